@@ -10,8 +10,16 @@ use std::process::Command;
 use sha2::{Digest as _, Sha256};
 
 /// What the program is made of: another README makes no other program.
-const SOURCES: [&str; 7] =
-    ["src", "runtime", "packages.kdl", "families.kdl", "Cargo.toml", "Cargo.lock", "build.rs"];
+const SOURCES: [&str; 8] = [
+    "src",
+    "crates",
+    "runtime",
+    "packages.kdl",
+    "families.kdl",
+    "Cargo.toml",
+    "Cargo.lock",
+    "build.rs",
+];
 
 /// Where `git archive` writes the commit that it packs (.gitattributes); in a checkout it has a pattern.
 const ARCHIVED: &str = "COMMIT";

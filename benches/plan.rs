@@ -24,19 +24,19 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that can't go on has failed")]
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 
-use rockpack::resolve;
-use rockpack::review;
+use plan::resolve;
+use plan::review;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use base::source::{Problems, Source};
 use fs_err as fs;
-use rockpack::catalog::{self, Catalog, CatalogEntry};
-use rockpack::manifest::Manifest;
-use rockpack::plan::{Plan, Request, Templates};
-use rockpack::review::diff;
-use rockpack::review::diff::Contents;
-use rockpack::source::{Problems, Source};
+use manifest::Manifest;
+use plan::catalog::{self, Catalog, CatalogEntry};
+use plan::review::diff;
+use plan::review::diff::Contents;
+use plan::{Plan, Request, Templates};
 use rustix::time::{ClockId, clock_gettime};
 use walkdir::WalkDir;
 

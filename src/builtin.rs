@@ -1,8 +1,8 @@
 //! What the program carries: its own copy of the manifest, and the runtime's Python sources.
 
+use base::names::RelPath;
 use include_dir::{Dir, DirEntry, include_dir};
-use rockpack::names::RelPath;
-use rockpack::plan::Templates;
+use plan::Templates;
 
 /// Name and text of the packages file.
 pub const PACKAGES: (&str, &str) = ("packages.kdl", include_str!("../packages.kdl"));

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use rockpack::archive::stage;
-use rockpack::execute::ExecuteError;
-use rockpack::names::RelPath;
-use rockpack::source::{Code, Problem, Problems};
-use rockpack::text::with_causes;
+use ::build::execute::ExecuteError;
+use base::names::RelPath;
+use base::source::{Code, Problem, Problems};
+use base::text::with_causes;
+use wheel::archive::stage;
 
 use crate::cli::Command;
 use crate::failure::{Failure, environment};

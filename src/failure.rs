@@ -1,6 +1,6 @@
 //! Why a command did not do what it was asked.
 
-use rockpack::source::{Code, Problem, Problems};
+use base::source::{Code, Problem, Problems};
 
 /// Why a command did not do what it was asked: the exit status tells scripts which.
 pub enum Failure {

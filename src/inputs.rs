@@ -1,15 +1,14 @@
 //! What commands start from: the manifest, the artifacts' catalog, and the plan that both make.
 
-use rockpack::resolve;
+use plan::resolve;
 use std::path::Path;
 
-use rockpack::catalog::Catalog;
-use rockpack::manifest::Manifest;
-use rockpack::names::{PlatformTagError, PlatformTags};
-use rockpack::plan::{Plan, Request, Sources};
-use rockpack::source::{Code, Problem};
-use rockpack::source_build;
-use rockpack::text::with_causes;
+use ::manifest::Manifest;
+use base::names::{PlatformTagError, PlatformTags};
+use base::source::{Code, Problem};
+use base::text::with_causes;
+use plan::catalog::Catalog;
+use plan::{Plan, Request, Sources};
 
 use crate::cli::SetArgs;
 use crate::failure::Failure;
@@ -91,7 +90,7 @@ fn survey(manifest: &Manifest, root: &Path) -> Result<Sources, Problem> {
         let help = "--sources takes the directory that checkouts are in";
         return Err(problem.help(format!("{}{help}", near(root))));
     }
-    source_build::survey(manifest, root)
+    projects::survey(manifest, root)
         .map_err(|e| Problem::error(Code::Environment, format!("cannot read the sources: {e}")))
 }
 

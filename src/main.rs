@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use rockpack::cleanup;
-use rockpack::source::Problems;
+use base::cleanup;
+use base::source::Problems;
 
 mod builtin;
 mod cli;

@@ -5,19 +5,19 @@
 //! look like is for the command line to choose; where a machine reads them, standard error has
 //! nothing else.
 
-use rockpack::resolve;
+use plan::resolve;
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use base::names::DistName;
+use base::source::{Code, Problem, Problems, Severity, printable_lines};
+use base::text::counted;
 use clap::ValueEnum;
-use rockpack::catalog::Catalog;
-use rockpack::names::DistName;
-use rockpack::plan::Plan;
-use rockpack::source::{Code, Problem, Problems, Severity, printable_lines};
-use rockpack::text::counted;
+use plan::Plan;
+use plan::catalog::Catalog;
 
 mod closing;
 mod fetch;

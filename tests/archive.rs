@@ -7,18 +7,18 @@ use std::io::{BufWriter, Cursor, Write};
 use std::path::Path;
 use std::process::Command;
 
-use rockpack::archive::Timestamp;
-use rockpack::archive::checksum::Digest;
-use rockpack::archive::deflate::{BLOCK, Encoder, Level, Method, Packed};
-use rockpack::archive::entry_points::{CONSOLE_SCRIPTS, EntryPoint, entry_points};
-use rockpack::archive::metadata::Metadata;
-use rockpack::archive::sdist::{SdistMember, write_sdist};
-use rockpack::archive::stage::{Stage, StageError};
-use rockpack::archive::tarball::{Preset, TarWriter, XzStream, xz_block};
-use rockpack::archive::wheel::{WheelWriter, dist_info_dir, wheel_file, wheel_file_name};
-use rockpack::archive::zip::ZipWriter;
-use rockpack::names::{DistName, RelPath};
-use rockpack::version::Version;
+use base::names::{DistName, RelPath};
+use base::version::Version;
+use wheel::archive::Timestamp;
+use wheel::archive::checksum::Digest;
+use wheel::archive::deflate::{BLOCK, Encoder, Level, Method, Packed};
+use wheel::archive::entry_points::{CONSOLE_SCRIPTS, EntryPoint, entry_points};
+use wheel::archive::metadata::Metadata;
+use wheel::archive::sdist::{SdistMember, write_sdist};
+use wheel::archive::stage::{Stage, StageError};
+use wheel::archive::tarball::{Preset, TarWriter, XzStream, xz_block};
+use wheel::archive::wheel::{WheelWriter, dist_info_dir, wheel_file, wheel_file_name};
+use wheel::archive::zip::ZipWriter;
 
 use crate::skips::{has, skip};
 

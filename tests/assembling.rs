@@ -3,8 +3,8 @@
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use base::regular::sha256;
 use fs_err as fs;
-use rockpack::regular::sha256;
 
 use crate::program::{self, said, text};
 

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use fs_err as fs;
-use rockpack::archive::checksum::Sha256;
-use rockpack::source_build::{Holds, holds};
+use projects::{Holds, holds};
 use walkdir::WalkDir;
+use wheel::archive::checksum::Sha256;
 
 use crate::demo_tree::scratch;
 use crate::program::{command, text};

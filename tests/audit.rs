@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rockpack::audit::{audit, contradiction};
-use rockpack::elf::forward::forwarding_library;
-use rockpack::elf::stub::StubMachine;
+use ::wheel::audit::{audit, contradiction};
+use binary::elf::forward::forwarding_library;
+use binary::elf::stub::StubMachine;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -18,7 +18,7 @@ use crate::verify::zip::Member;
 fn demo(kpack: bool) -> (TempDir, String, Vec<PathBuf>) {
     let dir = TempDir::new().unwrap();
     let program = fs_err::read("/bin/true").unwrap();
-    rockpack::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
+    plan::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
     let planned = rockpack(dir.path(), &["plan", "--artifact-dir", "artifacts", "--json"]);
     let plan: Value = serde_json::from_slice(&planned.stdout).unwrap();
     let built =

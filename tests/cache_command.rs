@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
+use build::cache::{Archive, Cache, Content, Fingerprint, Key, Stretch};
 use fs_err as fs;
-use rockpack::archive::checksum::{Digest, Sha256};
-use rockpack::archive::deflate::{Level, Packed};
-use rockpack::cache::{Archive, Cache, Content, Fingerprint, Key, Stretch};
 use tempfile::TempDir;
+use wheel::archive::checksum::{Digest, Sha256};
+use wheel::archive::deflate::{Level, Packed};
 
 use crate::program::{command, text};
 

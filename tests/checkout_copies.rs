@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use fs_err as fs;
-use rockpack::source_build::{Content, Named, copy_checkout};
+use projects::{Content, Named, copy_checkout};
 use walkdir::WalkDir;
 
 use crate::skips::has;
@@ -105,7 +105,7 @@ fn a_copy_has_what_git_has_and_what_the_manifest_names() {
     fs::write(main.join("new.py"), "new").unwrap();
     fs::write(main.join("fetched.py"), "of a script").unwrap();
     fs::write(main.join("sub/code.py"), "changed").unwrap();
-    let glob = rockpack::manifest::Glob::new("gen").unwrap();
+    let glob = manifest::Glob::new("gen").unwrap();
     let named = Named::new(
         // Of a directory with files of git, what a build left there is not named.
         ["fetched.py", "sub", "made"].map(|path| path.parse().unwrap()).into(),

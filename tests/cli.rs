@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use base::regular::sha256;
 use fs_err as fs;
-use rockpack::regular::sha256;
 
 use crate::demo_tree::scratch;
 use crate::program::{rockpack, text};

@@ -1,6 +1,6 @@
 //! The demo's artifacts in a directory of a test's own.
 
-use rockpack::elf::stub::{StubMachine, exec_stub};
+use binary::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
 
 /// A scratch directory with the demo artifacts in `artifacts`, and without a manifest.
@@ -8,6 +8,6 @@ pub fn scratch(kpack: bool) -> TempDir {
     let dir = TempDir::new().unwrap();
     // A program that is the same on every machine.
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    rockpack::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
+    plan::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
     dir
 }

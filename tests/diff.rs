@@ -12,9 +12,9 @@ mod large;
 mod output;
 #[path = "diff/plans.rs"]
 mod plans;
-use rockpack::plan::Plan;
-use rockpack::review::diff;
-use rockpack::review::diff::{Contents, Diff};
+use plan::Plan;
+use plan::review::diff;
+use plan::review::diff::{Contents, Diff};
 
 /// How two plans differ.
 fn differ(old: &Plan, new: &Plan) -> Diff {

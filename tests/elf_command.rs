@@ -4,8 +4,8 @@ use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use binary::elf::{self, ElfFacts};
 use fs_err as fs;
-use rockpack::elf::{self, ElfFacts};
 use tempfile::TempDir;
 
 use crate::program::text;

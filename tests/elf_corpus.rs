@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use rockpack::elf;
+use binary::elf;
 
 /// Every regular file below the corpus directories.
 fn corpus() -> Vec<PathBuf> {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use rockpack::elf::{self, Edited, Edits, ElfError, RpathEdit};
+use binary::elf::{self, Edited, Edits, ElfError, RpathEdit};
 
 use crate::elf_mutations::property::loader::{self, Image, number, tag};
 

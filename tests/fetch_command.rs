@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use base::regular::sha256;
 use fs_err as fs;
-use rockpack::regular::sha256;
 use serde_json::Value;
 use tempfile::TempDir;
 

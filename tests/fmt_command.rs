@@ -5,10 +5,10 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use base::source::Source;
 use fs_err as fs;
+use manifest::kdl::{self, Node};
 use proptest::prelude::*;
-use rockpack::kdl::{self, Node};
-use rockpack::source::Source;
 use tempfile::TempDir;
 
 use crate::program::{rockpack, text};
@@ -16,7 +16,8 @@ use crate::program::{rockpack, text};
 /// Every KDL file of the repository.
 fn all() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let below = ["tests/fixtures", "src", "fuzz", "benches", "."].map(|dir| root.join(dir));
+    let below =
+        ["tests/fixtures", "crates", "src", "fuzz", "benches", "."].map(|dir| root.join(dir));
     let files = below.iter().enumerate().flat_map(|(at, dir)| {
         let depth = if at == 4 { 1 } else { usize::MAX };
         walkdir::WalkDir::new(dir).max_depth(depth).into_iter().filter_map(Result::ok)

@@ -5,9 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use ::wheel::verify;
+use base::source::{Code, Severity};
 use fs_err as fs;
-use rockpack::source::{Code, Severity};
-use rockpack::verify;
 use tempfile::TempDir;
 use walkdir::WalkDir;
 

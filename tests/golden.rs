@@ -12,15 +12,15 @@
 //! runtime's own sources are left out: they are in `runtime/`. `golden/README.md` says where
 //! the catalogs come from.
 
-use rockpack::resolve;
-use rockpack::review;
+use plan::resolve;
+use plan::review;
 use std::path::{Path, PathBuf};
 
-use rockpack::catalog::Catalog;
-use rockpack::manifest::Manifest;
-use rockpack::names::Mode;
-use rockpack::plan::{Plan, Request, Templates};
-use rockpack::source::Source;
+use base::names::Mode;
+use base::source::Source;
+use manifest::Manifest;
+use plan::catalog::Catalog;
+use plan::{Plan, Request, Templates};
 
 #[path = "golden/directories.rs"]
 mod directories;

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use rockpack::manifest::{KdlFile, VOCABULARY};
+use manifest::{KdlFile, VOCABULARY};
 use tempfile::TempDir;
 
 use crate::program::text;

@@ -6,12 +6,12 @@ use std::io::{self, Read, Write as _};
 use std::path::Path;
 use std::process::Command;
 
+use ::wheel::package::{Fault, Sdist, Wheel, devel_archive};
+use ::wheel::unpacking::TarMember;
+use base::source::Code;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rockpack::catalog;
-use rockpack::package::{Fault, Sdist, Wheel, devel_archive};
-use rockpack::source::Code;
-use rockpack::unpacking::TarMember;
+use plan::catalog;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use binary::elf::stub::{StubMachine, exec_stub};
 use fs_err as fs;
-use rockpack::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
 
 use crate::program::{done, rockpack, text};
@@ -63,7 +63,7 @@ fn demo(tag: &str) -> PathBuf {
     let dir = BUILT.get_or_init(|| {
         let dir = TempDir::new().unwrap();
         let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-        rockpack::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
+        plan::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
         for tag in TAGS {
             done(
                 dir.path(),

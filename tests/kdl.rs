@@ -1,9 +1,9 @@
 //! What is read of KDL, compared with another reader of it: the `kdl` crate.
 
+use base::source::Source;
 use kdl::{KdlDocument, KdlEntry, KdlNode, KdlValue};
+use manifest::kdl::{self as ours, Entry, Node, Value};
 use proptest::prelude::*;
-use rockpack::kdl::{self as ours, Entry, Node, Value};
-use rockpack::source::Source;
 
 /// What a document says, in one text.
 fn theirs(text: &str) -> Option<String> {

@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use rockpack::manifest::{Beside, Manifest};
-use rockpack::names::RelPath;
-use rockpack::source::{self, Code, Problem, Source};
+use base::names::RelPath;
+use base::source::{self, Code, Problem, Source};
+use manifest::{Beside, Manifest};
 
 const SOUND_FAMILIES: &str = "isa \"gfx942\" \"gfx94X-all\" product=\"MI300X\"\nsubproject \"sparse\" {\n    without \"gfx942\"\n}\naxis \"vendor\" \"acme\"\n";
 const SOUND_PACKAGES: &str = "common {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n";
@@ -102,11 +102,12 @@ fn every_picture_has_its_mistake() {
 /// Every code of the manifest is provoked by a fixture, so that its picture was looked at.
 #[test]
 fn every_code_of_the_manifest_has_a_fixture() {
-    let sources = walkdir::WalkDir::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/manifest"))
-        .into_iter()
-        .map(Result::unwrap);
+    let sources =
+        walkdir::WalkDir::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/manifest/src"))
+            .into_iter()
+            .map(Result::unwrap);
     let files =
-        sources.filter(|e| e.file_type().is_file() && !e.path().ends_with("manifest/warnings.rs"));
+        sources.filter(|e| e.file_type().is_file() && !e.path().ends_with("src/warnings.rs"));
     let text: String = files.map(|e| fs_err::read_to_string(e.path()).unwrap()).collect();
     let used: BTreeSet<Code> = Code::ALL
         .iter()

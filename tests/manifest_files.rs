@@ -5,8 +5,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
+use binary::elf::stub::{StubMachine, exec_stub};
 use fs_err as fs;
-use rockpack::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
 
 use super::skips;
@@ -16,7 +16,7 @@ use crate::program::in_a_minute as rockpack;
 fn place() -> TempDir {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    rockpack::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
+    plan::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
     fs::create_dir(dir.path().join("m")).unwrap();
     for name in ["packages.kdl", "families.kdl"] {
         let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use binary::elf::stub::{StubMachine, exec_stub};
 use fs_err as fs;
-use rockpack::elf::stub::{StubMachine, exec_stub};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -325,7 +325,7 @@ fn sarif_tells_what_has_no_place_as_a_notification() {
 #[test]
 fn a_build_tells_its_progress_to_people_alone() {
     let dir = TempDir::new().unwrap();
-    rockpack::demo::make(
+    plan::demo::make(
         &dir.path().join("artifacts"),
         true,
         &exec_stub(StubMachine::X86_64, "true").unwrap(),

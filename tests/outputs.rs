@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use base::regular::sha256;
 use fs_err as fs;
-use rockpack::package::distribution_of;
-use rockpack::regular::sha256;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use wheel::package::distribution_of;
 
 use crate::program::{self, said, text};
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::process::Output;
 
+use base::text::human_size;
 use fs_err as fs;
-use rockpack::catalog::Catalog;
-use rockpack::plan::Plan;
-use rockpack::text::human_size;
+use plan::Plan;
+use plan::catalog::Catalog;
 use serde_json::Value;
 use tempfile::TempDir;
 

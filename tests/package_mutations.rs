@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
+use ::wheel::audit;
+use ::wheel::package::packages;
+use ::wheel::retag;
+use ::wheel::verify::{self, Wheel};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rockpack::package::{built, packages};
-use rockpack::verify::{self, Wheel};
-use rockpack::{audit, index, retag};
+use index::simple;
+use plan::review::built;
 use tempfile::TempDir;
 
 use super::verify::wheel::wheel;
@@ -95,7 +98,7 @@ fn all_read(dir: &Path) -> bool {
     } else {
         verify::sdist(&found.path, SDIST).unwrap().findings.is_empty()
     };
-    let listed = index::write(dir, index::Layout::Flat, None).is_ok();
+    let listed = simple::write(dir, simple::Layout::Flat, None).is_ok();
     compared & verified & listed
 }
 

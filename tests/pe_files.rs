@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
+use binary::pe::{PeFacts, PeKind, import_library};
+use binary::{Binary, Machine, read};
 use fs_err as fs;
-use rockpack::binary::pe::{PeFacts, PeKind, import_library};
-use rockpack::binary::{Binary, Machine, read};
 
 use crate::skips::has;
 

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rockpack::source::Code;
+use base::source::Code;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -30,7 +30,8 @@ fn every_code_is_documented() {
 
 #[test]
 fn every_code_is_used() {
-    let files = walkdir::WalkDir::new(root().join("src")).into_iter().map(Result::unwrap);
+    let below = |dir| walkdir::WalkDir::new(root().join(dir)).into_iter().map(Result::unwrap);
+    let files = below("crates").chain(below("src"));
     let files = files.filter(|e| {
         e.path().extension().is_some_and(|e| e == "rs") && !e.path().ends_with("source/code.rs")
     });

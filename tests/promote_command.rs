@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use base::regular::sha256;
 use fs_err as fs;
-use rockpack::regular::sha256;
 use serde_json::Value;
 
 use crate::demo_tree::scratch;

@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use ::wheel::archive::checksum::Sha256;
+use base::source::Source;
+use build::gate::Gate;
 use fs_err as fs;
-use rockpack::archive::checksum::Sha256;
-use rockpack::gate::Gate;
-use rockpack::manifest::Manifest;
-use rockpack::publish::{Form, Layout, Options, PublishError, Step, Summary};
-use rockpack::source::Source;
-use rockpack::store::{Bucket, Directory};
+use index::publish::{Form, Layout, Options, PublishError, Step, Summary};
+use index::store::{Bucket, Directory};
+use manifest::Manifest;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -56,7 +56,7 @@ fn publish(
     let families = source("families.kdl", include_str!("../families.kdl"));
     let manifest = Manifest::decode(&packages, &families).unwrap();
     let gate = Gate { manifest: &manifest, allowed: &[], told: &|_| () };
-    rockpack::publish::publish(dir, bucket, options, &gate, told)
+    index::publish::publish(dir, bucket, options, &gate, told)
 }
 
 /// Publishes what has to be fine, and tells the steps.

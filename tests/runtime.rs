@@ -7,8 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rockpack::elf::forward::forwarding_library;
-use rockpack::elf::stub::StubMachine;
+use binary::elf::forward::forwarding_library;
+use binary::elf::stub::StubMachine;
 use tempfile::TempDir;
 
 use crate::program;
@@ -111,7 +111,7 @@ fn real_packages_work_once_installed() {
     let (artifacts, out) = (dir.path().join("artifacts"), dir.path().join("out"));
     let program =
         ["/usr/bin/true", "/bin/true"].iter().find_map(|path| fs_err::read(path).ok()).unwrap();
-    rockpack::demo::make(&artifacts, true, &program).unwrap();
+    plan::demo::make(&artifacts, true, &program).unwrap();
     let build = ["build", "--artifact-dir", "artifacts", "--dest-dir", "out"];
     program::done(dir.path(), &[&build[..], &["--platform-tag", "linux_x86_64"]].concat());
     run_with(&["test_packages"], Some(("ROCKPACK_DIST", out.join("dist"))));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fs_err as fs;
-use rockpack::catalog::{Catalog, CatalogError};
+use plan::catalog::{Catalog, CatalogError};
 use tempfile::TempDir;
 
 use crate::demo_tree;

@@ -1,15 +1,17 @@
 //! What is published in `schema/` holds: plans are read again, and with the feature `schema-tests`
-//! plans of real artifacts pass their schema. (That the schema is that of the types is tested beside
-//! the types.)
+//! plans of real artifacts pass their schema, which is that of the types.
 
 use std::process::Command;
 
-use rockpack::elf::stub::{StubMachine, exec_stub};
-use rockpack::plan::Plan;
+use binary::elf::stub::{StubMachine, exec_stub};
+use plan::Plan;
 use tempfile::TempDir;
 
 use crate::program::done;
 
+#[cfg(feature = "schema-tests")]
+#[path = "schema/types.rs"]
+mod types;
 #[cfg(feature = "schema-tests")]
 #[path = "schema/validated.rs"]
 mod validated;
@@ -18,7 +20,7 @@ mod validated;
 fn plan(kpack: bool) -> String {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    rockpack::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
+    plan::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
     done(dir.path(), &["plan", "--artifact-dir", "artifacts", "--json"])
 }
 

@@ -7,16 +7,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use base::event::{Event, Reporter};
+use base::source;
+use binary::elf::stub::{StubMachine, exec_stub};
+use build::cache::Summary;
+use build::execute::{self, Attestations, Settings};
+use build::provenance::{self, Inputs};
 use fs_err as fs;
-use rockpack::cache::Summary;
-use rockpack::catalog::{self, Catalog, Directory, Source};
-use rockpack::elf::stub::{StubMachine, exec_stub};
-use rockpack::event::{Event, Reporter};
-use rockpack::execute::{self, Attestations, Settings};
-use rockpack::manifest::Manifest;
-use rockpack::plan::{Plan, Request, Templates};
-use rockpack::provenance::{self, Inputs};
-use rockpack::{resolve, source};
+use manifest::Manifest;
+use plan::catalog::{self, Catalog, Directory, Source};
+use plan::resolve;
+use plan::{Plan, Request, Templates};
 
 mod memory_source;
 mod memory_store;
@@ -85,7 +86,7 @@ fn what_is_built_from_memory_through_a_cache_in_memory_is_what_is_built_from_a_d
     let dir = tempfile::tempdir().unwrap();
     let place = dir.path().join("artifacts");
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    rockpack::demo::make(&place, true, &program).unwrap();
+    plan::demo::make(&place, true, &program).unwrap();
     let directory = Directory::open(&place).unwrap();
     let memory = MemorySource::of(&place);
     // Nothing but memory has them from here on.
@@ -119,7 +120,7 @@ fn what_is_built_from_memory_through_a_cache_in_memory_is_what_is_built_from_a_d
 fn a_source_that_changes_under_a_build_stops_it() {
     let dir = tempfile::tempdir().unwrap();
     let place = dir.path().join("artifacts");
-    rockpack::demo::make(&place, true, b"#!/bin/sh\n").unwrap();
+    plan::demo::make(&place, true, b"#!/bin/sh\n").unwrap();
     let mut memory = MemorySource::of(&place);
     let catalog = catalog::read(&memory).unwrap();
     let plan = planned(&manifest(), &catalog);

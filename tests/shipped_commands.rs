@@ -4,8 +4,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use rockpack::manifest::{Filling, Manifest, setting};
-use rockpack::source::Source;
+use base::source::Source;
+use manifest::{Filling, Manifest, setting};
 use tempfile::TempDir;
 
 use crate::skips::has;

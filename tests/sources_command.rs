@@ -131,8 +131,8 @@ fn a_dirty_checkout_is_not_fine_and_is_not_built_in_ci() {
     fs_err::write(dir.path().join("packages.kdl"), lines).unwrap();
     fs_err::write(dir.path().join("families.kdl"), include_str!("../families.kdl")).unwrap();
     let program =
-        rockpack::elf::stub::exec_stub(rockpack::elf::stub::StubMachine::X86_64, "../lib/none");
-    rockpack::demo::make(&dir.path().join("artifacts"), true, &program.unwrap()).unwrap();
+        binary::elf::stub::exec_stub(binary::elf::stub::StubMachine::X86_64, "../lib/none");
+    plan::demo::make(&dir.path().join("artifacts"), true, &program.unwrap()).unwrap();
     let build = |more: &[&str], ci: &str| {
         let words =
             ["build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--sources", "src"];

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use binary::elf::stub::{StubMachine, exec_stub};
 use fs_err as fs;
-use rockpack::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
 
 use crate::program::{done, rockpack, said};
@@ -301,7 +301,7 @@ fn equal_wheels_give_equal_bytes_and_the_statement_names_what_they_are_made_of()
         definition["resolvedDependencies"],
         serde_json::json!([{
             "name": "from/frame-2.1+ex7-cp312-cp312-linux_x86_64.whl",
-            "digest": {"sha256": rockpack::regular::sha256(dir.join(INPUT)).unwrap()},
+            "digest": {"sha256": base::regular::sha256(dir.join(INPUT)).unwrap()},
         }])
     );
 }

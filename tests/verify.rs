@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use rockpack::elf::stub::{StubMachine, exec_stub};
-use rockpack::source::Code;
+use base::source::Code;
+use binary::elf::stub::{StubMachine, exec_stub};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -64,7 +64,7 @@ fn codes(found: &Value) -> BTreeSet<&str> {
 fn built(kpack: bool) -> TempDir {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    rockpack::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
+    plan::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
     let base = ["--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64"];
     let plan = rockpack(dir.path(), &[&["plan", "--json"], &base[..]].concat());
     fs_err::write(dir.path().join("plan.json"), plan.stdout).unwrap();
@@ -290,7 +290,7 @@ fn a_finding_is_ignored_with_a_reason() {
 #[test]
 fn an_rpath_is_ignored_by_where_it_leads() {
     let make = |dir: &Path| {
-        let library = rockpack::elf::forward::forwarding_library(
+        let library = binary::elf::forward::forwarding_library(
             StubMachine::X86_64,
             "liba.so",
             "libb.so",
@@ -375,7 +375,7 @@ fn findings_are_annotations_too() {
 
 /// What the library finds in one wheel, without the program around it.
 fn found_in(path: &Path) -> usize {
-    let wheel = rockpack::verify::Wheel::open(path, "demo").unwrap();
+    let wheel = ::wheel::verify::Wheel::open(path, "demo").unwrap();
     let members: Vec<_> =
         wheel.parts().into_iter().flat_map(|part| wheel.read(part).unwrap()).collect();
     wheel.conclude(&members).findings.len()

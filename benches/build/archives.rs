@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use base::regular;
 use fs_err as fs;
 use rayon::prelude::*;
-use rockpack::regular;
 
 /// The level that ROCm's build packs with.
 const LEVEL: i32 = 3;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
+use base::names::RelPath;
 use fs_err as fs;
-use rockpack::catalog::{self, Directory};
-use rockpack::names::RelPath;
-use rockpack::plan::{Plan, Step};
+use plan::catalog::{self, Directory};
+use plan::{Plan, Step};
 
 use super::archives;
 use super::bounds;
@@ -349,7 +349,7 @@ fn deflate(contents: &[Vec<u8>], compression: Compression) -> Outcome {
 }
 
 fn scanned(tree: &Path) -> Result<Directory, String> {
-    let said = |problems: rockpack::source::Problems| {
+    let said = |problems: base::source::Problems| {
         problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };
     Ok(catalog::scan(tree).map_err(said)?.1)

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fs_err as fs;
-use rockpack::archive::deflate::{BLOCK, Encoder, Level};
 use sha2::{Digest, Sha256};
+use wheel::archive::deflate::{BLOCK, Encoder, Level};
 
 use super::content::Source;
 use super::measured::Measured;

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use plan::catalog::Directory;
+use plan::{Distribution, Plan, Step};
 use rayon::prelude::*;
-use rockpack::catalog::Directory;
-use rockpack::package::Wheel;
-use rockpack::plan::{Distribution, Plan, Step};
+use wheel::package::Wheel;
 
 /// A file that goes into a package.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use fs_err as fs;
-use rockpack::plan::{Form, Plan, Step};
+use plan::{Form, Plan, Step};
 
 use super::content;
 use super::measured::{Measured, Stopwatch, script};

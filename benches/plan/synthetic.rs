@@ -8,13 +8,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rockpack::catalog::{
-    Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind,
-};
-use rockpack::elf::{ElfFacts, ElfKind, Machine, VersionNeed};
-use rockpack::manifest::{Manifest, Package, PackageKind, ScriptTarget};
-use rockpack::names::{ArtifactName, Component, Family, Mode, RelPath, System};
-use rockpack::target::{Per, Target};
+use base::names::{ArtifactName, Component, Family, Mode, RelPath, System};
+use base::target::{Per, Target};
+use binary::elf::{ElfFacts, ElfKind, Machine, VersionNeed};
+use manifest::{Manifest, Package, PackageKind, ScriptTarget};
+use plan::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind};
 
 /// `families.kdl`, lengthened to this many ISAs.
 pub fn families(kdl: &str, isas: usize) -> String {

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use binary::elf;
 use fs_err as fs;
 use rayon::prelude::*;
-use rockpack::elf;
 use walkdir::WalkDir;
 
 /// Walks `dir`, reads the headers of every ELF file on all cores, and tells how many files there are.

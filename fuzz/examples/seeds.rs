@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use fs_err as fs;
-use rockpack::elf::forward::forwarding_library;
-use rockpack::elf::stub::{StubMachine, exec_stub};
-use rockpack::elf::{self, Edited, Edits, RpathEdit};
+use binary::elf::forward::forwarding_library;
+use binary::elf::stub::{StubMachine, exec_stub};
+use binary::elf::{self, Edited, Edits, RpathEdit};
 
 #[path = "../../tests/elf_conformance/kpack.rs"]
 mod kpack;

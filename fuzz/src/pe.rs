@@ -1,6 +1,6 @@
 //! What has to hold of PE files and import libraries, whatever their bytes are.
 
-use rockpack::binary::pe::{PeError, facts, import_library};
+use binary::pe::{PeError, facts, import_library};
 
 /// Longer names are none that a file can have.
 const LONGEST_NAME: usize = 260;

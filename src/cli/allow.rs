@@ -1,7 +1,7 @@
 //! The option that lets a finding of packages through.
 
+use base::source::Code;
 use clap::Args;
-use rockpack::source::Code;
 
 /// What is let through although `rockpack verify` calls it an error.
 #[derive(Debug, Args)]

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use base::names::Family;
 use clap::{Args, Subcommand, ValueHint};
-use rockpack::names::Family;
 
 /// Work with artifacts outside of a build
 #[derive(Debug, Args)]

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use build::provenance::{BuilderId, Commit};
 use clap::{Args, ValueHint};
-use rockpack::provenance::{BuilderId, Commit};
 
 use super::AllowArgs;
 

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use build::provenance::{BuilderId, BuilderIdError};
 use clap::{ArgAction, Args, ValueHint};
-use rockpack::provenance::{BuilderId, BuilderIdError};
 
 use super::{AllowArgs, ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
 

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use build::cache::DEFAULT_LIMIT;
 use clap::{ArgAction, Args, Subcommand, ValueHint};
-use rockpack::cache::DEFAULT_LIMIT;
 
 use super::size::size;
 

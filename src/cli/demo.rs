@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use base::names::{Mode, System};
 use clap::{Args, ValueHint};
-use rockpack::names::{Mode, System};
 
 /// Make a small artifact directory to try rockpack on
 ///

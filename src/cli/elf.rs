@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueHint};
 
-use rockpack::elf::{Edits, Rename, Rpath, RpathEdit};
+use binary::elf::{Edits, Rename, Rpath, RpathEdit};
 
 /// Show, edit and compare ELF files outside of a build
 ///

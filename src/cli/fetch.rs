@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use base::names::{Mode, System};
 use clap::{Args, ValueHint};
-use rockpack::names::{Mode, System};
 
 use super::ArtifactArgs;
 use super::set::{list, modes, systems};

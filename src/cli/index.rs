@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
-use rockpack::archive::Timestamp;
-use rockpack::index::Layout;
+use index::simple::Layout;
+use wheel::archive::Timestamp;
 
 /// Write the pages by which pip and uv find the packages in a directory
 ///

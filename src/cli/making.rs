@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use build::provenance::BuilderId;
 use clap::{Args, ValueHint};
-use rockpack::provenance::BuilderId;
 
 use super::AllowArgs;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum, ValueHint};
-use rockpack::archive::Timestamp;
+use wheel::archive::Timestamp;
 
 use super::AllowArgs;
 

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use base::names::PlatformTags;
 use clap::{Args, ValueHint};
-use rockpack::names::PlatformTags;
 
 use super::AllowArgs;
 

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use base::names::System;
 use clap::{Args, ValueHint};
-use rockpack::names::System;
 
 use super::ArtifactArgs;
 use super::set::systems;

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use base::names::{Compression, Mode, NameError, PackageName, PlatformTags, System};
+use base::version::Version;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueHint};
-use rockpack::names::{Compression, Mode, NameError, PackageName, PlatformTags, System};
-use rockpack::plan::{OnlyName, Request, Sources};
-use rockpack::version::Version;
+use plan::{OnlyName, Request, Sources};
 
 /// The preset of xz that everybody means who names none.
 const SMALLEST: u8 = 6;
@@ -185,9 +185,9 @@ pub(super) fn list(text: &str) -> Option<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
+    use base::names::Compression;
     use clap::Parser;
     use clap::error::ErrorKind;
-    use rockpack::names::Compression;
 
     use crate::cli::{Cli, Command};
 

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use base::version::Version;
 use clap::{Args, ValueHint};
-use rockpack::version::Version;
 
 /// Compare the checkouts of projects with what the manifest says of them
 ///

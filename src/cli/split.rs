@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use base::version::Version;
 use clap::{Args, ValueHint};
-use rockpack::version::Version;
 
 use super::MakingArgs;
 

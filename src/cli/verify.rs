@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use rockpack::plan::OnlyName;
+use plan::OnlyName;
 
 use super::AllowArgs;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args, ValueHint};
-use rockpack::release::Date;
+use rewrite::release::Date;
 
 /// Print the versions of a build: of wheels, of deb and of rpm packages
 ///

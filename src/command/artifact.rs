@@ -1,9 +1,9 @@
 //! `rockpack artifact pack`: archives of artifacts.
 
+use base::source::{Code, Problem};
+use base::text::{counted, human_size};
 use fs_err as fs;
-use rockpack::catalog::{self, PackedArtifact};
-use rockpack::source::{Code, Problem};
-use rockpack::text::{counted, human_size};
+use plan::catalog::{self, PackedArtifact};
 
 use super::{Failure, environment, print};
 use crate::cli::{ArtifactCommand, PackArgs};

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rockpack::archive::variants;
-use rockpack::assemble::{self, AssembleError, Assembled, Promised};
-use rockpack::execute;
-use rockpack::names::RelPath;
-use rockpack::provenance::{Made, Part};
-use rockpack::recorded::RecordError;
-use rockpack::source::{Code, Problem};
-use rockpack::text::{counted, with_causes};
+use base::names::RelPath;
+use base::source::{Code, Problem};
+use base::text::{counted, with_causes};
+use build::assemble::{self, AssembleError, Assembled, Promised};
+use build::execute;
+use build::provenance::{Made, Part};
+use build::recorded::RecordError;
+use wheel::archive::variants;
 
 use super::{Failure, gate, made, print, repaired};
 use crate::cli::AssembleArgs;

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rockpack::audit::{self, Audit, AuditError, Ignored, Unfound};
-use rockpack::package::OpenError;
-use rockpack::policy::{Obstacle, ObstacleKind, Unresolved};
-use rockpack::source::{Code, Problem, printable, printable_lines};
-use rockpack::text::{counted, with_causes};
+use base::source::{Code, Problem, printable, printable_lines};
+use base::text::{counted, with_causes};
+use binary::policy::{Obstacle, ObstacleKind, Unresolved};
 use serde::Serialize;
+use wheel::audit::{self, Audit, AuditError, Ignored, Unfound};
+use wheel::package::OpenError;
 
 use super::wheels::wheels;
 use super::{Failure, environment, print_exact};

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use rockpack::cache::Store;
-use rockpack::provenance;
-use rockpack::review;
+use build::cache::Store;
+use build::provenance;
+use plan::review;
 
-use rockpack::catalog::{ArtifactId, Catalog, Demands, Directory, Source};
-use rockpack::execute::{self, Attestations, Outcome, Settings};
-use rockpack::manifest::Manifest;
-use rockpack::names::RelPath;
-use rockpack::plan::{Plan, Request};
-use rockpack::provenance::{Contents, Inputs};
-use rockpack::source::{Code, Problem};
-use rockpack::text::human_size;
-use rockpack::text::with_causes;
+use base::names::RelPath;
+use base::source::{Code, Problem};
+use base::text::human_size;
+use base::text::with_causes;
+use build::execute::{self, Attestations, Outcome, Settings};
+use build::provenance::{Contents, Inputs};
+use manifest::Manifest;
+use plan::catalog::{ArtifactId, Catalog, Demands, Directory, Source};
+use plan::{Plan, Request};
 
 use super::{Failure, environment, not_executed, print};
 use crate::cli::BuildArgs;

@@ -1,9 +1,9 @@
 //! `rockpack cache stats`, `prune` and `verify`.
 
-use rockpack::cache::{Cache, CacheError};
-use rockpack::source::{Code, Problem, Problems};
-use rockpack::text::human_size;
-use rockpack::text::with_causes;
+use base::source::{Code, Problem, Problems};
+use base::text::human_size;
+use base::text::with_causes;
+use build::cache::{Cache, CacheError};
 
 use super::{Failure, environment, print};
 use crate::cli::{CacheCommand, PruneArgs, WhichCache};

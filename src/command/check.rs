@@ -1,8 +1,8 @@
 //! `rockpack check`: the manifest by itself.
 
-use rockpack::manifest::{Manifest, Package};
+use manifest::{Manifest, Package};
 
-use rockpack::text::counted;
+use base::text::counted;
 
 use super::{Failure, print};
 use crate::cli::CheckArgs;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::builder::PossibleValuesParser;
 use clap::{Command, CommandFactory};
 use clap_complete::{Generator, shells};
-use rockpack::manifest::{KdlFile, VOCABULARY};
+use manifest::{KdlFile, VOCABULARY};
 
 use super::{Failure, environment, print_exact};
 use crate::cli::{Cli, Shell};

@@ -1,10 +1,10 @@
 //! `rockpack demo`: makes a small artifact directory.
 
+use base::names::Mode;
+use base::source::{Code, Problem};
+use base::text::with_causes;
 use fs_err as fs;
-use rockpack::demo::{self, DemoError};
-use rockpack::names::Mode;
-use rockpack::source::{Code, Problem};
-use rockpack::text::with_causes;
+use plan::demo::{self, DemoError};
 
 use super::{Failure, environment, print};
 use crate::cli::DemoArgs;

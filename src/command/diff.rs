@@ -2,9 +2,9 @@
 
 use std::io::IsTerminal;
 
-use rockpack::review::diff;
-use rockpack::review::diff::Diff;
-use rockpack::source::{Code, Problem, printable_lines};
+use base::source::{Code, Problem, printable_lines};
+use plan::review::diff;
+use plan::review::diff::Diff;
 
 use super::{Failure, environment, print_exact};
 use crate::cli::DiffArgs;

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use base::source::{Code, Problem};
+use base::text::with_causes;
+use binary::elf::ElfError;
 use fs_err::File;
-use rockpack::elf::ElfError;
-use rockpack::source::{Code, Problem};
-use rockpack::text::with_causes;
 
 use super::{Failure, environment, print, print_exact};
 use crate::cli::ElfCommand;

@@ -1,10 +1,8 @@
 //! `rockpack explain`: what becomes of a path, and why.
 
-use rockpack::names::RelPath;
-use rockpack::resolve::explain::{
-    Asked, Explainer, ManifestByMode, explanation_text, matches_text,
-};
-use rockpack::source::{Code, Problem};
+use base::names::RelPath;
+use base::source::{Code, Problem};
+use plan::resolve::explain::{Asked, Explainer, ManifestByMode, explanation_text, matches_text};
 use serde::Serialize;
 
 use super::{Failure, environment, print, print_exact};

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use base::source::{Code, Problem};
 use fs_err as fs;
-use rockpack::catalog::{Demands, archive_of, unchecked};
-use rockpack::fetch::{self, FetchPlan, Fetched, RemoteArchive, Selection};
-use rockpack::manifest::Manifest;
-use rockpack::plan::Request;
-use rockpack::source::{Code, Problem};
+use index::fetch::{self, FetchPlan, Fetched, RemoteArchive, Selection};
+use manifest::Manifest;
+use plan::Request;
+use plan::catalog::{Demands, archive_of, unchecked};
 
 use super::{Failure, environment, print, print_exact};
 use crate::cli::FetchArgs;

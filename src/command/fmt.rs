@@ -3,9 +3,11 @@
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use base::cleanup;
+use base::regular;
+use base::source::{Code, Problem, Problems, Source};
 use fs_err as fs;
-use rockpack::source::{Code, Problem, Problems, Source};
-use rockpack::{cleanup, kdl, regular};
+use manifest::kdl;
 use tempfile::NamedTempFile;
 
 use super::{Failure, environment, print, print_exact};

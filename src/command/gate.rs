@@ -1,9 +1,9 @@
 //! The gate that packages pass before a command puts them in place.
 
-use rockpack::gate::{self, Gate, GateError};
-use rockpack::manifest::Manifest;
-use rockpack::text::with_causes;
-use rockpack::verify::{Finding, Shown};
+use base::text::with_causes;
+use build::gate::{self, Gate, GateError};
+use manifest::Manifest;
+use wheel::verify::{Finding, Shown};
 
 use super::{Failure, environment};
 use crate::cli::AllowArgs;

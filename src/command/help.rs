@@ -2,9 +2,9 @@
 
 use std::io;
 
+use ::manifest::{KdlFile, VOCABULARY};
+use base::source::{Code, Problem, nearest};
 use clap::{Command, CommandFactory};
-use rockpack::manifest::{KdlFile, VOCABULARY};
-use rockpack::source::{Code, Problem, nearest};
 use serde::Serialize;
 
 use super::{Failure, environment, print_exact};

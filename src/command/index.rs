@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use rockpack::index::{self, IndexError, Options, Summary};
-use rockpack::source::{Code, Problem};
-use rockpack::text::with_causes;
+use ::index::simple::{self, IndexError, Options, Summary};
+use base::source::{Code, Problem};
+use base::text::with_causes;
 
 use super::{Failure, environment, print, publish};
 use crate::cli::IndexArgs;
@@ -21,8 +21,8 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
         remove: removed(args)?,
     };
     super::repaired(&args.dir)?;
-    let summary = index::write_with(&args.dir, &options).map_err(|error| failure(&error))?;
-    let strays = index::stray_yanks(&args.dir).map_err(|error| failure(&error))?;
+    let summary = simple::write_with(&args.dir, &options).map_err(|error| failure(&error))?;
+    let strays = simple::stray_yanks(&args.dir).map_err(|error| failure(&error))?;
     publish::warn_of(Code::IndexRefused, &strays);
     for (path, error) in &summary.skipped {
         let text = format!("`{path}` is broken and was left out: {}", with_causes(error));

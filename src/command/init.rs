@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
+use base::source::{Code, Problem};
 use fs_err as fs;
-use rockpack::source::{Code, Problem};
 
 use super::{Failure, environment, print};
 use crate::builtin;

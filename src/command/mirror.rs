@@ -1,10 +1,10 @@
 //! `rockpack mirror`: pages of packages that stay where they are.
 
+use base::source::{Code, Problem};
+use base::text::{counted, with_causes};
 use fs_err as fs;
-use rockpack::publish::{self, Mirror, Mirrored, PublishError, Step};
-use rockpack::source::{Code, Problem};
-use rockpack::store::{Access, is_web};
-use rockpack::text::{counted, with_causes};
+use index::publish::{self, Mirror, Mirrored, PublishError, Step};
+use index::store::{Access, is_web};
 
 use super::{Failure, environment, print, publish as published};
 use crate::cli::{MirrorArgs, PublishLayout};

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use rockpack::execute::{PackStreamError, pack_stream};
-use rockpack::source::{Code, Problem};
-use rockpack::text::with_causes;
+use base::source::{Code, Problem};
+use base::text::with_causes;
+use build::execute::{PackStreamError, pack_stream};
 
 use super::{Failure, environment};
 use crate::cli::PackStreamArgs;

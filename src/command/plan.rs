@@ -1,8 +1,8 @@
 //! `rockpack plan`: what a build would make, as text, JSON, Markdown, a web page or the jobs of a matrix.
 
-use rockpack::execute;
-use rockpack::plan::Plan;
-use rockpack::review;
+use build::execute;
+use plan::Plan;
+use plan::review;
 
 use super::{Failure, environment, not_executed, print, print_exact};
 use crate::cli::PlanArgs;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use rockpack::package::{OpenError, ReadError};
-use rockpack::promote::{self, Change, PromoteError, Promotion};
-use rockpack::source::{Code, Problem};
-use rockpack::text::{counted, with_causes};
+use base::source::{Code, Problem};
+use base::text::{counted, with_causes};
+use rewrite::promote::{self, Change, PromoteError, Promotion};
+use wheel::package::{OpenError, ReadError};
 
 use super::{Failure, gate, made, print, repaired};
 use crate::cli::PromoteArgs;

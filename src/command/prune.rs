@@ -2,10 +2,10 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rockpack::manifest::Keep;
-use rockpack::publish::{self, PruneStep, Pruned, PublishError, Retention};
-use rockpack::source::{Code, Problem};
-use rockpack::text::{counted, human_size, with_causes};
+use base::source::{Code, Problem};
+use base::text::{counted, human_size, with_causes};
+use index::publish::{self, PruneStep, Pruned, PublishError, Retention};
+use manifest::Keep;
 
 use super::{Failure, environment, print, publish as published};
 use crate::cli::PruneStoreArgs;

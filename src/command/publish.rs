@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use rockpack::index::{self, IndexError};
-use rockpack::manifest::{Publishing, StreamRule};
-use rockpack::names::{RelPath, normalized};
-use rockpack::publish::{self, Form, Layout, Options, PublishError, Step, Summary, Unmet};
-use rockpack::source::{Code, Problem, Problems, nearest};
-use rockpack::store::{self, Access, Bucket};
-use rockpack::text::{counted, human_size, with_causes};
+use ::index::publish::{self, Form, Layout, Options, PublishError, Step, Summary, Unmet};
+use ::index::simple::{self, IndexError};
+use ::index::store::{self, Access, Bucket};
+use base::names::{RelPath, normalized};
+use base::source::{Code, Problem, Problems, nearest};
+use base::text::{counted, human_size, with_causes};
+use manifest::{Publishing, StreamRule};
 
 use super::{Failure, environment, gate, print};
 use crate::cli::{PublishArgs, PublishLayout};
@@ -42,7 +42,7 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     super::repaired(&args.dir)?;
     takes_uploads("URL", &args.url)?;
     if args.dir.is_dir() {
-        let strays = index::stray_yanks(&args.dir);
+        let strays = simple::stray_yanks(&args.dir);
         warn_of(Code::PublishRefused, &strays.map_err(|error| failure(&error.into()))?);
     }
     let bucket = open(&args.url, access(args.dry_run))?;

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
-use rockpack::audit;
-use rockpack::gate::Entrant;
-use rockpack::package::OpenError;
-use rockpack::retag::{self, Prepared, RetagError, Retagged};
-use rockpack::source::{Code, Problem, Problems};
-use rockpack::text::with_causes;
+use base::source::{Code, Problem, Problems};
+use base::text::with_causes;
+use build::gate::Entrant;
+use wheel::audit;
+use wheel::package::OpenError;
+use wheel::retag::{self, Prepared, RetagError, Retagged};
 
 use super::wheels::wheels;
 use super::{Failure, gate, print};

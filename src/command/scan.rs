@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rockpack::text::with_causes;
+use base::text::with_causes;
 
 use super::{Failure, environment, print_exact};
 use crate::cli::ScanArgs;

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use rockpack::serve::{Access, EntryPage, Server};
-use rockpack::source::{Code, Problem};
-use rockpack::text::with_causes;
+use base::source::{Code, Problem};
+use base::text::with_causes;
+use index::serve::{Access, EntryPage, Server};
 
 use super::{Failure, environment, print};
 use crate::cli::ServeArgs;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use rockpack::names::PackageName;
-use rockpack::source::{Code, Problem, printable_lines};
-use rockpack::source_build::{self, CheckoutState, GitError, State};
-use rockpack::text::{counted, with_causes};
+use base::names::PackageName;
+use base::source::{Code, Problem, printable_lines};
+use base::text::{counted, with_causes};
+use projects::{CheckoutState, GitError, State};
 use serde::Serialize;
 
 use super::{Failure, environment, print, print_exact};
@@ -23,7 +23,7 @@ pub fn run(args: &SourcesArgs) -> Result<(), Failure> {
     let sources = inputs::manifest::sources(args.manifest.as_deref())?;
     let manifest = inputs::manifest::decode(&sources)?;
     let survey = || {
-        source_build::checkouts(&manifest, &args.sources, &args.version)
+        projects::checkouts(&manifest, &args.sources, &args.version)
             .map_err(|e| environment(format!("cannot read the sources: {}", with_causes(&e))))
     };
     let mut checkouts = survey()?;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use rockpack::package::{OpenError, ReadError};
-use rockpack::source::{Code, Problem};
-use rockpack::split::{self, Ask, Division, Part, SplitError};
-use rockpack::text::{counted, human_size, with_causes};
+use base::source::{Code, Problem};
+use base::text::{counted, human_size, with_causes};
+use rewrite::split::{self, Ask, Division, Part, SplitError};
+use wheel::package::{OpenError, ReadError};
 
 use super::{Failure, gate, made, print, repaired};
 use crate::cli::SplitArgs;

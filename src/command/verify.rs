@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use base::source::{Code, Problems, Severity};
+use base::text::with_causes;
+use build::gate::{self, Judged};
+use manifest::Manifest;
+use plan::Plan;
+use plan::review::{self, built};
 use rayon::prelude::*;
-use rockpack::gate::{self, Judged};
-use rockpack::manifest::Manifest;
-use rockpack::package::{Found, ReadError, built};
-use rockpack::plan::Plan;
-use rockpack::source::{Code, Problems, Severity};
-use rockpack::text::with_causes;
-use rockpack::verify::{self, Finding, Package, Shown};
+use wheel::package::{Found, ReadError};
+use wheel::verify::{self, Finding, Package, Shown};
 
 use super::{Failure, environment, print, print_exact};
 use crate::cli::VerifyArgs;
@@ -19,6 +20,7 @@ use crate::ui;
 mod given;
 mod parts;
 mod table;
+mod trial;
 mod tried;
 
 use given::Given;
@@ -151,5 +153,5 @@ fn planned(
             Err(error) => return Err(environment(with_causes(&error))),
         }
     }
-    Ok(verify::planned(label, plan, &built, &files))
+    Ok(review::planned(label, plan, &built, &files))
 }

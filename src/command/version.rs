@@ -4,10 +4,10 @@ use std::io::Write;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use base::regular;
+use base::source::{Code, Problem};
 use fs_err as fs;
-use rockpack::regular;
-use rockpack::release::{self, Base, Continuation, Date, Inputs, ReleaseType, Versions};
-use rockpack::source::{Code, Problem};
+use rewrite::release::{self, Base, Continuation, Date, Inputs, ReleaseType, Versions};
 
 use super::{Failure, environment, print, print_exact};
 use crate::cli::VersionArgs;

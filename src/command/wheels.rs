@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use rockpack::package;
-use rockpack::plan::Form;
-use rockpack::source::{Code, Problem};
-use rockpack::text::with_causes;
+use base::source::{Code, Problem};
+use base::text::with_causes;
+use plan::Form;
+use wheel::package;
 
 use super::{Failure, environment};
 

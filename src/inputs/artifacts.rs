@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rockpack::catalog::{
+use base::event::{Event, Reporter};
+use base::names::System;
+use base::source::{Code, Problem, Problems, nearest};
+use index::fetch::{RemoteArchive, Selection};
+use index::store::{self, Access, Bucket, ErrorKind, StoreError};
+use manifest::{Manifest, RunName, StoreRule};
+use plan::catalog::{
     self, Catalog, Demands, Directory, Lock, Locked, Origin, Packed, Source, Taken, Wanted,
     archive_of, unchecked,
 };
-use rockpack::event::{Event, Reporter};
-use rockpack::fetch::{RemoteArchive, Selection};
-use rockpack::manifest::{Manifest, RunName, StoreRule};
-use rockpack::names::System;
-use rockpack::plan::{Plan, Request};
-use rockpack::resolve;
-use rockpack::source::{Code, Problem, Problems, nearest};
-use rockpack::store::{self, Access, Bucket, ErrorKind, StoreError};
+use plan::resolve;
+use plan::{Plan, Request};
 
 use super::{near, pool};
 use crate::cli::{ArtifactArgs, CatalogArgs, DemandArgs};

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use rockpack::cache::{Cache, Farm, Shared, Store};
-use rockpack::source::{Code, Problem};
-use rockpack::text::with_causes;
+use base::source::{Code, Problem};
+use base::text::with_causes;
+use build::cache::{Cache, Farm, Shared, Store};
 
 use super::remote;
 use crate::cli::{CacheArgs, RemoteArgs};

@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use rockpack::kdl;
-use rockpack::manifest::{Beside, MOST_OF_README, Manifest};
-use rockpack::names::RelPath;
-use rockpack::regular;
-use rockpack::source::{Code, Problem, Source};
+use base::names::RelPath;
+use base::regular;
+use base::source::{Code, Problem, Source};
+use manifest::kdl;
+use manifest::{Beside, MOST_OF_README, Manifest};
 
 use super::near;
 use crate::cli::BUILT_IN;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rockpack::source::nearest;
+use base::source::nearest;
 
 /// "did you mean `x/artifacts`? " for a path that does not exist and has a sibling of nearly that name; else
 /// nothing. A directory that lies above by another name is found too: the first part that is missing counts.

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use rockpack::cache::{Cache, Store};
-use rockpack::elf::{self, ElfKind};
-use rockpack::remote::{Address, Executor, Helper, Options, Secret, SharedCache, Tls, header};
-use rockpack::source::{Code, Problem};
+use base::source::{Code, Problem};
+use binary::elf::{self, ElfKind};
+use build::cache::{Cache, Store};
+use remote::{Address, Executor, Helper, Options, Secret, SharedCache, Tls, header};
 
 use crate::cli::RemoteArgs;
 

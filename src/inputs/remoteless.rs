@@ -1,7 +1,7 @@
 //! The shared cache, in a program without the feature `remote`.
 
-use rockpack::cache::{Cache, Store};
-use rockpack::source::{Code, Problem};
+use base::source::{Code, Problem};
+use build::cache::{Cache, Store};
 
 use crate::cli::RemoteArgs;
 

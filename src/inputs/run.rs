@@ -1,6 +1,6 @@
 //! The run that a statement names.
 
-use rockpack::provenance::{BuilderId, ProgramSources, Run};
+use build::provenance::{BuilderId, ProgramSources, Run};
 
 /// This run: `build.rs` says what the program was built from, and an empty text names no run.
 pub fn run(builder: Option<&BuilderId>, invocation: Option<&str>) -> Run {

@@ -3,9 +3,9 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use rockpack::plan::{OnlyName, Plan};
-use rockpack::source::{Code, Problem};
-use rockpack::text::with_causes;
+use base::source::{Code, Problem};
+use base::text::with_causes;
+use plan::{OnlyName, Plan};
 
 use crate::failure::Failure;
 

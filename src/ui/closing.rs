@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use rockpack::cache::{Farm, Shared, Summary};
-use rockpack::execute::{Kind, Outcome, Timings};
-use rockpack::package::WheelName;
-use rockpack::plan::Plan;
-use rockpack::text::counted;
-use rockpack::text::human_size;
+use base::text::counted;
+use base::text::human_size;
+use build::cache::{Farm, Shared, Summary};
+use build::execute::{Kind, Outcome, Timings};
+use plan::Plan;
+use wheel::package::WheelName;
 
 use super::seconds;
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use rockpack::fetch::{FetchPlan, Fetched, Why};
-use rockpack::names::{Mode, PackageName};
-use rockpack::text::{counted, human_size};
+use base::names::{Mode, PackageName};
+use base::text::{counted, human_size};
+use index::fetch::{FetchPlan, Fetched, Why};
 
 use super::seconds;
 

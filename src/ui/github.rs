@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use rockpack::source::{Place, Problem, Severity};
+use base::source::{Place, Problem, Severity};
 
 use super::repository;
 
@@ -67,7 +67,7 @@ fn property(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rockpack::source::{Code, Source};
+    use base::source::{Code, Source};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Problems for scripts: one JSON object a line.
 
-use rockpack::source::{Place, Problem, Severity};
+use base::source::{Place, Problem, Severity};
 use serde::Serialize;
 
 /// One problem. Fields are only ever added.

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use rockpack::source::{self, Problem, Severity};
+use base::source::{self, Problem, Severity};
 
 /// The problem in short, beside one that matters more: what is wrong, and where.
 pub fn line(problem: &Problem) -> String {

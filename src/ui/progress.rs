@@ -4,10 +4,10 @@ use std::io::{self, IsTerminal};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use base::event::{Event, Reporter};
+use base::text::counted;
+use base::text::human_size;
 use indicatif::{ProgressBar, ProgressStyle};
-use rockpack::event::{Event, Reporter};
-use rockpack::text::counted;
-use rockpack::text::human_size;
 
 use super::{has_readers, seconds, tell};
 

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use rockpack::source::{Code, Place, Problem};
+use base::source::{Code, Place, Problem};
 use serde_json::{Value, json};
 
 use super::{json, repository};

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use rockpack::names::RelPath;
-use rockpack::source::{Code, Place, Problem};
-use rockpack::source_build::{Happened, NotMade, Outcome, Snapshot, TrialKind, Tried, Why};
-use rockpack::text::{counted, human_size};
+use base::names::RelPath;
+use base::source::{Code, Place, Problem};
+use base::text::{counted, human_size};
+use projects::{Happened, NotMade, Outcome, Snapshot, TrialKind, Tried, Why};
 
 use super::{seconds, tell};
 

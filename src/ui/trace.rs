@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use rockpack::execute::{Span, Timings};
+use build::execute::{Span, Timings};
 use serde_json::json;
 
 /// Writes `timings` to `file`: one track for each thread.

@@ -5,7 +5,7 @@ import json
 import subprocess
 from pathlib import Path
 
-TABLE = Path(__file__).resolve().parents[2] / "src" / "policy" / "table.tsv"
+TABLE = Path(__file__).resolve().parents[2] / "crates" / "binary" / "src" / "policy" / "table.tsv"
 ARCHITECTURES = ("x86_64", "aarch64")
 FAMILIES = ("manylinux", "musllinux")
 VERSIONS = ("GLIBC", "GLIBCXX", "CXXABI", "GCC", "ZLIB", "LIBATOMIC")

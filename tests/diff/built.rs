@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use rockpack::elf::stub::{StubMachine, exec_stub};
+use binary::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
 
-use rockpack::demo;
+use plan::demo;
 
 use crate::program::{rockpack, text};
 

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::process::Command;
 
+use binary::elf::stub::{StubMachine, exec_stub};
 use fs_err as fs;
-use rockpack::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
 
-use rockpack::demo;
+use plan::demo;
 
 use crate::program::{rockpack, text};
 

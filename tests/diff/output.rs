@@ -1,6 +1,6 @@
 //! JSON, Markdown and the list of files.
 
-use rockpack::review::diff;
+use plan::review::diff;
 use serde_json::Value;
 
 use super::differ;
@@ -10,7 +10,7 @@ const ENTRIES: &str = "base_lib_generic lib/libx.so.1 so libx.so.1
                        base_lib_generic lib/data/a data 100
                        base_lib_generic lib/data/b data 200";
 
-fn plan(lines: &str) -> rockpack::plan::Plan {
+fn plan(lines: &str) -> plan::Plan {
     Case::new(&[runtime("core", &format!("artifact \"base\" \"lib\"\n{lines}"))], ENTRIES).plan()
 }
 
@@ -113,7 +113,7 @@ struct Plan;
 
 impl Plan {
     /// The plan with its first distributions alone.
-    fn of(plan: &rockpack::plan::Plan, count: usize) -> rockpack::plan::Plan {
+    fn of(plan: &plan::Plan, count: usize) -> plan::Plan {
         let mut plan = plan.clone();
         plan.distributions.truncate(count);
         plan

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::tools::{Bench, facts, have, run, runs};
-use rockpack::elf::{self, Edits, RpathEdit};
+use binary::elf::{self, Edits, RpathEdit};
 
 /// The linkers as gcc's `-fuse-ld` knows them, and as files.
 const LINKERS: [(&str, &str); 4] =

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::process::Command;
 
 use super::tools::{Bench, assert_repeats, complaints, facts, have, run, runs, write_edited};
-use rockpack::elf::{self, Edited, Edits, ReadAt, Rename, RpathEdit};
+use binary::elf::{self, Edited, Edits, ReadAt, Rename, RpathEdit};
 
 #[test]
 fn case_22_of_both_tags_one_is_left() {

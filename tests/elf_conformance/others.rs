@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::kpack::{Shape, split};
 use super::tools::{Bench, complaints, entries, facts, have, longer, output, run, runs, skip};
-use rockpack::elf;
+use binary::elf;
 
 #[test]
 fn case_21_aarch64_with_large_pages() {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::tools::{Bench, entries, facts, have, longer, run, runs};
-use rockpack::elf::{self, Edits, ElfError, ElfKind, RpathEdit};
+use binary::elf::{self, Edits, ElfError, ElfKind, RpathEdit};
 use std::process::Command;
 
 /// The refusal of a file, which has to be the same file afterwards.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::skips::has;
-use rockpack::elf::{self, Edited, Edits, ElfFacts, RpathEdit};
+use binary::elf::{self, Edited, Edits, ElfFacts, RpathEdit};
 
 /// Whether all tools of a case are here; where they are not, it is skipped.
 pub fn have(case: &str, tools: &[&str]) -> bool {

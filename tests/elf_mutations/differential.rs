@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rockpack::elf::Edits;
+use binary::elf::Edits;
 
 use super::loader::{self, Image, Segment, number, tag};
 

@@ -7,9 +7,9 @@ mod differential;
 #[path = "loader.rs"]
 pub mod loader;
 
-use rockpack::binary::Binary;
-use rockpack::elf::{self, EditPlan, Edited, Edits, ElfFacts, ReadAt, Rename, RpathEdit};
-use rockpack::policy;
+use binary::Binary;
+use binary::elf::{self, EditPlan, Edited, Edits, ElfFacts, ReadAt, Rename, RpathEdit};
+use binary::policy;
 
 /// How far an edit may make a file grow that has little to grow, in bytes: padding that old
 /// kernels need, and some pages.

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
+use binary::elf::stub::StubMachine;
 use object::{Object, ObjectSection};
-use rockpack::elf::stub::StubMachine;
 
 use crate::skips::has;
 
@@ -15,7 +15,7 @@ fn assembles(machine: StubMachine) {
         return;
     }
     let (_guard, dir) = temp_dir();
-    let source = fixture(&format!("../../src/binary/elf/stub/{}.s", arch(machine)));
+    let source = fixture(&format!("../../crates/binary/src/elf/stub/{}.s", arch(machine)));
     let object_file = dir.join("stub.o");
     must(Command::new(assembler).arg("-o").arg(&object_file).arg(&source));
     let bytes = fs_err::read(object_file).unwrap();

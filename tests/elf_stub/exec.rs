@@ -11,7 +11,7 @@ use super::tools::{
 
 /// A tree with the probe at `lib/real/probe` and a stub for it at `bin/tool`, for each machine
 /// (the probe is always this computer's: emulators leave `execve` to the kernel).
-fn for_each_machine(check: impl Fn(rockpack::elf::stub::StubMachine, &Path)) {
+fn for_each_machine(check: impl Fn(binary::elf::stub::StubMachine, &Path)) {
     for machine in machines() {
         let (_guard, root) = temp_dir();
         compile(native(), "probe.c", &root.join("lib/real/probe"), &[]);

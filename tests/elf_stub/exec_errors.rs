@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use binary::elf::stub::{MAX_TARGET, StubError, StubMachine, exec_stub};
 use proptest::prelude::*;
-use rockpack::elf::stub::{MAX_TARGET, StubError, StubMachine, exec_stub};
 
 use crate::skips::{has, skip};
 

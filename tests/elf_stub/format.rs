@@ -2,11 +2,11 @@
 
 use std::process::Command;
 
+use binary::elf::forward::forwarding_library;
+use binary::elf::stub::{StubMachine, exec_stub};
 use goblin::elf::Elf;
 use goblin::elf::program_header::{PF_W, PF_X, PT_GNU_STACK, PT_INTERP, PT_LOAD, PT_NOTE};
 use object::{Object, ObjectKind};
-use rockpack::elf::forward::forwarding_library;
-use rockpack::elf::stub::{StubMachine, exec_stub};
 
 use crate::skips::has;
 

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rockpack::elf::forward::{ForwardError, forwarding_library};
-use rockpack::elf::stub::StubMachine;
+use binary::elf::forward::{ForwardError, forwarding_library};
+use binary::elf::stub::StubMachine;
 
 use crate::skips::has;
 

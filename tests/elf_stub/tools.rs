@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 
-use rockpack::elf::stub::{StubMachine, exec_stub};
+use binary::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
 
 use crate::skips::has;

@@ -3,13 +3,13 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use rockpack::catalog::{Demands, Directory, Packed};
-use rockpack::fetch::{self, RemoteArchive, Selection};
-use rockpack::names::RelPath;
-use rockpack::source::Problems;
-use rockpack::store::{
+use base::names::RelPath;
+use base::source::Problems;
+use index::fetch::{self, RemoteArchive, Selection};
+use index::store::{
     self, Body, Bucket, Content, Created, ErrorKind, Headers, Object, Replaced, StoreError,
 };
+use plan::catalog::{Demands, Directory, Packed};
 
 use super::*;
 

@@ -3,15 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use rockpack::catalog::{
+use base::identity::Identity;
+use base::names::RelPath;
+use base::source::Problems;
+use index::fetch::{RemoteArchive, Selection};
+use index::store::{self, Body, Bucket, Content, Created, Headers, Object, Replaced, StoreError};
+use plan::catalog::{
     self, Catalog, Demands, Directory, Lock, Locked, Origin, Packed, Source, Wanted,
-};
-use rockpack::fetch::{RemoteArchive, Selection};
-use rockpack::identity::Identity;
-use rockpack::names::RelPath;
-use rockpack::source::Problems;
-use rockpack::store::{
-    self, Body, Bucket, Content, Created, Headers, Object, Replaced, StoreError,
 };
 
 use super::*;

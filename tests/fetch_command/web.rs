@@ -8,7 +8,7 @@ use std::process::Child;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use rockpack::store::{Access, Options};
+use index::store::{Access, Options};
 
 use super::*;
 

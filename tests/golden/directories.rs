@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use rockpack::plan::{Distribution, Member, Plan, Step};
-use rockpack::text::human_size;
+use base::text::human_size;
+use plan::{Distribution, Member, Plan, Step};
 
 /// What the members of one line have in common.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]

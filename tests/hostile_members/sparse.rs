@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use rockpack::catalog::{self, Origin, Source as _};
-use rockpack::unpacking::{Rules, TarReader};
+use plan::catalog::{self, Origin, Source as _};
 use tempfile::TempDir;
+use wheel::unpacking::{Rules, TarReader};
 
 use super::tar::Tar;
 use crate::skips::{has, skip};
@@ -163,7 +163,7 @@ fn artifacts_have_the_bytes_that_gnu_tar_packed() {
         assert!(output.status.success(), "{form}: {}", String::from_utf8_lossy(&output.stderr));
         assert!(output.stdout.len() < bytes.len() / 4, "{form}: it has holes");
         let mut holes = 0;
-        let count = |member: &rockpack::unpacking::TarMember, _: &mut dyn std::io::Read| {
+        let count = |member: &wheel::unpacking::TarMember, _: &mut dyn std::io::Read| {
             holes += usize::from(member.is_sparse);
             std::io::Result::Ok(())
         };

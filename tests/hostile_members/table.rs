@@ -1,6 +1,6 @@
 //! Members of archives, hostile and fine.
 
-use rockpack::source::Code;
+use base::source::Code;
 use tar::EntryType;
 
 use super::tar::{Tar, record};

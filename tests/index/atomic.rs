@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ::index::simple::{self, Layout, Options};
+use ::wheel::archive::checksum::Sha256;
 use fs_err as fs;
-use rockpack::archive::checksum::Sha256;
-use rockpack::index::{self, Layout, Options};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -75,7 +75,7 @@ fn clients_see_the_old_or_the_new() {
     const UPDATES: usize = 200;
     let (dir, outside) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     wheel(dir.path(), "steady", "1.0", &[]);
-    index::write(dir.path(), Layout::Simple, None).unwrap();
+    simple::write(dir.path(), Layout::Simple, None).unwrap();
     let ended = AtomicBool::new(false);
     let seen = std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
@@ -97,7 +97,7 @@ fn clients_see_the_old_or_the_new() {
                 .checked_sub(3)
                 .map(|old| format!("project_{}-1.{old}-py3-none-any.whl", old % 5));
             let options = Options { remove: old.into_iter().collect(), ..Options::default() };
-            index::write_with(dir.path(), &options).unwrap();
+            simple::write_with(dir.path(), &options).unwrap();
         }
         ended.store(true, Ordering::Relaxed);
         reader.join().unwrap()

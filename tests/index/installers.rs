@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use ::index::simple::{self, Layout};
 use fs_err as fs;
-use rockpack::index::{self, Layout};
 use tempfile::TempDir;
 
 use super::packages::{sdist, wheel};
@@ -47,7 +47,7 @@ pub fn indexed(layout: Layout) -> TempDir {
         fs::write(dir.path().join("lib-2.0-py3-none-any.whl.yanked"), "does not work").unwrap();
     }
     sdist(dir.path(), "lib", "1.9");
-    index::write(dir.path(), layout, None).unwrap();
+    simple::write(dir.path(), layout, None).unwrap();
     dir
 }
 

@@ -4,11 +4,11 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
-use rockpack::archive::Timestamp;
-use rockpack::archive::deflate::Packed;
-use rockpack::archive::metadata::Metadata;
-use rockpack::archive::sdist::{SdistMember, sdist_file_name, write_sdist};
-use rockpack::archive::wheel::{WheelWriter, dist_info_dir, wheel_file_name};
+use wheel::archive::Timestamp;
+use wheel::archive::deflate::Packed;
+use wheel::archive::metadata::Metadata;
+use wheel::archive::sdist::{SdistMember, sdist_file_name, write_sdist};
+use wheel::archive::wheel::{WheelWriter, dist_info_dir, wheel_file_name};
 
 /// 2024-02-29 12:00:00.
 pub const TIME: &str = "1709208000";

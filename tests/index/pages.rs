@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use ::index::simple::{self, Layout};
 use fs_err as fs;
-use rockpack::index::{self, Layout};
 use tempfile::TempDir;
 use walkdir::WalkDir;
 
@@ -50,7 +50,7 @@ fn odd(dir: &Path) {
 fn pages_of_a_simple_index() {
     let dir = TempDir::new().unwrap();
     odd(dir.path());
-    let summary = index::write(dir.path(), Layout::Simple, None).unwrap();
+    let summary = simple::write(dir.path(), Layout::Simple, None).unwrap();
     assert_eq!((summary.packages, summary.projects, summary.read, summary.pages), (7, 2, 7, 7));
     assert_eq!(summary.entries, ["simple/index.html".parse().unwrap()]);
     compare("simple.txt", &all(dir.path()));
@@ -61,7 +61,7 @@ fn pages_of_a_flat_index() {
     let dir = TempDir::new().unwrap();
     odd(dir.path());
     wheel(dir.path(), "top", "1", &[]);
-    index::write(dir.path(), Layout::Flat, None).unwrap();
+    simple::write(dir.path(), Layout::Flat, None).unwrap();
     compare("flat.txt", &all(dir.path()));
 }
 
@@ -73,7 +73,7 @@ fn pages_of_runs() {
         wheel(&dir.path().join(group), "one", "1.0", &[&format!("dep-{}", group.len())]);
     }
     wheel(&dir.path().join("11-linux/python/g2"), "one", "1.1", &["other"]);
-    index::write(dir.path(), Layout::Run, Some(TIME.parse().unwrap())).unwrap();
+    simple::write(dir.path(), Layout::Run, Some(TIME.parse().unwrap())).unwrap();
     compare("run.txt", &all(dir.path()));
 }
 
@@ -82,7 +82,7 @@ fn pages_of_the_demo_packages_are_the_same_every_time() {
     let index = || {
         let dir = TempDir::new().unwrap();
         copy(&demo("linux_x86_64"), dir.path());
-        index::write(dir.path(), Layout::Simple, None).unwrap();
+        simple::write(dir.path(), Layout::Simple, None).unwrap();
         all(dir.path())
     };
     let pages = index();

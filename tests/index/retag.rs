@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 
+use ::wheel::archive::Timestamp;
+use ::wheel::archive::checksum::{Checksum, Digest};
+use ::wheel::archive::deflate::{BLOCK, Encoder, Level, Method, Packed};
+use ::wheel::archive::wheel::wheel_file;
+use ::wheel::archive::zip::ZipWriter;
+use ::wheel::retag::{RetagError, check, retag};
+use base::names::PlatformTags;
 use fs_err as fs;
-use rockpack::archive::Timestamp;
-use rockpack::archive::checksum::{Checksum, Digest};
-use rockpack::archive::deflate::{BLOCK, Encoder, Level, Method, Packed};
-use rockpack::archive::wheel::wheel_file;
-use rockpack::archive::zip::ZipWriter;
-use rockpack::names::PlatformTags;
-use rockpack::retag::{RetagError, check, retag};
 use tempfile::TempDir;
 
 use super::packages::wheel;

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
+use ::index::simple::{self, Layout};
+use base::names::RelPath;
+use base::regular::sha256;
+use binary::elf::stub::{StubMachine, exec_stub};
 use fs_err as fs;
-use rockpack::elf::stub::{StubMachine, exec_stub};
-use rockpack::index::{self, Layout};
-use rockpack::names::RelPath;
-use rockpack::regular::sha256;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -28,7 +28,7 @@ const SELECTOR: &str = "rocm-7.2.0.tar.gz";
 pub fn built(lines: &str) -> TempDir {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
-    rockpack::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
+    plan::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
     fs::write(dir.path().join("packages.kdl"), format!("{MANIFEST}{lines}")).unwrap();
     fs::write(dir.path().join("families.kdl"), "include \"built-in\"\n").unwrap();
     let words = ["build", "--artifact-dir", "artifacts", "--dest-dir", "out"];
@@ -134,7 +134,7 @@ fn the_selectors_differ_in_what_they_require_alone() {
 fn flat_pages_and_runs_have_both_indexes() {
     let dir = built("");
     let dist = dir.path().join("out/dist");
-    index::write(&dist, Layout::Flat, None).unwrap();
+    simple::write(&dist, Layout::Flat, None).unwrap();
     let links = |page: &str| -> BTreeSet<String> {
         let text = fs::read_to_string(dist.join(page)).unwrap();
         let files =
@@ -151,7 +151,7 @@ fn flat_pages_and_runs_have_both_indexes() {
     let python = runs.path().join("7-linux/python");
     fs::create_dir_all(&python).unwrap();
     fs::rename(&dist, python.join("all")).unwrap();
-    let summary = index::write(runs.path(), Layout::Run, None).unwrap();
+    let summary = simple::write(runs.path(), Layout::Run, None).unwrap();
     let entries: Vec<&str> = summary.entries.iter().map(RelPath::as_str).collect();
     for page in [
         "all/simple/index.html",
@@ -182,7 +182,7 @@ fn installed(command: std::process::Command, words: &[&str], root: &Path) -> BTr
 fn installers_get_all_devices_from_the_second_index_alone() {
     let dir = built("");
     let dist = dir.path().join("out/dist");
-    index::write(&dist, Layout::Simple, None).unwrap();
+    simple::write(&dist, Layout::Simple, None).unwrap();
     let core = ["rocm", "rocm_sdk_core"];
     let all = [
         "rocm",

@@ -1,7 +1,7 @@
 //! pip and uv on an index that `rockpack serve` serves.
 
+use ::index::simple::{self, Layout};
 use fs_err as fs;
-use rockpack::index::{self, Layout};
 use tempfile::TempDir;
 
 use super::installers::{PIP, UV, indexed, install, install_with_each, pip, run, uv};
@@ -77,7 +77,7 @@ fn resolving_reads_no_byte_of_a_wheel() {
 fn the_demo_packages() {
     let dir = TempDir::new().unwrap();
     copy(&demo("any"), dir.path());
-    index::write(dir.path(), Layout::Simple, None).unwrap();
+    simple::write(dir.path(), Layout::Simple, None).unwrap();
     let server = Serving::start(dir.path());
     let index = format!("{}simple/", server.url);
     for (command, args) in [(pip(), &PIP[..]), (uv(), &UV)] {

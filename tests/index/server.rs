@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use ::index::simple::{self, Layout};
 use fs_err as fs;
-use rockpack::index::{self, Layout};
 use tempfile::TempDir;
 
 use super::packages::wheel;
@@ -115,7 +115,7 @@ impl Client {
 fn served() -> (TempDir, Serving) {
     let dir = TempDir::new().unwrap();
     wheel(dir.path(), "one", "1.0+x", &[]);
-    index::write(dir.path(), Layout::Simple, None).unwrap();
+    simple::write(dir.path(), Layout::Simple, None).unwrap();
     fs::write(dir.path().join("ten.bin"), b"0123456789").unwrap();
     fs::write(dir.path().join("large.bin"), large()).unwrap();
     fs::create_dir(dir.path().join("bare")).unwrap();
@@ -324,7 +324,7 @@ fn only_loopback_and_only_directories_are_served() {
         "{}",
         text(&bare.stderr)
     );
-    index::write(dir.path(), Layout::Simple, None).unwrap();
+    simple::write(dir.path(), Layout::Simple, None).unwrap();
     let server = Serving::start(dir.path());
     let port = server.address().rsplit(':').next().unwrap().to_owned();
     let taken = rockpack(dir.path(), &["serve", "--port", &port, "."]);

@@ -3,16 +3,16 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use ::index::simple::{self, IndexError, Layout, Options};
 use fs_err as fs;
-use rockpack::index::{self, IndexError, Layout, Options};
 use tempfile::TempDir;
 
 use super::packages::{sdist, wheel};
 use super::pages::all;
 use super::{copy, demo, done, rockpack, text};
 
-fn simple(dir: &Path) -> index::Summary {
-    index::write(dir, Layout::Simple, None).unwrap()
+fn simple(dir: &Path) -> simple::Summary {
+    simple::write(dir, Layout::Simple, None).unwrap()
 }
 
 /// Makes a file look written to an hour ago.
@@ -62,7 +62,7 @@ fn only_what_changed_is_read() {
         .0
         .set_modified(SystemTime::now())
         .unwrap();
-    let error = index::write(dir.path(), Layout::Simple, None).unwrap_err();
+    let error = simple::write(dir.path(), Layout::Simple, None).unwrap_err();
     assert_eq!(error.to_string(), "`one-1.0-py3-none-any.whl` is broken");
 }
 
@@ -100,13 +100,13 @@ fn lost_metadata_and_lost_state_are_made_again() {
     age(&path);
     simple(dir.path());
     let pages = all(dir.path());
-    for lost in ["one-1.0-py3-none-any.whl.metadata", index::STATE, "simple/one/index.json"] {
+    for lost in ["one-1.0-py3-none-any.whl.metadata", simple::STATE, "simple/one/index.json"] {
         fs::remove_file(dir.path().join(lost)).unwrap();
         simple(dir.path());
         assert_eq!(all(dir.path()), pages, "{lost}");
     }
     fs::write(dir.path().join("one-1.0-py3-none-any.whl.metadata"), "Name: other\n").unwrap();
-    fs::write(dir.path().join(index::STATE), "{\"format\":99}").unwrap();
+    fs::write(dir.path().join(simple::STATE), "{\"format\":99}").unwrap();
     simple(dir.path());
     assert_eq!(all(dir.path()), pages);
 }
@@ -183,7 +183,7 @@ fn one_name_is_one_package() {
     );
     let pages = all(dir.path());
     wheel(&dir.path().join("a"), "one", "1.0", &["other"]);
-    let error = index::write(dir.path(), Layout::Simple, None).unwrap_err();
+    let error = simple::write(dir.path(), Layout::Simple, None).unwrap_err();
     assert!(
         matches!(&error, IndexError::Clash { first, second } if first.as_str() < second.as_str()),
         "{error}"
@@ -261,7 +261,7 @@ fn upload_times_are_those_of_the_packages_or_the_one_given() {
     wheel(dir.path(), "one", "1.0", &[]);
     let time = |time: Option<&str>| {
         let time = time.map(|time| time.parse().unwrap());
-        index::write(dir.path(), Layout::Simple, time).unwrap();
+        simple::write(dir.path(), Layout::Simple, time).unwrap();
         let page: serde_json::Value =
             serde_json::from_slice(&fs::read(dir.path().join("simple/one/index.json")).unwrap())
                 .unwrap();
@@ -275,11 +275,11 @@ fn upload_times_are_those_of_the_packages_or_the_one_given() {
 #[test]
 fn what_cannot_be_indexed_is_refused() {
     let dir = TempDir::new().unwrap();
-    let error = index::write(&dir.path().join("none"), Layout::Flat, None).unwrap_err();
+    let error = simple::write(&dir.path().join("none"), Layout::Flat, None).unwrap_err();
     assert!(matches!(error, IndexError::NotADirectory { .. }), "{error}");
     wheel(&dir.path().join("dist"), "one", "1.0", &[]);
     let options = Options { layout: Layout::Run, ..Options::default() };
-    let error = index::write_with(dir.path(), &options).unwrap_err();
+    let error = simple::write_with(dir.path(), &options).unwrap_err();
     assert!(matches!(error, IndexError::Misplaced { .. }), "{error}");
     let left: Vec<_> =
         fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -313,7 +313,7 @@ fn pages_of_a_store_are_not_those_of_a_directory() {
     fs::remove_file(&known).unwrap();
     simple(dir.path());
     done(dir.path(), &["mirror", "simple", "pages", "--public", "https://h/x/simple/"]);
-    let error = index::write(dir.path(), Layout::Simple, None).unwrap_err();
+    let error = simple::write(dir.path(), Layout::Simple, None).unwrap_err();
     assert!(matches!(error, IndexError::Published { .. }), "{error}");
     done(dir.path(), &["index", ".", "--overwrite"]);
     simple(dir.path());

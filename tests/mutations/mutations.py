@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mistakes that somebody could make in `src/resolve`. `switched.py` says how one is written.
+"""Mistakes that somebody could make in `crates/plan/src/resolve`. `switched.py` says how one is written.
 
 A place that is no decision of its own (a word of a message, say) is left out, and so is a mutation
 that changes nothing that anybody could see.

@@ -31,7 +31,7 @@ SWITCH = "mutated()"
 class Mutation:
     """A mistake that somebody could make.
 
-    `file` is below src/resolve. `original` stands there once; where it stands more often, `within` is a
+    `file` is below crates/plan/src/resolve. `original` stands there once; where it stands more often, `within` is a
     longer text that stands there once and has it once. `mutant` takes its place: an expression for an
     expression, statements for statements. Where neither fits (a pattern, an argument of a longer call), the
     mutant has all of the text, with `mutated()` for "whether this mutation counts".

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use fs_err as fs;
-use rockpack::catalog::{self, Catalog, Source};
+use plan::catalog::{self, Catalog, Source};
 use tar::{EntryType, Header};
 use tempfile::TempDir;
 
@@ -89,8 +89,8 @@ fn problem(content: &[u8]) -> String {
 
 #[test]
 fn archives_give_the_same_catalog_as_directories() {
-    let library = rockpack::elf::forward::forwarding_library(
-        rockpack::elf::stub::StubMachine::X86_64,
+    let library = binary::elf::forward::forwarding_library(
+        binary::elf::stub::StubMachine::X86_64,
         "libx.so.1",
         "libc.so.6",
         "$ORIGIN",
@@ -139,7 +139,7 @@ fn the_same_bytes_of_the_same_archive_are_known_again() {
     let packed = zst(&Archive::with_manifest().file("stage/a", "bytes").file("stage/b", "").end());
     let dir = place("base_lib_generic.tar.zst", &packed);
     let other = place("base_lib_generic.tar.xz", b"");
-    let origin = |catalog: &Catalog, name: &str| rockpack::catalog::Origin {
+    let origin = |catalog: &Catalog, name: &str| plan::catalog::Origin {
         artifact: catalog.artifacts[0].id.clone(),
         base: "stage".parse().unwrap(),
         path: name.parse().unwrap(),

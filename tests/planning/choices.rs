@@ -1,6 +1,6 @@
 //! Wheels that only require others, and their variants.
 
-use rockpack::plan::{Distribution, Plan};
+use plan::{Distribution, Plan};
 
 use super::support::{Case, package, rendered, runtime};
 
@@ -92,7 +92,7 @@ fn each_variant_requires_the_package_of_its_isa_and_no_other() {
         ),
         "{beside}"
     );
-    let text = rockpack::review::summary_text(&plan, true);
+    let text = plan::review::summary_text(&plan, true);
     assert!(text.contains("x-device (gfx942)") && text.contains("x-device (null)"), "{text}");
 }
 

@@ -1,6 +1,6 @@
 //! Every library that an ELF file needs is found when what is planned is installed.
 
-use rockpack::resolve::{Closure, Resolved};
+use plan::resolve::{Closure, Resolved};
 
 use super::support::{Case, devel, distribution, package, runtime};
 

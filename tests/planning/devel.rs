@@ -4,7 +4,7 @@ use super::support::{
     Case, absent, archived, devel, distribution, files, package, rendered, runtime,
 };
 
-use rockpack::plan::Step;
+use plan::Step;
 
 fn core() -> String {
     runtime("core", "artifact \"base\" \"lib\"\nartifact \"tools\" \"run\"")
@@ -22,7 +22,7 @@ const ENTRIES: &str = "base_lib_generic lib/libx.so.1.0 so libx.so.1
                        base_dev_generic share/empty dir
                        tools_run_generic bin/tool script";
 
-fn plan(lines: &str, entries: &str) -> rockpack::plan::Plan {
+fn plan(lines: &str, entries: &str) -> plan::Plan {
     Case::new(&[core(), devel(lines)], entries).plan()
 }
 

@@ -1,7 +1,7 @@
 //! What is told of a path: who has it, what every rule says, where it lands.
 
-use rockpack::names::Mode;
-use rockpack::resolve::explain::{
+use base::names::Mode;
+use plan::resolve::explain::{
     Asked, Explainer, ManifestByMode, Reason, Says, explanation_text, matches_text,
 };
 

@@ -2,22 +2,22 @@
 //!
 //! `UPDATE_EXPECT=1 cargo test --test all planning::golden` writes `golden/*.txt` anew.
 
-use rockpack::resolve;
-use rockpack::review;
+use plan::resolve;
+use plan::review;
 use std::path::Path;
 
-use rockpack::catalog;
-use rockpack::elf::stub::{StubMachine, exec_stub};
-use rockpack::manifest::Manifest;
-use rockpack::names::System;
-use rockpack::plan::{Request, Templates};
-use rockpack::source::Source;
+use base::names::System;
+use base::source::Source;
+use binary::elf::stub::{StubMachine, exec_stub};
+use manifest::Manifest;
+use plan::catalog;
+use plan::{Request, Templates};
 
 fn planned(system: System, kpack: bool) -> String {
     let dir = tempfile::tempdir().unwrap();
     let artifacts = dir.path().join("artifacts");
     let program = exec_stub(StubMachine::X86_64, "true").unwrap();
-    rockpack::demo::make_for(system, &artifacts, kpack, &program).unwrap();
+    plan::demo::make_for(system, &artifacts, kpack, &program).unwrap();
     let (catalog, _tree) = catalog::scan(&artifacts).unwrap();
     let source = |name: &str| {
         Source::new(

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use rockpack::plan::{Plan, Step};
-use rockpack::review::html_page;
+use plan::review::html_page;
+use plan::{Plan, Step};
 use serde_json::Value;
 
 use super::reports::{HOSTILE, hostile, large, small};

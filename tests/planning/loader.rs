@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rockpack::catalog::{Catalog, Origin, scan};
-use rockpack::manifest::Manifest;
-use rockpack::names::Compression;
-use rockpack::plan::{Distribution, Form, Member, Metadata, Step};
-use rockpack::resolve::{Closure, Resolved};
-use rockpack::source::Source;
+use base::names::Compression;
+use base::source::Source;
+use manifest::Manifest;
+use plan::catalog::{Catalog, Origin, scan};
+use plan::resolve::{Closure, Resolved};
+use plan::{Distribution, Form, Member, Metadata, Step};
 
 const LOADER: &str = if cfg!(target_arch = "x86_64") {
     "/lib64/ld-linux-x86-64.so.2"

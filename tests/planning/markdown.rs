@@ -1,6 +1,6 @@
 //! `rockpack plan --markdown`: what it says, that it says it safely, and that it stays small.
 
-use rockpack::review::{MARKDOWN_LIMIT, markdown_text};
+use plan::review::{MARKDOWN_LIMIT, markdown_text};
 
 use super::reports::{hostile, large, small};
 

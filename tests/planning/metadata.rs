@@ -4,9 +4,9 @@ use super::support::{
     Case, absent, devel, device, distribution, files, package, rendered, runtime,
 };
 
-use rockpack::names::Compression;
-use rockpack::plan::{Member, Plan, Step};
-use rockpack::resolve::without_license_text;
+use base::names::Compression;
+use plan::resolve::without_license_text;
+use plan::{Member, Plan, Step};
 
 const SCRIPTS: &str = "artifact \"base\" \"lib\"
     script \"tool\" program=\"bin/tool\"
@@ -434,7 +434,7 @@ fn the_selector_is_an_sdist_whose_metadata_says_all_that_it_requires() {
     ];
     let plan = Case::new(&packages, ENTRIES).plan();
     let meta = distribution(&plan, "x");
-    assert_eq!(meta.form, rockpack::plan::Form::Sdist);
+    assert_eq!(meta.form, plan::Form::Sdist);
     assert_eq!(meta.metadata.requires_dist, ["x-core==1.0", "x-core==1.0; extra == \"more\""]);
     assert_eq!(meta.metadata.provides_extra, ["more"]);
     assert_eq!(meta.entry_points["x"], "x_meta.__main__:main");

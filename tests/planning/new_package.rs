@@ -1,11 +1,11 @@
 //! A package with nothing but a name and an artifact: what is proposed for it, pasted as it is, makes
 //! it whole.
 
-use rockpack::catalog::BuildFacts;
-use rockpack::manifest::{Beside, Manifest};
-use rockpack::plan::{Request, Templates};
-use rockpack::resolve;
-use rockpack::source::{Problems, Source};
+use base::source::{Problems, Source};
+use manifest::{Beside, Manifest};
+use plan::catalog::BuildFacts;
+use plan::resolve;
+use plan::{Request, Templates};
 
 use super::{support, tree};
 

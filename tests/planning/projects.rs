@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use rockpack::names::PackageName;
-use rockpack::plan::{Plan, PrefetchedWheel, Sources};
-use rockpack::review::{markdown_text, summary_text};
+use base::names::PackageName;
+use plan::review::{markdown_text, summary_text};
+use plan::{Plan, PrefetchedWheel, Sources};
 
 use super::support::{Case, devel, package, runtime};
 

@@ -1,8 +1,8 @@
 //! A plan depends on what is in the manifest and the catalog, and on nothing else.
 
-use rockpack::catalog::Catalog;
-use rockpack::plan::{self, Plan};
-use rockpack::review;
+use plan::Plan;
+use plan::catalog::Catalog;
+use plan::review;
 
 use super::support::{Case, devel, package, runtime};
 

@@ -1,6 +1,6 @@
 //! Plans to report on: a small one with every step in it, one of hostile names, and large ones.
 
-use rockpack::plan::{Distribution, Labelled, Member, Plan, Warning};
+use plan::{Distribution, Labelled, Member, Plan, Warning};
 
 use super::support::{Case, devel, package, runtime};
 

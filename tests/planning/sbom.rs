@@ -1,9 +1,9 @@
 //! What the software bill of materials of a wheel says.
 
-use rockpack::catalog::{BuildOrigin, SourcePin};
-use rockpack::plan::Plan;
-use rockpack::provenance;
-use rockpack::provenance::Document;
+use build::provenance;
+use build::provenance::Document;
+use plan::Plan;
+use plan::catalog::{BuildOrigin, SourcePin};
 use serde_json::Value;
 
 use super::support::{Case, devel, distribution, package, runtime};

@@ -1,6 +1,6 @@
 //! How artifacts of targets become distributions, in both modes.
 
-use rockpack::names::Mode;
+use base::names::Mode;
 
 use super::support::{Case, distribution, files, names, package, rendered, runtime};
 
@@ -171,7 +171,7 @@ fn the_artifacts_say_the_mode_and_the_command_line_overrides_them() {
     case.catalog.build.kpack_split = false;
     assert_eq!(case.plan().mode.as_str(), "legacy");
     assert_eq!(
-        case.asking(|r| r.mode = Some(rockpack::names::Mode::Kpack)).plan().mode.as_str(),
+        case.asking(|r| r.mode = Some(base::names::Mode::Kpack)).plan().mode.as_str(),
         "kpack"
     );
 }

@@ -1,12 +1,12 @@
 //! A case: a manifest and a catalog in, a plan or problems out, as text.
 
-use rockpack::catalog::{BuildFacts, Catalog};
-use rockpack::manifest::{Beside, Manifest};
-use rockpack::names::{Mode, RelPath};
-use rockpack::plan::{Distribution, Member, Plan, Request, Step, Templates};
-use rockpack::resolve;
-use rockpack::review;
-use rockpack::source::{Code, Problem, Problems, Source};
+use base::names::{Mode, RelPath};
+use base::source::{Code, Problem, Problems, Source};
+use manifest::{Beside, Manifest};
+use plan::catalog::{BuildFacts, Catalog};
+use plan::resolve;
+use plan::review;
+use plan::{Distribution, Member, Plan, Request, Step, Templates};
 
 use super::tree;
 
@@ -236,7 +236,7 @@ pub fn absent(plan: &Plan, name: &str) -> Vec<String> {
 }
 
 fn line(path: &str, member: &Member) -> String {
-    let from = |source: &rockpack::catalog::Origin| {
+    let from = |source: &plan::catalog::Origin| {
         let elsewhere =
             if source.path.as_str() == path { String::new() } else { format!(":{}", source.path) };
         format!("{}{elsewhere}", source.artifact)

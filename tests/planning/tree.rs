@@ -7,11 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use rockpack::binary::pe::{ImportLibrary, PeFacts, PeKind, PeVersion};
-use rockpack::catalog::{
-    Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind,
-};
-use rockpack::elf::{ElfFacts, ElfKind, Machine, VersionNeed};
+use binary::elf::{ElfFacts, ElfKind, Machine, VersionNeed};
+use binary::pe::{ImportLibrary, PeFacts, PeKind, PeVersion};
+use plan::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind};
 
 /// The catalog of these lines; `build` says the rest.
 pub fn catalog(lines: &str, build: BuildFacts) -> Catalog {

@@ -1,6 +1,6 @@
 //! Packages for Windows: the system is a fact of the artifacts, and every DLL is found.
 
-use rockpack::names::System;
+use base::names::System;
 
 use super::support::{Case, distribution, package, runtime};
 

@@ -176,7 +176,7 @@ fn packages(out: &Path) -> usize {
     fs::read_dir(out.join("dist")).map_or(0, |files| {
         files
             .filter(|file| {
-                rockpack::package::distribution_of(
+                wheel::package::distribution_of(
                     &file.as_ref().unwrap().file_name().to_string_lossy(),
                 )
                 .is_some()

@@ -82,7 +82,7 @@ fn what_is_broken_gets_no_name() {
     let refused = |set: &str, expected: &str| {
         let set = dir.path().join(set);
         let error = publish(&set, &Directory::new(&root), &options(Form::Flat), &|_| ());
-        let told = rockpack::text::with_causes(&error.unwrap_err());
+        let told = base::text::with_causes(&error.unwrap_err());
         assert!(told.contains(expected), "{told}");
         assert!(!root.exists());
     };

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rockpack::names::RelPath;
-use rockpack::store::{Body, Content, Created, ErrorKind, Headers, Object, Replaced, StoreError};
+use base::names::RelPath;
+use index::store::{Body, Content, Created, ErrorKind, Headers, Object, Replaced, StoreError};
 
 use super::*;
 

@@ -64,7 +64,7 @@ fn pages_of_a_store_are_those_of_a_directory() {
         }
     }
     fs::write(local.join("d-source/d_source-1.0.tar.gz.yanked"), "too old\n").unwrap();
-    rockpack::index::write(&local, rockpack::index::Layout::Simple, None).unwrap();
+    index::simple::write(&local, index::simple::Layout::Simple, None).unwrap();
     for page in
         ["b-part/index.html", "b-part/index.json", "d-source/index.html", "d-source/index.json"]
     {
@@ -222,7 +222,7 @@ fn a_page_that_cannot_be_taken_over_is_not_replaced() {
         fs::write(root.join(page), text).unwrap();
         let bucket = Directory::new(&root);
         let error = publish(&set, &bucket, &options(Form::Projects), &|_| ()).unwrap_err();
-        let said = rockpack::text::with_causes(&error);
+        let said = base::text::with_causes(&error);
         assert!(said.contains(expected), "{said}");
         assert_eq!(contents(&root), [(page.to_owned(), text.as_bytes().to_vec())]);
         fs::remove_file(root.join(page)).unwrap();
@@ -383,7 +383,7 @@ fn what_is_wrong_with_a_page_is_said_once() {
     fs::write(root.join("b-part/index.html"), link).unwrap();
     let error =
         publish(&set, &Directory::new(&root), &options(Form::Projects), &|_| ()).unwrap_err();
-    let told = rockpack::text::with_causes(&error);
+    let told = base::text::with_causes(&error);
     let expected = "with what is known of its packages: it names `b_part-1.0-py3-none-any.whl` without a SHA-256";
     assert!(
         told.starts_with("cannot merge `b-part/index.html` in") && told.ends_with(expected),

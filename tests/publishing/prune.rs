@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, SystemTime};
 
-use rockpack::manifest::Dated;
-use rockpack::publish::{PruneStep, Pruned, Retention, prune};
+use index::publish::{PruneStep, Pruned, Retention, prune};
+use manifest::Dated;
 
 use super::faults::Failing;
 use super::*;

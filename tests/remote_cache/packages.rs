@@ -7,11 +7,11 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
+use binary::elf::stub::{StubMachine, exec_stub};
 use fs_err as fs;
 use prost::Message as _;
-use rockpack::archive::checksum::Sha256;
-use rockpack::elf::stub::{StubMachine, exec_stub};
 use tempfile::TempDir;
+use wheel::archive::checksum::Sha256;
 
 use super::server::{FarmFault, Fault, Server};
 use super::{TOKEN, demo_tree};

@@ -10,11 +10,11 @@ use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use bazel_remote_apis::google::bytestream as bytes;
 use bazel_remote_apis::google::rpc;
 use futures_util::{Stream, stream};
-use rockpack::archive::checksum::Sha256;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tonic::transport::server::TcpIncoming;
 use tonic::{Code, Request, Response, Status, Streaming};
+use wheel::archive::checksum::Sha256;
 
 mod execution;
 

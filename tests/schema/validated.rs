@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use ::plan::catalog::Catalog;
 use jsonschema::Validator;
-use rockpack::catalog::Catalog;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

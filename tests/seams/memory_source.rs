@@ -6,16 +6,16 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use base::identity::Identity;
+use base::names::RelPath;
+use base::source::Problem;
+use binary::ReadAt;
 use fs_err as fs;
-use rockpack::archive::checksum::Sha256;
-use rockpack::binary::ReadAt;
-use rockpack::catalog::{
+use plan::catalog::{
     ArtifactId, Ignored, Listed, ListedEntry, ListedKind, OpenFile, Origin, Source, SourceFile,
 };
-use rockpack::identity::Identity;
-use rockpack::names::RelPath;
-use rockpack::source::Problem;
 use walkdir::WalkDir;
+use wheel::archive::checksum::Sha256;
 
 /// One thing in an artifact.
 #[derive(Debug, Clone)]

@@ -5,10 +5,10 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use fs_err as fs;
-use rockpack::cache::{
+use build::cache::{
     Archive, CacheEntry, Claims, Content, Fingerprint, Key, Offer, Store, Stretch, Summary,
 };
+use fs_err as fs;
 
 /// What outlives a build.
 #[derive(Debug, Default)]

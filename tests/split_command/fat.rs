@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
+use binary::device_code::Bundle;
+use binary::elf::fat::{Emptied, FatElf, prove};
 use fs_err as fs;
-use rockpack::device_code::Bundle;
-use rockpack::elf::fat::{Emptied, FatElf, prove};
 
 use super::library::{BUNDLES, Library, OF_MARKER, Place, bundle, code, compressed};
 use super::made::{Made, members, raw};

@@ -5,7 +5,7 @@ use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
-use rockpack::archive::checksum::Sha256;
+use wheel::archive::checksum::Sha256;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 

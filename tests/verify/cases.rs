@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
+use ::wheel::archive::variants::SCHEMA;
+use base::source::Code;
+use binary::Machine;
+use binary::elf::forward::forwarding_library;
+use binary::elf::stub::{StubMachine, exec_stub};
+use binary::pe::{PeKind, Stub, import_stub, stub};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rockpack::archive::variants::SCHEMA;
-use rockpack::binary::Machine;
-use rockpack::binary::pe::{PeKind, Stub, import_stub, stub};
-use rockpack::elf::forward::forwarding_library;
-use rockpack::elf::stub::{StubMachine, exec_stub};
-use rockpack::source::Code;
 
 use super::symbols;
 use super::trial;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rockpack::archive::checksum::Sha256;
+use wheel::archive::checksum::Sha256;
 
 use super::zip::{Member, zip};
 

@@ -1,10 +1,10 @@
 //! `--require-clean`: no wheel is built from a dirty checkout.
 
-use rockpack::names::RelPath;
-use rockpack::plan::Plan;
-use rockpack::source::{Code, Problem, Problems};
-use rockpack::source_build::{self, Settings, Snapshot};
-use rockpack::text::counted;
+use base::names::RelPath;
+use base::source::{Code, Problem, Problems};
+use base::text::counted;
+use plan::Plan;
+use projects::{Settings, Snapshot};
 
 use super::projects::not_built;
 use crate::cli::BuildArgs;
@@ -22,7 +22,7 @@ pub fn check(args: &BuildArgs, plan: &Plan, settings: &Settings) -> Result<(), F
     let Some(root) = settings.sources.as_ref().filter(|_| !plan.projects.is_empty()) else {
         return Ok(());
     };
-    let snapshots = source_build::snapshots(plan, root).map_err(|e| not_built(&e.into()))?;
+    let snapshots = projects::snapshots(plan, root).map_err(|e| not_built(&e.into()))?;
     let (mut problems, mut seen): (_, Vec<&RelPath>) = (Problems::new(), Vec::new());
     for snapshot in snapshots.values().filter(|snapshot| snapshot.content.is_dirty()) {
         if !seen.contains(&&snapshot.directory) {

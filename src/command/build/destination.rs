@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use rockpack::catalog::Catalog;
-use rockpack::source::{Code, Problem};
+use base::source::{Code, Problem};
+use plan::catalog::Catalog;
 
 use crate::failure::Failure;
 

@@ -3,15 +3,15 @@
 use std::io;
 use std::path::Path;
 
+use base::names::RelPath;
+use base::source::{Code, Problem};
+use build::execute::Earlier;
 use fs_err as fs;
-use rockpack::archive::stage::DIST;
-use rockpack::execute::Earlier;
-use rockpack::manifest::Manifest;
-use rockpack::names::RelPath;
-use rockpack::package::distribution_of;
-use rockpack::plan::Plan;
-use rockpack::source::{Code, Problem};
-use rockpack::source_build::Outcome;
+use manifest::Manifest;
+use plan::Plan;
+use projects::Outcome;
+use wheel::archive::stage::DIST;
+use wheel::package::distribution_of;
 
 use crate::cli::BuildArgs;
 use crate::ui;

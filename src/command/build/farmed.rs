@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-use rockpack::archive::Stage;
-use rockpack::catalog::ArtifactId;
-use rockpack::execute::Elsewhere;
-use rockpack::provenance::Contents;
-use rockpack::remote::{Digest, Executor, Options, Orders};
-use rockpack::review;
-use rockpack::source::{Code, Problem};
-use rockpack::text::{counted, human_size, with_causes};
+use ::remote::{Digest, Executor, Options, Orders};
+use base::source::{Code, Problem};
+use base::text::{counted, human_size, with_causes};
+use build::execute::Elsewhere;
+use build::provenance::Contents;
+use plan::catalog::ArtifactId;
+use plan::review;
+use wheel::archive::Stage;
 
 use super::super::environment;
 use super::given::{Farmed, Given};

@@ -1,6 +1,6 @@
 //! Packages that a build farm builds, in a program without the feature `remote`.
 
-use rockpack::source::Problem;
+use base::source::Problem;
 
 use super::given::{Farmed, Given};
 use crate::cli::{BuildArgs, Outputs};

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use rockpack::catalog::ArtifactId;
-use rockpack::execute::Elsewhere;
-use rockpack::manifest::Manifest;
-use rockpack::plan::{Plan, Request};
-use rockpack::provenance::Contents;
-use rockpack::source::{Problem, Source};
+use base::source::{Problem, Source};
+use build::execute::Elsewhere;
+use build::provenance::Contents;
+use manifest::Manifest;
+use plan::catalog::ArtifactId;
+use plan::{Plan, Request};
 
 use crate::cli::BuildArgs;
 use crate::inputs::artifacts::Asked;

@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use rockpack::archive::Stage;
-use rockpack::cleanup;
-use rockpack::execute::Earlier;
-use rockpack::manifest::Manifest;
-use rockpack::plan::Plan;
-use rockpack::provenance::Package;
-use rockpack::regular;
-use rockpack::source::{Code, Problem, Problems};
-use rockpack::source_build::{self, Holds, MadeWheel, Outcome, ProjectError, Settings, TrialKind};
-use rockpack::text::with_causes;
+use base::cleanup;
+use base::regular;
+use base::source::{Code, Problem, Problems};
+use base::text::with_causes;
+use build::execute::Earlier;
+use build::provenance::Package;
+use manifest::Manifest;
+use plan::Plan;
+use projects::{Holds, MadeWheel, Outcome, ProjectError, Settings, TrialKind};
+use wheel::archive::Stage;
 
 use super::super::{Failure, environment, gate, print};
 use crate::cli::BuildArgs;
@@ -49,7 +49,7 @@ fn protected(args: &BuildArgs, sources: Option<&Path>) -> Vec<PathBuf> {
 
 /// Whether the machine can build those of the plan.
 pub fn check(args: &BuildArgs, plan: &Plan, settings: &Settings) -> Result<(), Failure> {
-    source_build::check(plan, settings, &args.dest_dir).map_err(|e| not_built(&e))
+    projects::check(plan, settings, &args.dest_dir).map_err(|e| not_built(&e))
 }
 
 /// Brings the wheels of others that projects are built with; all that cannot be had is told.
@@ -59,7 +59,7 @@ pub fn prefetch(
     plan: &Plan,
     settings: &Settings,
 ) -> Result<(), Failure> {
-    let missing = source_build::prefetch(plan, settings, &args.dest_dir, &|happened| {
+    let missing = projects::prefetch(plan, settings, &args.dest_dir, &|happened| {
         ui::source_build::tell_of(&happened);
     });
     let mut problems = Problems::new();
@@ -86,7 +86,7 @@ fn tell_unconfined(args: &BuildArgs, plan: &Plan) {
     if args.unconfined || plan.projects.is_empty() {
         return;
     }
-    let told = match source_build::holds() {
+    let told = match projects::holds() {
         Holds::Nothing => {
             "does not confine builds of projects (Landlock, Linux 5.19): what they write outside of their directories is written"
         }
@@ -117,7 +117,7 @@ pub fn build(
     // Where the system cannot do this, programs that leave their group stay as they were left.
     let _ = cleanup::adopt_orphans();
     let gate = gate::of(manifest, &args.allow);
-    let built = source_build::build(plan, settings, &args.dest_dir, &gate, &|happened| {
+    let built = projects::build(plan, settings, &args.dest_dir, &gate, &|happened| {
         ui::source_build::tell_of(&happened);
     });
     cleanup::end_orphans();

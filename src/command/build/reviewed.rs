@@ -1,8 +1,8 @@
 //! `--plan`: what a plan says that somebody reviewed is built, or nothing.
 
-use rockpack::plan::{Plan, Request};
-use rockpack::review::diff::{self, Contents};
-use rockpack::source::{Code, Problem, Problems};
+use base::source::{Code, Problem, Problems};
+use plan::review::diff::{self, Contents};
+use plan::{Plan, Request};
 use serde_json::{Map, Value};
 
 use crate::cli::BuildArgs;

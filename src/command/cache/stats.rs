@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
-use rockpack::cache::{Cache, Stats};
-use rockpack::text::human_size;
+use base::text::human_size;
+use build::cache::{Cache, Stats};
 
 use super::{failed, look, print};
 use crate::cli::StatsArgs;

@@ -1,10 +1,10 @@
 //! Reads and unpacks everything in the cache.
 
+use base::source::{Code, Problem, Problems};
+use base::text::human_size;
+use base::text::with_causes;
+use build::cache::{Cache, CacheEntry, Damage};
 use rayon::prelude::*;
-use rockpack::cache::{Cache, CacheEntry, Damage};
-use rockpack::source::{Code, Problem, Problems};
-use rockpack::text::human_size;
-use rockpack::text::with_causes;
 
 use super::{failed, look, print};
 use crate::cli::VerifyCacheArgs;

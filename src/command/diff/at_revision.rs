@@ -4,10 +4,10 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::process::{Command, Output};
 
-use rockpack::kdl;
-use rockpack::manifest::MOST_OF_README;
-use rockpack::names::RelPath;
-use rockpack::source::{Code, Problem, Source};
+use base::names::RelPath;
+use base::source::{Code, Problem, Source};
+use manifest::MOST_OF_README;
+use manifest::kdl;
 
 use crate::failure::Failure;
 

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use rockpack::catalog::Origin;
-use rockpack::manifest::Manifest;
-use rockpack::plan::{Distribution, Plan};
-use rockpack::source::{Code, Place, Problem, Problems, Source};
-use rockpack::text::{counted, human_size};
+use base::source::{Code, Place, Problem, Problems, Source};
+use base::text::{counted, human_size};
+use manifest::Manifest;
+use plan::catalog::Origin;
+use plan::{Distribution, Plan};
 
 use super::side::Side;
 use crate::builtin;

@@ -1,17 +1,18 @@
 //! One side of a comparison, read from wherever it is.
 
-use rockpack::resolve;
+use plan::resolve;
 use std::cell::OnceCell;
 use std::path::Path;
 
+use base::source::{Code, Problem, Problems, Source};
+use base::text::with_causes;
+use manifest::Manifest;
+use plan::catalog::Catalog;
+use plan::review::built::{self, Built};
+use plan::review::diff::{Contents, Reasons};
+use plan::{Plan, Request};
 use rayon::prelude::*;
-use rockpack::catalog::Catalog;
-use rockpack::manifest::Manifest;
-use rockpack::package::{self, Built, built};
-use rockpack::plan::{Plan, Request};
-use rockpack::review::diff::{Contents, Reasons};
-use rockpack::source::{Code, Problem, Problems, Source};
-use rockpack::text::with_causes;
+use wheel::package;
 
 use super::super::{Failure, environment};
 use super::at_revision;

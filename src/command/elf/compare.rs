@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use rockpack::elf::{self, ElfFacts, Violation};
-use rockpack::source::{Code, Problem, Problems};
+use base::source::{Code, Problem, Problems};
+use binary::elf::{self, ElfFacts, Violation};
 
 use super::{open, print, refused};
 use crate::cli::CompareArgs;

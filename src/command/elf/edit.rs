@@ -6,10 +6,10 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
+use base::cleanup;
+use base::source::{Code, Problem};
+use binary::elf::{self, EditPlan, ElfFacts};
 use fs_err::File;
-use rockpack::cleanup;
-use rockpack::elf::{self, EditPlan, ElfFacts};
-use rockpack::source::{Code, Problem};
 use rustix::io::Errno;
 use tempfile::NamedTempFile;
 

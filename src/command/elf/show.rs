@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
+use base::source::{Code, Problem, Problems, printable};
+use base::text::{counted, with_causes};
+use binary::elf::{self, ElfError, ElfFacts, ElfKind, Machine, Violation};
+use binary::pe::{self, PeError, PeFacts, PeKind};
 use object::elf::ProgramType;
-use rockpack::binary::pe::{self, PeError, PeFacts, PeKind};
-use rockpack::elf::{self, ElfError, ElfFacts, ElfKind, Machine, Violation};
-use rockpack::source::{Code, Problem, Problems, printable};
-use rockpack::text::{counted, with_causes};
 use serde::Serialize;
 
 use super::headers::{self, Headers};

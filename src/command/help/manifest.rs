@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rockpack::manifest::{ArgKind, ArgSpec, Arity, KdlFile, NodeSpec, PackageKind};
+use manifest::{ArgKind, ArgSpec, Arity, KdlFile, NodeSpec, PackageKind};
 use textwrap::{Options, WordSeparator, WordSplitter};
 
 use crate::ui::bold;

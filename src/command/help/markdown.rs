@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rockpack::manifest::KdlFile;
+use manifest::KdlFile;
 
 use super::manifest::{NodeInPlace, entries, label, place};
 

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use base::names::{Form, RelPath};
+use base::source::{Code, Problem};
+use base::text::with_causes;
+use build::gate::Entrant;
 use rayon::prelude::*;
-use rockpack::gate::Entrant;
-use rockpack::names::{Form, RelPath};
-use rockpack::package::{self, Found};
-use rockpack::source::{Code, Problem};
-use rockpack::text::with_causes;
-use rockpack::verify::{self, Finding, Package};
+use wheel::package::{self, Found};
+use wheel::verify::{self, Finding, Package};
 
 use crate::failure::Failure;
 
@@ -155,6 +155,6 @@ fn one(path: &Path) -> Result<Found, Failure> {
     let form = Form::of_file(&name)
         .ok_or_else(|| wrong(format!("{} is neither a wheel nor an sdist", path.display())))?;
     let directory: RelPath =
-        "dist".parse().map_err(|error: rockpack::names::PathError| wrong(error.to_string()))?;
+        "dist".parse().map_err(|error: base::names::PathError| wrong(error.to_string()))?;
     Ok(Found { path: path.to_owned(), directory, form })
 }

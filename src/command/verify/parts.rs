@@ -1,9 +1,9 @@
 //! Wheels that `rockpack split` made, or another program: each is judged with the others.
 
-use rockpack::gate::{filled, known_target};
-use rockpack::manifest::{Manifest, SplitRule};
-use rockpack::split;
-use rockpack::verify::{self, Finding, Package};
+use build::gate::{filled, known_target};
+use manifest::{Manifest, SplitRule};
+use rewrite::split;
+use wheel::verify::{self, Finding, Package};
 
 /// What is wrong with wheels of splits, by the `wheel` lines of the manifest that have `device-by`.
 pub fn of_splits(

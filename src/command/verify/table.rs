@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use rockpack::gate::Judged;
-use rockpack::plan::Form;
-use rockpack::source::{Severity, printable};
-use rockpack::text::human_size;
-use rockpack::text::plural;
-use rockpack::verify::{Finding, Package};
+use base::source::{Severity, printable};
+use base::text::human_size;
+use base::text::plural;
+use build::gate::Judged;
+use plan::Form;
 use serde_json::{Value, json};
+use wheel::verify::{Finding, Package};
 
 use crate::command::{Failure, environment};
 

@@ -3,12 +3,13 @@
 use std::io;
 use std::path::Path;
 
+use base::source::{Code, Problem, Problems, Severity};
+use plan::Form;
 use rayon::prelude::*;
-use rockpack::plan::Form;
-use rockpack::source::{Code, Problem, Problems, Severity};
-use rockpack::verify::{self, Finding, Package, Trial};
+use wheel::verify::{Finding, Package};
 
 use super::Given;
+use super::trial::{self, Trial};
 use crate::builtin;
 
 /// Faults of the sdists, and notes about those that were not tried.
@@ -27,10 +28,10 @@ pub fn sdists(given: &Given, packages: &[Package]) -> io::Result<(Vec<Finding>, 
     if sdists.is_empty() {
         return Ok((Vec::new(), Problems::new()));
     }
-    let (templates, python) = (builtin::templates(), verify::python());
+    let (templates, python) = (builtin::templates(), trial::python());
     let trials: Vec<(&str, io::Result<Trial>)> = sdists
         .into_par_iter()
-        .map(|(path, name)| (name, verify::trial(path, name, &templates, python.as_deref())))
+        .map(|(path, name)| (name, trial::trial(path, name, &templates, python.as_deref())))
         .collect();
     let (mut findings, mut notes) = (Vec::new(), Problems::new());
     for (name, trial) in trials {

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use rockpack::event::Event;
-use rockpack::names::RelPath;
-use rockpack::text::human_size;
+use base::event::Event;
+use base::names::RelPath;
+use base::text::human_size;
 
 /// The stretch of time that the rate is taken over.
 const WINDOW: Duration = Duration::from_secs(15);

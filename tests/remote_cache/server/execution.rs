@@ -11,8 +11,8 @@ use bazel_remote_apis::google::rpc;
 use fs_err as fs;
 use futures_util::{StreamExt, stream};
 use prost::Message as _;
-use rockpack::archive::checksum::Sha256;
 use tonic::{Code, Request, Response, Status};
+use wheel::archive::checksum::Sha256;
 
 use super::{Answers, Shared, for_ever, status};
 

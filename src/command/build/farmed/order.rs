@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use rockpack::plan::{Distribution, Plan, Request};
-use rockpack::remote::{Input, Order, Output};
-use rockpack::review;
+use plan::review;
+use plan::{Distribution, Plan, Request};
+use remote::{Input, Order, Output};
 
 use super::super::given::Given;
 use super::stored::Stored;
@@ -167,9 +167,9 @@ mod tests {
             suffix: "x".to_owned(),
             linux_families: Some(vec!["gfx942".to_owned(), "gfx1100".to_owned()]),
             platform_tag: "manylinux_2_28_x86_64".parse().ok(),
-            system: Some(rockpack::names::System::Linux),
+            system: Some(base::names::System::Linux),
             variables: vec![("name".to_owned(), "a=b".to_owned())],
-            compression: Some(rockpack::names::Compression::Max),
+            compression: Some(base::names::Compression::Max),
             xz_preset: Some(2),
             allow_unowned: true,
             ..Request::default()

@@ -5,15 +5,15 @@ use std::io::ErrorKind;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use base::event::{Event, Reporter};
+use base::names::RelPath;
+use base::text::with_causes;
+use build::execute::{self, Built};
+use plan::Plan;
 use rayon::prelude::*;
-use rockpack::archive::Stage;
-use rockpack::event::{Event, Reporter};
-use rockpack::execute::{self, Built};
-use rockpack::names::RelPath;
-use rockpack::package::Found;
-use rockpack::plan::Plan;
-use rockpack::remote::{Digest, Heard, Order, Orders, Output};
-use rockpack::text::with_causes;
+use remote::{Digest, Heard, Order, Orders, Output};
+use wheel::archive::Stage;
+use wheel::package::Found;
 
 use super::super::super::{environment, verify};
 use super::super::given::Given;
@@ -139,7 +139,7 @@ impl<'a> Ordered<'a> {
         let plan = of_one(given.plan, distribution);
         let packages = vec![(found, made.path.to_string())];
         let findings = verify::of_plan(given.manifest, &("the plan".to_owned(), plan), packages)?;
-        let first = rockpack::verify::first(&findings);
+        let first = wheel::verify::first(&findings);
         Ok(first.map(|what| format!("what it built is not as planned: {what}")))
     }
 

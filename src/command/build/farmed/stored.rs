@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 
-use rayon::prelude::*;
-use rockpack::catalog::{
+use base::source::{Code, Problem};
+use build::provenance::Contents;
+use plan::catalog::{
     self, ArtifactId, Demands, LockedArchive, Packed, SIDECAR, Taken, archive_names, archive_of,
 };
-use rockpack::provenance::Contents;
-use rockpack::remote::{Digest, Input, Node};
-use rockpack::source::{Code, Problem};
+use rayon::prelude::*;
+use remote::{Digest, Input, Node};
 
 use crate::failure::Failure;
 use crate::inputs::artifacts::{self, Asked};

@@ -1,0 +1,15 @@
+//! Ground floor of rockpack: types that every other crate shares.
+//!
+//! Takes text, paths and names; returns checked names, versions, sources with places, and problems that can be
+//! printed. Never decides anything about packages, and knows no other crate of rockpack.
+
+pub mod cleanup;
+pub mod event;
+pub mod identity;
+pub mod names;
+pub mod python_literal;
+pub mod regular;
+pub mod source;
+pub mod target;
+pub mod text;
+pub mod version;

@@ -1,0 +1,168 @@
+//! Relative paths with `/`, the same on every system.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::ModuleName;
+
+/// A relative path: `/` between segments, never empty, no `.` or `..`, no control characters.
+///
+/// Sorts by bytes, so that an order never depends on a locale.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(extend("pattern" = PATTERN)))]
+pub struct RelPath(Arc<str>);
+
+/// [`RelPath`] as a regular expression: segments that are neither `.` nor `..`, with `/` between.
+#[cfg(feature = "schemas")]
+const PATTERN: &str = r"^(?!\.{1,2}(/|$))[^/\\\u0000-\u001F\u007F-\u009F]+(/(?!\.{1,2}(/|$))[^/\\\u0000-\u001F\u007F-\u009F]+)*$";
+
+/// Why a text is not a [`RelPath`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` {reason}", .path.escape_debug())]
+pub struct PathError {
+    /// The text as it was given.
+    pub path: String,
+    /// What is wrong with it, as the rest of a sentence.
+    pub reason: &'static str,
+}
+
+impl RelPath {
+    /// The path as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The last segment.
+    pub fn file_name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or(&self.0)
+    }
+
+    /// The path without its last segment, if there is one before it.
+    pub fn parent(&self) -> Option<Self> {
+        self.0.rsplit_once('/').map(|(parent, _)| Self(parent.into()))
+    }
+
+    /// Its segments, first to last.
+    pub fn segments(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.0.split('/')
+    }
+
+    /// How many directories lie above it: 0 for `a`, 1 for `a/b`.
+    pub fn depth(&self) -> usize {
+        self.segments().count() - 1
+    }
+
+    /// This path with another below it.
+    #[must_use]
+    pub fn join(&self, below: &Self) -> Self {
+        Self([&self.0, "/", &below.0].concat().into())
+    }
+
+    /// What is left of this path below `directory`; `None` when it lies elsewhere.
+    pub fn below(&self, directory: &Self) -> Option<Self> {
+        self.0.strip_prefix(&*directory.0)?.strip_prefix('/').map(|rest| Self(rest.into()))
+    }
+
+    /// This path with another last segment.
+    ///
+    /// # Errors
+    /// When `name` is not a path segment.
+    pub fn with_file_name(&self, name: &str) -> Result<Self, PathError> {
+        match self.0.rsplit_once('/') {
+            Some((parent, _)) => format!("{parent}/{name}").parse(),
+            None => name.parse(),
+        }
+    }
+
+    /// The way from the directory that holds `self` to `to`, both below the same root:
+    /// from `bin/a` to `lib/b` it is `../lib/b`.
+    pub fn relative_to_sibling(&self, to: &Self) -> String {
+        let alike = self.0.bytes().zip(to.0.bytes()).take_while(|(a, b)| a == b).count();
+        let shared =
+            self.0.as_bytes()[..alike].iter().rposition(|b| *b == b'/').map_or(0, |at| at + 1);
+        let up = self.0[shared..].matches('/').count();
+        "../".repeat(up) + &to.0[shared..]
+    }
+}
+
+/// An identifier is a path of one segment.
+impl From<&ModuleName> for RelPath {
+    fn from(name: &ModuleName) -> Self {
+        Self(name.0.clone())
+    }
+}
+
+impl FromStr for RelPath {
+    type Err = PathError;
+
+    fn from_str(text: &str) -> Result<Self, PathError> {
+        let reason = if text.is_empty() {
+            "is empty"
+        } else if text.starts_with('/') {
+            "is absolute; paths here are relative"
+        } else if text.chars().any(char::is_control) {
+            "has a control character, which installers reject"
+        } else if text.contains('\\') {
+            "has a backslash; separate segments with `/`"
+        } else if text.split('/').any(|s| s == "..") {
+            "has `..`, which can lead outside"
+        } else if text.split('/').any(|s| s.is_empty() || s == ".") {
+            "has an empty or `.` segment"
+        } else {
+            return Ok(Self(text.into()));
+        };
+        Err(PathError { path: text.to_owned(), reason })
+    }
+}
+
+text_conversions!(RelPath, PathError);
+
+/// Why no file system takes a path, or no installer should.
+pub fn oversize(path: &str) -> Option<&'static str> {
+    if path.len() > 4095 {
+        return Some("it is longer than 4,095 bytes");
+    }
+    if path.split('/').any(|segment| segment.len() > 255) {
+        return Some("a part of it is longer than 255 bytes");
+    }
+    (path.split('/').count() > 100).then_some("it is more than 100 directories deep")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> RelPath {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn what_can_lead_outside_is_refused() {
+        for bad in ["", "/a", "a/../b", "..", "a//b", "./a", "a/", "a\nb", "a\\b"] {
+            assert!(bad.parse::<RelPath>().is_err(), "{bad:?}");
+        }
+        assert_eq!(path("a b/ü,\"'").as_str(), "a b/ü,\"'");
+    }
+
+    #[test]
+    fn what_is_below_a_directory() {
+        assert_eq!(path("a/b/c").below(&path("a")), Some(path("b/c")));
+        for elsewhere in ["a", "ab/c", "c"] {
+            assert_eq!(path(elsewhere).below(&path("a")), None, "{elsewhere}");
+        }
+    }
+
+    #[test]
+    fn the_way_to_a_sibling() {
+        assert_eq!(path("bin/a").relative_to_sibling(&path("lib/llvm/b")), "../lib/llvm/b");
+        assert_eq!(path("lib/a").relative_to_sibling(&path("lib/b")), "b");
+        assert_eq!(path("a").relative_to_sibling(&path("b/c")), "b/c");
+        assert_eq!(path("lib/x/a").relative_to_sibling(&path("lib/b")), "../b");
+        assert_eq!(path("lib/ab").relative_to_sibling(&path("lib/ac/d")), "ac/d");
+        assert_eq!(path("lib64/a").relative_to_sibling(&path("lib/a")), "../lib/a");
+        assert_eq!(path("a/b").relative_to_sibling(&path("a/b")), "b");
+    }
+}

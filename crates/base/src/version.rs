@@ -1,0 +1,148 @@
+//! The version of everything a build makes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A PEP 440 version, normalised once when it is parsed: `7.10.0-dev0` is `7.10.0.dev0`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(extend("pattern" = PATTERN)))]
+pub struct Version(String);
+
+/// A normalised version as a regular expression (PEP 440, appendix B, without what it normalises).
+#[cfg(feature = "schemas")]
+const PATTERN: &str = r"^([1-9][0-9]*!)?[0-9]+(\.[0-9]+)*((a|b|rc)[0-9]+)?(\.post[0-9]+)?(\.dev[0-9]+)?(\+[a-z0-9]+(\.[a-z0-9]+)*)?$";
+
+/// A text that is no PEP 440 version.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a PEP 440 version: {reason}")]
+pub struct VersionError {
+    /// The text as it was given.
+    pub text: String,
+    /// What the parser says.
+    pub reason: String,
+}
+
+impl Version {
+    /// What stands in for a version that is not known, where work goes on to find other mistakes.
+    pub fn unknown() -> Self {
+        Self("0".to_owned())
+    }
+
+    /// The version of a build that is not a release: `7.2.0` gives `7.2.0.dev0`, `7.2.0+abc` gives
+    /// `7.2.0.dev0+abc`. A development version stays as it is.
+    #[must_use]
+    pub fn development(&self) -> Self {
+        match pep440_rs::Version::from_str(&self.0) {
+            Ok(version) if !version.is_dev() => Self(version.with_dev(Some(0)).to_string()),
+            _ => self.clone(),
+        }
+    }
+
+    /// The version of a build from changed sources: `7.2.0` gives `7.2.0+dirty`, `7.2.0+abc` gives
+    /// `7.2.0+abc.dirty`. A local part that says so already stays: `dirty`, or the date that setuptools-scm
+    /// appends (`d20260131`).
+    #[must_use]
+    pub fn dirty(&self) -> Self {
+        let Some((_, local)) = self.0.split_once('+') else {
+            return Self(format!("{}+dirty", self.0));
+        };
+        let is_date = |part: &str| {
+            let digits = part.strip_prefix('d').unwrap_or_default();
+            digits.len() == 8 && digits.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        if local.split('.').any(|part| part == "dirty" || is_date(part)) {
+            return self.clone();
+        }
+        Self(format!("{}.dirty", self.0))
+    }
+
+    /// The first three numbers of its release; those that it does not have are 0.
+    pub fn numbers(&self) -> [u64; 3] {
+        let release = pep440_rs::Version::from_str(&self.0).map(|v| v.release().to_vec());
+        let release = release.unwrap_or_default();
+        [0, 1, 2].map(|index| release.get(index).copied().unwrap_or_default())
+    }
+
+    /// The normalised text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Version {
+    type Err = VersionError;
+
+    fn from_str(text: &str) -> Result<Self, VersionError> {
+        let parsed = pep440_rs::Version::from_str(text);
+        parsed
+            .map(|version| Self(version.to_string()))
+            .map_err(|e| VersionError { text: text.to_owned(), reason: e.to_string() })
+    }
+}
+
+impl TryFrom<String> for Version {
+    type Error = VersionError;
+
+    fn try_from(text: String) -> Result<Self, VersionError> {
+        text.parse()
+    }
+}
+
+impl From<Version> for String {
+    fn from(version: Version) -> Self {
+        version.0
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_normalised() {
+        assert_eq!("7.10.0-dev0".parse::<Version>().unwrap().as_str(), "7.10.0.dev0");
+        assert_eq!("7.0RC1".parse::<Version>().unwrap().as_str(), "7.0rc1");
+        assert_eq!("7.1+ABC.def".parse::<Version>().unwrap().as_str(), "7.1+abc.def");
+        assert!("seven".parse::<Version>().is_err());
+    }
+
+    #[test]
+    fn a_development_version_comes_before_its_release() {
+        let cases = [
+            ("7.2.0", "7.2.0.dev0"),
+            ("7.2.0rc1", "7.2.0rc1.dev0"),
+            ("7.2.0-43", "7.2.0.post43.dev0"),
+            ("7.2.0+abc", "7.2.0.dev0+abc"),
+            ("7.2.0.dev7", "7.2.0.dev7"),
+        ];
+        for (own, expected) in cases {
+            let version: Version = own.parse().unwrap();
+            assert_eq!(version.development().as_str(), expected, "{own}");
+        }
+    }
+
+    #[test]
+    fn a_dirty_version_says_so_once() {
+        let cases = [
+            ("7.2.0", "7.2.0+dirty"),
+            ("7.2.0.dev3+abc.1", "7.2.0.dev3+abc.1.dirty"),
+            ("7.2.0+dirty", "7.2.0+dirty"),
+            ("7.2.0+gabc.d20260131", "7.2.0+gabc.d20260131"),
+            ("7.2.0+d2026", "7.2.0+d2026.dirty"),
+        ];
+        for (own, expected) in cases {
+            let version: Version = own.parse().unwrap();
+            assert_eq!(version.dirty().as_str(), expected, "{own}");
+            assert!(expected.parse::<Version>().is_ok());
+        }
+    }
+}

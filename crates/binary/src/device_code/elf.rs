@@ -1,0 +1,172 @@
+//! Binaries: code objects by their headers, bundles in programs and libraries by their places.
+
+use std::io::{self, BufReader, Read};
+
+use super::{Code, bundle};
+use crate::ReadAt;
+
+/// `EM_AMDGPU`.
+pub(super) const AMDGPU: u16 = 224;
+/// `EF_AMDGPU_MACH`: which bits of `e_flags` tell the ISA.
+const MACH: u32 = 0xff;
+/// `ELFCLASS64`.
+const CLASS_64: u8 = 2;
+/// A bundle in an ELF program or library begins at a multiple of this: compilers align it so, and
+/// linkers keep that in the file, for the part of it is mapped in pages.
+const ALIGNMENT: usize = 4096;
+/// In PE files sections are less aligned in the file than in memory (PE format, `FileAlignment`).
+const ALIGNMENT_PE: usize = 512;
+/// So many bundles wait for what follows them, where a file goes by once.
+const MOST_OPEN: usize = 16;
+/// How much is read at once.
+const PIECE: usize = 256 * ALIGNMENT;
+
+/// What an ELF or PE file has code for. Bytes that only look like a bundle tell nothing.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn of_binary(file: &(impl ReadAt + ?Sized)) -> io::Result<Code> {
+    let (mut code, mut start) = (Code::default(), [0; 52]);
+    let len = file.len()?;
+    if len < start.len() as u64 {
+        return Ok(code);
+    }
+    file.read_exact_at(0, &mut start)?;
+    let is_elf = start.starts_with(b"\x7fELF");
+    if is_elf && u16::from_le_bytes([start[18], start[19]]) == AMDGPU {
+        let at = if start[4] == CLASS_64 { 48 } else { 36 };
+        let flags = [start[at], start[at + 1], start[at + 2], start[at + 3]];
+        code.machs.insert(u32::from_le_bytes(flags) & MACH);
+        return Ok(code);
+    }
+    let (mut piece, mut offset) = (vec![0; PIECE], 0);
+    while offset < len {
+        let size = usize::try_from(len - offset).unwrap_or(PIECE).min(PIECE);
+        file.read_exact_at(offset, &mut piece[..size])?;
+        let alignment = if is_elf { ALIGNMENT } else { ALIGNMENT_PE };
+        for at in (0..size).step_by(alignment) {
+            if bundle::is_one(&piece[at..size.min(at + 24)]) {
+                let from = Cursor { file, at: offset + at as u64, len };
+                code.ids.extend(bundle::targets(BufReader::new(from)).unwrap_or_default());
+            }
+        }
+        offset += size as u64;
+    }
+    Ok(code)
+}
+
+/// The same of a file that goes by once. A bundle whose table is not at hand is read with what follows it,
+/// up to some bytes; of more such bundles than a few at a time nothing is told but that.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn of_stream(mut file: impl Read) -> io::Result<Code> {
+    let (mut code, mut piece, mut open) = (Code::default(), vec![0; PIECE], Vec::<Vec<u8>>::new());
+    let mut alignment = None;
+    loop {
+        let size = fill(&mut file, &mut piece)?;
+        let bytes = &piece[..size];
+        let alignment = *alignment.get_or_insert_with(|| {
+            if bytes.starts_with(b"\x7fELF") { ALIGNMENT } else { ALIGNMENT_PE }
+        });
+        for start in std::mem::take(&mut open) {
+            let start = [&start, bytes].concat();
+            code.ids.extend(bundle::targets(&start[..]).unwrap_or_default());
+        }
+        for at in (0..size).step_by(alignment) {
+            if !bundle::is_one(&bytes[at..size.min(at + 24)]) {
+                continue;
+            }
+            match bundle::targets(&bytes[at..]) {
+                Some(targets) => code.ids.extend(targets),
+                None if open.len() < MOST_OPEN => open.push(bytes[at..].to_vec()),
+                None => code.unread = Some("the table of an offload bundle"),
+            }
+        }
+        if size < PIECE {
+            return Ok(code);
+        }
+    }
+}
+
+/// Reads as much as there is room for; less at the end alone.
+fn fill(file: &mut impl Read, piece: &mut [u8]) -> io::Result<usize> {
+    let mut size = 0;
+    while size < piece.len() {
+        match file.read(&mut piece[size..]) {
+            Ok(0) => break,
+            Ok(count) => size += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(size)
+}
+
+/// Reads a file from a place on.
+pub(super) struct Cursor<'f, F: ?Sized> {
+    pub file: &'f F,
+    pub at: u64,
+    /// Where it ends.
+    pub len: u64,
+}
+
+impl<F: ReadAt + ?Sized> Read for Cursor<'_, F> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.len - self.at).unwrap_or(out.len());
+        let count = out.len().min(left);
+        self.file.read_exact_at(self.at, &mut out[..count])?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bundle::tests::{bundle, compressed};
+    use super::*;
+
+    #[test]
+    fn code_objects_tell_the_number_of_their_isa() {
+        for (class, at) in [(2, 48), (1, 36)] {
+            let mut file = [&b"\x7fELF"[..], &[class, 1, 1, 64], &[0; 56]].concat();
+            file[18..20].copy_from_slice(&AMDGPU.to_le_bytes());
+            file[at..at + 4].copy_from_slice(&0x54c_u32.to_le_bytes());
+            assert_eq!(of_binary(&file).unwrap().machs, [0x4c].into());
+            assert!(of_binary(&file[..40].to_vec()).unwrap().is_empty());
+        }
+    }
+
+    /// A bundle whose table is longer than so many bytes.
+    fn long(ids: &[&str], bytes: usize) -> Vec<u8> {
+        let host = format!("host-x86_64-unknown-linux-{}", "x".repeat(900));
+        let mut all = vec![host.as_str(); bytes / 900 + 1];
+        all.extend(ids);
+        bundle(&all)
+    }
+
+    #[test]
+    fn bundles_are_found_where_compilers_put_them() {
+        let mut file = vec![0; 300 * ALIGNMENT];
+        file[..4].copy_from_slice(b"\x7fELF");
+        let mut put = |at: usize, bytes: &[u8]| file[at..at + bytes.len()].copy_from_slice(bytes);
+        put(2 * ALIGNMENT, &bundle(&["hipv4-amdgcn-amd-amdhsa--gfx906"]));
+        put(
+            257 * ALIGNMENT,
+            &compressed(3, 1, &bundle(&["hipv4-amdgcn-amd-amdhsa--gfx908:sramecc+"])),
+        );
+        // A constant of a program that reads bundles, and one that is cut.
+        put(5 * ALIGNMENT + 40, &bundle(&["hipv4-amdgcn-amd-amdhsa--gfx1100"]));
+        put(300 * ALIGNMENT - 30, b"__CLANG_OFFLOAD_BUNDLE__");
+        // One that goes on in the next piece.
+        put(256 * ALIGNMENT - ALIGNMENT, &long(&["hipv4-amdgcn-amd-amdhsa--gfx90a"], ALIGNMENT));
+        assert_eq!(
+            of_binary(&file).unwrap().ids,
+            ["gfx906", "gfx908:sramecc+", "gfx90a"].map(str::to_owned).into()
+        );
+        assert_eq!(of_stream(&file[..]).unwrap(), of_binary(&file).unwrap());
+        let dll = [&b"MZ"[..], &[0; 1534], &bundle(&["hipv4-amdgcn-amd-amdhsa--gfx942"])].concat();
+        assert_eq!(of_binary(&dll).unwrap().ids, ["gfx942".to_owned()].into());
+        assert_eq!(of_stream(&dll[..]).unwrap(), of_binary(&dll).unwrap());
+    }
+}

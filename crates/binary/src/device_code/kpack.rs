@@ -1,0 +1,232 @@
+//! Writes archives of device code, as HIP's runtime reads them.
+//!
+//! What is relied on, by the reader that the runtime uses and the writer of the build's tools (`ROCm/rocm-systems`,
+//! `shared/kpack`: `runtime/src/toc_parser.cpp`, `runtime/src/loader.cpp`, `python/rocm_kpack/kpack.py`):
+//!
+//! - 16 bytes of header: `KPAK`, version 1 in four bytes, the place of the table of contents in eight. All
+//!   numbers outside of the table are little-endian.
+//! - With the scheme `zstd-per-kernel`, from byte 64 on: how many pieces there are, then each piece: its
+//!   length and a zstd frame that tells its content's size. The table has place and size of all that as
+//!   `zstd_offset` and `zstd_size`.
+//! - The table is the rest of the file. `toc` maps `BINARY#INDEX` to a map from targets to `ordinal` (the place
+//!   among the pieces), `original_size` and `type`.
+//! - `gfx_arches` lists the targets. The runtime looks for code in an archive only when a target is listed that fits
+//!   the GPU: its ISA with any of its features (`for_each_compatible_target`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+use super::archive::{HEADER, MAGIC, TABLE};
+use super::packer::Packer;
+use base::names::offload::{CODE_OBJECT, FAMILY, TARGETS};
+
+/// The version of the format, of header and table.
+const VERSION: u32 = 1;
+/// Where the pieces begin.
+const PIECES: usize = 64;
+/// How hard zstd tries: what the build's tools take, and many times faster than the levels above 10.
+const LEVEL: i32 = 3;
+
+/// So many bytes of code as a piece of an archive.
+///
+/// # Errors
+/// When `code` has another size, or cannot be read.
+pub fn compressed(code: &mut dyn Read, size: u64) -> io::Result<Vec<u8>> {
+    let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
+    encoder.set_pledged_src_size(Some(size))?;
+    io::copy(code, &mut encoder)?;
+    encoder.finish()
+}
+
+/// An archive in the making.
+#[derive(Debug)]
+pub struct Archiver<W> {
+    out: W,
+    group: String,
+    isa: String,
+    pieces: u32,
+    end: u64,
+    targets: BTreeSet<String>,
+    /// Pieces of code by binary and target: which one it is, and its size.
+    table: BTreeMap<String, BTreeMap<String, (u32, u64)>>,
+}
+
+impl<W: Write + Seek> Archiver<W> {
+    /// Begins an archive of a group of binaries, for an ISA. `out` is empty.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn new(mut out: W, group: &str, isa: &str) -> io::Result<Self> {
+        // The place of the table and the count of pieces are known in the end.
+        out.write_all(&[0; PIECES + size_of::<u32>()])?;
+        Ok(Self {
+            out,
+            group: group.to_owned(),
+            isa: isa.to_owned(),
+            pieces: 0,
+            end: (PIECES + size_of::<u32>()) as u64,
+            targets: BTreeSet::new(),
+            table: BTreeMap::new(),
+        })
+    }
+
+    /// Adds the code of one offload bundle for a target, as `compressed` gives it: the bundle that has this place,
+    /// from 0 on, among those of a binary. `size` is what it has unpacked.
+    ///
+    /// # Errors
+    /// When it cannot be written, was added before, or is larger than the format holds.
+    pub fn add(
+        &mut self,
+        binary: &str,
+        index: usize,
+        target: &str,
+        size: u64,
+        frame: &[u8],
+    ) -> io::Result<()> {
+        let pieces = self.table.entry(format!("{binary}#{index}")).or_default();
+        if pieces.insert(target.to_owned(), (self.pieces, size)).is_some() {
+            let what = format!("there is code of {binary} for {target} twice");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        let length = u32::try_from(frame.len()).map_err(io::Error::other)?;
+        self.out.write_all(&length.to_le_bytes())?;
+        self.out.write_all(frame)?;
+        self.end += frame.len() as u64 + size_of::<u32>() as u64;
+        self.pieces += 1;
+        self.targets.insert(target.to_owned());
+        Ok(())
+    }
+
+    /// Writes what comes last, and gives what was written to.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.write_all(&self.contents())?;
+        let mut header = Vec::with_capacity(HEADER);
+        header.extend_from_slice(MAGIC);
+        header.extend_from_slice(&VERSION.to_le_bytes());
+        header.extend_from_slice(&self.end.to_le_bytes());
+        self.out.seek(SeekFrom::Start(0))?;
+        self.out.write_all(&header)?;
+        self.out.seek(SeekFrom::Start(PIECES as u64))?;
+        self.out.write_all(&self.pieces.to_le_bytes())?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    /// The table of contents.
+    fn contents(&self) -> Vec<u8> {
+        let mut table = Packer::default();
+        table.map(8);
+        table.text("format_version");
+        table.number(VERSION.into());
+        for (key, value) in [("group_name", &self.group), (FAMILY, &self.isa)] {
+            table.text(key);
+            table.text(value);
+        }
+        table.text(TARGETS);
+        table.array(self.targets.len());
+        self.targets.iter().for_each(|target| table.text(target));
+        table.text("compression_scheme");
+        table.text("zstd-per-kernel");
+        let pieces = PIECES as u64;
+        for (key, value) in [("zstd_offset", pieces), ("zstd_size", self.end - pieces)] {
+            table.text(key);
+            table.number(value);
+        }
+        table.text(TABLE);
+        table.map(self.table.len());
+        for (binary, pieces) in &self.table {
+            table.text(binary);
+            table.map(pieces.len());
+            for (target, (piece, size)) in pieces {
+                table.text(target);
+                table.map(3);
+                table.text("type");
+                table.text(CODE_OBJECT);
+                for (key, value) in [("ordinal", u64::from(*piece)), ("original_size", *size)] {
+                    table.text(key);
+                    table.number(value);
+                }
+            }
+        }
+        table.finish()
+    }
+}
+
+/// What takes a bundle's place in a program or a library: it leads the runtime to archives (`loader.cpp`, above).
+///
+/// `binary` is the name that archives have for the file. In `path`, which is relative to the file, `@GFXARCH@`
+/// stands for the target that is looked for, with and without features.
+pub fn marker(binary: &str, path: &str) -> Vec<u8> {
+    let mut marker = Packer::default();
+    marker.map(2);
+    marker.text("kpack_search_paths");
+    marker.array(1);
+    marker.text(path);
+    marker.text("kernel_name");
+    marker.text(binary);
+    marker.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::super::archive::{table_offset, targets};
+    use super::*;
+
+    fn archive() -> Vec<u8> {
+        let mut archiver = Archiver::new(Cursor::new(Vec::new()), "frame", "gfx942").unwrap();
+        let mut add = |index, target: &str, code: &[u8]| {
+            let size = code.len() as u64;
+            let frame = compressed(&mut &*code, size).unwrap();
+            archiver.add("lib/libx.so", index, target, size, &frame).unwrap();
+        };
+        add(0, "gfx942", b"one");
+        add(1, "gfx942:xnack+", &[7; 1000]);
+        add(11, "gfx942", b"three");
+        archiver.finish().unwrap().into_inner()
+    }
+
+    #[test]
+    fn archives_have_their_pieces_where_readers_look() {
+        let archive = archive();
+        assert_eq!(archive[4..8], [1, 0, 0, 0]);
+        let at = usize::try_from(table_offset(&archive).unwrap()).unwrap();
+        let expected = ["gfx942", "gfx942:xnack+"].map(str::to_owned).into();
+        assert_eq!(targets(&archive[at..]), Some(expected));
+        let mut rest = &archive[64..at];
+        let number = |bytes: &[u8]| u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
+        let (count, mut pieces) = (number(rest), Vec::new());
+        rest = &rest[4..];
+        for _ in 0..count {
+            let (frame, after) = rest[4..].split_at(number(rest));
+            let piece = zstd::decode_all(frame).unwrap();
+            let told = zstd::zstd_safe::get_frame_content_size(frame).unwrap();
+            assert_eq!(told, Some(piece.len() as u64));
+            pieces.push(piece);
+            rest = after;
+        }
+        assert!(rest.is_empty());
+        assert_eq!(pieces, [b"one".to_vec(), vec![7; 1000], b"three".to_vec()]);
+    }
+
+    #[test]
+    fn code_of_another_size_and_code_that_is_there_are_refused() {
+        assert!(compressed(&mut &b"abc"[..], 4).is_err());
+        assert!(compressed(&mut &b"abc"[..], 2).is_err());
+        let mut archiver = Archiver::new(Cursor::new(Vec::new()), "frame", "gfx942").unwrap();
+        archiver.add("a", 0, "gfx942", 3, b"frame").unwrap();
+        let twice = archiver.add("a", 0, "gfx942", 3, b"frame").unwrap_err();
+        assert_eq!(twice.to_string(), "there is code of a for gfx942 twice");
+    }
+
+    #[test]
+    fn markers_are_maps_of_two() {
+        let marker = marker("lib/libx.so", "../.kpack/frame_@GFXARCH@.kpack");
+        let expected = b"\x82\xb2kpack_search_paths\x91\xbf../.kpack/frame_@GFXARCH@.kpack\xabkernel_name\xablib/libx.so";
+        assert_eq!(marker, expected);
+    }
+}

@@ -1,0 +1,456 @@
+//! Code objects in the offload bundles of programs and libraries: where each is, and its bytes.
+//!
+//! What is relied on: clang's `ClangOffloadBundler` documentation for the table of a bundle and for the headers of
+//! compressed ones. Version 1 of these tells nothing of its length; 2 has it in four bytes behind the method, 3
+//! in eight; then come the size of the content and a hash.
+
+use std::io::{self, BufReader, Read};
+
+use flate2::read::ZlibDecoder;
+
+use super::bundle::{self, COMPRESSED, Entry, MAGIC};
+use super::elf::{AMDGPU, Cursor};
+use crate::ReadAt;
+
+/// Bytes by which a bundle is told, and by which a code object is: no bundle with code is shorter.
+const START: usize = 32;
+/// The largest window that zstd knows of: bundles are compressed with long distances.
+const WINDOW_LOG: u32 = 31;
+
+/// An offload bundle in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bundle {
+    at: u64,
+    length: u64,
+    form: Form,
+    objects: Vec<Object>,
+}
+
+/// Code for one target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Object {
+    /// The target, perhaps with features.
+    pub target: String,
+    /// Its bytes.
+    pub size: u64,
+    /// Where it begins in the bundle, when that is not compressed.
+    offset: u64,
+}
+
+/// How a bundle is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Plain,
+    /// With so many bytes of header, and of content.
+    Zlib(u64, u64),
+    Zstd(u64, u64),
+}
+
+/// Why code cannot be taken out of a bundle.
+#[derive(Debug, thiserror::Error)]
+pub enum BundleError {
+    /// Something else is there.
+    #[error("there is no offload bundle at byte {0:#x}")]
+    None(u64),
+    /// A version or a method that nobody knows the headers of.
+    #[error(
+        "the offload bundle at byte {at:#x} is compressed in version {version} by method {method}, which are not known"
+    )]
+    Unknown {
+        /// Where it is.
+        at: u64,
+        /// The version.
+        version: u16,
+        /// The method.
+        method: u16,
+    },
+    /// Version 1 of compressed bundles.
+    #[error(
+        "the offload bundle at byte {0:#x} is compressed in version 1, which does not tell where it ends"
+    )]
+    Endless(u64),
+    /// It reaches over its place.
+    #[error("the offload bundle at byte {0:#x} is longer than its place")]
+    Long(u64),
+    /// Its table, or its content, is damaged.
+    #[error("the offload bundle at byte {at:#x} is damaged: {what}")]
+    Damaged {
+        /// Where it is.
+        at: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// Code for something that is no target.
+    #[error(
+        "the offload bundle at byte {at:#x} has code for `{id}`, for which there are no archives"
+    )]
+    Foreign {
+        /// Where it is.
+        at: u64,
+        /// As it says it.
+        id: String,
+    },
+    /// Code that a loader would have to link or to compile first.
+    #[error(
+        "the offload bundle at byte {at:#x} has for {target} no code object but something else, such as code to be linked"
+    )]
+    NoObject {
+        /// Where it is.
+        at: u64,
+        /// The target.
+        target: String,
+    },
+    /// The file.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl Bundle {
+    /// Reads the bundle at a place, and checks that all of it can be taken out. It ends at `end` or before.
+    ///
+    /// # Errors
+    /// When there is none, it is damaged, or has what is not understood.
+    pub fn read(file: &impl ReadAt, at: u64, end: u64) -> Result<Self, BundleError> {
+        let mut start = [0; START];
+        let room = end.checked_sub(at).ok_or(BundleError::None(at))?;
+        if room < START as u64 {
+            return Err(BundleError::None(at));
+        }
+        file.read_exact_at(at, &mut start)?;
+        let (form, length) = form(&start, at)?;
+        if length.is_some_and(|length| length > room) {
+            return Err(BundleError::Long(at));
+        }
+        let mut bundle = Self { at, length: length.unwrap_or(room), form, objects: Vec::new() };
+        let entries = bundle::entries(BufReader::new(bundle.content(file)?));
+        let entries = entries.map_err(|_| bundle.damaged("its table cannot be read"))?;
+        bundle.objects = bundle.objects_of(&entries)?;
+        if form == Form::Plain {
+            let ends = entries.iter().map(|entry| entry.offset.saturating_add(entry.size));
+            let table = MAGIC.len() + 8 + entries.iter().map(|e| 24 + e.id.len()).sum::<usize>();
+            bundle.length = ends.max().unwrap_or(0).max(table as u64);
+            if bundle.length > room {
+                return Err(BundleError::Long(at));
+            }
+        }
+        bundle.check(file)?;
+        Ok(bundle)
+    }
+
+    /// Where it begins in the file.
+    pub fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Its bytes in the file.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// What it has code for, in the order of its table.
+    pub fn objects(&self) -> &[Object] {
+        &self.objects
+    }
+
+    /// Gives each code object by its place among `objects`, with its bytes: what is compressed is unpacked once for
+    /// all of them. They come in the order in which they are in the bundle.
+    ///
+    /// # Errors
+    /// When the file cannot be read, and what `take` returns.
+    pub fn each_code(
+        &self,
+        file: &impl ReadAt,
+        mut take: impl FnMut(usize, &mut dyn Read) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut order: Vec<(usize, &Object)> = self.objects.iter().enumerate().collect();
+        order.sort_by_key(|(_, object)| object.offset);
+        let mut content = self.content(file)?;
+        let mut at = 0;
+        for (index, object) in order {
+            // `check` saw to it that none begins before the one ahead of it ends.
+            let before = object.offset.saturating_sub(at);
+            io::copy(&mut content.by_ref().take(before), &mut io::sink())?;
+            let mut code = content.by_ref().take(object.size);
+            take(index, &mut code)?;
+            io::copy(&mut code, &mut io::sink())?;
+            at = object.offset + object.size;
+        }
+        Ok(())
+    }
+
+    /// The bytes of a code object that is not compressed.
+    fn plain<'f>(&self, file: &'f impl ReadAt, object: &Object) -> Box<dyn Read + 'f> {
+        let at = self.at + object.offset;
+        Box::new(Cursor { file, at, len: at + object.size })
+    }
+
+    /// All of it as it is when it is not compressed.
+    fn content<'f>(&self, file: &'f impl ReadAt) -> io::Result<Box<dyn Read + 'f>> {
+        let from = |header: u64| {
+            BufReader::new(Cursor { file, at: self.at + header, len: self.at + self.length })
+        };
+        Ok(match self.form {
+            Form::Plain => Box::new(from(0)),
+            Form::Zlib(header, _) => Box::new(ZlibDecoder::new(from(header))),
+            Form::Zstd(header, _) => {
+                let mut decoder = zstd::Decoder::with_buffer(from(header))?;
+                decoder.window_log_max(WINDOW_LOG)?;
+                Box::new(decoder)
+            }
+        })
+    }
+
+    fn damaged(&self, what: &str) -> BundleError {
+        BundleError::Damaged { at: self.at, what: what.to_owned() }
+    }
+
+    fn objects_of(&self, entries: &[Entry]) -> Result<Vec<Object>, BundleError> {
+        let mut objects: Vec<Object> = Vec::new();
+        for Entry { offset, size, id } in entries.iter().filter(|entry| entry.size > 0) {
+            let target = bundle::target(id);
+            let foreign = || BundleError::Foreign { at: self.at, id: id.clone() };
+            let target = target.ok_or_else(foreign)?.to_owned();
+            if objects.iter().any(|object| object.target == target) {
+                return Err(self.damaged(&format!("it has code for {target} twice")));
+            }
+            objects.push(Object { target, size: *size, offset: *offset });
+        }
+        Ok(objects)
+    }
+
+    /// Reads what is compressed to the end, and looks at the first bytes of each code object.
+    fn check(&self, file: &impl ReadAt) -> Result<(), BundleError> {
+        let mut objects: Vec<&Object> = self.objects.iter().collect();
+        objects.sort_by_key(|object| object.offset);
+        let (mut content, mut at) = (self.content(file)?, 0);
+        let unread = |error: io::Error| self.damaged(&error.to_string());
+        for object in objects {
+            let before = object.offset.checked_sub(at);
+            let before = before.ok_or_else(|| self.damaged("pieces of code overlap"))?;
+            if self.form == Form::Plain {
+                content = self.plain(file, object);
+            } else {
+                let skipped = io::copy(&mut content.by_ref().take(before), &mut io::sink());
+                if skipped.map_err(unread)? != before {
+                    return Err(self.damaged("it is shorter than its table says"));
+                }
+            }
+            let mut start = Vec::new();
+            content.by_ref().take(20).read_to_end(&mut start).map_err(unread)?;
+            if !is_code_object(&start) {
+                let target = object.target.clone();
+                return Err(BundleError::NoObject { at: self.at, target });
+            }
+            at = object.offset + start.len() as u64;
+            let rest = object.size.saturating_sub(start.len() as u64);
+            if self.form != Form::Plain {
+                at +=
+                    io::copy(&mut content.by_ref().take(rest), &mut io::sink()).map_err(unread)?;
+            }
+            let end = object.offset.saturating_add(object.size);
+            if self.form != Form::Plain && at != end {
+                return Err(self.damaged("it is shorter than its table says"));
+            }
+            at = end;
+        }
+        let (Form::Zlib(_, size) | Form::Zstd(_, size)) = self.form else { return Ok(()) };
+        let more = size.saturating_sub(at).saturating_add(1);
+        at += io::copy(&mut content.take(more), &mut io::sink()).map_err(unread)?;
+        if at == size { Ok(()) } else { Err(self.damaged("its content has another size")) }
+    }
+}
+
+/// How a bundle is stored that begins with these bytes, and its length when they tell it.
+fn form(start: &[u8; START], at: u64) -> Result<(Form, Option<u64>), BundleError> {
+    if start.starts_with(MAGIC) {
+        return Ok((Form::Plain, None));
+    }
+    if !start.starts_with(COMPRESSED) {
+        return Err(BundleError::None(at));
+    }
+    let short = |at: usize| u16::from_le_bytes([start[at], start[at + 1]]);
+    let number = |at: usize, width: usize| {
+        let mut bytes = [0; 8];
+        bytes[..width].copy_from_slice(&start[at..at + width]);
+        u64::from_le_bytes(bytes)
+    };
+    let (version, method) = (short(4), short(6));
+    let (length, size, header) = match version {
+        1 if method <= 1 => return Err(BundleError::Endless(at)),
+        2 => (number(8, 4), number(12, 4), 24),
+        3 => (number(8, 8), number(16, 8), 32),
+        _ => return Err(BundleError::Unknown { at, version, method }),
+    };
+    let form = match method {
+        0 => Form::Zlib(header, size),
+        1 => Form::Zstd(header, size),
+        _ => return Err(BundleError::Unknown { at, version, method }),
+    };
+    if length < header {
+        let what = "it says that it is shorter than its header".to_owned();
+        return Err(BundleError::Damaged { at, what });
+    }
+    Ok((form, Some(length)))
+}
+
+/// Whether these are the first bytes of an ELF file for AMD's GPUs.
+fn is_code_object(start: &[u8]) -> bool {
+    start.len() == 20
+        && start.starts_with(b"\x7fELF")
+        && u16::from_le_bytes([start[18], start[19]]) == AMDGPU
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn object(fill: u8, size: usize) -> Vec<u8> {
+        let mut object = [&b"\x7fELF"[..], &[fill; 1000][..size - 4]].concat();
+        object[18..20].copy_from_slice(&AMDGPU.to_le_bytes());
+        object
+    }
+
+    /// A bundle as clang lays it out: the host's entry, then code at multiples of a page.
+    fn plain(code: &[(&str, Vec<u8>)]) -> Vec<u8> {
+        let host = ("host-x86_64-unknown-linux-gnu-", 4096, 0);
+        let mut entries = vec![(host.0.to_owned(), host.1, host.2)];
+        let mut content = Vec::new();
+        for (target, bytes) in code {
+            content.resize(content.len().next_multiple_of(4096), 0);
+            let id = format!("hipv4-amdgcn-amd-amdhsa--{target}");
+            entries.push((id, 4096 + content.len(), bytes.len()));
+            content.extend(bytes);
+        }
+        let mut bundle = [&MAGIC[..], &(entries.len() as u64).to_le_bytes()].concat();
+        for (id, offset, size) in entries {
+            for number in [offset, size, id.len()] {
+                bundle.extend((number as u64).to_le_bytes());
+            }
+            bundle.extend(id.as_bytes());
+        }
+        bundle.resize(4096, 0);
+        bundle.extend(content);
+        bundle
+    }
+
+    fn packed(version: u8, method: u8, bundle: &[u8]) -> Vec<u8> {
+        let stream = if method == 1 {
+            zstd::encode_all(bundle, 1).unwrap()
+        } else {
+            let level = flate2::Compression::fast();
+            let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), level);
+            encoder.write_all(bundle).unwrap();
+            encoder.finish().unwrap()
+        };
+        let mut out = [&COMPRESSED[..], &[version, 0, method, 0]].concat();
+        let (width, header) = if version == 2 { (4, 24) } else { (8, 32) };
+        for number in [header + stream.len(), bundle.len()] {
+            out.extend(&(number as u64).to_le_bytes()[..width]);
+        }
+        out.extend([0x55; 8]);
+        out.extend(stream);
+        out
+    }
+
+    fn code() -> [(&'static str, Vec<u8>); 3] {
+        [("gfx942:xnack+", object(1, 900)), ("gfx90a", object(2, 30)), ("gfx1100", object(3, 20))]
+    }
+
+    #[test]
+    fn code_comes_out_as_it_went_in() {
+        let bundle = plain(&code());
+        let forms = [
+            bundle.clone(),
+            packed(2, 0, &bundle),
+            packed(2, 1, &bundle),
+            packed(3, 0, &bundle),
+            packed(3, 1, &bundle),
+        ];
+        for form in forms {
+            let file = [vec![9; 64], form.clone(), vec![0; 5000]].concat();
+            let read = Bundle::read(&file, 64, file.len() as u64).unwrap();
+            assert_eq!((read.at(), read.length()), (64, form.len() as u64));
+            let mut read_code = Vec::new();
+            let all = read.each_code(&file, |index, code| {
+                let (object, mut bytes) = (&read.objects()[index], Vec::new());
+                code.read_to_end(&mut bytes)?;
+                assert_eq!(bytes.len() as u64, object.size);
+                read_code.push((object.target.clone(), bytes));
+                Ok(())
+            });
+            all.unwrap();
+            let expected = code().map(|(target, bytes)| (target.to_owned(), bytes));
+            assert_eq!(read_code, expected);
+            // Nobody has to read them.
+            let mut seen = Vec::new();
+            read.each_code(&file, |index, _| {
+                seen.push(index);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(seen, [0, 1, 2]);
+        }
+    }
+
+    fn refused(file: &Vec<u8>) -> String {
+        Bundle::read(file, 0, file.len() as u64).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        let bundle = plain(&code());
+        let version = |version: u8, method: u8| {
+            let mut start = packed(3, 1, &bundle);
+            (start[4], start[6]) = (version, method);
+            refused(&start)
+        };
+        let at = "the offload bundle at byte 0x0";
+        assert_eq!(refused(&vec![0; 64]), "there is no offload bundle at byte 0x0");
+        assert_eq!(
+            version(1, 1),
+            format!("{at} is compressed in version 1, which does not tell where it ends")
+        );
+        for (a, b) in [(4, 1), (3, 2)] {
+            let expected =
+                format!("{at} is compressed in version {a} by method {b}, which are not known");
+            assert_eq!(version(a, b), expected);
+        }
+        let bitcode = plain(&[("gfx90a", b"BC\xc0\xde of no use".to_vec())]);
+        assert!(
+            refused(&bitcode).contains("has for gfx90a no code object"),
+            "{}",
+            refused(&bitcode)
+        );
+        let twice = plain(&[("gfx90a", object(1, 30)), ("gfx90a", object(1, 30))]);
+        assert!(refused(&twice).contains("code for gfx90a twice"));
+        let mut host = bundle.clone();
+        host[40] = 20;
+        assert!(refused(&host).contains("has code for `host-x86_64-unknown-linux-gnu-`"));
+    }
+
+    #[test]
+    fn damage_is_told_and_lengths_are_not_believed() {
+        let bundle = plain(&code());
+        for cut in [40, 4000, bundle.len() - 1] {
+            let cut = refused(&bundle[..cut].to_vec());
+            assert!(cut.contains("damaged") || cut.contains("longer than its place"), "{cut}");
+        }
+        let mut far = bundle.clone();
+        far[32..40].copy_from_slice(&u64::MAX.to_le_bytes());
+        // The host's entry has no bytes, wherever it says that they are.
+        assert!(refused(&far).contains("longer than its place"));
+        let whole = packed(3, 1, &bundle);
+        assert!(refused(&whole[..whole.len() - 1].to_vec()).contains("longer than its place"));
+        let mut short = whole.clone();
+        short.truncate(whole.len() - 9);
+        short[8..16].copy_from_slice(&((whole.len() - 9) as u64).to_le_bytes());
+        assert!(refused(&short).contains("is damaged"));
+        for size in [bundle.len() as u64 - 1, bundle.len() as u64 + 1] {
+            let mut other = whole.clone();
+            other[16..24].copy_from_slice(&size.to_le_bytes());
+            assert!(refused(&other).contains("its content has another size"), "{size}");
+        }
+    }
+}

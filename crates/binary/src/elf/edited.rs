@@ -1,0 +1,78 @@
+//! A file as an edit leaves it, without writing it.
+
+use std::io;
+
+use super::edit_plan::EditPlan;
+use crate::ReadAt;
+
+/// An old file seen through a plan: reads as the edited file, at any place, from any thread.
+#[derive(Debug, Clone, Copy)]
+pub struct Edited<'p, R> {
+    file: R,
+    plan: &'p EditPlan,
+}
+
+impl<'p, R: ReadAt> Edited<'p, R> {
+    /// `file` as `plan` changes it; the plan has to be made for this file.
+    pub fn new(file: R, plan: &'p EditPlan) -> Self {
+        Self { file, plan }
+    }
+
+    /// The edited file from start to end.
+    pub fn reader(self) -> Reader<Self> {
+        Reader::new(self)
+    }
+}
+
+impl<R: ReadAt> ReadAt for Edited<'_, R> {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.plan.new_len())
+    }
+
+    fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        let end = offset.checked_add(buf.len() as u64).filter(|&end| end <= self.plan.new_len());
+        let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
+        // Of what is asked for, the old file has this much; zeros follow it.
+        let old = usize::try_from(self.plan.old_len().clamp(offset, end) - offset)
+            .map_err(io::Error::other)?;
+        if old > 0 {
+            self.file.read_exact_at(offset, &mut buf[..old])?;
+        }
+        buf[old..].fill(0);
+        for overlay in self.plan.overlay() {
+            let (from, to) = (overlay.offset.max(offset), overlay.end().min(end));
+            if from < to {
+                let index =
+                    |at: u64, base: u64| usize::try_from(at - base).map_err(io::Error::other);
+                let source =
+                    &overlay.bytes[index(from, overlay.offset)?..index(to, overlay.offset)?];
+                buf[index(from, offset)?..index(to, offset)?].copy_from_slice(source);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads something from its start to its end.
+#[derive(Debug, Clone)]
+pub struct Reader<R> {
+    file: R,
+    at: u64,
+}
+
+impl<R: ReadAt> Reader<R> {
+    /// Starts at the first byte.
+    pub fn new(file: R) -> Self {
+        Self { file, at: 0 }
+    }
+}
+
+impl<R: ReadAt> io::Read for Reader<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let left = self.file.len()?.saturating_sub(self.at);
+        let size = usize::try_from(left).unwrap_or(usize::MAX).min(buf.len());
+        self.file.read_exact_at(self.at, &mut buf[..size])?;
+        self.at += size as u64;
+        Ok(size)
+    }
+}

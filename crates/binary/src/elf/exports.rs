@@ -1,0 +1,121 @@
+//! The symbols that a file offers to others, and the versions it has them in.
+
+use std::collections::HashMap;
+
+use object::elf::{self, Sym64};
+use object::endian::{LittleEndian as LE, U16};
+
+use super::header::records;
+use super::imports::NUMBER;
+use super::info::ElfInfo;
+use crate::ReadAt;
+
+/// A symbol that the loader can find in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Export<'a> {
+    /// The symbol's name.
+    pub name: &'a [u8],
+    /// Its version; a symbol without one is as good as any.
+    pub version: Option<&'a [u8]>,
+}
+
+/// The numbers that stand for no version: that of local symbols, and that of the file itself.
+const WITHOUT_VERSION: u16 = elf::VER_NDX_GLOBAL.0;
+/// A symbol of an older version, which is found by that alone.
+const HIDDEN: u16 = 0x8000;
+
+impl ElfInfo {
+    /// Gives `take` each symbol that the file offers, in the order of its table. The table is read
+    /// once; one that cannot be located has no symbols.
+    pub fn exports(&self, file: &(impl ReadAt + ?Sized), mut take: impl FnMut(Export<'_>)) {
+        let _ = self.each_export(file, &mut take);
+    }
+
+    fn each_export(
+        &self,
+        file: &(impl ReadAt + ?Sized),
+        take: &mut dyn FnMut(Export<'_>),
+    ) -> Option<()> {
+        let strings = self.strings.as_ref()?;
+        let count = self.symbol_count(file)?;
+        let length = count.saturating_mul(size_of::<Sym64<LE>>() as u64);
+        let table = self.read_at(file, self.tag(elf::DT_SYMTAB)?, length)?;
+        let numbers = self
+            .tag(elf::DT_VERSYM)
+            .and_then(|at| self.read_at(file, at, count.saturating_mul(2)))
+            .unwrap_or_default();
+        let (numbers, versions) = (records::<U16<LE>>(&numbers), self.defined_versions());
+        for (index, symbol) in records::<Sym64<LE>>(&table).iter().enumerate() {
+            let Some(name) = strings.get(symbol.st_name.get(LE).into()) else { continue };
+            if !is_offered(symbol) || <[u8]>::is_empty(name) {
+                continue;
+            }
+            let number = numbers.get(index).map_or(WITHOUT_VERSION, |number| number.get(LE));
+            let version = versions.get(&(number & NUMBER)).copied();
+            let plain = number & NUMBER <= WITHOUT_VERSION && number & HIDDEN == 0;
+            match version {
+                _ if plain => take(Export { name, version: None }),
+                Some(version) => take(Export { name, version: Some(version) }),
+                None => {}
+            }
+        }
+        Some(())
+    }
+
+    /// The names of the versions that the file defines, by the numbers that symbols bear.
+    fn defined_versions(&self) -> HashMap<u16, &[u8]> {
+        let named = self.definitions.entries.iter().filter_map(|entry| {
+            let name = self.string("vda_name", *entry.names.first()?).ok()?;
+            Some((*entry.numbers.first()? & NUMBER, name))
+        });
+        named.collect()
+    }
+}
+
+fn is_offered(symbol: &Sym64<LE>) -> bool {
+    let visible = symbol.st_visibility();
+    symbol.st_shndx.get(LE) != elf::SHN_UNDEF
+        && symbol.st_bind() != elf::STB_LOCAL
+        && (visible == elf::STV_DEFAULT || visible == elf::STV_PROTECTED)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use crate::elf;
+
+    /// What the file offers, as `name@version`.
+    fn exports(path: &str) -> BTreeSet<String> {
+        let file = fs_err::File::open(path).unwrap();
+        let mut all = BTreeSet::new();
+        elf::inspect(&file).unwrap().exports(&file, |export| {
+            let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+            all.insert(text(export.name) + "@" + &text(export.version.unwrap_or_default()));
+        });
+        all
+    }
+
+    #[test]
+    fn the_c_library_offers_what_the_test_program_takes() {
+        let maps = fs_err::read_to_string("/proc/self/maps").unwrap();
+        let libc = maps.split_whitespace().find(|word| {
+            let name = word.rsplit('/').next().unwrap_or_default();
+            word.starts_with('/') && (name.starts_with("libc.so") || name.starts_with("ld-musl"))
+        });
+        let offered = exports(libc.unwrap());
+        let own = fs_err::File::open(std::env::current_exe().unwrap()).unwrap();
+        let imports = elf::inspect(&own).unwrap().imports(&own);
+        let name = |import: &elf::Import| {
+            let version = import.version.as_ref().map(|(version, _)| version.as_str());
+            format!("{}@{}", import.name, version.unwrap_or_default())
+        };
+        let of_libc = imports.iter().filter(|import| {
+            !import.weak && import.version.as_ref().is_none_or(|(_, l)| l.starts_with("libc.so"))
+        });
+        let missing: Vec<String> =
+            of_libc.map(name).filter(|name| !offered.contains(name)).collect();
+        assert!(offered.len() > 500 && missing.is_empty(), "{missing:?}");
+        assert!(!offered.iter().any(|name| name.starts_with('@')));
+    }
+}

@@ -1,0 +1,175 @@
+//! What a catalog remembers of an ELF file.
+
+use object::elf::{self, DynamicTag};
+use serde::{Deserialize, Serialize};
+
+use super::error::ElfError;
+use super::info::{ElfInfo, ElfKind, inspect};
+use crate::Machine;
+use crate::ReadAt;
+
+/// A file's kind, its names, and what it needs to be loaded.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct ElfFacts {
+    /// What it is.
+    pub kind: ElfKind,
+    /// The processor it is for.
+    pub machine: Machine,
+    /// `DT_SONAME`: what others call it.
+    pub soname: Option<String>,
+    /// `DT_NEEDED`: the libraries it is loaded with, in order.
+    pub needed: Vec<String>,
+    /// `DT_RPATH`: where they are looked for, before `LD_LIBRARY_PATH`.
+    pub rpath: Option<String>,
+    /// `DT_RUNPATH`: where they are looked for, after `LD_LIBRARY_PATH`; disables `DT_RPATH`.
+    pub runpath: Option<String>,
+    /// The oldest glibc that has all it needs, as major and minor version.
+    pub glibc: Option<(u32, u32)>,
+    /// The symbol versions it needs of each library.
+    pub versions: Vec<VersionNeed>,
+    /// `PT_INTERP`: the loader of an executable.
+    pub interpreter: Option<String>,
+    /// Symbols that it takes of others and that some platform tag forbids, though it allows the library.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forbidden: Vec<String>,
+    /// The x86-64 level that it says it cannot do without: 2 for x86-64-v2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isa_level: Option<u8>,
+}
+
+/// The symbol versions needed of one library.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct VersionNeed {
+    /// The library's SONAME.
+    pub library: String,
+    /// The versions, in the file's order.
+    pub versions: Vec<String>,
+}
+
+/// The facts of `file`; `None` when it is not ELF at all (empty and short files too).
+///
+/// # Errors
+/// When it says that it is ELF, and is cut short or contradicts the format.
+pub fn facts(file: &(impl ReadAt + ?Sized)) -> Result<Option<ElfFacts>, ElfError> {
+    match inspect(file) {
+        Ok(info) => info.facts().map(Some),
+        Err(ElfError::NotElf) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+impl ElfInfo {
+    /// What a catalog remembers of the file.
+    ///
+    /// # Errors
+    /// When a name lies outside the string table.
+    pub fn facts(&self) -> Result<ElfFacts, ElfError> {
+        let versions = self.version_needs()?;
+        let needed = self.needed()?;
+        Ok(ElfFacts {
+            kind: self.kind,
+            machine: self.machine,
+            soname: self.text("DT_SONAME", elf::DT_SONAME)?,
+            needed,
+            rpath: self.text("DT_RPATH", elf::DT_RPATH)?,
+            runpath: self.text("DT_RUNPATH", elf::DT_RUNPATH)?,
+            glibc: versions
+                .iter()
+                .flat_map(|need| &need.versions)
+                .filter_map(|name| glibc_version(name))
+                .max(),
+            versions,
+            interpreter: self.interpreter.as_deref().map(lossy),
+            // What a platform forbids, `policy` knows.
+            forbidden: Vec::new(),
+            isa_level: self.isa_level,
+        })
+    }
+
+    fn version_needs(&self) -> Result<Vec<VersionNeed>, ElfError> {
+        let name = |field, offset| self.string(field, offset).map(lossy);
+        let needs = self.needs.entries.iter().map(|need| {
+            let versions =
+                need.names.iter().map(|&at| name("vna_name", at)).collect::<Result<_, _>>()?;
+            Ok(VersionNeed { library: name("vn_file", need.file)?, versions })
+        });
+        needs.collect()
+    }
+
+    fn text(&self, field: &'static str, tag: DynamicTag) -> Result<Option<String>, ElfError> {
+        self.tag(tag).map(|at| self.string(field, at).map(lossy)).transpose()
+    }
+
+    fn needed(&self) -> Result<Vec<String>, ElfError> {
+        let offsets = self.dynamic.iter().flat_map(|dynamic| dynamic.all(elf::DT_NEEDED));
+        offsets.map(|at| self.string("DT_NEEDED", at).map(lossy)).collect()
+    }
+
+    /// The string that `field` points to.
+    pub(super) fn string(&self, field: &'static str, offset: u64) -> Result<&[u8], ElfError> {
+        let strings = self.strings.as_ref().ok_or(ElfError::Dynamic { field, value: offset })?;
+        strings.named(field, offset)
+    }
+}
+
+/// Names in ELF files are bytes; all that matter here are ASCII, so others may show as `�`.
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The glibc that introduced a symbol version.
+fn glibc_version(name: &str) -> Option<(u32, u32)> {
+    let rest = name.strip_prefix("GLIBC_")?;
+    if rest == "ABI_DT_RELR" {
+        // Not a release's own symbols but a mark: loaders before 2.36 can't read DT_RELR.
+        return Some((2, 36));
+    }
+    let mut numbers = rest.split('.').map(str::parse);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => Some((major, minor)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_test_program_itself_needs_glibc() {
+        let file = fs_err::File::open(std::env::current_exe().unwrap()).unwrap();
+        let facts = facts(&file).unwrap().unwrap();
+        assert_eq!(facts.kind, ElfKind::Executable);
+        assert!(facts.needed.iter().any(|name| name.starts_with("libc.so")), "{:?}", facts.needed);
+        assert!(facts.glibc.is_some_and(|version| version >= (2, 17)), "{:?}", facts.glibc);
+        assert!(facts.interpreter.is_some());
+        let json = serde_json::to_string(&facts).unwrap();
+        assert_eq!(serde_json::from_str::<ElfFacts>(&json).unwrap(), facts);
+    }
+
+    #[test]
+    fn what_is_not_elf_has_no_facts() {
+        for bytes in [&b""[..], b"\x7fEL", b"#!/bin/sh\nexit 0\n"] {
+            assert_eq!(facts(bytes).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn a_cut_header_is_an_error() {
+        let bytes = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0\x01\0\0\0";
+        assert!(matches!(facts(&bytes[..18]), Err(ElfError::Truncated { need: 20, have: 18, .. })));
+        assert!(matches!(facts(&bytes[..]), Err(ElfError::Truncated { need: 64, have: 24, .. })));
+    }
+
+    #[test]
+    fn versions_of_glibc_compare_by_number() {
+        assert_eq!(glibc_version("GLIBC_2.3.4"), Some((2, 3)));
+        assert_eq!(glibc_version("GLIBC_2.17"), Some((2, 17)));
+        assert_eq!(glibc_version("GLIBC_ABI_DT_RELR"), Some((2, 36)));
+        assert_eq!(glibc_version("GLIBC_PRIVATE"), None);
+        assert_eq!(glibc_version("GLIBCXX_3.4"), None);
+        assert!(glibc_version("GLIBC_2.9") < glibc_version("GLIBC_2.17"));
+    }
+}

@@ -1,0 +1,127 @@
+//! The symbols that a file takes from others, and the versions it wants them in.
+//!
+//! Undefined symbols stand at the front of the dynamic symbol table: `DT_GNU_HASH` says where
+//! those begin that it finds, `DT_HASH` how many there are at all. Only names come of it, for
+//! people and for the few symbols that a platform forbids, so that a table that cannot be
+//! located is an empty one.
+
+use std::collections::HashMap;
+
+use object::elf::{self, GnuHashHeader, Sym64};
+use object::endian::{LittleEndian as LE, U16};
+use object::pod;
+
+use super::header::records;
+use super::info::ElfInfo;
+use crate::ReadAt;
+
+/// A symbol that the loader has to find in another file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Import {
+    /// The symbol's name.
+    pub name: String,
+    /// Its version (`GLIBC_2.17`), and the library that has it; none of a symbol without a version.
+    pub version: Option<(String, String)>,
+    /// It may be missing.
+    pub weak: bool,
+}
+
+/// A symbol's version number without its mark for hidden ones.
+pub(super) const NUMBER: u16 = 0x7fff;
+
+impl ElfInfo {
+    /// The symbols that the file takes from others, in the order of its table.
+    pub fn imports(&self, file: &(impl ReadAt + ?Sized)) -> Vec<Import> {
+        self.read_imports(file).unwrap_or_default()
+    }
+
+    fn read_imports(&self, file: &(impl ReadAt + ?Sized)) -> Option<Vec<Import>> {
+        let strings = self.strings.as_ref()?;
+        let count = self.front_count(file)?;
+        let table = self.read_at(
+            file,
+            self.tag(elf::DT_SYMTAB)?,
+            count.saturating_mul(size_of::<Sym64<LE>>() as u64),
+        )?;
+        let numbers = self
+            .tag(elf::DT_VERSYM)
+            .and_then(|at| self.read_at(file, at, count.saturating_mul(2)))
+            .unwrap_or_default();
+        let (numbers, versions) = (records::<U16<LE>>(&numbers), self.version_names());
+        let undefined = records::<Sym64<LE>>(&table)
+            .iter()
+            .enumerate()
+            .filter(|(_, symbol)| symbol.st_shndx.get(LE) == elf::SHN_UNDEF);
+        let imports = undefined.filter_map(|(index, symbol)| {
+            let name = strings
+                .get(symbol.st_name.get(LE).into())
+                .filter(|name| !<[u8]>::is_empty(name))?;
+            let number = numbers.get(index).map(|number| number.get(LE) & NUMBER);
+            let version = number.and_then(|number| versions.get(&number).cloned());
+            let weak = symbol.st_bind() == elf::STB_WEAK;
+            Some(Import { name: String::from_utf8_lossy(name).into_owned(), version, weak })
+        });
+        Some(imports.collect())
+    }
+
+    /// The versions that are needed, and of which library, by the number that symbols bear.
+    fn version_names(&self) -> HashMap<u16, (String, String)> {
+        let text =
+            |at| self.string("vna_name", at).map(|name| String::from_utf8_lossy(name).into_owned());
+        let mut names = HashMap::new();
+        for need in &self.needs.entries {
+            for (name, number) in need.names.iter().zip(&need.numbers) {
+                if let (Ok(version), Ok(library)) = (text(*name), text(need.file)) {
+                    names.insert(number & NUMBER, (version, library));
+                }
+            }
+        }
+        names
+    }
+
+    /// How many symbols have to be looked at for all that are undefined.
+    fn front_count(&self, file: &(impl ReadAt + ?Sized)) -> Option<u64> {
+        let base = || {
+            let bytes = self.read_at(
+                file,
+                self.tag(elf::DT_GNU_HASH)?,
+                size_of::<GnuHashHeader<LE>>() as u64,
+            )?;
+            let (header, _) = pod::from_bytes::<GnuHashHeader<LE>>(&bytes).ok()?;
+            Some(header.symbol_base.get(LE).into())
+        };
+        // Linkers write an empty table as one that begins at 1, whatever stands before.
+        base().filter(|base| *base > 1).or_else(|| self.symbol_count(file))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::elf;
+
+    #[test]
+    fn the_test_program_takes_versioned_symbols_of_libc() {
+        let file = fs_err::File::open(std::env::current_exe().unwrap()).unwrap();
+        let info = elf::inspect(&file).unwrap();
+        let imports = info.imports(&file);
+        let (version, library) =
+            imports.iter().find(|i| i.name == "malloc").unwrap().version.clone().unwrap();
+        assert!(
+            version.starts_with("GLIBC_2.") && library.starts_with("libc.so"),
+            "{version} of {library}"
+        );
+        let facts = info.facts().unwrap();
+        let needed = facts
+            .versions
+            .iter()
+            .flat_map(|need| need.versions.iter().map(|v| (v.clone(), need.library.clone())));
+        let without: Vec<_> = needed
+            .filter(|need| !imports.iter().any(|i| i.version.as_ref() == Some(need)))
+            .collect();
+        assert!(
+            without.iter().all(|(version, _)| version == "GLIBC_ABI_DT_RELR"),
+            "no symbol bears {without:?}"
+        );
+        assert!(imports.iter().all(|import| !import.name.is_empty()));
+    }
+}

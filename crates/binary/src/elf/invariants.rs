@@ -1,0 +1,148 @@
+//! What has to hold of every file that loads, whatever made it.
+
+use object::elf;
+
+use super::header::{SEGMENT_SIZE, Segment};
+use super::info::ElfInfo;
+use super::layout::MOST_HEADERS;
+use super::violation::{Violation, check};
+use crate::ReadAt;
+
+/// What of the invariants a file breaks by itself.
+pub(super) fn violations(info: &ElfInfo, file: &(impl ReadAt + ?Sized)) -> Vec<Violation> {
+    let mut found = Vec::new();
+    check_table(info, &mut found);
+    check_kernel_view(info, &mut found);
+    check_loads(info, &mut found);
+    check_dynamic(info, &mut found);
+    check_ranges(info, file, &mut found);
+    check_needs(info, &mut found);
+    // Equal headers break an invariant equally often.
+    found.dedup();
+    found
+}
+
+/// The LOAD whose bytes contain `len` bytes of the file at `offset`.
+fn load_of(info: &ElfInfo, offset: u64, len: u64) -> Option<&Segment> {
+    info.loads().find(|load| load.offset <= offset && offset.saturating_add(len) <= load.file_end())
+}
+
+/// I1, I3: the table is mapped, and `PT_PHDR` shows it.
+fn check_table(info: &ElfInfo, found: &mut Vec<Violation>) {
+    let Some(header) = &info.header else { return };
+    let len = header.segment_count.saturating_mul(SEGMENT_SIZE);
+    let load = load_of(info, header.segments_at, len);
+    check(found, "I1", load.is_some(), || {
+        "the program header table is not inside one LOAD segment".to_owned()
+    });
+    check(found, "I3", header.segment_count <= MOST_HEADERS, || {
+        format!("{} program headers", header.segment_count)
+    });
+    let Some(own) = info.segments.iter().position(|segment| segment.kind == elf::PT_PHDR) else {
+        return;
+    };
+    let first_load = info.segments.iter().position(Segment::is_load);
+    check(found, "I1", first_load.is_none_or(|load| own < load), || {
+        "PT_PHDR follows a LOAD segment".to_owned()
+    });
+    let segment = &info.segments[own];
+    let address = load.map(|load| load.address.wrapping_add(header.segments_at - load.offset));
+    let agrees = segment.offset == header.segments_at
+        && Some(segment.address) == address
+        && segment.file_size >= len;
+    check(found, "I1", agrees, || "PT_PHDR doesn't show the program header table".to_owned());
+}
+
+/// I2: kernels before 5.18 take the table's address to be that of the first LOAD plus `e_phoff`.
+fn check_kernel_view(info: &ElfInfo, found: &mut Vec<Violation>) {
+    let (Some(header), Some(first)) = (&info.header, info.loads().next()) else { return };
+    let Some(load) =
+        load_of(info, header.segments_at, SEGMENT_SIZE).filter(|_| info.interpreter.is_some())
+    else {
+        return;
+    };
+    let distance = |load: &Segment| load.address.wrapping_sub(load.offset);
+    check(found, "I2", distance(load) == distance(first), || {
+        "old kernels compute a wrong address of the program headers".to_owned()
+    });
+}
+
+/// I4, I5, I6: LOADs don't share pages, ascend, and are congruent to their offsets.
+fn check_loads(info: &ElfInfo, found: &mut Vec<Violation>) {
+    let page = info.machine.page();
+    let pages = |load: &Segment| {
+        (load.address / page, load.address.saturating_add(load.file_size).div_ceil(page))
+    };
+    let loads: Vec<_> = info.loads().collect();
+    for load in &loads {
+        let congruent = load.align <= 1 || load.address.wrapping_sub(load.offset) % load.align == 0;
+        check(found, "I6", congruent, || {
+            format!("LOAD at {:#x}: address and offset are not congruent", load.address)
+        });
+    }
+    // Each with the one that reaches furthest of those before it: as many comparisons as LOADs.
+    let mut in_file: Vec<_> = loads.iter().filter(|load| load.file_size > 0).collect();
+    in_file.sort_by_key(|load| pages(load));
+    let mut furthest: Option<&&&Segment> = None;
+    for load in &in_file {
+        let before = furthest.filter(|before| pages(load).0 < pages(before).1);
+        if let Some(before) = before {
+            check(found, "I4", false, || {
+                format!("the LOADs at {:#x} and {:#x} share a page", before.address, load.address)
+            });
+        }
+        if furthest.is_none_or(|before| pages(before).1 < pages(load).1) {
+            furthest = Some(load);
+        }
+    }
+    for pair in loads.windows(2) {
+        let ascend = pair[0].address < pair[1].address;
+        check(found, "I5", ascend, || {
+            format!(
+                "the LOAD at {:#x} comes before that at {:#x}",
+                pair[0].address, pair[1].address
+            )
+        });
+    }
+}
+
+/// I7: loaders write into the dynamic section, and find it by address.
+fn check_dynamic(info: &ElfInfo, found: &mut Vec<Violation>) {
+    let Some(segment) = info.segment(elf::PT_DYNAMIC) else { return };
+    let home = info
+        .loads()
+        .find(|load| load.offset_of(segment.address, segment.file_size) == Some(segment.offset));
+    check(found, "I7", home.is_some(), || {
+        "PT_DYNAMIC is not inside a LOAD segment at the same offset".to_owned()
+    });
+    let writable = home.is_none_or(|load| load.allows(elf::PF_W));
+    check(found, "I7", writable, || "PT_DYNAMIC is in a read-only LOAD segment".to_owned());
+}
+
+/// I8: every table that the dynamic section points to has its bytes in the file.
+fn check_ranges(info: &ElfInfo, file: &(impl ReadAt + ?Sized), found: &mut Vec<Violation>) {
+    for range in info.ranges(file) {
+        let backed = info.offset_of(range.address, range.size.unwrap_or(1)).is_some();
+        check(found, "I8", backed, || {
+            format!("{} is not inside the bytes of one LOAD segment", range.name)
+        });
+    }
+}
+
+/// I10: loaders look versions up in the libraries that `DT_NEEDED` names.
+fn check_needs(info: &ElfInfo, found: &mut Vec<Violation>) {
+    let needed: Vec<_> = info
+        .entries_of(elf::DT_NEEDED)
+        .filter_map(|at| info.string("DT_NEEDED", at).ok())
+        .collect();
+    for need in &info.needs.entries {
+        let name = info.string("vn_file", need.file).unwrap_or_default();
+        let shown = || {
+            format!(
+                "versions are needed of `{}`, which is not needed itself",
+                String::from_utf8_lossy(name)
+            )
+        };
+        check(found, "I10", needed.contains(&name), shown);
+    }
+}

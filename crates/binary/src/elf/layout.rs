@@ -1,0 +1,325 @@
+//! Finds room for what grows: the string table and, rarely, the dynamic section.
+
+use object::elf::{self, ProgramFlags, ProgramType};
+
+use super::builder::{ElfBuilder, TablePlace, round_up};
+use super::dynamic::ENTRY_SIZE;
+use super::error::ElfError;
+use super::header::{SEGMENT_SIZE, Segment};
+use super::info::ElfKind;
+use super::ranges::Claim;
+use super::relocate::Block;
+use crate::ReadAt;
+
+/// Program headers that old kernels accept in an executable: what one page holds.
+pub(super) const MOST_HEADERS: u64 = 73;
+/// Zeros behind a new string table, for a next edit.
+const SLACK: u64 = 128;
+/// Spare entries of a dynamic section that has to move, as GNU ld leaves them.
+const SPARE_ENTRIES: u64 = 5;
+/// What the tables in a new segment are aligned to; none asks for more.
+const ALIGN: u64 = 16;
+/// How much padding is worth an executable that old kernels start.
+pub(super) const MOST_PADDING: u64 = 1 << 20;
+
+/// What needs room.
+pub(super) struct Growth {
+    /// The strings that follow the old ones.
+    pub added: Vec<u8>,
+    /// Whether the dynamic section's entries don't fit where they are.
+    pub dynamic: bool,
+}
+
+/// How a program header table gets one more entry.
+enum Slot {
+    /// Another entry goes, or there is room after the table.
+    Here,
+    /// These blocks make room after the table.
+    Cleared(Vec<Block>),
+    /// The table itself goes to the new segment.
+    TableMoves,
+}
+
+/// The segment that takes what grows, while it does.
+#[derive(Clone, Copy)]
+struct Home {
+    index: usize,
+    offset: u64,
+    address: u64,
+}
+
+impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
+    /// Makes room, by the cheapest way that leaves the rest of the file where it is.
+    pub(super) fn grow(&mut self, growth: &Growth) -> Result<(), ElfError> {
+        if growth.added.is_empty() && !growth.dynamic {
+            return Ok(());
+        }
+        let claims = self.info.claims(self.file);
+        if !growth.dynamic && self.grow_in_place(&growth.added, &claims)? {
+            return Ok(());
+        }
+        if let Some(home) = self.last_load(growth.dynamic) {
+            self.steps.push("the last LOAD segment grows".to_owned());
+            return self.fill(home, growth, &[], false);
+        }
+        self.grow_in_new_load(growth, &claims)
+    }
+
+    /// Grows the string table where it is, when zeros that nothing claims follow it.
+    fn grow_in_place(&mut self, added: &[u8], claims: &[Claim]) -> Result<bool, ElfError> {
+        let end = self.strings.offset + self.strings.size;
+        let strings_end = self.strings.address + self.strings.size;
+        let contains =
+            |load: &Segment| load.is_load() && load.offset_of(strings_end, 0) == Some(end);
+        let Some(index) = self.segments.iter().position(contains) else { return Ok(false) };
+        let load = self.segments[index].clone();
+        let starts_it = load.offset == self.strings.offset;
+        let known = !self.sections.is_empty() || starts_it || end == load.file_end();
+        if load.allows(elf::PF_X) || !known || !self.is_free(end, load.file_end(), claims)? {
+            return Ok(false);
+        }
+        let new_end = end + added.len() as u64;
+        if new_end > load.file_end() {
+            if self.last_load(load.allows(elf::PF_W)).is_none_or(|home| home.index != index) {
+                return Ok(false);
+            }
+            self.set_load_end(index, new_end);
+        }
+        self.write(end, added)?;
+        self.set_strings(TablePlace {
+            size: self.strings.size + added.len() as u64,
+            ..self.strings
+        });
+        self.steps.push("the string table grows where it is".to_owned());
+        Ok(true)
+    }
+
+    /// Whether these bytes are zeros that nothing refers to.
+    fn is_free(&self, start: u64, end: u64, claims: &[Claim]) -> Result<bool, ElfError> {
+        let claimed = claims.iter().any(|claim| claim.start < end && start < claim.end);
+        let loads = self
+            .segments
+            .iter()
+            .filter(|load| load.is_load() && load.offset < end && start < load.file_end())
+            .count();
+        Ok(start == end
+            || (!claimed
+                && loads == 1
+                && self.old(start, end - start)?.iter().all(|&byte| byte == 0)
+                && !self.info.points_into(self.file, start, end)))
+    }
+
+    /// The last LOAD, when nothing keeps it from growing past the file's end.
+    fn last_load(&self, writable: bool) -> Option<Home> {
+        let loads = || self.segments.iter().enumerate().filter(|(_, segment)| segment.is_load());
+        let (index, load) = loads().max_by_key(|(_, load)| load.address)?;
+        let is_first = loads().next().is_some_and(|(first, _)| first == index);
+        let ends_file = load.file_end() == self.end() && load.file_size == load.memory_size;
+        let fits = load.allows(elf::PF_W) == writable && !load.allows(elf::PF_X);
+        (ends_file && fits && !is_first).then_some(Home {
+            index,
+            offset: load.offset,
+            address: load.address,
+        })
+    }
+
+    fn set_load_end(&mut self, index: usize, end: u64) {
+        let load = &mut self.segments[index];
+        load.file_size = end - load.offset;
+        load.memory_size = load.file_size;
+    }
+
+    fn grow_in_new_load(&mut self, growth: &Growth, claims: &[Claim]) -> Result<(), ElfError> {
+        let slot = self.free_slot(claims)?;
+        let count = self.segments.len() as u64 + 1;
+        if count > MOST_HEADERS {
+            return Err(ElfError::TooManyHeaders { count });
+        }
+        let congruent = matches!(slot, Slot::TableMoves).then(|| self.kernel_distance()).flatten();
+        let home = self.open_load(growth.dynamic, congruent)?;
+        match slot {
+            Slot::Here => self.fill(home, growth, &[], false),
+            Slot::Cleared(blocks) => self.fill(home, growth, &blocks, false),
+            Slot::TableMoves => self.fill(home, growth, &[], true),
+        }
+    }
+
+    /// Finds a place for one more program header.
+    fn free_slot(&mut self, claims: &[Claim]) -> Result<Slot, ElfError> {
+        if let Some(step) = self.drop_entry(elf::PT_NULL) {
+            self.steps.push(step);
+            return Ok(Slot::Here);
+        }
+        let table_end = self.table_at + self.segments.len() as u64 * SEGMENT_SIZE;
+        let in_code = |load: &Segment| {
+            load.is_load()
+                && load.allows(elf::PF_X)
+                && load.offset <= table_end
+                && table_end < load.file_end()
+        };
+        let known = !self.sections.is_empty() || !self.segments.iter().any(in_code);
+        if known
+            && self.is_mapped(table_end)
+            && self.is_free(table_end, table_end + SEGMENT_SIZE, claims)?
+        {
+            self.steps.push("the program header table grows into the gap after it".to_owned());
+            return Ok(Slot::Here);
+        }
+        let in_library =
+            self.info.kind == ElfKind::SharedLibrary && self.info.interpreter.is_none();
+        let own = if in_library { self.drop_entry(elf::PT_PHDR) } else { None };
+        if let Some(step) = own.or_else(|| self.drop_doubled_note()) {
+            self.steps.push(step);
+            return Ok(Slot::Here);
+        }
+        if self.is_mapped(table_end)
+            && let Some(blocks) = self.clear(table_end, claims)?
+        {
+            return Ok(Slot::Cleared(blocks));
+        }
+        Ok(Slot::TableMoves)
+    }
+
+    /// Whether one more entry at `end` is in the LOAD that has the table.
+    fn is_mapped(&self, end: u64) -> bool {
+        let covers = |load: &Segment| {
+            load.is_load() && load.offset <= self.table_at && end + SEGMENT_SIZE <= load.file_end()
+        };
+        self.segments.iter().any(covers)
+    }
+
+    fn drop_entry(&mut self, kind: ProgramType) -> Option<String> {
+        let index = self.segments.iter().position(|segment| segment.kind == kind)?;
+        self.segments.remove(index);
+        let name = if kind == elf::PT_NULL { "PT_NULL" } else { "PT_PHDR" };
+        Some(format!("the {name} entry makes room for a LOAD segment"))
+    }
+
+    /// Loaders and kernels that know `PT_GNU_PROPERTY` don't look at the note it doubles.
+    fn drop_doubled_note(&mut self) -> Option<String> {
+        let property = self.info.segment(elf::PT_GNU_PROPERTY)?;
+        let same = |segment: &Segment| {
+            segment.kind == elf::PT_NOTE
+                && segment.offset == property.offset
+                && segment.file_size == property.file_size
+        };
+        let index = self.segments.iter().position(same)?;
+        self.segments.remove(index);
+        Some(
+            "the PT_NOTE entry that PT_GNU_PROPERTY doubles makes room for a LOAD segment"
+                .to_owned(),
+        )
+    }
+
+    /// Kernels before 5.18 tell a program that its table is at the first LOAD's address plus
+    /// `e_phoff`: the distance of addresses and offsets to keep, where the old file kept it.
+    fn kernel_distance(&self) -> Option<u64> {
+        self.info.interpreter.as_ref()?;
+        let first = self.info.loads().next()?;
+        let distance = first.address.wrapping_sub(first.offset);
+        let at = self.info.header.as_ref()?.segments_at;
+        let table = self.info.loads().find(|load| load.offset <= at && at < load.file_end())?;
+        (table.address.wrapping_sub(table.offset) == distance).then_some(distance)
+    }
+
+    /// Adds a LOAD behind all others.
+    fn open_load(&mut self, writable: bool, distance: Option<u64>) -> Result<Home, ElfError> {
+        let page = self.info.machine.page();
+        let mut offset = round_up(self.end(), ALIGN)?;
+        let next = self.next_page()?;
+        let mut address = next
+            .checked_add(offset % page)
+            .ok_or(ElfError::Header { field: "p_vaddr", value: next })?;
+        if let Some(distance) = distance {
+            offset = offset.max(next.wrapping_sub(distance));
+            address = offset.wrapping_add(distance);
+            let padding = offset - self.end();
+            if padding > MOST_PADDING {
+                return Err(ElfError::OldKernel { padding });
+            }
+        }
+        self.pad_to(offset)?;
+        let flags = ProgramFlags(elf::PF_R.0 | if writable { elf::PF_W.0 } else { 0 });
+        let load = Segment {
+            kind: elf::PT_LOAD,
+            flags,
+            offset,
+            address,
+            physical: address,
+            file_size: 0,
+            memory_size: 0,
+            align: page,
+        };
+        let index = self.segments.iter().rposition(Segment::is_load).map_or(0, |last| last + 1);
+        self.segments.insert(index, load);
+        self.steps.push(format!("a new LOAD segment at address {address:#x}"));
+        Ok(Home { index, offset, address })
+    }
+
+    /// Puts what grows, and what makes room for it, behind what `home` has.
+    fn fill(
+        &mut self,
+        home: Home,
+        growth: &Growth,
+        moved: &[Block],
+        table: bool,
+    ) -> Result<(), ElfError> {
+        let is_new = self.segments[home.index].file_size == 0;
+        if is_new && (table || !moved.is_empty()) {
+            // LLVM's strip takes the first entry at an offset for the one that the others at it
+            // are parts of, and so would align the LOAD like the loader's name or the table.
+            self.pad_to(home.offset + ALIGN)?;
+        }
+        if table {
+            self.table_at = self.end();
+            self.pad_to(self.table_at + self.segments.len() as u64 * SEGMENT_SIZE)?;
+            self.steps.push("the program header table moves to the new segment".to_owned());
+        }
+        if growth.dynamic {
+            let size = (self.entries.len() as u64 + 1 + SPARE_ENTRIES) * ENTRY_SIZE;
+            let place = self.append(home, &vec![0; usize::try_from(size).unwrap_or(usize::MAX)])?;
+            self.set_dynamic(place);
+            self.steps.push("the dynamic section moves there".to_owned());
+        }
+        let mut strings_move = !growth.added.is_empty();
+        // What goes nearby takes the place of others, and would be taken for one of them.
+        let (nearby, away): (Vec<_>, Vec<_>) =
+            moved.iter().partition(|block| block.nearby.is_some());
+        for block in away.into_iter().chain(nearby) {
+            strings_move |= block.is_strings;
+            self.relocate(block, |builder, bytes| builder.append(home, bytes))?;
+        }
+        let alone = is_new && self.end() == home.offset;
+        if strings_move {
+            self.move_strings(home, &growth.added)?;
+        }
+        if strings_move && is_new && (alone || !self.sections.is_empty()) {
+            self.pad_to(self.end() + SLACK)?;
+        }
+        self.set_load_end(home.index, self.end());
+        Ok(())
+    }
+
+    fn move_strings(&mut self, home: Home, added: &[u8]) -> Result<(), ElfError> {
+        let old = self.info.strings.as_ref().map_or(&[][..], |strings| &strings.bytes);
+        // The old ones can be many megabytes, and are copied once.
+        self.reserve(old.len() + added.len() + usize::try_from(ALIGN + SLACK).unwrap_or_default());
+        let place = self.append(home, old)?;
+        self.write(self.end(), added)?;
+        self.set_strings(TablePlace { size: place.size + added.len() as u64, ..place });
+        self.steps.push("the string table moves there".to_owned());
+        Ok(())
+    }
+
+    /// Puts `bytes` at the end of the file and of `home`.
+    fn append(&mut self, home: Home, bytes: &[u8]) -> Result<TablePlace, ElfError> {
+        let offset = round_up(self.end(), ALIGN)?;
+        self.pad_to(offset)?;
+        self.write(offset, bytes)?;
+        Ok(TablePlace {
+            offset,
+            address: home.address + (offset - home.offset),
+            size: bytes.len() as u64,
+        })
+    }
+}

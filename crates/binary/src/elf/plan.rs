@@ -1,0 +1,142 @@
+//! Planning an edit.
+
+use object::elf;
+
+use super::builder::{ElfBuilder, TablePlace};
+use super::dynamic::{Dynamic, DynamicEntry, ENTRY_SIZE, Strings};
+use super::edit_plan::EditPlan;
+use super::edits::{Edits, Wanted};
+use super::error::ElfError;
+use super::facts::ElfFacts;
+use super::info::{ElfInfo, ElfKind};
+use super::layout::{Growth, MOST_HEADERS};
+use crate::Machine;
+use crate::ReadAt;
+
+/// Plans `edits` for `file`, whose headers are `info`. See [`super::edit()`], which also checks the plan.
+///
+/// # Errors
+/// When the file is not one that can be edited, or there is no room.
+pub fn plan_edit(
+    file: &(impl ReadAt + ?Sized),
+    info: &ElfInfo,
+    edits: &Edits,
+) -> Result<EditPlan, ElfError> {
+    let (table_at, dynamic, strings) = info.editable()?;
+    info.check_what_edits_rely_on(file)?;
+    let wanted = edits.wanted(info, dynamic, strings)?;
+    let mut plan = EditPlan {
+        old_len: info.file_len,
+        new_len: info.file_len,
+        overlays: Vec::new(),
+        steps: Vec::new(),
+        edits: edits.clone(),
+    };
+    if wanted.entries == dynamic.entries && wanted.needs.is_empty() {
+        return Ok(plan);
+    }
+    let mut builder = ElfBuilder::new(file, info, table_at, dynamic.place(), strings.place());
+    builder.take(wanted, dynamic.capacity)?;
+    (plan.overlays, plan.new_len, plan.steps) = builder.finish()?;
+    Ok(plan)
+}
+
+impl ElfInfo {
+    /// The facts of a file that can be edited.
+    ///
+    /// # Errors
+    /// The refusal for files that can't, or as [`ElfInfo::facts`].
+    pub fn editable_facts(&self) -> Result<ElfFacts, ElfError> {
+        self.editable()?;
+        self.facts()
+    }
+
+    /// What an edit starts from; the refusal for files that can't be edited.
+    fn editable(&self) -> Result<(u64, &Dynamic, &Strings), ElfError> {
+        match (self.kind, self.machine) {
+            (ElfKind::CodeObject, _) => return Err(ElfError::CodeObject),
+            (_, Machine::Other { number: machine, bits: 32, .. }) => {
+                return Err(ElfError::Bits32 { machine });
+            }
+            (_, Machine::Other { number: machine, big_endian: true, .. }) => {
+                return Err(ElfError::BigEndian { machine });
+            }
+            (_, Machine::Other { number: machine, .. }) => {
+                return Err(ElfError::Machine { machine });
+            }
+            (ElfKind::Foreign, _) => return Err(ElfError::NotElf),
+            (ElfKind::Relocatable, _) => return Err(ElfError::Relocatable),
+            (ElfKind::Core, _) => return Err(ElfError::Core),
+            (ElfKind::StaticExecutable, _) => return Err(ElfError::Static),
+            (ElfKind::StaticPie, _) => return Err(ElfError::StaticPie),
+            (ElfKind::DebugOnly, _) => return Err(ElfError::DebugOnly),
+            (ElfKind::SharedLibrary | ElfKind::Executable, _) => {}
+        }
+        let count = self.segments.len() as u64;
+        if self.interpreter.is_some() && count > MOST_HEADERS {
+            return Err(ElfError::TooManyHeaders { count });
+        }
+        let header = self.header.as_ref().ok_or(ElfError::NotElf)?;
+        let dynamic = self.dynamic.as_ref().ok_or(ElfError::Static)?;
+        let strings =
+            self.strings.as_ref().ok_or(ElfError::Dynamic { field: "DT_STRTAB", value: 0 })?;
+        Ok((header.segments_at, dynamic, strings))
+    }
+}
+
+impl Dynamic {
+    fn place(&self) -> TablePlace {
+        TablePlace { offset: self.offset, address: self.address, size: self.capacity * ENTRY_SIZE }
+    }
+}
+
+impl Strings {
+    fn place(&self) -> TablePlace {
+        TablePlace { offset: self.offset, address: self.address, size: self.bytes.len() as u64 }
+    }
+}
+
+impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
+    /// Makes the dynamic section what is wanted, with room for it.
+    fn take(&mut self, wanted: Wanted, capacity: u64) -> Result<(), ElfError> {
+        self.entries = wanted.entries;
+        self.steps = wanted.steps;
+        let dynamic = !self.fit(capacity);
+        self.grow(&Growth { added: wanted.added, dynamic })?;
+        for (at, file) in wanted.needs {
+            self.rename_need(at, file)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the entries and a `DT_NULL` fit, if need be without `DT_RELACOUNT`: it only
+    /// tells loaders which relocations they may take a short way for.
+    fn fit(&mut self, capacity: u64) -> bool {
+        let fits = |entries: &[DynamicEntry]| (entries.len() as u64) < capacity;
+        let hint = self.entries.iter().position(|entry| entry.tag == elf::DT_RELACOUNT);
+        if let Some(hint) = hint.filter(|_| !fits(&self.entries) && fits(&self.entries[1..])) {
+            self.entries.remove(hint);
+            self.steps.push("the DT_RELACOUNT entry makes room".to_owned());
+        }
+        fits(&self.entries)
+    }
+
+    /// Points `vn_file` of the need at `at` of its table, wherever the table is by now.
+    fn rename_need(&mut self, at: u64, file: u64) -> Result<(), ElfError> {
+        const VN_FILE: u64 = 4;
+        let tag = |entries: &[DynamicEntry]| {
+            entries.iter().rfind(|entry| entry.tag == elf::DT_VERNEED).map(|entry| entry.value)
+        };
+        let address =
+            tag(&self.entries).ok_or(ElfError::Dynamic { field: "DT_VERNEED", value: at })?;
+        let offset = self
+            .segments
+            .iter()
+            .filter(|load| load.is_load())
+            .find_map(|load| load.offset_of(address, at + VN_FILE + 4));
+        let offset = offset.ok_or(ElfError::NotFileBacked { field: "DT_VERNEED", address })?;
+        let value = u32::try_from(file)
+            .map_err(|_| ElfError::Dynamic { field: "DT_STRSZ", value: file })?;
+        self.write(offset + at + VN_FILE, &value.to_le_bytes())
+    }
+}

@@ -1,0 +1,237 @@
+//! Which bytes of a file are whose.
+
+use object::elf::{self, DynamicTag, GnuHashHeader, HashHeader, Sym64};
+use object::endian::LittleEndian as LE;
+use object::pod;
+
+use super::header::{SECTION_SIZE, SEGMENT_SIZE, Section, read_bytes};
+use super::info::ElfInfo;
+use crate::ReadAt;
+
+/// A table that a dynamic entry points to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Range {
+    pub tag: DynamicTag,
+    pub name: &'static str,
+    pub address: u64,
+    /// In bytes; `None` when nothing tells.
+    pub size: Option<u64>,
+}
+
+/// Bytes of the file that something refers to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Claim {
+    pub start: u64,
+    pub end: u64,
+    /// Whether it can stand elsewhere: all that refer to it are headers.
+    pub movable: bool,
+}
+
+/// Tables whose sizes stand in entries of their own.
+const SIZED: [(DynamicTag, DynamicTag, &str); 8] = [
+    (elf::DT_STRTAB, elf::DT_STRSZ, "DT_STRTAB"),
+    (elf::DT_RELA, elf::DT_RELASZ, "DT_RELA"),
+    (elf::DT_REL, elf::DT_RELSZ, "DT_REL"),
+    (elf::DT_RELR, elf::DT_RELRSZ, "DT_RELR"),
+    (elf::DT_JMPREL, elf::DT_PLTRELSZ, "DT_JMPREL"),
+    (elf::DT_INIT_ARRAY, elf::DT_INIT_ARRAYSZ, "DT_INIT_ARRAY"),
+    (elf::DT_FINI_ARRAY, elf::DT_FINI_ARRAYSZ, "DT_FINI_ARRAY"),
+    (elf::DT_PREINIT_ARRAY, elf::DT_PREINIT_ARRAYSZ, "DT_PREINIT_ARRAY"),
+];
+
+impl ElfInfo {
+    /// Every table that the dynamic section points to.
+    pub(super) fn ranges(&self, file: &(impl ReadAt + ?Sized)) -> Vec<Range> {
+        let symbols = self.symbol_count(file);
+        let mut all: Vec<Range> = SIZED
+            .iter()
+            .filter_map(|&(tag, size, name)| self.range(tag, name, self.tag(size)))
+            .collect();
+        all.extend(self.range(elf::DT_HASH, "DT_HASH", self.hash_size(file)));
+        all.extend(self.range(
+            elf::DT_GNU_HASH,
+            "DT_GNU_HASH",
+            self.gnu_hash(file).map(|(size, _)| size),
+        ));
+        all.extend(self.range(
+            elf::DT_SYMTAB,
+            "DT_SYMTAB",
+            symbols.map(|count| count.saturating_mul(size_of::<Sym64<LE>>() as u64)),
+        ));
+        all.extend(self.range(
+            elf::DT_VERSYM,
+            "DT_VERSYM",
+            symbols.map(|count| count.saturating_mul(2)),
+        ));
+        all.extend(self.range(elf::DT_VERNEED, "DT_VERNEED", Some(self.needs.size)));
+        all.extend(self.range(elf::DT_VERDEF, "DT_VERDEF", Some(self.definitions.size)));
+        all.extend(self.range(elf::DT_INIT, "DT_INIT", None));
+        all.extend(self.range(elf::DT_FINI, "DT_FINI", None));
+        all
+    }
+
+    fn range(&self, tag: DynamicTag, name: &'static str, size: Option<u64>) -> Option<Range> {
+        let address =
+            self.tag(tag).filter(|&address| address != 0 || size.is_some_and(|size| size > 0))?;
+        Some(Range { tag, name, address, size })
+    }
+
+    /// The allocated section that starts at `address`.
+    fn section_at(&self, address: u64) -> Option<&Section> {
+        self.sections.iter().find(|section| {
+            section.is_allocated() && section.has_bytes() && section.address == address
+        })
+    }
+
+    /// How many dynamic symbols there are. No entry says it: a hash table or a section does.
+    pub(super) fn symbol_count(&self, file: &(impl ReadAt + ?Sized)) -> Option<u64> {
+        let section = self
+            .section_at(self.tag(elf::DT_SYMTAB)?)
+            .filter(|section| section.kind == elf::SHT_DYNSYM);
+        let by_section = section.map(|section| section.size / size_of::<Sym64<LE>>() as u64);
+        let by_hash = self.hash_header(file).map(|(_, chains)| chains);
+        by_section.max(by_hash).max(self.gnu_hash(file).and_then(|(_, count)| count))
+    }
+
+    fn hash_header(&self, file: &(impl ReadAt + ?Sized)) -> Option<(u64, u64)> {
+        let bytes =
+            self.read_at(file, self.tag(elf::DT_HASH)?, size_of::<HashHeader<LE>>() as u64)?;
+        let (header, _) = pod::from_bytes::<HashHeader<LE>>(&bytes).ok()?;
+        Some((header.bucket_count.get(LE).into(), header.chain_count.get(LE).into()))
+    }
+
+    fn hash_size(&self, file: &(impl ReadAt + ?Sized)) -> Option<u64> {
+        let (buckets, chains) = self.hash_header(file)?;
+        Some(4 * (2 + buckets + chains))
+    }
+
+    /// The size of the GNU hash table, and the count of symbols when it has any.
+    pub(super) fn gnu_hash(&self, file: &(impl ReadAt + ?Sized)) -> Option<(u64, Option<u64>)> {
+        let address = self.tag(elf::DT_GNU_HASH)?;
+        let bytes = self.read_at(file, address, size_of::<GnuHashHeader<LE>>() as u64)?;
+        let (header, _) = pod::from_bytes::<GnuHashHeader<LE>>(&bytes).ok()?;
+        let (count, base) =
+            (u64::from(header.bucket_count.get(LE)), u64::from(header.symbol_base.get(LE)));
+        let buckets_at =
+            size_of::<GnuHashHeader<LE>>() as u64 + 8 * u64::from(header.bloom_count.get(LE));
+        let chains_at = buckets_at + 4 * count;
+        let buckets = self.read_at(file, address.checked_add(buckets_at)?, 4 * count)?;
+        let last = buckets
+            .chunks_exact(4)
+            .filter_map(|b| b.try_into().ok())
+            .map(u32::from_le_bytes)
+            .max()
+            .map(u64::from);
+        let Some(mut symbol) = last.filter(|&symbol| symbol >= base && symbol != 0) else {
+            return Some((chains_at, None));
+        };
+        // The chain of the last bucket ends with the table; its last link is odd.
+        loop {
+            let at = address.checked_add(chains_at)?.checked_add(4 * (symbol - base))?;
+            let links = self.links(file, at)?;
+            let end = links.chunks_exact(4).position(|link| link[0] & 1 == 1);
+            symbol += end.map_or(links.len() as u64 / 4, |end| end as u64 + 1);
+            if end.is_some() {
+                return Some((chains_at + 4 * (symbol - base), Some(symbol)));
+            }
+        }
+    }
+
+    /// The next links of a hash chain: a page of them, or what the LOAD has; `None` when it has none.
+    fn links(&self, file: &(impl ReadAt + ?Sized), address: u64) -> Option<Vec<u8>> {
+        let load = self.loads().find(|load| load.offset_of(address, 4).is_some())?;
+        let left = load.address + load.file_size - address;
+        self.read_at(file, address, left.min(4096) / 4 * 4)
+    }
+
+    /// `len` bytes of memory at `address`, as the file has them.
+    pub(super) fn read_at(
+        &self,
+        file: &(impl ReadAt + ?Sized),
+        address: u64,
+        len: u64,
+    ) -> Option<Vec<u8>> {
+        read_bytes(file, self.file_len, self.offset_of(address, len)?, len, "a dynamic table").ok()
+    }
+
+    /// Everything that is known to be used, by place in the file.
+    pub(super) fn claims(&self, file: &(impl ReadAt + ?Sized)) -> Vec<Claim> {
+        let mut all = vec![Claim { start: 0, end: 64, movable: false }];
+        if let Some(header) = &self.header {
+            let table = |at: u64, size: u64| Claim {
+                start: at,
+                end: at.saturating_add(size),
+                movable: false,
+            };
+            all.push(table(header.segments_at, header.segment_count.saturating_mul(SEGMENT_SIZE)));
+            all.push(table(header.sections_at, header.section_count.saturating_mul(SECTION_SIZE)));
+        }
+        all.extend(
+            self.sections
+                .iter()
+                .filter(|section| section.has_bytes())
+                .map(|section| self.claim_of_section(section)),
+        );
+        all.extend(self.claims_of_segments());
+        all.extend(self.ranges(file).iter().filter_map(|range| self.claim_of_range(range)));
+        all.retain(|claim| claim.start < claim.end);
+        all.sort_by_key(|claim| (claim.start, claim.end));
+        all
+    }
+
+    fn claim_of_section(&self, section: &Section) -> Claim {
+        let table = matches!(
+            section.kind,
+            elf::SHT_NOTE
+                | elf::SHT_HASH
+                | elf::SHT_GNU_HASH
+                | elf::SHT_DYNSYM
+                | elf::SHT_GNU_VERSYM
+                | elf::SHT_GNU_VERNEED
+                | elf::SHT_GNU_VERDEF
+        );
+        let strings =
+            self.strings.as_ref().is_some_and(|strings| section.address == strings.address);
+        let interpreter = self
+            .segment(elf::PT_INTERP)
+            .is_some_and(|it| it.offset == section.offset && it.file_size == section.size);
+        Claim {
+            start: section.offset,
+            end: section.file_end(),
+            movable: section.is_allocated() && (table || strings || interpreter),
+        }
+    }
+
+    /// `PT_PHDR` is the table itself, and `PT_GNU_RELRO` is about pages, not about bytes.
+    fn claims_of_segments(&self) -> impl Iterator<Item = Claim> {
+        let names_no_bytes = [elf::PT_LOAD, elf::PT_PHDR, elf::PT_GNU_RELRO, elf::PT_NULL];
+        let others =
+            self.segments.iter().filter(move |segment| !names_no_bytes.contains(&segment.kind));
+        others.map(|segment| {
+            let movable =
+                matches!(segment.kind, elf::PT_INTERP | elf::PT_NOTE | elf::PT_GNU_PROPERTY);
+            Claim { start: segment.offset, end: segment.file_end(), movable }
+        })
+    }
+
+    fn claim_of_range(&self, range: &Range) -> Option<Claim> {
+        let start = self.offset_of(range.address, 1)?;
+        let movable = matches!(
+            range.tag,
+            elf::DT_STRTAB
+                | elf::DT_HASH
+                | elf::DT_GNU_HASH
+                | elf::DT_SYMTAB
+                | elf::DT_VERSYM
+                | elf::DT_VERNEED
+                | elf::DT_VERDEF
+        );
+        let section = self.section_at(range.address).map(|section| section.size);
+        let size = range.size.max(section);
+        Some(Claim {
+            start,
+            end: start.saturating_add(size.unwrap_or(1)),
+            movable: movable && size.is_some(),
+        })
+    }
+}

@@ -1,0 +1,204 @@
+//! Makes room after the program header table by moving the small tables that follow it.
+
+use object::elf;
+
+use super::builder::{ElfBuilder, TablePlace, round_up};
+use super::error::ElfError;
+use super::header::SEGMENT_SIZE;
+use super::ranges::Claim;
+use crate::ReadAt;
+
+/// Bytes that belong together: what several headers show of them overlaps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Block {
+    pub start: u64,
+    pub end: u64,
+    pub movable: bool,
+    /// It is the dynamic string table, which moves anyway.
+    pub is_strings: bool,
+    /// Where in the same segment it goes, rather than to the new one.
+    pub nearby: Option<u64>,
+}
+
+/// Joins claims that overlap.
+fn blocks(claims: &[Claim]) -> Vec<Block> {
+    let mut all: Vec<Block> = Vec::new();
+    for claim in claims {
+        match all.last_mut() {
+            Some(block) if claim.start < block.end => {
+                block.end = block.end.max(claim.end);
+                block.movable &= claim.movable;
+            }
+            _ => all.push(Block {
+                start: claim.start,
+                end: claim.end,
+                movable: claim.movable,
+                is_strings: false,
+                nearby: None,
+            }),
+        }
+    }
+    all
+}
+
+impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
+    /// The blocks that have to move so that one more entry fits at `from`; `None` when one can't.
+    pub(super) fn clear(
+        &mut self,
+        from: u64,
+        claims: &[Claim],
+    ) -> Result<Option<Vec<Block>>, ElfError> {
+        let to = from + SEGMENT_SIZE;
+        let behind: Vec<Block> = blocks(claims)
+            .into_iter()
+            .filter(|block| block.end > from)
+            .map(|block| self.marked(block))
+            .collect();
+        let mut count = behind.iter().take_while(|block| block.start < to).count();
+        if !behind[..count].iter().all(|block| block.movable && block.start >= from)
+            || !self.are_gaps_zero(from, to, &behind[..count])?
+            || self.info.points_into(self.file, from, to)
+        {
+            return Ok(None);
+        }
+        let Some(id) = self.build_id(&behind[..count])? else {
+            return Ok(Some(behind[..count].to_vec()));
+        };
+        let at = round_up(to, 8)?;
+        let need = at + (behind[id].end - behind[id].start);
+        while behind.get(count).is_some_and(|next| next.movable && next.start < need) {
+            count += 1;
+        }
+        let mut moved = behind[..count].to_vec();
+        let fits = behind.get(count).is_none_or(|next| next.start >= need);
+        if fits
+            && self.are_gaps_zero(from, need, &moved)?
+            && self.shares_load(from, need)
+            && !self.info.points_into(self.file, to, need)
+        {
+            moved[id].nearby = Some(at);
+        }
+        Ok(Some(moved))
+    }
+
+    fn marked(&self, mut block: Block) -> Block {
+        let strings = self.strings;
+        block.is_strings = block.start == strings.offset;
+        block.movable &= block.is_strings
+            || strings.offset + strings.size <= block.start
+            || block.end <= strings.offset;
+        block
+    }
+
+    /// Padding is zeros; anything else may be something that no header shows.
+    fn are_gaps_zero(&self, from: u64, to: u64, blocks: &[Block]) -> Result<bool, ElfError> {
+        let starts = blocks.iter().map(|block| block.start).chain([to]);
+        let ends = [from].into_iter().chain(blocks.iter().map(|block| block.end));
+        for (end, start) in ends.zip(starts) {
+            if end < start.min(to)
+                && self.old(end, start.min(to) - end)?.iter().any(|&byte| byte != 0)
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn shares_load(&self, from: u64, to: u64) -> bool {
+        self.segments
+            .iter()
+            .any(|load| load.is_load() && load.offset <= from && to <= load.file_end())
+    }
+
+    /// Which block has the build-id. Core dumps keep a mapped file's first page only, and
+    /// tools find a file's debug information by the build-id in it.
+    fn build_id(&self, blocks: &[Block]) -> Result<Option<usize>, ElfError> {
+        for (index, block) in blocks.iter().enumerate() {
+            let bytes = self.old(block.start, block.end - block.start)?;
+            if bytes.chunks(4).zip(bytes.chunks(4).skip(2)).zip(bytes.chunks(4).skip(3)).any(
+                |((name_size, kind), name)| {
+                    name_size == 4u32.to_le_bytes()
+                        && kind == elf::NT_GNU_BUILD_ID.0.to_le_bytes()
+                        && name == b"GNU\0"
+                },
+            ) {
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Moves a block, with all headers and entries that show it.
+    pub(super) fn relocate(
+        &mut self,
+        block: &Block,
+        append: impl FnOnce(&mut Self, &[u8]) -> Result<TablePlace, ElfError>,
+    ) -> Result<(), ElfError> {
+        if block.is_strings {
+            return Ok(());
+        }
+        let bytes = self.old(block.start, block.end - block.start)?;
+        let old = self
+            .info
+            .loads()
+            .find(|load| load.offset <= block.start && block.end <= load.file_end());
+        let distance = old.map(|load| load.address.wrapping_sub(load.offset));
+        let distance =
+            distance.ok_or(ElfError::Header { field: "p_offset", value: block.start })?;
+        let place = match block.nearby {
+            Some(offset) => {
+                self.write(offset, &bytes)?;
+                TablePlace {
+                    offset,
+                    address: offset.wrapping_add(distance),
+                    size: bytes.len() as u64,
+                }
+            }
+            None => append(self, &bytes)?,
+        };
+        self.steps.push(format!(
+            "the {} bytes at {:#x} move to {:#x}",
+            bytes.len(),
+            block.start,
+            place.offset
+        ));
+        self.follow(block, block.start.wrapping_add(distance), place);
+        Ok(())
+    }
+
+    /// Makes headers and entries follow a block from `address` to `place`.
+    fn follow(&mut self, block: &Block, address: u64, place: TablePlace) {
+        let moved = |offset: u64| block.start <= offset && offset < block.end;
+        let kinds = [elf::PT_INTERP, elf::PT_NOTE, elf::PT_GNU_PROPERTY];
+        for segment in self
+            .segments
+            .iter_mut()
+            .filter(|segment| kinds.contains(&segment.kind) && moved(segment.offset))
+        {
+            let inside = segment.offset - block.start;
+            segment.offset = place.offset + inside;
+            (segment.address, segment.physical) = (place.address + inside, place.address + inside);
+        }
+        for section in self.sections.iter_mut().filter(|section| {
+            section.is_allocated() && section.has_bytes() && moved(section.offset)
+        }) {
+            let inside = section.offset - block.start;
+            (section.offset, section.address) = (place.offset + inside, place.address + inside);
+        }
+        let tables = [
+            elf::DT_HASH,
+            elf::DT_GNU_HASH,
+            elf::DT_SYMTAB,
+            elf::DT_VERSYM,
+            elf::DT_VERNEED,
+            elf::DT_VERDEF,
+        ];
+        for entry in self.entries.iter_mut().filter(|entry| tables.contains(&entry.tag)) {
+            if let Some(inside) =
+                entry.value.checked_sub(address).filter(|inside| *inside < place.size)
+            {
+                entry.value = place.address + inside;
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What the program headers say, before and after.
+
+use std::collections::HashMap;
+
+use object::elf::{self, ProgramType};
+
+use super::Both;
+use crate::ReadAt;
+use crate::elf::header::{Segment, read_bytes};
+use crate::elf::info::ElfInfo;
+use crate::elf::violation::{Violation, check};
+
+/// LOADs by the address at which they begin.
+fn by_address(info: &ElfInfo) -> HashMap<u64, &Segment> {
+    info.loads().map(|load| (load.address, load)).collect()
+}
+
+/// How much of a segment is zeros that the file doesn't have.
+fn zeros(load: &Segment) -> u64 {
+    load.memory_size.wrapping_sub(load.file_size)
+}
+
+impl Both<'_> {
+    /// I5, I6, I7, I17: the first LOAD stays, the others too, and new ones are mappable anywhere.
+    pub(super) fn check_loads(&self, found: &mut Vec<Violation>) {
+        check(found, "I5", self.old.loads().next() == self.new.loads().next(), || {
+            "the first LOAD segment changed".to_owned()
+        });
+        let (before, after) = (by_address(self.old), by_address(self.new));
+        for load in self.new.loads() {
+            let at = load.address;
+            let Some(old) = before.get(&at) else {
+                self.check_new_load(load, found);
+                continue;
+            };
+            check(found, "I6", old.align == load.align, || {
+                format!("the LOAD at {at:#x} has another alignment")
+            });
+            check(found, "I7", old.flags == load.flags, || {
+                format!("the LOAD at {at:#x} has other permissions")
+            });
+            let same_place = self.plan.is_none() || old.offset == load.offset;
+            let grown = old.file_size <= load.file_size && zeros(old) == zeros(load);
+            check(found, "I17", same_place && grown, || {
+                format!("the LOAD at {at:#x} shows other bytes, or has another size in memory")
+            });
+        }
+        let kept = self.old.loads().all(|old| after.contains_key(&old.address));
+        check(found, "I5", kept, || "a LOAD segment is gone".to_owned());
+    }
+
+    fn check_new_load(&self, load: &Segment, found: &mut Vec<Violation>) {
+        let at = load.address;
+        check(found, "I6", load.align == self.new.machine.page(), || {
+            format!("the new LOAD at {at:#x} is not aligned to the largest page")
+        });
+        check(found, "I7", !(load.allows(elf::PF_W) && load.allows(elf::PF_X)), || {
+            format!("the new LOAD at {at:#x} is writable and executable")
+        });
+        check(found, "I17", zeros(load) == 0, || {
+            format!("the new LOAD at {at:#x} is larger in memory than in the file")
+        });
+        let apart = |old: &Segment| load.memory_end() <= old.address || old.memory_end() <= at;
+        check(found, "I4", self.old.loads().all(apart), || {
+            format!("the new LOAD at {at:#x} lies over another one")
+        });
+    }
+
+    /// I13: notes and the loader's name say what they said.
+    pub(super) fn check_notes(&self, found: &mut Vec<Violation>) {
+        let bytes = |info: &ElfInfo, file: &dyn ReadAt, segment: &Segment| {
+            read_bytes(file, info.file_len, segment.offset, segment.file_size, "a note").ok()
+        };
+        let first_interpreter = |info: &ElfInfo, file: &dyn ReadAt| {
+            info.segment(elf::PT_INTERP).and_then(|segment| bytes(info, file, segment))
+        };
+        let same_interpreter =
+            first_interpreter(self.old, self.before) == first_interpreter(self.new, self.after);
+        check(found, "I13", same_interpreter, || "the loader's name changed".to_owned());
+        let named = [elf::PT_NOTE, elf::PT_GNU_PROPERTY, elf::PT_INTERP];
+        for segment in self.old.segments.iter().filter(|segment| named.contains(&segment.kind)) {
+            let same_kind = |other: &&Segment| {
+                other.kind == segment.kind
+                    || (segment.kind == elf::PT_NOTE && other.kind == elf::PT_GNU_PROPERTY)
+            };
+            let want = bytes(self.old, self.before, segment);
+            let mut candidates = self.new.segments.iter().filter(same_kind);
+            let kept = candidates.any(|other| {
+                let mapped =
+                    self.new.offset_of(other.address, other.file_size) == Some(other.offset);
+                other.file_size == segment.file_size
+                    && mapped
+                    && bytes(self.new, self.after, other) == want
+            });
+            // The kernel reads the loader's name by its offset, mapped or not; notes are found by address.
+            let was_mapped =
+                self.old.offset_of(segment.address, segment.file_size) == Some(segment.offset);
+            check(found, "I13", kept || !was_mapped, || {
+                format!("the note or loader name at {:#x} is gone", segment.offset)
+            });
+        }
+    }
+
+    /// I18: segments that loaders heed besides LOADs are as they were, and none appeared.
+    pub(super) fn check_other_segments(&self, found: &mut Vec<Violation>) {
+        let kinds = [elf::PT_TLS, elf::PT_GNU_RELRO, elf::PT_GNU_STACK, elf::PT_GNU_EH_FRAME];
+        let segments = |info: &ElfInfo| {
+            info.segments.iter().filter(|it| kinds.contains(&it.kind)).cloned().collect::<Vec<_>>()
+        };
+        check(found, "I18", segments(self.old) == segments(self.new), || {
+            "PT_TLS, PT_GNU_RELRO, PT_GNU_STACK or unwind tables changed".to_owned()
+        });
+        let (before, after) = (counts(self.old), counts(self.new));
+        let mut more: Vec<_> =
+            after.iter().filter(|(kind, count)| before.get(*kind).unwrap_or(&0) < *count).collect();
+        more.sort();
+        for (kind, _) in more {
+            check(found, "I18", false, || format!("a program header of type {kind:#x} appeared"));
+        }
+    }
+}
+
+/// How many program headers there are of each type that an edit doesn't add.
+fn counts(info: &ElfInfo) -> HashMap<u32, usize> {
+    let free: [ProgramType; 2] = [elf::PT_LOAD, elf::PT_NULL];
+    let mut counts = HashMap::new();
+    for segment in info.segments.iter().filter(|segment| !free.contains(&segment.kind)) {
+        *counts.entry(segment.kind.0).or_default() += 1;
+    }
+    counts
+}

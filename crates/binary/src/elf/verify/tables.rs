@@ -1,0 +1,111 @@
+//! What the dynamic section points to, before and after.
+
+use object::elf::{self, DynamicTag};
+
+use super::Both;
+use crate::ReadAt;
+use crate::elf::info::ElfInfo;
+use crate::elf::ranges::Range;
+use crate::elf::violation::{Violation, check};
+
+/// Where `vn_file` stands in a version need, and its size (gABI supplement of Solaris and GNU).
+const VN_FILE: (usize, usize) = (4, 4);
+
+/// Entries that an edit may change.
+const MINE: [DynamicTag; 13] = [
+    elf::DT_RPATH,
+    elf::DT_RUNPATH,
+    elf::DT_SONAME,
+    elf::DT_NEEDED,
+    elf::DT_STRTAB,
+    elf::DT_STRSZ,
+    elf::DT_RELACOUNT,
+    elf::DT_HASH,
+    elf::DT_GNU_HASH,
+    elf::DT_SYMTAB,
+    elf::DT_VERSYM,
+    elf::DT_VERNEED,
+    elf::DT_VERDEF,
+];
+
+impl Both<'_> {
+    /// I9, I15: symbols keep their names when their table and the old strings stay as they are.
+    pub(super) fn check_strings(&self, found: &mut Vec<Violation>) {
+        let (Some(old), Some(new)) = (&self.old.strings, &self.new.strings) else { return };
+        check(found, "I9", new.bytes.starts_with(&old.bytes), || {
+            "the old strings are not at the same offsets".to_owned()
+        });
+        let names = |info: &ElfInfo| -> Vec<u64> {
+            let tables = info.needs.entries.iter().chain(&info.definitions.entries);
+            tables.flat_map(|entry| entry.names.iter().copied()).collect()
+        };
+        check(found, "I9", names(self.old) == names(self.new), || {
+            "a version has another name".to_owned()
+        });
+    }
+
+    /// I15: hash tables, symbols and their versions are the same bytes.
+    pub(super) fn check_tables(&self, found: &mut Vec<Violation>) {
+        for (old, new) in self.pairs() {
+            let len = old.size.unwrap_or(1);
+            let places = self
+                .old
+                .offset_of(old.address, len)
+                .zip(self.new.offset_of(new.address, new.size.unwrap_or(1)));
+            let Some((from, to)) = places else { continue };
+            let same = old.size == new.size && self.is_same(from, to, len);
+            check(found, "I15", same, || format!("{} has other bytes", old.name));
+        }
+    }
+
+    /// I15: version needs are the same bytes, but for the names of files.
+    pub(super) fn check_version_needs(&self, found: &mut Vec<Violation>) {
+        let bytes = |info: &ElfInfo, file: &dyn ReadAt| {
+            let address = info.tag(elf::DT_VERNEED)?;
+            let mut bytes = info.read_at(file, address, info.needs.size)?;
+            for need in &info.needs.entries {
+                let at = usize::try_from(need.at).ok()? + VN_FILE.0;
+                bytes.get_mut(at..at + VN_FILE.1)?.fill(0);
+            }
+            Some(bytes)
+        };
+        // Their hashes, flags, versions and links decide what loaders accept.
+        let same = bytes(self.old, self.before) == bytes(self.new, self.after);
+        check(found, "I15", same, || "DT_VERNEED has other bytes than names of files".to_owned());
+    }
+
+    /// The bytes of tables that are elsewhere now.
+    pub(super) fn moved_tables(&self) -> u64 {
+        let pairs = self.pairs();
+        let moved = pairs.iter().filter(|(old, new)| old.address != new.address);
+        moved.filter_map(|(old, _)| old.size).sum()
+    }
+
+    /// The tables whose bytes no edit may change, old and new.
+    fn pairs(&self) -> Vec<(Range, Range)> {
+        let fixed =
+            [elf::DT_HASH, elf::DT_GNU_HASH, elf::DT_SYMTAB, elf::DT_VERSYM, elf::DT_VERDEF];
+        let (old, new) = (self.old.ranges(self.before), self.new.ranges(self.after));
+        let pair =
+            |old: Range| Some((old.clone(), new.iter().find(|new| new.tag == old.tag)?.clone()));
+        old.into_iter().filter(|range| fixed.contains(&range.tag)).filter_map(pair).collect()
+    }
+
+    /// I18: what runs before `main` stays, and no entry is gone that nobody asked for.
+    pub(super) fn check_rest(&self, found: &mut Vec<Violation>) {
+        self.check_other_segments(found);
+        let entries = |info: &ElfInfo| {
+            let all = info.dynamic.iter().flat_map(|dynamic| dynamic.entries.clone());
+            all.filter(|entry| !MINE.contains(&entry.tag)).collect::<Vec<_>>()
+        };
+        check(found, "I18", entries(self.old) == entries(self.new), || {
+            "a dynamic entry changed that was not asked for".to_owned()
+        });
+        let tags = |info: &ElfInfo| {
+            MINE[7..].iter().map(|&tag| info.entries_of(tag).count()).collect::<Vec<_>>()
+        };
+        check(found, "I15", tags(self.old) == tags(self.new), || {
+            "a symbol table is gone".to_owned()
+        });
+    }
+}

@@ -1,0 +1,198 @@
+//! Symbol versions: those a file needs of others and those it defines.
+
+use object::elf::{Verdaux, Verdef, Vernaux, Verneed};
+use object::endian::LittleEndian as LE;
+use object::pod;
+
+use super::error::ElfError;
+use super::header::{Segment, read_bytes};
+use crate::ReadAt;
+
+/// How much of a table is read at first; tables of real libraries are smaller.
+const WINDOW: u64 = 4096;
+
+/// An entry of a version table, with the string offsets it holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Versions {
+    /// Where the entry stands in its table, in bytes.
+    pub at: u64,
+    /// `vn_file` of a need; 0 for a definition.
+    pub file: u64,
+    /// The names: the versions needed, or the version defined and its parents.
+    pub names: Vec<u64>,
+    /// The number that symbols of the version bear: `vna_other` of each name of a need, `vd_ndx` of a
+    /// definition.
+    pub numbers: Vec<u16>,
+}
+
+/// Which of the two tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Table {
+    Need,
+    Definition,
+}
+
+impl Table {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Need => "DT_VERNEED",
+            Self::Definition => "DT_VERDEF",
+        }
+    }
+}
+
+/// A table as it was read: its entries and its extent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct VersionTable {
+    pub entries: Vec<Versions>,
+    /// How many bytes belong to it.
+    pub size: u64,
+}
+
+/// Where an entry's parts are, whichever table it is of.
+struct Parts {
+    file: u64,
+    count: u16,
+    names: u64,
+    next: u64,
+    size: u64,
+    /// Of a definition.
+    number: Option<u16>,
+}
+
+impl VersionTable {
+    /// Reads the table of `count` entries at `address`.
+    ///
+    /// Nothing says how long a table is, so more is read until the last entry is inside.
+    pub(super) fn read(
+        file: &(impl ReadAt + ?Sized),
+        have: u64,
+        loads: &[Segment],
+        table: Table,
+        address: u64,
+        count: u64,
+    ) -> Result<Self, ElfError> {
+        let home = loads
+            .iter()
+            .filter(|load| load.is_load())
+            .find_map(|load| Some((load, load.offset_of(address, 1)?)));
+        let (load, offset) =
+            home.ok_or(ElfError::NotFileBacked { field: table.name(), address })?;
+        let most = load.file_end() - offset;
+        let mut window = WINDOW;
+        loop {
+            let bytes = read_bytes(file, have, offset, window.min(most), table.name())?;
+            match walk(table, &bytes, count) {
+                Err(_) if window < most => window *= 4,
+                Err(at) => return Err(ElfError::Versions { table: table.name(), offset: at }),
+                Ok(read) => return Ok(read),
+            }
+        }
+    }
+}
+
+/// Goes through the table; gives where it is broken, or leaves `bytes`.
+fn walk(table: Table, bytes: &[u8], count: u64) -> Result<VersionTable, u64> {
+    let mut found = VersionTable::default();
+    let mut at = 0;
+    // Entries that overlap could be made to cost the square of the table's length.
+    let mut budget = bytes.len() / size_of::<Verdaux<LE>>();
+    let mut places = Vec::new();
+    for _ in 0..count {
+        let parts = entry(table, bytes, at).ok_or(at)?;
+        let (mut names, mut numbers) = (Vec::new(), Vec::from_iter(parts.number));
+        let mut aux = at + parts.names;
+        for _ in 0..parts.count {
+            budget = budget.checked_sub(1).ok_or(aux)?;
+            let name = auxiliary(table, bytes, aux).ok_or(aux)?;
+            names.push(name.offset);
+            numbers.extend(name.number);
+            found.size = found.size.max(aux + name.size);
+            places.push((aux, aux + name.size));
+            aux += name.next;
+            if name.next == 0 {
+                break;
+            }
+        }
+        found.size = found.size.max(at + parts.size);
+        places.push((at, at + parts.size));
+        found.entries.push(Versions { at, file: parts.file, names, numbers });
+        budget = budget.checked_sub(1).ok_or(at)?;
+        if parts.next == 0 {
+            break;
+        }
+        at += parts.next;
+    }
+    // Another name for a library would change what lies over a need. Definitions keep their bytes,
+    // and some linkers let them share parts.
+    places.sort_unstable();
+    match places.windows(2).find(|pair| table == Table::Need && pair[1].0 < pair[0].1) {
+        Some(pair) => Err(pair[1].0),
+        None => Ok(found),
+    }
+}
+
+fn entry(table: Table, bytes: &[u8], at: u64) -> Option<Parts> {
+    let rest = bytes.get(usize::try_from(at).ok()?..)?;
+    Some(match table {
+        Table::Need => {
+            let (raw, _) = pod::from_bytes::<Verneed<LE>>(rest).ok()?;
+            let names = raw.vn_aux.get(LE).into();
+            Parts {
+                file: raw.vn_file.get(LE).into(),
+                count: raw.vn_cnt.get(LE),
+                names,
+                next: raw.vn_next.get(LE).into(),
+                size: size_of::<Verneed<LE>>() as u64,
+                number: None,
+            }
+        }
+        Table::Definition => {
+            let (raw, _) = pod::from_bytes::<Verdef<LE>>(rest).ok()?;
+            Parts {
+                file: 0,
+                count: raw.vd_cnt.get(LE),
+                names: raw.vd_aux.get(LE).into(),
+                next: raw.vd_next.get(LE).into(),
+                size: size_of::<Verdef<LE>>() as u64,
+                number: Some(raw.vd_ndx.get(LE).0),
+            }
+        }
+    })
+}
+
+/// One name of an entry.
+struct Name {
+    offset: u64,
+    /// What symbols bear; a definition says it itself.
+    number: Option<u16>,
+    /// How far the next one is; 0 for the last.
+    next: u64,
+    size: u64,
+}
+
+fn auxiliary(table: Table, bytes: &[u8], at: u64) -> Option<Name> {
+    let rest = bytes.get(usize::try_from(at).ok()?..)?;
+    Some(match table {
+        Table::Need => {
+            let (raw, _) = pod::from_bytes::<Vernaux<LE>>(rest).ok()?;
+            let number = Some(raw.vna_other.get(LE).0);
+            Name {
+                offset: raw.vna_name.get(LE).into(),
+                number,
+                next: raw.vna_next.get(LE).into(),
+                size: size_of::<Vernaux<LE>>() as u64,
+            }
+        }
+        Table::Definition => {
+            let (raw, _) = pod::from_bytes::<Verdaux<LE>>(rest).ok()?;
+            let offset = raw.vda_name.get(LE).into();
+            Name {
+                offset,
+                number: None,
+                next: raw.vda_next.get(LE).into(),
+                size: size_of::<Verdaux<LE>>() as u64,
+            }
+        }
+    })
+}

@@ -1,0 +1,29 @@
+//! Programs and libraries: the facts of a file, whatever its format.
+//!
+//! ```text
+//! ReadAt ─read─► Binary ─facts─► Facts: kind, machine, names, needs, search directories, versions
+//! ```
+//!
+//! A format is a module here and a line in [`Binary`] and [`Facts`]. ELF files can also be edited ([`elf`]);
+//! of PE files only facts are read ([`pe`]).
+//!
+//! Takes the bytes of files; returns facts, edited ELF files and device code. Never runs a file, believes no length
+//! in it, and knows neither packages nor ROCm.
+
+pub mod device_code;
+pub mod elf;
+mod facts;
+pub mod loader;
+mod machine;
+pub mod pe;
+pub mod policy;
+mod read;
+mod read_at;
+pub mod site;
+#[cfg(test)]
+mod tests;
+
+pub use facts::{BinaryKind, Facts, Format, SearchPath};
+pub use machine::Machine;
+pub use read::{Binary, BinaryError, read};
+pub use read_at::ReadAt;

@@ -1,0 +1,243 @@
+//! Headers of a PE file, and the way from addresses to bytes.
+
+use object::endian::{LittleEndian as LE, U32};
+use object::pe::{
+    self, FileFlags, ImageDosHeader, ImageFileHeader, ImageOptionalHeader32, ImageOptionalHeader64,
+    ImageSectionHeader, Subsystem,
+};
+use object::pod::{self, Pod};
+
+use super::error::PeError;
+use crate::{Machine, ReadAt};
+
+/// The Windows loader takes no more sections ("Section Table").
+const MOST_SECTIONS: u16 = 96;
+/// Longer names of DLLs are no file names.
+const LONGEST_NAME: usize = 260;
+
+/// The headers of a PE file.
+pub(super) struct Image<'r, R: ?Sized> {
+    file: &'r R,
+    len: u64,
+    pub machine: Machine,
+    pub flags: FileFlags,
+    pub subsystem: Subsystem,
+    /// The address that old tables count from; of 32-bit files alone.
+    pub base: Option<u32>,
+    /// Bytes at the file's start that are mapped as they are.
+    headers: u32,
+    /// Address and place of each data directory.
+    directories: Vec<(u32, u64)>,
+    sections: Vec<Section>,
+}
+
+/// Where a section's bytes are.
+struct Section {
+    /// Its first address.
+    address: u32,
+    /// Its first byte in the file.
+    offset: u32,
+    /// Bytes that the file has of it and the image too.
+    len: u32,
+}
+
+/// What both kinds of optional header say.
+struct Optional {
+    bits: u8,
+    base: Option<u32>,
+    headers: u32,
+    subsystem: Subsystem,
+    directories: u32,
+    /// Its size without the directories.
+    len: u64,
+}
+
+impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
+    /// Reads the headers of `file`; `None` when it has no signature of a PE file.
+    pub fn read(file: &'r R) -> Result<Option<Self>, PeError> {
+        let len =
+            file.len().map_err(|source| PeError::Read { what: "the file's length", source })?;
+        let mut image = Self {
+            file,
+            len,
+            machine: Machine::X86_64,
+            flags: FileFlags(0),
+            subsystem: pe::IMAGE_SUBSYSTEM_UNKNOWN,
+            base: None,
+            headers: 0,
+            directories: Vec::new(),
+            sections: Vec::new(),
+        };
+        let Some(at) = image.signature()? else { return Ok(None) };
+        let at = at + 4;
+        let header: ImageFileHeader = image.record(at, "the file header")?;
+        let after = at + size_of::<ImageFileHeader>() as u64;
+        let optional = image.optional(after, header.size_of_optional_header.get(LE))?;
+        image.machine = machine(header.machine.get(LE), optional.bits);
+        image.flags = header.characteristics.get(LE);
+        (image.subsystem, image.base) = (optional.subsystem, optional.base);
+        image.headers = optional.headers;
+        image.read_directories(after + optional.len, optional.directories)?;
+        let sections = after + u64::from(header.size_of_optional_header.get(LE));
+        image.read_sections(at, sections, header.number_of_sections.get(LE))?;
+        Ok(Some(image))
+    }
+
+    /// Where the signature is. A program of DOS has none, nor has a text that begins with `MZ`.
+    fn signature(&self) -> Result<Option<u64>, PeError> {
+        let dos = size_of::<ImageDosHeader>() as u64;
+        if self.len < dos {
+            return Ok(None);
+        }
+        let dos: ImageDosHeader = self.record(0, "the DOS header")?;
+        let at = u64::from(dos.e_lfanew.get(LE));
+        if dos.e_magic.get(LE) != pe::IMAGE_DOS_SIGNATURE || at + 4 > self.len {
+            return Ok(None);
+        }
+        let found: U32<LE> = self.record(at, "the signature")?;
+        Ok((found.get(LE) == pe::IMAGE_NT_SIGNATURE).then_some(at))
+    }
+
+    fn optional(&self, at: u64, len: u16) -> Result<Optional, PeError> {
+        let magic: object::endian::U16<LE> = self.record(at, "the optional header")?;
+        let optional = match magic.get(LE) {
+            pe::IMAGE_NT_OPTIONAL_HDR32_MAGIC => {
+                let found: ImageOptionalHeader32 = self.record(at, "the optional header")?;
+                Optional {
+                    bits: 32,
+                    base: Some(found.image_base.get(LE)),
+                    headers: found.size_of_headers.get(LE),
+                    subsystem: found.subsystem.get(LE),
+                    directories: found.number_of_rva_and_sizes.get(LE),
+                    len: size_of::<ImageOptionalHeader32>() as u64,
+                }
+            }
+            pe::IMAGE_NT_OPTIONAL_HDR64_MAGIC => {
+                let found: ImageOptionalHeader64 = self.record(at, "the optional header")?;
+                Optional {
+                    bits: 64,
+                    base: None,
+                    headers: found.size_of_headers.get(LE),
+                    subsystem: found.subsystem.get(LE),
+                    directories: found.number_of_rva_and_sizes.get(LE),
+                    len: size_of::<ImageOptionalHeader64>() as u64,
+                }
+            }
+            value => {
+                return Err(PeError::Field { field: "Magic", offset: at, value: value.into() });
+            }
+        };
+        // The number of directories is the last field.
+        let most = u64::from(len).saturating_sub(optional.len) / 8;
+        if u64::from(optional.directories) > most || u64::from(len) < optional.len {
+            let (field, offset) = ("NumberOfRvaAndSizes", at + optional.len - 4);
+            return Err(PeError::Field { field, offset, value: optional.directories.into() });
+        }
+        Ok(optional)
+    }
+
+    fn read_directories(&mut self, at: u64, count: u32) -> Result<(), PeError> {
+        let known = u32::try_from(pe::IMAGE_NUMBEROF_DIRECTORY_ENTRIES).unwrap_or(u32::MAX);
+        for index in 0..count.min(known) {
+            let offset = at + 8 * u64::from(index);
+            let address: U32<LE> = self.record(offset, "the data directories")?;
+            self.directories.push((address.get(LE), offset));
+        }
+        Ok(())
+    }
+
+    fn read_sections(&mut self, header: u64, at: u64, count: u16) -> Result<(), PeError> {
+        if count > MOST_SECTIONS {
+            let (field, offset) = ("NumberOfSections", header + 2);
+            return Err(PeError::Field { field, offset, value: count.into() });
+        }
+        for index in 0..u64::from(count) {
+            let offset = at + index * size_of::<ImageSectionHeader>() as u64;
+            let found: ImageSectionHeader = self.record(offset, "a section header")?;
+            let (raw, place) = (found.size_of_raw_data.get(LE), found.pointer_to_raw_data.get(LE));
+            if u64::from(place) + u64::from(raw) > self.len && raw > 0 {
+                let (what, offset) = ("a section", place.into());
+                return Err(PeError::Truncated { what, offset, len: raw.into(), have: self.len });
+            }
+            // Old linkers leave the size in memory out.
+            let size = match found.virtual_size.get(LE) {
+                0 => raw,
+                size => size.min(raw),
+            };
+            let address = found.virtual_address.get(LE);
+            if address.checked_add(size).is_none() {
+                let (field, offset) = ("VirtualAddress", offset + 12);
+                return Err(PeError::Field { field, offset, value: address.into() });
+            }
+            self.sections.push(Section { address, offset: place, len: size });
+        }
+        Ok(())
+    }
+
+    /// The address of a data directory and the place that says so; `None` where there is no such table.
+    pub fn directory(&self, index: usize) -> Option<(u32, u64)> {
+        self.directories.get(index).copied().filter(|(address, _)| *address != 0)
+    }
+
+    /// The place in the file of an address, and of the end of the bytes around it. `field`, which is
+    /// at `from`, has the address.
+    pub fn place(
+        &self,
+        address: u32,
+        field: &'static str,
+        from: u64,
+    ) -> Result<(u64, u64), PeError> {
+        if address < self.headers {
+            return Ok((address.into(), u64::from(self.headers).min(self.len)));
+        }
+        let holds = |section: &&Section| {
+            address >= section.address && address - section.address < section.len
+        };
+        let section = self.sections.iter().find(holds);
+        let section = section.ok_or(PeError::Nowhere { field, offset: from, address })?;
+        let start = u64::from(section.offset);
+        Ok((start + u64::from(address - section.address), start + u64::from(section.len)))
+    }
+
+    /// A record of the format.
+    pub fn record<T: Pod>(&self, offset: u64, what: &'static str) -> Result<T, PeError> {
+        let bytes = self.bytes(offset, size_of::<T>(), what)?;
+        let read = pod::from_bytes::<T>(&bytes).map(|(record, _)| *record);
+        let (len, have) = (size_of::<T>() as u64, self.len);
+        read.map_err(|()| PeError::Truncated { what, offset, len, have })
+    }
+
+    /// The name of a file at an address, which `field` at `from` has.
+    pub fn name(&self, address: u32, field: &'static str, from: u64) -> Result<String, PeError> {
+        let (at, end) = self.place(address, field, from)?;
+        let wanted =
+            usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX).min(LONGEST_NAME + 1);
+        let bytes = self.bytes(at, wanted, "a name")?;
+        let end = bytes.iter().position(|byte| *byte == 0);
+        let name = end.and_then(|end| std::str::from_utf8(&bytes[..end]).ok());
+        let good = |name: &&str| {
+            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
+        };
+        let name = name.filter(good).ok_or(PeError::Name { field, offset: at })?;
+        Ok(name.to_owned())
+    }
+
+    pub fn bytes(&self, offset: u64, len: usize, what: &'static str) -> Result<Vec<u8>, PeError> {
+        let (len, have) = (len as u64, self.len);
+        if offset.checked_add(len).is_none_or(|end| end > have) {
+            return Err(PeError::Truncated { what, offset, len, have });
+        }
+        let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
+        let read = self.file.read_exact_at(offset, &mut bytes);
+        read.map_err(|source| PeError::Read { what, source })?;
+        Ok(bytes)
+    }
+}
+
+pub(super) fn machine(number: pe::Machine, bits: u8) -> Machine {
+    match (number, bits) {
+        (pe::IMAGE_FILE_MACHINE_AMD64, 64) => Machine::X86_64,
+        (pe::IMAGE_FILE_MACHINE_ARM64, 64) => Machine::Aarch64,
+        _ => Machine::Other { number: number.0, bits, big_endian: false },
+    }
+}

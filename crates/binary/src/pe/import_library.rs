@@ -1,0 +1,271 @@
+//! Import libraries: archives by which a linker learns which DLL has a function ("PE Format":
+//! "Archive (Library) File Format" and "Import Library Format").
+//!
+//! There are two forms. In the short one, members are headers with two names. In the long one they
+//! are objects, whose sections a linker puts together to the table of imports; one of them has the
+//! DLL's name: in `.idata$7` as GNU makes it, in `.idata$6` beside the table's entry as Microsoft does.
+
+use std::collections::BTreeSet;
+
+use object::archive;
+use object::endian::LittleEndian as LE;
+use object::pe::{self, ImageFileHeader, ImageSectionHeader, ImportObjectHeader};
+use object::pod::{self, Pod};
+use object::read::coff::ImportFile;
+use serde::{Deserialize, Serialize};
+
+use super::error::PeError;
+use super::image::machine;
+use crate::{Machine, ReadAt};
+
+/// More members than any import library has: one for each function.
+const MOST_MEMBERS: usize = 1 << 20;
+/// Objects of an import library have a few sections of some bytes.
+const LARGEST_OBJECT: u64 = 1 << 16;
+const LONGEST_NAME: usize = 260;
+
+/// The DLLs that an import library leads to.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct ImportLibrary {
+    /// The processor that it is for.
+    pub machine: Machine,
+    /// The names of the DLLs, each once.
+    pub dlls: Vec<String>,
+}
+
+/// What a member of an archive is.
+enum ArchiveMember {
+    /// It names a DLL.
+    Import(Machine, String),
+    /// An object of Windows that does not.
+    Object,
+    /// Nothing of Windows.
+    Other,
+}
+
+/// What the import library `file` leads to; `None` for other files, and for archives of objects alone.
+///
+/// Members are looked at up to the first that is nothing of Windows.
+///
+/// # Errors
+/// When it names a DLL, and is cut short or contradicts the format.
+pub fn import_library(file: &(impl ReadAt + ?Sized)) -> Result<Option<ImportLibrary>, PeError> {
+    let len = file.len().map_err(|source| PeError::Read { what: "the file's length", source })?;
+    let archive = Archive { file, len };
+    let start = archive::MAGIC.len() as u64;
+    if len < start || archive.bytes(0, start, "the signature")? != archive::MAGIC {
+        return Ok(None);
+    }
+    let (mut at, mut of, mut dlls) = (start, None, BTreeSet::new());
+    for _ in 0..MOST_MEMBERS {
+        if at >= len {
+            let dlls = dlls.into_iter().collect();
+            return Ok(of.map(|machine| ImportLibrary { machine, dlls }));
+        }
+        let member = archive.member(at).and_then(|(from, to, special)| {
+            let kind =
+                if special { ArchiveMember::Object } else { archive.kind(from, to - from)? };
+            Ok((kind, to))
+        });
+        match member {
+            Ok((ArchiveMember::Import(machine, dll), end)) => {
+                of = of.or(Some(machine));
+                dlls.insert(dll);
+                at = end.next_multiple_of(2);
+            }
+            Ok((ArchiveMember::Object, end)) => at = end.next_multiple_of(2),
+            Ok((ArchiveMember::Other, _)) => return Ok(None),
+            Err(error @ PeError::Read { .. }) => return Err(error),
+            // An archive of another kind is not an import library, and not ours to judge.
+            Err(_) if of.is_none() => return Ok(None),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(PeError::Endless { what: "the archive", offset: start })
+}
+
+struct Archive<'r, R: ?Sized> {
+    file: &'r R,
+    len: u64,
+}
+
+impl<R: ReadAt + ?Sized> Archive<'_, R> {
+    /// Where the content of a member begins and ends, and whether it is the archive's own: tables of
+    /// symbols and names are called `/`, `//` and the like.
+    fn member(&self, at: u64) -> Result<(u64, u64, bool), PeError> {
+        let header: archive::Header = self.record(at, "a member's header")?;
+        let wrong = |field, value| PeError::Field { field, offset: at, value };
+        if header.terminator != archive::TERMINATOR {
+            return Err(wrong("a member's end mark", u16::from_le_bytes(header.terminator).into()));
+        }
+        let size = std::str::from_utf8(&header.size).ok().and_then(|text| text.trim().parse().ok());
+        let size: u64 = size.ok_or_else(|| wrong("a member's size", 0))?;
+        let from = at + size_of::<archive::Header>() as u64;
+        if size > self.len - from {
+            return Err(PeError::Truncated {
+                what: "a member",
+                offset: from,
+                len: size,
+                have: self.len,
+            });
+        }
+        // `/12` is the place of a long name.
+        let special = header.name[0] == b'/' && !header.name[1].is_ascii_digit();
+        Ok((from, from + size, special))
+    }
+
+    /// What the member is whose content begins at `at`.
+    fn kind(&self, at: u64, size: u64) -> Result<ArchiveMember, PeError> {
+        if size < size_of::<ImageFileHeader>() as u64 {
+            return Ok(ArchiveMember::Other);
+        }
+        let short: ImportObjectHeader = self.record(at, "a member")?;
+        if short.sig1.get(LE) == pe::IMAGE_FILE_MACHINE_UNKNOWN
+            && short.sig2.get(LE) == pe::IMPORT_OBJECT_HDR_SIG2
+        {
+            // Objects with more sections than usual start alike, with another version.
+            return if short.version.get(LE) == 0 {
+                self.short(at, size, &short)
+            } else {
+                Ok(ArchiveMember::Object)
+            };
+        }
+        let header: ImageFileHeader = self.record(at, "a member")?;
+        match machine(header.machine.get(LE), bits(header.machine.get(LE))) {
+            Machine::Other { number, .. } if number != pe::IMAGE_FILE_MACHINE_I386.0 => {
+                Ok(ArchiveMember::Other)
+            }
+            _ if size > LARGEST_OBJECT => Ok(ArchiveMember::Object),
+            machine => {
+                let name = self.object(at, size, &header)?;
+                Ok(name.map_or(ArchiveMember::Object, |name| ArchiveMember::Import(machine, name)))
+            }
+        }
+    }
+
+    fn short(
+        &self,
+        at: u64,
+        size: u64,
+        header: &ImportObjectHeader,
+    ) -> Result<ArchiveMember, PeError> {
+        let len = size_of::<ImportObjectHeader>() as u64 + u64::from(header.size_of_data.get(LE));
+        if len > size.min(LARGEST_OBJECT) {
+            return Err(PeError::Truncated { what: "an import", offset: at, len, have: at + size });
+        }
+        let bytes = self.bytes(at, len, "an import")?;
+        let number = header.machine.get(LE);
+        let wrong = || PeError::Name { field: "an import's DLL", offset: at };
+        let dll = ImportFile::parse(&*bytes).ok().and_then(|import| name(import.dll()));
+        Ok(ArchiveMember::Import(machine(number, bits(number)), dll.ok_or_else(wrong)?))
+    }
+
+    /// The DLL's name, in the one object that has it.
+    fn object(
+        &self,
+        at: u64,
+        size: u64,
+        header: &ImageFileHeader,
+    ) -> Result<Option<String>, PeError> {
+        let first =
+            size_of::<ImageFileHeader>() as u64 + u64::from(header.size_of_optional_header.get(LE));
+        let each = size_of::<ImageSectionHeader>() as u64;
+        let count = u64::from(header.number_of_sections.get(LE));
+        if first + count * each > size {
+            return Err(PeError::Truncated {
+                what: "an object's sections",
+                offset: at + first,
+                len: count * each,
+                have: at + size,
+            });
+        }
+        let sections = (0..count)
+            .map(|index| self.record::<ImageSectionHeader>(at + first + index * each, "a section"));
+        let sections: Vec<ImageSectionHeader> = sections.collect::<Result<_, _>>()?;
+        let called = |wanted: &[u8; 8]| sections.iter().find(|section| section.name == *wanted);
+        let table = called(b".idata$2").and_then(|_| called(b".idata$6"));
+        let Some(section) = called(b".idata$7").or(table) else { return Ok(None) };
+        let (from, len) = (section.pointer_to_raw_data.get(LE), section.size_of_raw_data.get(LE));
+        // Of a function's object, it has the place of another section: four bytes.
+        if len <= 4 {
+            return Ok(None);
+        }
+        let (from, len) = (u64::from(from), u64::from(len));
+        if from + len > size {
+            let offset = at + from;
+            return Err(PeError::Truncated { what: "a section", offset, len, have: at + size });
+        }
+        let bytes = self.bytes(at + from, len, "a DLL's name")?;
+        let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+        let wrong = PeError::Name { field: "an import's DLL", offset: at + from };
+        name(text).ok_or(wrong).map(Some)
+    }
+
+    fn record<T: Pod>(&self, offset: u64, what: &'static str) -> Result<T, PeError> {
+        let bytes = self.bytes(offset, size_of::<T>() as u64, what)?;
+        let found = pod::from_bytes::<T>(&bytes).map(|(record, _)| *record);
+        found.map_err(|()| PeError::Truncated {
+            what,
+            offset,
+            len: size_of::<T>() as u64,
+            have: self.len,
+        })
+    }
+
+    fn bytes(&self, offset: u64, len: u64, what: &'static str) -> Result<Vec<u8>, PeError> {
+        if offset.checked_add(len).is_none_or(|end| end > self.len) {
+            return Err(PeError::Truncated { what, offset, len, have: self.len });
+        }
+        let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
+        let read = self.file.read_exact_at(offset, &mut bytes);
+        read.map_err(|source| PeError::Read { what, source })?;
+        Ok(bytes)
+    }
+}
+
+/// A name that a DLL can have.
+fn name(bytes: &[u8]) -> Option<String> {
+    let good = !bytes.is_empty()
+        && bytes.len() <= LONGEST_NAME
+        && bytes.iter().all(|byte| (b' '..=b'~').contains(byte));
+    good.then(|| String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// How many bits the processors of this number have.
+fn bits(number: pe::Machine) -> u8 {
+    if number == pe::IMAGE_FILE_MACHINE_I386 { 32 } else { 64 }
+}
+
+/// An import library of the short form, for a demo and for tests: `dll` has the function `symbol`.
+pub fn import_stub(of: Machine, dll: &str, symbol: &str) -> Vec<u8> {
+    let number = match of {
+        Machine::Aarch64 => pe::IMAGE_FILE_MACHINE_ARM64,
+        _ => pe::IMAGE_FILE_MACHINE_AMD64,
+    };
+    let names = [symbol.as_bytes(), b"\0", dll.as_bytes(), b"\0"].concat();
+    let mut import = [0, 0, 0xff, 0xff, 0, 0].to_vec();
+    import.extend(number.0.to_le_bytes());
+    import.extend([0; 4]);
+    import.extend(u32::try_from(names.len()).unwrap_or_default().to_le_bytes());
+    // A function, by its name.
+    import.extend([0, 0, 4, 0]);
+    import.extend(names);
+    let mut index = [0, 0, 0, 1].to_vec();
+    let place = archive::MAGIC.len()
+        + size_of::<archive::Header>()
+        + (9 + symbol.len()).next_multiple_of(2);
+    index.extend(u32::try_from(place).unwrap_or_default().to_be_bytes());
+    index.extend([symbol.as_bytes(), b"\0"].concat());
+    let mut made = archive::MAGIC.to_vec();
+    for (name, content) in [("/", index), (&*format!("{dll}/"), import)] {
+        let name: String = name.chars().take(16).collect();
+        made.extend(
+            format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", 0, 0, 0, 644, content.len())
+                .bytes(),
+        );
+        made.extend(&content);
+        made.resize(made.len().next_multiple_of(2), b'\n');
+    }
+    made
+}

@@ -1,0 +1,30 @@
+//! The facts that policies judge an ELF file by.
+
+use super::is_forbidden_somewhere;
+use crate::elf::{self, ElfError, ElfFacts, ElfInfo, ReadAt};
+use crate::{Binary, BinaryError};
+
+/// What `file` is, as [`binary::read`] says it; of an ELF file with the symbols that some policy forbids.
+///
+/// # Errors
+/// As [`binary::read`].
+pub fn facts(file: &(impl ReadAt + ?Sized)) -> Result<Option<Binary>, BinaryError> {
+    match elf::inspect(file) {
+        Ok(info) => Ok(Some(Binary::Elf(Box::new(facts_of(&info, file)?)))),
+        Err(ElfError::NotElf) => crate::read(file),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The facts of an ELF file that was inspected.
+///
+/// # Errors
+/// As [`ElfInfo::facts`].
+pub fn facts_of(info: &ElfInfo, file: &(impl ReadAt + ?Sized)) -> Result<ElfFacts, ElfError> {
+    let mut facts = info.facts()?;
+    let is_forbidden =
+        |symbol: &str| facts.needed.iter().any(|library| is_forbidden_somewhere(library, symbol));
+    let strong = info.imports(file).into_iter().filter(|import| !import.weak);
+    facts.forbidden = strong.map(|import| import.name).filter(|name| is_forbidden(name)).collect();
+    Ok(facts)
+}

@@ -1,0 +1,44 @@
+//! A directory of finished files, which no build recorded.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use fs_err as fs;
+
+use super::{AssembleError, Shard};
+use crate::provenance::{self, Made, Package, Statement};
+use crate::recorded::Recorded;
+use base::names::RelPath;
+use base::regular;
+use wheel::archive::stage::DIST;
+
+impl<'a> Shard<'a> {
+    /// All that is in `dir`, which has to be files.
+    pub(super) fn finished(dir: &'a Path, made: &Made) -> Result<Self, AssembleError> {
+        let mut sums = BTreeMap::new();
+        for entry in fs::read_dir(dir)? {
+            let entry = entry?;
+            let (path, name) = (entry.path(), entry.file_name());
+            let refused =
+                |why: &str| AssembleError::NotAFile { path: path.clone(), why: why.to_owned() };
+            let name = name.to_str().ok_or_else(|| refused("its name is not UTF-8"))?;
+            if name == provenance::SUMS || provenance::is_statement(name) {
+                return Err(AssembleError::Record { file: path });
+            }
+            if !entry.file_type()?.is_file() {
+                return Err(refused("it is not a file"));
+            }
+            let listed: RelPath = format!("{DIST}/{name}")
+                .parse()
+                .map_err(|_| refused("its name has characters that a list cannot have"))?;
+            sums.insert(listed, regular::sha256(&path)?);
+        }
+        if sums.is_empty() {
+            return Err(AssembleError::Empty { dir: dir.to_owned() });
+        }
+        let files: Vec<_> = sums.iter().map(|(path, sha256)| Package { path, sha256 }).collect();
+        let statement = Statement::of_files(made, &files);
+        let recorded = Recorded::unwritten(sums, statement);
+        Ok(Self { dir, dist: dir.to_owned(), recorded })
+    }
+}

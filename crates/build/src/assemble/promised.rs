@@ -1,0 +1,53 @@
+//! The packages that a plan promises.
+
+use std::collections::BTreeSet;
+
+use super::{AssembleError, Shard, statements};
+use base::names::RelPath;
+use wheel::package::distribution_of;
+
+/// The packages that a plan promises.
+#[derive(Debug, Clone)]
+pub struct Promised {
+    /// The plan, as an error names it.
+    pub label: String,
+    /// Its digest.
+    pub digest: String,
+    /// The files of its packages, below the destination.
+    pub files: BTreeSet<RelPath>,
+    /// Distributions whose version only their build says, as indexes compare names.
+    pub projects: BTreeSet<String>,
+}
+
+impl Promised {
+    /// Checks that the packages of `shards` are all that the plan promises, and of no other plan.
+    ///
+    /// # Errors
+    /// When a build was of another plan, or a package is in no directory.
+    pub(super) fn check(&self, shards: &[Shard<'_>]) -> Result<(), AssembleError> {
+        let mut built =
+            statements(shards).filter_map(|(dir, statement)| Some((dir, statement.plan()?)));
+        if let Some((dir, built)) = built.find(|(_, built)| *built != self.digest) {
+            return Err(AssembleError::OtherPlan {
+                dir: dir.to_owned(),
+                label: self.label.clone(),
+                built: built.to_owned(),
+                given: self.digest.clone(),
+            });
+        }
+        let there: BTreeSet<RelPath> = shards
+            .iter()
+            .flat_map(|shard| shard.recorded.packages().map(|(path, _)| path))
+            .collect();
+        let names: BTreeSet<String> =
+            there.iter().filter_map(|path| distribution_of(path.file_name())).collect();
+        let files = self.files.difference(&there);
+        let files = files.map(|file| file.file_name().to_owned());
+        let projects = self.projects.iter().filter(|name| !names.contains(*name)).cloned();
+        let lacking: Vec<String> = files.chain(projects).collect();
+        if lacking.is_empty() {
+            return Ok(());
+        }
+        Err(AssembleError::Incomplete { label: self.label.clone(), lacking })
+    }
+}

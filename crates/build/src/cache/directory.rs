@@ -1,0 +1,467 @@
+//! Where segments are, the lock for whoever changes them, and what killed writers left.
+
+use std::fs::TryLockError;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use fs_err as fs;
+use fs_err::os::unix::fs::OpenOptionsExt;
+use rustix::fs::OFlags;
+use tempfile::NamedTempFile;
+
+use super::own::{is_trusted, process, refused};
+use super::table::{Broken, Table};
+use base::cleanup::{self, Registration};
+use base::regular;
+
+/// The directory below the cache's own; its number is that of the format.
+const NAME: &str = "rockpack-cache-1";
+/// The extension of a segment's bytes.
+const BYTES: &str = "seg";
+/// The extension of a segment's table, which makes the segment visible.
+const TABLE: &str = "idx";
+/// How large a table may be: one of a million streams.
+const LARGEST_TABLE: u64 = 100 << 20;
+/// How files of the cache are opened for writing: no link is followed, no pipe waited for.
+const UNLINKED: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK);
+/// The file that tells backups to pass by.
+const TAG: &str = "CACHEDIR.TAG";
+/// When a temporary file is dead though the file system knows no locks.
+const OLD: Duration = Duration::from_hours(24);
+/// What tells backups to pass by (bford.info/cachedir).
+const CACHEDIR_TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n# Packed files of rockpack, which makes them again when they are gone.\n";
+
+/// The part of a cache directory that is of this format.
+#[derive(Debug, Clone)]
+pub(super) struct Directory {
+    root: PathBuf,
+}
+
+/// A segment that can be seen.
+#[derive(Debug, Clone)]
+pub(super) struct Listed {
+    pub id: String,
+    /// Bytes on the disk: stream and table.
+    pub size: u64,
+    /// When a build last used it.
+    pub used: SystemTime,
+}
+
+/// A segment that was loaded.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub file: fs::File,
+    pub table: Table,
+}
+
+/// Why a segment was not loaded.
+#[derive(Debug)]
+pub(super) enum NotLoaded {
+    /// Another process removed it.
+    Gone,
+    /// It has to go.
+    Broken(Broken),
+    /// It may be fine.
+    Unreadable(io::Error),
+}
+
+/// Held by the one process that removes or replaces segments. The system releases it when the
+/// process ends, however it ends.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _file: fs::File,
+}
+
+impl Directory {
+    /// Has the temporary files of this process removed when it is told to end.
+    pub fn registered(&self) -> Registration {
+        let temporaries = self.temporaries();
+        cleanup::removal(move || {
+            let entries = fs::read_dir(&temporaries).into_iter().flatten().flatten();
+            entries
+                .filter(|entry| entry.file_name().to_string_lossy().starts_with(process()))
+                .all(|entry| fs::remove_file(entry.path()).is_ok())
+        })
+    }
+
+    pub fn below(dir: &Path) -> Self {
+        Self { root: dir.join(NAME) }
+    }
+
+    /// Creates what is missing, and fails where nothing can be written.
+    pub fn create(&self) -> io::Result<()> {
+        if let Some(dir) = self.root.parent() {
+            fs::create_dir_all(dir)?;
+        }
+        for dir in [&self.root, &self.segments(), &self.temporaries()] {
+            match fs::create_dir(dir) {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                created => created?,
+            }
+            self.check()?;
+        }
+        self.open_lock()?;
+        match fs::OpenOptions::new().write(true).create_new(true).open(self.root.join(TAG)) {
+            Ok(mut tag) => tag.write_all(CACHEDIR_TAG.as_bytes()),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Checks that nobody led it elsewhere. The directory that a user names may be a link of theirs, or of the
+    /// system's administrator; nothing below it is one.
+    pub fn check(&self) -> io::Result<()> {
+        let named = self.root.parent().into_iter();
+        for dir in named.filter(|dir| dir.is_symlink()) {
+            if !is_trusted(&fs::symlink_metadata(dir)?) {
+                return Err(refused(dir, "is a link that belongs to another user"));
+            }
+        }
+        for dir in [&self.root, &self.segments(), &self.temporaries()] {
+            match fs::symlink_metadata(dir) {
+                Ok(found) if found.is_dir() => {}
+                Ok(_) => {
+                    return Err(refused(dir, "is not a directory; links are not followed here"));
+                }
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there is one.
+    pub fn exists(&self) -> bool {
+        self.root.is_dir()
+    }
+
+    fn segments(&self) -> PathBuf {
+        self.root.join("segments")
+    }
+
+    pub fn temporaries(&self) -> PathBuf {
+        self.root.join("tmp")
+    }
+
+    fn bytes(&self, id: &str) -> PathBuf {
+        self.segments().join(id).with_extension(BYTES)
+    }
+
+    /// The path of a segment's table.
+    pub fn table(&self, id: &str) -> PathBuf {
+        self.segments().join(id).with_extension(TABLE)
+    }
+
+    /// The segments that can be seen, the one that was used longest ago first.
+    pub fn listed(&self) -> io::Result<Vec<Listed>> {
+        let mut listed = Vec::new();
+        for id in self.ids(TABLE)? {
+            // One that was removed meanwhile does not count.
+            let Ok(table) = fs::symlink_metadata(self.table(&id)) else { continue };
+            let bytes = fs::symlink_metadata(self.bytes(&id)).map_or(0, |found| found.len());
+            listed.push(Listed { id, size: bytes + table.len(), used: table.modified()? });
+        }
+        listed.sort_by(|a, b| (a.used, &a.id).cmp(&(b.used, &b.id)));
+        Ok(listed)
+    }
+
+    /// The names of the files with this extension, without it.
+    fn ids(&self, extension: &str) -> io::Result<Vec<String>> {
+        let entries = match fs::read_dir(self.segments()) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut ids = Vec::new();
+        for entry in entries {
+            let path = entry?.path();
+            if path.extension().is_some_and(|found| found == extension) {
+                ids.extend(path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned));
+            }
+        }
+        Ok(ids)
+    }
+
+    /// Reads a segment's table and opens its bytes.
+    pub fn load(&self, id: &str) -> Result<Loaded, NotLoaded> {
+        let missing = |error: io::Error, what: NotLoaded| match error.kind() {
+            io::ErrorKind::NotFound => what,
+            io::ErrorKind::InvalidInput => NotLoaded::Broken(Broken::Kind),
+            io::ErrorKind::FileTooLarge => NotLoaded::Broken(Broken::Torn),
+            _ => NotLoaded::Unreadable(error),
+        };
+        let table = regular::read_unlinked(self.table(id), LARGEST_TABLE)
+            .map_err(|e| missing(e, NotLoaded::Gone))?;
+        let table = Table::decode(&table).map_err(NotLoaded::Broken)?;
+        // Whoever removes a segment removes its table first.
+        let without = || {
+            if self.table(id).exists() {
+                NotLoaded::Broken(Broken::NoBytes)
+            } else {
+                NotLoaded::Gone
+            }
+        };
+        let file = regular::open_unlinked(self.bytes(id)).map_err(|e| missing(e, without()))?;
+        let found = file.metadata().map_err(NotLoaded::Unreadable)?;
+        // Whoever can write a segment can have any bytes stand for any content.
+        if !is_trusted(&found) {
+            let why = refused(&self.bytes(id), "belongs to another user");
+            return Err(NotLoaded::Unreadable(why));
+        }
+        let found = found.len();
+        if found != table.length {
+            return Err(NotLoaded::Broken(Broken::Length { expected: table.length, found }));
+        }
+        Ok(Loaded { file, table })
+    }
+
+    /// Removes a segment, the table first: nobody sees half of one. Gives how many bytes went.
+    pub fn remove(&self, id: &str) -> io::Result<u64> {
+        Ok(remove(&self.table(id))? + remove(&self.bytes(id))?)
+    }
+
+    /// A temporary file of a name that no other has, locked as long as it is open, which goes
+    /// when it is dropped.
+    pub fn temporary(&self) -> io::Result<NamedTempFile> {
+        let dir = self.temporaries();
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(process()).rand_bytes(20).permissions(PermissionsExt::from_mode(0o644));
+        loop {
+            // None is made once the process has begun to end: nobody would remove it.
+            let together = cleanup::undisturbed();
+            let temporary = builder.tempfile_in(&dir)?;
+            drop(together);
+            // Somebody who tidies up may have found it before it was locked.
+            let locked = !matches!(temporary.as_file().try_lock(), Err(TryLockError::WouldBlock));
+            if locked && temporary.as_file().metadata()?.nlink() > 0 {
+                return Ok(temporary);
+            }
+        }
+    }
+
+    /// The bytes of `file` as a temporary file, without copying them: as a reflink, which no change of `file`
+    /// changes. None where the two file systems, or theirs, cannot do that.
+    pub fn adopt(&self, file: &Path) -> Option<NamedTempFile> {
+        self.reflink(file).ok()
+    }
+
+    fn reflink(&self, file: &Path) -> io::Result<NamedTempFile> {
+        let temporary = self.temporary()?;
+        rustix::fs::ioctl_ficlone(temporary.as_file(), fs::File::open(file)?)?;
+        Ok(temporary)
+    }
+
+    /// Makes a segment of a file with its bytes, which [`Directory::temporary`] or [`Directory::adopt`] made. Gives its name.
+    pub fn publish(&self, bytes: NamedTempFile, table: &Table) -> io::Result<String> {
+        let id =
+            bytes.path().file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        // The lock is on the file, and kept until the segment is whole.
+        let file = bytes.persist(self.bytes(&id)).map_err(|e| e.error)?;
+        if let Err(error) = self.put_table(&id, table) {
+            let _ = fs::remove_file(self.bytes(&id));
+            return Err(error);
+        }
+        drop(file);
+        Ok(id)
+    }
+
+    /// Gives a segment this table, in place of the one that it has.
+    pub fn put_table(&self, id: &str, table: &Table) -> io::Result<()> {
+        let mut file = self.temporary()?;
+        file.write_all(&table.encode())?;
+        file.persist(self.table(id)).map_err(|e| e.error)?;
+        Ok(())
+    }
+
+    /// Sets when a segment was last used; without a time, to now.
+    pub fn touch(&self, id: &str, used: Option<SystemTime>) -> io::Result<()> {
+        // The system's now and not ours, so that all times are of one clock.
+        let flags = UNLINKED.bits().cast_signed();
+        let file = fs::OpenOptions::new().write(true).custom_flags(flags).open(self.table(id))?;
+        match used {
+            Some(used) => file.set_modified(used),
+            None => rustix::fs::futimens(&file, &NOW).map_err(io::Error::from),
+        }
+    }
+
+    /// The lock for removing and replacing segments; none when another process has it.
+    pub fn try_lock(&self) -> io::Result<Option<Lock>> {
+        let file = self.open_lock()?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Lock { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    /// The same, as soon as no other process has it.
+    pub fn lock(&self) -> io::Result<Lock> {
+        let file = self.open_lock()?;
+        file.lock()?;
+        Ok(Lock { _file: file })
+    }
+
+    fn open_lock(&self) -> io::Result<fs::File> {
+        let mut options = fs::OpenOptions::new();
+        options
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .custom_flags(UNLINKED.bits().cast_signed());
+        let (path, file) = (self.root.join("lock"), options.open(self.root.join("lock"))?);
+        regular::check(&path, &file.metadata()?)?;
+        Ok(file)
+    }
+
+    /// Remembers the limit, for those who look at the cache without a build.
+    pub fn remember_limit(&self, limit: u64) -> io::Result<()> {
+        if self.remembered_limit() == Some(limit) {
+            return Ok(());
+        }
+        let mut file = self.temporary()?;
+        file.write_all(format!("{limit}\n").as_bytes())?;
+        file.persist(self.root.join("limit")).map_err(|e| e.error)?;
+        Ok(())
+    }
+
+    /// The limit of the last build.
+    pub fn remembered_limit(&self) -> Option<u64> {
+        let bytes = regular::read_unlinked(self.root.join("limit"), 64).ok()?;
+        std::str::from_utf8(&bytes).ok()?.trim().parse().ok()
+    }
+
+    /// Bytes in temporary files: of builds that run, or that were killed.
+    pub fn unfinished(&self) -> u64 {
+        let entries = fs::read_dir(self.temporaries()).into_iter().flatten().flatten();
+        entries.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
+    }
+
+    /// Removes what killed writers left: temporary files and bytes without a table. Gives how
+    /// many bytes went.
+    pub fn sweep(&self, _: &Lock) -> io::Result<u64> {
+        let mut removed = 0;
+        for entry in fs::read_dir(self.temporaries())? {
+            removed += remove_dead(&entry?.path(), || true)?;
+        }
+        for id in self.ids(BYTES)? {
+            let lonely = || !self.table(&id).exists();
+            if lonely() {
+                removed += remove_dead(&self.bytes(&id), lonely)?;
+            }
+        }
+        Ok(removed)
+    }
+}
+
+/// The time that the system takes for now.
+const NOW: rustix::fs::Timestamps = rustix::fs::Timestamps {
+    last_access: rustix::fs::Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT },
+    last_modification: rustix::fs::Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW },
+};
+
+/// Removes a file that may be gone already, and tells how many bytes it had.
+fn remove(path: &Path) -> io::Result<u64> {
+    let size = fs::symlink_metadata(path).map_or(0, |found| found.len());
+    match fs::remove_file(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(0),
+        done => done.map(|()| size),
+    }
+}
+
+/// Removes a file that no living process writes, if `still` holds once that is sure.
+fn remove_dead(path: &Path, still: impl Fn() -> bool) -> io::Result<u64> {
+    let file = match regular::open_unlinked(path) {
+        Ok(file) => file,
+        // No writer of ours made a pipe or a link.
+        Err(e) if e.kind() == io::ErrorKind::InvalidInput => return remove(path),
+        Err(_) => return Ok(0),
+    };
+    let locked = file.try_lock();
+    let old = || {
+        file.metadata()
+            .and_then(|found| found.modified())
+            .is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OLD))
+    };
+    if (locked.is_ok() || old()) && still() { remove(path) } else { Ok(0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn directory() -> (tempfile::TempDir, Directory) {
+        let dir = tempfile::tempdir().unwrap();
+        let directory = Directory::below(dir.path());
+        directory.create().unwrap();
+        (dir, directory)
+    }
+
+    fn segment(directory: &Directory, bytes: &[u8]) -> String {
+        let mut file = directory.temporary().unwrap();
+        file.write_all(bytes).unwrap();
+        directory.publish(file, &Table { length: bytes.len() as u64, ..Table::default() }).unwrap()
+    }
+
+    #[test]
+    fn segments_are_listed_by_use_and_gone_when_removed() {
+        let (_dir, directory) = directory();
+        let ids = [segment(&directory, b"one"), segment(&directory, b"three")];
+        let long_ago = SystemTime::now() - Duration::from_secs(1000);
+        directory.touch(&ids[1], Some(long_ago)).unwrap();
+        let listed = directory.listed().unwrap();
+        assert_eq!(listed.iter().map(|l| &l.id).collect::<Vec<_>>(), [&ids[1], &ids[0]]);
+        directory.touch(&ids[1], None).unwrap();
+        assert_eq!(directory.listed().unwrap()[1].id, ids[1]);
+        let empty = Table::default().encode().len() as u64;
+        assert_eq!(directory.remove(&ids[1]).unwrap(), 5 + empty);
+        assert!(matches!(directory.load(&ids[1]), Err(NotLoaded::Gone)));
+        assert_eq!(directory.listed().unwrap()[0].size, 3 + empty);
+    }
+
+    #[test]
+    fn what_living_writers_have_open_is_not_swept_away() {
+        let (_dir, directory) = directory();
+        let lock = directory.lock().unwrap();
+        let mut open = directory.temporary().unwrap();
+        open.write_all(b"growing").unwrap();
+        assert_eq!((directory.unfinished(), directory.sweep(&lock).unwrap()), (7, 0));
+        let (file, path) = open.keep().unwrap();
+        drop(file);
+        assert_eq!((directory.sweep(&lock).unwrap(), path.exists()), (7, false));
+    }
+
+    #[test]
+    fn bytes_whose_table_never_came_are_swept_away() {
+        let (_dir, directory) = directory();
+        let lock = directory.lock().unwrap();
+        let whole = segment(&directory, b"whole");
+        fs::write(directory.bytes("lonely"), "lonely").unwrap();
+        assert_eq!(directory.sweep(&lock).unwrap(), 6);
+        assert!(directory.load(&whole).is_ok() && !directory.bytes("lonely").exists());
+    }
+
+    #[test]
+    fn one_process_at_a_time_changes_segments() {
+        let (_dir, directory) = directory();
+        let lock = directory.try_lock().unwrap().unwrap();
+        assert!(directory.try_lock().unwrap().is_none());
+        drop(lock);
+        assert!(directory.try_lock().unwrap().is_some());
+    }
+
+    #[test]
+    fn a_segment_has_the_length_that_its_table_says() {
+        let (_dir, directory) = directory();
+        let id = segment(&directory, b"whole");
+        for wrong in [&b"whol"[..], b"whole!"] {
+            fs::write(directory.bytes(&id), wrong).unwrap();
+            assert!(matches!(
+                directory.load(&id),
+                Err(NotLoaded::Broken(Broken::Length { expected: 5, .. }))
+            ));
+        }
+        fs::remove_file(directory.bytes(&id)).unwrap();
+        assert!(matches!(directory.load(&id), Err(NotLoaded::Broken(Broken::NoBytes))));
+    }
+}

@@ -1,0 +1,194 @@
+//! Streams that come from elsewhere while a build runs.
+
+use std::collections::HashMap;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use fs_err::File;
+use tempfile::NamedTempFile;
+
+use super::awaited::Form;
+use super::key::Key;
+use super::read::PackedBytes;
+use super::recipe::Recipe;
+use super::table::{Row, Table};
+use super::writer::Sealed;
+use super::{Cache, CacheEntry, Damage};
+use wheel::archive::checksum::{Checksum, Digest};
+use wheel::archive::deflate::Method;
+use wheel::archive::tarball::XzBlock;
+
+/// The file that grows, and what is in it.
+#[derive(Debug, Default)]
+pub(super) struct Imports {
+    file: OnceLock<Growing>,
+    known: Mutex<Known>,
+}
+
+/// One file under two handles: the first makes it go when it is dropped, the other is read and written.
+#[derive(Debug)]
+struct Growing {
+    temporary: Mutex<Option<NamedTempFile>>,
+    file: File,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// Bytes that are taken, also by streams that turned out to be worth nothing.
+    length: u64,
+    /// The streams, by their numbers.
+    rows: Vec<Row>,
+    keys: HashMap<[u8; 32], usize>,
+}
+
+/// A place for the packed bytes of one stream, which nobody else writes to.
+#[derive(Debug)]
+pub struct Room<'c> {
+    file: &'c File,
+    offset: u64,
+    len: u64,
+}
+
+impl Room<'_> {
+    /// How many bytes it has.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Puts bytes at `at`, counted from the stream's start.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::FileTooLarge`] when they are more than there is room for, and what writing gives.
+    pub fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let fits = at.checked_add(bytes.len() as u64).is_some_and(|end| end <= self.len);
+        if !fits {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.file.file().write_all_at(bytes, self.offset + at)
+    }
+}
+
+impl Imports {
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The stream of this key, if it came.
+    pub fn find(&self, key: &Key) -> Option<CacheEntry> {
+        let known = self.lock();
+        let number = *known.keys.get(key.as_bytes())?;
+        Some(known.rows[number].entry(number))
+    }
+
+    /// Forgets a stream; gives whether it was one of these.
+    pub fn reject(&self, entry: &CacheEntry) -> bool {
+        let mut known = self.lock();
+        let number = usize::MAX - entry.slot;
+        let Some(key) = known.rows.get(number).map(|row| row.key) else { return false };
+        known.keys.remove(key.as_bytes()).is_some()
+    }
+
+    /// The file that has a stream of these, and where it begins.
+    ///
+    /// # Panics
+    /// When it is not one of these.
+    pub fn place(&self, entry: &CacheEntry) -> (&File, u64) {
+        let growing = self.file.get().expect("an entry of this store");
+        (&growing.file, self.lock().rows[usize::MAX - entry.slot].offset)
+    }
+
+    /// All of it as a segment, if anything came.
+    pub fn take(&self) -> Option<Sealed> {
+        let growing = self.file.get()?;
+        let file = growing.temporary.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let mut known = self.lock();
+        let (rows, keys) = (std::mem::take(&mut known.rows), std::mem::take(&mut known.keys));
+        let whole = rows.into_iter().filter(|row| keys.contains_key(row.key.as_bytes()));
+        let rows: Vec<Row> = whole.collect();
+        // What was reserved last may never have been written.
+        let length = rows.iter().map(|row| row.offset + row.packed_len).max()?;
+        file.as_file().set_len(length).ok()?;
+        Some(Sealed { file, table: Table { length, rows, ..Table::default() } })
+    }
+}
+
+impl Row {
+    fn entry(&self, number: usize) -> CacheEntry {
+        let Self { digest, method, packed_len, packed_crc, .. } = *self;
+        CacheEntry { digest, method, packed_len, packed_crc, slot: usize::MAX - number }
+    }
+}
+
+impl Cache {
+    /// A place for `len` packed bytes that come from elsewhere; none when that would be over the cache's limit.
+    ///
+    /// # Errors
+    /// When there can be no file for them.
+    pub fn room(&self, len: u64) -> io::Result<Option<Room<'_>>> {
+        let mut known = self.imports.lock();
+        let Some(end) = known.length.checked_add(len).filter(|end| *end <= self.limit) else {
+            return Ok(None);
+        };
+        if self.imports.file.get().is_none() {
+            let temporary = self.directory.temporary()?;
+            let file = fs_err::OpenOptions::new().read(true).write(true).open(temporary.path())?;
+            let temporary = Mutex::new(Some(temporary));
+            // Under the lock, so nobody else did.
+            let _ = self.imports.file.set(Growing { temporary, file });
+        }
+        let Some(Growing { file, .. }) = self.imports.file.get() else { return Ok(None) };
+        Ok(Some(Room { file, offset: std::mem::replace(&mut known.length, end), len }))
+    }
+
+    /// Takes the stream in `room`, if it is what `recipe` makes: it is unpacked, to no more bytes than the
+    /// content has, and these are compared with the content's hash. It can be found from then on, and is kept when
+    /// the build ends.
+    ///
+    /// # Errors
+    /// When it is something else, or cannot be read.
+    pub fn import(
+        &self,
+        recipe: &Recipe,
+        form: Form,
+        room: &Room<'_>,
+    ) -> Result<CacheEntry, Damage> {
+        let packed = || PackedBytes::new(room.file, room.offset, room.len);
+        let (digest, method, packed_crc) = match form {
+            Form::Deflate => {
+                let (crc, content) = super::read::digest_deflated(packed(), recipe.size)?;
+                let content = content.ok_or(Damage::Stream)?;
+                check(&content, recipe)?;
+                (content, Method::Deflate, crc)
+            }
+            Form::XzBlock => {
+                let mut bytes = Vec::new();
+                packed().read_to_end(&mut bytes).map_err(Damage::Read)?;
+                let (digest, crc) = (Digest::of(&bytes), Checksum::of(&bytes).value());
+                let block = XzBlock::kept(bytes).ok_or(Damage::Stream)?;
+                let content = block.digest(recipe.size).ok_or(Damage::Stream)?;
+                check(&content, recipe)?;
+                (digest, Method::Store, crc)
+            }
+        };
+        let key = recipe.key();
+        let (packed_len, offset) = (room.len, room.offset);
+        let row = Row { key, digest, method, packed_len, packed_crc, offset };
+        let mut known = self.imports.lock();
+        let number = known.rows.len();
+        let entry = row.entry(number);
+        known.rows.push(row);
+        known.keys.insert(*key.as_bytes(), number);
+        Ok(entry)
+    }
+}
+
+fn check(content: &Digest, recipe: &Recipe) -> Result<(), Damage> {
+    let same = content.sha256 == recipe.content.0 && content.size == recipe.size;
+    if same { Ok(()) } else { Err(Damage::Content) }
+}

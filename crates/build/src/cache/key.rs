@@ -1,0 +1,239 @@
+//! What packed streams are found by: content and settings, never a path or a time alone.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use sha2::Digest as _;
+
+use base::identity::{FileState, Identity};
+use wheel::archive::checksum::Sha256;
+
+/// What a member's final bytes are, after every edit: their SHA-256.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Content(pub Sha256);
+
+/// What a packed stream is found by: its content and how it was packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key([u8; 32]);
+
+impl Key {
+    /// The key of `content` packed by `settings`: whatever has a say in the packed bytes, encoder
+    /// and its version included (`deflate 6 libdeflate 1.25 block 1048576`).
+    pub fn new(content: Content, settings: &str) -> Self {
+        let mut hasher = sha2::Sha256::new();
+        hasher.update(b"rockpack key 1\n");
+        hasher.update(content.0.as_bytes());
+        hasher.update(settings);
+        Self(hasher.finalize().into())
+    }
+
+    /// The 32 bytes.
+    pub(super) fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl From<[u8; 32]> for Key {
+    fn from(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+}
+
+/// What tells, without reading them, that source files and an edit are the ones seen before.
+///
+/// [`Fingerprinter`] makes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fingerprint(pub [u8; 32]);
+
+/// A table of what has a SHA-256 for a key: its first bytes are hash enough, and tens of thousands
+/// of rows are entered each time that a cache is opened.
+pub(super) type ByHash<K, V> = HashMap<K, V, BuildHasherDefault<FirstBytes>>;
+
+/// Takes the one number that a key gives for the hash.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct FirstBytes(u64);
+
+impl Hasher for FirstBytes {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |number, byte| number.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(first_bytes(&self.0));
+    }
+}
+
+impl Hash for Fingerprint {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(first_bytes(&self.0));
+    }
+}
+
+fn first_bytes(hash: &[u8; 32]) -> u64 {
+    hash.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// How old a file's last change has to be before its fingerprint counts.
+///
+/// Within one tick of a file system's clock (4 ms, on some 1 or 2 s) a file can change twice
+/// and bear the same times both times.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// Makes a [`Fingerprint`] of the files that a member is made of and of what is done to them.
+///
+/// The files have to be looked at before they are read: then a change in between bears a later
+/// time, and the next build reads again.
+#[derive(Debug, Clone, Default)]
+pub struct Fingerprinter {
+    hasher: sha2::Sha256,
+    newest: Option<SystemTime>,
+    timeless: bool,
+}
+
+impl Fingerprinter {
+    /// Nothing so far.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Goes on with a file, by what stands for its bytes.
+    pub fn identity(&mut self, identity: &Identity) {
+        match identity {
+            Identity::File(file) => self.file(file),
+            Identity::Tag(tag) => {
+                self.hasher.update(b"tag");
+                self.bytes(tag.as_bytes());
+            }
+        }
+    }
+
+    /// Its device, inode, size, and the times of its last changes in nanoseconds.
+    fn file(&mut self, file: &FileState) {
+        let (modified, changed) = (file.modified, file.changed);
+        self.hasher.update(b"file");
+        for number in [file.device, file.inode, file.size] {
+            self.hasher.update(number.to_le_bytes());
+        }
+        for time in [modified.0, modified.1, changed.0, changed.1] {
+            self.hasher.update(time.to_le_bytes());
+        }
+        self.see(modified);
+        self.see(changed);
+    }
+
+    /// Goes on with anything else that decides about the member's bytes, as the overlays of an edit.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.hasher.update(b"byte");
+        self.hasher.update((bytes.len() as u64).to_le_bytes());
+        self.hasher.update(bytes);
+    }
+
+    /// The fingerprint; none when a file changed less than two seconds ago, and so could change
+    /// again without a trace.
+    pub fn finish(self) -> Option<Fingerprint> {
+        self.finish_at(SystemTime::now())
+    }
+
+    fn finish_at(self, now: SystemTime) -> Option<Fingerprint> {
+        let settled = self
+            .newest
+            .is_none_or(|newest| now.duration_since(newest).is_ok_and(|age| age > SETTLED));
+        (settled && !self.timeless).then(|| Fingerprint(self.hasher.finalize().into()))
+    }
+
+    /// Remembers the newest of all times; one before 1970 is no time to go by.
+    fn see(&mut self, (seconds, nanoseconds): (i64, i64)) {
+        let (Ok(seconds), Ok(nanoseconds)) = (u64::try_from(seconds), u32::try_from(nanoseconds))
+        else {
+            self.timeless = true;
+            return;
+        };
+        match UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds)) {
+            Some(time) => self.newest = self.newest.max(Some(time)),
+            None => self.timeless = true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn at(path: &Path, now: SystemTime) -> Option<Fingerprint> {
+        let mut fingerprinter = Fingerprinter::new();
+        let state = FileState::of(&fs_err::metadata(path).unwrap());
+        fingerprinter.identity(&Identity::File(state));
+        fingerprinter.finish_at(now)
+    }
+
+    fn later() -> SystemTime {
+        SystemTime::now() + Duration::from_mins(1)
+    }
+
+    #[test]
+    fn keys_differ_by_content_and_by_settings() {
+        let content = |text: &[u8]| Content(Sha256::of(text));
+        let key = Key::new(content(b"a"), "deflate 6");
+        assert_eq!(key, Key::new(content(b"a"), "deflate 6"));
+        assert_ne!(key, Key::new(content(b"b"), "deflate 6"));
+        assert_ne!(key, Key::new(content(b"a"), "deflate 61"));
+    }
+
+    #[test]
+    fn a_file_of_which_anything_changed_has_another_fingerprint() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        fs_err::write(&path, "one").unwrap();
+        let before = at(&path, later()).unwrap();
+        assert_eq!(before, at(&path, later()).unwrap());
+        // The same size, and the time of the last change put back: ctime tells.
+        let modified = fs_err::metadata(&path).unwrap().modified().unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        fs_err::write(&path, "two").unwrap();
+        fs_err::OpenOptions::new().write(true).open(&path).unwrap().set_modified(modified).unwrap();
+        assert_eq!(fs_err::metadata(&path).unwrap().modified().unwrap(), modified);
+        let after = at(&path, later()).unwrap();
+        assert_ne!(before, after);
+        // A copy in its place has another inode.
+        fs_err::copy(&path, dir.path().join("g")).unwrap();
+        fs_err::rename(dir.path().join("g"), &path).unwrap();
+        assert_ne!(after, at(&path, later()).unwrap());
+    }
+
+    #[test]
+    fn a_file_that_changed_just_now_has_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        fs_err::write(&path, "one").unwrap();
+        let changed = fs_err::metadata(&path).unwrap().modified().unwrap();
+        assert_eq!(at(&path, changed + Duration::from_secs(1)), None);
+        assert_eq!(at(&path, changed - Duration::from_secs(10)), None, "a time to come is no age");
+        assert!(at(&path, later()).is_some());
+    }
+
+    #[test]
+    fn parts_do_not_run_into_each_other() {
+        let of = |parts: &[&[u8]]| {
+            let mut fingerprinter = Fingerprinter::new();
+            for part in parts {
+                fingerprinter.bytes(part);
+            }
+            fingerprinter.finish().unwrap()
+        };
+        assert_ne!(of(&[b"ab", b"c"]), of(&[b"a", b"bc"]));
+        assert_ne!(of(&[b"ab"]), of(&[b"ab", b""]));
+    }
+}

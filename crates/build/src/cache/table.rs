@@ -1,0 +1,248 @@
+//! What is in a segment: the file beside its bytes, loaded whole.
+//!
+//! Numbers are little-endian. A head, the streams, the memo rows, and the SHA-256 of all that.
+
+use wheel::archive::checksum::{Digest, Sha256};
+use wheel::archive::deflate::Method;
+
+use super::key::{Content, Fingerprint, Key};
+
+/// The first bytes of every table.
+const MAGIC: &[u8; 12] = b"rockpack idx";
+/// The number of this format.
+const FORMAT: u32 = 1;
+/// Bytes before the rows: magic, format, the segment's length, the numbers of rows.
+const HEAD: usize = MAGIC.len() + 4 + 8 + 4 + 4;
+/// Bytes of a stream's row.
+const ROW: usize = 32 + 32 + 4 + 8 + 1 + 8 + 4 + 8;
+/// Bytes of a memo row.
+const MEMO: usize = 32 + 32;
+/// Bytes of the checksum at the end.
+const CHECKSUM: usize = 32;
+
+/// A packed stream in a segment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Row {
+    pub key: Key,
+    pub digest: Digest,
+    pub method: Method,
+    pub packed_len: u64,
+    pub packed_crc: u32,
+    pub offset: u64,
+}
+
+/// All that is known of a segment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Table {
+    /// The length of the segment in bytes.
+    pub length: u64,
+    pub rows: Vec<Row>,
+    pub memos: Vec<(Fingerprint, Content)>,
+}
+
+/// What is wrong with a segment.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Broken {
+    #[error("its table is no table")]
+    Magic,
+    #[error("its table has another format")]
+    Format,
+    #[error("its table is cut short or has something behind its end")]
+    Torn,
+    #[error("its table has another checksum than it says")]
+    Checksum,
+    #[error("its table names streams that cannot be in it")]
+    Row,
+    #[error("it is a link, a pipe or something else that is not a file")]
+    Kind,
+    #[error("it has no bytes")]
+    NoBytes,
+    #[error("it has {found} bytes and should have {expected}")]
+    Length { expected: u64, found: u64 },
+}
+
+impl Table {
+    /// The table as bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out =
+            Vec::with_capacity(HEAD + self.rows.len() * ROW + self.memos.len() * MEMO + CHECKSUM);
+        out.extend_from_slice(MAGIC);
+        out.extend_from_slice(&FORMAT.to_le_bytes());
+        out.extend_from_slice(&self.length.to_le_bytes());
+        for count in [self.rows.len(), self.memos.len()] {
+            out.extend_from_slice(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
+        }
+        self.rows.iter().for_each(|row| row.encode(&mut out));
+        for (fingerprint, content) in &self.memos {
+            out.extend_from_slice(&fingerprint.0);
+            out.extend_from_slice(content.0.as_bytes());
+        }
+        let checksum = Sha256::of(&out);
+        out.extend_from_slice(checksum.as_bytes());
+        out
+    }
+
+    /// Reads what [`Table::encode`] wrote; anything else is refused.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Broken> {
+        let mut head = Reader(bytes);
+        if head.take::<12>()? != *MAGIC {
+            return Err(Broken::Magic);
+        }
+        if head.u32()? != FORMAT {
+            return Err(Broken::Format);
+        }
+        let (length, rows, memos) = (head.u64()?, head.count()?, head.count()?);
+        let expected = rows
+            .checked_mul(ROW)
+            .zip(memos.checked_mul(MEMO))
+            .and_then(|(a, b)| a.checked_add(b)?.checked_add(CHECKSUM));
+        if expected != Some(head.0.len()) {
+            return Err(Broken::Torn);
+        }
+        let (content, checksum) = bytes.split_at(bytes.len() - CHECKSUM);
+        if Sha256::of(content).as_bytes() != checksum {
+            return Err(Broken::Checksum);
+        }
+        let mut reader = head;
+        let rows =
+            (0..rows).map(|_| Row::decode(&mut reader, length)).collect::<Result<Vec<_>, _>>()?;
+        // Streams lie one behind the other: together they are no longer than the segment.
+        let packed = rows.iter().try_fold(0_u64, |sum, row| sum.checked_add(row.packed_len));
+        if packed.is_none_or(|packed| packed > length) {
+            return Err(Broken::Row);
+        }
+        let memos = (0..memos)
+            .map(|_| Ok((Fingerprint(reader.take()?), Content(reader.take()?.into()))))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { length, rows, memos })
+    }
+}
+
+impl Row {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.key.as_bytes());
+        out.extend_from_slice(self.digest.sha256.as_bytes());
+        out.extend_from_slice(&self.digest.crc.to_le_bytes());
+        out.extend_from_slice(&self.digest.size.to_le_bytes());
+        out.push(match self.method {
+            Method::Store => 0,
+            Method::Deflate => 8,
+        });
+        out.extend_from_slice(&self.packed_len.to_le_bytes());
+        out.extend_from_slice(&self.packed_crc.to_le_bytes());
+        out.extend_from_slice(&self.offset.to_le_bytes());
+    }
+
+    /// The row, if its stream lies in a segment of `length` bytes.
+    fn decode(reader: &mut Reader<'_>, length: u64) -> Result<Self, Broken> {
+        let key = Key::from(reader.take()?);
+        let (sha256, crc, size) = (reader.take()?.into(), reader.u32()?, reader.u64()?);
+        let method = match reader.take::<1>()? {
+            [0] => Method::Store,
+            [8] => Method::Deflate,
+            _ => return Err(Broken::Row),
+        };
+        let (packed_len, packed_crc, offset) = (reader.u64()?, reader.u32()?, reader.u64()?);
+        let inside = offset.checked_add(packed_len).is_some_and(|end| end <= length);
+        if !inside || (method == Method::Store && packed_len != size) {
+            return Err(Broken::Row);
+        }
+        Ok(Self {
+            key,
+            digest: Digest { crc, sha256, size },
+            method,
+            packed_len,
+            packed_crc,
+            offset,
+        })
+    }
+}
+
+/// Takes numbers from the front.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], Broken> {
+        let (first, rest) = self.0.split_first_chunk::<N>().ok_or(Broken::Torn)?;
+        self.0 = rest;
+        Ok(*first)
+    }
+
+    fn u32(&mut self) -> Result<u32, Broken> {
+        Ok(u32::from_le_bytes(self.take()?))
+    }
+
+    fn u64(&mut self) -> Result<u64, Broken> {
+        Ok(u64::from_le_bytes(self.take()?))
+    }
+
+    fn count(&mut self) -> Result<usize, Broken> {
+        usize::try_from(self.u32()?).map_err(|_| Broken::Torn)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(number: u8, offset: u64, packed_len: u64, method: Method) -> Row {
+        let digest = Digest { crc: 7, sha256: Sha256::of(&[number]), size: 9 };
+        Row { key: Key::from([number; 32]), digest, method, packed_len, packed_crc: 8, offset }
+    }
+
+    fn table() -> Table {
+        let rows = vec![row(1, 0, 9, Method::Store), row(2, 9, 30, Method::Deflate)];
+        Table { length: 39, rows, memos: vec![(Fingerprint([3; 32]), Content(Sha256::of(b"4")))] }
+    }
+
+    #[test]
+    fn tables_read_back() {
+        for table in [table(), Table::default()] {
+            assert_eq!(Table::decode(&table.encode()).unwrap(), table);
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_is_seen() {
+        let whole = table().encode();
+        for at in 0..whole.len() {
+            for bit in 0..8 {
+                let mut bytes = whole.clone();
+                bytes[at] ^= 1 << bit;
+                assert!(Table::decode(&bytes).is_err(), "byte {at}, bit {bit}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_other_length_is_seen() {
+        let mut bytes = table().encode();
+        for end in 0..bytes.len() {
+            assert!(Table::decode(&bytes[..end]).is_err(), "{end} bytes");
+        }
+        bytes.push(0);
+        assert_eq!(Table::decode(&bytes), Err(Broken::Torn));
+    }
+
+    #[test]
+    fn streams_lie_in_their_segment() {
+        let decode =
+            |row| Table::decode(&Table { length: 39, rows: vec![row], memos: Vec::new() }.encode());
+        assert!(decode(row(1, 9, 30, Method::Deflate)).is_ok());
+        let outside = [
+            row(1, 10, 30, Method::Deflate),
+            row(1, u64::MAX, 2, Method::Deflate),
+            row(1, 0, 8, Method::Store),
+        ];
+        for row in outside {
+            assert_eq!(decode(row), Err(Broken::Row));
+        }
+    }
+
+    #[test]
+    fn other_formats_are_known_as_such() {
+        let mut bytes = table().encode();
+        bytes[MAGIC.len()] = 2;
+        assert_eq!(Table::decode(&bytes), Err(Broken::Format));
+    }
+}

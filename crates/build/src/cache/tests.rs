@@ -1,0 +1,590 @@
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::time::{Duration, SystemTime};
+
+use fs_err as fs;
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::*;
+use wheel::archive::checksum::{Checksum, Digest, Sha256};
+use wheel::archive::deflate::{Level, Method, Packed};
+
+const SETTINGS: &str = "deflate of a test";
+
+/// A content that is not like any of another number, some of it compressible.
+fn content(number: u64, size: usize) -> Vec<u8> {
+    let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()[0] & 0x1f
+    };
+    std::iter::repeat_with(next).take(size).collect()
+}
+
+fn content_key(data: &[u8]) -> Key {
+    Key::new(Content(Sha256::of(data)), SETTINGS)
+}
+
+/// An archive in the making.
+struct Made {
+    bytes: Vec<u8>,
+    offer: Offer,
+}
+
+impl Made {
+    fn new(cache: &Cache) -> Self {
+        Self { bytes: Vec::new(), offer: cache.offer() }
+    }
+
+    fn put(&mut self, data: &[u8]) {
+        let packed = Packed::new(data, Level::Fast);
+        self.stream(content_key(data), &packed.digest, packed.method, &packed.bytes);
+    }
+
+    fn stream(&mut self, key: Key, digest: &Digest, method: Method, packed: &[u8]) {
+        let (offset, len, crc) =
+            (self.bytes.len() as u64, packed.len() as u64, Checksum::of(packed).value());
+        self.bytes.extend(packed);
+        self.offer.stream(key, digest, Stretch { offset, len, crc, method });
+    }
+
+    /// On the disk, in a directory of its own.
+    fn finish(self, dir: &TempDir) -> Archive {
+        let path = tempfile::NamedTempFile::new_in(dir).unwrap().into_temp_path().keep().unwrap();
+        fs::write(&path, self.bytes).unwrap();
+        Archive { path, offer: self.offer }
+    }
+}
+
+fn open(dir: &TempDir, limit: u64) -> Cache {
+    Cache::open(dir.path(), limit).unwrap()
+}
+
+/// A build that packs these contents, each of which the cache may have. Whatever it gives has to be right.
+fn build(dir: &TempDir, limit: u64, contents: &[Vec<u8>]) -> Summary {
+    let cache = open(dir, limit);
+    let mut made = Made::new(&cache);
+    for data in contents {
+        if unpacked(&cache, data).is_none() {
+            made.put(data);
+        }
+    }
+    cache.finish(vec![made.finish(dir)])
+}
+
+/// The content as the cache has it; panics when that is something else.
+fn unpacked(cache: &Cache, data: &[u8]) -> Option<()> {
+    if !cache.has_size(data.len() as u64) {
+        return None;
+    }
+    let entry = cache.find(&content_key(data)).filter(|entry| cache.check(entry))?;
+    let mut packed = vec![0; usize::try_from(entry.packed_len).unwrap()];
+    cache.read_exact_at(&entry, 0, &mut packed).unwrap();
+    let bytes = match entry.method {
+        Method::Store => packed,
+        Method::Deflate => {
+            let mut out = Vec::new();
+            flate2::bufread::DeflateDecoder::new(&packed[..]).read_to_end(&mut out).unwrap();
+            out
+        }
+    };
+    assert!(bytes == data && entry.digest == Digest::of(data), "the cache gave something else");
+    Some(())
+}
+
+fn contents(numbers: std::ops::Range<u64>, size: usize) -> Vec<Vec<u8>> {
+    numbers.map(|number| content(number, size)).collect()
+}
+
+/// The files of all segments with this extension.
+fn segment_files(dir: &TempDir, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir.path().join("rockpack-cache-1/segments"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> =
+        entries.filter(|path| path.extension().is_some_and(|found| found == extension)).collect();
+    files.sort();
+    files
+}
+
+fn bytes_on_disk(dir: &TempDir) -> u64 {
+    ["seg", "idx"]
+        .iter()
+        .flat_map(|extension| segment_files(dir, extension))
+        .map(|path| fs::metadata(path).unwrap().len())
+        .sum()
+}
+
+/// Makes every segment look as if it had been used a while ago, the first of them the longest.
+fn age(dir: &TempDir) {
+    for (number, path) in segment_files(dir, "idx").iter().enumerate() {
+        let age = Duration::from_secs(10_000 - number as u64);
+        fs::OpenOptions::new()
+            .write(true)
+            .open(path)
+            .unwrap()
+            .set_modified(SystemTime::now() - age)
+            .unwrap();
+    }
+}
+
+#[test]
+fn what_a_build_packed_the_next_one_finds() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = [contents(0..5, 3000), vec![Vec::new(), b"tiny".to_vec()]].concat();
+    let first = build(&dir, DEFAULT_LIMIT, &all);
+    assert_eq!((first.hits, first.misses, first.added, first.damaged), (0, 7, 7, 0));
+    assert!(first.warnings.is_empty(), "{:?}", first.warnings);
+    let second = build(&dir, DEFAULT_LIMIT, &all);
+    assert_eq!((second.hits, second.misses, second.added), (7, 0, 0));
+    assert_eq!((second.hit_bytes, second.bytes), (first.added_bytes, Some(bytes_on_disk(&dir))));
+    let mut changed = all.clone();
+    changed[2] = content(99, 3000);
+    let third = build(&dir, DEFAULT_LIMIT, &changed);
+    assert_eq!((third.hits, third.misses, third.added), (6, 1, 1));
+    let cache = open(&dir, DEFAULT_LIMIT);
+    assert!(
+        cache.entries().len() == 8 && cache.entries().all(|(_, entry)| cache.verify(entry).is_ok())
+    );
+}
+
+#[test]
+fn other_settings_make_other_streams() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = content(1, 100);
+    build(&dir, DEFAULT_LIMIT, std::slice::from_ref(&data));
+    let cache = open(&dir, DEFAULT_LIMIT);
+    assert!(cache.find(&content_key(&data)).is_some());
+    assert!(cache.find(&Key::new(Content(Sha256::of(&data)), "other settings")).is_none());
+}
+
+#[test]
+fn fingerprints_are_remembered() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, two) = (Fingerprint([1; 32]), Fingerprint([2; 32]));
+    let (first, second) = (Content(Sha256::of(b"1")), Content(Sha256::of(b"2")));
+    // What two builds say differently is not believed.
+    let cases =
+        [([first, first], [Some(first), Some(first)]), ([first, second], [Some(first), None])];
+    for (contents, known) in cases {
+        let cache = open(&dir, DEFAULT_LIMIT);
+        let mut made = Made::new(&cache);
+        made.offer.memo(one, contents[0]);
+        made.offer.memo(two, contents[1]);
+        assert!(cache.finish(vec![made.finish(&dir)]).warnings.is_empty());
+        let cache = open(&dir, DEFAULT_LIMIT);
+        assert_eq!([one, two].map(|it| cache.content_of(&it)), known);
+        let remembered = known.iter().flatten().count() as u64;
+        assert_eq!(
+            (cache.content_of(&Fingerprint([3; 32])), cache.finish(Vec::new()).remembered),
+            (None, remembered)
+        );
+    }
+    assert_eq!(segment_files(&dir, "idx").len(), 2, "what is known is not written again");
+}
+
+#[test]
+fn several_archives_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = contents(0..40, 2000);
+    let cache = open(&dir, DEFAULT_LIMIT);
+    let mut archives: Vec<Made> = (0..4).map(|_| Made::new(&cache)).collect();
+    std::thread::scope(|scope| {
+        for (number, made) in archives.iter_mut().enumerate() {
+            // Some contents are in two archives.
+            let mine = all.iter().skip(number * 8).take(16);
+            scope.spawn(move || mine.for_each(|data| made.put(data)));
+        }
+    });
+    let archives = archives.into_iter().map(|made| made.finish(&dir)).collect();
+    assert_eq!(cache.finish(archives).added, 40);
+    let again = build(&dir, DEFAULT_LIMIT, &all);
+    assert_eq!((again.hits, again.added), (40, 0));
+}
+
+/// Whether files in a directory can share their blocks.
+fn reflinks(dir: &TempDir) -> bool {
+    let [from, to] = ["from", "to"].map(|name| dir.path().join(name));
+    fs::write(&from, "text").unwrap();
+    let to = fs::File::create(to).unwrap();
+    rustix::fs::ioctl_ficlone(to, fs::File::open(from).unwrap()).is_ok()
+}
+
+#[test]
+fn an_archive_is_kept_as_a_reflink_where_much_of_it_is_new_and_never_as_a_link() {
+    use std::os::unix::fs::MetadataExt;
+
+    let dir = tempfile::tempdir().unwrap();
+    let reflinks = reflinks(&dir);
+    // Beside the streams an archive has headers, and members that are not kept.
+    for (beside, shared) in [(3000, reflinks), (40_000, false)] {
+        let cache = open(&dir, DEFAULT_LIMIT);
+        let mut made = Made::new(&cache);
+        made.bytes.extend(vec![0; beside]);
+        made.put(&content(beside as u64, 20_000));
+        let archive = made.finish(&dir);
+        let path = archive.path.clone();
+        assert_eq!(cache.finish(vec![archive]).added, 1);
+        let inode = |path: &PathBuf| fs::metadata(path).unwrap().ino();
+        let linked =
+            segment_files(&dir, "seg").iter().any(|segment| inode(segment) == inode(&path));
+        let cloned = bytes_on_disk(&dir) > 20_000 + beside as u64;
+        assert_eq!((linked, cloned), (false, shared), "{beside} bytes beside");
+        fs::remove_file(path).unwrap();
+        assert!(unpacked(&open(&dir, DEFAULT_LIMIT), &content(beside as u64, 20_000)).is_some());
+        Cache::prune(dir.path(), 0).unwrap();
+    }
+}
+
+#[test]
+fn an_archive_that_is_changed_in_place_changes_nothing_that_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = open(&dir, DEFAULT_LIMIT);
+    let mut made = Made::new(&cache);
+    made.put(&content(1, 20_000));
+    let archive = made.finish(&dir);
+    let path = archive.path.clone();
+    cache.finish(vec![archive]);
+    let length = fs::metadata(&path).unwrap().len();
+    fs::write(&path, vec![1; usize::try_from(length).unwrap()]).unwrap();
+    let again = build(&dir, DEFAULT_LIMIT, &[content(1, 20_000)]);
+    assert_eq!((again.hits, again.damaged, again.added), (1, 0, 0));
+}
+
+#[test]
+fn an_archive_that_is_gone_is_a_warning() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = open(&dir, DEFAULT_LIMIT);
+    let mut made = Made::new(&cache);
+    made.put(&content(1, 20_000));
+    let archive = made.finish(&dir);
+    fs::remove_file(&archive.path).unwrap();
+    let summary = cache.finish(vec![archive]);
+    assert_eq!((summary.added, summary.warnings.len(), bytes_on_disk(&dir)), (0, 1, 0));
+}
+
+#[test]
+fn the_limit_holds_and_what_was_used_longest_ago_goes_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let generation = |number: u64| contents(10 * number..10 * number + 4, 20_000);
+    let one = build(&dir, DEFAULT_LIMIT, &generation(0)).bytes.unwrap();
+    let limit = 3 * one + one / 2;
+    for number in 1..3 {
+        build(&dir, limit, &generation(number));
+    }
+    age(&dir);
+    assert_eq!(build(&dir, limit, &generation(0)).hits, 4, "all three are there");
+    let fourth = build(&dir, limit, &generation(3));
+    assert_eq!((fourth.pruned, fourth.bytes), (1, Some(bytes_on_disk(&dir))));
+    assert!(bytes_on_disk(&dir) <= limit);
+    let there = |number: u64| {
+        let cache = Cache::look(dir.path()).unwrap();
+        generation(number).iter().all(|data| unpacked(&cache, data).is_some())
+    };
+    assert!(there(0) && there(3), "what was used a moment ago stays");
+    assert!(there(1) != there(2));
+}
+
+#[test]
+fn a_limit_below_what_a_build_needs_keeps_the_same_part() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = contents(0..20, 50_000);
+    let limit = 400_000;
+    let first = build(&dir, limit, &all);
+    assert!(first.added > 3 && first.added < 20 && bytes_on_disk(&dir) <= limit);
+    let second = build(&dir, limit, &all);
+    let third = build(&dir, limit, &all);
+    assert_eq!((second.hits, third.hits), (first.added, first.added));
+    assert!(bytes_on_disk(&dir) <= limit);
+    let nothing = build(&dir, 0, &all);
+    assert_eq!((nothing.added, bytes_on_disk(&dir)), (0, 0));
+}
+
+#[test]
+fn many_small_segments_become_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = contents(0..60, 500);
+    for data in &all {
+        let summary = build(&dir, DEFAULT_LIMIT, std::slice::from_ref(data));
+        assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
+    }
+    assert!(segment_files(&dir, "idx").len() < 20);
+    assert_eq!(segment_files(&dir, "idx").len(), segment_files(&dir, "seg").len());
+    let cache = open(&dir, DEFAULT_LIMIT);
+    assert!(all.iter().all(|data| unpacked(&cache, data).is_some()));
+    assert!(cache.entries().all(|(_, entry)| cache.verify(entry).is_ok()));
+}
+
+#[test]
+fn streams_stay_readable_when_their_segment_is_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = content(1, 100_000);
+    build(&dir, DEFAULT_LIMIT, std::slice::from_ref(&data));
+    let cache = open(&dir, DEFAULT_LIMIT);
+    let pruned = Cache::prune(dir.path(), 0).unwrap();
+    assert_eq!((pruned.segments, pruned.left, bytes_on_disk(&dir)), (1, 0, 0));
+    assert!(unpacked(&cache, &data).is_some());
+    let summary = cache.finish(Vec::new());
+    assert!(summary.warnings.is_empty() && summary.bytes == Some(0), "{summary:?}");
+}
+
+#[test]
+fn a_flipped_byte_anywhere_is_seen_and_healed() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = contents(0..3, 600);
+    for extension in ["seg", "idx"] {
+        fs::remove_dir_all(dir.path().join("rockpack-cache-1")).ok();
+        build(&dir, DEFAULT_LIMIT, &all);
+        let length = fs::metadata(&segment_files(&dir, extension)[0]).unwrap().len();
+        for at in (0..length).step_by(5) {
+            let file = segment_files(&dir, extension).pop().unwrap();
+            let mut bytes = fs::read(&file).unwrap();
+            let at = usize::try_from(at).unwrap().min(bytes.len() - 1);
+            bytes[at] ^= 0x10;
+            fs::write(&file, bytes).unwrap();
+            let healing = build(&dir, DEFAULT_LIMIT, &all);
+            assert!(
+                healing.damaged == 1 && healing.added > 0,
+                "{extension} byte {at}: {healing:?}"
+            );
+            let healed = build(&dir, DEFAULT_LIMIT, &all);
+            assert_eq!(
+                (healed.hits, healed.damaged, healed.added),
+                (3, 0, 0),
+                "{extension} byte {at}"
+            );
+            let cache = Cache::look(dir.path()).unwrap();
+            assert!(
+                cache.entries().len() == 3
+                    && cache.entries().all(|(_, entry)| cache.verify(entry).is_ok())
+            );
+            // Back to one segment, which has everything.
+            Cache::prune(dir.path(), 0).unwrap();
+            build(&dir, DEFAULT_LIMIT, &all);
+        }
+    }
+}
+
+#[test]
+fn files_cut_short_are_seen_and_healed() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = contents(0..3, 600);
+    for extension in ["seg", "idx"] {
+        for kept in [0, 1, 50, 300] {
+            build(&dir, DEFAULT_LIMIT, &all);
+            let file = segment_files(&dir, extension).pop().unwrap();
+            fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(kept).unwrap();
+            let look = Cache::look(dir.path()).unwrap();
+            assert_eq!((look.broken().len(), look.entries().len()), (1, 0));
+            let healing = build(&dir, DEFAULT_LIMIT, &all);
+            assert_eq!(
+                (healing.damaged, healing.hits, healing.added),
+                (1, 0, 3),
+                "{extension} {kept}"
+            );
+            assert!(
+                !file.exists()
+                    && segment_files(&dir, "idx").len() == 1
+                    && segment_files(&dir, "seg").len() == 1
+            );
+        }
+    }
+}
+
+#[test]
+fn a_damaged_stream_goes_and_those_beside_it_stay() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = contents(0..3, 600);
+    build(&dir, DEFAULT_LIMIT, &all);
+    let file = segment_files(&dir, "seg").pop().unwrap();
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[0] ^= 1;
+    fs::write(&file, bytes).unwrap();
+    let cache = open(&dir, DEFAULT_LIMIT);
+    let damaged = cache.find(&content_key(&all[0])).unwrap();
+    assert!(matches!(cache.verify(&damaged), Err(Damage::Packed)));
+    assert!(!cache.check(&damaged) && cache.find(&content_key(&all[0])).is_none());
+    cache.reject(&damaged);
+    assert!(all[1..].iter().all(|data| unpacked(&cache, data).is_some()));
+    let summary = cache.finish(Vec::new());
+    assert_eq!((summary.damaged, summary.hits, summary.misses), (1, 2, 2));
+    let cache = Cache::look(dir.path()).unwrap();
+    assert_eq!((cache.entries().len(), cache.broken().len()), (2, 0));
+}
+
+#[test]
+fn a_stream_of_another_content_is_told_by_verify() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = open(&dir, DEFAULT_LIMIT);
+    let mut made = Made::new(&cache);
+    let packed = Packed::new(&content(1, 5000), Level::Fast);
+    let cases: [(Method, Vec<u8>, Digest); 4] = [
+        (Method::Deflate, packed.bytes.clone(), Digest::of(&content(2, 5000))),
+        (Method::Deflate, [&packed.bytes[..], b"more"].concat(), packed.digest),
+        (Method::Deflate, b"\xff\xff\xff no stream".to_vec(), packed.digest),
+        (Method::Store, b"1234".to_vec(), Digest::of(b"1235")),
+    ];
+    for (number, (method, bytes, digest)) in (0..).zip(&cases) {
+        made.stream(Key::from([number; 32]), digest, *method, bytes);
+    }
+    made.stream(Key::from([9; 32]), &Digest::of(b"longer"), Method::Store, b"long");
+    cache.finish(vec![made.finish(&dir)]);
+    let cache = open(&dir, DEFAULT_LIMIT);
+    let damage: Vec<_> = cache
+        .entries()
+        .map(|(_, entry)| (cache.check(entry), cache.verify(entry).unwrap_err()))
+        .collect();
+    assert!(
+        matches!(
+            damage[..],
+            [
+                (true, Damage::Content),
+                (true, Damage::Stream),
+                (true, Damage::Stream),
+                (true, Damage::Content)
+            ]
+        ),
+        "{damage:?}"
+    );
+}
+
+#[test]
+fn reading_stays_inside_the_stream() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = contents(0..2, 300);
+    build(&dir, DEFAULT_LIMIT, &all);
+    let cache = open(&dir, DEFAULT_LIMIT);
+    let entry = cache.find(&content_key(&all[0])).unwrap();
+    let mut two = [0; 2];
+    cache.read_exact_at(&entry, entry.packed_len - 2, &mut two).unwrap();
+    for offset in [entry.packed_len - 1, entry.packed_len, u64::MAX] {
+        assert_eq!(
+            cache.read_exact_at(&entry, offset, &mut two).unwrap_err().kind(),
+            io::ErrorKind::UnexpectedEof
+        );
+    }
+}
+
+#[test]
+fn a_place_where_nothing_can_be_written_is_an_error_and_looking_is_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    fs::write(&file, "").unwrap();
+    let error = Cache::open(&file, 1).unwrap_err();
+    assert!(
+        error.to_string().starts_with("cannot open the cache in ")
+            && std::error::Error::source(&error).is_some()
+    );
+    let nowhere = dir.path().join("nowhere");
+    let cache = Cache::look(&nowhere).unwrap();
+    assert_eq!(
+        (cache.entries().len(), cache.stats().unwrap().bytes, nowhere.exists()),
+        (0, 0, false)
+    );
+    assert_eq!(Cache::prune(&nowhere, 0).unwrap(), Pruned::default());
+}
+
+#[test]
+fn segments_of_another_format_are_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = content(1, 100);
+    build(&dir, DEFAULT_LIMIT, std::slice::from_ref(&data));
+    let table = segment_files(&dir, "idx").pop().unwrap();
+    let mut bytes = fs::read(&table).unwrap();
+    bytes[12] = 2;
+    fs::write(&table, bytes).unwrap();
+    let cache = open(&dir, DEFAULT_LIMIT);
+    assert!(unpacked(&cache, &data).is_none() && !table.exists());
+}
+
+#[test]
+fn the_limit_of_the_last_build_is_remembered() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(Cache::look(dir.path()).unwrap().limit(), DEFAULT_LIMIT);
+    open(&dir, 5_000_000);
+    assert_eq!(Cache::look(dir.path()).unwrap().limit(), 5_000_000);
+}
+
+#[test]
+fn segments_are_few_and_not_too_large() {
+    assert_eq!(cap(DEFAULT_LIMIT), 256 << 20);
+    assert_eq!((cap(0), cap(500_000_000)), (1 << 20, 15_625_000));
+    assert_eq!(cap(1 << 40), 1 << 33);
+}
+
+/// What a build does to the directory, as a random test says it.
+#[derive(Debug, Clone)]
+enum Operation {
+    Build(Vec<u8>),
+    Prune(u64),
+    Flip(usize, u8),
+    Cut(usize),
+}
+
+fn operations() -> impl Strategy<Value = Vec<Operation>> {
+    let one = prop_oneof![
+        6 => prop::collection::vec(0_u8..30, 0..8).prop_map(Operation::Build),
+        1 => (0_u64..20_000).prop_map(Operation::Prune),
+        1 => (any::<usize>(), 1_u8..).prop_map(|(at, mask)| Operation::Flip(at, mask)),
+        1 => any::<usize>().prop_map(Operation::Cut),
+    ];
+    prop::collection::vec(one, 1..12)
+}
+
+/// Changes one of all the segments' files.
+fn tamper(dir: &TempDir, which: usize, change: impl Fn(&mut Vec<u8>)) {
+    let files = [segment_files(dir, "seg"), segment_files(dir, "idx")].concat();
+    if let Some(file) = files.get(which % files.len().max(1)) {
+        let mut bytes = fs::read(file).unwrap();
+        change(&mut bytes);
+        fs::write(file, bytes).unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// Until something is lost on purpose, the cache has exactly what a model of it has; after that
+    /// it may have less, and what it gives is right (`unpacked` compares).
+    #[test]
+    fn the_cache_is_what_its_model_is(operations in operations()) {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut model, mut lost) = (BTreeMap::new(), false);
+        for operation in operations {
+            match operation {
+                Operation::Build(numbers) => {
+                    let wanted: BTreeMap<u8, Vec<u8>> = numbers.iter().map(|n| (*n, content((*n).into(), 100 + 97 * usize::from(*n)))).collect();
+                    let all: Vec<_> = wanted.values().cloned().collect();
+                    let known = wanted.keys().filter(|n| model.contains_key(*n)).count() as u64;
+                    let summary = build(&dir, DEFAULT_LIMIT, &all);
+                    let right = if lost { summary.hits <= known } else { summary.hits == known };
+                    prop_assert!(right);
+                    prop_assert_eq!((summary.hits + summary.misses, summary.added), (all.len() as u64, summary.misses));
+                    prop_assert!(summary.warnings.is_empty());
+                    model.extend(wanted);
+                    let again = Cache::look(dir.path()).unwrap();
+                    prop_assert!(all.iter().all(|data| unpacked(&again, data).is_some()));
+                }
+                Operation::Prune(to) => {
+                    prop_assert!(Cache::prune(dir.path(), to).unwrap().left <= to);
+                    lost = true;
+                }
+                Operation::Flip(which, mask) if dir.path().join("rockpack-cache-1").exists() => {
+                    tamper(&dir, which, |bytes| {
+                        let at = which / 7 % bytes.len().max(1);
+                        bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= mask);
+                    });
+                    lost = true;
+                }
+                Operation::Cut(which) if dir.path().join("rockpack-cache-1").exists() => {
+                    tamper(&dir, which, |bytes| bytes.truncate(which / 7 % bytes.len().max(1)));
+                    lost = true;
+                }
+                Operation::Flip(..) | Operation::Cut(_) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Streams on their way into new segments.
+
+use std::io::{self, Read, Write};
+
+use fs_err::File;
+use tempfile::NamedTempFile;
+
+use super::directory::Directory;
+use super::read::PackedBytes;
+use super::store::PIECE;
+use super::table::{Row, Table};
+use wheel::archive::checksum::Checksum;
+
+/// Small streams are written together.
+const BUFFER: usize = 256 << 10;
+
+/// Copies streams, one after the other, into segments of its own.
+///
+/// Nothing of it is visible before [`Directory::publish`], and nothing stays when it is dropped.
+/// When the disk is full or the limit is reached it takes no more, and what it ends with tells.
+#[derive(Debug)]
+pub(super) struct Writer {
+    directory: Directory,
+    /// Where a segment ends: no stream begins behind it.
+    cap: u64,
+    /// Bytes that may still be written.
+    budget: u64,
+    growing: Option<Growing>,
+    sealed: Vec<Sealed>,
+    /// Why it takes no more.
+    stopped: Option<Stopped>,
+    piece: Vec<u8>,
+}
+
+/// Why a writer takes no more.
+#[derive(Debug)]
+enum Stopped {
+    /// More would be over the limit.
+    Full,
+    Failed(io::Error),
+}
+
+/// Why a stream was not copied.
+enum NotCopied {
+    /// It is not what its row says.
+    Damaged,
+    Failed(io::Error),
+}
+
+/// A segment with all its bytes.
+#[derive(Debug)]
+pub(super) struct Sealed {
+    pub file: NamedTempFile,
+    pub table: Table,
+}
+
+/// What a writer has when all is done.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    pub sealed: Vec<Sealed>,
+    pub trouble: Option<io::Error>,
+}
+
+impl Writer {
+    /// One whose segments end behind `cap`, and which writes at most `budget` bytes.
+    pub fn new(directory: Directory, cap: u64, budget: u64) -> Self {
+        Self {
+            directory,
+            cap,
+            budget,
+            growing: None,
+            sealed: Vec::new(),
+            stopped: None,
+            piece: Vec::new(),
+        }
+    }
+
+    /// Copies the stream that `row` says is in `file`, unless its bytes there are others.
+    pub fn copy(&mut self, file: &File, row: &Row) {
+        if self.stopped.is_some() {
+            return;
+        }
+        // A smaller stream may fit where this one does not, but then what is cached would depend on who comes first.
+        let Some(budget) = self.budget.checked_sub(row.packed_len) else {
+            self.stopped = Some(Stopped::Full);
+            return;
+        };
+        match self.append(file, row) {
+            Ok(()) => self.budget = budget,
+            Err(NotCopied::Damaged) => {}
+            // Nothing is kept after a failure: others need the room.
+            Err(NotCopied::Failed(error)) => self.fail(error),
+        }
+    }
+
+    fn append(&mut self, file: &File, row: &Row) -> Result<(), NotCopied> {
+        let mut piece = std::mem::take(&mut self.piece);
+        piece.resize(PIECE, 0);
+        let growing = self.grow().map_err(NotCopied::Failed)?;
+        let appended = growing.append(file, row, &mut piece);
+        self.piece = piece;
+        appended
+    }
+
+    /// A segment to add to.
+    fn grow(&mut self) -> io::Result<&mut Growing> {
+        if self.growing.as_ref().is_some_and(|growing| growing.length() >= self.cap) {
+            self.seal()?;
+        }
+        let growing =
+            self.growing.take().map_or_else(|| self.directory.temporary().map(Growing::new), Ok)?;
+        Ok(self.growing.insert(growing))
+    }
+
+    fn seal(&mut self) -> io::Result<()> {
+        let sealed = self.growing.take().map(Growing::seal).transpose()?;
+        self.sealed.extend(sealed.filter(|sealed| !sealed.table.rows.is_empty()));
+        Ok(())
+    }
+
+    fn fail(&mut self, error: io::Error) {
+        self.growing = None;
+        self.sealed.clear();
+        self.stopped = Some(Stopped::Failed(error));
+    }
+
+    /// All that is whole.
+    pub fn into_written(mut self) -> Written {
+        if let Err(error) = self.seal() {
+            self.fail(error);
+        }
+        let trouble = match self.stopped {
+            Some(Stopped::Failed(error)) => Some(error),
+            Some(Stopped::Full) | None => None,
+        };
+        Written { sealed: self.sealed, trouble }
+    }
+}
+
+/// A segment that is being written.
+#[derive(Debug)]
+struct Growing {
+    file: NamedTempFile,
+    rows: Vec<Row>,
+    /// Bytes that are in the file.
+    flushed: u64,
+    /// Bytes that are not yet.
+    buffer: Vec<u8>,
+}
+
+impl Growing {
+    fn new(file: NamedTempFile) -> Self {
+        Self { file, rows: Vec::new(), flushed: 0, buffer: Vec::new() }
+    }
+
+    fn length(&self) -> u64 {
+        self.flushed + self.buffer.len() as u64
+    }
+
+    fn append(&mut self, file: &File, row: &Row, piece: &mut [u8]) -> Result<(), NotCopied> {
+        let (offset, mut crc) = (self.length(), Checksum::default());
+        let mut packed = PackedBytes::new(file, row.offset, row.packed_len);
+        while let Ok(count @ 1..) = packed.read(piece) {
+            crc.update(&piece[..count]);
+            self.put(&piece[..count]).map_err(NotCopied::Failed)?;
+        }
+        if !packed.is_at_end() || crc.value() != row.packed_crc {
+            self.truncate(offset).map_err(NotCopied::Failed)?;
+            return Err(NotCopied::Damaged);
+        }
+        self.rows.push(Row { offset, ..row.clone() });
+        Ok(())
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.buffer.len() + bytes.len() > BUFFER {
+            self.flush()?;
+        }
+        if bytes.len() > BUFFER {
+            self.file.write_all(bytes)?;
+            self.flushed += bytes.len() as u64;
+        } else {
+            self.buffer.extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.write_all(&self.buffer)?;
+        self.flushed += self.buffer.len() as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Makes it end at `length`.
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        if let Some(kept) = length.checked_sub(self.flushed) {
+            self.buffer.truncate(usize::try_from(kept).unwrap_or(usize::MAX));
+            return Ok(());
+        }
+        self.buffer.clear();
+        self.flushed = length;
+        self.file.as_file().set_len(length)?;
+        io::Seek::seek(&mut self.file, io::SeekFrom::Start(length)).map(|_| ())
+    }
+
+    fn seal(mut self) -> io::Result<Sealed> {
+        self.flush()?;
+        let table = Table { length: self.flushed, rows: self.rows, memos: Vec::new() };
+        Ok(Sealed { file: self.file, table })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::Key;
+    use wheel::archive::checksum::Digest;
+    use wheel::archive::deflate::Method;
+
+    const SIZE: usize = 300;
+
+    /// A writer, and a file with these streams, each of so many bytes.
+    fn writer(
+        cap: u64,
+        budget: u64,
+        sizes: &[usize],
+    ) -> (tempfile::TempDir, Writer, File, Vec<Row>) {
+        let dir = tempfile::tempdir().unwrap();
+        let directory = Directory::below(dir.path());
+        directory.create().unwrap();
+        let (mut bytes, mut rows) = (b"before".to_vec(), Vec::new());
+        for (number, &size) in (1..).zip(sizes) {
+            let stream = vec![number; size];
+            let (digest, packed_crc) = (Digest::of(&stream), Checksum::of(&stream).value());
+            let (packed_len, offset) = (size as u64, bytes.len() as u64);
+            rows.push(Row {
+                key: key(number),
+                digest,
+                method: Method::Store,
+                packed_len,
+                packed_crc,
+                offset,
+            });
+            bytes.extend(stream);
+        }
+        fs_err::write(dir.path().join("archive"), bytes).unwrap();
+        let file = File::open(dir.path().join("archive")).unwrap();
+        (dir, Writer::new(directory, cap, budget), file, rows)
+    }
+
+    fn key(number: u8) -> Key {
+        Key::from([number; 32])
+    }
+
+    /// Keys and offsets of every segment, whose bytes have to be what their rows say.
+    fn streams(writer: Writer) -> Vec<Vec<(Key, u64)>> {
+        let written = writer.into_written();
+        assert!(written.trouble.is_none(), "{:?}", written.trouble);
+        let segment = |sealed: &Sealed| {
+            let bytes = fs_err::read(sealed.file.path()).unwrap();
+            assert_eq!(bytes.len() as u64, sealed.table.length);
+            let row = |row: &Row| {
+                let start = usize::try_from(row.offset).unwrap();
+                let packed = &bytes[start..start + usize::try_from(row.packed_len).unwrap()];
+                assert_eq!(
+                    (Digest::of(packed), Checksum::of(packed).value()),
+                    (row.digest, row.packed_crc)
+                );
+                (row.key, row.offset)
+            };
+            sealed.table.rows.iter().map(row).collect()
+        };
+        written.sealed.iter().map(segment).collect()
+    }
+
+    #[test]
+    fn a_segment_ends_behind_its_cap() {
+        let (_dir, mut writer, file, rows) = writer(500, u64::MAX, &[SIZE; 3]);
+        for row in &rows {
+            writer.copy(&file, row);
+        }
+        assert_eq!(streams(writer), [vec![(key(1), 0), (key(2), 300)], vec![(key(3), 0)]]);
+    }
+
+    #[test]
+    fn what_is_damaged_leaves_no_trace() {
+        let (_dir, mut writer, file, mut rows) =
+            writer(u64::MAX, u64::MAX, &[SIZE, 3 * PIECE, 10, SIZE, 20]);
+        rows[1].packed_crc ^= 1;
+        rows[2].packed_crc ^= 1;
+        rows[4].packed_len += 1;
+        for row in &rows {
+            writer.copy(&file, row);
+        }
+        assert_eq!(streams(writer), [vec![(key(1), 0), (key(4), 300)]]);
+    }
+
+    #[test]
+    fn no_more_is_written_than_the_limit_allows() {
+        let (_dir, mut writer, file, rows) = writer(u64::MAX, 1000, &[SIZE, 500, SIZE, 10]);
+        for row in &rows {
+            writer.copy(&file, row);
+        }
+        assert_eq!(
+            streams(writer),
+            [vec![(key(1), 0), (key(2), 300)]],
+            "the last would fit and comes too late"
+        );
+    }
+}

@@ -1,0 +1,500 @@
+//! Carries a plan out: reads, edits, packs and writes, in parallel, in bounded memory.
+//!
+//! Bytes stream from the artifacts into the archives. The same plan gives the same bytes for
+//! any number of threads: work is cut into blocks by size alone, and put together in order.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::cache::{self, Store};
+use crate::provenance::Document;
+use crate::provenance::{self, Inputs, Package};
+use crate::recorded::{Combined, Recorded};
+use ::wheel::archive::{Stage, StageError};
+use base::event::{Event, Reporter};
+use base::names::{DistName, RelPath};
+use base::regular;
+use plan::catalog::Source;
+use plan::{Distribution, Form, Plan};
+
+mod awaited;
+mod buffers;
+mod bytes;
+mod cache_lookup;
+mod cache_recorder;
+mod contents;
+mod dedup;
+mod elsewhere;
+mod estimate;
+mod expectation;
+mod output;
+mod pack;
+mod pack_stream;
+mod packing;
+mod prepare;
+mod running_hash;
+mod sample;
+mod sbom;
+mod sdist;
+mod timings;
+mod variants;
+mod wheel;
+mod wheel_assembler;
+mod wheel_queue;
+mod work;
+mod write_error;
+mod writeback;
+
+use buffers::Buffers;
+use cache_lookup::CacheLookup;
+use cache_recorder::CacheRecorder;
+use output::{Disk, Parts, WheelOutput};
+use pack::Packer;
+use running_hash::RunningHash;
+use timings::{Recorder, Subject};
+use wheel_assembler::WheelAssembler;
+use wheel_queue::WheelQueue;
+use write_error::WriteError;
+
+pub use contents::contents;
+pub use elsewhere::Elsewhere;
+pub use estimate::estimate;
+pub use pack_stream::{PackStreamError, pack_stream};
+pub use prepare::{check, output_path};
+pub use timings::{Kind, Span, Timings, Track};
+pub use wheel::least_memory;
+
+/// One file that was written.
+#[derive(Debug, Clone)]
+pub struct Built {
+    /// The distribution it is of.
+    pub name: DistName,
+    /// Where it is, below the destination.
+    pub path: RelPath,
+    /// How many files are installed with it.
+    pub files: usize,
+    /// How many bytes are installed with it.
+    pub installed: u64,
+    /// Its own size in bytes.
+    pub size: u64,
+    /// Its SHA-256 in hexadecimal.
+    pub sha256: String,
+    /// How long it took to write.
+    pub took: Duration,
+}
+
+/// What goes with the packages and is not in the plan.
+#[derive(Debug)]
+pub struct Attestations {
+    /// The software bill of materials of each distribution, in the plan's order: [`crate::provenance::sboms`].
+    pub sboms: Vec<Option<Document>>,
+    /// What the provenance statement tells of.
+    pub inputs: Inputs,
+}
+
+/// What a build left in the destination.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The packages that were written, in the plan's order; checksums and provenance are beside them.
+    pub built: Vec<Built>,
+    /// What became of packages of earlier builds.
+    pub earlier: Earlier,
+    /// How long it was waited for packages that something else made.
+    pub waited: Duration,
+    /// Where the time went that was needed here.
+    pub timings: Timings,
+    /// What the cache did, where there was one.
+    pub cache: Option<cache::Summary>,
+}
+
+/// What became of packages that earlier builds left in the destination.
+#[derive(Debug, Default)]
+pub struct Earlier {
+    /// Those that were removed.
+    pub removed: Vec<RelPath>,
+    /// Those that somebody changed: left as they are, and no longer listed.
+    pub changed: Vec<RelPath>,
+}
+
+/// Why a build stopped. Nothing it wrote is left behind.
+#[derive(Debug, thiserror::Error)]
+pub enum ExecuteError {
+    /// Files of the plan cannot be packed: every one, with its reason.
+    #[error("{}", .0.join("\n"))]
+    Files(Vec<String>),
+    /// The destination cannot be written.
+    #[error(transparent)]
+    Stage(#[from] StageError),
+    /// The disk of the destination has no room.
+    #[error("the disk of {} is full: {output} could not be written", .dest.display())]
+    Full {
+        /// The destination.
+        dest: PathBuf,
+        /// What was being written, below the destination.
+        output: RelPath,
+    },
+    /// A package of an earlier build could not be read, so that nothing can be said of it.
+    #[error("cannot read what an earlier build left")]
+    Earlier(#[source] io::Error),
+    /// A package stays where something else made it, and here is another file in its place.
+    #[error("{} is not the package that was made, and no build recorded it", .0.display())]
+    InTheWay(PathBuf),
+    /// An output could not be written.
+    #[error("cannot write {output}: {reason}")]
+    Output {
+        /// Its path below the destination.
+        output: RelPath,
+        /// Why, with all causes.
+        reason: String,
+    },
+}
+
+/// How a build is carried out; nothing of it changes a byte of what is made.
+#[derive(Debug)]
+pub struct Settings {
+    /// How many bytes of blocks may be in memory at a time.
+    pub memory: u64,
+    /// Whether each stretch of work is taken down, and not only the sums.
+    pub spans: bool,
+    /// Where packed members of earlier builds are, and these will be.
+    pub cache: Option<Box<dyn Store>>,
+    /// Packages that something else made of the same plan.
+    pub elsewhere: Option<Elsewhere>,
+}
+
+/// Makes everything that `plan` promises in the directory `dest`, with checksums and provenance beside it.
+///
+/// Packages of earlier builds that `goes` holds for are removed; others stay, and are listed with those
+/// that are made. Files of others stay as they are. Runs on the current rayon pool.
+///
+/// # Errors
+/// On the first output, in the plan's order, of those that turned out not to be possible. `dest` is
+/// then as it was.
+pub fn execute(
+    plan: &Plan,
+    attestations: &Attestations,
+    artifacts: &dyn Source,
+    dest: &Path,
+    goes: impl Fn(&RelPath) -> bool,
+    settings: Settings,
+    reporter: &dyn Reporter,
+) -> Result<Outcome, ExecuteError> {
+    let recorder = Recorder::new(settings.spans);
+    let waited = settings.elsewhere.as_ref().map_or(Duration::ZERO, |elsewhere| elsewhere.took);
+    let parts = settings.elsewhere.map(Elsewhere::into_parts);
+    let is_made = |index| parts.as_ref().is_some_and(|(_, made, _)| made.contains_key(&index));
+    let outputs = prepare::all(plan, artifacts, is_made, &recorder)?;
+    let (stage, elsewhere, apart) = match parts {
+        Some(parts) => parts,
+        None => (Stage::open(dest)?, BTreeMap::new(), Vec::new()),
+    };
+    let bytes = outputs.iter().map(prepare::Output::bytes).sum();
+    let count = outputs.len() - elsewhere.len().min(outputs.len());
+    if count > 0 || elsewhere.is_empty() {
+        reporter.report(Event::BuildStarted { outputs: count, bytes });
+    }
+    let lookup = settings.cache.as_deref().map(CacheLookup);
+    let making = Build {
+        plan,
+        attestations,
+        stage: &stage,
+        recorder: &recorder,
+        reporter,
+        memory: settings.memory,
+        lookup,
+        elsewhere: &elsewhere,
+    };
+    let (built, offers) = making.all(outputs)?;
+    let earlier = recorder.time(Kind::Write, 0, Subject::whole(DIST), || {
+        put_in_place(stage, plan, attestations, (&packages(&built), &apart), &[], goes)
+    })?;
+    let archive = |(path, offer): (RelPath, cache::Offer)| cache::Archive {
+        path: dest.join(path.as_str()),
+        offer,
+    };
+    let archives = offers.into_iter().map(archive).collect();
+    let cache = settings.cache.map(|cache| {
+        recorder.time(Kind::Write, 0, Subject::whole(DIST), || cache.finish(archives))
+    });
+    Ok(Outcome { built, earlier, waited, timings: recorder.finish(), cache })
+}
+
+/// Puts the packages of `stage` in place, with checksums and provenance of all that is there then.
+///
+/// Earlier packages that `goes` holds for are removed. The hashes of those in `known` were taken just now.
+///
+/// # Errors
+/// When an earlier package cannot be read, or something not be put in place; the destination is then as
+/// it was.
+pub fn conclude(
+    stage: Stage,
+    plan: &Plan,
+    attestations: &Attestations,
+    made: &[Package<'_>],
+    known: &[Package<'_>],
+    goes: impl Fn(&RelPath) -> bool,
+) -> Result<Earlier, ExecuteError> {
+    put_in_place(stage, plan, attestations, (made, &[]), known, goes)
+}
+
+/// The same, where packages at the paths in `apart` are not on the stage: they are only written about.
+fn put_in_place(
+    stage: Stage,
+    plan: &Plan,
+    attestations: &Attestations,
+    (made, apart): (&[Package<'_>], &[RelPath]),
+    known: &[Package<'_>],
+    goes: impl Fn(&RelPath) -> bool,
+) -> Result<Earlier, ExecuteError> {
+    let statement = provenance::statement(plan, &attestations.inputs, made);
+    let recorded = Recorded::read(stage.dest()).map_err(ExecuteError::Earlier)?;
+    let (left, made_here): (Vec<Package<'_>>, Vec<Package<'_>>) =
+        made.iter().partition(|package| apart.contains(package.path));
+    let replaced = elsewhere::replaced(stage.dest(), &recorded, &left)?;
+    // Packages that this build leaves elsewhere do not make forgotten where others of it are.
+    let absent = if left.is_empty() {
+        Vec::new()
+    } else {
+        elsewhere::absent(stage.dest(), &recorded).map_err(ExecuteError::Earlier)?
+    };
+    let absent = absent.iter().filter(|(path, _)| !goes(path));
+    let absent = absent.map(|(path, sha256)| Package { path, sha256 });
+    let known: Vec<Package<'_>> = known.iter().copied().chain(absent).collect();
+    let combined = recorded.combine(stage.dest(), made, &known, vec![statement], &goes);
+    let Combined { texts, mut removed, obsolete, changed } =
+        combined.map_err(ExecuteError::Earlier)?;
+    for (path, text) in &texts {
+        let written = stage.create(path)?.write_all(text.as_bytes());
+        written.map_err(|e| failed(stage.dest(), path, &e))?;
+    }
+    let texts = texts.into_iter().map(|(path, _)| path);
+    let outputs = made_here.iter().map(|package| package.path.clone()).chain(texts);
+    removed.extend(replaced);
+    stage.commit(&outputs.collect::<Vec<_>>(), &[&removed[..], &obsolete].concat())?;
+    Ok(Earlier { removed, changed })
+}
+
+/// What work on all packages is said to be on.
+const DIST: &str = "dist";
+
+/// What was built, as the attestations name it.
+pub fn packages(built: &[Built]) -> Vec<Package<'_>> {
+    built.iter().map(|b| Package { path: &b.path, sha256: &b.sha256 }).collect()
+}
+
+/// What writing outputs takes.
+#[derive(Clone, Copy)]
+struct Build<'a> {
+    plan: &'a Plan,
+    attestations: &'a Attestations,
+    stage: &'a Stage,
+    recorder: &'a Recorder,
+    reporter: &'a dyn Reporter,
+    memory: u64,
+    lookup: Option<CacheLookup<'a>>,
+    elsewhere: &'a BTreeMap<usize, Built>,
+}
+
+impl<'b> Build<'b> {
+    /// Writes all outputs; what was made of them, in the plan's order, and what they offer the cache.
+    fn all(self, outputs: Vec<prepare::Output>) -> Result<(Vec<Built>, Offers), ExecuteError> {
+        let (mut built, mut wheels) = (Vec::new(), Vec::new());
+        for (index, (distribution, output)) in
+            self.plan.distributions.iter().zip(outputs).enumerate()
+        {
+            if let Some(made) = self.elsewhere.get(&index) {
+                built.push((index, made.clone()));
+                continue;
+            }
+            let entry = entry(distribution, &output);
+            match distribution.form {
+                Form::Sdist => built.push((index, self.sdist(distribution, output, entry)?)),
+                Form::Wheel => wheels.push((index, distribution, entry, output)),
+            }
+        }
+        let (made, offers) = self.wheels(wheels)?;
+        built.extend(made);
+        built.sort_by_key(|(index, _)| *index);
+        let mut built: Vec<Built> = built.into_iter().map(|(_, built)| built).collect();
+        built.extend(variants::write(self.plan, self.stage)?);
+        Ok((built, offers))
+    }
+
+    /// An sdist is small: it is made in one go.
+    fn sdist(
+        self,
+        distribution: &Distribution,
+        output: prepare::Output,
+        built: Built,
+    ) -> Result<Built, ExecuteError> {
+        let (path, start) = (built.path.clone(), Instant::now());
+        let failed = |e: &(dyn std::error::Error + 'static)| failed(self.stage.dest(), &path, e);
+        let bytes = built.installed;
+        self.reporter.report(Event::OutputStarted { path: path.clone(), bytes });
+        let file = self.stage.create(&path)?;
+        let subject = Subject::whole(path.as_str());
+        let size = self.recorder.time(Kind::Write, built.installed, subject, || {
+            sdist::write(self.plan, distribution, output, file, self.reporter)
+        });
+        let size = size.map_err(|e| failed(&e))?;
+        let sha256 = regular::sha256(self.stage.path(&path)).map_err(|e| failed(&e))?;
+        let took = start.elapsed();
+        self.reporter.report(Event::OutputFinished {
+            path: path.clone(),
+            files: built.files,
+            size,
+            took,
+        });
+        Ok(Built { size, sha256, took, ..built })
+    }
+
+    /// Takes note of what may come from other machines.
+    fn expect<'e>(self, wheels: &mut [Vec<pack::Packable<'e>>])
+    where
+        'b: 'e,
+    {
+        let Some(lookup) = self.lookup else { return };
+        let Some(source) = lookup.0.source() else { return };
+        for entry in wheels.iter_mut().flatten() {
+            expectation::expect(entry, lookup, source);
+        }
+    }
+
+    /// Brings it while wheels are packed, in the order in which threads come to them.
+    fn bring(self, wheels: &[Vec<pack::Packable<'_>>], over: &AtomicBool) {
+        let Some(source) = self.lookup.and_then(|lookup| lookup.0.source()) else { return };
+        let mut wheels: Vec<&[pack::Packable<'_>]> = wheels.iter().map(Vec::as_slice).collect();
+        wheels.sort_by_key(|entries| Reverse(wheel_queue::Rank::of(entries)));
+        let awaited = wheels.into_iter().flatten().flat_map(|entry| &entry.awaited);
+        let awaited: Vec<_> = awaited.map(|it| it as &dyn cache::Awaited).collect();
+        if !awaited.is_empty() {
+            source.bring(&awaited, over);
+        }
+    }
+
+    /// All wheels at once, each in its queue.
+    fn wheels(
+        self,
+        wheels: Vec<(usize, &Distribution, Built, prepare::Output)>,
+    ) -> Result<Wheels, ExecuteError> {
+        let failed = |path: &RelPath, e: &WriteError| failed(self.stage.dest(), path, e);
+        let (mut contents, mut wanted) = (Vec::new(), Vec::new());
+        for (index, distribution, built, output) in wheels {
+            let sbom = self.attestations.sboms.get(index).and_then(Option::as_ref);
+            contents.push(
+                wheel::Contents::of(self.plan, distribution, sbom, output)
+                    .map_err(|e| failed(&built.path, &e))?,
+            );
+            wanted.push((index, distribution, built));
+        }
+        let entries = contents.iter().zip(&wanted).map(|(contents, (_, distribution, built))| {
+            contents
+                .entries(distribution, built.path.as_str(), self.lookup)
+                .map_err(|e| failed(&built.path, &e))
+        });
+        let (mut entries, buffers) = (entries.collect::<Result<Vec<_>, _>>()?, Buffers::default());
+        self.expect(&mut entries);
+        let (writeback, requests) = writeback::pair();
+        let (mut outputs, mut trails) = (Vec::new(), Vec::new());
+        for (output, ((_, distribution, built), contents)) in
+            wanted.iter().zip(&contents).enumerate()
+        {
+            let file = self.stage.create(&built.path)?;
+            let twin = || file.twin().map_err(|e| failed(&built.path, &e.into()));
+            let disk = Disk { output, file: twin()?, writeback: writeback.clone(), since: 0 };
+            trails.push(RunningHash::new(twin()?, built.path.as_str(), self.recorder));
+            let wheel =
+                wheel::begin(self.plan, distribution, file).map_err(|e| failed(&built.path, &e))?;
+            let cache_recorder =
+                CacheRecorder::new(self.lookup.map(|CacheLookup(cache)| cache.offer()));
+            let wheel_assembler =
+                WheelAssembler::new(wheel, cache_recorder, &buffers, self.recorder);
+            let parts = Parts {
+                wheel_assembler,
+                bill: contents.bill.as_ref(),
+                compression: distribution.compression,
+                disk,
+            };
+            outputs.push(WheelOutput::new(built.clone(), parts, self.recorder, self.reporter));
+        }
+        drop(writeback);
+        let at = |(output, error): (usize, WriteError)| failed(&wanted[output].2.path, &error);
+        let over = AtomicBool::new(false);
+        let (built, offers): (Vec<Built>, Vec<_>) = std::thread::scope(|scope| {
+            let settled = scope.spawn(|| requests.serve());
+            scope.spawn(|| self.bring(&entries, &over));
+            let _ends = Ends(&over);
+            let queues = entries.iter().zip(&mut outputs).zip(trails);
+            let queues = queues
+                .map(|((entries, output), running_hash)| {
+                    (WheelQueue::new(entries), output, running_hash)
+                })
+                .collect();
+            let done = work::run(queues, self.memory, || {
+                Packer::new(self.lookup, &buffers, self.recorder)
+            })
+            .map_err(at);
+            let made = outputs.into_iter().map(|output| (output.built, output.offer)).unzip();
+            let settled = settled.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            done.and(settled.map_err(|(output, error)| at((output, error.into())))).map(|()| made)
+        })?;
+        let offers = built
+            .iter()
+            .zip(offers)
+            .filter_map(|(built, offer)| Some((built.path.clone(), offer?)))
+            .collect();
+        let indexes = wanted.iter().map(|(index, ..)| *index);
+        Ok((indexes.zip(built).collect(), offers))
+    }
+}
+
+/// Says that it is over when it is dropped, however that comes about.
+struct Ends<'o>(&'o AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What outputs offer the cache, with their paths below the destination.
+type Offers = Vec<(RelPath, cache::Offer)>;
+
+/// What became of the wheels, each with its place in the plan, and what they offer.
+type Wheels = (Vec<(usize, Built)>, Offers);
+
+/// What is known of an output before it is made.
+fn entry(distribution: &Distribution, output: &prepare::Output) -> Built {
+    Built {
+        name: distribution.name.clone(),
+        path: output.path.clone(),
+        files: distribution.file_count(),
+        installed: output.bytes(),
+        size: 0,
+        sha256: String::new(),
+        took: Duration::ZERO,
+    }
+}
+
+fn failed(
+    dest: &Path,
+    output: &RelPath,
+    error: &(dyn std::error::Error + 'static),
+) -> ExecuteError {
+    if is_full(error) {
+        return ExecuteError::Full { dest: dest.to_owned(), output: output.clone() };
+    }
+    ExecuteError::Output { output: output.clone(), reason: base::text::with_causes(error) }
+}
+
+/// Whether the disk is at fault, wherever among the causes that is said.
+fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
+    let kind =
+        |e: &(dyn std::error::Error + 'static)| e.downcast_ref::<io::Error>().map(io::Error::kind);
+    let full = |kind| matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+    std::iter::successors(Some(error), |e| e.source()).filter_map(kind).any(full)
+}

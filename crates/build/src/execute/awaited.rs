@@ -1,0 +1,169 @@
+//! Streams that may come from elsewhere before a thread packs them.
+
+use std::io;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use sha2::Digest as _;
+
+use super::bytes::Bytes;
+use super::cache_lookup::{CacheLookup, settings};
+use super::packing::Packing;
+use crate::cache::{self, Content, Form};
+
+/// How much is read at once to take a hash.
+const PIECE: usize = 1 << 20;
+
+/// A stream that may come, until it has, or a thread begins to pack it: whichever is first.
+#[derive(Debug)]
+pub(super) struct Awaited<'a> {
+    bytes: &'a Bytes,
+    offset: u64,
+    len: u64,
+    settings: String,
+    form: Form,
+    effort: Duration,
+    lookup: CacheLookup<'a>,
+    /// The hash, once somebody has taken it.
+    content: OnceLock<Content>,
+    /// The stream, or nothing where it is packed here.
+    outcome: OnceLock<Option<cache::CacheEntry>>,
+    since: Instant,
+    /// Until when threads do not begin with it, in milliseconds after `since`.
+    held: AtomicU64,
+    /// Whether threads never wait for it again.
+    given_up: AtomicBool,
+}
+
+impl<'a> Awaited<'a> {
+    /// `len` bytes from `offset` on, which are packed so unless they come.
+    pub fn new(
+        bytes: &'a Bytes,
+        (offset, len): (u64, u64),
+        (packing, form): (Packing<'_>, Form),
+        lookup: CacheLookup<'a>,
+        content: Option<Content>,
+    ) -> Self {
+        Self {
+            bytes,
+            offset,
+            len,
+            settings: settings(packing),
+            form,
+            effort: packing.effort(len),
+            lookup,
+            content: content.map_or_else(OnceLock::new, OnceLock::from),
+            outcome: OnceLock::new(),
+            since: Instant::now(),
+            held: AtomicU64::new(0),
+            given_up: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether threads do not begin with it now.
+    pub fn is_held(&self) -> bool {
+        self.outcome.get().is_none()
+            && !self.given_up.load(Ordering::Relaxed)
+            && self.since.elapsed().as_millis() < u128::from(self.held.load(Ordering::Relaxed))
+    }
+
+    /// The stream, if it came. From now on it comes too late.
+    pub fn settle(&self) -> Option<cache::CacheEntry> {
+        *self.outcome.get_or_init(|| None)
+    }
+
+    /// The content's hash, if somebody has taken it.
+    pub fn known(&self) -> Option<Content> {
+        self.content.get().copied()
+    }
+
+    /// The stream, if it came before somebody settled what becomes of it.
+    pub fn stream(&self) -> Option<cache::CacheEntry> {
+        self.outcome.get().copied().flatten()
+    }
+}
+
+impl cache::Awaited for Awaited<'_> {
+    fn settings(&self) -> &str {
+        &self.settings
+    }
+
+    fn form(&self) -> Form {
+        self.form
+    }
+
+    fn size(&self) -> u64 {
+        self.len
+    }
+
+    fn effort(&self) -> Duration {
+        self.effort
+    }
+
+    fn content(&self) -> io::Result<Content> {
+        let remembered = || match self.form {
+            Form::XzBlock => self.lookup.content_of_block(self.bytes, self.offset, self.len),
+            Form::Deflate => None,
+        };
+        if let Some(content) = self.known().or_else(remembered) {
+            return Ok(*self.content.get_or_init(|| content));
+        }
+        let (mut hasher, mut buffer, mut at) = (sha2::Sha256::new(), vec![0; PIECE], 0);
+        while at < self.len {
+            // Nobody needs it any more.
+            if !cache::Awaited::is_open(self) {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let len = usize::try_from(self.len - at).unwrap_or(PIECE).min(PIECE);
+            self.bytes.read_exact_at(self.offset + at, &mut buffer[..len])?;
+            hasher.update(&buffer[..len]);
+            at += len as u64;
+        }
+        Ok(*self.content.get_or_init(|| Content(hasher.into())))
+    }
+
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.bytes.read_exact_at(self.offset + offset, buffer)
+    }
+
+    fn is_open(&self) -> bool {
+        self.outcome.get().is_none()
+    }
+
+    fn hold(&self, time: Duration) {
+        let until = (self.since.elapsed() + time).as_millis();
+        // Never less long than somebody asked for before.
+        self.held.fetch_max(u64::try_from(until).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    fn give_up(&self) {
+        self.given_up.store(true, Ordering::Relaxed);
+    }
+
+    fn arrive(&self, entry: cache::CacheEntry) -> bool {
+        self.outcome.set(Some(entry)).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::{Awaited as _, Cache};
+    use wheel::archive::deflate::Level;
+
+    #[test]
+    fn who_holds_it_for_less_does_not_shorten_how_long_it_is_held() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::open(dir.path(), 1 << 20).unwrap();
+        let bytes = Bytes::Memory(vec![7; 100]);
+        let packing = (Packing::Deflate(Level::Max), Form::Deflate);
+        let awaited = Awaited::new(&bytes, (0, 100), packing, CacheLookup(&cache), None);
+        assert!(!awaited.is_held());
+        awaited.hold(Duration::from_mins(1));
+        awaited.hold(Duration::ZERO);
+        assert!(awaited.is_held());
+        awaited.give_up();
+        assert!(!awaited.is_held());
+    }
+}

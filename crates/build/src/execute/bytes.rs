@@ -1,0 +1,113 @@
+//! The final bytes of a member, readable in any order.
+
+use std::io;
+
+use sha2::Digest as _;
+
+use crate::cache::Fingerprinter;
+use binary::ReadAt;
+use binary::elf::{EditPlan, Edited};
+use plan::catalog::SourceFile;
+use wheel::archive::checksum::Sha256;
+
+mod tar_image;
+
+pub(super) use tar_image::TarImage;
+
+/// How much is read at once to take a hash.
+const PIECE: usize = 1 << 20;
+
+/// Where the bytes of a member come from.
+#[derive(Debug)]
+pub(super) enum Bytes {
+    /// They are here.
+    Memory(Vec<u8>),
+    /// A file's.
+    File(Box<dyn SourceFile>),
+    /// A file's with an ELF edit.
+    Edited { file: Box<dyn SourceFile>, plan: EditPlan },
+    /// A tar archive, laid out and not written.
+    Tar(TarImage),
+}
+
+impl Bytes {
+    /// How many there are.
+    pub fn len(&self) -> u64 {
+        match self {
+            Self::Memory(bytes) => bytes.len() as u64,
+            Self::File(file) => file.len(),
+            Self::Edited { plan, .. } => plan.new_len(),
+            Self::Tar(image) => image.len(),
+        }
+    }
+
+    /// Their SHA-256; they are read in pieces.
+    pub fn sha256(&self) -> io::Result<Sha256> {
+        let (mut hasher, mut buffer, mut offset) = (sha2::Sha256::new(), vec![0; PIECE], 0);
+        while offset < self.len() {
+            let len = usize::try_from(self.len() - offset).unwrap_or(PIECE).min(PIECE);
+            self.read_exact_at(offset, &mut buffer[..len])?;
+            hasher.update(&buffer[..len]);
+            offset += len as u64;
+        }
+        Ok(hasher.into())
+    }
+
+    /// Tells `fingerprint` what decides about them, without reading files: as these were when the plan was prepared.
+    pub fn identify(&self, fingerprint: &mut Fingerprinter) {
+        match self {
+            Self::Memory(bytes) => fingerprint.bytes(bytes),
+            Self::File(file) => fingerprint.identity(file.identity()),
+            Self::Edited { file, plan } => {
+                fingerprint.identity(file.identity());
+                fingerprint.bytes(&plan.new_len().to_le_bytes());
+                for overlay in plan.overlay() {
+                    fingerprint.bytes(&overlay.offset.to_le_bytes());
+                    fingerprint.bytes(&overlay.bytes);
+                }
+            }
+            Self::Tar(image) => image.identify(fingerprint),
+        }
+    }
+
+    /// Has the system read `len` bytes from `offset` on before they are needed. What goes wrong shows when they are.
+    pub fn read_ahead(&self, offset: u64, len: u64) {
+        match self {
+            Self::Memory(_) => {}
+            // An edit moves what it adds to the end, and the rest stays where it is.
+            Self::File(file) | Self::Edited { file, .. } => file.read_ahead(offset, len),
+            Self::Tar(image) => image.read_ahead(offset, len),
+        }
+    }
+
+    /// Says that none of those before `end` is read again.
+    pub fn give_up_before(&self, end: u64) {
+        match self {
+            Self::Memory(_) => {}
+            Self::File(file) | Self::Edited { file, .. } => {
+                if end >= self.len() {
+                    file.give_up();
+                }
+            }
+            Self::Tar(image) => image.give_up_before(end),
+        }
+    }
+
+    /// Fills `buffer` from `offset` on.
+    pub fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        match self {
+            Self::Memory(bytes) => ReadAt::read_exact_at(bytes.as_slice(), offset, buffer),
+            Self::File(file) => {
+                let file = file.open()?;
+                file.read_exact_at(offset, buffer)?;
+                file.check_unchanged()
+            }
+            Self::Edited { file, plan } => {
+                let file = file.open()?;
+                Edited::new(&*file, plan).read_exact_at(offset, buffer)?;
+                file.check_unchanged()
+            }
+            Self::Tar(image) => image.read_exact_at(offset, buffer),
+        }
+    }
+}

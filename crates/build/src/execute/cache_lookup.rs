@@ -1,0 +1,193 @@
+//! What the cache has of what is to be packed.
+
+use std::io;
+
+use super::bytes::Bytes;
+use super::packing::Packing;
+use crate::cache::{self, Content, Fingerprint, Fingerprinter, Key, Recipe, Store};
+use wheel::archive::checksum::Sha256;
+use wheel::archive::deflate::{BLOCK, ENCODER};
+use wheel::archive::tarball::XZ_ENCODER;
+
+/// What a packed stream may have beside its content: headers, and what deflate adds to bytes that do not shrink.
+const SLACK: u64 = 64 << 10;
+
+/// What is known of bytes before they are packed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Known {
+    /// Stands for their files, where these are old enough to be told from others by it.
+    pub fingerprint: Option<Fingerprint>,
+    /// Their hash, where it is known.
+    pub content: Option<Content>,
+    /// Whether the cache knows that the fingerprint stands for the content.
+    pub remembered: bool,
+}
+
+/// Looks for packed bytes in a cache.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CacheLookup<'c>(pub &'c dyn Store);
+
+impl CacheLookup<'_> {
+    /// The stream that packing these bytes would make, if the cache has it whole, and what is known of the bytes.
+    ///
+    /// They are read only where the cache cannot know them otherwise, and has something that they could be.
+    pub fn stream(
+        self,
+        bytes: &Bytes,
+        packing: Packing<'_>,
+    ) -> io::Result<(Option<cache::CacheEntry>, Known)> {
+        let mut fingerprint = Fingerprinter::new();
+        bytes.identify(&mut fingerprint);
+        let fingerprint = fingerprint.finish();
+        let mut content = self.content_of(fingerprint);
+        let remembered = content.is_some();
+        if !remembered && self.0.has_size(bytes.len()) {
+            content = Some(Content(bytes.sha256()?));
+        }
+        Ok((
+            content.and_then(|content| self.whole(content, bytes.len(), packing)),
+            Known { fingerprint, content, remembered },
+        ))
+    }
+
+    /// Returns the hash of bytes that an earlier build read, if their files have not changed since.
+    pub fn remembered(self, bytes: &Bytes) -> Option<Content> {
+        let mut fingerprint = Fingerprinter::new();
+        bytes.identify(&mut fingerprint);
+        self.content_of(fingerprint.finish())
+    }
+
+    /// The same for a block of a larger whole, whose bytes `content` are.
+    pub fn block(
+        self,
+        whole: &Bytes,
+        offset: u64,
+        packing: Packing<'_>,
+        content: &[u8],
+    ) -> (Option<cache::CacheEntry>, Known) {
+        let content_len = content.len();
+        let (fingerprint, content) =
+            (fingerprint_of_block(whole, offset, content_len), Content(Sha256::of(content)));
+        let known = Known { fingerprint, content: Some(content), remembered: false };
+        (self.find(content, content_len, packing), known)
+    }
+
+    /// As [`CacheLookup::block`], for a block whose files are known, so that it need not be read.
+    pub fn unread_block(
+        self,
+        whole: &Bytes,
+        offset: u64,
+        len: usize,
+        packing: Packing<'_>,
+    ) -> Option<cache::CacheEntry> {
+        self.find(self.content_of(fingerprint_of_block(whole, offset, len))?, len, packing)
+    }
+
+    /// The hash of a block, if its files are known.
+    pub fn content_of_block(self, whole: &Bytes, offset: u64, len: u64) -> Option<Content> {
+        self.content_of(fingerprint_of_block(whole, offset, usize::try_from(len).ok()?))
+    }
+
+    fn content_of(self, fingerprint: Option<Fingerprint>) -> Option<Content> {
+        self.0.content_of(&fingerprint?)
+    }
+
+    /// The stream of a member as a whole, if it tells of this content and no other.
+    fn whole(self, content: Content, len: u64, packing: Packing<'_>) -> Option<cache::CacheEntry> {
+        let entry = self.0.find(&key(content, packing))?;
+        if entry.digest.sha256 != content.0 || entry.digest.size != len {
+            self.0.reject(&entry);
+            return None;
+        }
+        self.checked(entry, len)
+    }
+
+    /// The stream of a block, which can be of `len` bytes.
+    fn find(self, content: Content, len: usize, packing: Packing<'_>) -> Option<cache::CacheEntry> {
+        self.checked(self.0.find(&key(content, packing))?, len as u64)
+    }
+
+    /// The stream, if it is whole, and not longer than packing can make it.
+    fn checked(self, entry: cache::CacheEntry, len: u64) -> Option<cache::CacheEntry> {
+        if entry.packed_len > len + len / 8 + SLACK {
+            self.0.reject(&entry);
+            return None;
+        }
+        Some(entry).filter(|entry| self.0.check(entry))
+    }
+}
+
+/// What is known of a block that has this hash.
+pub(super) fn known_block(whole: &Bytes, offset: u64, len: usize, content: Content) -> Known {
+    let fingerprint = fingerprint_of_block(whole, offset, len);
+    Known { fingerprint, content: Some(content), remembered: false }
+}
+
+/// Stands for the `len` bytes of `whole` that begin at `offset`.
+fn fingerprint_of_block(whole: &Bytes, offset: u64, len: usize) -> Option<Fingerprint> {
+    let mut fingerprint = Fingerprinter::new();
+    whole.identify(&mut fingerprint);
+    fingerprint.bytes(&offset.to_le_bytes());
+    fingerprint.bytes(&(len as u64).to_le_bytes());
+    fingerprint.finish()
+}
+
+/// The key of what packing a content makes.
+fn key(content: Content, packing: Packing<'_>) -> Key {
+    Key::new(content, &settings(packing))
+}
+
+/// What packing a content of `size` bytes is.
+pub(super) fn recipe(content: Content, size: u64, packing: Packing<'_>) -> Recipe {
+    Recipe { content, size, settings: settings(packing), effort: packing.effort(size) }
+}
+
+/// Everything that decides about the packed bytes, besides the content.
+pub(super) fn settings(packing: Packing<'_>) -> String {
+    match packing {
+        Packing::Store | Packing::Cached(_) | Packing::Repeat(_) => "store".to_owned(),
+        Packing::Deflate(level) => {
+            format!("deflate {level:?} where it pays, {ENCODER}, blocks of {BLOCK}")
+        }
+        Packing::Xz(preset) => format!(
+            "a block of xz -{}, {XZ_ENCODER}, blocks of {}",
+            preset.number(),
+            preset.block()
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::{Archive, Cache, Stretch};
+    use wheel::archive::checksum::{Checksum, Digest};
+    use wheel::archive::deflate::{Level, Method};
+
+    /// What is in the cache for `content`: a stream whose own checksums are right.
+    fn recalled(content: &[u8], digest: &Digest, packed: &[u8]) -> bool {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::open(dir.path(), 1 << 20).unwrap();
+        let packing = Packing::Deflate(Level::Default);
+        let mut offer = cache.offer();
+        let (len, crc) = (packed.len() as u64, Checksum::of(packed).value());
+        let stretch = Stretch { offset: 0, len, crc, method: Method::Deflate };
+        offer.stream(key(Content(Sha256::of(content)), packing), digest, stretch);
+        let path = dir.path().join("archive");
+        fs_err::write(&path, packed).unwrap();
+        cache.finish(vec![Archive { path, offer }]);
+        let cache = Cache::open(dir.path(), 1 << 20).unwrap();
+        let bytes = Bytes::Memory(content.to_vec());
+        CacheLookup(&cache).stream(&bytes, packing).unwrap().0.is_some()
+    }
+
+    #[test]
+    fn a_stream_of_another_content_is_not_taken_for_this_one() {
+        let (content, other) = ([7; 1000], [8; 1000]);
+        let packed = b"whatever".repeat(4);
+        assert!(recalled(&content, &Digest::of(&content), &packed));
+        assert!(!recalled(&content, &Digest::of(&other), &packed));
+        let long = vec![1; 200_000];
+        assert!(!recalled(&content, &Digest::of(&content), &long), "longer than packing makes it");
+    }
+}

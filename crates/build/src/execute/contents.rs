@@ -1,0 +1,71 @@
+//! Digests of the artifacts that packages are made of, by which builds of parts of a plan are compared.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use rayon::prelude::*;
+
+use super::bytes::Bytes;
+use super::cache_lookup::CacheLookup;
+use crate::cache::Store;
+use crate::provenance::Contents;
+use plan::Plan;
+use plan::catalog::{Artifact, ArtifactId, Catalog, EntryKind, Origin, Source};
+use wheel::archive::checksum::Sha256;
+
+/// Returns a digest of each artifact that `plan` takes files of, those in `known` excepted.
+///
+/// An archive has its checksum. Files of other artifacts are hashed here if `files` says so: all of them, since
+/// another build may take other files of the same artifact. Hashes that the cache knows are not taken again.
+///
+/// # Errors
+/// When a file of an artifact cannot be read.
+pub fn contents(
+    (catalog, plan): (&Catalog, &Plan),
+    artifacts: &dyn Source,
+    cache: Option<&dyn Store>,
+    known: &BTreeMap<ArtifactId, Contents>,
+    files: bool,
+) -> io::Result<BTreeMap<ArtifactId, Contents>> {
+    let taken: BTreeSet<&ArtifactId> = plan.sources().map(|origin| &origin.artifact).collect();
+    let mut contents = BTreeMap::new();
+    for artifact in &catalog.artifacts {
+        let id = &artifact.id;
+        if !taken.contains(id) || known.contains_key(id) {
+            continue;
+        }
+        if let Some(sha256) = artifacts.archive(id) {
+            contents.insert(id.clone(), Contents::Archive(sha256.to_string()));
+        } else if files {
+            let digest = of_files(artifact, artifacts, cache.map(CacheLookup))?;
+            contents.insert(id.clone(), Contents::Files(digest));
+        }
+    }
+    Ok(contents)
+}
+
+/// Returns the SHA-256 of the list that `sha256sum` prints of an artifact's files, sorted by path.
+fn of_files(
+    artifact: &Artifact,
+    artifacts: &dyn Source,
+    lookup: Option<CacheLookup<'_>>,
+) -> io::Result<String> {
+    let files = artifact.entries.iter().filter(|it| matches!(it.kind, EntryKind::File { .. }));
+    let files: Vec<Origin> = files
+        .map(|entry| Origin {
+            artifact: artifact.id.clone(),
+            base: entry.base.clone(),
+            path: entry.path.clone(),
+        })
+        .collect();
+    let line = |origin: &Origin| -> io::Result<String> {
+        let bytes = Bytes::File(artifacts.find(origin)?);
+        let known = lookup.and_then(|lookup| lookup.remembered(&bytes));
+        let sha256 = known.map_or_else(|| bytes.sha256(), |content| Ok(content.0))?;
+        Ok(format!("{sha256}  {}\n", origin.base.join(&origin.path)))
+    };
+    let mut lines = files.par_iter().map(line).collect::<io::Result<Vec<_>>>()?;
+    // By path: each begins with a digest of one length and two spaces.
+    lines.sort_by(|one, other| one[66..].cmp(&other[66..]));
+    Ok(Sha256::of(lines.concat().as_bytes()).to_string())
+}

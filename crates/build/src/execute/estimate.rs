@@ -1,0 +1,168 @@
+//! What outputs would come to when they are compressed, from a sample of their bytes.
+
+use rayon::prelude::*;
+
+use super::ExecuteError;
+use super::bytes::Bytes;
+use super::pack::Packable;
+use super::packing::Packing;
+use super::prepare::{self, Output, Ready};
+use super::timings::Recorder;
+use super::wheel::{entries, layout, packing, preset};
+use super::write_error::WriteError;
+use base::names::RelPath;
+use base::text::with_causes;
+use plan::catalog::Source;
+use plan::{Distribution, Form, Plan};
+use wheel::archive::deflate::{Encoder, Level};
+use wheel::archive::tarball::{Preset, xz_block};
+
+/// The size in bytes that each distribution of `plan` would have as a file, in the plan's order.
+///
+/// A part of every large file is read and compressed, none is written. Runs on the current
+/// rayon pool.
+///
+/// # Errors
+/// When files cannot be read, or an ELF file cannot be edited as the plan says.
+pub fn estimate(plan: &Plan, artifacts: &dyn Source) -> Result<Vec<u64>, ExecuteError> {
+    let outputs = prepare::all(plan, artifacts, |_| false, &Recorder::new(false))?;
+    let sizes = plan.distributions.iter().zip(outputs).map(|(distribution, output)| {
+        let path = output.path.clone();
+        size(distribution, output)
+            .map_err(|e| ExecuteError::Output { output: path, reason: with_causes(&e) })
+    });
+    sizes.collect()
+}
+
+fn size(distribution: &Distribution, output: Output) -> Result<u64, WriteError> {
+    let Output { path, members, licenses, archive } = output;
+    if distribution.form == Form::Sdist {
+        let tar = Bytes::Tar(layout(members.into_iter().chain(licenses).collect())?);
+        return packed(&[Packable::new(&path, false, &tar, Packing::Deflate(Level::Default))]);
+    }
+    let rest = packing(distribution.compression);
+    let mut size = frame(members.iter().chain(&licenses));
+    size += packed(&entries(&members, |path| packing(distribution.compression_of(path)), None)?)?
+        + packed(&entries(&licenses, |_| rest, None)?)?;
+    if let Some(inner) = &distribution.archive {
+        let image = Bytes::Tar(layout(archive)?);
+        let entry = Packable::new(&inner.path, false, &image, inner.xz.map_or(rest, preset));
+        size += packed(&[entry])?;
+    }
+    Ok(size)
+}
+
+/// What an archive needs for its members besides their content: two headers with the name in each
+/// (APPNOTE.TXT, 4.3), and a line of RECORD, of which the hash does not shrink.
+fn frame<'r>(members: impl Iterator<Item = &'r Ready>) -> u64 {
+    members.map(|member| 30 + 46 + 2 * member.path.as_str().len() as u64 + 50).sum()
+}
+
+/// How a content is sampled.
+struct Sampling {
+    /// Bytes of a piece.
+    piece: u64,
+    /// One piece of so many is compressed.
+    every: u64,
+    /// Contents up to this size are compressed whole.
+    whole: u64,
+}
+
+const DEFLATE: Sampling = Sampling { piece: 128 << 10, every: 8, whole: 64 << 20 };
+/// xz finds more in larger pieces, and is twenty times slower.
+const XZ: Sampling = Sampling { piece: 4 << 20, every: 24, whole: 16 << 20 };
+
+/// A piece that stands for others.
+struct Piece<'a> {
+    name: &'a RelPath,
+    bytes: &'a Bytes,
+    offset: u64,
+    len: usize,
+}
+
+impl Piece<'_> {
+    fn read(&self) -> Result<Vec<u8>, WriteError> {
+        let mut content = vec![0; self.len];
+        let failed = |source| WriteError::Read { name: self.name.clone(), source };
+        self.bytes.read_exact_at(self.offset, &mut content).map_err(failed)?;
+        Ok(content)
+    }
+}
+
+impl Sampling {
+    /// Pieces at even distances over all the bytes of `entries`: each stands for as many bytes.
+    fn of<'a>(&self, entries: &[&Packable<'a>]) -> Vec<Piece<'a>> {
+        let total: u64 = entries.iter().map(|e| e.bytes.len()).sum();
+        let stride = if total <= self.whole { 1 } else { self.piece * self.every };
+        let (mut pieces, mut at) = (Vec::new(), 0);
+        for entry in entries {
+            let len = entry.bytes.len();
+            for offset in (0..len.div_ceil(self.piece)).map(|index| index * self.piece) {
+                let piece = (len - offset).min(self.piece);
+                if (at + piece) / stride != at / stride {
+                    pieces.push(Piece {
+                        name: entry.name,
+                        bytes: entry.bytes,
+                        offset,
+                        len: usize::try_from(piece).unwrap_or_default(),
+                    });
+                }
+                at += piece;
+            }
+        }
+        pieces
+    }
+}
+
+/// What the members come to: those that are stored as they are, the others by their sample.
+fn packed(entries: &[Packable<'_>]) -> Result<u64, WriteError> {
+    let stored: u64 =
+        entries.iter().filter(|e| e.packing == Packing::Store).map(|e| e.bytes.len()).sum();
+    let levels = [Level::Fast, Level::Default, Level::Max].into_iter();
+    let deflated = levels.map(|level| deflated(entries, level)).sum::<Result<u64, _>>()?;
+    let archives = entries.iter().filter_map(|e| {
+        if let Packing::Xz(preset) = e.packing { Some(xz(e, preset)) } else { None }
+    });
+    Ok(stored + deflated + archives.sum::<Result<u64, _>>()?)
+}
+
+/// What the members come to that are deflated at this level.
+fn deflated(entries: &[Packable<'_>], level: Level) -> Result<u64, WriteError> {
+    let entries: Vec<&Packable<'_>> =
+        entries.iter().filter(|e| e.packing == Packing::Deflate(level)).collect();
+    let encoder = || Encoder::new(level);
+    let pieces = DEFLATE.of(&entries);
+    let sample = pieces.par_iter().map_init(encoder, |encoder, piece| {
+        Ok((encoder.block(&piece.read()?, true).len() as u64, piece.len as u64))
+    });
+    scaled(&entries, sample.collect::<Vec<_>>())
+}
+
+/// The size of a content as an xz archive.
+fn xz(entry: &Packable<'_>, preset: Preset) -> Result<u64, WriteError> {
+    let pieces = XZ.of(&[entry]);
+    let sample = pieces.par_iter().map(|piece| Ok((xz_size(piece, preset)?, piece.len as u64)));
+    scaled(&[entry], sample.collect::<Vec<_>>())
+}
+
+fn xz_size(piece: &Piece<'_>, preset: Preset) -> Result<u64, WriteError> {
+    let failed = |source| WriteError::Compress { name: piece.name.clone(), source };
+    Ok(xz_block(&piece.read()?, preset).map_err(failed)?.bytes.len() as u64)
+}
+
+/// What all bytes of `entries` come to, when every piece of the sample stands for as many of them.
+fn scaled(
+    entries: &[&Packable<'_>],
+    sample: Vec<Result<(u64, u64), WriteError>>,
+) -> Result<u64, WriteError> {
+    let total: u64 = entries.iter().map(|e| e.bytes.len()).sum();
+    let sample: Vec<(u64, u64)> = sample.into_iter().collect::<Result<_, _>>()?;
+    let seen: u64 = sample.iter().map(|(_, len)| len).sum();
+    if seen == total {
+        return Ok(sample.iter().map(|(packed, _)| packed).sum());
+    }
+    // In millionths, so that the same sample gives the same number everywhere.
+    let millionths: u64 = sample.iter().map(|(packed, len)| packed * 1_000_000 / len.max(&1)).sum();
+    let mean = millionths / (sample.len() as u64).max(1);
+    Ok(u64::try_from(u128::from(total) * u128::from(mean) / 1_000_000).unwrap_or(u64::MAX))
+}

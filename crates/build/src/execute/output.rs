@@ -1,0 +1,145 @@
+//! Writing one wheel from its packed blocks, and saying what came of it.
+
+use std::io;
+use std::time::Instant;
+
+use super::Built;
+use super::running_hash::RunningHash;
+use super::sbom::Bill;
+use super::timings::{Kind, Recorder, Subject};
+use super::wheel;
+use super::wheel_assembler::WheelAssembler;
+use super::wheel_queue::PackedBatch;
+use super::work::Writer;
+use super::write_error::WriteError;
+use super::writeback::Writeback;
+use crate::cache;
+use ::wheel::archive::stage::StagedFile;
+use base::event::{Event, Reporter};
+use base::names::Compression;
+
+/// A wheel on its way to the disk.
+pub(super) struct WheelOutput<'a> {
+    /// What is known of it; its size and its hash when it is finished.
+    pub built: Built,
+    /// What it offers the cache when it is finished.
+    pub offer: Option<cache::Offer>,
+    wheel_assembler: Option<WheelAssembler<'a>>,
+    bill: Option<&'a Bill<'a>>,
+    compression: Compression,
+    disk: Disk,
+    start: Instant,
+    recorder: &'a Recorder,
+    reporter: &'a dyn Reporter,
+}
+
+/// What writes a wheel.
+pub(super) struct Parts<'a> {
+    /// Takes its blocks.
+    pub wheel_assembler: WheelAssembler<'a>,
+    /// Goes into it last.
+    pub bill: Option<&'a Bill<'a>>,
+    /// How that is compressed.
+    pub compression: Compression,
+    /// How its bytes get to the disk.
+    pub disk: Disk,
+}
+
+/// How an output's bytes get to the disk.
+pub(super) struct Disk {
+    /// The output's number.
+    pub output: usize,
+    /// Its file.
+    pub file: StagedFile,
+    /// Who is asked.
+    pub writeback: Writeback,
+    /// Bytes of content since the last time.
+    pub since: u64,
+}
+
+/// After so many bytes of content the disk is asked to take what there is.
+const OFTEN: u64 = 128 << 20;
+
+impl Disk {
+    fn wrote(&mut self, bytes: u64) -> io::Result<()> {
+        self.since += bytes;
+        if self.since < OFTEN {
+            return Ok(());
+        }
+        self.since = 0;
+        self.settle()
+    }
+
+    fn settle(&self) -> io::Result<()> {
+        self.writeback.settle(self.output, self.file.twin()?);
+        Ok(())
+    }
+}
+
+impl<'a> WheelOutput<'a> {
+    pub fn new(
+        built: Built,
+        parts: Parts<'a>,
+        recorder: &'a Recorder,
+        reporter: &'a dyn Reporter,
+    ) -> Self {
+        let Parts { wheel_assembler, bill, compression, disk } = parts;
+        Self {
+            built,
+            offer: None,
+            wheel_assembler: Some(wheel_assembler),
+            bill,
+            compression,
+            disk,
+            start: Instant::now(),
+            recorder,
+            reporter,
+        }
+    }
+}
+
+impl<'a> Writer<'a> for WheelOutput<'a> {
+    type Error = WriteError;
+    type Follower = RunningHash<'a>;
+
+    fn begin(&mut self) {
+        self.start = Instant::now();
+        let (path, bytes) = (self.built.path.clone(), self.built.installed);
+        self.reporter.report(Event::OutputStarted { path, bytes });
+    }
+
+    fn write(&mut self, batch: PackedBatch<'a>) -> Result<(), WriteError> {
+        let Some(wheel_assembler) = &mut self.wheel_assembler else { return Ok(()) };
+        for packed in batch {
+            let bytes = packed.block.progress();
+            wheel_assembler.write(packed)?;
+            self.disk.wrote(bytes)?;
+            let path = self.built.path.clone();
+            self.reporter.report(Event::Progress { path, bytes });
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), WriteError> {
+        let Some(wheel_assembler) = self.wheel_assembler.take() else { return Ok(()) };
+        let (mut wheel, cache_recorder) = wheel_assembler.into_parts();
+        self.offer = cache_recorder.into_offer();
+        let subject = Subject::whole(self.built.path.as_str());
+        self.built.size = self.recorder.time(Kind::Write, 0, subject, || {
+            self.bill.map_or(Ok(()), |bill| bill.write(&mut wheel, self.compression))?;
+            wheel::end(wheel)
+        })?;
+        Ok(self.disk.settle()?)
+    }
+
+    fn solid(&self) -> u64 {
+        self.wheel_assembler.as_ref().map_or(self.built.size, WheelAssembler::solid)
+    }
+
+    fn finish(&mut self, running_hash: RunningHash<'a>) {
+        self.built.sha256 = running_hash.sha256().to_string();
+        self.built.took = self.start.elapsed();
+        let Built { path, files, size, took, .. } = self.built.clone();
+        self.reporter.report(Event::OutputFinished { path, files, size, took });
+    }
+}

@@ -1,0 +1,401 @@
+//! Cutting members into blocks, and reading, hashing and compressing a few of them.
+
+use std::io;
+
+use super::awaited::Awaited;
+use super::buffers::Buffers;
+use super::bytes::Bytes;
+use super::cache_lookup::{CacheLookup, Known, known_block};
+use super::packing::Packing;
+use super::timings::{Kind, Recorder, Subject};
+use crate::cache;
+use base::names::RelPath;
+use wheel::archive::checksum::{Checksum, Sha256};
+use wheel::archive::deflate::{Encoder, Level};
+use wheel::archive::tarball::{Preset, XzBlock, XzError, xz_block};
+
+/// A member to pack: its name in the wheel, its mode, its bytes, and how they are packed.
+#[derive(Debug)]
+pub(super) struct Packable<'a> {
+    pub name: &'a RelPath,
+    /// The wheel's path below the destination.
+    pub wheel: &'a str,
+    pub executable: bool,
+    pub bytes: &'a Bytes,
+    /// How they are packed unless a stream comes: see [`Packable::packing`].
+    pub packing: Packing<'a>,
+    /// How they were meant to be packed, which is what they are kept under.
+    pub asked: Packing<'a>,
+    /// What is known of them.
+    pub known: Known,
+    /// What may come from elsewhere before they are packed: one stream, or one for each block of xz.
+    pub awaited: Vec<Awaited<'a>>,
+}
+
+impl<'a> Packable<'a> {
+    /// One that nothing is known of.
+    pub fn new(
+        name: &'a RelPath,
+        executable: bool,
+        bytes: &'a Bytes,
+        packing: Packing<'a>,
+    ) -> Self {
+        let (wheel, known) = ("", Known::default());
+        let awaited = Vec::new();
+        Self { name, wheel, executable, bytes, packing, asked: packing, known, awaited }
+    }
+
+    /// How its bytes come into the wheel, as it stands: a stream that came in time takes the place of packing.
+    /// From its first block on this stays as it is.
+    pub fn packing(&self) -> Packing<'a> {
+        match (self.packing, self.awaited.first()) {
+            (Packing::Deflate(_), Some(awaited)) => {
+                awaited.stream().map_or(self.packing, Packing::Cached)
+            }
+            _ => self.packing,
+        }
+    }
+
+    /// What work on it is said to be on.
+    pub fn subject(&self) -> Subject<'a> {
+        Subject { package: self.wheel, file: self.name.as_str() }
+    }
+
+    /// How many bytes its blocks have, all together: those of its content, or of the stream that there is already.
+    /// What repeats another has none to pack.
+    pub fn extent(&self) -> u64 {
+        match self.packing() {
+            Packing::Repeat(_) => 0,
+            Packing::Cached(stream) => stream.packed_len,
+            Packing::Store | Packing::Deflate(_) | Packing::Xz(_) => self.bytes.len(),
+        }
+    }
+}
+
+/// Why a block could not be packed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PackError {
+    #[error("cannot read `{name}`")]
+    Read { name: RelPath, source: io::Error },
+    #[error("cannot compress `{name}`")]
+    Compress { name: RelPath, source: XzError },
+    #[error("cannot read what the cache has of `{name}`")]
+    Cache { name: RelPath, source: io::Error },
+}
+
+/// One cut of an entry's bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block<'a> {
+    pub entry: &'a Packable<'a>,
+    pub offset: u64,
+    pub len: usize,
+}
+
+impl Block<'_> {
+    /// Whether it is the first one of its entry.
+    pub fn first(&self) -> bool {
+        self.offset == 0
+    }
+
+    /// Whether no other follows.
+    pub fn last(&self) -> bool {
+        self.offset + self.len as u64 == self.entry.extent()
+    }
+
+    /// Bytes of its member's content that are dealt with when it is: of a stream that the cache has, all with the first block.
+    pub fn progress(&self) -> u64 {
+        match self.entry.packing() {
+            Packing::Repeat(_) => self.entry.bytes.len(),
+            Packing::Cached(_) if self.first() => self.entry.bytes.len(),
+            Packing::Cached(_) => 0,
+            Packing::Store | Packing::Deflate(_) | Packing::Xz(_) => self.len as u64,
+        }
+    }
+
+    /// What may come from elsewhere in its place, or in that of all blocks that begin with it.
+    fn awaited(&self) -> Option<&Awaited<'_>> {
+        match self.entry.packing {
+            Packing::Xz(preset) => {
+                let number = self.offset / preset.block() as u64;
+                self.entry.awaited.get(usize::try_from(number).ok()?)
+            }
+            _ if self.first() => self.entry.awaited.first(),
+            _ => None,
+        }
+    }
+
+    /// The content's hash and the stream, if it came from elsewhere.
+    fn came(&self) -> Option<(cache::Content, cache::CacheEntry)> {
+        let awaited = self.awaited()?;
+        Some((awaited.known()?, awaited.stream()?))
+    }
+
+    /// Whether it is better not to begin with it now.
+    pub fn is_held(&self) -> bool {
+        self.awaited().is_some_and(Awaited::is_held)
+    }
+
+    /// Says that somebody begins with it: what has not come by now comes too late. The block itself may be another
+    /// then.
+    pub fn settle(&self) {
+        if let Some(awaited) = self.awaited() {
+            awaited.settle();
+        }
+    }
+
+    /// Bytes of memory that it needs while it is packed and until it is written.
+    pub fn memory(&self) -> u64 {
+        self.entry.packing().memory(self.len as u64)
+    }
+}
+
+/// The blocks of entries, in their order. An entry without bytes has one block all the same.
+#[derive(Debug, Clone)]
+pub(super) struct Blocks<'a> {
+    entries: std::slice::Iter<'a, Packable<'a>>,
+    now: Option<(&'a Packable<'a>, u64)>,
+}
+
+impl<'a> Blocks<'a> {
+    pub fn of(entries: &'a [Packable<'a>]) -> Self {
+        let mut entries = entries.iter();
+        let now = entries.next().map(|entry| (entry, 0));
+        Self { entries, now }
+    }
+}
+
+impl<'a> Iterator for Blocks<'a> {
+    type Item = Block<'a>;
+
+    fn next(&mut self) -> Option<Block<'a>> {
+        let (entry, offset) = self.now?;
+        let (total, step) = (entry.extent(), entry.packing().block());
+        // It became shorter behind the back of those who only look ahead.
+        let offset = offset.min(total);
+        let len = usize::try_from(total - offset).unwrap_or(step).min(step);
+        let after = offset + len as u64;
+        self.now = if after < total {
+            Some((entry, after))
+        } else {
+            self.entries.next().map(|entry| (entry, 0))
+        };
+        Some(Block { entry, offset, len })
+    }
+}
+
+/// A block, packed.
+#[derive(Debug)]
+pub(super) struct Packed<'a> {
+    pub block: Block<'a>,
+    pub body: Body,
+}
+
+/// What came of a block.
+#[derive(Debug)]
+pub(super) enum Body {
+    /// Stored or deflated.
+    Bytes {
+        packed: Vec<u8>,
+        /// The content, where the hash over the whole member still has to see it and `packed` is another.
+        content: Option<Vec<u8>>,
+        checksum: Checksum,
+        /// The hash, where this block is the whole member.
+        sha256: Option<Sha256>,
+    },
+    /// A block of an xz stream, with what the cache did not know: what is known of its content, and whether it has the block.
+    Xz { made: XzBlock, news: Option<Known>, kept: bool },
+    /// Some of a stream that the cache has.
+    Cached(Vec<u8>),
+    /// What another member has.
+    Repeat,
+}
+
+/// What a worker keeps from one block to the next.
+pub(super) struct Packer<'a> {
+    encoders: Vec<(Level, Encoder)>,
+    lookup: Option<CacheLookup<'a>>,
+    buffers: &'a Buffers,
+    recorder: &'a Recorder,
+}
+
+impl<'a> Packer<'a> {
+    pub fn new(
+        lookup: Option<CacheLookup<'a>>,
+        buffers: &'a Buffers,
+        recorder: &'a Recorder,
+    ) -> Self {
+        Self { encoders: Vec::new(), lookup, buffers, recorder }
+    }
+
+    /// Has the system read blocks that come later.
+    pub fn read_ahead(&self, blocks: &[Block<'_>]) {
+        for block in blocks {
+            self.recorder.time(Kind::Read, 0, block.entry.subject(), || self.ask_for(block));
+        }
+    }
+
+    fn ask_for(&self, block: &Block<'_>) {
+        let (entry, len) = (block.entry, block.len as u64);
+        match (entry.packing(), self.lookup) {
+            (Packing::Cached(stream), Some(CacheLookup(cache))) => {
+                cache.read_ahead(&stream, block.offset, len);
+            }
+            (Packing::Repeat(_), _) => {}
+            _ => entry.bytes.read_ahead(block.offset, len),
+        }
+    }
+
+    /// Reads a block, takes its checksums and compresses it, as far as the cache has not done so before.
+    pub fn pack<'e>(&mut self, block: Block<'e>) -> Result<Packed<'e>, PackError> {
+        let body = match block.entry.packing() {
+            Packing::Store => {
+                let content = self.read(block)?;
+                self.checked(block, content, None)
+            }
+            Packing::Deflate(level) => {
+                let content = self.read(block)?;
+                let packed = self.deflate(level, block, &content);
+                self.checked(block, content, Some(packed))
+            }
+            Packing::Xz(preset) => self.xz(block, preset)?,
+            Packing::Cached(stream) => {
+                Body::Cached(self.kept(block, &stream, block.offset, block.len)?)
+            }
+            Packing::Repeat(_) => Body::Repeat,
+        };
+        Ok(Packed { block, body })
+    }
+
+    fn read(&self, block: Block<'_>) -> Result<Vec<u8>, PackError> {
+        let mut content = self.buffers.take(block.len);
+        let read = self.recorder.time(Kind::Read, block.len as u64, block.entry.subject(), || {
+            block.entry.bytes.read_exact_at(block.offset, &mut content)
+        });
+        read.map_err(|source| PackError::Read { name: block.entry.name.clone(), source })?;
+        Ok(content)
+    }
+
+    /// Bytes of a stream that the cache has.
+    fn kept(
+        &self,
+        block: Block<'_>,
+        stream: &cache::CacheEntry,
+        offset: u64,
+        len: usize,
+    ) -> Result<Vec<u8>, PackError> {
+        let Some(CacheLookup(cache)) = self.lookup else { return Ok(Vec::new()) };
+        let mut packed = self.buffers.take(len);
+        let read = self.recorder.time(Kind::Read, len as u64, block.entry.subject(), || {
+            cache.read_exact_at(stream, offset, &mut packed)
+        });
+        read.map_err(|source| PackError::Cache { name: block.entry.name.clone(), source })?;
+        Ok(packed)
+    }
+
+    fn xz(&mut self, block: Block<'_>, preset: Preset) -> Result<Body, PackError> {
+        let entry = block.entry;
+        if let Some((content, stream)) = block.came() {
+            let news = known_block(entry.bytes, block.offset, block.len, content);
+            if let Some(made) = self.kept_xz(block, &stream)? {
+                return Ok(Body::Xz { made, news: Some(news), kept: true });
+            }
+        }
+        let unread = self.lookup.and_then(|lookup| {
+            lookup.unread_block(entry.bytes, block.offset, block.len, entry.packing)
+        });
+        if let Some(made) = unread.map(|stream| self.kept_xz(block, &stream)).transpose()?.flatten()
+        {
+            return Ok(Body::Xz { made, news: None, kept: true });
+        }
+        let content = self.read(block)?;
+        let looked = self.lookup.map(|lookup| {
+            self.recorder.time(Kind::Hash, block.len as u64, entry.subject(), || {
+                lookup.block(entry.bytes, block.offset, entry.packing, &content)
+            })
+        });
+        let (found, news) = looked.map_or((None, None), |(found, known)| (found, Some(known)));
+        if let Some(made) = found.map(|stream| self.kept_xz(block, &stream)).transpose()?.flatten()
+        {
+            return Ok(Body::Xz { made, news, kept: true });
+        }
+        let made = self
+            .recorder
+            .time(Kind::Xz, block.len as u64, entry.subject(), || xz_block(&content, preset));
+        self.buffers.give(content);
+        Ok(Body::Xz {
+            made: made
+                .map_err(|source| PackError::Compress { name: entry.name.clone(), source })?,
+            news,
+            kept: false,
+        })
+    }
+
+    fn kept_xz(
+        &self,
+        block: Block<'_>,
+        stream: &cache::CacheEntry,
+    ) -> Result<Option<XzBlock>, PackError> {
+        let len = usize::try_from(stream.packed_len).unwrap_or_default();
+        Ok(XzBlock::kept(self.kept(block, stream, 0, len)?))
+    }
+
+    fn deflate(&mut self, level: Level, block: Block<'_>, content: &[u8]) -> Vec<u8> {
+        let index =
+            self.encoders.iter().position(|(made, _)| *made == level).unwrap_or_else(|| {
+                self.encoders.push((level, Encoder::new(level)));
+                self.encoders.len() - 1
+            });
+        let (encoder, mut packed) = (&mut self.encoders[index].1, self.buffers.empty(block.len));
+        self.recorder.time(Kind::Deflate, block.len as u64, block.entry.subject(), || {
+            encoder.append_block(content, block.last(), &mut packed);
+        });
+        packed
+    }
+
+    /// Takes the checksums of `content`; it is what is written unless it was `packed`.
+    fn checked(&self, block: Block<'_>, content: Vec<u8>, packed: Option<Vec<u8>>) -> Body {
+        let whole = block.first() && block.last();
+        let (checksum, sha256) =
+            self.recorder.time(Kind::Hash, block.len as u64, block.entry.subject(), || {
+                (Checksum::of(&content), whole.then(|| Sha256::of(&content)))
+            });
+        let (packed, content) = match packed {
+            Some(packed) if whole => {
+                self.buffers.give(content);
+                (packed, None)
+            }
+            Some(packed) => (packed, Some(content)),
+            None => (content, None),
+        };
+        Body::Bytes { packed, content, checksum, sha256 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wheel::archive::deflate::BLOCK;
+
+    #[test]
+    fn blocks_are_cut_by_size_alone() {
+        let name: RelPath = "a".parse().unwrap();
+        let contents = [0, 1, BLOCK, 2 * BLOCK + 5].map(|size| Bytes::Memory(vec![0; size]));
+        let entry = |bytes| Packable::new(&name, false, bytes, Packing::Store);
+        let entries: Vec<Packable<'_>> = contents.iter().map(entry).collect();
+        let cuts: Vec<_> =
+            Blocks::of(&entries).map(|b| (b.offset, b.len, b.first(), b.last())).collect();
+        let step = BLOCK as u64;
+        assert_eq!(
+            cuts,
+            [
+                (0, 0, true, true),
+                (0, 1, true, true),
+                (0, BLOCK, true, true),
+                (0, BLOCK, true, false),
+                (step, BLOCK, false, false),
+                (2 * step, 5, false, true)
+            ]
+        );
+        assert!(Blocks::of(&[]).next().is_none());
+    }
+}

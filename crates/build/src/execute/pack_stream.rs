@@ -1,0 +1,149 @@
+//! Packing one stream by itself, by the settings that it is found by: what a build farm does for a build.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use fs_err::File;
+
+use super::cache_lookup::settings;
+use super::packing::Packing;
+use base::text::counted;
+use wheel::archive::deflate::{BLOCK, Encoder, Level};
+use wheel::archive::tarball::{Preset, XzError, xz_block};
+
+/// Why a stream could not be packed. The file for it is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum PackStreamError {
+    /// The settings are not such as this program packs with: those it has.
+    #[error("this rockpack does not pack with the settings `{settings}`")]
+    Settings {
+        /// What was asked for.
+        settings: String,
+        /// What can be.
+        known: Vec<String>,
+    },
+    /// A block of xz has so many bytes, and not fewer than one.
+    #[error("a block of these settings has 1 to {} of content, not {size}", counted(*most, "byte"))]
+    Size {
+        /// What it has.
+        size: u64,
+        /// What it may have.
+        most: usize,
+    },
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// xz could not compress.
+    #[error(transparent)]
+    Xz(#[from] XzError),
+}
+
+/// Packs the file `content` into the file `stream`: the bytes that a build makes of it with these settings.
+///
+/// # Errors
+/// When the settings are of another program, or a file cannot be read or written.
+pub fn pack_stream(asked: &str, content: &Path, stream: &Path) -> Result<(), PackStreamError> {
+    let packing = packings().find(|packing| settings(*packing) == asked);
+    let packing = packing.ok_or_else(|| PackStreamError::Settings {
+        settings: asked.to_owned(),
+        known: packings().map(settings).collect(),
+    })?;
+    let content = File::open(content)?;
+    let size = content.metadata()?.len();
+    let directory = stream.parent().filter(|it| !it.as_os_str().is_empty());
+    let mut out = tempfile::NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))?;
+    match packing {
+        Packing::Deflate(level) => deflate(content, size, level, out.as_file_mut())?,
+        Packing::Xz(preset) => xz(content, size, preset, out.as_file_mut())?,
+        Packing::Store | Packing::Cached(_) | Packing::Repeat(_) => {}
+    }
+    out.persist(stream).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// All that take a farm's time.
+fn packings() -> impl Iterator<Item = Packing<'static>> {
+    let levels = [Level::Max, Level::Default, Level::Fast].map(Packing::Deflate);
+    levels.into_iter().chain((0..=u8::MAX).map_while(Preset::new).map(Packing::Xz))
+}
+
+/// Block by block, so that a large file needs no more memory than a small one.
+fn deflate(
+    mut content: File,
+    size: u64,
+    level: Level,
+    out: &mut impl Write,
+) -> Result<(), PackStreamError> {
+    let (mut encoder, mut left) = (Encoder::new(level), size);
+    let (mut block, mut packed) = (Vec::new(), Vec::new());
+    loop {
+        let len = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
+        block.resize(len, 0);
+        content.read_exact(&mut block)?;
+        left -= len as u64;
+        packed.clear();
+        encoder.append_block(&block, left == 0, &mut packed);
+        out.write_all(&packed)?;
+        if left == 0 {
+            return Ok(());
+        }
+    }
+}
+
+fn xz(
+    mut content: File,
+    size: u64,
+    preset: Preset,
+    out: &mut impl Write,
+) -> Result<(), PackStreamError> {
+    let most = preset.block();
+    if size == 0 || size > most as u64 {
+        return Err(PackStreamError::Size { size, most });
+    }
+    let mut block = Vec::new();
+    content.read_to_end(&mut block)?;
+    Ok(out.write_all(&xz_block(&block, preset)?.bytes)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wheel::archive::deflate;
+
+    fn packed(settings: &str, content: &[u8]) -> Result<Vec<u8>, PackStreamError> {
+        let dir = tempfile::tempdir().unwrap();
+        let (from, to) = (dir.path().join("content"), dir.path().join("stream"));
+        fs_err::write(&from, content).unwrap();
+        let done = pack_stream(settings, &from, &to);
+        let files = fs_err::read_dir(dir.path()).unwrap().count();
+        assert_eq!(files, if done.is_ok() { 2 } else { 1 }, "nothing half-written stays");
+        done.map(|()| fs_err::read(to).unwrap())
+    }
+
+    #[test]
+    fn streams_are_those_that_a_build_makes() {
+        let text: Vec<u8> = (0..700_000_u32).flat_map(u32::to_le_bytes).collect();
+        for content in [&text[..], &text[..BLOCK], b"short", b""] {
+            for level in [Level::Fast, Level::Default, Level::Max] {
+                let stream = packed(&settings(Packing::Deflate(level)), content).unwrap();
+                assert!(stream == deflate::deflate(content, level), "{level:?} {}", content.len());
+            }
+        }
+        let preset = Preset::new(0).unwrap();
+        let content = &text[..preset.block()];
+        let stream = packed(&settings(Packing::Xz(preset)), content).unwrap();
+        assert!(stream == xz_block(content, preset).unwrap().bytes);
+    }
+
+    #[test]
+    fn what_cannot_be_packed_so_is_refused() {
+        let wrong = packed("a block of xz -6, another encoder", b"content").unwrap_err();
+        let PackStreamError::Settings { known, .. } = wrong else { panic!("{wrong}") };
+        assert_eq!(known.len(), 10, "three levels and seven presets");
+        let preset = Preset::new(0).unwrap();
+        for size in [0, preset.block() + 1] {
+            let wrong = packed(&settings(Packing::Xz(preset)), &vec![0; size]).unwrap_err();
+            assert!(matches!(wrong, PackStreamError::Size { .. }), "{wrong}");
+        }
+    }
+}

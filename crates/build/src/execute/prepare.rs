@@ -1,0 +1,174 @@
+//! From a plan's steps to bytes: edits are planned and proven, stubs and texts made, files found.
+//!
+//! All of it happens before the first byte is written, so that what cannot be packed is
+//! known at once, every file of it.
+
+use rayon::prelude::*;
+
+use super::ExecuteError;
+use super::bytes::Bytes;
+use super::timings::{Kind, Recorder, Subject};
+use ::wheel::archive::{sdist, wheel};
+use base::names::RelPath;
+use base::text::with_causes;
+use binary::elf::forward::forwarding_library;
+use binary::elf::stub::exec_stub;
+use binary::elf::{self, Edits, Rpath, RpathEdit};
+use plan::catalog::{Origin, Source};
+use plan::{Archive, Distribution, Form, Member, Plan, Step};
+
+/// A member with its bytes.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub path: RelPath,
+    pub executable: bool,
+    pub content: Content,
+}
+
+/// What a member of an archive is.
+#[derive(Debug)]
+pub(super) enum Content {
+    File(Bytes),
+    Link(String),
+    Directory,
+}
+
+/// Everything that goes into one output.
+#[derive(Debug)]
+pub(super) struct Output {
+    /// Where it goes, below the destination.
+    pub path: RelPath,
+    /// Its members.
+    pub members: Vec<Ready>,
+    /// Licence texts, by their paths below the licence directory.
+    pub licenses: Vec<Ready>,
+    /// The members of the archive in it.
+    pub archive: Vec<Ready>,
+}
+
+impl Output {
+    /// How many bytes of content go into it.
+    pub fn bytes(&self) -> u64 {
+        self.members.iter().chain(&self.licenses).chain(&self.archive).map(Ready::len).sum()
+    }
+}
+
+impl Ready {
+    /// Whether its content is made here, not taken from an artifact.
+    pub fn is_made(&self) -> bool {
+        !matches!(self.content, Content::File(Bytes::File(_) | Bytes::Edited { .. }))
+    }
+
+    /// Its content's size.
+    pub fn len(&self) -> u64 {
+        match &self.content {
+            Content::File(bytes) => bytes.len(),
+            Content::Link(_) | Content::Directory => 0,
+        }
+    }
+}
+
+/// Prepares all outputs of a plan, but for those that something else makes, of which it is said where they go.
+pub(super) fn all(
+    plan: &Plan,
+    artifacts: &dyn Source,
+    is_made: impl Fn(usize) -> bool,
+    recorder: &Recorder,
+) -> Result<Vec<Output>, ExecuteError> {
+    let (mut outputs, mut faults) = (Vec::new(), Vec::new());
+    for (index, distribution) in plan.distributions.iter().enumerate() {
+        let path = output_path(plan, distribution);
+        if is_made(index) {
+            let (members, licenses, archive) = (Vec::new(), Vec::new(), Vec::new());
+            outputs.push(Output { path, members, licenses, archive });
+            continue;
+        }
+        let one = |member: &Member| {
+            let subject = Subject { package: path.as_str(), file: member.path.as_str() };
+            recorder.time(Kind::Edit, member.size, subject, || member_ready(member, artifacts))
+        };
+        let mut ready = |members: &[Member]| {
+            let results: Vec<_> = members.par_iter().map(one).collect();
+            let mut done = Vec::with_capacity(results.len());
+            for result in results {
+                match result {
+                    Ok(member) => done.push(member),
+                    Err(fault) => faults.push(fault),
+                }
+            }
+            done
+        };
+        let (members, licenses) = (ready(&distribution.members), ready(&distribution.licenses));
+        let archive = ready(distribution.archive.as_ref().map_or(&[], |a: &Archive| &a.members));
+        outputs.push(Output { path, members, licenses, archive });
+    }
+    if faults.is_empty() { Ok(outputs) } else { Err(ExecuteError::Files(faults)) }
+}
+
+/// Finds out whether `plan` can be carried out, as far as that is known before a byte is written: files are
+/// there, ELF edits are planned and proven. Runs on the current rayon pool.
+///
+/// # Errors
+/// Every file that cannot be packed, with its reason.
+pub fn check(plan: &Plan, artifacts: &dyn Source) -> Result<(), ExecuteError> {
+    all(plan, artifacts, |_| false, &Recorder::new(false)).map(drop)
+}
+
+/// Where a distribution is written, below the destination.
+pub fn output_path(plan: &Plan, distribution: &Distribution) -> RelPath {
+    let name = match distribution.form {
+        Form::Wheel => wheel_name(plan, distribution),
+        Form::Sdist => sdist::sdist_file_name(&distribution.name, &plan.version),
+    };
+    name.parse().map_or_else(
+        |_| distribution.directory.clone(),
+        |name: RelPath| distribution.directory.join(&name),
+    )
+}
+
+fn wheel_name(plan: &Plan, distribution: &Distribution) -> String {
+    let Distribution { name, wheel_variant, .. } = distribution;
+    match wheel_variant {
+        None => wheel::wheel_file_name(name, &plan.version, &plan.platform_tag),
+        Some(variant) => {
+            wheel::variant_file_name(name, &plan.version, &plan.platform_tag, &variant.label)
+        }
+    }
+}
+
+fn member_ready(member: &Member, artifacts: &dyn Source) -> Result<Ready, String> {
+    let fault = |reason: String| format!("cannot make `{}`: {reason}", member.path);
+    let content = match &member.step {
+        Step::Copy { source } => Content::File(copy(source, artifacts).map_err(fault)?),
+        Step::Relink { source, rpath } => {
+            Content::File(relink(source, rpath, artifacts).map_err(fault)?)
+        }
+        Step::Stub { target, machine } => Content::File(Bytes::Memory(
+            exec_stub(*machine, target).map_err(|e| fault(with_causes(&e)))?,
+        )),
+        Step::Alias { soname, needed, rpath, machine } => {
+            let made = forwarding_library(*machine, soname, needed, rpath)
+                .map_err(|e| fault(with_causes(&e)))?;
+            Content::File(Bytes::Memory(made))
+        }
+        Step::Link { target } => Content::Link(target.clone()),
+        Step::Directory => Content::Directory,
+        Step::Render { text } => Content::File(Bytes::Memory(text.clone().into_bytes())),
+    };
+    Ok(Ready { path: member.path.clone(), executable: member.executable, content })
+}
+
+fn copy(source: &Origin, artifacts: &dyn Source) -> Result<Bytes, String> {
+    artifacts.find(source).map(Bytes::File).map_err(|e| e.to_string())
+}
+
+/// The file with its rpath set; the edit has been verified when this returns.
+fn relink(source: &Origin, rpath: &str, artifacts: &dyn Source) -> Result<Bytes, String> {
+    // Found before it is read: what changes from here on is seen to have changed by the next build.
+    let file = artifacts.find(source).map_err(|e| e.to_string())?;
+    let open = file.open().map_err(|e| e.to_string())?;
+    let edits = Edits::rpath(RpathEdit::Set(Rpath::new(rpath).to_strings()));
+    let plan = elf::edit(&*open, &edits)
+        .map_err(|e| format!("the rpath of {source} cannot be set: {}", with_causes(&e)))?;
+    Ok(Bytes::Edited { file, plan })
+}

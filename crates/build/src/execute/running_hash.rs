@@ -1,0 +1,81 @@
+//! The hash over a whole wheel, taken while it grows.
+//!
+//! A member's header is filled in behind it, when all of its bytes are written. So the hash comes after the
+//! writer, and not with it: up to the last member that is complete.
+
+use std::io;
+
+use sha2::{Digest as _, Sha256};
+
+use super::timings::{Kind, Recorder, Subject};
+use super::work::Follower;
+use super::write_error::WriteError;
+use wheel::archive::checksum;
+use wheel::archive::stage::StagedFile;
+
+/// How much is read at once: what stays in a core's cache until it is hashed.
+const PIECE: usize = 256 << 10;
+
+/// Reads a wheel behind its writer.
+pub(super) struct RunningHash<'a> {
+    file: StagedFile,
+    hasher: Sha256,
+    at: u64,
+    /// The wheel's path below the destination.
+    wheel: &'a str,
+    recorder: &'a Recorder,
+}
+
+impl<'a> RunningHash<'a> {
+    /// At the beginning of `file`, which is `wheel`.
+    pub fn new(file: StagedFile, wheel: &'a str, recorder: &'a Recorder) -> Self {
+        Self { file, hasher: Sha256::new(), at: 0, wheel, recorder }
+    }
+
+    /// The hash of what it has seen.
+    pub fn sha256(self) -> checksum::Sha256 {
+        self.hasher.into()
+    }
+
+    fn hash_to(&mut self, end: u64) -> io::Result<()> {
+        let mut piece = vec![0; PIECE];
+        while self.at < end {
+            let len = usize::try_from(end - self.at).unwrap_or(PIECE).min(PIECE);
+            self.file.read_exact_at(self.at, &mut piece[..len])?;
+            self.hasher.update(&piece[..len]);
+            self.at += len as u64;
+        }
+        Ok(())
+    }
+}
+
+impl Follower for RunningHash<'_> {
+    type Error = WriteError;
+
+    fn follow(&mut self, end: u64) -> Result<(), WriteError> {
+        let (recorder, bytes) = (self.recorder, end - self.at);
+        Ok(recorder.time(Kind::Hash, bytes, Subject::whole(self.wheel), || self.hash_to(end))?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use wheel::archive::Stage;
+
+    #[test]
+    fn a_file_that_grows_hashes_as_the_whole_does() {
+        let (dir, recorder) = (tempfile::tempdir().unwrap(), Recorder::new(false));
+        let mut file = Stage::open(dir.path()).unwrap().create(&"a".parse().unwrap()).unwrap();
+        let content: Vec<u8> = (0..5 * PIECE + 7).map(|at| (at % 251).to_le_bytes()[0]).collect();
+        let mut running_hash = RunningHash::new(file.twin().unwrap(), "a", &recorder);
+        for (from, to) in [(0, 1), (1, 2 * PIECE), (2 * PIECE, content.len())] {
+            file.write_all(&content[from..to]).unwrap();
+            running_hash.follow(to as u64).unwrap();
+        }
+        assert!(running_hash.follow(content.len() as u64 + 1).is_err(), "there is no such byte");
+        assert_eq!(running_hash.sha256(), checksum::Sha256::of(&content));
+    }
+}

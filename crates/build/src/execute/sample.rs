@@ -1,0 +1,60 @@
+//! Whether compressing is worth its time: a look at a few places of a file.
+
+use std::io;
+
+use super::bytes::Bytes;
+use wheel::archive::deflate::{Encoder, Level};
+
+/// Smaller files are compressed without a look: there is little time to save.
+const SMALLEST: u64 = 1 << 20;
+/// How many places are looked at, spread evenly over the file.
+const PLACES: u64 = 8;
+/// How many bytes at each.
+const PLACE: usize = 8 << 10;
+/// The largest size of one place: stored as it is, in one deflate block.
+const LARGEST: u64 = PLACE as u64 + 5;
+
+/// Whether deflate is worth its time, by a sample of a large file: of what was compressed before, the sample
+/// shrinks by less than one part in 128, and the whole by a few, at the slowest pace that deflate has.
+/// Most files show it at the first place.
+pub(super) fn shrinks(bytes: &Bytes) -> io::Result<bool> {
+    if bytes.len() < SMALLEST {
+        return Ok(true);
+    }
+    let (mut encoder, mut place, mut packed) = (Encoder::new(Level::Fast), vec![0; PLACE], 0);
+    let step = (bytes.len() - PLACE as u64) / (PLACES - 1);
+    for index in 0..PLACES {
+        bytes.read_exact_at(index * step, &mut place)?;
+        packed += encoder.block(&place, true).len() as u64;
+        let rest = (PLACES - 1 - index) * LARGEST;
+        if (packed + rest) * 128 <= PLACES * PLACE as u64 * 127 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LARGE: usize = 1 << 20;
+
+    fn noise(size: usize) -> Vec<u8> {
+        let mut state = 1_u64;
+        let mut byte = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state.to_be_bytes()[0]
+        };
+        (0..size).map(|_| byte()).collect()
+    }
+
+    #[test]
+    fn noise_does_not_shrink_and_the_rest_does() {
+        assert!(!shrinks(&Bytes::Memory(noise(LARGE))).unwrap());
+        assert!(shrinks(&Bytes::Memory(noise(LARGE - 1))).unwrap(), "too small to be worth a look");
+        assert!(shrinks(&Bytes::Memory(vec![0; 2 * LARGE])).unwrap());
+        let half = [noise(LARGE), vec![0; LARGE]].concat();
+        assert!(shrinks(&Bytes::Memory(half)).unwrap(), "half of it does");
+    }
+}

@@ -1,0 +1,82 @@
+//! The hashes in a wheel's software bill of materials.
+
+use std::collections::HashMap;
+use std::io::{Seek, Write};
+
+use rayon::prelude::*;
+
+use super::bytes::Bytes;
+use super::prepare::{Content, Ready};
+use super::write_error::WriteError;
+use crate::provenance::{Document, SBOM_PATH};
+use base::names::{Compression, RelPath};
+use plan::{Distribution, Plan};
+use wheel::archive::checksum::Sha256;
+use wheel::archive::deflate::{Level, Packed};
+use wheel::archive::wheel::{WheelWriter, dist_info_dir};
+
+/// Hashes by path. Looked up alone: it has no order.
+type Hashes = HashMap<RelPath, Sha256>;
+
+/// The hashes of the files in a wheel's archive that the document tells of: packing hashes the archive as a whole.
+fn archived(document: &Document, archive: &[Ready]) -> Result<Hashes, WriteError> {
+    let members: HashMap<&RelPath, &Bytes> =
+        archive.iter().filter_map(|ready| Some((&ready.path, file(ready)?))).collect();
+    let wanted: Vec<_> =
+        document.files().filter_map(|path| Some((path, *members.get(path)?))).collect();
+    let hash = |(path, bytes): (&RelPath, &Bytes)| {
+        let found =
+            bytes.sha256().map_err(|source| WriteError::Read { name: path.clone(), source })?;
+        Ok((path.clone(), found))
+    };
+    let hashes: Vec<_> = wanted.into_par_iter().map(hash).collect();
+    hashes.into_iter().collect()
+}
+
+/// A wheel's bill of materials on its way into the wheel, where it comes last: only then is every hash known.
+pub(super) struct Bill<'a> {
+    document: &'a Document,
+    archived: Hashes,
+    path: RelPath,
+}
+
+impl<'a> Bill<'a> {
+    /// The bill of `distribution`, whose archive has these members.
+    pub fn of(
+        document: &'a Document,
+        plan: &Plan,
+        distribution: &Distribution,
+        archive: &[Ready],
+    ) -> Result<Self, WriteError> {
+        let path = dist_info_dir(&distribution.name, &plan.version)?.join(&SBOM_PATH.parse()?);
+        Ok(Self { document, archived: archived(document, archive)?, path })
+    }
+
+    /// Writes it, with the hashes of the members that were written and of those in the archive.
+    pub fn write<W: Write + Seek>(
+        &self,
+        wheel: &mut WheelWriter<W>,
+        compression: Compression,
+    ) -> Result<(), WriteError> {
+        let mut document = self.document.clone();
+        let members = wheel.hashes();
+        document.fill(|path| {
+            members.get(path).or_else(|| self.archived.get(path)).map(Sha256::to_string)
+        });
+        drop(members);
+        let text = document.to_json();
+        let packed = if compression == Compression::Store {
+            Packed::stored(text.into_bytes())
+        } else {
+            Packed::new(text.as_bytes(), Level::Default)
+        };
+        Ok(wheel.member(&self.path, false, &packed)?)
+    }
+}
+
+fn file(ready: &Ready) -> Option<&Bytes> {
+    match &ready.content {
+        Content::File(bytes) => Some(bytes),
+        Content::Link(_) | Content::Directory => None,
+    }
+}

@@ -1,0 +1,227 @@
+//! Writing one wheel.
+
+use std::io::{BufWriter, Seek, Write};
+
+use rayon::prelude::*;
+
+use super::bytes::{Bytes, TarImage};
+use super::cache_lookup::CacheLookup;
+use super::dedup;
+use super::pack::Packable;
+use super::packing::Packing;
+use super::prepare::{Content, Output, Ready};
+use super::sample::shrinks;
+use super::sbom::Bill;
+use super::wheel_assembler::Sink;
+use super::write_error::WriteError;
+use crate::provenance::Document;
+use base::names::{Compression, PathError, RelPath};
+use plan::{Distribution, Plan};
+use wheel::archive::Timestamp;
+use wheel::archive::deflate::Level;
+use wheel::archive::entry_points::{CONSOLE_SCRIPTS, EntryPoint, EntryPointError, entry_points};
+use wheel::archive::stage::StagedFile;
+use wheel::archive::tarball::{self, Preset};
+use wheel::archive::variants;
+use wheel::archive::wheel::{WheelWriter, dist_info_dir, wheel_file};
+
+/// How much of a wheel is buffered before it goes to the disk.
+const BUFFER: usize = 1 << 20;
+
+/// Everything that goes into one wheel, in its order.
+pub(super) struct Contents<'a> {
+    members: Vec<Ready>,
+    /// The archive in a devel wheel, laid out.
+    archive: Option<Ready>,
+    info: Vec<Ready>,
+    /// The bill of materials, which lacks the hashes of members.
+    pub bill: Option<Bill<'a>>,
+}
+
+impl<'a> Contents<'a> {
+    /// Lays the archive out and makes the metadata.
+    pub fn of(
+        plan: &Plan,
+        distribution: &Distribution,
+        sbom: Option<&'a Document>,
+        output: Output,
+    ) -> Result<Self, WriteError> {
+        let bill = sbom
+            .map(|document| Bill::of(document, plan, distribution, &output.archive))
+            .transpose()?;
+        let archive = distribution.archive.as_ref().map(|archive| -> Result<Ready, WriteError> {
+            let image = Content::File(Bytes::Tar(layout(output.archive)?));
+            Ok(Ready { path: archive.path.clone(), executable: false, content: image })
+        });
+        let info = dist_info(plan, distribution, output.licenses)?;
+        let mut members = output.members;
+        // What a version changes comes last: two versions of a wheel begin with the same bytes, which whoever
+        // makes one of the other has to hash only once.
+        members.sort_by_key(Ready::is_made);
+        Ok(Self { members, archive: archive.transpose()?, info, bill })
+    }
+
+    /// The members with the way in which each is packed; `wheel` is the path that they go to.
+    pub fn entries<'e>(
+        &'e self,
+        distribution: &Distribution,
+        wheel: &'e str,
+        lookup: Option<CacheLookup<'_>>,
+    ) -> Result<Vec<Packable<'e>>, WriteError> {
+        let mut all =
+            entries(&self.members, |path| packing(distribution.compression_of(path)), lookup)?;
+        let xz = distribution.archive.as_ref().and_then(|archive| archive.xz).map(preset);
+        let rest = packing(distribution.compression);
+        all.extend(entries(self.archive.as_slice(), |_| xz.unwrap_or(rest), lookup)?);
+        all.extend(entries(&self.info, |_| rest, lookup)?);
+        dedup::mark(&mut all)?;
+        for entry in &mut all {
+            entry.wheel = wheel;
+        }
+        Ok(all)
+    }
+}
+
+/// The least [`super::Settings::memory`] that holds: what the largest block of `plan` takes, since a block is
+/// packed however large it is.
+pub fn least_memory(plan: &Plan) -> u64 {
+    let archives = plan.distributions.iter().filter_map(|d| d.archive.as_ref()?.xz);
+    let xz = archives.map(preset).map(Packing::most_memory).max();
+    let deflate = packing(Compression::Max).most_memory();
+    xz.map_or(deflate, |xz| xz.max(deflate))
+}
+
+/// How bytes are packed at a level of compression.
+pub(super) fn packing(compression: Compression) -> Packing<'static> {
+    match compression {
+        Compression::Store => Packing::Store,
+        Compression::Fast => Packing::Deflate(Level::Fast),
+        Compression::Default => Packing::Deflate(Level::Default),
+        Compression::Max => Packing::Deflate(Level::Max),
+    }
+}
+
+/// How an archive is packed with a preset of xz.
+pub(super) fn preset(number: u8) -> Packing<'static> {
+    Packing::Xz(Preset::new(number).unwrap_or_default())
+}
+
+/// Files with the way in which each is packed, as far as the cache has not got them.
+pub(super) fn entries<'a>(
+    members: &'a [Ready],
+    packing: impl Fn(&RelPath) -> Packing<'static> + Sync,
+    lookup: Option<CacheLookup<'_>>,
+) -> Result<Vec<Packable<'a>>, WriteError> {
+    let made = members.par_iter().filter_map(|member| match &member.content {
+        Content::File(bytes) => Some(entry(member, bytes, packing(&member.path), lookup)),
+        Content::Link(_) | Content::Directory => None,
+    });
+    made.collect::<Vec<_>>().into_iter().collect()
+}
+
+/// A member: the stream of the cache, else packed as planned; stored where deflating would not make it smaller.
+fn entry<'a>(
+    member: &'a Ready,
+    bytes: &'a Bytes,
+    packing: Packing<'a>,
+    lookup: Option<CacheLookup<'_>>,
+) -> Result<Packable<'a>, WriteError> {
+    let cannot_read = |source| WriteError::Read { name: member.path.clone(), source };
+    let mut entry = Packable::new(&member.path, member.executable, bytes, packing);
+    if let (Some(lookup), Packing::Deflate(_)) = (lookup, packing) {
+        let (stream, known) = lookup.stream(bytes, packing).map_err(cannot_read)?;
+        entry.known = known;
+        if let Some(stream) = stream {
+            entry.packing = Packing::Cached(stream);
+            return Ok(entry);
+        }
+    }
+    if matches!(packing, Packing::Deflate(_)) && !shrinks(bytes).map_err(cannot_read)? {
+        entry.packing = Packing::Store;
+    }
+    Ok(entry)
+}
+
+/// The wheel of `distribution` on `file`, with no members.
+pub(super) fn begin(
+    plan: &Plan,
+    distribution: &Distribution,
+    file: StagedFile,
+) -> Result<WheelWriter<Sink>, WriteError> {
+    Ok(WheelWriter::new(
+        BufWriter::with_capacity(BUFFER, file),
+        &distribution.name,
+        &plan.version,
+        Timestamp::EARLIEST,
+    )?)
+}
+
+/// Writes what ends a wheel, and tells its size.
+pub(super) fn end(wheel: WheelWriter<Sink>) -> Result<u64, WriteError> {
+    let mut file = wheel.finish()?;
+    file.flush()?;
+    Ok(file.stream_position()?)
+}
+
+/// The members of the metadata directory, but RECORD.
+fn dist_info(
+    plan: &Plan,
+    distribution: &Distribution,
+    licenses: Vec<Ready>,
+) -> Result<Vec<Ready>, WriteError> {
+    let directory = dist_info_dir(&distribution.name, &plan.version)?;
+    let text = |name: &str, text: String| -> Result<Ready, PathError> {
+        Ok(Ready {
+            path: directory.join(&name.parse()?),
+            executable: false,
+            content: Content::File(Bytes::Memory(text.into_bytes())),
+        })
+    };
+    let license_files: Vec<_> = licenses.iter().map(|l| l.path.clone()).collect();
+    let Distribution { name, metadata, .. } = distribution;
+    let metadata = metadata.render(name, &plan.version, &license_files)?;
+    let mut members =
+        vec![text("METADATA", metadata)?, text("WHEEL", wheel_file(&plan.platform_tag))?];
+    if !distribution.entry_points.is_empty() {
+        members.push(text("entry_points.txt", console_scripts(distribution)?)?);
+    }
+    if let Some(variant) = &distribution.wheel_variant {
+        members.push(text(variants::MEMBER, variant.json.clone())?);
+    }
+    let below: RelPath = "licenses".parse()?;
+    members.extend(
+        licenses.into_iter().map(|l| Ready { path: directory.join(&below).join(&l.path), ..l }),
+    );
+    Ok(members)
+}
+
+/// `entry_points.txt` of a distribution.
+pub(super) fn console_scripts(distribution: &Distribution) -> Result<String, EntryPointError> {
+    let group = || CONSOLE_SCRIPTS.to_owned();
+    let script = |(name, object): (&String, &String)| EntryPoint {
+        group: group(),
+        name: name.clone(),
+        object: object.clone(),
+    };
+    entry_points(&distribution.entry_points.iter().map(script).collect::<Vec<_>>())
+}
+
+/// Where each member of the archive is.
+pub(super) fn layout(members: Vec<Ready>) -> Result<TarImage, WriteError> {
+    let mut image = TarImage::default();
+    for Ready { path, executable, content } in members {
+        let time = Timestamp::EARLIEST;
+        match content {
+            Content::File(bytes) => {
+                image.push(tarball::file_headers(&path, executable, bytes.len(), time), bytes);
+            }
+            Content::Link(target) => image
+                .push(tarball::symlink_headers(&path, &target, time)?, Bytes::Memory(Vec::new())),
+            Content::Directory => {
+                image.push(tarball::directory_headers(&path, time), Bytes::Memory(Vec::new()));
+            }
+        }
+    }
+    image.end();
+    Ok(image)
+}

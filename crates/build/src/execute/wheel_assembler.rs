@@ -1,0 +1,288 @@
+//! Putting packed blocks together to the members of a wheel, in order.
+
+use std::io::BufWriter;
+
+use sha2::{Digest as _, Sha256};
+
+use super::buffers::Buffers;
+use super::cache_recorder::CacheRecorder;
+use super::pack::{Block, Body, Packable, Packed};
+use super::packing::Packing;
+use super::timings::{Kind, Recorder};
+use super::write_error::WriteError;
+use crate::cache::Content;
+use wheel::archive::checksum::{Checksum, Digest, Hasher};
+use wheel::archive::deflate;
+use wheel::archive::stage::StagedFile;
+use wheel::archive::tarball::{XzStream, xz_worst_case};
+use wheel::archive::wheel::{WheelMember, WheelWriter};
+
+/// Where a wheel's bytes go.
+pub(super) type Sink = BufWriter<StagedFile>;
+
+/// Writes the members of one wheel.
+pub(super) struct WheelAssembler<'a> {
+    wheel: WheelWriter<Sink>,
+    /// A member of which more blocks come.
+    open: Option<Open>,
+    /// An xz archive of which more blocks come.
+    xz: Option<OpenXz>,
+    /// A stream of the cache of which more blocks come.
+    cached: Option<WheelMember>,
+    cache_recorder: CacheRecorder,
+    buffers: &'a Buffers,
+    recorder: &'a Recorder,
+}
+
+/// The member that is being joined.
+struct Open {
+    member: WheelMember,
+    checksum: Checksum,
+    sha256: Sha256,
+    size: u64,
+}
+
+/// The xz archive that is being joined; the member's bytes are those of the stream.
+struct OpenXz {
+    member: WheelMember,
+    stream: XzStream,
+    hasher: Hasher,
+}
+
+impl<'a> WheelAssembler<'a> {
+    pub fn new(
+        wheel: WheelWriter<Sink>,
+        cache_recorder: CacheRecorder,
+        buffers: &'a Buffers,
+        recorder: &'a Recorder,
+    ) -> Self {
+        Self { wheel, open: None, xz: None, cached: None, cache_recorder, buffers, recorder }
+    }
+
+    /// The wheel, with all members that were written, and what is kept of them.
+    pub fn into_parts(self) -> (WheelWriter<Sink>, CacheRecorder) {
+        (self.wheel, self.cache_recorder)
+    }
+
+    /// Bytes of the wheel that are in its file and stay as they are.
+    pub fn solid(&self) -> u64 {
+        let buffered = self.wheel.sink().buffer().len() as u64;
+        self.wheel.complete().min(self.wheel.position() - buffered)
+    }
+
+    /// Writes one block. What it was made of is not read again.
+    pub fn write(&mut self, packed: Packed<'_>) -> Result<(), WriteError> {
+        let Block { entry, offset, len } = packed.block;
+        let is_last = packed.block.last();
+        let is_content = matches!(packed.body, Body::Bytes { .. } | Body::Xz { .. });
+        self.block(packed)?;
+        if is_last {
+            entry.bytes.give_up_before(entry.bytes.len());
+        } else if is_content {
+            entry.bytes.give_up_before(offset + len as u64);
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, packed: Packed<'_>) -> Result<(), WriteError> {
+        let Packed { block, body } = packed;
+        let entry = block.entry;
+        match body {
+            Body::Bytes { packed, sha256: Some(sha256), checksum, .. } => {
+                let digest = Digest { crc: checksum.value(), sha256, size: block.len as u64 };
+                let packed =
+                    deflate::Packed { method: entry.packing().method(), digest, bytes: packed };
+                self.member(entry, &packed)?;
+                self.cache_recorder
+                    .begin(entry.packing(), self.wheel.position() - packed.bytes.len() as u64);
+                self.cache_recorder.append(&packed.bytes);
+                self.cache_recorder.end(entry, &digest);
+                self.buffers.give(packed.bytes);
+                Ok(())
+            }
+            Body::Bytes { packed, content, checksum, sha256: None } => {
+                let mut open = self.open.take().map_or_else(|| self.begin(entry), Ok)?;
+                self.recorder.time(Kind::Write, packed.len() as u64, entry.subject(), || {
+                    self.wheel.append(&mut open.member, &packed)
+                })?;
+                self.cache_recorder.append(&packed);
+                open.checksum.append(&checksum);
+                let hashed = content.as_deref().unwrap_or(&packed);
+                self.recorder.time(Kind::Hash, block.len as u64, entry.subject(), || {
+                    open.sha256.update(hashed);
+                });
+                open.size += block.len as u64;
+                content.into_iter().chain([packed]).for_each(|buffer| self.buffers.give(buffer));
+                self.open = if block.last() { self.end(entry, open)? } else { Some(open) };
+                Ok(())
+            }
+            Body::Xz { made, news, kept } => {
+                let mut open = self.xz.take().map_or_else(|| self.begin_xz(entry), Ok)?;
+                open.stream.add(&made);
+                if let Some(news) = &news {
+                    self.cache_recorder.block(
+                        (!kept).then(|| (&made, self.wheel.position())),
+                        entry.packing(),
+                        news,
+                    );
+                }
+                self.append_xz(entry, &mut open, &made.bytes)?;
+                self.xz = if block.last() { self.end_xz(entry, open)? } else { Some(open) };
+                Ok(())
+            }
+            Body::Cached(packed) => self.cached(block, packed),
+            Body::Repeat => self.repeat(entry),
+        }
+    }
+
+    /// Writes a member that is one block.
+    fn member(&mut self, entry: &Packable<'_>, packed: &deflate::Packed) -> Result<(), WriteError> {
+        Ok(self.recorder.time(Kind::Write, packed.bytes.len() as u64, entry.subject(), || {
+            self.wheel.member(entry.name, entry.executable, packed)
+        })?)
+    }
+
+    /// Writes some of a stream that the cache has.
+    fn cached(&mut self, block: Block<'_>, packed: Vec<u8>) -> Result<(), WriteError> {
+        let entry = block.entry;
+        let Packing::Cached(stream) = entry.packing() else { return Ok(()) };
+        if block.first() {
+            self.cache_recorder.remember(&entry.known, Content(stream.digest.sha256));
+        }
+        if block.first() && block.last() {
+            let packed =
+                deflate::Packed { method: stream.method, digest: stream.digest, bytes: packed };
+            self.member(entry, &packed)?;
+            self.buffers.give(packed.bytes);
+            return Ok(());
+        }
+        let start =
+            || self.wheel.start(entry.name, entry.executable, stream.method, stream.digest.size);
+        let mut member = self.cached.take().map_or_else(start, Ok)?;
+        self.recorder.time(Kind::Write, packed.len() as u64, entry.subject(), || {
+            self.wheel.append(&mut member, &packed)
+        })?;
+        self.buffers.give(packed);
+        if block.last() {
+            return Ok(self.wheel.end(member, &stream.digest)?);
+        }
+        self.cached = Some(member);
+        Ok(())
+    }
+
+    /// Writes a member that has the bytes of an earlier one. The cache does not learn what the file came to:
+    /// it was compared and not hashed, and the other one may have changed since.
+    fn repeat(&mut self, entry: &Packable<'_>) -> Result<(), WriteError> {
+        let Packing::Repeat(first) = entry.packing() else { return Ok(()) };
+        let place = self.wheel.settled(first)?;
+        let mut source = self.wheel.sink().get_ref().part(place.clone())?;
+        let copy = || self.wheel.repeat(entry.name, entry.executable, first, &mut source);
+        Ok(self.recorder.time(Kind::Write, place.end - place.start, entry.subject(), copy)?)
+    }
+
+    fn begin(&mut self, entry: &Packable<'_>) -> Result<Open, WriteError> {
+        let member = self.wheel.start(
+            entry.name,
+            entry.executable,
+            entry.packing().method(),
+            entry.bytes.len(),
+        )?;
+        self.cache_recorder.begin(entry.packing(), self.wheel.position());
+        Ok(Open { member, checksum: Checksum::default(), sha256: Sha256::new(), size: 0 })
+    }
+
+    fn end(&mut self, entry: &Packable<'_>, open: Open) -> Result<Option<Open>, WriteError> {
+        let Open { member, checksum, sha256, size } = open;
+        let digest = Digest { crc: checksum.value(), sha256: sha256.into(), size };
+        self.cache_recorder.end(entry, &digest);
+        self.wheel.end(member, &digest)?;
+        Ok(None)
+    }
+
+    fn begin_xz(&mut self, entry: &Packable<'_>) -> Result<OpenXz, WriteError> {
+        let member = self.wheel.start_up_to(entry.name, xz_worst_case(entry.bytes.len()))?;
+        let mut open = OpenXz { member, stream: XzStream::default(), hasher: Hasher::default() };
+        self.append_xz(entry, &mut open, &XzStream::START)?;
+        Ok(open)
+    }
+
+    fn append_xz(
+        &mut self,
+        entry: &Packable<'_>,
+        open: &mut OpenXz,
+        bytes: &[u8],
+    ) -> Result<(), WriteError> {
+        self.recorder
+            .time(Kind::Hash, bytes.len() as u64, entry.subject(), || open.hasher.update(bytes));
+        self.recorder.time(Kind::Write, bytes.len() as u64, entry.subject(), || {
+            self.wheel.append(&mut open.member, bytes)
+        })?;
+        Ok(())
+    }
+
+    fn end_xz(
+        &mut self,
+        entry: &Packable<'_>,
+        mut open: OpenXz,
+    ) -> Result<Option<OpenXz>, WriteError> {
+        let end = open.stream.end();
+        self.append_xz(entry, &mut open, &end)?;
+        self.wheel.end(open.member, &open.hasher.finish())?;
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bytes::Bytes;
+    use super::super::pack::{Blocks, Packer};
+    use super::*;
+    use base::names::RelPath;
+    use wheel::archive::deflate::{BLOCK, Level};
+    use wheel::archive::{Stage, Timestamp};
+
+    /// A wheel whose member `b` is said to repeat `a`, or not.
+    fn wheel(contents: &[(RelPath, Bytes)], repeats: bool) -> Vec<u8> {
+        let (dir, buffers, recorder) =
+            (tempfile::tempdir().unwrap(), Buffers::default(), Recorder::new(false));
+        let stage = Stage::open(dir.path()).unwrap();
+        let sink =
+            BufWriter::with_capacity(1 << 20, stage.create(&"a.whl".parse().unwrap()).unwrap());
+        let wheel = WheelWriter::new(
+            sink,
+            &"d".parse().unwrap(),
+            &"1".parse().unwrap(),
+            Timestamp::EARLIEST,
+        )
+        .unwrap();
+        let mut wheel_assembler =
+            WheelAssembler::new(wheel, CacheRecorder::new(None), &buffers, &recorder);
+        let entry =
+            |(name, bytes)| Packable::new(name, false, bytes, Packing::Deflate(Level::Default));
+        let mut entries: Vec<Packable<'_>> =
+            contents.iter().map(|(name, bytes)| entry((name, bytes))).collect();
+        if repeats {
+            entries[1].packing = Packing::Repeat(&contents[0].0);
+        }
+        entries[1].executable = true;
+        let mut packer = Packer::new(None, &buffers, &recorder);
+        for block in Blocks::of(&entries) {
+            wheel_assembler.write(packer.pack(block).unwrap()).unwrap();
+            assert!(wheel_assembler.solid() <= wheel_assembler.wheel.position());
+        }
+        wheel_assembler.into_parts().0.finish().unwrap();
+        fs_err::read(stage.path(&"a.whl".parse().unwrap())).unwrap()
+    }
+
+    #[test]
+    fn a_member_that_repeats_another_is_as_if_it_was_packed() {
+        let content: Vec<u8> =
+            (0..2 * BLOCK + 9).map(|at| (at / 7 % 251).to_le_bytes()[0]).collect();
+        let members = ["a", "b", "c", "d-1.dist-info/METADATA", "d-1.dist-info/WHEEL"]
+            .map(|name| name.parse::<RelPath>().unwrap());
+        let contents =
+            [content.clone(), content, vec![1; BLOCK + 1], vec![2], vec![3]].map(Bytes::Memory);
+        let contents: Vec<(RelPath, Bytes)> = members.into_iter().zip(contents).collect();
+        assert!(wheel(&contents, true) == wheel(&contents, false));
+    }
+}

@@ -1,0 +1,249 @@
+//! One wheel in the making: which of its blocks are to be packed, and which wait to be written.
+
+use std::collections::BTreeMap;
+
+use super::pack::{Block, Blocks, Packable, Packed};
+use wheel::archive::deflate::BLOCK;
+
+/// Blocks that go through the pool as one: one large block, or many small ones.
+pub(super) type Batch<'a> = Vec<Block<'a>>;
+
+/// A batch that is packed.
+pub(super) type PackedBatch<'a> = Vec<Packed<'a>>;
+
+/// How many small blocks go as one.
+const SMALL: usize = 128;
+
+/// Bytes of a wheel that the system reads before they are needed: enough to keep a disk busy.
+const AHEAD: u64 = 32 << 20;
+
+/// Which wheels come first: the greater rank.
+///
+/// Of a wheel with much that is stored its one writer has the most to do, and other threads little. So it
+/// comes before those whose packing can fill all cores meanwhile. Among equals what costs most comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank {
+    /// Whether a third of its bytes, or more, are not compressed now.
+    stored: bool,
+    /// What packing all of it costs.
+    cost: u64,
+}
+
+impl Rank {
+    pub fn of(entries: &[Packable<'_>]) -> Self {
+        let (mut bytes, mut stored, mut cost) = (0, 0, 0);
+        for entry in entries {
+            let len = entry.extent();
+            bytes += len;
+            stored += if entry.packing.is_compressed_now() { 0 } else { len };
+            cost += len * entry.packing.weight();
+        }
+        Self { stored: stored > 0 && stored >= bytes / 3, cost }
+    }
+}
+
+/// What is still to be done for a wheel, and what is done and not written.
+#[derive(Debug)]
+pub(super) struct WheelQueue<'a> {
+    blocks: Blocks<'a>,
+    /// The blocks that nobody has asked the system to read yet.
+    ahead: Blocks<'a>,
+    /// Bytes that the system was asked to read and that nobody has taken.
+    asked: u64,
+    rank: Rank,
+    /// Batches handed out so far.
+    taken: u64,
+    /// Batches written so far.
+    written: u64,
+    ready: BTreeMap<u64, (PackedBatch<'a>, u64)>,
+}
+
+impl<'a> WheelQueue<'a> {
+    pub fn new(entries: &'a [Packable<'a>]) -> Self {
+        let (blocks, ahead) = (Blocks::of(entries), Blocks::of(entries));
+        Self {
+            blocks,
+            ahead,
+            asked: 0,
+            rank: Rank::of(entries),
+            taken: 0,
+            written: 0,
+            ready: BTreeMap::new(),
+        }
+    }
+
+    /// Where it comes among others.
+    pub fn rank(&self) -> Rank {
+        self.rank
+    }
+
+    /// How many batches are packed or waiting to be written.
+    pub fn in_flight(&self) -> u64 {
+        self.taken - self.written
+    }
+
+    /// What the next block needs of memory, if there is one.
+    pub fn next_memory(&self) -> Option<u64> {
+        self.peek().map(|block| block.memory())
+    }
+
+    /// Whether it is better not to begin with the next block now, since it is about to come.
+    pub fn is_held(&self) -> bool {
+        self.peek().is_some_and(|block| block.is_held())
+    }
+
+    fn peek(&self) -> Option<Block<'a>> {
+        self.blocks.clone().next()
+    }
+
+    /// The next blocks, with their number.
+    pub fn take(&mut self) -> (u64, Batch<'a>) {
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        while let Some(next) = self
+            .peek()
+            .filter(|next| batch.is_empty() || bytes + next.len <= BLOCK && !next.is_held())
+        {
+            next.settle();
+            let Some(block) = self.blocks.next() else { break };
+            bytes += block.len.max(1);
+            self.asked = self.asked.saturating_sub(block.len as u64);
+            batch.push(block);
+            if batch.len() == SMALL {
+                break;
+            }
+        }
+        self.taken += 1;
+        (self.taken - 1, batch)
+    }
+
+    /// The blocks to have read now, so that there are enough when they are taken. For after [`WheelQueue::take`].
+    pub fn ahead(&mut self) -> Batch<'a> {
+        let mut blocks = Vec::new();
+        while self.asked < AHEAD
+            && blocks.len() < 4 * SMALL
+            && let Some(block) = self.ahead.next()
+        {
+            self.asked += block.len as u64;
+            blocks.push(block);
+        }
+        blocks
+    }
+
+    /// Takes a packed batch, which holds so much memory, until those before it are written.
+    pub fn put(&mut self, number: u64, batch: PackedBatch<'a>, memory: u64) {
+        self.ready.insert(number, (batch, memory));
+    }
+
+    /// Whether something can be written.
+    pub fn is_ready(&self) -> bool {
+        self.ready.contains_key(&self.written)
+    }
+
+    /// The next batch to write, and the memory that it holds.
+    pub fn take_ready(&mut self) -> Option<(PackedBatch<'a>, u64)> {
+        let batch = self.ready.remove(&self.written)?;
+        self.written += 1;
+        Some(batch)
+    }
+
+    /// Whether every block has been handed out and written.
+    pub fn is_over(&self) -> bool {
+        self.peek().is_none() && self.in_flight() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bytes::Bytes;
+    use super::super::packing::Packing;
+    use super::*;
+    use base::names::RelPath;
+    use wheel::archive::deflate::Level;
+
+    #[test]
+    fn small_blocks_go_together_and_large_ones_alone() {
+        let name: RelPath = "a".parse().unwrap();
+        let sizes = [vec![10; 200], vec![2 * BLOCK, 5, BLOCK - 5, 1]].concat();
+        let contents: Vec<Bytes> = sizes.iter().map(|size| Bytes::Memory(vec![0; *size])).collect();
+        let entry = |bytes| Packable::new(&name, false, bytes, Packing::Store);
+        let entries: Vec<Packable<'_>> = contents.iter().map(entry).collect();
+        let mut wheel_queue = WheelQueue::new(&entries);
+        let mut batches = Vec::new();
+        while wheel_queue.next_memory().is_some() {
+            let (number, batch) = wheel_queue.take();
+            assert_eq!(number, batches.len() as u64);
+            batches.push((batch.len(), batch.iter().map(|b| b.len).sum::<usize>()));
+        }
+        assert_eq!(batches, [(128, 1280), (72, 720), (1, BLOCK), (1, BLOCK), (2, BLOCK), (1, 1)]);
+        assert_eq!(wheel_queue.in_flight(), 6);
+    }
+
+    #[test]
+    fn what_is_stored_comes_first_and_then_what_costs_most() {
+        let name: RelPath = "a".parse().unwrap();
+        let contents = [10, 20, 30].map(|size| Bytes::Memory(vec![0; size]));
+        let deflate = Packing::Deflate(Level::Default);
+        let rank = |packings: [Packing; 3]| {
+            let entries: Vec<Packable<'_>> = contents
+                .iter()
+                .zip(packings)
+                .map(|(bytes, it)| Packable::new(&name, false, bytes, it))
+                .collect();
+            WheelQueue::new(&entries).rank()
+        };
+        let ranks = [
+            rank([Packing::Store, deflate, deflate]),
+            rank([deflate; 3]),
+            rank([Packing::Store; 3]),
+            rank([deflate, Packing::Store, deflate]),
+            WheelQueue::new(&[]).rank(),
+        ];
+        assert!(
+            ranks[4] < ranks[0]
+                && ranks[0] < ranks[1]
+                && ranks[1] < ranks[2]
+                && ranks[2] < ranks[3],
+            "{ranks:?}"
+        );
+    }
+
+    #[test]
+    fn every_block_is_asked_for_once_and_before_it_is_taken() {
+        let name: RelPath = "a".parse().unwrap();
+        let sizes = [vec![5; 3000], vec![50 * BLOCK, 0, 7]].concat();
+        let contents: Vec<Bytes> = sizes.iter().map(|size| Bytes::Memory(vec![0; *size])).collect();
+        let entry = |bytes| Packable::new(&name, false, bytes, Packing::Store);
+        let entries: Vec<Packable<'_>> = contents.iter().map(entry).collect();
+        let (mut wheel_queue, mut taken, mut asked, most) =
+            (WheelQueue::new(&entries), 0, Vec::new(), 2 * usize::try_from(AHEAD).unwrap());
+        while wheel_queue.next_memory().is_some() {
+            taken += wheel_queue.take().1.iter().map(|block| block.len).sum::<usize>();
+            let before: usize = asked.iter().sum();
+            asked.extend(wheel_queue.ahead().iter().map(|block| block.len));
+            let now: usize = asked.iter().sum();
+            assert!(
+                now >= taken && now <= before.max(taken) + most,
+                "{taken} taken, {before} asked for, then {now}"
+            );
+        }
+        let blocks: Vec<usize> = Blocks::of(&entries).map(|block| block.len).collect();
+        assert!(asked == blocks && wheel_queue.ahead().is_empty());
+    }
+
+    #[test]
+    fn batches_are_written_in_their_order() {
+        let name: RelPath = "a".parse().unwrap();
+        let content = Bytes::Memory(vec![0; 3 * BLOCK]);
+        let entries = [Packable::new(&name, false, &content, Packing::Store)];
+        let mut wheel_queue = WheelQueue::new(&entries);
+        let taken: Vec<u64> = (0..3).map(|_| wheel_queue.take().0).collect();
+        for number in taken.into_iter().rev() {
+            assert!(!wheel_queue.is_ready());
+            wheel_queue.put(number, Vec::new(), number);
+        }
+        let written: Vec<u64> =
+            std::iter::from_fn(|| wheel_queue.take_ready()).map(|(_, memory)| memory).collect();
+        assert_eq!(written, [0, 1, 2]);
+        assert!(wheel_queue.is_over());
+    }
+}

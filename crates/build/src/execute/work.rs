@@ -1,0 +1,512 @@
+//! The one place where a build works in parallel: all blocks of all wheels, in one pool.
+//!
+//! Every thread of the pool does whatever is the most urgent at the moment: write what is ready,
+//! else hash what was written, else pack the next block of the wheel of highest rank that may have one more in flight, else
+//! wait. Wheels with much for their writer and large ones rank high, so that at the end there are
+//! small ones to fill the cores with. Each wheel has one writer at a time, and its blocks come in order, so that
+//! the bytes are the same however the threads take turns.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::pack::{PackError, Packer};
+use super::wheel_queue::{Batch, PackedBatch, WheelQueue};
+
+/// Writes one wheel.
+pub(super) trait Writer<'a>: Send {
+    /// What can go wrong.
+    type Error: From<PackError> + Send;
+    /// Goes over what is written.
+    type Follower: Follower<Error = Self::Error>;
+
+    /// The first block was taken.
+    fn begin(&mut self);
+    /// The next blocks, in order.
+    fn write(&mut self, batch: PackedBatch<'a>) -> Result<(), Self::Error>;
+    /// All blocks were written.
+    fn end(&mut self) -> Result<(), Self::Error>;
+    /// So many bytes are in the file and stay as they are: after the end, all of them.
+    fn solid(&self) -> u64;
+    /// The follower has seen every byte.
+    fn finish(&mut self, follower: Self::Follower);
+}
+
+/// Sees the bytes of one wheel once more while it grows, in order.
+pub(super) trait Follower: Send {
+    /// What can go wrong.
+    type Error;
+
+    /// Goes on to byte `end` of the wheel.
+    fn follow(&mut self, end: u64) -> Result<(), Self::Error>;
+}
+
+/// How many bytes are worth a follower's while, as long as more come: so few that at the end little is left.
+const STRETCH: u64 = 16 << 20;
+
+/// How many batches of one wheel may be packed or wait to be written, at most: as many as its one writer keeps up with.
+const MOST: u64 = 16;
+
+/// How long a thread waits before it looks again whether a stream has come.
+const SHORT: Duration = Duration::from_millis(5);
+
+/// As many as keep `threads` busy, and one more for each to go on with.
+fn in_flight(threads: usize) -> u64 {
+    (2 * threads as u64 + 2).min(MOST)
+}
+
+/// Works until all queues are written and finished by their writers, on every thread of the current pool.
+///
+/// `memory` bounds the bytes of blocks in flight; a block that is larger goes alone.
+///
+/// # Errors
+/// The first in the order of the queues among those that came up, with its wheel; the others stop then.
+pub(super) fn run<'a, W: Writer<'a>>(
+    queues: Vec<(WheelQueue<'a>, &mut W, W::Follower)>,
+    memory: u64,
+    packer: impl Fn() -> Packer<'a> + Sync,
+) -> Result<(), (usize, W::Error)> {
+    let mut runs: Vec<Run<'a, '_, W>> = queues
+        .into_iter()
+        .map(|(wheel_queue, writer, follower)| Run::new(wheel_queue, writer, follower))
+        .collect();
+    for (index, run) in runs.iter_mut().enumerate() {
+        run.index = index;
+    }
+    runs.sort_by_key(|run| std::cmp::Reverse(run.wheel_queue.rank()));
+    let most = in_flight(rayon::current_num_threads());
+    let state = State { runs, most, held: 0, hoping: false, faults: Vec::new(), over: false };
+    let work = Work { state: Mutex::new(state), changed: Condvar::new(), memory };
+    rayon::broadcast(|_| {
+        let _bell = Bell(&work);
+        let mut packer = packer();
+        while let Some(task) = work.next() {
+            work.carry_out(task, &mut packer);
+        }
+    });
+    let State { mut faults, .. } = work.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    faults.sort_by_key(|(index, _)| *index);
+    faults.into_iter().next().map_or(Ok(()), Err)
+}
+
+/// A wheel, its writer when nobody writes, and its follower when nobody follows.
+struct Run<'a, 'w, W: Writer<'a>> {
+    wheel_queue: WheelQueue<'a>,
+    writer: Option<&'w mut W>,
+    follower: Option<W::Follower>,
+    /// Bytes that stay as they are.
+    solid: u64,
+    /// Bytes that the follower has seen.
+    followed: u64,
+    stage: Stage,
+    index: usize,
+}
+
+/// How far a wheel is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Waiting,
+    Begun,
+    Ended,
+    Finished,
+}
+
+impl<'a, 'w, W: Writer<'a>> Run<'a, 'w, W> {
+    fn new(wheel_queue: WheelQueue<'a>, writer: &'w mut W, follower: W::Follower) -> Self {
+        Self {
+            wheel_queue,
+            writer: Some(writer),
+            follower: Some(follower),
+            solid: 0,
+            followed: 0,
+            stage: Stage::Waiting,
+            index: 0,
+        }
+    }
+
+    /// Where the follower can go on to, when that is worth its while.
+    fn ahead(&self) -> Option<u64> {
+        let (bytes, least) =
+            (self.solid - self.followed, if self.stage == Stage::Ended { 1 } else { STRETCH });
+        (bytes >= least && self.follower.is_some()).then_some(self.followed + bytes.min(STRETCH))
+    }
+
+    /// Whether all is written, and what it came to is known.
+    fn is_complete(&self) -> bool {
+        self.stage == Stage::Ended && self.writer.is_some() && self.followed == self.solid
+    }
+}
+
+struct State<'a, 'w, W: Writer<'a>> {
+    runs: Vec<Run<'a, 'w, W>>,
+    /// Batches in flight of each.
+    most: u64,
+    /// Bytes of memory that blocks hold.
+    held: u64,
+    /// Whether a block was left for later that is about to come from elsewhere.
+    hoping: bool,
+    faults: Vec<(usize, W::Error)>,
+    /// Nobody shall begin anything.
+    over: bool,
+}
+
+/// What a thread does next.
+enum Task<'a, 'w, W: Writer<'a>> {
+    Begin(usize, &'w mut W),
+    Pack { run: usize, number: u64, batch: Batch<'a>, ahead: Batch<'a>, memory: u64 },
+    Write { run: usize, writer: &'w mut W, batch: PackedBatch<'a>, memory: u64 },
+    End(usize, &'w mut W),
+    Follow { run: usize, follower: W::Follower, end: u64 },
+    Finish(&'w mut W, W::Follower),
+}
+
+impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
+    /// The most urgent task, if there is one at the moment.
+    fn task(&mut self, limit: u64) -> Option<Task<'a, 'w, W>> {
+        self.write()
+            .or_else(|| self.end())
+            .or_else(|| self.follow())
+            .or_else(|| self.finish())
+            .or_else(|| self.pack(limit))
+    }
+
+    fn write(&mut self) -> Option<Task<'a, 'w, W>> {
+        let (index, run) = self
+            .runs
+            .iter_mut()
+            .enumerate()
+            .find(|(_, run)| run.writer.is_some() && run.wheel_queue.is_ready())?;
+        let (batch, memory) = run.wheel_queue.take_ready()?;
+        Some(Task::Write { run: index, writer: run.writer.take()?, batch, memory })
+    }
+
+    /// The first run for which this holds, with its number.
+    fn find(
+        &mut self,
+        holds: impl Fn(&mut Run<'a, 'w, W>) -> bool,
+    ) -> Option<(usize, &mut Run<'a, 'w, W>)> {
+        self.runs.iter_mut().enumerate().find_map(|(index, run)| holds(run).then_some((index, run)))
+    }
+
+    fn end(&mut self) -> Option<Task<'a, 'w, W>> {
+        let (index, run) = self.find(|run| {
+            run.stage < Stage::Ended && run.writer.is_some() && run.wheel_queue.is_over()
+        })?;
+        run.stage = Stage::Ended;
+        // Its size is known when the end is written, and until then nothing is complete.
+        Some(Task::End(index, run.writer.take()?))
+    }
+
+    fn follow(&mut self) -> Option<Task<'a, 'w, W>> {
+        let (index, run) = self.find(|run| run.ahead().is_some())?;
+        let end = run.ahead()?;
+        Some(Task::Follow { run: index, end, follower: run.follower.take()? })
+    }
+
+    fn finish(&mut self) -> Option<Task<'a, 'w, W>> {
+        let (_, run) = self.find(|run| run.is_complete())?;
+        run.stage = Stage::Finished;
+        Some(Task::Finish(run.writer.take()?, run.follower.take()?))
+    }
+
+    fn pack(&mut self, limit: u64) -> Option<Task<'a, 'w, W>> {
+        self.hoping = false;
+        for (index, run) in self
+            .runs
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, run)| run.wheel_queue.in_flight() < self.most)
+        {
+            let Some(memory) = run.wheel_queue.next_memory() else { continue };
+            if run.wheel_queue.is_held() {
+                self.hoping = true;
+                continue;
+            }
+            if self.held > 0 && self.held + memory > limit {
+                continue;
+            }
+            if run.stage == Stage::Waiting {
+                run.stage = Stage::Begun;
+                return Some(Task::Begin(index, run.writer.take()?));
+            }
+            let ((number, batch), ahead) = (run.wheel_queue.take(), run.wheel_queue.ahead());
+            let memory = batch.iter().map(super::pack::Block::memory).sum();
+            self.held += memory;
+            return Some(Task::Pack { run: index, number, batch, ahead, memory });
+        }
+        None
+    }
+
+    fn is_over(&self) -> bool {
+        self.over || self.runs.iter().all(|run| run.stage == Stage::Finished)
+    }
+
+    fn fail(&mut self, run: usize, fault: W::Error) {
+        self.faults.push((self.runs[run].index, fault));
+        self.over = true;
+    }
+}
+
+struct Work<'a, 'w, W: Writer<'a>> {
+    state: Mutex<State<'a, 'w, W>>,
+    changed: Condvar,
+    memory: u64,
+}
+
+impl<'a, 'w, W: Writer<'a>> Work<'a, 'w, W> {
+    fn lock(&self) -> MutexGuard<'_, State<'a, 'w, W>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for something to do; `None` when all is done.
+    fn next(&self) -> Option<Task<'a, 'w, W>> {
+        let mut state = self.lock();
+        loop {
+            if state.is_over() {
+                return None;
+            }
+            if let Some(task) = state.task(self.memory) {
+                return Some(task);
+            }
+            // Who brings streams does not ring.
+            let time = if state.hoping { SHORT } else { Duration::MAX };
+            let waited = self.changed.wait_timeout(state, time);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn carry_out(&self, task: Task<'a, 'w, W>, packer: &mut Packer<'a>) {
+        match task {
+            Task::Begin(run, writer) => {
+                writer.begin();
+                self.lock().runs[run].writer = Some(writer);
+            }
+            Task::Pack { run, number, batch, ahead, memory } => {
+                packer.read_ahead(&ahead);
+                let done: Result<PackedBatch<'a>, _> =
+                    batch.into_iter().map(|block| packer.pack(block)).collect();
+                let mut state = self.lock();
+                match done {
+                    Ok(batch) => state.runs[run].wheel_queue.put(number, batch, memory),
+                    Err(fault) => state.fail(run, fault.into()),
+                }
+            }
+            Task::Write { run, writer, batch, memory } => {
+                let written = writer.write(batch);
+                self.give_back(run, writer, written, memory);
+            }
+            Task::End(run, writer) => {
+                let ended = writer.end();
+                self.give_back(run, writer, ended, 0);
+            }
+            Task::Follow { run, mut follower, end } => {
+                let followed = follower.follow(end);
+                let mut state = self.lock();
+                (state.runs[run].follower, state.runs[run].followed) = (Some(follower), end);
+                if let Err(fault) = followed {
+                    state.fail(run, fault);
+                }
+            }
+            Task::Finish(writer, follower) => writer.finish(follower),
+        }
+        self.changed.notify_all();
+    }
+
+    fn give_back(&self, run: usize, writer: &'w mut W, done: Result<(), W::Error>, memory: u64) {
+        let mut state = self.lock();
+        state.held -= memory;
+        state.runs[run].solid = writer.solid();
+        state.runs[run].writer = Some(writer);
+        if let Err(fault) = done {
+            state.fail(run, fault);
+        }
+    }
+}
+
+/// Wakes those that wait when a thread ends: of a thread that panics they would wait for ever.
+struct Bell<'r, 'a, 'w, W: Writer<'a>>(&'r Work<'a, 'w, W>);
+
+impl<'a, W: Writer<'a>> Drop for Bell<'_, 'a, '_, W> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.lock().over = true;
+        }
+        self.0.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::buffers::Buffers;
+    use super::super::bytes::Bytes;
+    use super::super::pack::{Body, Packable};
+    use super::super::packing::Packing;
+    use super::super::timings::Recorder;
+    use super::*;
+    use base::names::RelPath;
+    use wheel::archive::deflate::BLOCK;
+
+    /// Remembers how far it was let.
+    #[derive(Default)]
+    struct Eyes(u64);
+
+    impl Follower for Eyes {
+        type Error = Fault;
+
+        fn follow(&mut self, end: u64) -> Result<(), Fault> {
+            assert!(self.0 < end && end - self.0 <= STRETCH, "from {} to {end}", self.0);
+            self.0 = end;
+            Ok(())
+        }
+    }
+
+    /// Remembers what it was given.
+    #[derive(Default)]
+    struct Seen {
+        content: Vec<u8>,
+        begun: usize,
+        finished: usize,
+        /// The block at which to fail or to panic.
+        fails: Option<usize>,
+        panics: Option<usize>,
+        blocks: usize,
+    }
+
+    #[derive(Debug, thiserror::Error)]
+    enum Fault {
+        #[error("the disk")]
+        Disk,
+        #[error(transparent)]
+        Pack(#[from] PackError),
+    }
+
+    impl<'a> Writer<'a> for Seen {
+        type Error = Fault;
+        type Follower = Eyes;
+
+        fn begin(&mut self) {
+            self.begun += 1;
+        }
+
+        fn write(&mut self, batch: PackedBatch<'a>) -> Result<(), Fault> {
+            for packed in batch {
+                assert_ne!(self.panics, Some(self.blocks), "as the test wants");
+                if self.fails == Some(self.blocks) {
+                    return Err(Fault::Disk);
+                }
+                self.blocks += 1;
+                let Body::Bytes { packed, .. } = packed.body else { panic!("nothing here is xz") };
+                self.content.extend(packed);
+            }
+            Ok(())
+        }
+
+        fn end(&mut self) -> Result<(), Fault> {
+            self.content.extend(END);
+            Ok(())
+        }
+
+        fn solid(&self) -> u64 {
+            self.content.len() as u64
+        }
+
+        fn finish(&mut self, Eyes(seen): Eyes) {
+            assert_eq!(seen, self.content.len() as u64, "what was followed");
+            self.finished += 1;
+        }
+    }
+
+    /// What is behind all members.
+    const END: &[u8] = b"end";
+
+    /// Wheels whose members have these sizes, each filled with what tells it from the others.
+    fn contents(wheels: &[&[usize]]) -> Vec<Vec<Bytes>> {
+        let member = |wheel: usize, size: usize| {
+            Bytes::Memory(
+                (0..size).map(|at| ((at / 1000 + wheel) % 251).to_le_bytes()[0]).collect(),
+            )
+        };
+        wheels
+            .iter()
+            .enumerate()
+            .map(|(wheel, sizes)| sizes.iter().map(|size| member(wheel, *size)).collect())
+            .collect()
+    }
+
+    fn build(
+        contents: &[Vec<Bytes>],
+        writers: &mut [Seen],
+        threads: usize,
+        memory: u64,
+    ) -> Result<(), (usize, Fault)> {
+        let name: RelPath = "a".parse().unwrap();
+        let entry = |bytes| Packable::new(&name, false, bytes, Packing::Store);
+        let entries: Vec<Vec<Packable<'_>>> =
+            contents.iter().map(|wheel| wheel.iter().map(entry).collect()).collect();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let (buffers, recorder) = (Buffers::default(), Recorder::new(false));
+            let queues = entries
+                .iter()
+                .map(|entries| WheelQueue::new(entries))
+                .zip(writers)
+                .map(|(wheel_queue, writer)| (wheel_queue, writer, Eyes::default()))
+                .collect();
+            run(queues, memory, || Packer::new(None, &buffers, &recorder))
+        })
+    }
+
+    const WHEELS: [&[usize]; 5] =
+        [&[10; 300], &[12 * BLOCK + 7], &[], &[BLOCK, 0, 1, 3 * BLOCK], &[5]];
+
+    #[test]
+    fn every_wheel_gets_its_bytes_in_order() {
+        let contents = contents(&WHEELS);
+        for (threads, memory) in
+            [(1, u64::MAX), (2, u64::MAX), (7, u64::MAX), (3, 1), (2, 3 * BLOCK as u64)]
+        {
+            let mut writers: Vec<Seen> = WHEELS.iter().map(|_| Seen::default()).collect();
+            build(&contents, &mut writers, threads, memory).unwrap();
+            for (seen, wheel) in writers.iter().zip(&contents) {
+                let whole: Vec<u8> = wheel
+                    .iter()
+                    .flat_map(
+                        |b| if let Bytes::Memory(bytes) = b { bytes.clone() } else { Vec::new() },
+                    )
+                    .collect();
+                assert!(
+                    seen.content == [&whole, END].concat(),
+                    "{threads} threads, {memory} bytes"
+                );
+                assert_eq!((seen.begun, seen.finished), (usize::from(!wheel.is_empty()), 1));
+            }
+        }
+    }
+
+    #[test]
+    fn a_fault_ends_the_build_and_names_its_wheel() {
+        for threads in [1, 4] {
+            let mut writers: Vec<Seen> = WHEELS.iter().map(|_| Seen::default()).collect();
+            writers[1].fails = Some(6);
+            let (wheel, fault) =
+                build(&contents(&WHEELS), &mut writers, threads, u64::MAX).unwrap_err();
+            assert_eq!((wheel, fault.to_string()), (1, "the disk".to_owned()));
+            assert_eq!(writers[1].finished, 0);
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_a_thread_that_panicked() {
+        let (done, finished) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let built = std::panic::catch_unwind(|| {
+                let mut writers: Vec<Seen> = WHEELS.iter().map(|_| Seen::default()).collect();
+                writers[1].panics = Some(3);
+                let _ = build(&contents(&WHEELS), &mut writers, 4, u64::MAX);
+            });
+            done.send(built.is_err())
+        });
+        assert!(finished.recv_timeout(Duration::from_mins(1)).unwrap(), "the panic came through");
+    }
+}

@@ -1,0 +1,141 @@
+//! The gate of every directory of packages and every store: what enters passes the rules that [`wheel::verify`]
+//! has for a single package.
+//!
+//! ```text
+//! files ─entrants─► read (each once) ─► findings ─Judged (the manifest's lines)─► errors ─allowed codes─► refused
+//! ```
+//!
+//! Rooms that put packages in place call [`Gate::check`] with the files as they are before they get their final
+//! names. Packages that a build makes of artifacts do not pass it: the code that writes them is tested with
+//! `verify`. Warnings do not refuse.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use base::source::{Code, Problems, Severity};
+use manifest::Manifest;
+use wheel::verify::{self, Finding, Package, Shown, Targets};
+
+mod judged;
+mod owner;
+mod read;
+
+pub use judged::{Judged, Reason};
+pub use owner::{Owner, filled, known_target, misplaced};
+pub use read::{Entrant, read};
+
+/// The rules for packages that enter a directory or a store.
+pub struct Gate<'g> {
+    /// Its `ignore` and `allow-isa` lines accept findings.
+    pub manifest: &'g Manifest,
+    /// Codes of findings that are let through.
+    pub allowed: &'g [Code],
+    /// Gets the findings that are let through.
+    pub told: &'g (dyn Fn(&[Finding]) + Sync),
+}
+
+/// Why packages do not enter.
+#[derive(Debug, thiserror::Error)]
+pub enum GateError {
+    /// The errors that were found in them.
+    #[error("{}", summary(.0))]
+    Refused(Vec<Finding>),
+    /// A package could not be read.
+    #[error("a package cannot be checked")]
+    Io(#[from] io::Error),
+}
+
+impl std::fmt::Debug for Gate<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Gate").field("allowed", &self.allowed).finish_non_exhaustive()
+    }
+}
+
+impl Gate<'_> {
+    /// Reads the packages among `files`, each once, and refuses them if one has an error.
+    ///
+    /// # Errors
+    /// When a package has an error that neither the manifest nor a code accepts, and when one cannot be read.
+    pub fn check<'f>(&self, files: impl IntoIterator<Item = &'f Path>) -> Result<(), GateError> {
+        let entrants: Vec<Entrant> = files.into_iter().filter_map(Entrant::of).collect();
+        self.check_as(&entrants)
+    }
+
+    /// The same for packages whose files are not yet called as they will be.
+    ///
+    /// # Errors
+    /// As [`Gate::check`].
+    pub fn check_as(&self, entrants: &[Entrant]) -> Result<(), GateError> {
+        let targets = Arc::new(Targets::new(self.manifest.families.target_names()));
+        let packages = read(entrants, &targets)?;
+        let errors = self.errors(&targets, &packages);
+        let (allowed, refused) = let_through(errors, self.allowed);
+        if !refused.is_empty() {
+            return Err(GateError::Refused(refused));
+        }
+        if !allowed.is_empty() {
+            (self.told)(&allowed);
+        }
+        Ok(())
+    }
+
+    /// The errors of single packages that the manifest does not accept.
+    fn errors(&self, targets: &Targets, packages: &[Package]) -> Vec<Finding> {
+        let own = packages.iter().flat_map(|package| package.findings.iter().cloned());
+        let misplaced = owner::misplaced(self.manifest, targets, packages);
+        let rules = || self.manifest.system_libraries.iter();
+        let on_system = |library: &str| rules().any(|rule| rule.name.matches(library));
+        let loading = verify::loading(packages, &on_system);
+        let mut kept =
+            Judged::new(self.manifest, packages, own.chain(misplaced).chain(loading).collect())
+                .kept;
+        kept.retain(|finding| finding.severity == Severity::Error);
+        kept
+    }
+}
+
+/// Parts findings into errors that `allowed` codes let through, and the rest.
+pub fn let_through(findings: Vec<Finding>, allowed: &[Code]) -> (Vec<Finding>, Vec<Finding>) {
+    findings
+        .into_iter()
+        .partition(|finding| finding.severity == Severity::Error && allowed.contains(&finding.code))
+}
+
+/// A warning for each fault that was let through.
+pub fn warnings(allowed: &[Finding], shown: Shown) -> Problems {
+    let doubtful =
+        allowed.iter().map(|finding| Finding { severity: Severity::Warning, ..finding.clone() });
+    let doubtful: Vec<Finding> = doubtful.collect();
+    let mut warnings = Problems::new();
+    for problem in verify::problems(&doubtful, shown).iter() {
+        let help = format!("let through: --allow {}", problem.code());
+        warnings.push(problem.clone().help(help));
+    }
+    warnings
+}
+
+/// An error for each fault that is refused, with the option that lets it through.
+pub fn problems(refused: &[Finding]) -> Problems {
+    let mut problems = Problems::new();
+    for problem in verify::problems(refused, Shown::Few).iter() {
+        let option = format!("`--allow {}` lets it through with a warning", problem.code());
+        let help = match problem.remedy() {
+            Some(remedy) => format!("{remedy}; {option}"),
+            None => format!("make the package again without this fault; {option}"),
+        };
+        problems.push(problem.clone().help(help));
+    }
+    problems
+}
+
+/// The first fault, and the option that lets it through.
+fn summary(refused: &[Finding]) -> String {
+    let Some(first) = refused.first() else { return "no package is refused".to_owned() };
+    let more = match refused.len() {
+        0 | 1 => String::new(),
+        2 => " (and 1 more finding)".to_owned(),
+        count => format!(" (and {} more findings)", count - 1),
+    };
+    format!("{first}{more}; `--allow {}` lets it through with a warning", first.code)
+}

@@ -1,0 +1,83 @@
+//! Packages that are read to be judged: parts of wheels at the same time, so that a large one does not delay the
+//! others.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use base::names::Form;
+use base::regular;
+use wheel::verify::{self, Member, Package, Targets, Wheel};
+
+/// A package that is to be read.
+#[derive(Debug, Clone)]
+pub struct Entrant {
+    /// The file.
+    pub path: PathBuf,
+    /// A wheel or an sdist.
+    pub form: Form,
+    /// The name that findings call it by.
+    pub name: String,
+    /// The name that a wheel's file will have; without it, the name of `path` counts.
+    pub file_name: Option<String>,
+}
+
+impl Entrant {
+    /// The package at `path`; `None` of a file with another ending.
+    pub fn of(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_string_lossy().into_owned();
+        let form = Form::of_file(&name)?;
+        Some(Self { path: path.to_owned(), form, name, file_name: None })
+    }
+
+    /// The package in `file`, which gets the path `place`; `None` of a place with another ending.
+    pub fn renamed(file: &Path, place: &Path) -> Option<Self> {
+        let entrant = Self::of(place)?;
+        let file_name = (file != place).then(|| entrant.name.clone());
+        Some(Self { path: file.to_owned(), file_name, ..entrant })
+    }
+
+    fn open(&self, targets: &Arc<Targets>) -> io::Result<Option<Wheel>> {
+        if self.form == Form::Sdist {
+            return Ok(None);
+        }
+        let wheel = Wheel::open(&self.path, &self.name)?.with_targets(targets);
+        Ok(Some(match &self.file_name {
+            Some(name) => wheel.called(name),
+            None => wheel,
+        }))
+    }
+}
+
+/// Reads every byte of the packages, in their order.
+///
+/// # Errors
+/// When a file cannot be read. Faults of packages are findings.
+pub fn read(packages: &[Entrant], targets: &Arc<Targets>) -> io::Result<Vec<Package>> {
+    let opened: Vec<io::Result<Option<Wheel>>> =
+        packages.par_iter().map(|package| package.open(targets)).collect();
+    let opened = opened.into_iter().collect::<io::Result<Vec<_>>>()?;
+    let parts =
+        opened.iter().enumerate().filter_map(|(index, wheel)| Some((index, wheel.as_ref()?)));
+    let parts: Vec<_> = parts
+        .flat_map(|(index, wheel)| wheel.parts().into_iter().map(move |part| (index, wheel, part)))
+        .collect();
+    let read: Vec<_> =
+        parts.into_par_iter().map(|(index, wheel, part)| (index, wheel.read(part))).collect();
+    let mut members: Vec<Vec<Member>> = opened.iter().map(|_| Vec::new()).collect();
+    for (index, part) in read {
+        let path = &packages[index].path;
+        members[index].extend(part.map_err(|error| regular::of(path, error))?);
+    }
+    let all: Vec<_> = opened.into_iter().zip(members).zip(packages).collect();
+    let concluded: Vec<io::Result<Package>> = all
+        .into_par_iter()
+        .map(|((wheel, members), package)| match wheel {
+            Some(wheel) => Ok(wheel.conclude(&members)),
+            None => verify::sdist(&package.path, &package.name),
+        })
+        .collect();
+    concluded.into_iter().collect()
+}

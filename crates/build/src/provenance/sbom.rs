@@ -1,0 +1,291 @@
+//! The software bill of materials of a wheel: `CycloneDX` 1.6, one JSON document (PEP 770).
+//!
+//! It names every binary and every file of device code that the wheel installs, the archive in
+//! a devel wheel included: where the file is, the artifact that it is from, its version where a
+//! name tells one, what it is loaded with, and the licence texts of its project. Nothing is
+//! guessed: what is not known is not there. Hashes come when the bytes do ([`Document::fill`]).
+//!
+//! A document depends on its distribution and the catalog alone, so that it is the same whether
+//! other packages are built beside it or not.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use base::names::{ArtifactName, RelPath};
+use binary::BinaryKind;
+use manifest::Manifest;
+use plan::catalog::{ArtifactId, BuildOrigin, Catalog, Origin};
+use plan::resolve::Closure;
+use plan::{Distribution, Form, Member, Plan, Step};
+
+mod document;
+mod library_version;
+
+pub use document::Document;
+use document::{Component, ComponentType, Dependency, ExternalReference, Metadata, property};
+use library_version::library_version;
+
+/// Where the document is, below a wheel's metadata directory (PEP 770).
+pub const SBOM_PATH: &str = "sboms/rockpack.cdx.json";
+
+/// The document of every distribution of `plan`, in its order, without hashes; none for an
+/// sdist, which ships no artifact. `manifest` and `catalog` are those that the plan is made of.
+pub fn sboms(manifest: &Manifest, catalog: &Catalog, plan: &Plan) -> Vec<Option<Document>> {
+    let facts = Facts::new(catalog);
+    let wheel = |distribution| {
+        let origin = &catalog.build.origin;
+        Bill { plan, distribution, facts: &facts, origin }.document(&Closure::new(
+            manifest,
+            catalog,
+            [distribution],
+        ))
+    };
+    plan.distributions.iter().map(|d| (d.form == Form::Wheel).then(|| wheel(d))).collect()
+}
+
+/// The binaries of a catalog by where they are. Looked up alone, never gone through.
+struct Facts<'a>(HashMap<(&'a ArtifactId, &'a RelPath, &'a RelPath), binary::Facts<'a>>);
+
+impl<'a> Facts<'a> {
+    fn new(catalog: &'a Catalog) -> Self {
+        let entries = catalog
+            .artifacts
+            .iter()
+            .flat_map(|artifact| artifact.entries.iter().map(move |entry| (artifact, entry)));
+        let binaries = entries.filter_map(|(artifact, entry)| {
+            Some(((&artifact.id, &entry.base, &entry.path), entry.binary()?))
+        });
+        Self(binaries.collect())
+    }
+
+    fn of(&self, source: &'a Origin) -> Option<binary::Facts<'a>> {
+        self.0.get(&(&source.artifact, &source.base, &source.path)).copied()
+    }
+}
+
+/// What makes files one component: their bytes. Those of an archive are kept apart.
+type Bytes<'p> = (&'p Origin, &'p str, bool);
+
+struct Bill<'p> {
+    plan: &'p Plan,
+    distribution: &'p Distribution,
+    facts: &'p Facts<'p>,
+    origin: &'p BuildOrigin,
+}
+
+impl<'p> Bill<'p> {
+    fn document(&self, closure: &Closure<'_>) -> Document {
+        let (mut components, places) = self.components();
+        let main = self.main();
+        let depends = self.dependencies(&mut components, &places, closure);
+        let everything = Dependency {
+            of: main.bom_ref.clone(),
+            on: components.iter().map(|c| c.bom_ref.clone()).collect(),
+        };
+        let mut dependencies = vec![everything];
+        dependencies.extend(depends.into_iter().map(|(of, on)| Dependency { of, on }));
+        Document::new(Metadata::of(main), components, dependencies)
+    }
+
+    /// The wheel itself.
+    fn main(&self) -> Component {
+        let Distribution { name, metadata, package, variant, .. } = self.distribution;
+        let version = self.plan.version.to_string();
+        let purl = format!(
+            "pkg:pypi/{}@{}",
+            name.normalized(),
+            document::encoded(&version, document::OF_PURL)
+        );
+        let mut main = Component::new(ComponentType::Library, purl.clone(), name.to_string());
+        main.version = Some(version);
+        main.description = Some(metadata.summary.clone());
+        main.declare(&metadata.license);
+        main.purl = Some(purl);
+        main.external_references =
+            metadata.home_page.iter().map(|url| ExternalReference::website(url)).collect();
+        main.properties =
+            vec![property("package", package.as_str()), property("mode", self.plan.mode.as_str())];
+        main.properties.extend(variant.as_ref().map(|variant| property("target", variant)));
+        let label = self.distribution.wheel_variant.as_ref().map(|variant| variant.label.as_str());
+        main.properties.extend(label.map(|label| property("variant", label)));
+        let BuildOrigin { commit, run, job, sources } = self.origin;
+        let told = [("build-commit", commit), ("build-run", run), ("build-job", job)];
+        let told = told.iter().filter_map(|(name, value)| Some(property(name, value.as_ref()?)));
+        main.properties.extend(told);
+        main.external_references.extend(sources.iter().filter_map(|pin| {
+            Some(ExternalReference::source(pin.url.as_deref()?, &pin.commit, &pin.path))
+        }));
+        main
+    }
+
+    /// Every component, sorted by reference, and the reference of the one at each path.
+    fn components(&self) -> (Vec<Component>, BTreeMap<&'p RelPath, String>) {
+        let texts = self.license_texts();
+        let mut components: BTreeMap<String, Component> = BTreeMap::new();
+        let mut places = BTreeMap::new();
+        let mut known: HashMap<Bytes<'p>, String> = HashMap::new();
+        let archive = self.distribution.archive.as_ref();
+        let members = self.distribution.members.iter().map(|m| (m, None));
+        let archived =
+            archive.into_iter().flat_map(|a| a.members.iter().map(|m| (m, Some(&a.path))));
+        for (member, archive) in members.chain(archived) {
+            let Some(mut component) = self.component(member, archive) else { continue };
+            let reference = match bytes(member, archive.is_some()).map(|bytes| known.entry(bytes)) {
+                Some(entry) => entry.or_insert_with(|| component.bom_ref.clone()).clone(),
+                None => component.bom_ref.clone(),
+            };
+            places.insert(&member.path, reference.clone());
+            if let Some(first) = components.get_mut(&reference) {
+                first.occurs(&member.path);
+                continue;
+            }
+            if let Some(source) = member.step.source() {
+                component.external_references =
+                    texts.get(&(&source.artifact.name, &source.base)).cloned().unwrap_or_default();
+            }
+            components.insert(reference, component);
+        }
+        (components.into_values().collect(), places)
+    }
+
+    /// The component that a member is, if it is one.
+    fn component(&self, member: &'p Member, archive: Option<&RelPath>) -> Option<Component> {
+        let mut component = match &member.step {
+            Step::Copy { source } | Step::Relink { source, .. } => self.shipped(member, source)?,
+            Step::Stub { target, .. } => made(
+                member,
+                ComponentType::Application,
+                member.path.file_name(),
+                &format!("starts {target}"),
+            ),
+            Step::Alias { soname, needed, .. } => {
+                made(member, ComponentType::Library, soname, &format!("forwards to {needed}"))
+            }
+            Step::Link { .. } | Step::Directory | Step::Render { .. } => return None,
+        };
+        component.properties.extend(archive.map(|path| property("archive", path.as_str())));
+        Some(component)
+    }
+
+    /// A file from an artifact, when it is a binary or device code.
+    fn shipped(&self, member: &Member, source: &'p Origin) -> Option<Component> {
+        let facts = self.facts.of(source);
+        let kind = kind(facts, &member.path)?;
+        let soname = facts.and_then(|facts| facts.name);
+        let mut component =
+            Component::of_file(kind, &member.path, soname.unwrap_or(member.path.file_name()));
+        component.group = Some(source.artifact.name.to_string());
+        let version = facts
+            .filter(|facts| facts.kind == BinaryKind::Library)
+            .and_then(|_| library_version(source.path.file_name(), soname));
+        let stated = facts.and_then(|facts| facts.version);
+        let version = version.or_else(|| Some((&*stated?.file, "resources")));
+        component.properties = vec![
+            property("artifact", &source.artifact.to_string()),
+            property("source", source.base.join(&source.path).as_str()),
+            property("step", member.step.name()),
+        ];
+        component.properties.extend(version.map(|(_, from)| property("version-from", from)));
+        let product = stated.map(|stated| property("product-version", &stated.product));
+        component.properties.extend(product);
+        component.version = version.map(|(version, _)| version.to_owned());
+        Some(component)
+    }
+
+    /// Licence texts in the wheel by what their project is: artifacts keep each in a base directory of its own.
+    fn license_texts(&self) -> BTreeMap<(&'p ArtifactName, &'p RelPath), Vec<ExternalReference>> {
+        let Distribution { name, licenses, .. } = self.distribution;
+        let directory = format!("{}-{}.dist-info/licenses", name.file_stem(), self.plan.version);
+        let mut texts: BTreeMap<_, Vec<ExternalReference>> = BTreeMap::new();
+        for text in licenses {
+            if let Some(source) = text.step.source() {
+                let reference = ExternalReference::license(&format!("{directory}/{}", text.path));
+                texts.entry((&source.artifact.name, &source.base)).or_default().push(reference);
+            }
+        }
+        texts
+    }
+
+    /// What each component is loaded with or starts, by reference. Libraries that a file does not
+    /// find in the wheel become properties of it.
+    fn dependencies(
+        &self,
+        components: &mut [Component],
+        places: &BTreeMap<&RelPath, String>,
+        closure: &Closure<'_>,
+    ) -> BTreeMap<String, BTreeSet<String>> {
+        let mut depends: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut outside: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (file, library, found) in closure.finds() {
+            let Some(of) = places.get(&file.member.path) else { continue };
+            match found.and_then(|found| places.get(&found.member.path)) {
+                Some(on) if on != of => {
+                    depends.entry(of.clone()).or_default().insert(on.clone());
+                }
+                Some(_) => {}
+                None => drop(outside.entry(of).or_default().insert(library)),
+            }
+        }
+        for member in &self.distribution.members {
+            let Step::Stub { target, .. } = &member.step else { continue };
+            if let (Some(of), Some(on)) = (
+                places.get(&member.path),
+                started(&member.path, target).and_then(|path| places.get(&path)),
+            ) {
+                depends.entry(of.clone()).or_default().insert(on.clone());
+            }
+        }
+        for component in components {
+            let needs = outside.get(component.bom_ref.as_str()).into_iter().flatten();
+            component.properties.extend(needs.map(|library| property("needs", library)));
+        }
+        depends
+    }
+}
+
+/// A small file that rockpack makes.
+fn made(member: &Member, kind: ComponentType, name: &str, does: &str) -> Component {
+    let mut component = Component::of_file(kind, &member.path, name);
+    component.description = Some(format!("Made by rockpack: {does}"));
+    component.properties = vec![property("step", member.step.name())];
+    component
+}
+
+fn bytes(member: &Member, archived: bool) -> Option<Bytes<'_>> {
+    match &member.step {
+        Step::Copy { source } => Some((source, "", archived)),
+        Step::Relink { source, rpath } => Some((source, rpath, archived)),
+        Step::Stub { .. }
+        | Step::Alias { .. }
+        | Step::Link { .. }
+        | Step::Directory
+        | Step::Render { .. } => None,
+    }
+}
+
+/// What a file is to the document; nothing when it is neither a binary nor device code.
+fn kind(facts: Option<binary::Facts<'_>>, path: &RelPath) -> Option<ComponentType> {
+    let Some(facts) = facts else {
+        let device_code =
+            path.file_name().rsplit_once('.').is_some_and(|(_, ending)| ending == "kpack");
+        return device_code.then_some(ComponentType::Data);
+    };
+    Some(match facts.kind {
+        BinaryKind::Library => ComponentType::Library,
+        BinaryKind::Program => ComponentType::Application,
+        BinaryKind::DeviceCode => ComponentType::Data,
+        BinaryKind::Other => ComponentType::File,
+    })
+}
+
+/// Where a stub's target is: below site-packages.
+fn started(stub: &RelPath, target: &str) -> Option<RelPath> {
+    let mut at: Vec<&str> = stub.segments().collect();
+    at.pop();
+    for segment in target.split('/') {
+        match segment {
+            ".." => drop(at.pop()?),
+            segment => at.push(segment),
+        }
+    }
+    at.join("/").parse().ok()
+}

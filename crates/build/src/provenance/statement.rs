@@ -1,0 +1,322 @@
+//! The statement's shape: in-toto Statement v1, SLSA Provenance v1.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{
+    BUILD_TYPE, FILES_TYPE, Inputs, PROMOTION_TYPE, Package, ProgramSources, Run, SPLIT_TYPE,
+    StatementError,
+};
+use plan::{OnlyName, Plan, Request};
+
+mod difference;
+mod finished;
+mod promoted;
+mod split;
+mod unite;
+
+pub use difference::{Difference, Part};
+pub use promoted::Promoted;
+pub use split::SplitInto;
+
+/// What kind of document it is (<https://in-toto.io/Statement/v1>).
+const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
+/// What it says of its subjects (<https://slsa.dev/provenance/v1>).
+const PREDICATE_TYPE: &str = "https://slsa.dev/provenance/v1";
+/// The parameter that lists the packages which alone were asked for.
+const ONLY: &str = "only";
+/// The parameter that has the digest of the plan of all packages.
+const PLAN: &str = "plan";
+/// The annotation that says which part of an artifact a digest is of.
+pub(super) const COVERS: &str = "covers";
+/// The annotation of inputs that went into some packages alone.
+pub(super) const PACKAGES: &str = "packages";
+/// The dependency that is all artifacts of one run; another run may have had others beside it.
+pub(super) const ARTIFACTS: &str = "artifacts";
+
+/// Which packages came about, of what, and how: an in-toto statement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Statement {
+    #[serde(rename = "_type")]
+    kind: String,
+    subject: Vec<Subject>,
+    predicate_type: String,
+    predicate: Predicate,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Subject {
+    name: String,
+    digest: Digests,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Digests {
+    sha256: String,
+}
+
+/// What a dependency is known by: in-toto's `DigestSet`, of which one algorithm is used at a time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Digest {
+    Sha256(String),
+    GitCommit(String),
+}
+
+/// SLSA's predicate (<https://slsa.dev/provenance/v1>).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Predicate {
+    build_definition: BuildDefinition,
+    run_details: RunDetails,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct BuildDefinition {
+    build_type: String,
+    external_parameters: Map<String, Value>,
+    internal_parameters: Map<String, Value>,
+    resolved_dependencies: Vec<Descriptor>,
+}
+
+/// An in-toto resource descriptor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Descriptor {
+    name: String,
+    digest: Digest,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    uri: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    media_type: Option<String>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    annotations: Map<String, Value>,
+}
+
+impl Descriptor {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A file that a person writes.
+    pub fn text(name: &str, sha256: String) -> Self {
+        Self {
+            name: name.to_owned(),
+            digest: Digest::Sha256(sha256),
+            uri: None,
+            media_type: None,
+            annotations: Map::new(),
+        }
+    }
+
+    /// A commit of a repository; `url` is its address.
+    pub fn commit(name: &str, commit: &str, url: Option<&str>) -> Self {
+        Self {
+            name: name.to_owned(),
+            digest: Digest::GitCommit(commit.to_owned()),
+            uri: url.map(|url| format!("git+{url}@{commit}")),
+            media_type: None,
+            annotations: Map::new(),
+        }
+    }
+
+    /// With the address of a repository, where it is known, at a commit that the digest is not of.
+    pub fn at(mut self, url: Option<&str>, commit: Option<&str>) -> Self {
+        self.uri = url.zip(commit).map(|(url, commit)| format!("git+{url}@{commit}"));
+        self
+    }
+
+    /// With the address of the package that it is.
+    pub fn of(mut self, uri: &str) -> Self {
+        self.uri = Some(uri.to_owned());
+        self
+    }
+
+    /// The distributions that it went into, where it did not go into all.
+    fn packages(&self) -> Option<Vec<&str>> {
+        let packages = self.annotations.get(PACKAGES)?.as_array()?;
+        Some(packages.iter().filter_map(Value::as_str).collect())
+    }
+
+    /// With something else that is known of it.
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.annotations.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// What a catalog says of artifacts. It has paths, sizes and the facts of ELF files, but not the
+    /// files' bytes: that is said with it.
+    pub fn catalog(name: &str, sha256: String) -> Self {
+        let covers = (
+            COVERS.to_owned(),
+            Value::from("paths, sizes, kinds and ELF facts; not the files' bytes"),
+        );
+        let annotations = Map::from_iter([covers]);
+        Self {
+            name: name.to_owned(),
+            digest: Digest::Sha256(sha256),
+            uri: None,
+            media_type: Some("application/json".to_owned()),
+            annotations,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct RunDetails {
+    builder: Builder,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    metadata: Option<RunMetadata>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Builder {
+    id: String,
+    version: Versions,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Versions {
+    rockpack: String,
+    /// The commit that the program was built from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rockpack_commit: Option<String>,
+    /// The SHA-256 of its sources, where they are not those of a commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rockpack_sources: Option<String>,
+}
+
+impl Versions {
+    fn new(sources: &ProgramSources) -> Self {
+        let (rockpack_commit, rockpack_sources) = match sources {
+            ProgramSources::Unknown => (None, None),
+            ProgramSources::Commit(commit) => (Some(commit.clone()), None),
+            ProgramSources::Digest(digest) => (None, Some(digest.clone())),
+        };
+        Self { rockpack: env!("CARGO_PKG_VERSION").to_owned(), rockpack_commit, rockpack_sources }
+    }
+}
+
+impl RunDetails {
+    fn by(run: &Run) -> Self {
+        let id = run.builder.as_str().to_owned();
+        let builder = Builder { id, version: Versions::new(&run.program) };
+        let metadata = run.invocation.clone().map(|invocation_id| RunMetadata { invocation_id });
+        Self { builder, metadata }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RunMetadata {
+    invocation_id: String,
+}
+
+impl Statement {
+    /// Of these packages, in this order.
+    pub(super) fn new(plan: &Plan, inputs: &Inputs, packages: Vec<&Package<'_>>) -> Self {
+        let build_definition = BuildDefinition {
+            build_type: BUILD_TYPE.to_owned(),
+            external_parameters: asked(&inputs.request),
+            internal_parameters: decided(plan),
+            resolved_dependencies: inputs.dependencies.clone(),
+        };
+        let run_details = RunDetails::by(&inputs.run);
+        Self::told(packages, build_definition, run_details)
+    }
+
+    fn told(
+        packages: Vec<&Package<'_>>,
+        build_definition: BuildDefinition,
+        run_details: RunDetails,
+    ) -> Self {
+        let subject = |p: &Package<'_>| Subject {
+            name: p.name().to_owned(),
+            digest: Digests { sha256: p.sha256.to_owned() },
+        };
+        Self {
+            kind: STATEMENT_TYPE.to_owned(),
+            subject: packages.into_iter().map(subject).collect(),
+            predicate_type: PREDICATE_TYPE.to_owned(),
+            predicate: Predicate { build_definition, run_details },
+        }
+    }
+
+    /// Reads a statement that [`Statement::to_json`] wrote.
+    ///
+    /// # Errors
+    /// When it is another document, or of another kind of build.
+    pub fn read(text: &str) -> Result<Self, StatementError> {
+        let read: Self = serde_json::from_str(text)?;
+        let build = &*read.predicate.build_definition.build_type;
+        let ours = [BUILD_TYPE, FILES_TYPE, PROMOTION_TYPE, SPLIT_TYPE].contains(&build);
+        if ours && [&*read.kind, &*read.predicate_type] == [STATEMENT_TYPE, PREDICATE_TYPE] {
+            Ok(read)
+        } else {
+            Err(StatementError::Kind)
+        }
+    }
+
+    /// The packages that it tells of: their paths below `dist`, and their SHA-256 in hexadecimal.
+    pub fn subjects(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.subject.iter().map(|subject| (&*subject.name, &*subject.digest.sha256))
+    }
+
+    /// As JSON, with a line for each value. Maps with texts as keys can always be written.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+}
+
+/// What was asked for, in the words of the command line; what was not, is not there.
+fn asked(request: &Request) -> Map<String, Value> {
+    let given = [
+        ("version", request.version.as_ref().map(|v| v.as_str().into())),
+        ("version-suffix", (!request.suffix.is_empty()).then(|| request.suffix.clone().into())),
+        ("mode", request.mode.map(|mode| mode.as_str().into())),
+        ("system", request.system.map(|system| system.as_str().into())),
+        ("linux-families", request.linux_families.clone().map(Value::from)),
+        ("windows-families", request.windows_families.clone().map(Value::from)),
+        ("platform-tag", request.platform_tag.as_ref().map(|tags| tags.as_str().into())),
+        (
+            ONLY,
+            (!request.only.is_empty()).then(|| request.only.iter().map(OnlyName::as_str).collect()),
+        ),
+        ("compression", request.compression.map(|level| level.as_str().into())),
+        ("xz-preset", request.xz_preset.map(Value::from)),
+        ("devel-tarball-compression", request.xz_preset.map(|_| true.into())),
+        ("variable", variables(request)),
+        ("libs", libraries(request)),
+        ("allow-unowned", request.allow_unowned.then_some(true.into())),
+    ];
+    given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// Values of variables that were asked for, by their names.
+fn variables(request: &Request) -> Option<Value> {
+    let pairs = request.variables.iter();
+    let pairs = pairs.map(|(name, value)| (name.clone(), Value::from(value.clone())));
+    (!request.variables.is_empty()).then(|| Value::Object(pairs.collect()))
+}
+
+/// Selections of libraries that were asked for, by their projects.
+fn libraries(request: &Request) -> Option<Value> {
+    let pairs = request.libraries.iter();
+    let pairs = pairs.map(|(name, list)| (name.to_string(), Value::from(list.clone())));
+    (!request.libraries.is_empty()).then(|| Value::Object(pairs.collect()))
+}
+
+/// What followed from it and from the artifacts.
+fn decided(plan: &Plan) -> Map<String, Value> {
+    let decided = [
+        ("version", plan.version.to_string()),
+        ("mode", plan.mode.as_str().to_owned()),
+        ("platform-tag", plan.platform_tag.clone()),
+        (PLAN, plan.digest()),
+    ];
+    decided.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
+}

@@ -1,0 +1,47 @@
+//! The statement of packages that were another version's before.
+
+use serde_json::{Map, Value};
+
+use super::{BuildDefinition, Descriptor, RunDetails, Statement};
+use crate::provenance::{PROMOTION_TYPE, Package, Run, in_order};
+use base::version::Version;
+
+/// What `rockpack promote` was asked for, and what it started from.
+#[derive(Debug)]
+pub struct Promoted<'a> {
+    /// The version that the packages had.
+    pub from: &'a Version,
+    /// The version that they have now.
+    pub to: &'a Version,
+    /// The targets that were kept, where that was asked for.
+    pub keep_targets: &'a [String],
+    /// The files that it was made of, by path below their directory, with their SHA-256 in hexadecimal.
+    pub inputs: Vec<(String, String)>,
+    /// The run.
+    pub run: Run,
+}
+
+impl Statement {
+    /// Of packages that `rockpack promote` made.
+    pub fn of_promotion(promoted: &Promoted<'_>, packages: &[Package<'_>]) -> Self {
+        let keep = promoted.keep_targets;
+        let asked = [
+            Some(("to", Value::from(promoted.to.as_str()))),
+            (!keep.is_empty()).then(|| ("keep-targets", Value::from(keep))),
+        ];
+        let decided = [("from", promoted.from), ("version", promoted.to)];
+        let decided = decided.map(|(name, version)| (name, Value::from(version.as_str())));
+        let named = |(name, value): (&str, Value)| (name.to_owned(), value);
+        let inputs = promoted.inputs.iter();
+        let definition = BuildDefinition {
+            build_type: PROMOTION_TYPE.to_owned(),
+            external_parameters: asked.into_iter().flatten().map(named).collect(),
+            internal_parameters: Map::from_iter(decided.map(named)),
+            resolved_dependencies: inputs
+                .map(|(name, sha256)| Descriptor::text(&format!("from/{name}"), sha256.clone()))
+                .collect(),
+        };
+        let run = RunDetails::by(&promoted.run);
+        Self::told(in_order(packages), definition, run)
+    }
+}

@@ -1,0 +1,37 @@
+//! The statement of wheels that others were split into.
+
+use serde_json::{Map, Value};
+
+use super::{BuildDefinition, Descriptor, RunDetails, Statement};
+use crate::provenance::{Package, Run, SPLIT_TYPE, in_order};
+use base::version::Version;
+
+/// What `rockpack split` was asked for, and what it started from.
+#[derive(Debug)]
+pub struct SplitInto<'a> {
+    /// The version of the packages that the wheels were built against, where it was given.
+    pub version: Option<&'a Version>,
+    /// The wheels that were split, by name, with their SHA-256 in hexadecimal.
+    pub inputs: Vec<(String, String)>,
+    /// The run.
+    pub run: Run,
+}
+
+impl Statement {
+    /// Of wheels that `rockpack split` made.
+    pub fn of_split(split: &SplitInto<'_>, packages: &[Package<'_>]) -> Self {
+        let asked =
+            split.version.map(|version| ("version".to_owned(), Value::from(version.as_str())));
+        let inputs = split.inputs.iter();
+        let definition = BuildDefinition {
+            build_type: SPLIT_TYPE.to_owned(),
+            external_parameters: asked.into_iter().collect(),
+            internal_parameters: Map::new(),
+            resolved_dependencies: inputs
+                .map(|(name, sha256)| Descriptor::text(&format!("from/{name}"), sha256.clone()))
+                .collect(),
+        };
+        let run = RunDetails::by(&split.run);
+        Self::told(in_order(packages), definition, run)
+    }
+}

@@ -1,0 +1,313 @@
+//! What the two files say, and that they say nothing else.
+
+use serde_json::{Value, json};
+
+use super::*;
+use base::names::Compression;
+use base::names::{ArtifactName, Mode, System};
+use plan::FORMAT;
+use plan::catalog::{BuildOrigin, SourcePin};
+
+fn plan() -> Plan {
+    let version = "7.2.0".parse().unwrap();
+    let (distributions, projects, wheels, dropped, unowned, notes, warnings) = Default::default();
+    Plan {
+        format: FORMAT,
+        mode: Mode::Kpack,
+        version,
+        platform_tag: "manylinux_2_28_x86_64".to_owned(),
+        distributions,
+        projects,
+        wheels,
+        prefetched: Vec::new(),
+        devel: None,
+        dropped,
+        unowned,
+        notes,
+        warnings,
+        whole: None,
+    }
+}
+
+fn catalog() -> Catalog {
+    let text = r#"{"artifacts":[{"id":{"name":"a","component":"lib","family":"generic"},"absent_bases":[],"entries":[]}],"ignored":[],
+        "build":{"kpack_split":true,"targets":[],"version":null}}"#;
+    serde_json::from_str(text).unwrap()
+}
+
+fn inputs(request: Request) -> Inputs {
+    Inputs::new(request, &[("packages.kdl", "p"), ("families.kdl", "f")], &catalog())
+}
+
+const ONE: &str = "1111111111111111111111111111111111111111111111111111111111111111";
+const TWO: &str = "2222222222222222222222222222222222222222222222222222222222222222";
+
+fn with_packages<T>(take: impl FnOnce(&[Package<'_>]) -> T) -> T {
+    let paths: Vec<RelPath> =
+        ["dist/gfx94X-dcgpu/x-1.whl", "dist/a-1.tar.gz"].map(|p| p.parse().unwrap()).into();
+    take(&[Package { path: &paths[0], sha256: ONE }, Package { path: &paths[1], sha256: TWO }])
+}
+
+fn value(inputs: &Inputs) -> Value {
+    serde_json::from_str(&with_packages(|packages| statement(&plan(), inputs, packages)).to_json())
+        .unwrap()
+}
+
+#[test]
+fn checksums_are_as_the_tool_reads_them() {
+    let text = with_packages(sha256sums);
+    assert_eq!(text, format!("{TWO}  a-1.tar.gz\n{ONE}  gfx94X-dcgpu/x-1.whl\n"));
+}
+
+/// The fields that both specifications require, with their types.
+#[test]
+fn a_statement_has_what_a_verifier_asks_for() {
+    let value = value(&inputs(Request::default()));
+    assert_eq!(value["_type"], "https://in-toto.io/Statement/v1");
+    assert_eq!(value["predicateType"], "https://slsa.dev/provenance/v1");
+    let subjects = value["subject"].as_array().unwrap();
+    assert_eq!(subjects.len(), 2);
+    assert_eq!(subjects[0], json!({"name": "a-1.tar.gz", "digest": {"sha256": TWO}}));
+    let definition = &value["predicate"]["buildDefinition"];
+    assert_eq!(definition["buildType"], BUILD_TYPE);
+    assert_eq!(definition["externalParameters"], json!({}), "nothing was asked for");
+    let decided = json!({
+        "version": "7.2.0", "mode": "kpack", "platform-tag": "manylinux_2_28_x86_64", "plan": plan().digest()
+    });
+    assert_eq!(definition["internalParameters"], decided);
+    let details = &value["predicate"]["runDetails"];
+    assert_eq!(details["builder"]["id"], "urn:rockpack:unidentified-builder");
+    assert_eq!(details["builder"]["version"]["rockpack"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(details.get("metadata"), None, "no clock, and a run without a name");
+}
+
+#[test]
+fn what_it_was_made_of_is_there_with_its_digest() {
+    let value = value(&inputs(Request::default()));
+    let made_of = value["predicate"]["buildDefinition"]["resolvedDependencies"].as_array().unwrap();
+    let names: Vec<&str> = made_of.iter().map(|d| d["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["packages.kdl", "families.kdl", "artifacts", "artifacts/a_lib_generic"]);
+    assert!(made_of.iter().all(|d| d["digest"]["sha256"].as_str().unwrap().len() == 64));
+    assert_eq!(made_of[0]["digest"]["sha256"], Sha256::of(b"p").to_string());
+    let mut saved = Vec::new();
+    catalog().write_json(&mut saved).unwrap();
+    assert_eq!(
+        made_of[2]["digest"]["sha256"],
+        Sha256::of(&saved).to_string(),
+        "the file that `rockpack scan -o` writes"
+    );
+    let covers = |d: &Value| {
+        d["annotations"]["covers"]
+            .as_str()
+            .is_some_and(|covers| covers.contains("not the files' bytes"))
+    };
+    assert_eq!(made_of.iter().map(covers).collect::<Vec<_>>(), [false, false, true, true]);
+}
+
+#[test]
+fn run_and_sources_of_the_artifacts_are_there() {
+    let sha = "0123456789abcdef0123456789abcdef01234567";
+    let pin = |path: &str, url: Option<&str>, patches: &[&str]| SourcePin {
+        path: path.to_owned(),
+        commit: sha.to_owned(),
+        url: url.map(str::to_owned),
+        patches: patches.iter().map(|p| (*p).to_owned()).collect(),
+    };
+    let mut catalog = catalog();
+    catalog.build.origin = BuildOrigin {
+        commit: Some(sha.to_owned()),
+        run: Some("17".to_owned()),
+        job: Some("build".to_owned()),
+        sources: vec![
+            pin("base/a", Some("https://example.org/a.git"), &["p/1.patch"]),
+            pin("b", None, &[]),
+        ],
+    };
+    let value = value(&Inputs::new(Request::default(), &[("packages.kdl", "p")], &catalog));
+    let made_of = &value["predicate"]["buildDefinition"]["resolvedDependencies"];
+    assert_eq!(made_of[1]["annotations"]["run"], "17");
+    assert_eq!(made_of[1]["annotations"]["job"], "build");
+    assert_eq!(made_of[3], json!({"name": "source", "digest": {"gitCommit": sha}}));
+    assert_eq!(
+        made_of[4],
+        json!({
+            "name": "source/base/a", "digest": {"gitCommit": sha},
+            "uri": format!("git+https://example.org/a.git@{sha}"), "annotations": {"patches": ["p/1.patch"]}
+        })
+    );
+    assert_eq!(made_of[5], json!({"name": "source/b", "digest": {"gitCommit": sha}}));
+}
+
+#[test]
+fn what_was_asked_for_is_told_in_the_words_of_the_command_line() {
+    let request = Request {
+        version: Some("7.2.0-dev0".parse().unwrap()),
+        suffix: "nightly".to_owned(),
+        mode: Some(Mode::Kpack),
+        system: Some(System::Linux),
+        linux_families: Some(vec!["gfx942".to_owned()]),
+        windows_families: Some(Vec::new()),
+        platform_tag: Some("linux_x86_64".parse().unwrap()),
+        only: vec!["core".parse().unwrap()],
+        compression: Some(Compression::Store),
+        xz_preset: Some(1),
+        sources: None,
+        variables: vec![("targets".to_owned(), "gfx942".to_owned())],
+        libraries: vec![("x".parse().unwrap(), "^a".to_owned())],
+        allow_unowned: true,
+    };
+    let inputs = Inputs {
+        run: Run {
+            builder: "https://example.org/ci".parse().unwrap(),
+            invocation: Some("run 7".to_owned()),
+            program: ProgramSources::Digest(ONE.to_owned()),
+        },
+        ..inputs(request)
+    };
+    let value = value(&inputs);
+    assert_eq!(
+        value["predicate"]["buildDefinition"]["externalParameters"],
+        json!({
+            "version": "7.2.0.dev0", "version-suffix": "nightly", "mode": "kpack", "system": "linux", "linux-families": ["gfx942"], "windows-families": [],
+            "platform-tag": "linux_x86_64", "only": ["core"], "compression": "store", "devel-tarball-compression": true, "xz-preset": 1,
+            "variable": {"targets": "gfx942"}, "libs": {"x": "^a"}, "allow-unowned": true
+        })
+    );
+    let details = &value["predicate"]["runDetails"];
+    assert_eq!(
+        (&details["builder"]["id"], &details["metadata"]["invocationId"]),
+        (&"https://example.org/ci".into(), &"run 7".into())
+    );
+    assert_eq!(details["builder"]["version"]["rockpack-sources"], ONE);
+}
+
+#[test]
+fn an_artifact_that_changes_changes_its_digest_and_no_others() {
+    let mut other = catalog();
+    other.artifacts.push(other.artifacts[0].clone());
+    other.artifacts[1].id.name = "b".parse::<ArtifactName>().unwrap();
+    let digests = |catalog: &Catalog| {
+        catalog.artifacts.iter().map(plan::catalog::Artifact::sha256).collect::<Vec<_>>()
+    };
+    let before = digests(&other);
+    let whole = other.sha256();
+    other.artifacts[1].absent_bases.push("x".parse().unwrap());
+    let after = digests(&other);
+    assert_eq!(
+        (before[0] == after[0], before[1] == after[1], whole == other.sha256()),
+        (true, false, false)
+    );
+}
+
+#[test]
+fn a_builder_is_a_uri() {
+    for good in ["https://example.org/b", "urn:x:y", "tag:example.org,2026:ci"] {
+        assert_eq!(good.parse::<BuilderId>().unwrap().as_str(), good);
+    }
+    for bad in ["", "ci", "ci runner:1", "https:", "1x:y", "https://example.org/a b", "urn:é"] {
+        assert!(bad.parse::<BuilderId>().is_err(), "{bad}");
+    }
+}
+
+/// A plan with two wheels, of which the second is built after a library.
+fn projects() -> Plan {
+    let project = |name: &str, after: &[&str], native: bool| {
+        let text = json!({"name": name, "source": name, "after": after, "isolated": true, "devel": false,
+            "native": native.then(|| json!({})), "rule": ""});
+        serde_json::from_value(text).unwrap()
+    };
+    let projects = vec![
+        project("lib", &[], true),
+        project("one", &[], false),
+        project("two", &["lib"], false),
+    ];
+    Plan { projects, ..plan() }
+}
+
+fn built(names: &[&str], commit: &str, flags: &str) -> Statement {
+    let project = |name: &&str| {
+        let repository = |path: &str| ProjectRepository {
+            path: path.to_owned(),
+            commit: Some(commit.repeat(40)),
+            address: Some("https://example.org/it".to_owned()),
+        };
+        let requirement = BuildRequirement {
+            name: "tool".to_owned(),
+            version: "1".to_owned(),
+            file: Some("tool-1-py3-none-any.whl".to_owned()),
+            digest: Some(RequirementDigest::File(ONE.to_owned())),
+        };
+        let inputs = ProjectInputs {
+            checkout: (*name).to_owned(),
+            repositories: vec![repository(""), repository("sub")],
+            tree: TWO.to_owned(),
+            requirements: vec![requirement],
+            environment: BTreeMap::from([("CFLAGS".to_owned(), flags.to_owned())]),
+            ..ProjectInputs::default()
+        };
+        (name.parse().unwrap(), inputs)
+    };
+    let inputs = inputs(Request::default());
+    let inputs = inputs.with_projects(&projects(), &names.iter().map(project).collect());
+    let paths = names.iter().filter(|name| **name != "lib");
+    let paths: Vec<RelPath> =
+        paths.map(|name| format!("dist/{name}-1-py3-none-any.whl").parse().unwrap()).collect();
+    let packages: Vec<Package<'_>> =
+        paths.iter().map(|path| Package { path, sha256: ONE }).collect();
+    statement(&projects(), &inputs, &packages)
+}
+
+/// The inputs of projects in a statement, with the packages that they went into.
+fn of_projects(statement: &Statement) -> Vec<(String, String)> {
+    let value: Value = serde_json::from_str(&statement.to_json()).unwrap();
+    let all = value["predicate"]["buildDefinition"]["resolvedDependencies"].as_array().unwrap();
+    let of_project = all.iter().filter(|it| it["name"].as_str().unwrap().starts_with("project/"));
+    of_project
+        .map(|it| {
+            (it["name"].as_str().unwrap().to_owned(), it["annotations"]["packages"].to_string())
+        })
+        .collect()
+}
+
+#[test]
+fn a_project_has_its_checkout_submodules_requirements_and_variables() {
+    let value: Value = serde_json::from_str(&built(&["one"], "a", "-O2").to_json()).unwrap();
+    let all = value["predicate"]["buildDefinition"]["resolvedDependencies"].as_array().unwrap();
+    let named = |name: &str| all.iter().find(|it| it["name"] == name).unwrap();
+    let commit = "a".repeat(40);
+    let own = named("project/one");
+    assert_eq!(own["digest"], json!({"gitCommit": commit}));
+    assert_eq!(own["uri"], format!("git+https://example.org/it@{commit}"));
+    assert_eq!(own["annotations"]["environment"], json!({"CFLAGS": "-O2"}));
+    assert_eq!(named("project/one/submodule/sub")["digest"], json!({"gitCommit": commit}));
+    let tool = named("project/one/requires/tool-1-py3-none-any.whl");
+    assert_eq!(
+        (&tool["digest"], &tool["uri"]),
+        (&json!({"sha256": ONE}), &json!("pkg:pypi/tool@1"))
+    );
+}
+
+#[test]
+fn inputs_of_a_project_go_with_its_wheel_and_are_of_it_alone() {
+    let mut both = built(&["lib", "one", "two"], "a", "-O2");
+    let packages = |statement: &Statement| -> BTreeMap<String, String> {
+        let all = of_projects(statement).into_iter();
+        all.filter(|(name, _)| name.matches('/').count() == 1).collect()
+    };
+    let expected =
+        [("project/lib", "[\"two\"]"), ("project/one", "[\"one\"]"), ("project/two", "[\"two\"]")];
+    let expected = expected.map(|(name, of)| (name.to_owned(), of.to_owned()));
+    assert_eq!(packages(&both), expected.clone().into());
+    // Another commit of one project takes the place of its first.
+    let rest = both.clone().restricted(|name, _| !name.starts_with("two"));
+    assert_eq!(packages(&rest), [expected[1].clone()].into());
+    let mut newer = built(&["two"], "b", "-O2");
+    assert!(newer.unite(rest).is_ok());
+    assert_eq!(packages(&newer), expected[1..].iter().cloned().collect());
+    // The same is united with itself; other variables, or another commit, are another build.
+    let count = of_projects(&both).len();
+    assert!(both.unite(built(&["two"], "a", "-O2")).is_ok());
+    assert_eq!(of_projects(&both).len(), count);
+    assert!(both.unite(built(&["two"], "a", "-O0")).is_err());
+    assert!(both.unite(built(&["two"], "b", "-O2")).is_err());
+}

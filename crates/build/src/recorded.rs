@@ -1,0 +1,250 @@
+//! What builds recorded of the packages in a destination: its checksums and provenance statements.
+//!
+//! A package is rockpack's if a statement names it and its bytes are still those that the statement
+//! says. Any other file is somebody else's: it is neither removed nor written about.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::Path;
+
+use fs_err as fs;
+
+use crate::provenance::{self, Package, Statement};
+use base::names::{PathError, RelPath};
+use base::regular;
+use wheel::archive::stage::DIST;
+use wheel::package::sums;
+
+mod replace;
+mod whole;
+
+pub use replace::{Replaced, replace};
+pub use whole::RecordError;
+
+/// How large a list of checksums or a statement may be: lines for a hundred thousand packages.
+const LARGEST: u64 = 32 << 20;
+
+/// What earlier builds recorded in a destination.
+#[derive(Debug, Default)]
+pub struct Recorded {
+    /// The lines of `SHA256SUMS`: paths below the destination, SHA-256 in hexadecimal.
+    pub sums: BTreeMap<RelPath, String>,
+    /// The statements, the one of the plain name first.
+    pub statements: Vec<Statement>,
+    /// The files that they are in.
+    files: Vec<RelPath>,
+}
+
+/// What a destination has when a build's packages are in it, and what is written beside them.
+#[derive(Debug)]
+pub struct Combined {
+    /// The text of each file beside the packages.
+    pub texts: Vec<(RelPath, String)>,
+    /// Packages of earlier builds that go.
+    pub removed: Vec<RelPath>,
+    /// Files beside the packages that nothing needs any more.
+    pub obsolete: Vec<RelPath>,
+    /// Packages of earlier builds that somebody changed: left as they are, and not listed.
+    pub changed: Vec<RelPath>,
+}
+
+impl Recorded {
+    /// Reads what is recorded in `dest`. What cannot be read, or was written by another program, records
+    /// nothing.
+    ///
+    /// # Errors
+    /// When the directory of packages cannot be listed.
+    pub fn read(dest: &Path) -> io::Result<Self> {
+        Self::read_in(&dest.join(DIST))
+    }
+
+    /// What would be recorded of files that a statement tells of, and nobody wrote down yet.
+    pub fn unwritten(sums: BTreeMap<RelPath, String>, statement: Statement) -> Self {
+        Self { sums, statements: vec![statement], files: Vec::new() }
+    }
+
+    /// The same of a directory that is `dist` itself, whatever it is called.
+    ///
+    /// # Errors
+    /// As [`Recorded::read`].
+    pub fn read_in(dist: &Path) -> io::Result<Self> {
+        let mut recorded = Self::default();
+        let sums = dist.join(provenance::SUMS);
+        if let Ok(text) = regular::read_to_string(&sums, LARGEST) {
+            recorded.sums = text.lines().filter_map(line).collect();
+        }
+        for file in statement_files(dist)? {
+            let text = regular::read_to_string(dist.join(file.file_name()), LARGEST);
+            if let Some(statement) = text.ok().and_then(|text| Statement::read(&text).ok()) {
+                recorded.statements.push(statement);
+                recorded.files.push(file);
+            }
+        }
+        Ok(recorded)
+    }
+
+    /// The packages that statements name: paths below the destination, SHA-256 in hexadecimal.
+    pub fn packages(&self) -> impl Iterator<Item = (RelPath, &str)> {
+        let subjects = self.statements.iter().flat_map(Statement::subjects);
+        subjects.filter_map(|(name, sha256)| Some((in_dist(name).ok()?, sha256)))
+    }
+
+    /// Joins what was made now, which `statements` tell of, to what is there: of earlier packages those that
+    /// `goes` holds for are removed, the others stay listed. Hashes in `known` need not be taken again.
+    ///
+    /// # Errors
+    /// When a file cannot be read, and for names that no file can have.
+    pub fn combine(
+        self,
+        dest: &Path,
+        made: &[Package<'_>],
+        known: &[Package<'_>],
+        statements: Vec<Statement>,
+        goes: impl Fn(&RelPath) -> bool,
+    ) -> io::Result<Combined> {
+        let hashes: BTreeMap<&RelPath, &str> =
+            known.iter().map(|package| (package.path, package.sha256)).collect();
+        let is_made = |path: &RelPath| made.iter().any(|package| package.path == path);
+        let mut listed = BTreeMap::new();
+        let (mut removed, mut changed) = (Vec::new(), Vec::new());
+        for (path, is_package) in self.paths().into_iter().filter(|(path, _)| !is_made(path)) {
+            let found = match hashes.get(&path) {
+                Some(hash) => Some((*hash).to_owned()),
+                None => hash_of(&dest.join(path.as_str()))?,
+            };
+            let Some(found) = found else { continue };
+            let is_ours = self.packages().any(|(other, hash)| other == path && hash == found);
+            if is_ours && goes(&path) {
+                removed.push(path);
+            } else if is_ours || self.sums.get(&path) == Some(&found) {
+                listed.insert(path, found);
+            } else if is_package {
+                changed.push(path);
+            }
+        }
+        let stays = |name: &str, hash: &str| {
+            in_dist(name).is_ok_and(|path| listed.get(&path).is_some_and(|found| found == hash))
+        };
+        let earlier = self.statements.into_iter().map(|earlier| earlier.restricted(stays));
+        let statements = united(statements.into_iter().chain(earlier));
+        let all = made.iter().copied();
+        let all: Vec<Package<'_>> =
+            all.chain(listed.iter().map(|(path, sha256)| Package { path, sha256 })).collect();
+        let texts = texts(&all, &statements).map_err(io::Error::other)?;
+        let is_text = |path: &RelPath| texts.iter().any(|(other, _)| other == path);
+        let obsolete = self.files.into_iter().filter(|file| !is_text(file)).collect();
+        Ok(Combined { texts, removed, obsolete, changed })
+    }
+
+    /// The files beside the packages that name one of `gone`, and their texts without those. Names are
+    /// below the directory that this was read from. No package is read.
+    pub fn without(&self, gone: &BTreeSet<&str>) -> Vec<(String, String)> {
+        let goes = |path: &RelPath| gone.contains(below_dist(path));
+        let stays = |name: &str| !in_dist(name).is_ok_and(|path| goes(&path));
+        let mut texts = Vec::new();
+        for (file, statement) in self.files.iter().zip(&self.statements) {
+            if !statement.subjects().all(|(name, _)| stays(name)) {
+                let rest = statement.clone().restricted(|name, _| stays(name));
+                texts.push((below_dist(file).to_owned(), rest.to_json()));
+            }
+        }
+        if self.sums.keys().any(goes) {
+            let rest = self.sums.iter().filter(|(path, _)| !goes(path));
+            let rest: Vec<_> = rest.map(|(path, sha256)| Package { path, sha256 }).collect();
+            texts.push((provenance::SUMS.to_owned(), provenance::sha256sums(&rest)));
+        }
+        texts
+    }
+
+    /// Everything that is recorded, and whether a statement names it.
+    fn paths(&self) -> BTreeMap<RelPath, bool> {
+        let sums = self.sums.keys().map(|path| (path.clone(), false));
+        sums.chain(self.packages().map(|(path, _)| (path, true))).collect()
+    }
+}
+
+/// The text of the checksums and of each statement, with their paths.
+///
+/// # Errors
+/// Never; the type of a path says so by checking again.
+pub fn texts(
+    packages: &[Package<'_>],
+    statements: &[Statement],
+) -> Result<Vec<(RelPath, String)>, PathError> {
+    let statements = statements
+        .iter()
+        .enumerate()
+        .map(|(index, statement)| Ok((provenance::statement_path(index)?, statement.to_json())));
+    // The checksums come last: where they are, all that they list is.
+    let sums = [Ok((provenance::sums_path()?, provenance::sha256sums(packages)))];
+    statements.chain(sums).collect()
+}
+
+/// As few statements as can tell of the same; those of no package are left out, the first one apart.
+pub fn united(statements: impl IntoIterator<Item = Statement>) -> Vec<Statement> {
+    let mut united: Vec<Statement> = Vec::new();
+    for statement in statements {
+        if !united.is_empty() && statement.subjects().next().is_none() {
+            continue;
+        }
+        let rest = united.iter_mut().try_fold(statement, |statement, other| {
+            // The one that is taken in ends the search.
+            match other.unite(statement) {
+                Ok(()) => Err(()),
+                Err(back) => Ok(*back),
+            }
+        });
+        united.extend(rest);
+    }
+    if united.len() > 1 && united[0].subjects().next().is_none() {
+        united.remove(0);
+    }
+    united
+}
+
+/// The statements' files in a directory, the one of the plain name first, then by number.
+fn statement_files(dist: &Path) -> io::Result<Vec<RelPath>> {
+    let entries = match fs::read_dir(dist) {
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
+        entries => entries?,
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let name = entry?.file_name();
+        let name = name.to_str().filter(|name| provenance::is_statement(name));
+        files.extend(name.and_then(|name| in_dist(name).ok()));
+    }
+    let plain = |path: &RelPath| path.file_name() != provenance::STATEMENT;
+    files.sort_by_key(|path| (plain(path), path.as_str().len(), path.clone()));
+    Ok(files)
+}
+
+/// The hash of a file that is there, and a file.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn hash_of(path: &Path) -> io::Result<Option<String>> {
+    let found = fs::symlink_metadata(path);
+    if found.is_ok_and(|found| found.is_file()) {
+        regular::sha256(path).map(Some)
+    } else {
+        Ok(None)
+    }
+}
+
+/// A line of `SHA256SUMS`, as sha256sum writes it.
+fn line(text: &str) -> Option<(RelPath, String)> {
+    let (name, hash) = sums::row(text)?;
+    Some((in_dist(name.strip_prefix("./").unwrap_or(name)).ok()?, hash))
+}
+
+/// The name of a path that [`in_dist`] made.
+fn below_dist(path: &RelPath) -> &str {
+    path.as_str().strip_prefix(DIST).and_then(|rest| rest.strip_prefix('/')).unwrap_or_default()
+}
+
+fn in_dist(name: &str) -> Result<RelPath, PathError> {
+    format!("{DIST}/{name}").parse()
+}

@@ -1,0 +1,180 @@
+//! Archives into a directory: each whole or not at all.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use fs_err as fs;
+use rayon::prelude::*;
+use rustix::fd::OwnedFd;
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::io::Errno;
+use tempfile::NamedTempFile;
+
+use super::remote::RemoteArchive;
+use base::cleanup::{self, Registration};
+use base::regular;
+use base::source::{Code, Problem, Problems};
+use base::text::human_size;
+use plan::catalog::{Demands, Expected, Hashed, LockedArchive, Packed, SIDECAR, Taken};
+
+/// What the names of files begin with that are not whole yet.
+const PREFIX: &str = ".rockpack-fetch-";
+
+/// An archive that is in the directory, and is what its checksum says.
+#[derive(Debug)]
+pub struct Fetched {
+    /// What it is.
+    pub taken: Taken,
+    /// It was there already.
+    pub kept: bool,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// Puts archives into `dir`, which has to exist, with their sidecars: as many side by side as the pool of the
+/// caller has threads. What is there already is kept, where its checksum is known.
+///
+/// # Errors
+/// All that is wrong with any of them. Those that came whole stay; of the others there is nothing.
+pub fn download(
+    archives: &[RemoteArchive],
+    dir: &Path,
+    demands: &Demands,
+) -> Result<Vec<Fetched>, Problems> {
+    let _alone = alone(dir)?;
+    sweep(dir);
+    let fetched: Vec<_> = archives.par_iter().map(|archive| one(archive, dir, demands)).collect();
+    let (mut all, mut problems) = (Vec::new(), Problems::new());
+    for result in fetched {
+        match result {
+            Ok(fetched) => all.push(fetched),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(all) } else { Err(problems) }
+}
+
+fn one(archive: &RemoteArchive, dir: &Path, demands: &Demands) -> Result<Fetched, Problem> {
+    let start = Instant::now();
+    let expected = demands.expected(archive)?;
+    let place = dir.join(archive.key());
+    let unwritten = |e: &dyn std::fmt::Display| {
+        let what = format!("cannot write {}: {e}", place.display());
+        Problem::error(Code::Environment, what)
+    };
+    let kept = kept(archive, &place, expected);
+    let found = match &kept {
+        Some(found) => found.clone(),
+        None => fetch(archive, dir, &place, demands, expected, &unwritten)?,
+    };
+    demands.check(archive, expected, &found)?;
+    let text = archive.sidecar().map_err(|e| unread(&e))?;
+    let beside = dir.join(format!("{}{SIDECAR}", archive.key()));
+    match text {
+        Some(text) if fs::read_to_string(&beside).is_ok_and(|old| old == text) => {}
+        Some(text) => put(dir, &beside, text.as_bytes()).map_err(|e| unwritten(&e))?,
+        // That of another archive would be wrong of this one.
+        None if beside.exists() => fs::remove_file(&beside).map_err(|e| unwritten(&e))?,
+        None => {}
+    }
+    let taken = Taken { archive: found, vouched: expected.archive.is_some() };
+    Ok(Fetched { taken, kept: kept.is_some(), took: start.elapsed() })
+}
+
+fn unread(error: &io::Error) -> Problem {
+    Problem::error(Code::UnreadableArtifact, error.to_string())
+}
+
+/// What is there already, if it is what is expected.
+fn kept(archive: &RemoteArchive, place: &Path, expected: Expected) -> Option<LockedArchive> {
+    let expected = expected.archive?;
+    let file = regular::open_unlinked(place).ok()?;
+    if file.metadata().ok()?.len() != archive.size() {
+        return None;
+    }
+    let (size, sha256) = Hashed::new(file).finish().ok()?;
+    (sha256 == expected).then(|| LockedArchive { key: archive.key().to_owned(), size, sha256 })
+}
+
+/// Fetches an archive under another name, and gives it its own once it is whole and right.
+fn fetch(
+    archive: &RemoteArchive,
+    dir: &Path,
+    place: &Path,
+    demands: &Demands,
+    expected: Expected,
+    unwritten: &dyn Fn(&dyn std::fmt::Display) -> Problem,
+) -> Result<LockedArchive, Problem> {
+    let (mut file, _registration) = temporary(dir).map_err(|e| unwritten(&e))?;
+    let mut bytes = Hashed::new(archive.open().map_err(|e| unread(&e))?);
+    if let Err(error) = io::copy(&mut bytes, &mut file) {
+        return Err(if bytes.has_failed() { unread(&error) } else { unwritten(&error) });
+    }
+    let (size, sha256) = bytes.finish().map_err(|e| unread(&e))?;
+    let found = LockedArchive { key: archive.key().to_owned(), size, sha256 };
+    demands.check(archive, expected, &found)?;
+    file.as_file().sync_all().map_err(|e| unwritten(&e))?;
+    // The process may be about to end, and remove the file under its temporary name.
+    let _whole = cleanup::undisturbed();
+    file.persist(place).map_err(|e| unwritten(&e.error))?;
+    Ok(found)
+}
+
+/// Writes a small file in one step.
+fn put(dir: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
+    let (mut file, _registration) = temporary(dir)?;
+    file.write_all(bytes)?;
+    file.persist(place).map_err(|e| e.error)?;
+    Ok(())
+}
+
+fn temporary(dir: &Path) -> io::Result<(NamedTempFile, Registration)> {
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX).permissions(mode);
+    cleanup::temporary(|| builder.tempfile_in(dir))
+}
+
+/// Makes sure that nobody else fetches into a directory, for as long as what is returned lives.
+fn alone(dir: &Path) -> Result<OwnedFd, Problem> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let directory = rustix::fs::open(dir, flags, Mode::empty());
+    let locked = directory.and_then(|directory| {
+        flock(&directory, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(directory)
+    });
+    locked.map_err(|error| {
+        let why = if error == Errno::WOULDBLOCK {
+            "another program fetches into it".to_owned()
+        } else {
+            io::Error::from(error).to_string()
+        };
+        Problem::error(Code::Environment, format!("cannot fetch into {}: {why}", dir.display()))
+    })
+}
+
+/// Removes what a fetch left that was killed.
+fn sweep(dir: &Path) {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let left = entries.filter(|e| e.file_name().to_string_lossy().starts_with(PREFIX));
+    left.for_each(|entry| _ = fs::remove_file(entry.path()));
+}
+
+/// Checks that a directory has room for archives that are not there yet.
+///
+/// # Errors
+/// When it has not: how much is needed, and how much there is.
+pub fn check_room(archives: &[RemoteArchive], dir: &Path) -> Result<(), Problem> {
+    let is_there = |archive: &&RemoteArchive| {
+        fs::metadata(dir.join(archive.key())).is_ok_and(|found| found.len() == archive.size())
+    };
+    let needed: u64 = archives.iter().filter(|a| !is_there(a)).map(RemoteArchive::size).sum();
+    let room = rustix::fs::statvfs(dir).map_or(u64::MAX, |found| found.f_bavail * found.f_frsize);
+    if needed <= room {
+        return Ok(());
+    }
+    let (needed, room) = (human_size(needed), human_size(room));
+    let what = format!("{} has room for {room}, and the archives have {needed}", dir.display());
+    Err(Problem::error(Code::Environment, what))
+}

@@ -1,0 +1,264 @@
+//! Which objects of a run packages need.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::remote::RemoteArchive;
+use crate::store::{Bucket, ErrorKind, Object, StoreError};
+use base::names::PackageName;
+use base::source::{Code, Problem, Problems};
+use base::text::counted;
+use manifest::Manifest;
+use plan::Request;
+use plan::catalog::{ArtifactId, Demands, SIDECAR, archive_names, archive_of, sidecar_of};
+use plan::resolve::{self, Needed};
+
+/// What of a run is fetched, and what is not.
+#[derive(Debug)]
+pub struct Selection {
+    /// Archives that packages need, sorted by key.
+    pub selected: Vec<Selected>,
+    /// Archives that they don't, sorted by key.
+    pub unneeded: Vec<Unneeded>,
+    /// Checksums of archives that would be needed and are not there, sorted by key.
+    pub bereft: Vec<String>,
+    /// What the rules say: what is missing among it.
+    pub needed: Option<Needed>,
+}
+
+/// An archive that is needed.
+#[derive(Debug)]
+pub struct Selected {
+    /// The artifact.
+    pub id: ArtifactId,
+    /// Its archive.
+    pub object: Object,
+    /// The checksum beside it.
+    pub sidecar: Option<Object>,
+    /// The packages that take it.
+    pub packages: BTreeSet<PackageName>,
+}
+
+/// An archive that is not needed.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Unneeded {
+    /// Its key.
+    pub key: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Why.
+    pub reason: Why,
+}
+
+/// Why an archive is not needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// No package takes it, for what is asked for.
+    NoPackage,
+    /// The same artifact is there as a zstd archive.
+    ZstdIsThere,
+}
+
+impl Why {
+    /// In words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::NoPackage => "no package takes it",
+            Self::ZstdIsThere => "the zstd archive is taken",
+        }
+    }
+}
+
+impl Selection {
+    /// What packages need of `run`, by its list; where the store has none, by asking for each archive that
+    /// they could need, and for those that are `locked`. Then families or ISAs have to be asked for.
+    ///
+    /// # Errors
+    /// When the store cannot be asked, or has no list and no targets are named.
+    pub fn of_run(
+        run: &dyn Bucket,
+        manifest: &Manifest,
+        request: &Request,
+        locked: &[&str],
+    ) -> Result<Self, StoreError> {
+        let objects = match run.list(None) {
+            Err(error) if error.kind == ErrorKind::Unsupported => {
+                asked(run, manifest, request, locked)?
+            }
+            listed => without_directories(run, listed?)?,
+        };
+        Ok(Self::of_objects(manifest, request, objects))
+    }
+
+    /// All archives of `run`, whatever packages need.
+    ///
+    /// # Errors
+    /// When it cannot be listed.
+    pub fn all(run: &dyn Bucket) -> Result<Self, StoreError> {
+        let (selected, unneeded, bereft) = archives(without_directories(run, run.list(None)?)?);
+        let bereft = bereft.into_keys().map(|key| format!("{key}{SIDECAR}")).collect();
+        Ok(Self { selected, unneeded, bereft, needed: None })
+    }
+
+    /// What packages need of these objects. It is pure.
+    pub fn of_objects(manifest: &Manifest, request: &Request, objects: Vec<Object>) -> Self {
+        let (there, mut unneeded, bereft) = archives(objects);
+        let ids: Vec<ArtifactId> = there.iter().map(|selected| selected.id.clone()).collect();
+        let needed = resolve::needed(manifest, &ids, request);
+        let with_all: Vec<ArtifactId> = ids.into_iter().chain(bereft.values().cloned()).collect();
+        let would_be = resolve::needed(manifest, &with_all, request).taken;
+        let bereft = bereft.into_iter().filter(|(_, id)| would_be.contains_key(id));
+        let bereft = bereft.map(|(key, _)| format!("{key}{SIDECAR}")).collect();
+        let mut selected = Vec::new();
+        for archive in there {
+            match needed.taken.get(&archive.id) {
+                Some(packages) => selected.push(Selected { packages: packages.clone(), ..archive }),
+                None => unneeded.push(no_package(&archive.object)),
+            }
+        }
+        unneeded.sort_by(|a, b| a.key.cmp(&b.key));
+        Self { selected, unneeded, bereft, needed: Some(needed) }
+    }
+
+    /// What is missing or wrong.
+    pub fn problems(&self) -> Problems {
+        self.needed.as_ref().map(|needed| needed.problems.clone()).unwrap_or_default()
+    }
+
+    /// What is doubtful: checksums whose archives did not arrive.
+    pub fn warning(&self) -> Option<Problem> {
+        let first = self.bereft.first()?;
+        let what = match self.bereft.len() - 1 {
+            0 => format!("`{first}` is there, and its archive is not"),
+            more => {
+                let more = counted(more, "more checksum");
+                format!("`{first}` and {more} are there, and their archives are not")
+            }
+        };
+        let help = "its upload may have broken off: look whether the run's build has ended";
+        Some(Problem::warning(Code::MissingArtifact, what).help(help))
+    }
+
+    /// The bytes of all archives that are needed.
+    pub fn size(&self) -> u64 {
+        self.selected.iter().map(|selected| selected.object.size).sum()
+    }
+
+    /// Every key that the run has, as far as it is known.
+    pub fn keys(&self) -> BTreeSet<&str> {
+        let selected = self.selected.iter().map(|selected| selected.object.key.as_str());
+        selected.chain(self.unneeded.iter().map(|unneeded| unneeded.key.as_str())).collect()
+    }
+
+    /// Checks that all archives have checksums, as far as that can be told before they are read.
+    pub fn without_checksum(&self, demands: &Demands) -> Vec<&str> {
+        let is_locked =
+            |key: &str| demands.lock.as_ref().is_some_and(|l| l.lock.get(key).is_some());
+        let bare = self.selected.iter().filter(|selected| selected.sidecar.is_none());
+        bare.map(|selected| selected.object.key.as_str()).filter(|key| !is_locked(key)).collect()
+    }
+
+    /// The archives that are needed, as they can be read.
+    pub fn archives(&self, run: &Arc<dyn Bucket>) -> Vec<RemoteArchive> {
+        let archive = |selected: &Selected| {
+            RemoteArchive::new(run.clone(), selected.object.clone(), selected.sidecar.clone())
+        };
+        self.selected.iter().map(archive).collect()
+    }
+}
+
+fn no_package(object: &Object) -> Unneeded {
+    Unneeded { key: object.key.as_str().to_owned(), size: object.size, reason: Why::NoPackage }
+}
+
+/// Objects without those that stand for directories: their keys end with `/`, which lists do not show, and nothing
+/// can be read at the key without it.
+fn without_directories(run: &dyn Bucket, objects: Vec<Object>) -> Result<Vec<Object>, StoreError> {
+    let mut kept = Vec::new();
+    for object in objects {
+        let key = object.key.as_str();
+        let counts = archive_of(key).is_some() || sidecar_of(key).is_some();
+        if object.size > 0 || !counts || run.head(&object.key)?.is_some() {
+            kept.push(object);
+        }
+    }
+    Ok(kept)
+}
+
+/// The archives among objects, with their sidecars; those of which there is a better one; and archives that have a
+/// sidecar and nothing else.
+fn archives(objects: Vec<Object>) -> (Vec<Selected>, Vec<Unneeded>, BTreeMap<String, ArtifactId>) {
+    let (mut found, mut sidecars) = (BTreeMap::new(), BTreeMap::new());
+    let mut worse = Vec::new();
+    let mut objects = objects;
+    // `.zst` before `.xz`: of two archives of one artifact the first counts.
+    objects.sort_by(|a, b| b.key.cmp(&a.key));
+    // Below the run there is more: logs, packages.
+    for object in objects.into_iter().filter(|object| object.key.depth() == 0) {
+        if let Some(key) = sidecar_of(object.key.as_str()) {
+            sidecars.insert(key.to_owned(), object);
+        } else if let Some(id) = archive_of(object.key.as_str()) {
+            match found.entry(id) {
+                std::collections::btree_map::Entry::Vacant(entry) => _ = entry.insert(object),
+                std::collections::btree_map::Entry::Occupied(_) => worse.push(Unneeded {
+                    key: object.key.as_str().to_owned(),
+                    size: object.size,
+                    reason: Why::ZstdIsThere,
+                }),
+            }
+        }
+    }
+    let selected = found.into_iter().map(|(id, object)| {
+        let sidecar = sidecars.remove(object.key.as_str());
+        Selected { id, object, sidecar, packages: BTreeSet::new() }
+    });
+    let mut selected: Vec<Selected> = selected.collect();
+    selected.sort_by(|a, b| a.object.key.cmp(&b.object.key));
+    worse.sort_by(|a, b| a.key.cmp(&b.key));
+    let there: BTreeSet<&ArtifactId> = selected.iter().map(|selected| &selected.id).collect();
+    let bereft = sidecars.into_keys().filter_map(|key| Some((archive_of(&key)?, key)));
+    let bereft = bereft.filter(|(id, _)| !there.contains(id)).map(|(id, key)| (key, id)).collect();
+    (selected, worse, bereft)
+}
+
+/// Asks for every archive that packages could need, one by one.
+fn asked(
+    run: &dyn Bucket,
+    manifest: &Manifest,
+    request: &Request,
+    locked: &[&str],
+) -> Result<Vec<Object>, StoreError> {
+    let lists = [&request.linux_families, &request.windows_families];
+    let targets: Vec<String> = lists.into_iter().flatten().flatten().cloned().collect();
+    if targets.is_empty() {
+        let text = "it has no list of what is there: say for which families or ISAs to fetch, \
+                    with --linux-amdgpu-families";
+        return Err(StoreError::new(ErrorKind::Invalid, run.name(), text));
+    }
+    let head = |key: &str| key.parse().map_or(Ok(None), |key| run.head(&key));
+    let ids = resolve::possible(manifest, request, &targets);
+    let possible = ids.iter().map(|id| archive_names(id).to_vec());
+    // A key that is locked can be for another target.
+    let known: BTreeSet<String> = possible.clone().flatten().collect();
+    let others =
+        locked.iter().filter(|key| !known.contains(**key)).map(|key| vec![(*key).to_owned()]);
+    let wanted: Vec<Vec<String>> = possible.chain(others).collect();
+    let found: Vec<_> = wanted
+        .par_iter()
+        .map(|keys| {
+            for key in keys {
+                if let Some(object) = head(key)? {
+                    return Ok([Some(object), head(&format!("{key}{SIDECAR}"))?]);
+                }
+            }
+            Ok([None, None])
+        })
+        .collect::<Result<_, StoreError>>()?;
+    Ok(found.into_iter().flatten().flatten().collect())
+}

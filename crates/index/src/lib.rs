@@ -1,0 +1,11 @@
+//! Indexes of packages and the stores that hold them.
+//!
+//! Takes finished packages and a store; returns index pages, published packages and fetched archives. A page names
+//! a package only after the package exists. Never builds or edits a package.
+
+pub mod fetch;
+pub mod publish;
+#[cfg(feature = "serve")]
+pub mod serve;
+pub mod simple;
+pub mod store;

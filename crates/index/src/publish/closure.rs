@@ -1,0 +1,190 @@
+//! Whether everything is there that published packages require.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
+
+use super::read::{self, page};
+use super::{Options, PublishError, beside};
+use crate::simple::{IndexedFile, Local};
+use crate::store::Bucket;
+use base::names::{RelPath, Requirement};
+use base::version::Version;
+use wheel::package::Metadata;
+
+/// A requirement that nothing meets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unmet {
+    /// The package that requires it.
+    pub by: String,
+    /// What it requires, as it is written there.
+    pub requires: String,
+    /// What is there in its place.
+    pub there: String,
+}
+
+impl fmt::Display for Unmet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} requires `{}`: {}", self.by, self.requires, self.there)
+    }
+}
+
+/// Follows requirements through the directory and the store. Markers do not count: what is required on some
+/// system has to be there for it.
+pub(super) struct Closure<'a> {
+    bucket: &'a dyn Bucket,
+    options: &'a Options,
+    locals: BTreeMap<&'a str, Vec<&'a Local>>,
+    /// What the store has of a project.
+    known: BTreeMap<String, Vec<Stored>>,
+    /// The METADATA of packages in the store, by key.
+    read: BTreeMap<RelPath, Option<Metadata>>,
+}
+
+/// A package that the store has.
+#[derive(Debug, Clone)]
+struct Stored {
+    key: RelPath,
+    entry: IndexedFile,
+    version: Option<Version>,
+}
+
+impl<'a> Closure<'a> {
+    pub(super) fn new(bucket: &'a dyn Bucket, options: &'a Options, locals: &'a [Local]) -> Self {
+        let mut by_project: BTreeMap<&str, Vec<&Local>> = BTreeMap::new();
+        for local in locals {
+            by_project.entry(&local.project).or_default().push(local);
+        }
+        let (known, read) = (BTreeMap::new(), BTreeMap::new());
+        Self { bucket, options, locals: by_project, known, read }
+    }
+
+    /// What is required and nowhere, by the packages of the directory and by those of the store that they
+    /// lead to.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub(super) fn check(mut self) -> Result<Vec<Unmet>, PublishError> {
+        // What is yanked is to be there for those who have it already: nobody is promised that it installs.
+        let is_yanked =
+            |local: &&&Local| local.yanked().is_some_and(|yanked| yanked.reason().is_some());
+        let all = self.locals.values().flatten().filter(|local| !is_yanked(local));
+        let mut open: VecDeque<(String, Requirement)> = all
+            .flat_map(|local| local.requires.iter().map(|r| (local.file_name.clone(), r.clone())))
+            .collect();
+        let (mut unmet, mut seen) = (Vec::new(), BTreeSet::new());
+        while let Some((by, requirement)) = open.pop_front() {
+            let text = requirement.text.split(';').next().unwrap_or_default().trim().to_owned();
+            if !seen.insert((by.clone(), text.clone())) {
+                continue;
+            }
+            match self.meet(&requirement)? {
+                Ok(further) => {
+                    for key in further {
+                        let metadata = self.metadata(&key)?;
+                        let more = metadata.iter().flat_map(Metadata::requirements).flatten();
+                        open.extend(more.map(|r| (key.file_name().to_owned(), r)));
+                    }
+                }
+                Err(there) => unmet.push(Unmet { by, requires: text, there }),
+            }
+        }
+        Ok(unmet)
+    }
+
+    /// What meets a requirement: packages of the store to follow, or what is there in its place.
+    fn meet(
+        &mut self,
+        requirement: &Requirement,
+    ) -> Result<Result<Vec<RelPath>, String>, PublishError> {
+        let Some(versions) = &requirement.versions else { return Ok(Ok(Vec::new())) };
+        let Options { outside, publishing, .. } = self.options;
+        if outside.contains(&requirement.name) || publishing.is_outside(&requirement.name) {
+            return Ok(Ok(Vec::new()));
+        }
+        let fits = |version: &Version| {
+            version.as_str().parse().is_ok_and(|version| versions.contains(&version))
+        };
+        let locals = self.locals.get(&*requirement.name).cloned().unwrap_or_default();
+        let here: Vec<&&Local> = locals.iter().filter(|local| fits(&local.version)).collect();
+        let stored = self.stored(&requirement.name)?;
+        let (yanked, stored): (Vec<Stored>, Vec<Stored>) =
+            stored.into_iter().partition(|one| one.entry.yanked.reason().is_some());
+        let fitting = |one: &&Stored| one.version.as_ref().is_some_and(fits);
+        let newest =
+            stored.iter().filter(fitting).max_by_key(|one| one.version.as_ref().and_then(parsed));
+        let there: Vec<&Stored> =
+            stored.iter().filter(|one| newest.is_some_and(|n| n.version == one.version)).collect();
+        if here.is_empty() && there.is_empty() {
+            let yanked = yanked.iter().find(fitting).and_then(|one| one.version.as_ref());
+            return Ok(Err(match yanked {
+                Some(version) => format!("`{}` {version} is there, and yanked", requirement.name),
+                None => said(&requirement.name, &locals, &stored),
+            }));
+        }
+        for extra in &requirement.extras {
+            let mut is_offered = here.iter().any(|local| local.extras.contains(extra));
+            for one in &there {
+                // What has no metadata beside it may offer anything.
+                let metadata = self.metadata(&one.key)?;
+                is_offered |= metadata.is_none_or(|m| m.extras().contains(extra));
+            }
+            if !is_offered {
+                return Ok(Err(format!("it has no extra `{extra}`")));
+            }
+        }
+        Ok(Ok(there.iter().map(|one| one.key.clone()).collect()))
+    }
+
+    /// What the store has of a project, also what is yanked there.
+    fn stored(&mut self, project: &str) -> Result<Vec<Stored>, PublishError> {
+        if let Some(known) = self.known.get(project) {
+            return Ok(known.clone());
+        }
+        let mut stored = Vec::new();
+        if let Some(shelf) = self.options.layout.shelf(project) {
+            let place = shelf.page(project)?;
+            let files = read::files(self.bucket, &place, project)?.0;
+            for entry in files.into_iter().flat_map(|files| files.files) {
+                let Some((name, version)) = entry.project() else { continue };
+                if name == project {
+                    let key = place.html.with_file_name(&entry.filename)?;
+                    stored.push(Stored { key, entry, version: Some(version) });
+                }
+            }
+        }
+        self.known.insert(project.to_owned(), stored.clone());
+        Ok(stored)
+    }
+
+    /// The METADATA that lies beside a package of the store.
+    fn metadata(&mut self, key: &RelPath) -> Result<Option<Metadata>, PublishError> {
+        if let Some(read) = self.read.get(key) {
+            return Ok(read.clone());
+        }
+        let all = self.known.values().flatten();
+        let has = all.filter(|one| one.key == *key).any(|one| one.entry.has_metadata());
+        let beside = beside(key, "metadata")?;
+        let page = if has { page(self.bucket, &beside)? } else { None };
+        let metadata = page.map(|p| Metadata::parse(&String::from_utf8_lossy(&p.bytes)));
+        self.read.insert(key.clone(), metadata.clone());
+        Ok(metadata)
+    }
+}
+
+fn parsed(version: &Version) -> Option<pep440_rs::Version> {
+    version.as_str().parse().ok()
+}
+
+/// What there is of a project of which nothing fits.
+fn said(project: &str, locals: &[&Local], stored: &[Stored]) -> String {
+    let here = locals.iter().map(|local| &local.version);
+    let there = stored.iter().filter_map(|one| one.version.as_ref());
+    let mut versions: Vec<&Version> = here.chain(there).collect();
+    versions.sort_by_key(|version| parsed(version));
+    versions.dedup();
+    let last: Vec<&str> = versions.iter().rev().take(3).map(|version| version.as_str()).collect();
+    match last.as_slice() {
+        [] => format!("no `{project}` is in the directory or the store"),
+        last => format!("of `{project}` there is only {}", last.join(", ")),
+    }
+}

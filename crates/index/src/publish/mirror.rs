@@ -1,0 +1,265 @@
+//! Mirror pages: an index of packages that stay where they are, for somebody who serves pages and no packages.
+//!
+//! Addresses are absolute and have hashes, so that nobody who serves the pages, or the packages, can give other
+//! bytes than those that were published.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::layout::{Form, Layout, PageKeys, Shelf};
+use super::writer::Writer;
+use super::{PublishError, Step, read};
+use crate::simple::{Files, IndexedFile, Projects, addresses, is_ours, project_of};
+use crate::store::Bucket;
+use base::names::RelPath;
+
+/// What is mirrored.
+#[derive(Debug, Clone)]
+pub struct Mirror {
+    /// Where packages and pages are.
+    pub layout: Layout,
+    /// Where clients see them: an address that ends with `/`.
+    pub public: String,
+    /// The projects, as indexes compare them; all when there are none.
+    pub projects: BTreeSet<String>,
+    /// Look at everything, and write nothing.
+    pub dry_run: bool,
+}
+
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Mirrored {
+    /// Projects that have pages.
+    pub projects: usize,
+    /// Packages on them.
+    pub packages: usize,
+    /// Pages that were written; others were right already.
+    pub pages: usize,
+    /// Pages that went.
+    pub removed: usize,
+}
+
+/// Writes pages of what `source` has into `to`: a directory for each project, and a page that leads there. Each
+/// page that is written is `told`.
+///
+/// # Errors
+/// When there is nothing to mirror, a package has no SHA-256, or a page of another program is in the way: nothing
+/// is written then. When a store fails.
+pub fn mirror(
+    source: &dyn Bucket,
+    to: &dyn Bucket,
+    mirror: &Mirror,
+    told: &dyn Fn(&Step),
+) -> Result<Mirrored, PublishError> {
+    let pages = pages(source, mirror)?;
+    check(&pages, &mirror.projects)?;
+    if pages.is_empty() {
+        return Err(PublishError::NoPages(source.name().to_owned()));
+    }
+    // Places at the destination, which has one index.
+    let shelf = Shelf::of(Form::Projects);
+    let mut texts = Vec::new();
+    for files in pages.values() {
+        let place = shelf.page(&files.name)?;
+        let json = files.json().map_err(|e| read::wrong(to, &place.json, e.into()))?;
+        texts.push((place, json, files.html()));
+    }
+    if let Some(place) = shelf.root()? {
+        let projects = Projects(pages.keys().cloned().collect());
+        let json = projects.json().map_err(|e| read::wrong(to, &place.json, e.into()))?;
+        texts.push((place, json, projects.html()));
+    }
+    let before = before(to, &shelf)?;
+    for project in before.iter().chain(pages.keys()) {
+        check_mirror(to, &shelf.page(project)?, relative_package)?;
+    }
+    let obsolete = obsolete(to, &shelf, &before, &pages)?;
+    let (writer, mut done) = (Writer { bucket: to }, Mirrored::default());
+    let files =
+        texts.iter().flat_map(|(PageKeys { json, html }, data, page)| [(json, data), (html, page)]);
+    let files: Vec<(&RelPath, &String)> = files.collect();
+    for (key, _) in &files {
+        check_ours(to, key)?;
+    }
+    for (key, text) in files {
+        done.pages += if mirror.dry_run {
+            writer.would_remake(key, told, text)?
+        } else {
+            writer.remade(key, told, || Ok(text.clone()))?
+        };
+    }
+    done.removed = obsolete.len();
+    if !mirror.dry_run {
+        obsolete.iter().try_for_each(|key| to.delete(key))?;
+    }
+    done.projects = pages.len();
+    done.packages = pages.values().map(|files| files.files.len()).sum();
+    Ok(done)
+}
+
+/// The pages of projects, with absolute addresses.
+fn pages(source: &dyn Bucket, mirror: &Mirror) -> Result<BTreeMap<String, Files>, PublishError> {
+    let mut pages: BTreeMap<String, Files> = BTreeMap::new();
+    let wanted = |project: &str| mirror.projects.is_empty() || mirror.projects.contains(project);
+    // A further index has other packages of the same names.
+    for shelf in &mirror.layout.of_index(None).shelves {
+        let projects = match shelf.root()? {
+            Some(root) => read::projects(source, &root)?.0.unwrap_or_default().0,
+            None => BTreeSet::from([String::new()]),
+        };
+        for project in projects.iter().filter(|project| project.is_empty() || wanted(project)) {
+            let place = shelf.page(project)?;
+            let public = public(&mirror.public, shelf, project);
+            let files = read::files(source, &place, project)?.0;
+            let mut found: BTreeMap<String, Vec<IndexedFile>> = BTreeMap::new();
+            for mut entry in files.into_iter().flat_map(|files| files.files) {
+                let of = project_of(&entry.filename).map(|(project, _)| project);
+                // A flat page does not say of which project other files are.
+                let of = of.or_else(|| Some(project.clone()).filter(|name| !name.is_empty()));
+                if let Some(of) = of.filter(|of| wanted(of)) {
+                    entry.url = absolute(&public, &entry.url);
+                    found.entry(of).or_default().push(entry);
+                }
+            }
+            for (project, entries) in found {
+                let page = pages.entry(project).or_insert_with_key(|project| Files::new(project));
+                page.merge(&entries).map_err(|e| read::wrong(source, &place.json, e))?;
+            }
+        }
+    }
+    Ok(pages)
+}
+
+/// Refuses projects that are not there, and packages of which nobody says the SHA-256.
+fn check(pages: &BTreeMap<String, Files>, wanted: &BTreeSet<String>) -> Result<(), PublishError> {
+    let absent: Vec<String> =
+        wanted.iter().filter(|name| !pages.contains_key(*name)).map(|n| format!("`{n}`")).collect();
+    if !absent.is_empty() {
+        return Err(PublishError::Absent(absent));
+    }
+    let entries = pages.values().flat_map(|files| &files.files);
+    let bare = entries.filter(|entry| entry.sha256().is_none());
+    let bare: Vec<String> = bare.map(|entry| format!("`{}`", entry.filename)).collect();
+    if bare.is_empty() { Ok(()) } else { Err(PublishError::NoHash(bare)) }
+}
+
+/// The projects of a mirror that is there.
+///
+/// # Errors
+/// When its pages are those of something else, which this program made.
+fn before(to: &dyn Bucket, shelf: &Shelf) -> Result<BTreeSet<String>, PublishError> {
+    let Some(root) = shelf.root()? else { return Ok(BTreeSet::new()) };
+    check_mirror(to, &root, |html| Projects::of_html(html).is_err())?;
+    let before = read::page(to, &root.json)?.filter(|page| is_ours(&page.bytes));
+    let before = before.and_then(|page| Projects::parse(&page.bytes).ok()).unwrap_or_default();
+    Ok(before.0)
+}
+
+/// Refuses a page of this program that leads to packages beside it: a mirror has none, and another index would be
+/// lost. `is_other` tells it of a page in HTML.
+fn check_mirror(
+    to: &dyn Bucket,
+    place: &PageKeys,
+    is_other: impl Fn(&[u8]) -> bool,
+) -> Result<(), PublishError> {
+    for (key, is_html) in [(&place.json, false), (&place.html, true)] {
+        let page = read::page(to, key)?.filter(|page| is_ours(&page.bytes));
+        let is_other =
+            |bytes: &[u8]| if is_html { is_other(bytes) } else { relative_package(bytes) };
+        if page.is_some_and(|page| is_other(&page.bytes)) {
+            let (store, key) = (to.name().to_owned(), key.clone());
+            return Err(PublishError::NoMirror { store, key });
+        }
+    }
+    Ok(())
+}
+
+/// Whether a page of packages names one that is seen from there.
+fn relative_package(page: &[u8]) -> bool {
+    addresses(page).iter().any(|address| !is_absolute(address))
+}
+
+/// Pages of this program at the destination, of projects that are not mirrored any more.
+fn obsolete(
+    to: &dyn Bucket,
+    shelf: &Shelf,
+    before: &BTreeSet<String>,
+    pages: &BTreeMap<String, Files>,
+) -> Result<Vec<RelPath>, PublishError> {
+    let mut obsolete = Vec::new();
+    for project in before.iter().filter(|project| !pages.contains_key(*project)) {
+        let PageKeys { json, html } = shelf.page(project)?;
+        for key in [json, html] {
+            if read::page(to, &key)?.is_some_and(|page| is_ours(&page.bytes)) {
+                obsolete.push(key);
+            }
+        }
+    }
+    Ok(obsolete)
+}
+
+fn check_ours(to: &dyn Bucket, key: &RelPath) -> Result<(), PublishError> {
+    match read::page(to, key)? {
+        Some(page) if !is_ours(&page.bytes) => {
+            Err(PublishError::Foreign { store: to.name().to_owned(), key: key.clone() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Where clients see the page of a project.
+fn public(base: &str, shelf: &Shelf, project: &str) -> String {
+    let base = format!("{}{}", base.trim_end_matches('/'), shelf.public());
+    if project.is_empty() { base } else { format!("{base}{project}/") }
+}
+
+/// Whether an address begins with what it is seen by, such as `https://`.
+fn is_absolute(url: &str) -> bool {
+    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| {
+        scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+    })
+}
+
+/// An address as seen from a page at `page`, which ends with `/`, in full.
+fn absolute(page: &str, url: &str) -> String {
+    if is_absolute(url) {
+        return url.to_owned();
+    }
+    let start = page.find("://").map_or(0, |at| at + 3);
+    let end = page[start..].find('/').map_or(page.len(), |at| start + at);
+    let (host, path) = page.split_at(end);
+    if let Some(rest) = url.strip_prefix("//") {
+        return format!("{}{rest}", &page[..start]);
+    }
+    let path = if url.starts_with('/') { "" } else { path };
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in path.split('/').chain(url.split('/')).filter(|s| !s.is_empty()) {
+        match segment {
+            "." => {}
+            ".." => drop(segments.pop()),
+            segment => segments.push(segment),
+        }
+    }
+    format!("{host}/{}", segments.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_told_in_full() {
+        let page = "https://h:1/whl/b-part/";
+        for (url, expected) in [
+            ("x-1%2By.whl", "https://h:1/whl/b-part/x-1%2By.whl"),
+            ("../../files/./x.whl", "https://h:1/files/x.whl"),
+            ("../../../../x.whl", "https://h:1/x.whl"),
+            ("/x.whl", "https://h:1/x.whl"),
+            ("//other/x.whl", "https://other/x.whl"),
+            ("https://other/x.whl", "https://other/x.whl"),
+        ] {
+            assert_eq!(absolute(page, url), expected);
+        }
+        assert_eq!(absolute("https://h/", "x.whl"), "https://h/x.whl");
+    }
+}

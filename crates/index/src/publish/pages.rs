@@ -1,0 +1,202 @@
+//! Pages: read, merged, replaced by comparison.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::layout::{PageKeys, Placed};
+use super::writer::Writer;
+use super::{PublishError, Step, read};
+use crate::simple::{Files, IndexedFile, PageError, Yanked};
+use crate::store::Bucket;
+
+/// The pages that packages come onto.
+pub(super) struct Pages<'a> {
+    bucket: &'a dyn Bucket,
+    /// By the project that asks for a page: on a flat shelf, one page for all.
+    of_projects: BTreeMap<&'a str, PageKeys>,
+    new: BTreeMap<PageKeys, New<'a>>,
+    roots: BTreeMap<PageKeys, (BTreeSet<String>, bool)>,
+}
+
+/// What comes onto a page.
+struct New<'a> {
+    title: &'a str,
+    uncached: bool,
+    entries: Vec<IndexedFile>,
+    /// By file name, whether those are yanked of which the directory says it.
+    yanked: BTreeMap<String, Yanked>,
+    /// What the page said when everything was looked at.
+    there: Files,
+}
+
+impl New<'_> {
+    /// Adds what comes onto the page.
+    fn add_to(&self, files: &mut Files) -> Result<(), PageError> {
+        files.merge(&self.entries)?;
+        files.set_yanked(&self.yanked);
+        Ok(())
+    }
+
+    /// What becomes yanked, or is yanked no more.
+    fn yanks(&self) -> Vec<Step> {
+        let yanks = self.yanked.iter().filter_map(|(name, yanked)| {
+            let there = self.there.files.iter().find(|file| file.filename == *name);
+            let before = there.map(|file| file.yanked.clone()).unwrap_or_default();
+            let reason = yanked.reason().map(str::to_owned);
+            let step = || Step::Yank { file: name.clone(), reason };
+            (before.reason() != yanked.reason()).then(step)
+        });
+        yanks.collect()
+    }
+}
+
+impl<'a> Pages<'a> {
+    /// Reads the pages that these packages come onto.
+    ///
+    /// # Errors
+    /// When one is another program's, or cannot be merged.
+    pub(super) fn new(
+        bucket: &'a dyn Bucket,
+        placed: &'a [Placed<'a>],
+    ) -> Result<Self, PublishError> {
+        let (mut of_projects, mut pages) = (BTreeMap::new(), BTreeMap::<PageKeys, New<'_>>::new());
+        let mut roots: BTreeMap<PageKeys, (BTreeSet<String>, bool)> = BTreeMap::new();
+        for one in placed {
+            let (project, shelf) = (one.local.project.as_str(), one.shelf);
+            let place = shelf.page(project)?;
+            if let Some(root) = shelf.root()? {
+                let names = roots.entry(root).or_insert((BTreeSet::new(), shelf.uncached));
+                names.0.insert(project.to_owned());
+            }
+            of_projects.insert(project, place.clone());
+            let new = pages.entry(place).or_insert_with(|| New {
+                title: shelf.title(project),
+                uncached: shelf.uncached,
+                entries: Vec::new(),
+                yanked: BTreeMap::new(),
+                there: Files::new(""),
+            });
+            new.entries.push(one.entry.clone());
+            if let Some(yanked) = one.local.yanked() {
+                new.yanked.insert(one.local.file_name.clone(), yanked);
+            }
+        }
+        let mut all = Self { bucket, of_projects, new: pages, roots };
+        all.look()?;
+        Ok(all)
+    }
+
+    fn look(&mut self) -> Result<(), PublishError> {
+        for (place, new) in &mut self.new {
+            let files = || read::files_but(self.bucket, place, new.title, &new.yanked);
+            let made = || Ok(files()?.0.map(|files| files.html()));
+            let there = files()?.0;
+            let known = there.as_ref().map(Files::html);
+            read::is_as_made(self.bucket, place, known, made)?;
+            new.there = there.unwrap_or_else(|| Files::new(new.title));
+        }
+        self.roots.keys().try_for_each(|place| {
+            let made = || Ok(read::projects(self.bucket, place)?.0.map(|p| p.html()));
+            let known = made()?;
+            read::is_as_made(self.bucket, place, known, made)
+        })
+    }
+
+    /// The SHA-256 that a page says of a package.
+    pub(super) fn told(&self, placed: &Placed<'_>) -> Option<String> {
+        let page = self.new.get(self.of_projects.get(placed.local.project.as_str())?)?;
+        let entry =
+            page.there.files.iter().find(|entry| entry.filename == placed.local.file_name)?;
+        entry.sha256().map(str::to_owned)
+    }
+
+    /// Says what [`Pages::write`] would do, and how many pages that is.
+    pub(super) fn tell<'p>(&'p self, order: &[&'p str], told: &dyn Fn(&Step)) -> usize {
+        let mut count = 0;
+        for place in self.in_order(order) {
+            let new = &self.new[place];
+            let known: BTreeSet<&str> =
+                new.there.files.iter().map(|entry| &*entry.filename).collect();
+            let more = new.entries.iter().filter(|e| !known.contains(&*e.filename)).count();
+            let mut merged = new.there.clone();
+            if new.add_to(&mut merged).is_ok() && merged != new.there {
+                new.yanks().iter().for_each(told);
+                told(&Step::Page { key: place.html.clone(), more });
+                count += 2;
+            }
+        }
+        for (place, (names, _)) in &self.roots {
+            let there = read::projects(self.bucket, place).ok().and_then(|(there, _)| there);
+            let there = there.unwrap_or_default();
+            let more = names.difference(&there.0).count();
+            if more > 0 {
+                told(&Step::Page { key: place.html.clone(), more });
+                count += 2;
+            }
+        }
+        count
+    }
+
+    /// Writes all pages, those of projects first, and says how many were not right yet.
+    ///
+    /// # Errors
+    /// When the store fails, a page became another program's, or others change one all the time.
+    pub(super) fn write<'p>(
+        &'p self,
+        order: &[&'p str],
+        told: &dyn Fn(&Step),
+    ) -> Result<usize, PublishError> {
+        let (mut written, writer) = (0, Writer { bucket: self.bucket });
+        for place in self.in_order(order) {
+            let new = &self.new[place];
+            let merged = |there: Option<Files>| {
+                let mut files = there.unwrap_or_else(|| Files::new(new.title));
+                let before = files.files.len();
+                new.add_to(&mut files)?;
+                Ok((files.json()?, files.files.len() - before))
+            };
+            let files = || read::files_but(self.bucket, place, new.title, &new.yanked);
+            let yanks = new.yanks();
+            if yanks.iter().any(|step| matches!(step, Step::Yank { reason: None, .. })) {
+                let less = |mut files: Files| {
+                    files.set_yanked(&new.yanked);
+                    files.html()
+                };
+                let html = || Ok(files()?.0.map(less));
+                written += writer.ahead(place, new.uncached, html)?;
+            }
+            yanks.iter().for_each(told);
+            let json = || {
+                let (there, page) = files()?;
+                Ok((merged(there).map_err(|e| read::wrong(self.bucket, &place.json, e))?, page))
+            };
+            let html = || Ok(files()?.0.map(|files| files.html()));
+            written += writer.both(place, new.uncached, told, json, html)?;
+        }
+        for (place, (names, uncached)) in &self.roots {
+            let json = || {
+                let (there, page) = read::projects(self.bucket, place)?;
+                let mut projects = there.unwrap_or_default();
+                let more = names.difference(&projects.0).count();
+                projects.0.extend(names.iter().cloned());
+                let json = projects.json();
+                let json = json.map_err(|e| read::wrong(self.bucket, &place.json, e.into()))?;
+                Ok(((json, more), page))
+            };
+            let html = || Ok(read::projects(self.bucket, place)?.0.map(|p| p.html()));
+            written += writer.both(place, *uncached, told, json, html)?;
+        }
+        Ok(written)
+    }
+
+    /// The projects that come onto a page which leads to projects.
+    pub(super) fn names(&self, root: &PageKeys) -> impl Iterator<Item = &String> {
+        self.roots.get(root).into_iter().flat_map(|(names, _)| names)
+    }
+
+    /// The pages of these projects, each once.
+    fn in_order<'p>(&'p self, order: &[&'p str]) -> Vec<&'p PageKeys> {
+        let mut seen = BTreeSet::new();
+        let places = order.iter().filter_map(|project| self.of_projects.get(project));
+        places.filter(|place| seen.insert(*place)).collect()
+    }
+}

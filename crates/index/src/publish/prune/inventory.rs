@@ -1,0 +1,266 @@
+//! What is in a store: packages, what lies beside them, and which pages name them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::SystemTime;
+
+use percent_encoding::percent_decode_str;
+
+use crate::publish::layout::{Form, Layout, PageKeys, Shelf};
+use crate::publish::workers::each;
+use crate::publish::{PublishError, read};
+use crate::simple::{IndexedFile, addresses, project_of};
+use crate::store::{Bucket, Object};
+use base::names::RelPath;
+use base::version::Version;
+
+/// A package that is in the store.
+#[derive(Debug)]
+pub(super) struct Item {
+    object: Object,
+    /// What lies beside it: its name and one more ending.
+    beside: Vec<Object>,
+    /// Its project.
+    pub(super) project: String,
+    version: Version,
+    /// Whether the page of its project names it.
+    pub(super) is_named: bool,
+    /// Whether that page yanks it.
+    pub(super) is_yanked: bool,
+}
+
+impl Item {
+    pub(super) fn key(&self) -> &RelPath {
+        &self.object.key
+    }
+
+    pub(super) fn version(&self) -> &str {
+        self.version.as_str()
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        self.object.size
+    }
+
+    /// When the store got it.
+    pub(super) fn uploaded(&self) -> Option<SystemTime> {
+        self.object.modified
+    }
+
+    /// The METADATA beside it.
+    pub(super) fn metadata(&self) -> Option<&RelPath> {
+        self.beside.iter().map(|object| &object.key).find(|key| key.as_str().ends_with(".metadata"))
+    }
+
+    /// Its objects, itself last.
+    pub(super) fn objects(&self) -> impl Iterator<Item = &Object> {
+        self.beside.iter().chain([&self.object])
+    }
+}
+
+/// A page of packages.
+#[derive(Debug)]
+pub(super) struct Page {
+    /// Where it is.
+    pub(super) place: PageKeys,
+    /// What it is called.
+    pub(super) title: String,
+    /// Whether caches may not keep it.
+    pub(super) uncached: bool,
+    /// The keys that it names.
+    pub(super) names: BTreeSet<RelPath>,
+    /// Those of them that it yanks.
+    yanked: BTreeSet<RelPath>,
+}
+
+/// What is in a store.
+#[derive(Debug)]
+pub(super) struct Inventory {
+    items: BTreeMap<RelPath, Item>,
+    /// The pages of the layout.
+    pub(super) pages: Vec<Page>,
+    /// File names that other pages have, with one of these.
+    elsewhere: BTreeMap<String, RelPath>,
+}
+
+impl Inventory {
+    /// Looks at all objects of a store, and at its pages.
+    ///
+    /// # Errors
+    /// When the store has no lists, or a page cannot be read.
+    pub(super) fn read(
+        bucket: &dyn Bucket,
+        layout: &Layout,
+        jobs: usize,
+    ) -> Result<Self, PublishError> {
+        let objects = bucket.list(None)?;
+        let mut places = BTreeMap::new();
+        let indexes = indexes(&objects);
+        let in_index = |key: &RelPath| key.parent().is_some_and(|above| indexes.contains(&above));
+        for object in objects.iter().filter(|object| !in_index(&object.key)) {
+            for shelf in &layout.shelves {
+                let Some(project) = project_at(shelf, &object.key) else { continue };
+                let place = shelf.page(project)?;
+                if [&place.json, &place.html].contains(&&object.key) {
+                    let title = shelf.title(project).to_owned();
+                    places.insert(place, (title, shelf.uncached));
+                }
+            }
+        }
+        let places: Vec<_> = places.into_iter().collect();
+        let pages = each(&places, jobs, |(place, (title, uncached))| {
+            let (place, title, uncached) = (place.clone(), title.clone(), *uncached);
+            let (names, yanked) = named(bucket, &place)?;
+            Ok::<_, PublishError>(Page { place, title, uncached, names, yanked })
+        })?;
+        let elsewhere = elsewhere(bucket, layout, &objects, &pages, jobs)?;
+        let items = items(layout, objects, &pages);
+        Ok(Self { items, pages, elsewhere })
+    }
+
+    pub(super) fn items(&self) -> impl Iterator<Item = &Item> {
+        self.items.values()
+    }
+
+    /// A page outside the layout that names a package of this file name, wherever it says that the package is.
+    pub(super) fn named_elsewhere(&self, item: &Item) -> Option<&RelPath> {
+        self.elsewhere.get(item.key().file_name())
+    }
+
+    /// The projects of what a page names.
+    pub(super) fn projects<'i>(&'i self, page: &'i Page) -> impl Iterator<Item = &'i str> {
+        page.names.iter().filter_map(|key| Some(&*self.items.get(key)?.project))
+    }
+}
+
+/// The directories of indexes with a directory for each project: pages lie below theirs. No project has pages there.
+fn indexes(objects: &[Object]) -> BTreeSet<RelPath> {
+    let pages = objects.iter().filter(|object| object.key.file_name() == "index.json");
+    pages.filter_map(|page| page.key.parent()?.parent()).collect()
+}
+
+/// The project whose page would name what lies at this key, if it is on this shelf; on a flat one there is but one page.
+fn project_at<'k>(shelf: &Shelf, key: &'k RelPath) -> Option<&'k str> {
+    let below = match &shelf.base {
+        None => key.as_str(),
+        Some(base) => key.as_str().strip_prefix(base.as_str())?.strip_prefix('/')?,
+    };
+    match (shelf.form, below.split_once('/')) {
+        (Form::Flat, None) => Some(""),
+        (Form::Projects, Some((project, file))) if !file.contains('/') => Some(project),
+        _ => None,
+    }
+}
+
+/// The keys that a page of packages names, as data or in HTML: whoever was interrupted may have written one alone.
+/// Beside them, those that it yanks.
+pub(super) fn named(
+    bucket: &dyn Bucket,
+    place: &PageKeys,
+) -> Result<(BTreeSet<RelPath>, BTreeSet<RelPath>), PublishError> {
+    let files = read::files(bucket, place, "")?.0;
+    let entries: Vec<IndexedFile> = files.into_iter().flat_map(|files| files.files).collect();
+    let yanked = entries.iter().filter(|entry| entry.yanked.reason().is_some());
+    let yanked = yanked.filter_map(|entry| key_of(&place.html, &entry.url)).collect();
+    let html = read::page(bucket, &place.html)?;
+    let shown = html.map(|page| addresses(&page.bytes)).unwrap_or_default();
+    let urls = entries.into_iter().map(|IndexedFile { url, .. }| url).chain(shown);
+    Ok((urls.filter_map(|url| key_of(&place.html, &url)).collect(), yanked))
+}
+
+/// The key that a page at `at` means by a relative URL.
+pub(super) fn key_of(at: &RelPath, url: &str) -> Option<RelPath> {
+    let path = url.split(['?', '#']).next()?;
+    if path.starts_with('/') || path.contains(':') {
+        return None;
+    }
+    let mut segments: Vec<String> =
+        at.parent().iter().flat_map(|above| above.as_str().split('/')).map(str::to_owned).collect();
+    for segment in path.split('/') {
+        match segment {
+            "." => {}
+            ".." => drop(segments.pop()?),
+            segment => segments.push(percent_decode_str(segment).decode_utf8().ok()?.into_owned()),
+        }
+    }
+    segments.join("/").parse().ok()
+}
+
+/// What pages outside the layout name, by file name: copies and mirrors may say where it is in many ways.
+fn elsewhere(
+    bucket: &dyn Bucket,
+    layout: &Layout,
+    objects: &[Object],
+    own: &[Page],
+    jobs: usize,
+) -> Result<BTreeMap<String, RelPath>, PublishError> {
+    let files = |place: &PageKeys| [place.json.clone(), place.html.clone()];
+    let mut own: BTreeSet<RelPath> = own.iter().flat_map(|page| files(&page.place)).collect();
+    for shelf in &layout.shelves {
+        own.extend(shelf.root()?.iter().flat_map(files));
+    }
+    let is_page = |key: &&RelPath| {
+        let name = key.file_name();
+        (name.rsplit('.').next() == Some("html") || ["index.json", "packages.json"].contains(&name))
+            && !own.contains(*key)
+    };
+    let pages: Vec<&RelPath> = objects.iter().map(|object| &object.key).filter(is_page).collect();
+    let names = |key: &&RelPath| {
+        let page = read::page(bucket, key)?;
+        let addresses = page.map(|page| addresses(&page.bytes)).unwrap_or_default();
+        let names = addresses.iter().filter_map(|address| {
+            let path = address.split(['?', '#']).next()?;
+            let name = percent_decode_str(path.rsplit('/').next()?).decode_utf8().ok()?;
+            Some((name.into_owned(), (*key).clone()))
+        });
+        Ok::<Vec<_>, PublishError>(names.collect())
+    };
+    Ok(each(&pages, jobs, names)?.into_iter().flatten().collect())
+}
+
+/// The packages among objects, each with what lies beside it.
+fn items(layout: &Layout, objects: Vec<Object>, pages: &[Page]) -> BTreeMap<RelPath, Item> {
+    let mut items: BTreeMap<RelPath, Item> = BTreeMap::new();
+    let mut others = Vec::new();
+    for object in objects {
+        // In a directory of another name, it is something that somebody keeps there.
+        let is_place = |project: &str| {
+            let mut at = layout.shelves.iter().filter_map(|shelf| project_at(shelf, &object.key));
+            at.any(|place| place.is_empty() || place == project)
+        };
+        match project_of(object.key.file_name()).filter(|(project, _)| is_place(project)) {
+            Some((project, version)) => {
+                let is_named = pages.iter().any(|page| page.names.contains(&object.key));
+                let is_yanked = pages.iter().any(|page| page.yanked.contains(&object.key));
+                let item =
+                    Item { beside: Vec::new(), project, version, is_named, is_yanked, object };
+                items.insert(item.key().clone(), item);
+            }
+            None => others.push(object),
+        }
+    }
+    for object in others {
+        let key = object.key.as_str();
+        let ends = key.match_indices('.').map(|(at, _)| &key[..at]);
+        let package =
+            ends.filter_map(|end| end.parse::<RelPath>().ok()).find(|k| items.contains_key(k));
+        if let Some(item) = package.and_then(|package| items.get_mut(&package)) {
+            item.beside.push(object);
+        }
+    }
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_urls_are_keys() {
+        let key = |url| key_of(&"a/b/index.html".parse().unwrap(), url).map(|key| key.to_string());
+        assert_eq!(key("x-1%2By.whl#sha256=00").as_deref(), Some("a/b/x-1+y.whl"));
+        assert_eq!(key("../../c/./x.whl").as_deref(), Some("c/x.whl"));
+        for url in ["https://h/x.whl", "/x.whl", "../../../x.whl", "a%2Fb/../..", ""] {
+            assert_eq!(key(url).filter(|key| key.contains("x.whl")), None, "{url}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What packages that stay require.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use fs_err::File;
+use pep440_rs::{Operator, Version, VersionSpecifiers};
+
+use super::inventory::{Inventory, Item};
+use crate::publish::workers::each;
+use crate::publish::{PublishError, read};
+use crate::simple::requirements_of_sdist;
+use crate::store::{Bucket, StoreError};
+use base::cleanup;
+use base::names::{RelPath, Requirement};
+use wheel::package::Metadata;
+
+/// No sdist that is read to find out what it requires is larger.
+const LARGEST_SDIST: u64 = 256 << 20;
+
+/// Follows requirements from the packages that stay to others. Markers and extras do not count: what is required on
+/// some system has to stay for it.
+pub(super) struct Needs<'a> {
+    bucket: &'a dyn Bucket,
+    jobs: usize,
+    kept: BTreeSet<&'a RelPath>,
+    open: Vec<&'a Item>,
+    by_project: BTreeMap<&'a str, Vec<&'a Item>>,
+    /// What was read: requirements by key, `None` where they are not known.
+    read: BTreeMap<&'a RelPath, Option<Vec<Requirement>>>,
+}
+
+impl<'a> Needs<'a> {
+    pub(super) fn new(bucket: &'a dyn Bucket, inventory: &'a Inventory, jobs: usize) -> Self {
+        let mut by_project: BTreeMap<&str, Vec<&Item>> = BTreeMap::new();
+        for item in inventory.items() {
+            by_project.entry(&item.project).or_default().push(item);
+        }
+        let (kept, open, read) = (BTreeSet::new(), Vec::new(), BTreeMap::new());
+        Self { bucket, jobs, kept, open, by_project, read }
+    }
+
+    /// Says that a package stays.
+    pub(super) fn keep(&mut self, item: &'a Item) {
+        if self.kept.insert(item.key()) {
+            self.open.push(item);
+        }
+    }
+
+    /// The keys that have to stay beside those that do, and for each the file name of one that requires it.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or it is not known what a package requires.
+    pub(super) fn follow(mut self) -> Result<BTreeMap<&'a RelPath, String>, PublishError> {
+        let mut needed = BTreeMap::new();
+        while !self.open.is_empty() {
+            let open = std::mem::take(&mut self.open);
+            self.read(&open)?;
+            let is_unknown = |item: &&&Item| self.read.get(item.key()).is_none_or(Option::is_none);
+            let unknown: Vec<String> =
+                open.iter().filter(is_unknown).map(|item| format!("`{}`", item.key())).collect();
+            if !unknown.is_empty() {
+                return Err(PublishError::Unknown(unknown));
+            }
+            for item in &open {
+                let requirements = self.read.get(item.key()).cloned().flatten();
+                for requirement in requirements.into_iter().flatten() {
+                    for met in self.meet(&requirement) {
+                        needed.insert(met.key(), item.key().file_name().to_owned());
+                        self.keep(met);
+                    }
+                }
+            }
+        }
+        Ok(needed)
+    }
+
+    /// The keys of the newest complete version of each project: its files are on a page and not yanked, and what they
+    /// require of projects in the store is there. Where no version is complete, those of the newest one.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub(super) fn newest(&mut self) -> Result<BTreeSet<&'a RelPath>, PublishError> {
+        let projects: Vec<Vec<Vec<&'a Item>>> =
+            self.by_project.values().map(|items| versions(items)).collect();
+        let firsts = projects.iter().filter_map(|versions| versions.first()).flatten();
+        self.read(&firsts.copied().collect::<Vec<_>>())?;
+        let mut newest = BTreeSet::new();
+        for versions in &projects {
+            let mut complete = None;
+            for version in versions {
+                if self.is_complete(version)? {
+                    complete = Some(version);
+                    break;
+                }
+            }
+            let files = complete.or(versions.first()).into_iter().flatten();
+            newest.extend(files.map(|item| item.key()));
+        }
+        Ok(newest)
+    }
+
+    /// Whether all that these files require of projects in the store is there, directly or by way of others.
+    fn is_complete(&mut self, files: &[&'a Item]) -> Result<bool, PublishError> {
+        let mut seen: BTreeSet<&RelPath> = files.iter().map(|item| item.key()).collect();
+        let mut open = files.to_vec();
+        while !open.is_empty() {
+            let items = std::mem::take(&mut open);
+            self.read(&items)?;
+            for item in items {
+                let Some(Some(requirements)) = self.read.get(item.key()) else { return Ok(false) };
+                for requirement in requirements {
+                    if !self.by_project.contains_key(&*requirement.name) {
+                        continue;
+                    }
+                    let fit = self.newest_that_fits(requirement);
+                    if fit.is_empty() {
+                        return Ok(false);
+                    }
+                    open.extend(fit.into_iter().filter(|item| seen.insert(item.key())));
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// The files on pages of the newest version that meets a requirement.
+    fn newest_that_fits(&self, requirement: &Requirement) -> Vec<&'a Item> {
+        let items = self.by_project.get(&*requirement.name).into_iter().flatten().copied();
+        let parsed = |item: &&Item| item.version().parse::<Version>().ok();
+        let fits = |item: &&Item| match (&requirement.versions, parsed(item)) {
+            (Some(versions), Some(version)) => versions.contains(&version),
+            (None, _) => true,
+            (Some(_), None) => false,
+        };
+        let fit: Vec<&Item> = items.filter(|item| item.is_named && fits(item)).collect();
+        let newest = fit.iter().filter_map(parsed).max();
+        fit.into_iter().filter(|item| parsed(item) == newest).collect()
+    }
+
+    /// Reads the requirements of these packages that were not read before.
+    fn read(&mut self, items: &[&'a Item]) -> Result<(), PublishError> {
+        let new: Vec<&Item> =
+            items.iter().copied().filter(|item| !self.read.contains_key(item.key())).collect();
+        let found = each(&new, self.jobs, |item| requirements(self.bucket, item))?;
+        self.read.extend(new.iter().map(|item| item.key()).zip(found));
+        Ok(())
+    }
+
+    /// What has to stay for a requirement: all files of a version that is pinned; else those of the newest version
+    /// that fits, unless one stays anyway.
+    fn meet(&self, requirement: &Requirement) -> Vec<&'a Item> {
+        let Some(versions) = &requirement.versions else { return Vec::new() };
+        let all = self.by_project.get(&*requirement.name).into_iter().flatten();
+        let parsed = |item: &Item| item.version().parse::<Version>().ok();
+        let fit: Vec<(Version, &Item)> = all
+            .filter_map(|item| parsed(item).map(|version| (version, *item)))
+            .filter(|(version, _)| versions.contains(version))
+            .collect();
+        let stays = fit.iter().any(|(_, item)| self.kept.contains(item.key()));
+        let newest = fit.iter().map(|(version, _)| version).max();
+        let wanted = |version: &Version| is_pinned(versions) || !stays && Some(version) == newest;
+        fit.iter().filter(|(version, _)| wanted(version)).map(|(_, item)| *item).collect()
+    }
+}
+
+/// The files of each version that pages name, the newest first; yanked ones come after all others.
+fn versions<'a>(items: &[&'a Item]) -> Vec<Vec<&'a Item>> {
+    let mut versions: BTreeMap<_, Vec<&Item>> = BTreeMap::new();
+    for item in items.iter().filter(|item| item.is_named) {
+        // Versions of other programs that cannot be read are older than all others.
+        let version = item.version().parse::<Version>().ok();
+        let key = (!item.is_yanked, version, item.version());
+        versions.entry(key).or_default().push(item);
+    }
+    versions.into_values().rev().collect()
+}
+
+/// Whether a requirement is for one version.
+fn is_pinned(versions: &VersionSpecifiers) -> bool {
+    let pins = [Operator::Equal, Operator::ExactEqual];
+    versions.iter().any(|specifier| pins.contains(specifier.operator()))
+}
+
+/// What a package requires; nothing when nobody knows.
+///
+/// # Errors
+/// When the store cannot be read.
+pub(super) fn requirements(
+    bucket: &dyn Bucket,
+    item: &Item,
+) -> Result<Option<Vec<Requirement>>, PublishError> {
+    if let Some(key) = item.metadata()
+        && let Some(page) = read::page(bucket, key)?
+    {
+        let metadata = Metadata::parse(&String::from_utf8_lossy(&page.bytes));
+        return Ok(Some(metadata.requirements().flatten().collect()));
+    }
+    let key = item.key();
+    if !key.as_str().ends_with(".tar.gz") {
+        // Whoever publishes it now has not come to its metadata yet, and to no page.
+        return Ok((!item.is_named).then(Vec::new));
+    }
+    if item.size() > LARGEST_SDIST {
+        return Ok(None);
+    }
+    let local = |error: &io::Error| StoreError::of_read(bucket.name(), key, error);
+    let (dir, _registration) =
+        cleanup::temporary(tempfile::tempdir).map_err(|error| local(&error))?;
+    let path = dir.path().join(key.file_name());
+    let mut file = File::create(&path).map_err(|error| local(&error))?;
+    io::copy(&mut bucket.get(key, None)?.body, &mut file).map_err(|error| local(&error))?;
+    Ok(requirements_of_sdist(&path).ok())
+}

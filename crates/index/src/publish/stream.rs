@@ -1,0 +1,109 @@
+//! The stream of a store, which the store itself records: a wrong `--stream` is refused.
+
+use serde::{Deserialize, Serialize};
+
+use super::aggregate::Above;
+use super::layout::{Layout, Takes};
+use super::{PublishError, Step, headers, read};
+use crate::store::{Body, Bucket};
+use base::names::{PathError, RelPath};
+
+/// The file that names the stream, at the top of an index without documents of routes.
+const RECORD: &str = "rockpack-stream.json";
+
+#[derive(Serialize, Deserialize)]
+struct Document {
+    stream: String,
+}
+
+/// The record of a store's stream.
+pub(super) struct StreamRecord<'a> {
+    bucket: &'a dyn Bucket,
+    stream: Option<&'a str>,
+    key: RelPath,
+    /// Whether publishing writes the file for other reasons.
+    is_routes: bool,
+}
+
+impl<'a> StreamRecord<'a> {
+    /// The record of a layout: the documents of routes where there are some, else a file.
+    pub(super) fn of(bucket: &'a dyn Bucket, layout: &'a Layout) -> Result<Self, PathError> {
+        let stream = layout.stream.as_deref();
+        if let Some(above) = Above::of(bucket, layout) {
+            return Ok(Self { bucket, stream, key: above.routes().clone(), is_routes: true });
+        }
+        let name: RelPath = RECORD.parse()?;
+        let base = match &layout.shelves[..] {
+            [shelf] if matches!(shelf.takes, Takes::All) => shelf.base.as_ref(),
+            _ => None,
+        };
+        let key = base.map_or(name.clone(), |base| base.join(&name));
+        Ok(Self { bucket, stream, key, is_routes: false })
+    }
+
+    /// Checks that the store is not of another stream than the one that was given, and says whether it names one.
+    ///
+    /// # Errors
+    /// When it is, also where none was given; when the record cannot be read.
+    pub(super) fn check(&self) -> Result<bool, PublishError> {
+        let Some(page) = read::page(self.bucket, &self.key)? else { return Ok(false) };
+        let document = match serde_json::from_slice::<Document>(&page.bytes) {
+            Ok(document) => document,
+            // Routes of another program need no stream.
+            Err(_) if self.is_routes => return Ok(false),
+            Err(error) => return Err(read::wrong(self.bucket, &self.key, error.into())),
+        };
+        if Some(&*document.stream) == self.stream {
+            return Ok(true);
+        }
+        Err(PublishError::Stream {
+            store: self.bucket.name().to_owned(),
+            key: self.key.clone(),
+            there: document.stream,
+            given: self.stream.map(str::to_owned),
+        })
+    }
+
+    /// Checks that the store names the stream that was given.
+    ///
+    /// # Errors
+    /// As [`StreamRecord::check`], and when it names none.
+    pub(super) fn require(&self) -> Result<(), PublishError> {
+        let Some(stream) = self.stream else { return Ok(()) };
+        if self.check()? {
+            return Ok(());
+        }
+        let (store, stream) = (self.bucket.name().to_owned(), stream.to_owned());
+        Err(PublishError::NoStream { store, stream })
+    }
+
+    /// Whether [`StreamRecord::write`] would write; the step is `told` then.
+    ///
+    /// # Errors
+    /// As [`StreamRecord::check`].
+    pub(super) fn tell(&self, told: &dyn Fn(&Step)) -> Result<bool, PublishError> {
+        let is_new = !self.check()? && !self.is_routes && self.stream.is_some();
+        if is_new {
+            told(&Step::Page { key: self.key.clone(), more: 0 });
+        }
+        Ok(is_new)
+    }
+
+    /// Writes the record, if a stream was given and the store names none. Returns whether it did.
+    ///
+    /// # Errors
+    /// When the store fails, or another program wrote a record of another stream meanwhile.
+    pub(super) fn write(&self, told: &dyn Fn(&Step)) -> Result<bool, PublishError> {
+        let Some(stream) = self.stream.filter(|_| !self.is_routes) else { return Ok(false) };
+        if !self.tell(told)? {
+            return Ok(false);
+        }
+        let document = Document { stream: stream.to_owned() };
+        let text = serde_json::to_string(&document)
+            .map_err(|error| read::wrong(self.bucket, &self.key, error.into()))?;
+        let headers = headers::page(RECORD, true);
+        self.bucket.create(&self.key, Body::Bytes((text + "\n").as_bytes()), &headers)?;
+        // The record of the first of two programs counts.
+        self.check()
+    }
+}

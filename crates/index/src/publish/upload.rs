@@ -1,0 +1,171 @@
+//! Packages and their metadata.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::layout::Placed;
+use super::workers::each;
+use super::{PublishError, Step, beside, headers};
+use crate::store::{Body, Bucket, Created, Object, StoreError};
+use base::names::RelPath;
+use base::regular;
+
+/// Looks at keys and fills them.
+pub(super) struct Survey<'a> {
+    pub(super) bucket: &'a dyn Bucket,
+    pub(super) jobs: usize,
+}
+
+/// What is at a package's key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AtKey {
+    /// Nothing.
+    Nothing,
+    /// The same bytes.
+    Same,
+    /// Others.
+    Other,
+}
+
+impl Survey<'_> {
+    /// Looks at the key of each package. `told` is the SHA-256 that a page says.
+    ///
+    /// # Errors
+    /// When some have other bytes: the error names them all.
+    pub(super) fn look(
+        &self,
+        placed: &[Placed<'_>],
+        told: impl Fn(&Placed<'_>) -> Option<String> + Sync,
+    ) -> Result<Vec<AtKey>, PublishError> {
+        let look = |placed| self.find(placed, told(placed).as_deref());
+        let found = each(placed, self.jobs, look)?;
+        let both = placed.iter().zip(&found);
+        let other = both.filter(|(_, found)| **found == AtKey::Other);
+        let other: Vec<String> = other.map(|(placed, _)| format!("`{}`", placed.key)).collect();
+        if other.is_empty() { Ok(found) } else { Err(PublishError::OtherBytes(other)) }
+    }
+
+    fn find(&self, placed: &Placed<'_>, told: Option<&str>) -> Result<AtKey, StoreError> {
+        let own = placed.local.sha256();
+        let Some(object) = self.bucket.head(&placed.key)? else {
+            // A page that names other bytes, which are gone, keeps their name.
+            let other = told.is_some_and(|told| told != own);
+            return Ok(if other { AtKey::Other } else { AtKey::Nothing });
+        };
+        if object.size != placed.local.size() || told.is_some_and(|told| told != own) {
+            return Ok(AtKey::Other);
+        }
+        self.compare(placed, &object)
+    }
+
+    /// Compares the bytes of an object that is as large as the package.
+    fn compare(&self, placed: &Placed<'_>, object: &Object) -> Result<AtKey, StoreError> {
+        let theirs = match &object.sha256 {
+            Some(sha256) => sha256.clone(),
+            None => sha256(self.bucket, placed)?,
+        };
+        Ok(if theirs == placed.local.sha256() { AtKey::Same } else { AtKey::Other })
+    }
+
+    /// Says what [`Survey::upload`] and [`Survey::upload_metadata`] would do.
+    pub(super) fn tell(placed: &[Placed<'_>], found: &[AtKey], told: &dyn Fn(&Step)) {
+        for (placed, found) in placed.iter().zip(found) {
+            told(&step(placed, *found));
+        }
+        for placed in placed.iter().zip(found).filter(|(_, found)| **found == AtKey::Nothing) {
+            if let (Some(_), Ok(key)) =
+                (&placed.0.local.metadata, beside(&placed.0.key, "metadata"))
+            {
+                told(&Step::Metadata { key });
+            }
+        }
+    }
+
+    /// Uploads packages where nothing is.
+    ///
+    /// # Errors
+    /// When the store fails, or somebody puts other bytes there meanwhile.
+    pub(super) fn upload(
+        &self,
+        placed: &[Placed<'_>],
+        found: &[AtKey],
+        told: &(dyn Fn(&Step) + Sync),
+    ) -> Result<(), PublishError> {
+        let pairs: Vec<_> = placed.iter().zip(found).collect();
+        let uploaded = AtomicUsize::new(0);
+        let done = each(&pairs, self.jobs, |(placed, found)| {
+            told(&step(placed, **found));
+            if **found == AtKey::Nothing {
+                self.upload_one(placed)?;
+                uploaded.fetch_add(1, Ordering::SeqCst);
+            }
+            Ok(())
+        });
+        match done {
+            Err(PublishError::Overtaken { keys, .. }) => {
+                Err(PublishError::Overtaken { keys, uploaded: uploaded.into_inner() })
+            }
+            done => done.map(drop),
+        }
+    }
+
+    fn upload_one(&self, placed: &Placed<'_>) -> Result<(), PublishError> {
+        let headers = headers::package(&placed.local.file_name, placed.local.sha256());
+        let body = Body::File(&placed.local.path);
+        if self.bucket.create(&placed.key, body, &headers)? == Created::Created {
+            return Ok(());
+        }
+        // Somebody was faster, or an earlier try was done whose answer did not come.
+        match self.find(placed, None)? {
+            AtKey::Other => {
+                let keys = vec![format!("`{}`", placed.key)];
+                Err(PublishError::Overtaken { keys, uploaded: 0 })
+            }
+            AtKey::Same | AtKey::Nothing => Ok(()),
+        }
+    }
+
+    /// Uploads the METADATA of wheels, where it is not already.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) fn upload_metadata(
+        &self,
+        placed: &[Placed<'_>],
+        told: &(dyn Fn(&Step) + Sync),
+    ) -> Result<(), PublishError> {
+        each(placed, self.jobs, |placed| {
+            let Some(bytes) = &placed.local.metadata else { return Ok(()) };
+            let key = beside(&placed.key, "metadata")?;
+            let body = Body::Bytes(bytes);
+            if self.bucket.create(&key, body, &headers::metadata())? == Created::Created {
+                told(&Step::Metadata { key });
+            } else if !self.has(&key, bytes)? {
+                // The wheel's bytes are those that it is of: whatever else lies there is wrong.
+                self.bucket.put(&key, body, &headers::metadata())?;
+                told(&Step::Metadata { key });
+            }
+            Ok(())
+        })
+        .map(drop)
+    }
+
+    fn has(&self, key: &RelPath, bytes: &[u8]) -> Result<bool, StoreError> {
+        let there = self.bucket.get(key, None)?;
+        Ok(there.object.size == bytes.len() as u64
+            && there.bytes(self.bucket, bytes.len() as u64)? == bytes)
+    }
+}
+
+fn step(placed: &Placed<'_>, found: AtKey) -> Step {
+    let key = placed.key.clone();
+    match found {
+        AtKey::Nothing => Step::Upload { key, size: placed.local.size() },
+        AtKey::Same | AtKey::Other => Step::Same { key },
+    }
+}
+
+/// The SHA-256 of an object's bytes, which are fetched for that.
+fn sha256(bucket: &dyn Bucket, placed: &Placed<'_>) -> Result<String, StoreError> {
+    let sum = regular::sha256_of(bucket.get(&placed.key, None)?.body);
+    sum.map_err(|error| StoreError::of_read(bucket.name(), &placed.key, &error))
+}

@@ -1,0 +1,102 @@
+//! Where installers begin in a directory that has pages.
+
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use crate::simple::Projects;
+use base::regular;
+
+/// A page that an installer is given.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EntryPage {
+    /// The option of pip and uv that takes it.
+    pub option: &'static str,
+    /// Its path below the directory, without a `/` in front.
+    pub path: String,
+}
+
+/// No data of a page that leads to projects is longer.
+const LONGEST: u64 = 16 << 20;
+/// Indexes lie no deeper: `{run}-{platform}/python/{group}/simple`.
+const DEEPEST: usize = 4;
+
+impl EntryPage {
+    /// Those of `directory`, sorted: each index, else the page of links at the top.
+    pub fn all(directory: &Path) -> Vec<Self> {
+        let mut entries: Vec<Self> = indexes(directory)
+            .iter()
+            .filter_map(|index| {
+                let path = index.strip_prefix(directory).ok()?.to_str()?;
+                let slash = if path.is_empty() { "" } else { "/" };
+                Some(Self { option: "--index-url", path: format!("{path}{slash}") })
+            })
+            .collect();
+        entries.sort();
+        if entries.is_empty() && directory.join("index.html").is_file() {
+            entries.push(Self { option: "--find-links", path: String::new() });
+        }
+        entries
+    }
+}
+
+/// The directories of indexes: what they lead to lies below them, so nobody looks further there.
+fn indexes(directory: &Path) -> Vec<PathBuf> {
+    let mut walk = WalkDir::new(directory).max_depth(DEEPEST).into_iter();
+    let mut found = Vec::new();
+    while let Some(entry) = walk.next() {
+        let Ok(entry) = entry else { continue };
+        if entry.file_type().is_dir() && is_index(entry.path()) {
+            found.push(entry.into_path());
+            walk.skip_current_dir();
+        }
+    }
+    found
+}
+
+/// Whether the page of a directory leads to projects: its data says so, or its name.
+fn is_index(directory: &Path) -> bool {
+    let leads_to_projects = || {
+        let data = regular::read(directory.join("index.json"), LONGEST).ok();
+        data.is_some_and(|data| Projects::parse(&data).is_ok())
+    };
+    let is_named_so = directory.file_name().is_some_and(|name| name == "simple");
+    directory.join("index.html").is_file() && (is_named_so || leads_to_projects())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn installers_begin_at_indexes_else_at_the_page_of_links() {
+        let dir = tempfile::tempdir().unwrap();
+        let said = || -> Vec<String> {
+            let entries = EntryPage::all(dir.path()).into_iter();
+            entries.map(|EntryPage { option, path }| format!("{option} {path}")).collect()
+        };
+        assert!(said().is_empty());
+        fs_err::write(dir.path().join("index.html"), "").unwrap();
+        assert_eq!(said(), ["--find-links "]);
+        for index in ["b-x/python/g/simple", "a-x/python/simple"] {
+            let index = dir.path().join(index);
+            fs_err::create_dir_all(&index).unwrap();
+            fs_err::write(index.join("index.html"), "").unwrap();
+        }
+        let expected = ["--index-url a-x/python/simple/", "--index-url b-x/python/g/simple/"];
+        assert_eq!(said(), expected);
+        // As `rockpack publish` makes them.
+        let data = Projects(["x".to_owned()].into()).json().unwrap();
+        for index in ["v5/core", ""] {
+            let index = dir.path().join(index);
+            fs_err::create_dir_all(&index).unwrap();
+            fs_err::write(index.join("index.html"), "").unwrap();
+            fs_err::write(index.join("index.json"), "{\"files\":[]}").unwrap();
+            assert_eq!(said()[..2], expected);
+            fs_err::write(index.join("index.json"), &data).unwrap();
+        }
+        assert_eq!(said(), ["--index-url "]);
+        fs_err::remove_file(dir.path().join("index.html")).unwrap();
+        assert_eq!(said(), [expected[0], expected[1], "--index-url v5/core/"]);
+    }
+}

@@ -1,0 +1,133 @@
+//! Pages in HTML, whoever wrote them (PEP 503, PEP 592, PEP 658, PEP 714).
+
+use std::collections::BTreeMap;
+
+use percent_encoding::percent_decode_str;
+use serde_json::{Value, json};
+
+use super::anchor::{Anchor, links};
+use super::document::{Files, PageError, Projects, entries, named_well};
+use super::entry::{IndexedFile, Yanked};
+use base::names::normalized;
+
+/// What the names of packages end with, also of those that rockpack does not make.
+const PACKAGES: [&str; 7] = [".whl", ".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tar.xz", ".egg"];
+/// What may lie beside them, and follows from them.
+const BESIDE: [&str; 4] = [".metadata", ".json", ".asc", ".sha256"];
+/// The checksums that an address may end with.
+const HASHES: [&str; 6] = ["sha256", "sha512", "sha384", "sha224", "sha1", "md5"];
+
+impl Files {
+    /// Reads a page in HTML. Links that lead up, or sort a list of files, do not name a package.
+    ///
+    /// # Errors
+    /// When it links to something that no page of packages has, or names a package with two checksums.
+    pub fn of_html(name: &str, html: &[u8]) -> Result<Self, PageError> {
+        let mut entries = Vec::new();
+        for anchor in anchors(html)? {
+            entries.extend(entry(&anchor).ok_or_else(|| PageError::Link(shown(&anchor)))?);
+        }
+        entries.iter().try_for_each(named_well)?;
+        let mut files = Self::new(name);
+        files.merge(&entries)?;
+        Ok(files)
+    }
+}
+
+impl Projects {
+    /// Reads a page in HTML that leads to projects in directories beside it.
+    ///
+    /// # Errors
+    /// When it leads elsewhere.
+    pub fn of_html(html: &[u8]) -> Result<Self, PageError> {
+        let mut projects = Self::default();
+        for anchor in anchors(html)? {
+            let href = anchor.get("href").unwrap_or_default();
+            let directory = href.strip_suffix("index.html").unwrap_or(href);
+            let directory = directory.strip_prefix("./").unwrap_or(directory);
+            let name = directory.strip_suffix('/').unwrap_or(directory);
+            let elsewhere = || PageError::Link(shown(&anchor));
+            let name = percent_decode_str(name).decode_utf8().map_err(|_| elsewhere())?;
+            projects.0.insert(normalized(&name).filter(|n| *n == *name).ok_or_else(elsewhere)?);
+        }
+        Ok(projects)
+    }
+}
+
+/// The addresses that a page has, in JSON or in HTML, whatever they lead to.
+pub fn addresses(page: &[u8]) -> Vec<String> {
+    match entries(page) {
+        Ok(files) => files.into_iter().map(|entry| entry.url).collect(),
+        Err(_) => links(&String::from_utf8_lossy(page)).anchors.iter().map(shown).collect(),
+    }
+}
+
+/// What a page in HTML says that the page which would be made of its data, `made`, does not: a link, or that
+/// something is yanked.
+pub fn beyond_data(html: &[u8], made: &str) -> Option<String> {
+    let address = |anchor: &Anchor| shown(anchor).split('#').next().unwrap_or_default().to_owned();
+    let is_yanked = |anchor: &Anchor| anchor.get("data-yanked").is_some();
+    let made: BTreeMap<String, bool> =
+        links(made).anchors.iter().map(|a| (address(a), is_yanked(a))).collect();
+    links(&String::from_utf8_lossy(html)).anchors.iter().find_map(|anchor| {
+        let address = address(anchor);
+        match made.get(&address) {
+            None => Some(format!("names `{address}`")),
+            Some(false) if is_yanked(anchor) => Some(format!("yanks `{address}`")),
+            Some(_) => None,
+        }
+    })
+}
+
+/// The links of a page that lead to something on it.
+fn anchors(html: &[u8]) -> Result<Vec<Anchor>, PageError> {
+    let links = links(&String::from_utf8_lossy(html));
+    if let Some(base) = links.base {
+        return Err(PageError::Base(base));
+    }
+    let leads = |anchor: &Anchor| {
+        let href = anchor.get("href").unwrap_or_default();
+        !(href.starts_with(['?', '#']) || ["..", "../", "./"].contains(&href))
+    };
+    Ok(links.anchors.into_iter().filter(leads).collect())
+}
+
+fn shown(anchor: &Anchor) -> String {
+    anchor.get("href").unwrap_or_default().to_owned()
+}
+
+/// The package that a link leads to; none where it leads to what follows from one.
+fn entry(anchor: &Anchor) -> Option<Vec<IndexedFile>> {
+    let href = anchor.get("href")?;
+    let (url, fragment) = href.split_once('#').unwrap_or((href, ""));
+    let path = url.split('?').next()?;
+    let name = percent_decode_str(path.rsplit('/').next()?).decode_utf8().ok()?.into_owned();
+    if !PACKAGES.iter().any(|ending| name.ends_with(ending)) {
+        return BESIDE.iter().any(|ending| name.ends_with(ending)).then(Vec::new);
+    }
+    let hashes = fragment.split('&').filter_map(|part| part.split_once('='));
+    let known = hashes.filter(|(name, value)| HASHES.contains(name) && !value.is_empty());
+    let hashes = known.map(|(name, value)| (name.to_owned(), value.to_ascii_lowercase()));
+    let metadata = |name| anchor.get(name).and_then(metadata);
+    let said = |name| anchor.get(name).filter(|text: &&str| !text.is_empty()).map(str::to_owned);
+    Some(vec![IndexedFile {
+        filename: name,
+        url: url.to_owned(),
+        hashes: hashes.collect(),
+        size: None,
+        upload_time: None,
+        requires_python: said("data-requires-python"),
+        core_metadata: metadata("data-core-metadata"),
+        dist_info_metadata: metadata("data-dist-info-metadata"),
+        yanked: Yanked::of(anchor.get("data-yanked")),
+        other: BTreeMap::new(),
+    }])
+}
+
+/// What an attribute says of a package's metadata: a checksum, or that it is there.
+fn metadata(text: &str) -> Option<Value> {
+    match text.split_once('=') {
+        Some((name, hash)) => Some(json!({ name: hash })),
+        None => (text == "true").then_some(Value::Bool(true)),
+    }
+}

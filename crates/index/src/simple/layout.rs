@@ -1,0 +1,301 @@
+//! Which pages there are, and what stands on each.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::entry::IndexedFile;
+use super::package::Listed;
+use super::{IndexError, Layout, json, page};
+use base::names::RelPath;
+
+/// Pages in the order in which they may appear: what a page leads to comes before it.
+#[derive(Debug, Default)]
+pub(super) struct Pages {
+    /// Where each lies, and its content.
+    pub(super) pages: Vec<(RelPath, String)>,
+    /// Those that installers are given.
+    pub(super) entries: Vec<RelPath>,
+}
+
+/// The directory that a path lies in; none is the top.
+type Directory = Option<RelPath>;
+
+impl Pages {
+    /// The pages of these packages, which come sorted by path.
+    pub(super) fn of(layout: Layout, files: &[Listed]) -> Result<Self, IndexError> {
+        let mut pages = Self::default();
+        match layout {
+            Layout::Simple => {
+                let all = Indexes::of(files.iter().collect());
+                pages.simple(None, &all.own)?;
+                for (name, files) in &all.further {
+                    pages.simple(Some(&at(None, name)?), files)?;
+                }
+                pages.overview(&all)?;
+            }
+            Layout::Flat => pages.flats(files)?,
+            Layout::Run => pages.runs(files)?,
+        }
+        Ok(pages)
+    }
+
+    /// An index of these packages in `base`: a page for each project, and one that leads to them.
+    fn simple(&mut self, base: Option<&RelPath>, files: &[&Listed]) -> Result<(), IndexError> {
+        let root = at(base, "simple/index.html")?;
+        let projects = by_project(&distinct(files)?);
+        let mut links = Vec::new();
+        for (name, files) in &projects {
+            let place = at(base, &format!("simple/{name}/index.html"))?;
+            self.add(
+                &place,
+                page::files(&place, name, files, &[]),
+                project_json(&place, name, files),
+            )?;
+            links.push((place, *name));
+        }
+        self.add(
+            &root,
+            page::projects(&root, "Simple index", &links),
+            json::root(projects.keys().copied()),
+        )?;
+        self.entries.push(root);
+        Ok(())
+    }
+
+    /// A page as HTML and JSON.
+    fn add(
+        &mut self,
+        place: &RelPath,
+        html: String,
+        json: serde_json::Result<String>,
+    ) -> Result<(), IndexError> {
+        let json = json.map_err(|e| IndexError::Write(e.into()))?;
+        self.pages.push((at(place.parent().as_ref(), "index.json")?, json));
+        self.pages.push((place.clone(), html));
+        Ok(())
+    }
+
+    /// The page at the top of a simple index: for people.
+    fn overview(&mut self, all: &Indexes<'_>) -> Result<(), IndexError> {
+        let place = at(None, "index.html")?;
+        let mut links = vec![(
+            at(None, "simple/index.html")?,
+            "simple/".to_owned(),
+            "for --index-url".to_owned(),
+        )];
+        for name in all.further.keys() {
+            links.push((
+                at(None, &format!("{name}/simple/index.html"))?,
+                format!("{name}/simple/"),
+                "for --index-url".to_owned(),
+            ));
+        }
+        for (name, files) in by_project(&distinct(&all.own)?) {
+            links.push((
+                at(None, &format!("simple/{name}/index.html"))?,
+                name.to_owned(),
+                versions(&files),
+            ));
+        }
+        let html = page::list(&place, "Packages", &links);
+        self.pages.push((place, html));
+        Ok(())
+    }
+
+    /// A page of its own for each directory, and one at the top that leads to them.
+    fn flats(&mut self, files: &[Listed]) -> Result<(), IndexError> {
+        let mut directories = by_directory(files);
+        let top = Indexes::of(directories.remove(&None).unwrap_or_default());
+        let mut links = Vec::new();
+        for (directory, files) in directories {
+            let all = Indexes::of(files);
+            let place = self.flat(directory.as_ref(), &all.own)?;
+            links.push((place, format!("{}/", text(directory.as_ref()))));
+            self.further(directory.as_ref(), &all, &mut links)?;
+        }
+        self.further(None, &top, &mut links)?;
+        let top = top.own;
+        let place = at(None, "index.html")?;
+        let html = page::files(&place, "Packages", &ordered(&top), &links);
+        self.pages.push((place.clone(), html));
+        if !top.is_empty() {
+            self.entries.insert(0, place);
+        }
+        Ok(())
+    }
+
+    /// The pages of the further indexes of a directory.
+    fn further(
+        &mut self,
+        directory: Option<&RelPath>,
+        all: &Indexes<'_>,
+        links: &mut Vec<(RelPath, String)>,
+    ) -> Result<(), IndexError> {
+        for (name, files) in &all.further {
+            let below = at(directory, name)?;
+            let place = self.flat(Some(&below), files)?;
+            links.push((place, format!("{below}/")));
+        }
+        Ok(())
+    }
+
+    /// The page of one directory's packages.
+    fn flat(
+        &mut self,
+        directory: Option<&RelPath>,
+        files: &[&Listed],
+    ) -> Result<RelPath, IndexError> {
+        let place = at(directory, "index.html")?;
+        let html = page::files(&place, text(directory), &ordered(files), &[]);
+        self.pages.push((place.clone(), html));
+        self.entries.push(place.clone());
+        Ok(place)
+    }
+
+    /// Both for each group of each run, and a page at the top that leads to all groups.
+    fn runs(&mut self, files: &[Listed]) -> Result<(), IndexError> {
+        let mut links = Vec::new();
+        for (directory, files) in &by_directory(files) {
+            let group = directory.as_ref().filter(|directory| is_group(directory));
+            let group =
+                group.ok_or_else(|| IndexError::Misplaced { path: files[0].path.clone() })?;
+            let all = Indexes::of(files.clone());
+            self.group(group, &all.own, &mut links)?;
+            for (name, files) in &all.further {
+                self.group(&at(Some(group), name)?, files, &mut links)?;
+            }
+        }
+        let place = at(None, "index.html")?;
+        let html = page::list(&place, "Runs", &links);
+        self.pages.push((place, html));
+        Ok(())
+    }
+
+    /// Both kinds of page for a group, and a link to it.
+    fn group(
+        &mut self,
+        group: &RelPath,
+        files: &[&Listed],
+        links: &mut Vec<(RelPath, String, String)>,
+    ) -> Result<(), IndexError> {
+        self.simple(Some(group), files)?;
+        let place = self.flat(Some(group), files)?;
+        let count =
+            if files.len() == 1 { "1 file".to_owned() } else { format!("{} files", files.len()) };
+        links.push((place, group.to_string(), count));
+        Ok(())
+    }
+}
+
+/// The packages of one place, by index.
+struct Indexes<'a> {
+    /// Those of the index of all.
+    own: Vec<&'a Listed>,
+    /// Those of each further one: selectors of its own in the place of others, and all other packages.
+    further: BTreeMap<&'a str, Vec<&'a Listed>>,
+}
+
+impl<'a> Indexes<'a> {
+    fn of(files: Vec<&'a Listed>) -> Self {
+        let mut further: BTreeMap<&str, Vec<&Listed>> = BTreeMap::new();
+        let mut own = Vec::new();
+        for file in files {
+            match &file.package.index {
+                Some(index) => further.entry(index.as_str()).or_default().push(file),
+                None => own.push(file),
+            }
+        }
+        for files in further.values_mut() {
+            let projects: BTreeSet<&str> =
+                files.iter().map(|file| &*file.package.project).collect();
+            let other = |file: &&&Listed| !projects.contains(&*file.package.project);
+            files.extend(own.iter().filter(other));
+        }
+        Self { own, further }
+    }
+}
+
+/// The page `at` of a project as JSON.
+fn project_json(at: &RelPath, name: &str, files: &[&Listed]) -> serde_json::Result<String> {
+    let mut seen = BTreeSet::new();
+    let versions = files.iter().map(|file| file.package.version.as_str());
+    let versions: Vec<&str> = versions.filter(|version| seen.insert(*version)).collect();
+    let entries: Vec<IndexedFile> = files.iter().map(|file| IndexedFile::of(at, file)).collect();
+    json::project(name, &versions, &entries)
+}
+
+/// Whether packages may lie here: in `{run}-{platform}/python`, or in a group below it.
+fn is_group(directory: &RelPath) -> bool {
+    let mut segments = directory.segments();
+    let run = segments.next().and_then(|run| run.rsplit_once('-'));
+    let named = run.is_some_and(|(run, platform)| !run.is_empty() && !platform.is_empty());
+    named && segments.next() == Some("python") && segments.count() <= 1
+}
+
+/// A path below a directory.
+fn at(directory: Option<&RelPath>, below: &str) -> Result<RelPath, IndexError> {
+    let path: Result<RelPath, _> = below.parse();
+    let path = path.map_err(|source| IndexError::Name {
+        dir: directory.map_or("", RelPath::as_str).into(),
+        source,
+    })?;
+    Ok(directory.map_or(path.clone(), |directory| directory.join(&path)))
+}
+
+fn text(directory: Option<&RelPath>) -> &str {
+    directory.map_or("Packages", RelPath::as_str)
+}
+
+/// The packages without those that are there twice. Equal ones are one, the first by its path.
+fn distinct<'a>(files: &[&'a Listed]) -> Result<Vec<&'a Listed>, IndexError> {
+    let mut seen: BTreeMap<&str, &Listed> = BTreeMap::new();
+    for &file in files {
+        match seen.get(file.path.file_name()) {
+            Some(first) if first.package.sha256 != file.package.sha256 => {
+                return Err(IndexError::Clash {
+                    first: first.path.clone(),
+                    second: file.path.clone(),
+                });
+            }
+            Some(_) => {}
+            None => {
+                seen.insert(file.path.file_name(), file);
+            }
+        }
+    }
+    Ok(seen.into_values().collect())
+}
+
+/// Packages by project, in the order of a page.
+fn by_project<'a>(files: &[&'a Listed]) -> BTreeMap<&'a str, Vec<&'a Listed>> {
+    let mut projects: BTreeMap<&str, Vec<&Listed>> = BTreeMap::new();
+    for file in ordered(files) {
+        projects.entry(&file.package.project).or_default().push(file);
+    }
+    projects
+}
+
+fn by_directory(files: &[Listed]) -> BTreeMap<Directory, Vec<&Listed>> {
+    let mut directories: BTreeMap<Directory, Vec<&Listed>> = BTreeMap::new();
+    for file in files {
+        directories.entry(file.home()).or_default().push(file);
+    }
+    directories
+}
+
+/// In the order of a page: projects by name, versions as PEP 440 orders them, then file names.
+fn ordered<'a>(files: &[&'a Listed]) -> Vec<&'a Listed> {
+    let mut files = files.to_vec();
+    files.sort_by_cached_key(|file| (file.package.project.clone(), file.order()));
+    files
+}
+
+/// The versions of a project, newest first.
+fn versions(files: &[&Listed]) -> String {
+    let mut seen = BTreeSet::new();
+    let versions = files
+        .iter()
+        .rev()
+        .map(|file| file.package.version.as_str())
+        .filter(|version| seen.insert(*version));
+    versions.collect::<Vec<_>>().join(", ")
+}

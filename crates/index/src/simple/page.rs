@@ -1,0 +1,129 @@
+//! Pages as HTML (PEP 503, PEP 592, PEP 714).
+
+use std::fmt::Write as _;
+
+use super::entry::IndexedFile;
+use super::link::link;
+use super::package::Listed;
+use base::names::RelPath;
+
+/// What marks a page as ours, so that it may be replaced.
+pub(super) const MARK: &str = r#"<meta name="generator" content="rockpack">"#;
+
+const STYLE: &str = "body{font:15px/1.7 system-ui,sans-serif;margin:2rem auto;max-width:64rem;padding:0 1rem;color-scheme:light dark}\
+small{opacity:.65;margin-left:.6em}code{font-size:.93em}";
+
+/// A page with this title and body.
+fn page(title: &str, body: &str) -> String {
+    let title = escape(title);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{MARK}\n\
+         <meta name=\"pypi:repository-version\" content=\"1.1\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}</body>\n</html>\n"
+    )
+}
+
+/// The page `at` that links to these files, and to other pages: the path of each and what it is called.
+pub(super) fn files(
+    at: &RelPath,
+    title: &str,
+    files: &[&Listed],
+    pages: &[(RelPath, String)],
+) -> String {
+    let mut body: String = files.iter().map(|file| anchor(&IndexedFile::of(at, file))).collect();
+    for (to, text) in pages {
+        let _ = writeln!(body, "<a href=\"{}\">{}</a><br>", link(at, to), escape(text));
+    }
+    page(title, &body)
+}
+
+/// The page `at` that leads to other pages: the path of each, what it is called, and what to know of it.
+pub(super) fn list(at: &RelPath, title: &str, pages: &[(RelPath, String, String)]) -> String {
+    let mut body = String::new();
+    for (to, text, about) in pages {
+        let about = if about.is_empty() {
+            String::new()
+        } else {
+            format!("<small>{}</small>", escape(about))
+        };
+        let _ = writeln!(body, "<a href=\"{}\">{}</a>{about}<br>", link(at, to), escape(text));
+    }
+    page(title, &body)
+}
+
+/// The page `at` of an index that leads to its projects: the page of each and its name. PEP 503 wants
+/// links to directories here; elsewhere links name the file, for stores that know no directories.
+pub(super) fn projects(at: &RelPath, title: &str, pages: &[(RelPath, &str)]) -> String {
+    let mut body = String::new();
+    for (to, name) in pages {
+        let link = link(at, to);
+        let _ = writeln!(
+            body,
+            "<a href=\"{}\">{}</a><br>",
+            link.strip_suffix("index.html").unwrap_or(&link),
+            escape(name)
+        );
+    }
+    page(title, &body)
+}
+
+/// A page that links to what these entries name.
+pub(super) fn entries(title: &str, files: &[IndexedFile]) -> String {
+    page(title, &files.iter().map(anchor).collect::<String>())
+}
+
+/// A page of links: the URL of each and what it is called.
+pub(super) fn links<'a>(title: &str, links: impl Iterator<Item = (String, &'a str)>) -> String {
+    let line = |(url, text): (String, &str)| {
+        format!("<a href=\"{}\">{}</a><br>\n", escape(&url), escape(text))
+    };
+    page(title, &links.map(line).collect::<String>())
+}
+
+/// A link to a package, with all that PEP 503 and those after it let it say.
+fn anchor(entry: &IndexedFile) -> String {
+    let mut attributes = String::new();
+    if let Some(python) = &entry.requires_python {
+        let _ = write!(attributes, " data-requires-python=\"{}\"", escape(python));
+    }
+    if let Some(hash) = entry.metadata_attribute() {
+        // PEP 714: under the new name, and under the one that older installers look for.
+        let hash = escape(&hash);
+        let _ =
+            write!(attributes, " data-core-metadata=\"{hash}\" data-dist-info-metadata=\"{hash}\"");
+    }
+    if let Some(reason) = entry.yanked.reason() {
+        let _ = write!(attributes, " data-yanked=\"{}\"", escape(reason));
+    }
+    // Where there is none that all installers know, another one.
+    let hash = entry.hashes.get_key_value("sha256").or_else(|| entry.hashes.first_key_value());
+    let hash = hash.map(|(name, hash)| format!("#{name}={hash}")).unwrap_or_default();
+    let href = escape(&format!("{}{hash}", entry.url));
+    format!("<a href=\"{href}\"{attributes}>{}</a><br>\n", escape(&entry.filename))
+}
+
+/// Text as it may stand between tags and in attributes.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_escaped() {
+        assert_eq!(escape("<a \"b\" & 'c'>"), "&lt;a &quot;b&quot; &amp; &#39;c&#39;&gt;");
+    }
+}

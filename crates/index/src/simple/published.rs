@@ -1,0 +1,41 @@
+//! Pages of a store, which are not made anew of packages: they also say what only they know.
+
+use std::path::Path;
+
+use super::found::FilesOfIndex;
+use super::publish::is_ours;
+use super::{IndexError, STATE, document};
+use base::names::RelPath;
+use base::regular;
+
+/// No page that is looked at is longer.
+const LONGEST: u64 = 256 << 20;
+
+/// Refuses pages that `rockpack publish` or `rockpack mirror` made.
+pub(super) fn refuse(dir: &Path, found: &FilesOfIndex) -> Result<(), IndexError> {
+    let is_remembered = dir.join(STATE).is_file();
+    let data = found.pages.iter().filter(|page| page.file_name() == "index.json");
+    let is_published = |page: &&RelPath| {
+        let is_elsewhere = !is_place_of_index(page);
+        is_elsewhere || (!is_remembered && names_beside(&dir.join(page.as_str())))
+    };
+    let mut published = found.records.iter().chain(data.filter(is_published));
+    match published.find(|page| is_ours(&dir.join(page.as_str()))) {
+        Some(page) => Err(IndexError::Published { path: page.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// Whether an index of a directory has data there: `simple/index.json` and `simple/{project}/index.json`, also below
+/// other directories.
+fn is_place_of_index(page: &RelPath) -> bool {
+    let above = std::iter::successors(page.parent(), RelPath::parent);
+    above.take(2).any(|directory| directory.file_name() == "simple")
+}
+
+/// Whether a page names packages that lie beside it, as those of a store do.
+fn names_beside(page: &Path) -> bool {
+    let entries =
+        regular::read(page, LONGEST).ok().and_then(|bytes| document::entries(&bytes).ok());
+    entries.is_some_and(|entries| entries.iter().any(|entry| !entry.url.contains('/')))
+}

@@ -1,0 +1,132 @@
+//! Reading a package: once, whatever its size, until it changes.
+
+use std::io;
+use std::path::Path;
+
+use fs_err as fs;
+
+use super::package::Package;
+use base::names::{DistName, Form};
+use base::regular;
+use base::version::Version;
+use wheel::archive::Timestamp;
+use wheel::archive::checksum::Sha256;
+use wheel::archive::variants::{self, Variants};
+use wheel::package::sdist::is_of;
+use wheel::package::{Metadata, PackageError, Sdist, Wheel};
+
+/// Reads a package, and the METADATA of a wheel as it stands there.
+pub(super) fn package(path: &Path) -> Result<(Package, Option<Vec<u8>>), PackageError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if let Some((dist, version)) = variants::of_file_name(&name) {
+        return about_variants(path, &dist, version).map(|package| (package, None));
+    }
+    match Form::of_file(&name) {
+        Some(Form::Wheel) => wheel(path).map(|(package, metadata)| (package, Some(metadata))),
+        Some(Form::Sdist) | None => sdist(path, &name).map(|package| (package, None)),
+    }
+}
+
+/// What `FILE.yanked` says to take a yank back, as JSON does of a package that is not yanked (PEP 691).
+const BACK: &str = "false";
+/// No text beside a package is longer.
+const LONGEST_TEXT: u64 = 1 << 20;
+
+/// What a file beside a package says of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Yank {
+    /// It is yanked, for this reason, which may be empty (PEP 592).
+    For(String),
+    /// It is not, whatever a page says.
+    Back,
+}
+
+impl Yank {
+    /// Why it is yanked, if it is.
+    pub(super) fn reason(self) -> Option<String> {
+        match self {
+            Self::For(reason) => Some(reason),
+            Self::Back => None,
+        }
+    }
+}
+
+/// What the file beside a package that can yank it says, if there is one: a reason, or the word [`BACK`].
+pub(super) fn yank(path: &Path) -> io::Result<Option<Yank>> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".yanked");
+    match regular::read(Path::new(&beside), LONGEST_TEXT) {
+        Ok(reason) => {
+            let reason = String::from_utf8_lossy(&reason);
+            let reason = reason.trim_start_matches('\u{feff}');
+            let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+            Ok(Some(if reason.eq_ignore_ascii_case(BACK) { Yank::Back } else { Yank::For(reason) }))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn wheel(path: &Path) -> Result<(Package, Vec<u8>), PackageError> {
+    let wheel = Wheel::open(path)?;
+    let bytes = wheel.bytes(&format!("{}/METADATA", wheel.dist_info()))?.unwrap_or_default();
+    let metadata = Metadata::parse(&String::from_utf8_lossy(&bytes));
+    let times = wheel.entries().iter().filter_map(|entry| {
+        let (day, time) = entry.time;
+        Timestamp::from_dos(time, day)
+    });
+    let package =
+        listed(path, &metadata, times.max(), |name, version| wheel.name().is_of(name, version))?;
+    Ok((Package { metadata: Some(Sha256::of(&bytes).to_string()), ..package }, bytes))
+}
+
+/// A file about wheel variants is listed as a package: installers read it before they choose one. One that they
+/// cannot read would make them refuse all.
+fn about_variants(path: &Path, dist: &DistName, version: Version) -> Result<Package, PackageError> {
+    let bytes = regular::read(path, LONGEST_TEXT)?;
+    Variants::read(&String::from_utf8_lossy(&bytes)).map_err(PackageError::Variants)?;
+    Ok(Package {
+        size: bytes.len() as u64,
+        sha256: Sha256::of(&bytes).to_string(),
+        metadata: None,
+        project: dist.normalized(),
+        version,
+        requires_python: None,
+        index: None,
+        time: Timestamp::EARLIEST.seconds(),
+    })
+}
+
+fn sdist(path: &Path, file: &str) -> Result<Package, PackageError> {
+    let sdist = Sdist::open(path, |_, _| Ok(()))?;
+    let metadata = Metadata::parse(sdist.pkg_info().ok_or(PackageError::NoPkgInfo)?);
+    let times = sdist.times.iter().filter_map(|time| Timestamp::from_seconds(*time));
+    let package = listed(path, &metadata, times.max(), |name, version| is_of(file, name, version))?;
+    let facts = sdist.own_facts();
+    let index = facts.as_ref().and_then(|facts| facts.get("index")?.as_str()?.parse().ok());
+    Ok(Package { index, ..package })
+}
+
+/// What an index says of a package, whose newest member is from `newest`. `is_of` tells whether its file
+/// name says what its metadata says.
+fn listed(
+    path: &Path,
+    metadata: &Metadata,
+    newest: Option<Timestamp>,
+    is_of: impl Fn(&DistName, &Version) -> bool,
+) -> Result<Package, PackageError> {
+    let (name, version) = (metadata.name()?, metadata.version()?);
+    if !is_of(&name, &version) {
+        return Err(PackageError::Mismatch { name, version });
+    }
+    Ok(Package {
+        size: fs::metadata(path)?.len(),
+        sha256: regular::sha256(path)?,
+        metadata: None,
+        project: name.normalized(),
+        version,
+        requires_python: metadata.first("Requires-Python").map(str::to_owned),
+        index: None,
+        time: newest.unwrap_or_default().seconds(),
+    })
+}

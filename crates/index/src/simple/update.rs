@@ -1,0 +1,231 @@
+//! One update: what is known, what has to be read, what the pages are to be.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::found::FilesOfIndex;
+use super::layout::Pages;
+use super::package::Listed;
+use super::publish::Publication;
+use super::read::Yank;
+use super::state::{Known, STATE, Stamp, State};
+use super::{IndexError, Options, Summary, published, read};
+use base::names::RelPath;
+use base::regular;
+use build::recorded::Recorded;
+use wheel::archive::checksum::Sha256;
+use wheel::archive::{Stage, Timestamp};
+use wheel::package::zip_file::LONGEST_TEXT;
+
+/// An update of one directory, which it has to itself.
+pub(super) struct Update<'a> {
+    dir: &'a Path,
+    options: &'a Options,
+    stage: Stage,
+    old: State,
+    new: State,
+    /// Files that are to appear before any page: METADATA of wheels that were read, and what names
+    /// packages that are to be deleted.
+    before_pages: Vec<(RelPath, Vec<u8>)>,
+    /// When this update began, as the file system counts.
+    began: Stamp,
+    summary: Summary,
+}
+
+impl<'a> Update<'a> {
+    /// Locks the directory.
+    pub(super) fn begin(dir: &'a Path, options: &'a Options) -> Result<Self, IndexError> {
+        if !dir.is_dir() {
+            return Err(IndexError::NotADirectory { path: dir.to_owned() });
+        }
+        let stage = Stage::open(dir)?;
+        let first = state_path(dir)?;
+        stage.create(&first)?;
+        let began = Stamp::of(&stage.path(&first))
+            .map_err(|source| IndexError::Read { path: dir.to_owned(), source })?;
+        let (old, new) = (State::load(dir), State::default());
+        Ok(Self {
+            dir,
+            options,
+            stage,
+            old,
+            new,
+            before_pages: Vec::new(),
+            began,
+            summary: Summary::default(),
+        })
+    }
+
+    /// Brings everything up to date.
+    pub(super) fn run(mut self) -> Result<Summary, IndexError> {
+        let found = FilesOfIndex::below(self.dir)?;
+        if !self.options.overwrite {
+            published::refuse(self.dir, &found)?;
+        }
+        let removed = self.removed(&found.packages)?;
+        let mut listed = Vec::new();
+        for path in found.packages.iter().filter(|path| !removed.contains(path)) {
+            listed.extend(self.listed(path)?);
+        }
+        let pages = Pages::of(self.options.layout, &listed)?;
+        self.summary.packages = listed.len();
+        self.summary.projects =
+            listed.iter().map(|file| &file.package.project).collect::<BTreeSet<_>>().len();
+        self.before_pages.extend(self.records_without(&removed)?);
+        let gone = self.gone(&removed)?;
+        self.publish(pages, &found.pages, gone)
+    }
+
+    /// The checksums and statements that name packages which are to be deleted, without those.
+    fn records_without(&self, removed: &[RelPath]) -> Result<Vec<(RelPath, Vec<u8>)>, IndexError> {
+        let above = |path: &RelPath| std::iter::successors(path.parent(), RelPath::parent);
+        let mut directories: BTreeSet<String> =
+            removed.iter().flat_map(above).map(|above| format!("{above}/")).collect();
+        if !removed.is_empty() {
+            directories.insert(String::new());
+        }
+        let mut records = Vec::new();
+        for directory in directories {
+            let recorded = Recorded::read_in(&self.dir.join(&directory))
+                .map_err(|source| self.unreadable(source))?;
+            let gone = removed.iter().filter_map(|path| path.as_str().strip_prefix(&directory));
+            for (name, text) in recorded.without(&gone.collect()) {
+                let path = format!("{directory}{name}").parse();
+                let path =
+                    path.map_err(|source| IndexError::Name { dir: self.dir.to_owned(), source })?;
+                records.push((path, text.into_bytes()));
+            }
+        }
+        Ok(records)
+    }
+
+    /// The packages that are to be deleted.
+    fn removed(&self, packages: &[RelPath]) -> Result<Vec<RelPath>, IndexError> {
+        let names: BTreeSet<&str> = packages.iter().map(RelPath::file_name).collect();
+        match self.options.remove.iter().find(|name| !names.contains(name.as_str())) {
+            Some(name) => Err(IndexError::NotThere { name: name.clone() }),
+            None => Ok(packages
+                .iter()
+                .filter(|path| self.options.remove.contains(path.file_name()))
+                .cloned()
+                .collect()),
+        }
+    }
+
+    /// A package as pages list it; nothing when it is broken and may be left out.
+    fn listed(&mut self, path: &RelPath) -> Result<Option<Listed>, IndexError> {
+        let Some(known) = self.known(path)? else { return Ok(None) };
+        self.new.packages.insert(path.clone(), known.clone());
+        let yank = read::yank(&self.place(path)).map_err(|source| self.unreadable(source))?;
+        let yanked = yank.and_then(Yank::reason);
+        let own = Timestamp::from_seconds(known.package.time).unwrap_or_default();
+        Ok(Some(Listed {
+            path: path.clone(),
+            package: known.package,
+            yanked,
+            time: self.options.time.unwrap_or(own),
+        }))
+    }
+
+    /// What is known of a package from before, or by reading it now.
+    fn known(&mut self, path: &RelPath) -> Result<Option<Known>, IndexError> {
+        let stamp = Stamp::of(&self.place(path)).map_err(|source| self.unreadable(source))?;
+        let remembered = self
+            .old
+            .packages
+            .get(path)
+            .filter(|known| known.stamp == Some(stamp) && self.has_metadata(path, known));
+        if let Some(known) = remembered {
+            return Ok(Some(known.clone()));
+        }
+        match read::package(&self.place(path)) {
+            Ok((package, metadata)) => {
+                self.summary.read += 1;
+                if let Some(bytes) = metadata {
+                    self.before_pages.push((beside(path, "metadata")?, bytes));
+                }
+                Ok(Some(Known { stamp: stamp.is_before(&self.began).then_some(stamp), package }))
+            }
+            Err(source) if self.options.skip_broken => {
+                self.summary.skipped.push((path.clone(), source));
+                Ok(None)
+            }
+            Err(source) => Err(IndexError::Broken { path: path.clone(), source }),
+        }
+    }
+
+    /// Whether a wheel's METADATA lies beside it, and is its own.
+    fn has_metadata(&self, path: &RelPath, known: &Known) -> bool {
+        let Some(hash) = &known.package.metadata else { return true };
+        let place = beside(path, "metadata").map(|path| self.place(&path));
+        place.is_ok_and(|place| {
+            regular::read(place, LONGEST_TEXT)
+                .is_ok_and(|bytes| Sha256::of(&bytes).to_string() == *hash)
+        })
+    }
+
+    /// What goes when the pages are in place: packages to be removed with what lies beside them, and
+    /// metadata of packages that somebody else deleted. Packages come last.
+    fn gone(&self, removed: &[RelPath]) -> Result<Vec<RelPath>, IndexError> {
+        let deleted =
+            self.old.packages.iter().filter(|(path, _)| !self.new.packages.contains_key(path));
+        let mut beside_them = BTreeSet::new();
+        for (path, _) in deleted
+            .filter(|(path, known)| known.package.metadata.is_some() && !self.is_skipped(path))
+        {
+            beside_them.insert(beside(path, "metadata")?);
+        }
+        for path in removed {
+            beside_them.extend([beside(path, "metadata")?, beside(path, "yanked")?]);
+        }
+        let there = beside_them.into_iter().filter(|path| self.place(path).is_file());
+        Ok(there.chain(removed.iter().cloned()).collect())
+    }
+
+    fn is_skipped(&self, path: &RelPath) -> bool {
+        self.summary.skipped.iter().any(|(skipped, _)| skipped == path)
+    }
+
+    fn publish(
+        mut self,
+        pages: Pages,
+        found: &[RelPath],
+        gone: Vec<RelPath>,
+    ) -> Result<Summary, IndexError> {
+        let state = self.new.render().map_err(|e| IndexError::Write(e.into()))?;
+        let mut publication = Publication::new(self.dir, self.stage, self.options.overwrite);
+        for (path, bytes) in &self.before_pages {
+            publication.put(path, bytes)?;
+        }
+        for (path, text) in &pages.pages {
+            self.summary.pages += usize::from(publication.put_page(path, text)?);
+        }
+        let wanted: BTreeSet<&RelPath> = pages.pages.iter().map(|(path, _)| path).collect();
+        let obsolete = publication.ours(found.iter().filter(|path| !wanted.contains(path)));
+        publication.write_created(&state_path(self.dir)?, state.as_bytes())?;
+        self.summary.pages_removed = obsolete.len();
+        publication.finish(&[obsolete, gone.clone()].concat())?;
+        self.summary.removed = gone;
+        self.summary.entries = pages.entries;
+        Ok(self.summary)
+    }
+
+    fn place(&self, path: &RelPath) -> PathBuf {
+        self.dir.join(path.as_str())
+    }
+
+    fn unreadable(&self, source: std::io::Error) -> IndexError {
+        IndexError::Read { path: self.dir.to_owned(), source }
+    }
+}
+
+fn state_path(dir: &Path) -> Result<RelPath, IndexError> {
+    STATE.parse().map_err(|source| IndexError::Name { dir: dir.to_owned(), source })
+}
+
+/// The file beside a package that has its name and one more ending.
+fn beside(path: &RelPath, ending: &str) -> Result<RelPath, IndexError> {
+    let name = format!("{}.{ending}", path.file_name());
+    path.with_file_name(&name)
+        .map_err(|source| IndexError::Name { dir: path.as_str().into(), source })
+}

@@ -1,0 +1,306 @@
+//! A directory as a store.
+
+use std::collections::BTreeSet;
+use std::fs::Metadata;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use fs_err::{self as fs, File, OpenOptions};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use walkdir::WalkDir;
+
+use super::whole::{Whole, ends_early};
+use super::{
+    Body, Bucket, Content, Created, ErrorKind, Headers, Object, Replaced, StoreError, below,
+};
+use base::cleanup;
+use base::names::RelPath;
+use base::regular;
+
+/// What begins the names of files that are not whole yet.
+const PARTIAL: &str = ".rockpack-object-";
+
+/// Distinguishes the files of threads.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// Objects are files below a directory, which is made when the first object is. Whoever changes something holds a
+/// lock on it, so that several programs may; all of this one, since others do not know the lock.
+#[derive(Debug)]
+pub struct Directory {
+    path: PathBuf,
+    name: String,
+    /// Directories in which nothing is left that somebody began before.
+    swept: Mutex<BTreeSet<PathBuf>>,
+}
+
+impl Directory {
+    /// The store in this directory.
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), name: path.display().to_string(), swept: Mutex::default() }
+    }
+
+    fn place(&self, key: &RelPath) -> PathBuf {
+        self.path.join(key.as_str())
+    }
+
+    fn failed(&self, verb: &str, key: &RelPath) -> impl Fn(io::Error) -> StoreError {
+        move |error| StoreError::of_io(&self.name, verb, key, &error)
+    }
+
+    /// The object at `key` and its file, open.
+    fn open(&self, key: &RelPath, etag: Option<&str>) -> Result<(File, Object), StoreError> {
+        let failed = self.failed("read", key);
+        let file = regular::open(self.place(key)).map_err(&failed)?;
+        let object = object(key, &file.metadata().map_err(&failed)?);
+        if etag.is_some() && object.etag.as_deref() != etag {
+            let text = "it has changed since it was looked at";
+            return Err(StoreError::of_key(ErrorKind::Changed, &self.name, "read", key, text));
+        }
+        Ok((file, object))
+    }
+
+    /// Puts `body` at `key` if `may` says so, which is asked with the lock held.
+    fn write(
+        &self,
+        key: &RelPath,
+        body: Body<'_>,
+        may: impl Fn(Option<Object>) -> bool,
+    ) -> Result<bool, StoreError> {
+        let failed = self.failed("write", key);
+        let place = self.place(key);
+        let parent = place.parent().unwrap_or(&self.path);
+        fs::create_dir_all(parent).map_err(&failed)?;
+        self.sweep(parent);
+        let mut partial = Partial::write(parent, body).map_err(&failed)?;
+        let _lock = self.lock().map_err(&failed)?;
+        if !may(self.head(key)?) {
+            return Ok(false);
+        }
+        let _whole = cleanup::undisturbed();
+        fs::rename(&partial.path, &place).map_err(&failed)?;
+        partial.renamed = true;
+        File::open(parent).and_then(|directory| directory.sync_all()).map_err(&failed)?;
+        Ok(true)
+    }
+
+    /// Removes what was left in a directory, the first time that something is changed there.
+    fn sweep(&self, directory: &Path) {
+        let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
+        if swept.insert(directory.to_owned()) {
+            Partial::sweep(directory);
+        }
+    }
+
+    /// Waits for the lock, which goes with what is returned.
+    fn lock(&self) -> io::Result<rustix::fd::OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = rustix::fs::open(&self.path, flags, Mode::empty())?;
+        flock(&directory, FlockOperation::LockExclusive)?;
+        Ok(directory)
+    }
+}
+
+impl Bucket for Directory {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Hidden files are not listed: what is in the making, and others' state.
+    fn list(&self, directory: Option<&RelPath>) -> Result<Vec<Object>, StoreError> {
+        let root = directory.map_or_else(|| self.path.clone(), |below| self.place(below));
+        if !root.exists() {
+            return Ok(Vec::new());
+        }
+        let failed = |error: io::Error| {
+            StoreError::new(
+                ErrorKind::of_io(&error),
+                &self.name,
+                &format!("cannot list it: {error}"),
+            )
+        };
+        let mut objects = Vec::new();
+        let files = WalkDir::new(&root).into_iter().filter_entry(|entry| {
+            entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".")
+        });
+        for entry in files {
+            let entry = entry.map_err(|error| failed(error.into()))?;
+            let found = match fs::metadata(entry.path()) {
+                Ok(found) if found.is_file() => found,
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+                // A directory, or gone meanwhile.
+                _ => continue,
+            };
+            let key = entry.path().strip_prefix(&root).ok().and_then(Path::to_str);
+            if let Some(Ok(key)) = key.map(|key| below(directory, key).parse()) {
+                objects.push(object(&key, &found));
+            }
+        }
+        objects.sort_by(|a, b| a.key.cmp(&b.key));
+        Ok(objects)
+    }
+
+    fn head(&self, key: &RelPath) -> Result<Option<Object>, StoreError> {
+        match fs::metadata(self.place(key)) {
+            Ok(found) if found.is_file() => Ok(Some(object(key, &found))),
+            Ok(_) => Ok(None),
+            Err(e)
+                if [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&e.kind()) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(self.failed("look at", key)(error)),
+        }
+    }
+
+    fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<Content, StoreError> {
+        let (file, object) = self.open(key, etag)?;
+        let body = Box::new(Whole::new(file, object.size));
+        Ok(Content { object, body })
+    }
+
+    fn get_range(
+        &self,
+        key: &RelPath,
+        range: Range<u64>,
+        etag: Option<&str>,
+    ) -> Result<Vec<u8>, StoreError> {
+        let failed = self.failed("read", key);
+        let (mut file, _) = self.open(key, etag)?;
+        let count = range.end.saturating_sub(range.start);
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(range.start)).map_err(&failed)?;
+        file.take(count).read_to_end(&mut bytes).map_err(&failed)?;
+        if bytes.len() as u64 == count { Ok(bytes) } else { Err(failed(ends_early())) }
+    }
+
+    fn create(
+        &self,
+        key: &RelPath,
+        body: Body<'_>,
+        _headers: &Headers<'_>,
+    ) -> Result<Created, StoreError> {
+        if self.head(key)?.is_some() {
+            return Ok(Created::Exists);
+        }
+        let done = self.write(key, body, |found| found.is_none())?;
+        Ok(if done { Created::Created } else { Created::Exists })
+    }
+
+    fn replace(
+        &self,
+        was: &Object,
+        body: Body<'_>,
+        _headers: &Headers<'_>,
+    ) -> Result<Replaced, StoreError> {
+        let same = |found: Option<Object>| {
+            found.is_some_and(|found| found.etag.is_some() && found.etag == was.etag)
+        };
+        let done = self.write(&was.key, body, same)?;
+        Ok(if done { Replaced::Replaced } else { Replaced::Changed })
+    }
+
+    fn put(&self, key: &RelPath, body: Body<'_>, _headers: &Headers<'_>) -> Result<(), StoreError> {
+        self.write(key, body, |_| true).map(drop)
+    }
+
+    /// Directories that are empty then go, too.
+    fn delete(&self, key: &RelPath) -> Result<(), StoreError> {
+        let failed = self.failed("remove", key);
+        if self.head(key)?.is_none() {
+            return Ok(());
+        }
+        let _lock = self.lock().map_err(&failed)?;
+        match fs::remove_file(self.place(key)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+        self.sweep(self.place(key).parent().unwrap_or(&self.path));
+        let above = std::iter::successors(key.parent(), RelPath::parent);
+        let _ =
+            above.map(|above| fs::remove_dir(self.place(&above))).take_while(Result::is_ok).count();
+        Ok(())
+    }
+}
+
+/// What a file is as an object. Its tag is that of a file that nobody writes to in its place.
+fn object(key: &RelPath, found: &Metadata) -> Object {
+    let (inode, size) = (found.ino(), found.len());
+    let time = i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec());
+    let etag = Some(format!("\"{inode:x}-{time:x}-{size:x}\""));
+    let modified = found.modified().ok();
+    Object { key: key.clone(), size, etag, version: None, sha256: None, modified }
+}
+
+/// A file that grows under a hidden name, and goes unless it gets another. It is locked for as long as somebody
+/// wants it.
+struct Partial {
+    path: PathBuf,
+    file: File,
+    renamed: bool,
+    _registration: cleanup::Registration,
+}
+
+impl Partial {
+    fn write(directory: &Path, body: Body<'_>) -> io::Result<Self> {
+        let mut partial = Self::create(directory)?;
+        match body {
+            Body::Bytes(bytes) => partial.file.write_all(bytes)?,
+            Body::File(from) => {
+                io::copy(&mut regular::open(from)?.into_parts().0, partial.file.file_mut())?;
+            }
+        }
+        partial.file.sync_all()?;
+        Ok(partial)
+    }
+
+    fn create(directory: &Path) -> io::Result<Self> {
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let name = format!("{PARTIAL}{}-{number}", std::process::id());
+            let (path, mut opened) = (directory.join(name), None);
+            let made = cleanup::temporary(|| {
+                opened = Some(OpenOptions::new().write(true).create_new(true).open(&path)?);
+                Ok(path)
+            });
+            let (path, registration) = match made {
+                Ok(made) => made,
+                // Another machine has processes of these numbers too.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(error),
+            };
+            let Some(file) = opened else { continue };
+            // Where nothing can be locked, nobody takes it for left behind.
+            let _ = flock(file.file(), FlockOperation::LockExclusive);
+            if file.metadata()?.nlink() > 0 {
+                return Ok(Self { path, file, renamed: false, _registration: registration });
+            }
+            // Somebody who looked for what was left behind was faster.
+        }
+    }
+
+    /// Removes what processes left in a directory that were killed: nobody has a lock on it.
+    fn sweep(directory: &Path) {
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+        let left = entries
+            .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PARTIAL.as_bytes()));
+        for path in left.map(|entry| entry.path()) {
+            let Ok(file) = regular::open_unlinked(&path) else { continue };
+            if flock(file.file(), FlockOperation::NonBlockingLockExclusive).is_ok() {
+                let _ = fs::remove_file(&path);
+            }
+        }
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        // Its name may be that of another machine's by then.
+        if !self.renamed {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Stores behind URLs, by the crate `object_store`.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use object_store::path::Path;
+use object_store::{
+    Attribute, Attributes, GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore,
+    ObjectStoreExt, PutMode, PutOptions, UpdateVersion,
+};
+use tokio::runtime::{Builder, Runtime};
+
+use super::whole::{Whole, ends_early};
+use super::{
+    Body, Bucket, Content, Created, ErrorKind, Headers, LARGEST, Object, Options, Replaced,
+    StoreError, below,
+};
+use base::names::RelPath;
+use connect::Connection;
+use payload::payload;
+use secrets::Secrets;
+use stream::Stream;
+
+mod connect;
+mod environment;
+mod payload;
+mod secrets;
+mod stream;
+
+/// The name of the field with the SHA-256 among those that an object's owner may add.
+const SHA256: &str = "sha256";
+
+/// Bodies above this go through a connection that is given an hour for all of it, since one that sends for long
+/// receives nothing meanwhile. Others stall as reads do.
+const LONG: u64 = 16 << 20;
+
+/// A place in a store that is reached by HTTP.
+#[derive(Debug)]
+pub(super) struct Remote {
+    name: String,
+    runtime: Arc<Runtime>,
+    connection: Connection,
+    secrets: Secrets,
+}
+
+/// What a request that failed says, and what was asked.
+type Failed = object_store::Error;
+
+impl Remote {
+    /// Takes the store of this URL.
+    ///
+    /// # Errors
+    /// When the URL or what the environment says of it is wrong, or a bucket's region cannot be found.
+    pub(super) fn open(url: &str, options: &Options) -> Result<Self, StoreError> {
+        let secrets = Secrets::of_the_environment();
+        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        let failed = |kind, text: &str| StoreError::new(kind, url, &secrets.without(text));
+        let runtime = runtime.map_err(|error| failed(ErrorKind::Local, &error.to_string()))?;
+        let connection = Connection::new(url, options, &runtime)
+            .map_err(|error| failed(kind(&error), &said(&error)))?;
+        Ok(Self { name: url.to_owned(), runtime: runtime.into(), connection, secrets })
+    }
+
+    fn failed(&self, verb: &str, key: &RelPath) -> impl Fn(Failed) -> StoreError {
+        move |error| self.error(kind(&error), verb, key, &said(&error))
+    }
+
+    fn error(&self, kind: ErrorKind, verb: &str, key: &RelPath, text: &str) -> StoreError {
+        StoreError::of_key(kind, &self.name, verb, key, &self.secrets.without(text))
+    }
+
+    /// Where `key` is in the store, of which this is only a part.
+    fn place(&self, verb: &str, key: &RelPath) -> Result<Path, StoreError> {
+        let invalid = |error: object_store::path::Error| {
+            self.error(ErrorKind::Invalid, verb, key, &error.to_string())
+        };
+        Path::parse(self.connection.path(key.as_str())).map_err(invalid)
+    }
+
+    /// Asks for an object or a part of it.
+    fn ask(
+        &self,
+        key: &RelPath,
+        etag: Option<&str>,
+        options: GetOptions,
+    ) -> Result<GetResult, StoreError> {
+        let place = self.place("read", key)?;
+        let answer = self.runtime.block_on(self.connection.reads.get_opts(&place, options));
+        let answer = answer.map_err(self.failed("read", key))?;
+        // Compared here, since a server may not know the condition and send the object all the same.
+        if etag.is_some() && answer.meta.e_tag.as_deref() != etag {
+            let text = "it has changed since it was looked at";
+            return Err(self.error(ErrorKind::Changed, "read", key, text));
+        }
+        Ok(answer)
+    }
+
+    /// Sends an object.
+    fn send(
+        &self,
+        key: &RelPath,
+        body: Body<'_>,
+        headers: &Headers<'_>,
+        mode: PutMode,
+    ) -> Result<Result<(), Failed>, StoreError> {
+        let place = self.place("write", key)?;
+        let local = |error: std::io::Error| StoreError::of_io(&self.name, "write", key, &error);
+        let size = body.size().map_err(local)?;
+        if size > LARGEST {
+            let text = format!(
+                "it has {size} bytes; {LARGEST} are the most that a store takes in one request, and \
+                 one in parts could replace an object that somebody else puts there meanwhile"
+            );
+            return Err(self.error(ErrorKind::TooLarge, "write", key, &text));
+        }
+        let payload = payload(body).map_err(local)?;
+        let store = if size > LONG { &self.connection.uploads } else { &self.connection.reads };
+        let attributes = self.connection.attributes(attributes(headers));
+        let options = PutOptions { mode, attributes, ..PutOptions::default() };
+        Ok(self.runtime.block_on(store.put_opts(&place, payload, options)).map(drop))
+    }
+
+    /// An object as the store tells of it.
+    fn object(&self, key: &RelPath, meta: ObjectMeta, attributes: &Attributes) -> Object {
+        let sha256 = attributes.get(&Attribute::Metadata(SHA256.into()));
+        Object {
+            key: key.clone(),
+            size: meta.size,
+            etag: meta.e_tag,
+            version: meta.version.filter(|_| self.connection.counts_versions),
+            sha256: sha256.map(|value| value.as_ref().to_owned()),
+            modified: Some(meta.last_modified.into()),
+        }
+    }
+}
+
+impl Bucket for Remote {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn list(&self, directory: Option<&RelPath>) -> Result<Vec<Object>, StoreError> {
+        if !self.connection.lists {
+            let text = "a web server does not tell which files it has";
+            return Err(StoreError::new(ErrorKind::Unsupported, &self.name, text));
+        }
+        let failed = |error: Failed| {
+            let text = self.secrets.without(&format!("cannot list it: {}", said(&error)));
+            StoreError::new(kind(&error), &self.name, &text)
+        };
+        let top = self.connection.path(&below(directory, ""));
+        let prefix = Path::parse(&top).map_err(|error| failed(error.into()))?;
+        let mut found = self.connection.reads.list(Some(&prefix));
+        let mut objects = Vec::new();
+        while let Some(meta) = self.runtime.block_on(found.next()) {
+            let meta = meta.map_err(failed)?;
+            if let Some(key) = self.connection.key(meta.location.as_ref()) {
+                objects.push(self.object(&key, meta, &Attributes::new()));
+            }
+        }
+        objects.sort_by(|a, b| a.key.cmp(&b.key));
+        Ok(objects)
+    }
+
+    fn head(&self, key: &RelPath) -> Result<Option<Object>, StoreError> {
+        match self.ask(key, None, GetOptions { head: true, ..GetOptions::default() }) {
+            Ok(answer) => Ok(Some(self.object(key, answer.meta, &answer.attributes))),
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<Content, StoreError> {
+        let answer = self.ask(key, etag, GetOptions::default())?;
+        let object = self.object(key, answer.meta.clone(), &answer.attributes);
+        let secrets = self.secrets.clone();
+        let stream =
+            Stream::new(self.runtime.clone(), answer.into_stream(), move |error: &Failed| {
+                secrets.without(&said(error))
+            });
+        let body = Box::new(Whole::new(stream, object.size));
+        Ok(Content { object, body })
+    }
+
+    fn get_range(
+        &self,
+        key: &RelPath,
+        range: Range<u64>,
+        etag: Option<&str>,
+    ) -> Result<Vec<u8>, StoreError> {
+        if range.is_empty() {
+            return Ok(Vec::new());
+        }
+        let asked = Some(GetRange::Bounded(range.clone()));
+        let answer = self.ask(key, etag, GetOptions { range: asked, ..GetOptions::default() })?;
+        let bytes = self.runtime.block_on(answer.bytes()).map_err(self.failed("read", key))?;
+        if bytes.len() as u64 == range.end - range.start {
+            Ok(bytes.into())
+        } else {
+            Err(self.error(ErrorKind::Unavailable, "read", key, &ends_early().to_string()))
+        }
+    }
+
+    fn create(
+        &self,
+        key: &RelPath,
+        body: Body<'_>,
+        headers: &Headers<'_>,
+    ) -> Result<Created, StoreError> {
+        match self.send(key, body, headers, PutMode::Create)? {
+            Ok(()) => Ok(Created::Created),
+            Err(Failed::AlreadyExists { .. }) => Ok(Created::Exists),
+            Err(error) => Err(self.failed("write", key)(error)),
+        }
+    }
+
+    fn replace(
+        &self,
+        was: &Object,
+        body: Body<'_>,
+        headers: &Headers<'_>,
+    ) -> Result<Replaced, StoreError> {
+        if was.etag.is_none() && was.version.is_none() {
+            let text =
+                "the store has no entity tags, by which programs that write at once find out";
+            return Err(self.error(ErrorKind::Unsupported, "replace", &was.key, text));
+        }
+        let version = UpdateVersion { e_tag: was.etag.clone(), version: was.version.clone() };
+        match self.send(&was.key, body, headers, PutMode::Update(version))? {
+            Ok(()) => Ok(Replaced::Replaced),
+            Err(Failed::Precondition { .. } | Failed::NotFound { .. }) => Ok(Replaced::Changed),
+            Err(error) => Err(self.failed("replace", &was.key)(error)),
+        }
+    }
+
+    fn put(&self, key: &RelPath, body: Body<'_>, headers: &Headers<'_>) -> Result<(), StoreError> {
+        self.send(key, body, headers, PutMode::Overwrite)?.map_err(self.failed("write", key))
+    }
+
+    fn delete(&self, key: &RelPath) -> Result<(), StoreError> {
+        let place = self.place("remove", key)?;
+        match self.runtime.block_on(self.connection.reads.delete(&place)) {
+            Ok(()) | Err(Failed::NotFound { .. }) => Ok(()),
+            Err(error) => Err(self.failed("remove", key)(error)),
+        }
+    }
+}
+
+/// Headers as the crate has them.
+fn attributes(headers: &Headers<'_>) -> Attributes {
+    let fields = [
+        (Attribute::ContentType, headers.content_type),
+        (Attribute::CacheControl, headers.cache_control),
+        (Attribute::Metadata(SHA256.into()), headers.sha256.unwrap_or_default()),
+    ];
+    let given = fields.into_iter().filter(|(_, value)| !value.is_empty());
+    given.map(|(field, value)| (field, value.to_owned())).collect()
+}
+
+fn kind(error: &Failed) -> ErrorKind {
+    match error {
+        Failed::NotFound { .. } => ErrorKind::NotFound,
+        Failed::Precondition { .. } | Failed::NotModified { .. } => ErrorKind::Changed,
+        Failed::PermissionDenied { .. } | Failed::Unauthenticated { .. } => ErrorKind::Denied,
+        Failed::NotSupported { .. } | Failed::NotImplemented { .. } => ErrorKind::Unsupported,
+        Failed::InvalidPath { .. } | Failed::UnknownConfigurationKey { .. } => ErrorKind::Invalid,
+        _ => ErrorKind::Unavailable,
+    }
+}
+
+/// What an error says, in a line: the last of its causes, since those before it repeat it.
+fn said(error: &Failed) -> String {
+    if let Failed::InvalidPath { source } = error {
+        return format!("{source}. No archive and no package has such a key: remove the object");
+    }
+    let mut last: &dyn std::error::Error = error;
+    let mut tries = String::new();
+    while let Some(source) = last.source() {
+        let text = last.to_string();
+        if let Some((_, rest)) = text.split_once(", after ") {
+            tries = rest
+                .split_once(" retries")
+                .map_or(String::new(), |(n, _)| format!(" ({n} retries)"));
+        }
+        last = source;
+    }
+    let text = last.to_string();
+    let code = |tag: &str| {
+        let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+        rest.split_once(&format!("</{tag}>")).map(|(code, _)| code.to_owned())
+    };
+    // Of a page in XML, these two say all; others may echo what was signed.
+    let (before, page) = text.split_at(text.find('<').unwrap_or(text.len()));
+    let mut line = before.trim_end_matches([' ', ':']).to_owned();
+    if !page.is_empty() {
+        line.extend(
+            ["Code", "Message"].iter().filter_map(|tag| code(tag)).map(|t| format!(": {t}")),
+        );
+    }
+    // Azure numbers each request.
+    let line = line.split("RequestId:").next().unwrap_or_default();
+    let line: Vec<&str> = line.split_whitespace().collect();
+    line.join(" ").chars().take(400).chain(tries.chars()).collect()
+}

@@ -1,0 +1,234 @@
+//! From a URL and the environment to a client.
+
+use std::env;
+use std::path::Path as FilePath;
+use std::sync::Arc;
+
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, resolve_bucket_region};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::http::HttpBuilder;
+use object_store::{
+    Attributes, BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, ObjectStoreScheme,
+    RetryConfig,
+};
+use reqwest::Url;
+use tokio::runtime::Runtime;
+
+use super::environment::{Settings, unfit};
+use crate::store::{Access, Options};
+use base::names::RelPath;
+
+/// How long one request may last whose end nobody sees coming: 5 GiB at 1.5 MB a second.
+const LONG: &str = "1h";
+/// Longer than any body takes: that a connection stalls is found otherwise.
+const DAY: &str = "1day";
+
+/// Clients of one store.
+#[derive(Debug)]
+pub(super) struct Connection {
+    /// For all that is short, and for bodies that come.
+    pub(super) reads: Arc<dyn ObjectStore>,
+    /// For long bodies that go.
+    pub(super) uploads: Arc<dyn ObjectStore>,
+    /// Whether the store tells what it has.
+    pub(super) lists: bool,
+    /// Whether objects are compared by the store's own numbers.
+    pub(super) counts_versions: bool,
+    /// Whether objects may have headers.
+    has_attributes: bool,
+    /// What precedes all keys; empty, or with a `/` at its end.
+    prefix: String,
+}
+
+type Result<T> = std::result::Result<T, object_store::Error>;
+
+impl Connection {
+    /// Reads the URL, and asks for a bucket's region if nothing says it.
+    ///
+    /// # Errors
+    /// When the URL or a setting is wrong, or the region cannot be found.
+    pub(super) fn new(url: &str, options: &Options, runtime: &Runtime) -> Result<Self> {
+        // Another part of the program may have done it before.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let parsed = Url::parse(url).map_err(|e| wrong("URL", e))?;
+        let (scheme, path) = ObjectStoreScheme::parse(&parsed)?;
+        let prefix = path.as_ref();
+        let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
+        let (access, retries) = (options.access, retries(options));
+        let stall = format!("{}ms", options.stall.as_millis().max(1));
+        let short = [(ClientConfigKey::Timeout, DAY), (ClientConfigKey::ReadTimeout, &*stall)];
+        let long = [(ClientConfigKey::Timeout, LONG)];
+        let client = |times: &[(ClientConfigKey, &str)], region: Option<&str>| {
+            client(&parsed, &scheme, access, &retries, times, region)
+        };
+        let region = region(&parsed, &scheme, runtime)?;
+        Ok(Self {
+            reads: client(&short, region.as_deref())?,
+            uploads: client(&long, region.as_deref())?,
+            lists: scheme != ObjectStoreScheme::Http,
+            counts_versions: scheme == ObjectStoreScheme::GoogleCloudStorage,
+            has_attributes: scheme != ObjectStoreScheme::Http,
+            prefix,
+        })
+    }
+
+    /// A key's path in the store.
+    pub(super) fn path(&self, key: &str) -> String {
+        format!("{}{key}", self.prefix)
+    }
+
+    /// The key of a path in the store; nothing when it is outside, or no key of ours.
+    pub(super) fn key(&self, path: &str) -> Option<RelPath> {
+        path.strip_prefix(&self.prefix)?.parse().ok()
+    }
+
+    /// The headers, where the store takes any.
+    pub(super) fn attributes(&self, attributes: Attributes) -> Attributes {
+        if self.has_attributes { attributes } else { Attributes::new() }
+    }
+}
+
+fn retries(options: &Options) -> RetryConfig {
+    let init_backoff = options.pause;
+    let backoff = BackoffConfig { init_backoff, ..BackoffConfig::default() };
+    RetryConfig { backoff, max_retries: options.retries, ..RetryConfig::default() }
+}
+
+/// A client of the store. What the environment says of it counts, except for `times`.
+fn client(
+    url: &Url,
+    scheme: &ObjectStoreScheme,
+    access: Access,
+    retries: &RetryConfig,
+    times: &[(ClientConfigKey, &str)],
+    region: Option<&str>,
+) -> Result<Arc<dyn ObjectStore>> {
+    let text = url.to_string();
+    let unsigned = match access {
+        Access::Any => !has_credentials(scheme),
+        Access::Anonymous => true,
+        Access::Signed => false,
+    };
+    macro_rules! store {
+        ($builder:ident, $key:ident, $family:literal, $other:literal, $region:expr) => {{
+            let settings = Settings::<$key>::of_the_environment($family, $other).map_err(unfit)?;
+            let client = settings.client(|settings| {
+                let mut builder = $builder::new().with_url(&text).with_retry(retries.clone());
+                for (key, value) in settings {
+                    builder = builder.with_config(key, value);
+                }
+                for (key, value) in times {
+                    builder = builder.with_config($key::Client(*key), *value);
+                }
+                if unsigned {
+                    builder = builder.with_config($key::SkipSignature, "true");
+                }
+                $region(builder).build()
+            });
+            Ok(Arc::new(client?))
+        }};
+    }
+    match scheme {
+        ObjectStoreScheme::AmazonS3 => {
+            store!(AmazonS3Builder, AmazonS3ConfigKey, "AWS_", "", |builder: AmazonS3Builder| {
+                match region {
+                    Some(region) => builder.with_region(region),
+                    None => builder,
+                }
+            })
+        }
+        ObjectStoreScheme::GoogleCloudStorage => {
+            let same = |builder| builder;
+            store!(GoogleCloudStorageBuilder, GoogleConfigKey, "GOOGLE_", "SERVICE_ACCOUNT", same)
+        }
+        ObjectStoreScheme::MicrosoftAzure => {
+            let same = |builder| builder;
+            store!(MicrosoftAzureBuilder, AzureConfigKey, "AZURE_", "IDENTITY_ENDPOINT", same)
+        }
+        _ => {
+            let top = url.origin().ascii_serialization();
+            // Who writes http:// means it.
+            let plain = url.scheme() == "http";
+            let mut builder = HttpBuilder::new().with_url(top).with_retry(retries.clone());
+            builder = builder.with_config(ClientConfigKey::AllowHttp, plain.to_string());
+            for (key, value) in times {
+                builder = builder.with_config(*key, *value);
+            }
+            Ok(Arc::new(builder.build()?))
+        }
+    }
+}
+
+/// The region of an `s3://` bucket that neither the environment nor the URL tells: the store knows it.
+fn region(url: &Url, scheme: &ObjectStoreScheme, runtime: &Runtime) -> Result<Option<String>> {
+    let told = [
+        "AWS_REGION",
+        "AWS_DEFAULT_REGION",
+        "AWS_ENDPOINT",
+        "AWS_ENDPOINT_URL",
+        "AWS_ENDPOINT_URL_S3",
+    ];
+    let is_told = told.iter().any(|name| is_set(name));
+    if *scheme != ObjectStoreScheme::AmazonS3 || url.scheme() != "s3" || is_told {
+        return Ok(None);
+    }
+    let bucket = url.host_str().unwrap_or_default();
+    let options = ClientOptions::new();
+    runtime.block_on(resolve_bucket_region(bucket, &options)).map(Some)
+}
+
+/// Whether the environment has credentials for such a store.
+fn has_credentials(scheme: &ObjectStoreScheme) -> bool {
+    let variables: &[&str] = match scheme {
+        ObjectStoreScheme::AmazonS3 => &[
+            "AWS_ACCESS_KEY_ID",
+            "AWS_WEB_IDENTITY_TOKEN_FILE",
+            "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+        ],
+        ObjectStoreScheme::GoogleCloudStorage => &[
+            "GOOGLE_SERVICE_ACCOUNT",
+            "GOOGLE_SERVICE_ACCOUNT_PATH",
+            "GOOGLE_SERVICE_ACCOUNT_KEY",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "GOOGLE_BEARER_TOKEN",
+            "SERVICE_ACCOUNT",
+        ],
+        ObjectStoreScheme::MicrosoftAzure => &[
+            "AZURE_STORAGE_ACCOUNT_KEY",
+            "AZURE_STORAGE_ACCESS_KEY",
+            "AZURE_STORAGE_MASTER_KEY",
+            "AZURE_STORAGE_CLIENT_SECRET",
+            "AZURE_CLIENT_SECRET",
+            "AZURE_STORAGE_SAS_KEY",
+            "AZURE_STORAGE_SAS_TOKEN",
+            "AZURE_STORAGE_TOKEN",
+            "AZURE_FEDERATED_TOKEN_FILE",
+            "AZURE_MSI_ENDPOINT",
+            "AZURE_IDENTITY_ENDPOINT",
+            "AZURE_USE_AZURE_CLI",
+            "AZURE_STORAGE_USE_EMULATOR",
+            "IDENTITY_ENDPOINT",
+        ],
+        _ => &[],
+    };
+    // What `gcloud auth application-default login` leaves.
+    let google = || {
+        let home = env::var_os("HOME").unwrap_or_default();
+        FilePath::new(&home).join(".config/gcloud/application_default_credentials.json").is_file()
+    };
+    variables.iter().any(|name| is_set(name))
+        || *scheme == ObjectStoreScheme::GoogleCloudStorage && google()
+}
+
+fn is_set(name: &str) -> bool {
+    env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
+fn wrong(
+    what: &'static str,
+    error: impl std::error::Error + Send + Sync + 'static,
+) -> object_store::Error {
+    object_store::Error::Generic { store: what, source: Box::new(error) }
+}

@@ -1,0 +1,148 @@
+//! `change "package" "core" { … }`: lines for the block of a node that an included file has.
+
+use super::{Edit, apply, arguments, edit, group, one};
+use crate::decode::CHANGE;
+use crate::kdl;
+use crate::reader::Faults;
+use crate::{Arity, NodeSpec};
+use base::source::{Code, Problem, Spanned, nearest};
+
+/// One `change`, read.
+pub(super) struct Change {
+    node: Spanned<String>,
+    name: Option<Spanned<String>>,
+    lines: Vec<kdl::Node>,
+}
+
+/// Reads a `change`, which stands where `words` can.
+pub(super) fn read(
+    faults: &Faults,
+    words: &'static [NodeSpec],
+    line: &kdl::Node,
+) -> Option<Change> {
+    let (node, name) = one(faults, line, &CHANGE, |change| {
+        let node = change.argument::<String>("the word that the node starts with");
+        let name = change.optional_argument::<String>();
+        let _ = change.block();
+        if line.block.as_ref().is_none_or(Vec::is_empty) {
+            change.fault("`change` changes nothing", "a block with lines has to follow");
+            return None;
+        }
+        Some((node?, name))
+    })?;
+    let Some(spec) = words.iter().find(|word| word.name == node.value) else {
+        faults.report(unknown(&node, words));
+        return None;
+    };
+    if spec.nodes.is_empty() {
+        let message = format!("`{}` has no block that could be changed", node.value);
+        let problem =
+            Problem::error(Code::UnexpectedBlock, message).label(&node.place, "this node");
+        faults.report(problem.help("take its line away with `remove`, and write another"));
+        return None;
+    }
+    let lines = group::spread(faults, spec.nodes, line.block.clone().unwrap_or_default());
+    Some(Change { node, name, lines })
+}
+
+impl Change {
+    /// Changes the node of `nodes` that is meant.
+    pub(super) fn apply(
+        self,
+        faults: &Faults,
+        owner: &str,
+        words: &'static [NodeSpec],
+        nodes: &mut [kdl::Node],
+    ) {
+        let Some(spec) = words.iter().find(|word| word.name == self.node.value) else { return };
+        let name = self.name.as_ref().map(|name| name.value.as_str());
+        let title = title(&self.node.value, name);
+        let named = |node: &&mut kdl::Node| {
+            node.name.text == spec.name && name.is_none_or(|name| node.first_text() == Some(name))
+        };
+        let mut found: Vec<&mut kdl::Node> = nodes.iter_mut().filter(named).collect();
+        match found.as_mut_slice() {
+            [node] => lines(faults, &format!("`{title}`"), spec.nodes, node, self.lines),
+            [] => {
+                let known: Vec<String> = nodes
+                    .iter()
+                    .filter(|node| node.name.text == spec.name)
+                    .filter_map(|node| node.first_text().map(str::to_owned))
+                    .collect();
+                faults.report(self.absent(owner, &title, &known));
+            }
+            [first, second, ..] => {
+                let problem = Problem::error(
+                    Code::GivenTwice,
+                    format!("{owner} has more than one `{title}`"),
+                )
+                .label(&self.node.place, "which of them is meant?")
+                .label(&faults.at(&first.name.span), "one")
+                .label(&faults.at(&second.name.span), "another");
+                faults.report(problem.help(format!("give its name too: {}", CHANGE.usage)));
+            }
+        }
+    }
+
+    fn absent(&self, owner: &str, title: &str, known: &[String]) -> Problem {
+        let problem =
+            Problem::error(Code::ChangesNothing, format!("there is no `{title}` in {owner}"));
+        let (place, near) = match &self.name {
+            Some(name) => (&name.place, nearest(&name.value, known.iter().map(String::as_str))),
+            None => (&self.node.place, None),
+        };
+        let label = near
+            .map_or("nothing is called so".to_owned(), |near| format!("did you mean `{near}`?"));
+        problem
+            .label(place, label)
+            .help("`change` is for nodes of included files; a new node is written as it is")
+    }
+}
+
+/// Adds lines to a node's block. One that can stand there once goes in place of the one that is there.
+fn lines(
+    faults: &Faults,
+    owner: &str,
+    words: &'static [NodeSpec],
+    node: &mut kdl::Node,
+    lines: Vec<kdl::Node>,
+) {
+    let block = node.block.get_or_insert_default();
+    for line in lines {
+        if matches!(line.name.text.as_str(), "change" | "remove") {
+            let edits: Vec<Edit> = edit(faults, words, &line).into_iter().collect();
+            apply(faults, owner, words, block, edits);
+            continue;
+        }
+        let once = |spec: &NodeSpec| matches!(spec.times, Arity::Once | Arity::AtMostOnce);
+        let alone = words.iter().any(|spec| spec.name == line.name.text && once(spec));
+        match block.iter_mut().find(|there| alone && there.name.text == line.name.text) {
+            Some(there) => *there = line,
+            None => block.push(line),
+        }
+    }
+}
+
+/// The problem of a word that no node is called by.
+pub(super) fn unknown(word: &Spanned<String>, words: &'static [NodeSpec]) -> Problem {
+    let known = || words.iter().map(|spec| spec.name);
+    let label = match nearest(&word.value, known()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "no node is called so here".to_owned(),
+    };
+    let problem =
+        Problem::error(Code::UnknownNode, format!("there are no nodes `{}` here", word.value));
+    problem
+        .label(&word.place, label)
+        .help("`rockpack help manifest` lists the nodes, and where they can stand")
+}
+
+/// A node as messages call it.
+pub(super) fn title(node: &str, name: Option<&str>) -> String {
+    name.map_or_else(|| node.to_owned(), |name| format!("{node} \"{name}\""))
+}
+
+/// The first arguments of the nodes called `name`, as hints.
+pub(super) fn names<'n>(nodes: &'n [kdl::Node], name: &str) -> Vec<&'n str> {
+    nodes.iter().filter(|node| node.name.text == name).flat_map(arguments).collect()
+}

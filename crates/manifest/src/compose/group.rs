@@ -1,0 +1,77 @@
+//! `group on="linux" optional="…" { … }`: what it says counts for each line in its block.
+
+use crate::NodeSpec;
+use crate::decode::GROUP;
+use crate::kdl::{Entry, Node};
+use crate::reader::Faults;
+use base::names::{Mode, System};
+use base::source::{Code, Problem};
+
+/// The nodes of a block that `words` can stand in, groups replaced by their lines.
+pub(super) fn spread(faults: &Faults, words: &'static [NodeSpec], nodes: Vec<Node>) -> Vec<Node> {
+    let mut out = Vec::with_capacity(nodes.len());
+    for mut node in nodes {
+        let spec = words.iter().find(|word| word.name == node.name.text);
+        match spec {
+            Some(spec) if spec.name == GROUP.name => {
+                let said = said(faults, spec, &node);
+                let lines = spread(faults, words, node.block.unwrap_or_default());
+                out.extend(lines.into_iter().map(|line| give(faults, words, line, &said)));
+            }
+            Some(spec) if !spec.nodes.is_empty() => {
+                node.block = node.block.map(|block| spread(faults, spec.nodes, block));
+                out.push(node);
+            }
+            // What is in a `change` is spread where it is known what it changes.
+            _ => out.push(node),
+        }
+    }
+    out
+}
+
+/// The properties of a group that can be read; each mistake in one is reported once, not for each line.
+fn said(faults: &Faults, spec: &'static NodeSpec, node: &Node) -> Vec<Entry> {
+    let sound = super::one(faults, node, spec, |group| {
+        let mut sound = Vec::new();
+        let mut keep = |name, is: bool| sound.extend(is.then_some(name));
+        keep("mode", group.property::<Mode>("mode").is_some());
+        keep("on", group.property::<System>("on").is_some());
+        keep("optional", group.property::<String>("optional").is_some());
+        keep("reason", group.property::<String>("reason").is_some());
+        keep("expand-devel", group.flag("expand-devel"));
+        let _ = group.block();
+        if node.block.as_ref().is_none_or(Vec::is_empty) {
+            group.fault("`group` holds no lines", "a block with lines has to follow");
+        } else if node.entries.is_empty() {
+            group.fault("`group` says nothing of its lines", "a property has to follow");
+        }
+        Some(sound)
+    });
+    let sound = sound.unwrap_or_default();
+    let is_sound = |entry: &&Entry| entry.key().is_some_and(|key| sound.contains(&key));
+    node.entries.iter().filter(is_sound).cloned().collect()
+}
+
+/// The line with what its group says, but for what it says itself.
+fn give(faults: &Faults, words: &'static [NodeSpec], mut line: Node, said: &[Entry]) -> Node {
+    let Some(spec) = words.iter().find(|word| word.name == line.name.text) else { return line };
+    for entry in said {
+        let Some(key) = entry.key() else { continue };
+        if line.property(key).is_some() {
+            continue;
+        }
+        if spec.parts.iter().any(|part| !part.takes.is_argument() && part.name == key) {
+            line.entries.push(entry.clone());
+        } else {
+            let message = format!("`{}` takes no `{key}`", spec.name);
+            let problem = Problem::error(Code::UnknownProperty, message)
+                .label(&faults.at(&line.name.span), "this line is in the group")
+                .label(&faults.at(&entry.span), "the group says it for each of its lines");
+            faults.report(
+                problem
+                    .help(format!("move the line out of the group; write it as `{}`", spec.usage)),
+            );
+        }
+    }
+    line
+}

@@ -1,0 +1,77 @@
+//! `include "built-in"` and `include "more.kdl"`: the nodes of another file, in place of the line.
+
+use std::path::Path;
+
+use super::{Composer, Which};
+use crate::decode::INCLUDE;
+use crate::kdl;
+use base::names::RelPath;
+use base::source::{Code, Problem, Source};
+
+/// The word for the manifest that the program carries, here and for `--manifest`.
+const BUILT_IN: &str = "built-in";
+
+impl Composer<'_> {
+    /// The nodes of the file that the line names, with what that one includes and changes.
+    pub(super) fn included(&mut self, line: &kdl::Node) -> Vec<kdl::Node> {
+        let name =
+            super::one(self.faults, line, &INCLUDE, |node| node.argument::<String>("a file"));
+        let Some(name) = name else { return Vec::new() };
+        if !self.taken.insert(name.value.clone()) {
+            let message = format!("`{}` is included twice, or includes itself", name.value);
+            let problem = Problem::error(Code::Include, message);
+            let problem = problem.label(&name.place, "included again here");
+            self.faults.report(problem.help("take this line away"));
+            return Vec::new();
+        }
+        match self.open(&name.value) {
+            Ok(source) => self.nodes_of(source),
+            Err(reason) => {
+                let message = format!("`{}` cannot be included", name.value);
+                let problem = Problem::error(Code::Include, message).label(&name.place, reason);
+                self.faults.report(problem.help(
+                    "name a file in the directory of packages.kdl or below it, or \"built-in\" for the manifest that the program carries",
+                ));
+                Vec::new()
+            }
+        }
+    }
+
+    fn nodes_of(&mut self, source: Source) -> Vec<kdl::Node> {
+        let parsed = kdl::parse(&source);
+        let start = self.faults.add(source);
+        match parsed {
+            Ok(mut nodes) => {
+                for node in &mut nodes {
+                    node.shift(start);
+                }
+                self.composed(nodes)
+            }
+            Err(problems) => {
+                problems.iter().for_each(|problem| self.faults.report(problem.clone()));
+                Vec::new()
+            }
+        }
+    }
+
+    fn open(&self, name: &str) -> Result<Source, String> {
+        let beside = self.beside.ok_or("no file is read here")?;
+        if name == BUILT_IN {
+            let (packages, families) =
+                beside.built_in.ok_or("there is no built-in manifest here")?;
+            return Ok(match self.which {
+                Which::Packages => packages.clone(),
+                Which::Families => families.clone(),
+            });
+        }
+        let path: RelPath = name.parse().map_err(|_| "this is no path below the directory")?;
+        let text = (beside.read)(&path)?;
+        Ok(match self.source.file().map(Path::new).and_then(Path::parent) {
+            Some(home) => {
+                let file = home.join(path.as_str());
+                Source::of_file(path.as_str(), file.to_string_lossy(), text)
+            }
+            None => Source::new(path.as_str(), text),
+        })
+    }
+}

@@ -1,0 +1,130 @@
+//! `remove "script" "rocgdb"`: lines that an included file has and this manifest has not.
+
+use super::change::{names, title, unknown};
+use super::{arguments, one};
+use crate::decode::REMOVE;
+use crate::kdl::{Entry, Node};
+use crate::reader::Faults;
+use crate::{ArgKind, Arity, NodeSpec};
+use base::source::{Code, Place, Problem, Spanned, nearest};
+
+/// One `remove`, read.
+pub(super) struct Removal {
+    node: Spanned<String>,
+    names: Vec<Spanned<String>>,
+    /// Properties that the line has to have.
+    properties: Vec<(&'static str, String)>,
+}
+
+/// Properties that tell lines of one name apart.
+const TELLING: [&str; 6] = ["mode", "on", "component", "artifact", "package", "in"];
+
+/// Reads a `remove`.
+pub(super) fn read(faults: &Faults, line: &Node) -> Option<Removal> {
+    one(faults, line, &REMOVE, |node| {
+        let word = node.argument::<String>("the word that the line starts with");
+        let names = node.arguments::<String>();
+        let told = TELLING.map(|name| (name, node.property::<String>(name)));
+        let properties =
+            told.into_iter().filter_map(|(name, value)| Some((name, value?.value))).collect();
+        Some(Removal { node: word?, names, properties })
+    })
+}
+
+impl Removal {
+    /// Takes the lines that are meant away from `nodes`.
+    pub(super) fn apply(
+        self,
+        faults: &Faults,
+        owner: &str,
+        words: &'static [NodeSpec],
+        nodes: &mut Vec<Node>,
+    ) {
+        let Some(spec) = words.iter().find(|word| word.name == self.node.value) else {
+            return faults.report(unknown(&self.node, words));
+        };
+        let once = matches!(spec.times, Arity::Once | Arity::AtMostOnce);
+        if self.names.is_empty() && !once {
+            let message = format!("`remove` does not say which `{}` is meant", spec.name);
+            let problem = Problem::error(Code::MissingPart, message);
+            let problem = problem.label(&self.node.place, "a name has to follow");
+            return faults.report(problem.help(format!("write it as `{}`", REMOVE.usage)));
+        }
+        let (key, listed) = self.names.split_at(fixed(spec).min(self.names.len()));
+        if listed.is_empty() {
+            let before = nodes.len();
+            nodes.retain(|node| !self.is_meant(spec, key, node));
+            if nodes.len() == before {
+                let place = self.names.last().map_or(&self.node.place, |name| &name.place);
+                faults.report(self.absent(owner, nodes, place, &self.names));
+            }
+        }
+        for name in listed {
+            let mut found = false;
+            nodes.retain_mut(|node| {
+                let meant = self.is_meant(spec, key, node);
+                !(meant && take(node, fixed(spec), &name.value, &mut found))
+            });
+            if !found {
+                let mut wanted = key.to_vec();
+                wanted.push(name.clone());
+                faults.report(self.absent(owner, nodes, &name.place, &wanted));
+            }
+        }
+    }
+
+    /// Whether it is a line of this name, with these first arguments and the properties.
+    fn is_meant(&self, spec: &NodeSpec, key: &[Spanned<String>], node: &Node) -> bool {
+        let has = |(name, value): &(&str, String)| {
+            node.property(name).and_then(|is| is.as_text()) == Some(value)
+        };
+        let mut said = arguments(node);
+        node.name.text == spec.name
+            && key.iter().all(|wanted| said.next() == Some(wanted.value.as_str()))
+            && self.properties.iter().all(has)
+    }
+
+    fn absent(
+        &self,
+        owner: &str,
+        nodes: &[Node],
+        place: &Place,
+        wanted: &[Spanned<String>],
+    ) -> Problem {
+        let word = &self.node.value;
+        let last = wanted.last().map(|name| name.value.as_str());
+        let whole: Vec<&str> = wanted.iter().map(|name| name.value.as_str()).collect();
+        let title = title(word, (!whole.is_empty()).then(|| whole.join("\" \"")).as_deref());
+        let message = format!("there is no `{title}` in {owner} to remove");
+        let label = match last.and_then(|last| nearest(last, names(nodes, word))) {
+            Some(near) if Some(near) != last => format!("did you mean `{near}`?"),
+            _ => "no line is like this".to_owned(),
+        };
+        let problem = Problem::error(Code::ChangesNothing, message).label(place, label);
+        problem.help("correct the name, or take the `remove` away")
+    }
+}
+
+/// How many arguments of a line stand for themselves, before a list of equal ones.
+fn fixed(spec: &NodeSpec) -> usize {
+    let single = |takes| matches!(takes, ArgKind::Argument | ArgKind::OptionalArgument);
+    spec.parts.iter().filter(|part| single(part.takes)).count()
+}
+
+/// Takes a name out of the list at a line's end; whether the list is empty then.
+fn take(node: &mut Node, fixed: usize, name: &str, found: &mut bool) -> bool {
+    let is_argument = |entry: &Entry| entry.name.is_none();
+    let (mut at, mut left, mut gone) = (0, 0, 0);
+    node.entries.retain(|entry| {
+        if !is_argument(entry) {
+            return true;
+        }
+        at += 1;
+        let goes = at > fixed && entry.value.as_text() == Some(name);
+        gone += usize::from(goes);
+        left += usize::from(at > fixed && !goes);
+        !goes
+    });
+    *found |= gone > 0;
+    gone > 0 && left == 0
+}

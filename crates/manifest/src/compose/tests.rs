@@ -1,0 +1,156 @@
+//! Each line of a fork, with what becomes of the manifest that it includes.
+
+use super::*;
+use crate::kdl::Value;
+use base::names::RelPath;
+
+const INCLUDED: &str = r#"common { author "A"; requires-python ">=3.10"; }
+package "core" kind="runtime" {
+    summary "Core"
+    artifact "base" "lib" "run"
+    artifact "debug" "run"
+    rpath "core" "lib" "lib/llvm"
+    script "a" "b" on="linux"
+    extra "x" package="y" mode="kpack"
+    extra "x" package="z" mode="legacy"
+    prepend-path "PATH" {
+        directory "core" "bin"
+    }
+}
+package "other" kind="runtime" {
+    summary "Other"
+}
+"#;
+
+/// A node as one line, without its block.
+fn line(node: &kdl::Node) -> String {
+    let entries = node.entries.iter().map(|entry| {
+        let value = match &entry.value {
+            Value::Text(text) => format!("\"{text}\""),
+            other => format!("{other:?}"),
+        };
+        entry.key().map_or(value.clone(), |key| format!("{key}={value}"))
+    });
+    std::iter::once(node.name.text.clone()).chain(entries).collect::<Vec<_>>().join(" ")
+}
+
+fn lines(nodes: &[kdl::Node], depth: usize, out: &mut Vec<String>) {
+    for node in nodes {
+        out.push("  ".repeat(depth) + &line(node));
+        lines(node.block.as_deref().unwrap_or_default(), depth + 1, out);
+    }
+}
+
+/// The lines of `text` once it is composed; what is wrong with it is a panic.
+fn composed(text: &str) -> Vec<String> {
+    let source = Source::new("packages.kdl", text);
+    let faults = Faults::new(&source);
+    let read = |path: &RelPath| match path.as_str() {
+        "core.kdl" => Ok(INCLUDED.to_owned()),
+        "fork.kdl" => Ok("include \"core.kdl\"\nremove \"package\" \"other\"\n".to_owned()),
+        other => Err(format!("no {other}")),
+    };
+    let beside = Beside { templates: Vec::new(), read: &read, built_in: None };
+    let nodes = file(&faults, &source, Which::Packages, Some(&beside)).unwrap();
+    let problems = faults.into_problems();
+    assert!(problems.is_empty(), "{problems:?}");
+    let mut out = Vec::new();
+    lines(&nodes, 0, &mut out);
+    out
+}
+
+/// The difference that `text` makes to what it includes: lines that go, and lines that come.
+fn difference(text: &str) -> (Vec<String>, Vec<String>) {
+    let (before, after) = (composed(INCLUDED), composed(&format!("include \"core.kdl\"\n{text}")));
+    let only = |these: &[String], those: &[String]| {
+        these.iter().filter(|line| !those.contains(line)).map(|l| l.trim().to_owned()).collect()
+    };
+    (only(&before, &after), only(&after, &before))
+}
+
+#[test]
+fn included_nodes_stand_where_the_line_stood() {
+    assert_eq!(composed("include \"core.kdl\""), composed(INCLUDED));
+    let all = composed("drop \"a\"\ninclude \"fork.kdl\"\ndrop \"b\"\n");
+    assert_eq!((all[0].as_str(), all[all.len() - 1].as_str()), ("drop \"a\"", "drop \"b\""));
+    assert!(!all.contains(&"package \"other\" kind=\"runtime\"".to_owned()), "{all:?}");
+}
+
+#[test]
+fn lines_of_a_change_are_added_or_replace_the_one_there_is() {
+    let (gone, new) = difference(
+        r#"change "package" "core" { summary "Ours"; artifact "more" "lib"; }
+change "common" { author "B"; }"#,
+    );
+    assert_eq!(gone, [r#"author "A""#, r#"summary "Core""#]);
+    assert_eq!(new, [r#"author "B""#, r#"summary "Ours""#, r#"artifact "more" "lib""#]);
+}
+
+#[test]
+fn a_change_reaches_into_blocks() {
+    let (gone, new) = difference(
+        r#"change "package" "core" { change "prepend-path" "PATH" { directory "core" "sbin"; }; }"#,
+    );
+    assert_eq!((gone, new), (Vec::new(), vec![r#"directory "core" "sbin""#.to_owned()]));
+}
+
+#[test]
+fn removed_lines_go_and_of_lists_what_is_named() {
+    let cases = [
+        (r#"remove "artifact" "debug""#, r#"artifact "debug" "run""#, ""),
+        (
+            r#"remove "artifact" "base" "run""#,
+            r#"artifact "base" "lib" "run""#,
+            r#"artifact "base" "lib""#,
+        ),
+        (
+            r#"remove "rpath" "core" "lib""#,
+            r#"rpath "core" "lib" "lib/llvm""#,
+            r#"rpath "core" "lib/llvm""#,
+        ),
+        (r#"remove "script" "a""#, r#"script "a" "b" on="linux""#, r#"script "b" on="linux""#),
+        (r#"remove "script" "a" "b""#, r#"script "a" "b" on="linux""#, ""),
+        (r#"remove "extra" "x" mode="legacy""#, r#"extra "x" package="z" mode="legacy""#, ""),
+        (r#"remove "summary""#, r#"summary "Core""#, ""),
+    ];
+    for (line, gone, new) in cases {
+        let found = difference(&format!("change \"package\" \"core\" {{ {line}; }}"));
+        let new: Vec<String> = (!new.is_empty()).then(|| new.to_owned()).into_iter().collect();
+        assert_eq!(found, (vec![gone.to_owned()], new), "{line}");
+    }
+}
+
+#[test]
+fn a_group_speaks_for_its_lines_and_a_line_for_itself() {
+    let spread = composed(
+        r#"package "p" kind="runtime" {
+    group on="linux" optional="why" {
+        script "a"
+        script "b" on="windows"
+        group mode="kpack" { artifact "c" "lib"; }
+    }
+}"#,
+    );
+    assert_eq!(
+        spread[1..],
+        [
+            r#"  script "a" on="linux" optional="why""#,
+            r#"  script "b" on="windows" optional="why""#,
+            r#"  artifact "c" "lib" mode="kpack" on="linux" optional="why""#,
+        ]
+    );
+}
+
+#[test]
+fn lines_keep_the_place_that_they_were_written_at() {
+    let source =
+        Source::new("packages.kdl", "include \"core.kdl\"\nremove \"package\" \"other\"\n");
+    let faults = Faults::new(&source);
+    let read = |_: &RelPath| Ok(INCLUDED.to_owned());
+    let beside = Beside { templates: Vec::new(), read: &read, built_in: None };
+    let nodes = file(&faults, &source, Which::Packages, Some(&beside)).unwrap();
+    let package = nodes.last().unwrap();
+    let script = package.block.as_ref().unwrap().iter().find(|n| n.name.text == "script").unwrap();
+    assert_eq!(faults.at(&script.name.span).to_string(), "core.kdl:7");
+    assert_eq!(faults.at(&script.name.span).text(), "script");
+}

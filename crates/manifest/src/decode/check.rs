@@ -1,0 +1,208 @@
+//! What only several packages together can get wrong.
+
+use super::Faults;
+use super::distribution::check_extra;
+use super::outline::Outline;
+use super::variant;
+use crate::{LicenseOf, VariantRule};
+use base::names::{ArtifactName, PackageName};
+use base::source::{Code, Problem, Spanned, nearest};
+
+mod circle;
+mod incomplete;
+mod index;
+mod names;
+mod reliance;
+
+pub(super) use circle::projects as circles;
+pub(super) use index::names as indexes;
+pub(super) use names::{colliding as colliding_names, own_required, unknown_subprojects};
+use reliance::{check_modes, check_offered, check_targets};
+
+/// Checks packages against each other, and against licences and templates where those are known.
+pub(super) fn packages(
+    faults: &Faults,
+    outlines: &[Outline],
+    licenses: Option<&[LicenseOf]>,
+    templates: Option<&[&str]>,
+) {
+    let find = |name: &PackageName| outlines.iter().find(|o| o.name.value == *name);
+    for outline in outlines {
+        for extra in &outline.extras {
+            find(&extra.package.value)
+                .inspect(|target| check_extra(faults, extra, &target.distributions));
+            find(&extra.package.value)
+                .inspect(|target| check_offered(faults, outline, extra, target));
+        }
+        if let Some(rule) = &outline.variant {
+            find(&rule.package.value)
+                .inspect(|target| check_variant(faults, outline, rule, target));
+        }
+        for required in &outline.requires {
+            find(&required.value)
+                .inspect(|target| check_required(faults, outline, required, target));
+        }
+        for searched in first_each(&outline.searched) {
+            find(&searched.value)
+                .inspect(|target| check_searched(faults, outline, searched, target));
+        }
+        if let Some(overlay) = &outline.overlay {
+            find(&overlay.value).inspect(|target| check_overlay(faults, outline, overlay, target));
+        }
+        index::check(faults, outline, outlines);
+        check_left_out(faults, outline, outlines);
+        templates.inspect(|templates| check_template(faults, outline, templates));
+    }
+    incomplete::check(faults, outlines, licenses, templates);
+    circle::check(faults, outlines);
+}
+
+/// Where each package is named first: what is wrong with it need not be said for every line.
+fn first_each(names: &[Spanned<PackageName>]) -> impl Iterator<Item = &Spanned<PackageName>> {
+    names
+        .iter()
+        .enumerate()
+        .filter(|(index, name)| names[..*index].iter().all(|n| n.value != name.value))
+        .map(|(_, name)| name)
+}
+
+fn check_variant(faults: &Faults, outline: &Outline, rule: &VariantRule, target: &Outline) {
+    if !check_modes(faults, outline, "has variants of", &rule.package.place, target) {
+        variant::check_package(faults, rule, &target.distributions);
+    }
+}
+
+fn check_required(
+    faults: &Faults,
+    outline: &Outline,
+    required: &Spanned<PackageName>,
+    target: &Outline,
+) {
+    if outline.name.value == target.name.value {
+        let problem = Problem::error(
+            Code::RequiresCycle,
+            format!("package `{}` requires itself", outline.name.value),
+        );
+        faults.report(
+            problem.label(&required.place, "name another package here, or take the line away"),
+        );
+    } else if !check_modes(faults, outline, "requires", &required.place, target)
+        && !outline.requires_all.contains(&required.value)
+    {
+        check_targets(faults, outline, "requires", &required.place, target);
+    }
+}
+
+/// Files go into the platform directory of the overlaid package, so that has to have one of its own.
+fn check_overlay(
+    faults: &Faults,
+    outline: &Outline,
+    overlay: &Spanned<PackageName>,
+    target: &Outline,
+) {
+    let (name, under) = (&outline.name.value, &target.name.value);
+    if name == under {
+        let problem =
+            Problem::error(Code::ImpossibleOverlay, format!("package `{name}` overlays itself"));
+        faults.report(
+            problem.label(
+                &overlay.place,
+                "name the package whose platform directory the files go into",
+            ),
+        );
+    } else if let Some(further) = target.overlay.as_ref().filter(|further| further.value == *name) {
+        // Both packages come by here; the first says it for both.
+        if overlay.place.line() <= further.place.line() {
+            let problem = Problem::error(
+                Code::ImpossibleOverlay,
+                format!("packages `{name}` and `{under}` overlay each other"),
+            );
+            let problem =
+                problem.label(&overlay.place, "this way").label(&further.place, "and back");
+            faults.report(
+                problem
+                    .help("one of them has to have a platform directory: take its `overlay` away"),
+            );
+        }
+    } else if let Some(further) = &target.overlay {
+        let problem = Problem::error(
+            Code::ImpossibleOverlay,
+            format!("package `{name}` overlays `{under}`, which is an overlay itself"),
+        );
+        let problem = problem
+            .label(&overlay.place, "this package has no platform directory")
+            .label(&further.place, "because of this line");
+        faults.report(problem.help(format!("overlay `{}` instead", further.value)));
+    } else {
+        check_modes(faults, outline, "overlays", &overlay.place, target);
+    }
+}
+
+fn check_searched(
+    faults: &Faults,
+    outline: &Outline,
+    searched: &Spanned<PackageName>,
+    target: &Outline,
+) {
+    if outline.name.value == target.name.value && target.overlay.is_none() {
+        return;
+    }
+    if let Some(overlay) = &target.overlay {
+        let problem = Problem::error(
+            Code::NoPlatformDirectory,
+            format!("package `{}` has no platform directory of its own", searched.value),
+        );
+        let problem = problem
+            .label(&searched.place, "nothing can be found there")
+            .label(&overlay.place, "its files go there");
+        faults.report(problem.help(format!("write \"{}\" instead", overlay.value)));
+    } else if !check_modes(faults, outline, "searches", &searched.place, target) {
+        check_targets(faults, outline, "searches", &searched.place, target);
+    }
+}
+
+/// What is left out, or taken for every target, has to be among what is taken, in whatever mode.
+fn check_left_out(faults: &Faults, outline: &Outline, outlines: &[Outline]) {
+    let inherited = outline
+        .artifacts_of
+        .iter()
+        .filter_map(|p| outlines.iter().find(|o| o.name.value == p.value));
+    let sources: Vec<&Outline> = inherited.chain([outline]).collect();
+    let unknown = sources.len() <= outline.artifacts_of.len()
+        || sources.iter().any(|source| !source.all_artifacts);
+    let taken: Vec<&ArtifactName> = sources.iter().flat_map(|source| &source.artifacts).collect();
+    let left_out = outline.without_artifacts.iter();
+    let left_out = left_out.map(|name| (name, Code::LeavesOutNothing, " anyway", "leaves out"));
+    let every = outline.every_target_of.iter();
+    let every = every.map(|name| (name, Code::MissingArtifact, "", "takes"));
+    let lines =
+        left_out.chain(every).filter(|(name, ..)| !unknown && !taken.contains(&&name.value));
+    for (name, code, anyway, does) in lines {
+        let hint = nearest(name.as_str(), taken.iter().map(|n| n.as_str()))
+            .map(|n| format!("; did you mean `{n}`?"))
+            .unwrap_or_default();
+        let package = &outline.name.value;
+        let message =
+            format!("package `{package}` does not take artifact `{}`{anyway}", name.value);
+        faults.report(
+            Problem::error(code, message)
+                .label(&name.place, format!("{does} nothing{hint}"))
+                .help("correct the name, or remove the line"),
+        );
+    }
+}
+
+fn check_template(faults: &Faults, outline: &Outline, templates: &[&str]) {
+    let Some(template) = outline.template.as_ref().filter(|t| !templates.contains(&t.as_str()))
+    else {
+        return;
+    };
+    let label = match nearest(template.as_str(), templates.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "nothing is called so".to_owned(),
+    };
+    let known = super::super::reader::listed(templates.iter().copied());
+    let problem =
+        Problem::error(Code::UnknownTemplate, format!("there is no template `{}`", template.value));
+    faults.report(problem.label(&template.place, label).help(format!("templates are {known}")));
+}

@@ -1,0 +1,121 @@
+//! Packages that require each other, and projects that wait for each other.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::SourceProject;
+use crate::decode::Faults;
+use crate::decode::outline::Outline;
+use base::names::PackageName;
+use base::source::{Code, Place, Problem, Spanned};
+
+/// Something with what has to be there before it.
+struct Step<'o> {
+    name: &'o PackageName,
+    before: &'o [Spanned<PackageName>],
+}
+
+/// Reports each circle of packages that require each other once, at the first package of it.
+pub(super) fn check(faults: &Faults, outlines: &[Outline]) {
+    let steps: Vec<Step<'_>> = outlines
+        .iter()
+        .map(|o| Step { name: &o.name.value, before: &o.requires_anywhere })
+        .collect();
+    each(&steps, |circle| report(faults, &steps, &circle));
+}
+
+/// Reports each circle of projects that are built after each other once.
+pub(in super::super) fn projects(faults: &Faults, projects: &[SourceProject]) {
+    let steps: Vec<Step<'_>> =
+        projects.iter().map(|p| Step { name: &p.name.value, before: &p.after }).collect();
+    for step in &steps {
+        if let Some(own) = step.before.iter().find(|name| name.value == *step.name) {
+            let problem = Problem::error(
+                Code::RequiresCycle,
+                format!("project `{}` is to be built after itself", step.name),
+            );
+            faults.report(problem.label(&own.place, "name another here, or take the line away"));
+        }
+    }
+    each(&steps, |circle| {
+        let problem = Problem::error(
+            Code::RequiresCycle,
+            format!("projects {} wait for each other", names(&steps, &circle)),
+        );
+        faults.report(
+            labelled(problem, &circle)
+                .help("take one of these names away: what is built first cannot wait"),
+        );
+    });
+}
+
+/// The steps of a circle, each with the place that leads on.
+type Circle<'o> = Vec<(usize, &'o Place)>;
+
+fn each<'o>(steps: &[Step<'o>], mut found: impl FnMut(Circle<'o>)) {
+    let mut known: Vec<usize> = Vec::new();
+    for start in 0..steps.len() {
+        let Some(circle) = shortest(steps, start)
+            .filter(|circle| !circle.iter().any(|(index, _)| known.contains(index)))
+        else {
+            continue;
+        };
+        known.extend(circle.iter().map(|(index, _)| *index));
+        found(circle);
+    }
+}
+
+/// The steps of the shortest way from a package back to it, over packages after it in the file.
+fn shortest<'o>(outlines: &[Step<'o>], start: usize) -> Option<Circle<'o>> {
+    let mut came: BTreeMap<usize, (usize, &Place)> = BTreeMap::new();
+    let mut next = VecDeque::from([start]);
+    while let Some(at) = next.pop_front() {
+        for required in outlines[at].before {
+            let Some(to) =
+                outlines.iter().position(|o| *o.name == required.value).filter(|to| *to != at)
+            else {
+                continue;
+            };
+            if to == start {
+                let mut steps = vec![(at, &required.place)];
+                while let Some((before, place)) = came.get(&steps[steps.len() - 1].0) {
+                    steps.push((*before, place));
+                }
+                steps.reverse();
+                return Some(steps);
+            }
+            if to > start && !came.contains_key(&to) {
+                came.insert(to, (at, &required.place));
+                next.push_back(to);
+            }
+        }
+    }
+    None
+}
+
+fn report(faults: &Faults, steps: &[Step<'_>], circle: &Circle<'_>) {
+    let in_a_circle = if circle.len() == 2 { "" } else { " in a circle" };
+    let what = format!("packages {} require each other{in_a_circle}", names(steps, circle));
+    let problem = labelled(Problem::error(Code::RequiresCycle, what), circle);
+    faults.report(
+        problem.help("take one of these lines away: a package is installed after what it requires"),
+    );
+}
+
+fn names(steps: &[Step<'_>], circle: &Circle<'_>) -> String {
+    let names: Vec<String> =
+        circle.iter().map(|(index, _)| format!("`{}`", steps[*index].name)).collect();
+    names.join(if circle.len() == 2 { " and " } else { ", " })
+}
+
+fn labelled(problem: Problem, circle: &Circle<'_>) -> Problem {
+    circle.iter().enumerate().fold(problem, |problem, (step, (_, place))| {
+        let label = if step == 0 {
+            "from here"
+        } else if step + 1 == circle.len() {
+            "and back"
+        } else {
+            "on"
+        };
+        problem.label(place, label)
+    })
+}

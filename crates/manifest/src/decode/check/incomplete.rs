@@ -1,0 +1,203 @@
+//! Packages that are not whole: all that is missing at once, as lines to paste.
+
+use std::collections::BTreeMap;
+
+use crate::decode::Faults;
+use crate::decode::outline::Outline;
+use crate::reader::listed;
+use crate::{Distribution, LicenseOf, PackageKind};
+use base::names::{ArtifactName, PackageName};
+use base::source::{Code, Problem};
+
+/// What is known when lines are proposed.
+struct Known<'k> {
+    outlines: &'k [Outline],
+    /// Unknown where `common` cannot be decoded.
+    licenses: Option<&'k [LicenseOf]>,
+    templates: Option<&'k [&'k str]>,
+}
+
+/// Reports each package that lacks lines, or whose licence cannot be composed, with what to write.
+pub(in super::super) fn check(
+    faults: &Faults,
+    outlines: &[Outline],
+    licenses: Option<&[LicenseOf]>,
+    templates: Option<&[&str]>,
+) {
+    let known = Known { outlines, licenses, templates };
+    for outline in outlines {
+        let missing = known.missing(outline);
+        if !missing.is_empty() {
+            faults.report(known.problem(outline, &missing));
+        }
+    }
+}
+
+impl Known<'_> {
+    /// What is missing and has to be there, in the order in which it is best written.
+    fn missing(&self, outline: &Outline) -> Vec<&'static str> {
+        let needed = |word: &&'static str| *word != "license" || self.has_no_terms(outline);
+        outline.missing.iter().copied().filter(needed).collect()
+    }
+
+    /// Whether no licence can be composed for a package without one: it ships nothing, or an
+    /// artifact that has to be there without terms.
+    fn has_no_terms(&self, outline: &Outline) -> bool {
+        ships_nothing(outline) || self.without_terms(outline).next().is_some()
+    }
+
+    fn without_terms<'o>(&'o self, outline: &'o Outline) -> impl Iterator<Item = &'o ArtifactName> {
+        let of = |name: &PackageName| self.outlines.iter().find(|o| o.name.value == *name);
+        let inherited = outline.artifacts_of.iter().filter_map(move |name| of(&name.value));
+        let left_out = |name: &ArtifactName| {
+            outline.without_artifacts.iter().any(|without| without.value == *name)
+        };
+        let told = |name: &ArtifactName| {
+            self.licenses.is_none_or(|all| all.iter().any(|l| l.artifact.value == *name))
+        };
+        inherited
+            .chain([outline])
+            .flat_map(|o| &o.needed)
+            .filter(move |name| !left_out(name) && !told(name))
+    }
+
+    fn problem(&self, outline: &Outline, missing: &[&'static str]) -> Problem {
+        let name = &outline.name.value;
+        let words = listed(missing.iter().copied());
+        let lines: Vec<String> = missing.iter().filter_map(|w| self.line(outline, w)).collect();
+        let code = match missing {
+            ["license"] => Code::UndeclaredLicense,
+            _ => Code::MissingPart,
+        };
+        let help = format!("add these lines:\n{}", indented(&head(outline), &lines));
+        let (and, help) = match unoffered(outline, self.outlines) {
+            Some(selector) => {
+                (", and no extra offers it", format!("{help}\n{}", offer(outline, selector)))
+            }
+            None => ("", help),
+        };
+        Problem::error(code, format!("package `{name}` lacks {words}{and}"))
+            .label(&outline.name.place, self.label(outline, missing))
+            .help(help)
+    }
+
+    fn label(&self, outline: &Outline, missing: &[&'static str]) -> String {
+        let names: Vec<&str> = self.without_terms(outline).map(ArtifactName::as_str).collect();
+        match missing {
+            ["license"] if ships_nothing(outline) => {
+                "it ships no artifact whose terms it could have".to_owned()
+            }
+            ["license"] => format!("no terms are given for {}", listed(names)),
+            _ => "this is missing in it".to_owned(),
+        }
+    }
+
+    /// A line that can be pasted; what no line says stands in the package's head.
+    fn line(&self, outline: &Outline, word: &str) -> Option<String> {
+        let name = outline.name.as_str();
+        Some(match word {
+            "distribution" => {
+                let distribution = format!("{}{name}", self.prefix());
+                let module = distribution.replace(['-', '.'], "_");
+                format!("distribution \"{distribution}\" module=\"{module}\" per=\"none\"")
+            }
+            "summary" => format!("summary \"{}\"", summary(outline)),
+            "license" => format!("license \"{}\"", self.license(outline)),
+            "template" => format!("template \"{}\"", self.template(outline)),
+            _ => return None,
+        })
+    }
+
+    /// What most distributions have before their package's name.
+    fn prefix(&self) -> String {
+        let named = self.outlines.iter().filter_map(|o| {
+            let before = |d: &Distribution| {
+                let text = d.name.as_str();
+                text.find(&format!("-{}", o.name.value)).map(|at| text[..=at].to_owned())
+            };
+            o.distributions.iter().find_map(before)
+        });
+        most(named).unwrap_or_default()
+    }
+
+    /// What most packages of its kind say, else what most say.
+    fn usual(&self, kind: PackageKind, of: impl Fn(&Outline) -> Option<String>) -> Option<String> {
+        let alike = self.outlines.iter().filter(|o| o.kind == Some(kind));
+        most(alike.filter_map(&of))
+    }
+
+    fn license(&self, outline: &Outline) -> String {
+        let usual = self.usual(kind(outline), |o| o.license.clone());
+        usual
+            .or_else(|| most(self.outlines.iter().filter_map(|o| o.license.clone())))
+            .unwrap_or_else(|| format!("LicenseRef-{}", outline.name.value))
+    }
+
+    fn template(&self, outline: &Outline) -> String {
+        let is_there = |name: &String| {
+            self.templates.is_none_or(|templates| templates.contains(&name.as_str()))
+        };
+        let template = |o: &Outline| o.template.as_ref().map(|t| t.value.to_string());
+        let fallback = match kind(outline) {
+            PackageKind::Selector => "meta",
+            PackageKind::Choice => "choice",
+            PackageKind::Runtime | PackageKind::Devel => "runtime",
+        };
+        let usual = self.usual(kind(outline), |o| template(o).filter(is_there));
+        usual.unwrap_or_else(|| fallback.to_owned())
+    }
+}
+
+/// The selector that could offer a package which no selector offers and no package requires.
+fn unoffered<'o>(outline: &Outline, outlines: &'o [Outline]) -> Option<&'o Outline> {
+    let name = &outline.name.value;
+    let relies = |o: &Outline| {
+        o.requires_anywhere.iter().any(|r| r.value == *name)
+            || o.extras.iter().any(|extra| extra.package.value == *name)
+    };
+    let selector = outlines.iter().find(|o| o.kind == Some(PackageKind::Selector))?;
+    (kind(outline) != PackageKind::Selector && !outlines.iter().any(relies)).then_some(selector)
+}
+
+/// Whether a package of its kind ships no files of artifacts.
+fn ships_nothing(outline: &Outline) -> bool {
+    matches!(outline.kind, Some(PackageKind::Selector | PackageKind::Choice))
+}
+
+/// The kind it has, else the one that most have.
+fn kind(outline: &Outline) -> PackageKind {
+    outline.kind.unwrap_or(PackageKind::Runtime)
+}
+
+fn head(outline: &Outline) -> String {
+    format!("package \"{}\" kind=\"{}\" {{", outline.name.value, kind(outline).as_str())
+}
+
+/// The lines in their block; it goes on below them.
+fn indented(head: &str, lines: &[String]) -> String {
+    lines.iter().fold(format!("  {head}"), |text, line| format!("{text}\n      {line}"))
+}
+
+/// The line by which a selector offers a package.
+fn offer(outline: &Outline, selector: &Outline) -> String {
+    let name = &outline.name.value;
+    let line = format!("extra \"{name}\" package=\"{name}\"");
+    indented(&head(selector), &[line])
+}
+
+fn summary(outline: &Outline) -> String {
+    let names: Vec<&str> = outline.artifacts.iter().map(ArtifactName::as_str).collect();
+    match names.as_slice() {
+        [] => format!("The package {}", outline.name.value),
+        [one] => format!("Files of {one}"),
+        [one, other] => format!("Files of {one} and {other}"),
+        [one, other, ..] => format!("Files of {one}, {other} and more"),
+    }
+}
+
+/// The text that is there most often; of several the first in order.
+fn most(texts: impl Iterator<Item = String>) -> Option<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    texts.for_each(|text| *counts.entry(text).or_default() += 1);
+    counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(text, _)| text)
+}

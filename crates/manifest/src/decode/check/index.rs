@@ -1,0 +1,136 @@
+//! Indexes of selectors: what they require, what they are called, and which shelves are for them.
+
+use crate::decode::Faults;
+use crate::decode::outline::Outline;
+use crate::{Families, IndexRule, Package, Publishing, RequireRule};
+use base::names::{PackageName, normalized};
+use base::source::{Code, Problem, Problems, nearest};
+use base::target::{Per, Target, Values as _};
+
+use indexmap::IndexMap;
+
+/// Checks the indexes of one selector against the packages that they require.
+pub(super) fn check(faults: &Faults, outline: &Outline, outlines: &[Outline]) {
+    for index in &outline.indexes {
+        if let Some(problem) = several(outline, index) {
+            faults.report(problem);
+        }
+        for rule in &index.requires {
+            let target = outlines.iter().find(|o| o.name.value == rule.package.value);
+            let problem = target.and_then(|target| required(outline, index, rule, target));
+            if let Some(problem) = problem {
+                faults.report(problem);
+            }
+        }
+    }
+}
+
+/// The selectors of an index lie in one directory: there can be but one.
+fn several(outline: &Outline, index: &IndexRule) -> Option<Problem> {
+    let counts = |at: &Target| index.when.holds(*at);
+    let mut built = Target::ALL.into_iter().filter(counts).filter_map(|at| outline.built_for(at));
+    let other = built.find(|distribution| distribution.per != Per::None)?;
+    let message = format!("index `{}` would have several selectors", index.name.value);
+    let problem = Problem::error(Code::OtherTarget, message)
+        .label(&index.name.place, "one index has one of them")
+        .label(&other.name.place, format!("per=\"{}\" makes one each", other.per.word()));
+    Some(problem.help("limit the line to a mode in which there is one selector: mode=\"kpack\""))
+}
+
+/// What is wrong with a requirement: where the line counts, the package is built, and it is clear which of its
+/// distributions is meant.
+fn required(
+    outline: &Outline,
+    index: &IndexRule,
+    rule: &RequireRule,
+    target: &Outline,
+) -> Option<Problem> {
+    let (name, other) = (&outline.name.value, &target.name.value);
+    if name == other {
+        let message = format!("package `{name}` requires itself");
+        let problem = Problem::error(Code::RequiresCycle, message);
+        let label = "name another package here, or take the line away";
+        return Some(problem.label(&rule.package.place, label));
+    }
+    if !outline.whole || !target.whole {
+        return None;
+    }
+    let counts =
+        |at: &Target| index.when.holds(*at) && rule.when.holds(*at) && outline.is_built(*at);
+    let targets: Vec<Target> = Target::ALL.into_iter().filter(counts).collect();
+    if let Some(at) = targets.iter().find(|at| !target.is_built(**at)) {
+        let place = format!("mode {} on {}", at.mode, at.system.as_str());
+        let message = format!(
+            "index `{}` requires `{other}`, which is not built in {place}",
+            index.name.value
+        );
+        let problem = Problem::error(Code::NotBuiltInMode, message)
+            .label(&rule.package.place, format!("there is no `{other}` in {place}"))
+            .label(&target.name.place, "by the distributions here");
+        let help = "limit the line to where the package is built, as with mode=\"kpack\"";
+        return Some(problem.help(help));
+    }
+    let mut built = targets.into_iter().filter_map(|at| target.built_for(at));
+    let several = built.find(|distribution| distribution.per != Per::None && !rule.all)?;
+    let message = format!(
+        "index `{}` requires `{other}`, of which there is one for each {}",
+        index.name.value, several.per
+    );
+    let problem = Problem::error(Code::OtherTarget, message)
+        .label(&rule.package.place, "which of them is meant?")
+        .label(&several.name.place, "makes several");
+    Some(problem.help("write offer=\"all\" to require every one"))
+}
+
+/// Indexes whose name something else has that lies beside them, and shelves of indexes that there are not.
+pub(in super::super) fn names(
+    packages: &IndexMap<PackageName, Package>,
+    publishing: &Publishing,
+    families: &Families,
+) -> Problems {
+    let mut problems = Problems::new();
+    let all = || packages.values().flat_map(|package| &package.indexes);
+    for index in all() {
+        let name = index.name.as_str();
+        let owner = if families.families().iter().any(|family| family == name) {
+            Some("a target of this name can have a directory there")
+        } else if distributions(packages, families).any(|other| other == name) {
+            Some("the pages of a distribution of this name lie there")
+        } else {
+            None
+        };
+        if let Some(label) = owner {
+            let message = format!("`{name}` cannot be the name of an index");
+            let problem = Problem::error(Code::InvalidText, message);
+            problems
+                .push(problem.label(&index.name.place, label).help("take another, such as `whl`"));
+        }
+    }
+    for index in publishing.shelves.iter().filter_map(|shelf| shelf.index.as_ref()) {
+        if all().all(|other| other.name.value != index.value) {
+            let known = nearest(index.as_str(), all().map(|other| other.name.as_str()));
+            let label = known.map_or("nothing is called so".to_owned(), |near| {
+                format!("did you mean `{near}`?")
+            });
+            let message = format!("there is no index `{}`", index.value);
+            problems.push(
+                Problem::error(Code::UnknownIndex, message)
+                    .label(&index.place, label)
+                    .help("an `index` line in a selector makes one"),
+            );
+        }
+    }
+    problems
+}
+
+/// The names that distributions can have, as indexes compare them.
+fn distributions<'p>(
+    packages: &'p IndexMap<PackageName, Package>,
+    families: &'p Families,
+) -> impl Iterator<Item = String> + 'p {
+    let declared = packages.values().flat_map(|package| &package.distributions);
+    declared.flat_map(|declared| {
+        let variants = declared.per.variants(families).into_iter();
+        variants.filter_map(|variant| normalized(&declared.name.fill(&variant)))
+    })
+}

@@ -1,0 +1,136 @@
+//! Names that are different in the file and the same when a target is filled in.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+
+use crate::{Distribution, Families, Package, Python};
+use base::names::{DistName, PackageName, Requirement, normalized};
+use base::source::{Code, Problem, Problems, Spanned, nearest};
+use base::target::{Target, Variant};
+
+/// What a name belongs to.
+type Owner<'p> = (&'p PackageName, &'p Distribution);
+
+/// Distributions of two packages with one name, or one import package, in one mode.
+pub(in super::super) fn colliding(
+    packages: &IndexMap<PackageName, Package>,
+    python: &Python,
+    families: &Families,
+) -> Problems {
+    let mut problems = Problems::new();
+    for target in Target::ALL {
+        let (mut names, mut modules) = (BTreeMap::<String, Owner<'_>>::new(), BTreeMap::new());
+        for package in packages.values() {
+            let Some(declared) = package.distribution_for(target) else { continue };
+            let owner: Owner<'_> = (&package.name.value, declared);
+            for variant in variants(declared, families) {
+                let name = declared.name.fill(&variant);
+                let normal = name
+                    .parse::<DistName>()
+                    .map_or_else(|_| name.clone(), |name| name.normalized());
+                let first = *names.entry(normal).or_insert(owner);
+                problems.extend(clash("distribution", &name, first, owner));
+                let module = declared.module.fill_identifier(&variant);
+                let first = *modules.entry(module.clone()).or_insert(owner);
+                problems.extend(clash("import package", &module, first, owner));
+            }
+        }
+        for name in python.names() {
+            if let Some(owner) = names.get(name.as_str()) {
+                problems.push(taken(name, *owner));
+            }
+        }
+    }
+    problems
+}
+
+/// A project or a wheel whose distribution a package of artifacts makes already.
+fn taken(name: &Spanned<PackageName>, (package, declared): Owner<'_>) -> Problem {
+    Problem::error(
+        Code::CollidingNames,
+        format!("package `{package}` makes a distribution `{}` too", name.value),
+    )
+    .label(&name.place, "this makes one")
+    .label(&declared.name.place, way(declared))
+    .help("give one of them another name")
+    .of_fact(name.as_str())
+}
+
+fn variants(declared: &Distribution, families: &Families) -> Vec<Variant> {
+    if declared.name.has_placeholder() {
+        declared.per.variants(families)
+    } else {
+        vec![Variant::None]
+    }
+}
+
+/// One problem for two packages, however many names they share.
+fn clash(what: &str, name: &str, first: Owner<'_>, again: Owner<'_>) -> Problems {
+    if first.0 == again.0 {
+        return Problems::new();
+    }
+    Problem::error(
+        Code::CollidingNames,
+        format!("packages `{}` and `{}` would both make the {what} `{name}`", first.0, again.0),
+    )
+    .label(&again.1.name.place, way(again.1))
+    .label(&first.1.name.place, way(first.1))
+    .help("give one of them another name")
+    .of_fact(format!("{} {}", first.0, again.0))
+    .into()
+}
+
+fn way(declared: &Distribution) -> &'static str {
+    if declared.name.has_placeholder() {
+        "when a target of families.kdl is filled in"
+    } else {
+        "as it stands"
+    }
+}
+
+/// Subprojects that lines name and families.kdl does not declare.
+pub(in super::super) fn unknown_subprojects(
+    packages: &IndexMap<PackageName, Package>,
+    families: &Families,
+) -> Problems {
+    let rules = packages.values().flat_map(|package| &package.artifacts);
+    let mut problems = Problems::new();
+    for subproject in rules.filter_map(|rule| rule.subproject.as_ref()) {
+        if families.subprojects.contains_key(&subproject.value) {
+            continue;
+        }
+        let known = families.subprojects.keys().map(String::as_str);
+        let label = match nearest(&subproject.value, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "families.kdl does not declare it".to_owned(),
+        };
+        let message = format!("there is no subproject `{}`", subproject.value);
+        problems.push(Problem::error(Code::UnknownSubproject, message).label(&subproject.place, label).help(
+            "declare it in families.kdl with the ISAs that it is not built for, or leave `subproject` out",
+        ));
+    }
+    problems
+}
+
+/// Packages of this manifest that are required as if they were others': no version would be pinned.
+pub(in super::super) fn own_required(packages: &IndexMap<PackageName, Package>) -> Problems {
+    let mut problems = Problems::new();
+    for rule in packages.values().flat_map(|package| &package.requires_dist) {
+        let Ok(requirement) = rule.requirement.as_str().parse::<Requirement>() else { continue };
+        let is_own = |package: &&Package| {
+            let names = package.distributions.iter().map(|d| d.name.as_str());
+            names.filter_map(normalized).any(|name| name == requirement.name)
+        };
+        if let Some(own) = packages.values().find(is_own) {
+            let message = format!("`{}` is package `{}`", requirement.name, own.name.value);
+            problems.push(
+                Problem::error(Code::InvalidText, message)
+                    .label(&rule.requirement.place, "no version of this build is pinned here")
+                    .label(&own.name.place, "declared here")
+                    .help(format!("write requires \"{}\": the same version", own.name.value)),
+            );
+        }
+    }
+    problems
+}

@@ -1,0 +1,129 @@
+//! Packages that rely on others: those have to be there whenever they are.
+
+use crate::decode::Faults;
+use crate::decode::outline::Outline;
+use crate::{Distribution, Extra, Pick};
+use base::names::System;
+use base::source::{Code, Place, Problem};
+use base::target::{Per, Target};
+
+/// What a package relies on has to be built whenever it is built itself. Whether a problem was reported.
+pub(super) fn check_modes(
+    faults: &Faults,
+    outline: &Outline,
+    verb: &str,
+    place: &Place,
+    target: &Outline,
+) -> bool {
+    let lacks = |at: &Target| outline.is_built(*at) && !target.is_built(*at);
+    let Some(at) = Target::ALL.into_iter().find(lacks).filter(|_| outline.whole && target.whole)
+    else {
+        return false;
+    };
+    let mode = shown(at, |other| lacks(&other));
+    let (name, other) = (&outline.name.value, &target.name.value);
+    let problem = Problem::error(
+        Code::NotBuiltInMode,
+        format!("package `{name}` {verb} `{other}`, which is not built in {mode}"),
+    );
+    let problem = problem
+        .label(place, format!("there is no `{other}` in {mode}"))
+        .label(&target.name.place, format!("no distribution here counts in {mode}"));
+    faults.report(problem.help(format!(
+        "give `{other}` a distribution for {mode}, or let `{name}` have none in it"
+    )));
+    true
+}
+
+/// A package that is one for all targets cannot rely on one that is made for each: which would it be?
+pub(super) fn check_targets(
+    faults: &Faults,
+    outline: &Outline,
+    verb: &str,
+    place: &Place,
+    target: &Outline,
+) {
+    let (name, other) = (&outline.name.value, &target.name.value);
+    let others = |at: Target| made_for_others(outline, target, at);
+    let Some((at, several)) = Target::ALL.into_iter().find_map(|at| Some((at, others(at)?))) else {
+        return;
+    };
+    let mode = shown(at, |other| others(other).is_some());
+    let problem = Problem::error(
+        Code::OtherTarget,
+        format!(
+            "package `{name}` {verb} `{other}`, of which there is one for each {} in {mode}",
+            &several.per
+        ),
+    );
+    let problem =
+        problem.label(place, "which of them is meant?").label(&several.name.place, "makes several");
+    faults.report(problem.help(format!(
+        "make `{name}` for each {} too, or leave `{other}` to an extra of the selector",
+        &several.per
+    )));
+}
+
+/// A target that something is wrong for: its system is told only where the other system has no such fault.
+fn shown(target: Target, is_wrong: impl Fn(Target) -> bool) -> String {
+    let others = System::ALL.map(|system| Target { system, ..target });
+    if others.into_iter().all(is_wrong) {
+        format!("mode {}", target.mode)
+    } else {
+        format!("mode {} on {}", target.mode, target.system.as_str())
+    }
+}
+
+/// The other package's distribution for a target, when it is split by something that the package is not.
+fn made_for_others<'t>(
+    outline: &Outline,
+    target: &'t Outline,
+    at: Target,
+) -> Option<&'t Distribution> {
+    let (own, other) = (outline.built_for(at)?, target.built_for(at)?);
+    (other.per != Per::None && other.per != own.per).then_some(other)
+}
+
+/// An extra installs something in one mode at least, and what it installs is one thing.
+pub(super) fn check_offered(faults: &Faults, outline: &Outline, extra: &Extra, target: &Outline) {
+    if !outline.whole || !target.whole {
+        return;
+    }
+    let offered = |at: &Target| extra.when.holds(*at) && outline.is_built(*at);
+    let offered: Vec<Target> = Target::ALL.into_iter().filter(offered).collect();
+    let built: Vec<&Distribution> = offered.iter().filter_map(|at| target.built_for(*at)).collect();
+    let other = &target.name.value;
+    if built.is_empty() {
+        let problem = Problem::error(
+            Code::ExtraNeverOffered,
+            format!("extra `{}` is never offered", extra.name.value),
+        )
+        .label(
+            &extra.package.place,
+            format!("`{other}` is not built in any mode that this line counts in"),
+        )
+        .label(&target.name.place, "by the distributions here");
+        return faults.report(problem.help("correct the package or the mode, or remove the line"));
+    }
+    if extra.at_least > 1 && built.iter().all(|d| d.per == Per::None) {
+        let problem = Problem::error(
+            Code::ExtraNeverOffered,
+            format!("extra `{}` is never offered", extra.name.value),
+        )
+        .label(&extra.name.place, format!("it waits for {} distributions", extra.at_least))
+        .label(&built[0].name.place, "there is never more than this one");
+        return faults.report(
+            problem.help("take `at-least` away, or name a package that is made for each target"),
+        );
+    }
+    let several = offered.iter().find_map(|at| made_for_others(outline, target, *at));
+    if let Some(several) = several.filter(|_| extra.pick == Pick::Only) {
+        let problem = Problem::error(
+            Code::OtherTarget,
+            format!("extra `{}` does not say which `{other}` it installs", extra.name.value),
+        )
+        .label(&extra.package.place, "which of them is meant?")
+        .label(&several.name.place, "makes several");
+        faults.report(problem.help("say it with offer=\"each\" or offer=\"all\""));
+    }
+}

@@ -1,0 +1,274 @@
+//! `families.kdl`.
+
+use indexmap::IndexMap;
+
+use super::text::AxisName;
+use super::{Block, Faults, Node, Once, vocabulary};
+use crate::kdl;
+use crate::{Families, IsaFacts, Level};
+use base::names::{Family, Isa};
+use base::source::{Code, Place, Problem, Spanned, nearest};
+use base::target::Condition;
+
+/// One `isa` as it stands there: checked against the others before it becomes a fact.
+struct Line {
+    isa: Spanned<Isa>,
+    families: Vec<Spanned<Family>>,
+    package: Option<Spanned<Isa>>,
+    parent: Option<Spanned<Family>>,
+    mach: Option<usize>,
+}
+
+/// One `level` as it stands there.
+struct LevelLine {
+    name: Spanned<Family>,
+    parent: Option<Spanned<Family>>,
+}
+
+/// One `subproject` as it stands there.
+struct Exceptions {
+    names: Vec<Spanned<String>>,
+    without: Vec<Spanned<String>>,
+}
+
+pub(super) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
+    let mut nodes = Block::of_file(faults, vocabulary::FAMILIES, file);
+    let once = Once::default();
+    let lines = nodes.every("isa", |node| isa(node, faults, &once));
+    let levels = nodes.every("level", |node| level(node, faults, &once));
+    let axes = nodes.every("axis", |node| axis(node, faults, &once));
+    let exceptions = nodes.every("subproject", |node| subproject(node, faults, &once));
+    nodes.finish();
+    refuse_taken_names(faults, &lines, &levels, &axes);
+    packages(faults, &lines);
+    parents(faults, &lines, &levels);
+    let facts = |line: Line| {
+        let families = line.families.iter().map(|f| f.as_str().to_owned()).collect();
+        let facts = IsaFacts {
+            place: line.isa.place,
+            families,
+            package: line.package.map(|isa| isa.value),
+            parent: line.parent.map(|level| level.as_str().to_owned()),
+            mach: line.mach.and_then(|mach| u32::try_from(mach).ok()),
+        };
+        (line.isa.value, facts)
+    };
+    let level = |line: LevelLine| {
+        let parent = line.parent.map(|level| level.as_str().to_owned());
+        (line.name.as_str().to_owned(), Level { place: line.name.place, parent })
+    };
+    let isas = lines.into_iter().map(facts).collect();
+    let levels = levels.into_iter().map(level).collect();
+    let mut families = Families { isas, levels, ..Families::default() };
+    let texts =
+        |values: Vec<Spanned<Family>>| values.iter().map(|v| v.as_str().to_owned()).collect();
+    families.axes.extend(axes.into_iter().map(|(name, values)| (name, texts(values))));
+    for Exceptions { names, without } in exceptions {
+        let without = expanded(faults, &families, &without);
+        families.subprojects.extend(names.into_iter().map(|name| (name.value, without.clone())));
+    }
+    families
+}
+
+fn isa(node: &mut Node<'_>, faults: &Faults, once: &Once) -> Option<Line> {
+    let isa = node.argument::<Isa>("an ISA");
+    if let Some(isa) = &isa {
+        once.give(faults, ("ISA", isa.as_str()), Condition::default(), &isa.place);
+    }
+    let families = node.arguments::<Family>();
+    given_once(faults, "family", &families);
+    let package = node.property::<Isa>("package");
+    let parent = node.property::<Family>("parent");
+    let mach = node.count("mach");
+    if let Some(mach) = mach {
+        once.give(faults, ("mach", &format!("{mach:#x}")), Condition::default(), &node.place());
+    }
+    let _ = node.property::<String>("product");
+    Some(Line { isa: isa?, families, package, parent, mach })
+}
+
+fn level(node: &mut Node<'_>, faults: &Faults, once: &Once) -> Option<LevelLine> {
+    let name = node.argument::<Family>("a level");
+    if let Some(name) = &name {
+        once.give(faults, ("level", name.as_str()), Condition::default(), &name.place);
+    }
+    let parent = node.property::<Family>("parent");
+    Some(LevelLine { name: name?, parent })
+}
+
+/// The ISA that `package` names has packages of its own, and is what this one is a kind of.
+fn packages(faults: &Faults, lines: &[Line]) {
+    for line in lines {
+        let Some(package) = &line.package else { continue };
+        let isa = &line.isa.value;
+        let problem = match lines.iter().find(|other| other.isa.value == package.value) {
+            None => {
+                let names = lines.iter().map(|line| line.isa.as_str());
+                unknown(&format!("no ISA is called `{}`", package.value), package, names)
+            }
+            Some(other) if other.package.is_some() => {
+                let message = format!("`{}` has no packages of its own", package.value);
+                Problem::error(Code::UnknownTarget, message)
+                    .label(&package.place, "an ISA with packages has to stand here")
+                    .label(&other.isa.place, "this one is packaged with another")
+            }
+            Some(_) if !package.value.has_kind(isa) => {
+                let message = format!("`{isa}` is no kind of `{}`", package.value);
+                Problem::error(Code::InvalidText, message)
+                    .label(&package.place, format!("`{}-…` can be packaged with it", package.value))
+                    .label(&line.isa.place, "this is another ISA")
+                    .help("files of both can have one path, and those of ISAs whose names begin alike are compared")
+            }
+            Some(_) => continue,
+        };
+        faults.report(problem);
+    }
+}
+
+/// Levels that `parent` names are declared, and none is above itself.
+fn parents(faults: &Faults, lines: &[Line], levels: &[LevelLine]) {
+    let known = |name: &str| levels.iter().find(|level| level.name.as_str() == name);
+    let parents = lines.iter().filter_map(|line| line.parent.as_ref());
+    for parent in parents.chain(levels.iter().filter_map(|level| level.parent.as_ref())) {
+        if known(parent.as_str()).is_none() {
+            let message = format!("no level is called `{}`", parent.value);
+            let names = levels.iter().map(|level| level.name.as_str());
+            faults.report(unknown(&message, parent, names).help(
+                "declare it: level \"NAME\"; families, which the command line names, are another thing",
+            ));
+        }
+    }
+    let mut told: Vec<&str> = Vec::new();
+    for level in levels {
+        let (mut above, mut passed) = (level.parent.as_ref(), vec![level.name.as_str()]);
+        for _ in levels {
+            let Some(name) = above.filter(|name| !told.contains(&name.as_str())) else { break };
+            passed.push(name.as_str());
+            if name.value == level.name.value {
+                let message = format!("level `{}` is above itself", level.name.value);
+                let problem = Problem::error(Code::RequiresCycle, message);
+                faults.report(problem.label(&name.place, "its packages would need themselves"));
+                told.extend(passed);
+                break;
+            }
+            above = known(name.as_str()).and_then(|level| level.parent.as_ref());
+        }
+    }
+}
+
+/// A name that is not among those there are.
+fn unknown<'n, T: ToString>(
+    message: &str,
+    name: &Spanned<T>,
+    known: impl Iterator<Item = &'n str>,
+) -> Problem {
+    let label = match nearest(&name.value.to_string(), known) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "none is declared by this name".to_owned(),
+    };
+    Problem::error(Code::UnknownTarget, message).label(&name.place, label)
+}
+
+/// One `axis`: its name and its values.
+type Axis = (String, Vec<Spanned<Family>>);
+
+fn axis(node: &mut Node<'_>, faults: &Faults, once: &Once) -> Option<Axis> {
+    let name = node.argument::<AxisName>("a name");
+    let values = node.at_least_one::<Family>("a value");
+    let name = name?;
+    once.give(faults, ("axis", &name.value.0), Condition::default(), &name.place);
+    given_once(faults, "value", &values);
+    Some((name.value.0, values))
+}
+
+fn subproject(node: &mut Node<'_>, faults: &Faults, once: &Once) -> Option<Exceptions> {
+    let names = node.at_least_one::<String>("a subproject");
+    for name in &names {
+        once.give(faults, ("subproject", &name.value), Condition::default(), &name.place);
+    }
+    let mut lines = node.block();
+    let without = lines.once("without", |line| {
+        let names = line.at_least_one::<String>("an ISA or a family");
+        given_once(faults, "without", &names);
+        Some(names)
+    });
+    lines.finish();
+    Some(Exceptions { names, without: without? })
+}
+
+fn given_once<T: ToString>(faults: &Faults, word: &'static str, names: &[Spanned<T>]) {
+    let once = Once::default();
+    for name in names {
+        once.give(faults, (word, &name.value.to_string()), Condition::default(), &name.place);
+    }
+}
+
+/// The ISAs that these names stand for, and a report of each that stands for none.
+fn expanded(faults: &Faults, families: &Families, names: &[Spanned<String>]) -> Vec<Isa> {
+    let mut isas = Vec::new();
+    for name in names {
+        let meant = families.expand(&name.value);
+        if meant.is_empty() {
+            let label = match nearest(&name.value, families.names()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "no `isa` line has it".to_owned(),
+            };
+            let message = format!("no family or ISA is called `{}`", name.value);
+            faults.report(Problem::error(Code::UnknownTarget, message).label(&name.place, label));
+        }
+        isas.extend(meant);
+    }
+    isas
+}
+
+/// A name on the command line stands for a family or for an ISA, never for both.
+fn refuse_taken_names(faults: &Faults, lines: &[Line], levels: &[LevelLine], axes: &[Axis]) {
+    let isas: IndexMap<&str, &Place> =
+        lines.iter().map(|line| (line.isa.as_str(), &line.isa.place)).collect();
+    let families = lines.iter().flat_map(|line| &line.families);
+    for level in levels {
+        if let Some(family) = families.clone().find(|family| family.value == level.name.value) {
+            let message = format!("`{}` is the name of a family and of a level", family.value);
+            let problem = Problem::error(Code::FamilyName, message);
+            let problem = problem.label(&level.name.place, "a level here");
+            faults.report(problem.label(&family.place, "a family here").help(
+                "a level stands for the ISAs that it is above: it is not named among their families",
+            ));
+        }
+    }
+    let families = families.chain(levels.iter().map(|level| &level.name));
+    let values = || axes.iter().flat_map(|(_, values)| values);
+    for value in values() {
+        if let Some(family) = families.clone().find(|family| family.value == value.value) {
+            let message = format!("`{}` is the name of a family and of a value", value.value);
+            let problem = Problem::error(Code::FamilyName, message);
+            faults.report(
+                problem.label(&value.place, "a value here").label(&family.place, "a family here"),
+            );
+        }
+    }
+    for family in families.chain(values()) {
+        if family.is_generic() {
+            let problem = Problem::error(
+                Code::FamilyName,
+                format!(
+                    "`{}` is the family of all that is made for no particular ISA",
+                    family.value
+                ),
+            );
+            faults.report(problem.label(&family.place, "another name has to stand here"));
+        }
+        if let Some(place) = isas.get(family.as_str()) {
+            let problem = Problem::error(
+                Code::FamilyName,
+                format!("`{}` is the name of a family and of an ISA", family.value),
+            );
+            let problem = problem.label(&family.place, "a family here").label(place, "an ISA here");
+            faults.report(
+                problem.help(
+                    "every ISA is also a family of its own: it is not named among its families",
+                ),
+            );
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What only the declarations of projects and wheels together can get wrong.
+
+use super::{Context, Once};
+use crate::Python;
+use base::names::PackageName;
+use base::source::{Code, Place, Problem, Spanned, nearest};
+use base::target::Condition;
+
+mod places;
+
+/// What only the declarations together can get wrong. `packages` are the names that packages have.
+pub(super) fn check(context: &Context<'_>, python: &Python, declared: &[(String, Place)]) {
+    let projects = &python.projects;
+    let packages = || context.declared.iter().map(|(name, declared)| (*name, &declared.place));
+    let mut named: Vec<&Spanned<PackageName>> = Vec::new();
+    let mut places: Vec<&Spanned<PackageName>> = python.names().collect();
+    places.sort_by_key(|name| name.place.line());
+    for name in places {
+        let first = packages().find(|(other, _)| *other == name.as_str()).map(|(_, place)| place);
+        let first = first.or_else(|| {
+            named.iter().find(|other| other.value == name.value).map(|other| &other.place)
+        });
+        if let Some(first) = first {
+            let problem =
+                Problem::error(Code::GivenTwice, format!("`{}` is declared twice", name.value));
+            context.faults.report(
+                problem
+                    .label(&name.place, "declared again here")
+                    .label(first, "first declared here"),
+            );
+        }
+        named.push(name);
+    }
+    for after in projects.iter().flat_map(|project| &project.after) {
+        check_after(context, after, declared);
+    }
+    twice(context, python.checkouts.iter().map(|c| (c.directory.as_str(), &c.directory.place)));
+    twice(context, python.variables.iter().map(|(name, _)| (name.as_str(), &name.place)));
+    places::check(context, python);
+}
+
+fn twice<'p>(context: &Context<'_>, named: impl Iterator<Item = (&'p str, &'p Place)>) {
+    let once = Once::default();
+    for (name, place) in named {
+        once.give(context.faults, ("name", name), Condition::default(), place);
+    }
+}
+
+fn check_after(context: &Context<'_>, after: &Spanned<PackageName>, declared: &[(String, Place)]) {
+    if declared.iter().any(|(name, _)| name == after.as_str()) {
+        return;
+    }
+    let names = || declared.iter().map(|(name, _)| name.as_str());
+    if let Some(package) = context.declared.get(after.as_str()) {
+        let problem =
+            Problem::error(Code::WrongKind, format!("`{}` is a package of artifacts", after.value));
+        let problem = problem
+            .label(&after.place, "a project or a wheel has to stand here")
+            .label(&package.place, "declared here");
+        return context.faults.report(
+            problem.help("take the name away: packages of artifacts are built before all projects"),
+        );
+    }
+    let problem = Problem::error(
+        Code::UnknownPackage,
+        format!("there is no project or wheel `{}`", after.value),
+    );
+    let label = match nearest(after.as_str(), names()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "nothing in this file has this name".to_owned(),
+    };
+    let known = crate::reader::listed(names());
+    context.faults.report(
+        problem.label(&after.place, label).help(format!("projects and wheels here are {known}")),
+    );
+}

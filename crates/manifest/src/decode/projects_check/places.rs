@@ -1,0 +1,156 @@
+//! Places in settings that nothing fills.
+
+use crate::decode::Context;
+use crate::reader::listed;
+use crate::{Filling, Prefetch, Python, Setting, SourceProject};
+use base::names::PackageName;
+use base::source::{Code, Place, Problem, Spanned, nearest};
+
+/// What stands around a setting: it decides what can fill its places.
+#[derive(Clone, Copy)]
+enum Owner<'p> {
+    /// A variable, which has no places for others.
+    Variable,
+    /// What every project is given.
+    Every,
+    Project(&'p SourceProject),
+    /// Where a wheel is fetched from, before anything is built.
+    Prefetch,
+    /// What is run beside installed wheels; for documentation, `true`.
+    Trial(bool),
+}
+
+/// Checks the places of every setting.
+pub(super) fn check(context: &Context<'_>, python: &Python) {
+    for (_, value) in &python.variables {
+        setting(context, python, Owner::Variable, value);
+    }
+    for (_, value) in &python.every.environment {
+        setting(context, python, Owner::Every, value);
+    }
+    for value in python.prefetched.iter().filter_map(Prefetch::settings) {
+        setting(context, python, Owner::Prefetch, value);
+    }
+    for project in &python.projects {
+        for value in project.settings() {
+            setting(context, python, Owner::Project(project), value);
+        }
+        for (trial, docs) in [(&project.tests, false), (&project.docs, true)] {
+            for value in trial.commands.iter().flat_map(|command| &command.words) {
+                setting(context, python, Owner::Trial(docs), value);
+            }
+        }
+    }
+}
+
+fn setting(context: &Context<'_>, python: &Python, owner: Owner<'_>, value: &Spanned<Setting>) {
+    for filling in value.places() {
+        match (&filling, owner) {
+            (Filling::PrefixOf(name), Owner::Project(project)) => {
+                prefix_of(context, python, project, name, &value.place);
+            }
+            _ if is_filled(python, owner, &filling) => {}
+            _ => unknown(context, python, owner, value, &filling),
+        }
+    }
+}
+
+/// Whether something fills a place there, prefixes of others apart.
+fn is_filled(python: &Python, owner: Owner<'_>, filling: &Filling) -> bool {
+    match (filling, owner) {
+        (Filling::Prefix, Owner::Project(project)) => project.native.is_some(),
+        (Filling::Docs, Owner::Trial(docs)) => docs,
+        // Where packages are installed, there is no tree to build against.
+        (Filling::Prefix | Filling::PrefixOf(_) | Filling::Docs, _)
+        | (Filling::Devel, Owner::Trial(_))
+        | (Filling::Variable(_), Owner::Variable) => false,
+        (Filling::Variable(name), _) => python.variables.iter().any(|(v, _)| v.as_str() == name),
+        (Filling::Isas, _) => true,
+        (_, Owner::Prefetch) => false,
+        _ => true,
+    }
+}
+
+/// What fills places here, as their words.
+fn known(python: &Python, owner: Owner<'_>) -> Vec<String> {
+    let fixed = Filling::FIXED.into_iter().filter(|filling| is_filled(python, owner, filling));
+    let fixed = fixed.map(|filling| filling.word());
+    let own = python.variables.iter().map(|(name, _)| name.to_string());
+    let own = own.filter(|_| !matches!(owner, Owner::Variable));
+    let before = match owner {
+        Owner::Project(project) => native_before(python, project),
+        Owner::Variable | Owner::Every | Owner::Prefetch | Owner::Trial(_) => Vec::new(),
+    };
+    let mut words: Vec<String> = fixed.chain(own).collect();
+    words.dedup();
+    words.extend(before.iter().map(|name| format!("prefix:{name}")));
+    words
+}
+
+fn unknown(
+    context: &Context<'_>,
+    python: &Python,
+    owner: Owner<'_>,
+    value: &Spanned<Setting>,
+    filling: &Filling,
+) {
+    let (word, words) = (filling.word(), known(python, owner));
+    let message = format!("`{}` has an unknown placeholder `{{{word}}}`", value.value);
+    let label = match nearest(&word, words.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{{{near}}}`?"),
+        None => "nothing fills this".to_owned(),
+    };
+    let words: Vec<String> = words.iter().map(|word| format!("{{{word}}}")).collect();
+    let help = format!("placeholders are {}", listed(words.iter().map(String::as_str)));
+    let problem = Problem::error(Code::InvalidText, message).label(&value.place, label);
+    context.faults.report(problem.help(help));
+}
+
+/// The native projects that a project is built after, also by way of others.
+fn native_before<'p>(python: &'p Python, project: &'p SourceProject) -> Vec<&'p PackageName> {
+    let (mut known, mut next) = (Vec::new(), vec![project]);
+    while let Some(project) = next.pop() {
+        for name in &project.after {
+            if !known.contains(&&name.value) {
+                known.push(&name.value);
+                next.extend(python.project(name));
+            }
+        }
+    }
+    known.retain(|name| python.project(name).is_some_and(|p| p.native.is_some()));
+    known.sort();
+    known
+}
+
+fn prefix_of(
+    context: &Context<'_>,
+    python: &Python,
+    project: &SourceProject,
+    name: &PackageName,
+    place: &Place,
+) {
+    if native_before(python, project).contains(&name) {
+        return;
+    }
+    let report = |message: String, label: &str, help: String| {
+        let problem = Problem::error(Code::UnknownPackage, message).label(place, label);
+        context.faults.report(problem.help(help));
+    };
+    let native = python.project(name).filter(|other| other.native.is_some());
+    if native.is_some() {
+        report(
+            format!("`{}` is not built after `{name}`", project.name.value),
+            "its prefix may not be there yet",
+            format!("add the line `after \"{name}\"` to it"),
+        );
+    } else {
+        let all = python.projects.iter().filter(|p| p.native.is_some());
+        let names: Vec<&str> = all.map(|p| p.name.as_str()).collect();
+        let help = if names.is_empty() {
+            "this file declares none: `native-project \"NAME\" { … }`".to_owned()
+        } else {
+            format!("native projects here are {}", listed(names))
+        };
+        report(format!("there is no native project `{name}`"), "its prefix would stand here", help);
+    }
+}

@@ -1,0 +1,429 @@
+//! Small texts of the vocabulary: words of a fixed choice and names with rules of their own.
+
+use std::str::FromStr;
+
+use crate::reader::{Reason, either};
+use crate::{AliasForm, DeviceBy, Glob, LibraryNameError, PackageKind, Pick, ScriptTarget};
+use crate::{glob::GlobError, template::TemplateError};
+use base::names::{ModuleName, RelPath, is_tag_level};
+use base::source::{Code, nearest};
+use base::target::Per;
+
+/// What a platform tag is when nobody sets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TagSource {
+    /// The best that is true of the files.
+    Computed,
+}
+
+/// A text that is not one of the words that can stand there.
+#[derive(Debug)]
+pub struct ChoiceError {
+    kind: &'static str,
+    text: String,
+    words: Vec<&'static str>,
+}
+
+impl Reason for ChoiceError {
+    fn message(&self) -> String {
+        format!("`{}` is not {}", self.text, self.kind)
+    }
+
+    fn label(&self) -> String {
+        match nearest(&self.text, self.words.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "another word has to stand here".to_owned(),
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        Some(format!("write {}", either(self.words.iter().copied())))
+    }
+}
+
+/// A type whose values are the words of a fixed choice.
+pub(super) trait Choice: Copy + PartialEq + 'static {
+    /// What one of its words is, with its article.
+    const KIND: &'static str;
+    /// Every word with its value.
+    const WORDS: &'static [(&'static str, Self)];
+
+    /// The word for this value.
+    fn word(self) -> &'static str {
+        Self::WORDS.iter().find(|(_, value)| *value == self).map_or("", |(word, _)| word)
+    }
+
+    fn choose(text: &str) -> Result<Self, ChoiceError> {
+        let known = Self::WORDS.iter().find(|(word, _)| *word == text);
+        known.map(|(_, value)| *value).ok_or_else(|| ChoiceError {
+            kind: Self::KIND,
+            text: text.to_owned(),
+            words: Self::WORDS.iter().map(|(word, _)| *word).collect(),
+        })
+    }
+}
+
+macro_rules! choice {
+    ($type:ident, $kind:literal, $($word:literal => $value:ident),+) => {
+        impl Choice for $type {
+            const KIND: &'static str = $kind;
+            const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$value)),+];
+        }
+
+        impl FromStr for $type {
+            type Err = ChoiceError;
+
+            fn from_str(text: &str) -> Result<Self, ChoiceError> {
+                Self::choose(text)
+            }
+        }
+    };
+}
+
+choice!(PackageKind, "a kind of package", "selector" => Selector, "runtime" => Runtime, "devel" => Devel, "choice" => Choice);
+// `Pick::Only` is what stands there when nothing is said: it has no word, so that there is one way to say it.
+choice!(Pick, "an offer", "each" => Each, "all" => All);
+/// `offer` where it can only say that every distribution is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Every {
+    All,
+}
+
+choice!(Every, "an offer of several", "all" => All);
+choice!(TagSource, "where a platform tag comes from", "auto" => Computed);
+choice!(DeviceBy, "a way to tell device code apart", "path" => Path, "bundle" => Bundle);
+choice!(AliasForm, "a form of alias", "forward" => Forward, "copy" => Copy);
+
+/// The name of something that the check of packages finds.
+pub(super) struct FindingName(pub Code);
+
+fn known_findings() -> impl Iterator<Item = &'static Code> {
+    Code::OF_PACKAGES.iter().chain(Code::OF_PLANS)
+}
+
+/// A text that is no such name.
+#[derive(Debug)]
+pub(super) struct FindingNameError(String);
+
+impl FromStr for FindingName {
+    type Err = FindingNameError;
+
+    fn from_str(text: &str) -> Result<Self, FindingNameError> {
+        let known = known_findings().find(|code| code.as_str() == text);
+        known.map(|code| Self(*code)).ok_or_else(|| FindingNameError(text.to_owned()))
+    }
+}
+
+impl Reason for FindingNameError {
+    fn message(&self) -> String {
+        format!("`{}` is not the code of a finding that can be ignored", self.0)
+    }
+
+    fn label(&self) -> String {
+        match nearest(&self.0, known_findings().map(|code| code.as_str())) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "the code of a finding has to stand here".to_owned(),
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        let plans = either(Code::OF_PLANS.iter().map(|code| code.as_str()));
+        Some(format!(
+            "messages of `rockpack verify` show their codes; of a plan's warnings, write {plans}"
+        ))
+    }
+}
+
+impl Reason for TemplateError {
+    fn message(&self) -> String {
+        self.to_string()
+    }
+
+    fn label(&self) -> String {
+        match nearest(&self.placeholder, ["isa", "family"]) {
+            Some(near) => format!("did you mean `{{{near}}}`?"),
+            None => "nothing fills this".to_owned(),
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        Some("placeholders are `{isa}` and `{family}`".to_owned())
+    }
+}
+
+impl Reason for GlobError {
+    fn message(&self) -> String {
+        format!("`{}` is not a glob over installed paths", self.text)
+    }
+
+    fn label(&self) -> String {
+        self.reason.clone()
+    }
+
+    fn help(&self) -> Option<String> {
+        self.remedy.clone()
+    }
+}
+
+impl Reason for LibraryNameError {
+    fn message(&self) -> String {
+        format!("`{}` is not the name of a library", self.text)
+    }
+
+    fn label(&self) -> String {
+        self.reason.clone()
+    }
+
+    fn help(&self) -> Option<String> {
+        self.remedy.clone()
+    }
+}
+
+/// A text that breaks a rule of its kind.
+#[derive(Debug)]
+pub(super) struct TextError {
+    message: String,
+    label: &'static str,
+    help: Option<&'static str>,
+}
+
+impl Reason for TextError {
+    fn message(&self) -> String {
+        self.message.clone()
+    }
+
+    fn label(&self) -> String {
+        self.label.to_owned()
+    }
+
+    fn help(&self) -> Option<String> {
+        self.help.map(str::to_owned)
+    }
+}
+
+pub(super) fn refuse<T>(message: String, label: &'static str) -> Result<T, TextError> {
+    Err(TextError { message, label, help: None })
+}
+
+/// A PEP 440 version specifier, in its author's own spelling.
+pub(super) struct Specifier(pub String);
+
+impl FromStr for Specifier {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        if pep440_rs::VersionSpecifiers::from_str(text).is_ok() {
+            return Ok(Self(text.to_owned()));
+        }
+        let message = format!("`{text}` is not a version specifier (PEP 440)");
+        let bare = pep440_rs::Version::from_str(text).is_ok();
+        let label = if bare {
+            "a comparison has to stand before the version"
+        } else {
+            "not a comparison and a version"
+        };
+        Err(TextError {
+            message,
+            label,
+            help: Some("write something like \">=3.10\" or \">=3.10, <3.14\""),
+        })
+    }
+}
+
+/// An address that people can open.
+pub(super) struct WebAddress(pub String);
+
+impl FromStr for WebAddress {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        if host.is_some_and(|host| !host.is_empty() && !text.contains(char::is_whitespace)) {
+            return Ok(Self(text.to_owned()));
+        }
+        refuse(
+            format!("`{text}` is not a web address"),
+            "it has to start with https:// or http://, without spaces",
+        )
+    }
+}
+
+/// The name of an axis: a word that no other split has.
+pub(super) struct AxisName(pub String);
+
+impl FromStr for AxisName {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let taken = Per::WORDS.contains(&text);
+        if !taken && !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase()) {
+            return Ok(Self(text.to_owned()));
+        }
+        refuse(
+            format!("`{text}` is not the name of an axis"),
+            "use lower-case letters, and not none, family or isa",
+        )
+    }
+}
+
+/// The name of an environment variable (POSIX: letters, digits and `_`, no digit first).
+pub(super) struct Variable(pub String);
+
+impl FromStr for Variable {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        if text.parse::<ModuleName>().is_ok() {
+            return Ok(Self(text.to_owned()));
+        }
+        refuse(
+            format!("`{text}` is not the name of an environment variable"),
+            "use letters, digits and `_`, not a digit first",
+        )
+    }
+}
+
+/// A file of the machine, such as a device.
+pub(super) struct Device(pub String);
+
+impl FromStr for Device {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        if text.starts_with('/') && !text.contains('\0') {
+            return Ok(Self(text.to_owned()));
+        }
+        refuse(
+            format!("`{text}` is not an absolute path"),
+            "begin it with `/`: it names a file that only some machines have",
+        )
+    }
+}
+
+/// A platform tag without its architecture (PEP 600, PEP 656).
+pub(super) struct TagLevel(pub String);
+
+impl FromStr for TagLevel {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        if is_tag_level(text) {
+            return Ok(Self(text.to_owned()));
+        }
+        let architecture = ["_x86_64", "_aarch64"].iter().any(|end| text.ends_with(end));
+        let label = if architecture {
+            "leave the architecture out"
+        } else {
+            "write something like `manylinux_2_28`"
+        };
+        refuse(format!("`{text}` says of no system how old it may be"), label)
+    }
+}
+
+/// A library as a selection names it: `^` before it leaves out, `*` is all there are.
+pub(super) struct LibrarySelection(pub String);
+
+impl FromStr for LibrarySelection {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let name = text.strip_prefix('^').unwrap_or(text);
+        if text == "*" || name.parse::<ShortName>().is_ok() {
+            return Ok(Self(text.to_owned()));
+        }
+        refuse(
+            format!("`{text}` is not the name of a library"),
+            "write one name, or `^` and a name, or `*`; several are several arguments",
+        )
+    }
+}
+
+/// A name that becomes a file name or a word on a command line.
+pub(super) struct ShortName(pub String);
+
+impl FromStr for ShortName {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
+        if text.chars().all(fine)
+            && text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+        {
+            return Ok(Self(text.to_owned()));
+        }
+        refuse(
+            format!("`{text}` is not a name"),
+            "use letters, digits, `-`, `_`, `.` and `+`, a letter, digit or `_` first",
+        )
+    }
+}
+
+/// `module:function`, what a console script calls (entry points specification).
+pub(super) struct Function(pub ScriptTarget);
+
+impl FromStr for Function {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let dotted = |names: &str| names.split('.').all(|name| name.parse::<ModuleName>().is_ok());
+        if text.split_once(':').is_some_and(|(module, object)| dotted(module) && dotted(object)) {
+            return Ok(Self(ScriptTarget::Function(text.to_owned())));
+        }
+        refuse(
+            format!("`{text}` is not a function of the import package"),
+            "write `MODULE:FUNCTION`",
+        )
+    }
+}
+
+/// The installed path of a library without a version: `lib/libx.so`.
+pub(super) struct AliasPath(pub RelPath);
+
+impl FromStr for AliasPath {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let message = || format!("`{text}` is not a place for an alias");
+        let Ok(path) = text.parse::<RelPath>() else {
+            return refuse(
+                message(),
+                "write a path below the installation, with `/`, without `..`",
+            );
+        };
+        let stem = path.file_name().strip_suffix(".so").and_then(|name| name.strip_prefix("lib"));
+        if path.depth() == 0 {
+            return refuse(message(), "write its directory too: `lib/libNAME.so`");
+        }
+        if stem.is_none_or(|stem| stem.is_empty() || stem.contains(['*', '?'])) {
+            return refuse(message(), "the last segment has to be `libNAME.so`, without a version");
+        }
+        Ok(Self(path))
+    }
+}
+
+/// Where the runtime finds a library: a path whose last segment may have `*`.
+pub(super) struct LibraryPath(pub String);
+
+impl FromStr for LibraryPath {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let message = || format!("`{text}` is not the path of a library");
+        let Ok(path) = text.parse::<RelPath>() else {
+            return refuse(
+                message(),
+                "write a path below the platform directory, with `/`, without `..`",
+            );
+        };
+        if path.parent().is_some_and(|p| p.as_str().contains('*')) {
+            return refuse(message(), "`*` can stand in the last segment only");
+        }
+        if text.contains(['?', '[', ']', '{', '}']) || text.contains("**") {
+            return refuse(message(), "only `*` is understood here");
+        }
+        if text.parse::<Glob>().is_err() {
+            return refuse(message(), "it is longer than a glob can be");
+        }
+        Ok(Self(text.to_owned()))
+    }
+}

@@ -1,0 +1,138 @@
+//! Globs over installed paths.
+
+use std::str::FromStr;
+
+use base::names::RelPath;
+
+mod compiled;
+mod pattern;
+mod rules;
+
+pub(super) use compiled::Compiled;
+pub use rules::{HasGlob, Rules};
+
+/// A compiled glob: case-sensitive, over the whole installed path; `*` and `?` stay inside
+/// one segment, `**` spans segments, and `a/**` also matches `a` itself.
+#[derive(Debug, Clone)]
+pub struct Glob {
+    text: String,
+    /// What every path that fits starts with: most paths are told by it.
+    prefix: String,
+    compiled: Compiled,
+}
+
+impl Glob {
+    /// Compiles a glob.
+    ///
+    /// # Errors
+    /// When its syntax is wrong, or when it is too large: the reason.
+    pub fn new(text: &str) -> Result<Self, String> {
+        let fixed = text.strip_suffix("/**").unwrap_or(text);
+        let both = [text, fixed];
+        let globs = if fixed == text { &both[..1] } else { &both };
+        let compiled = Compiled::new(globs, true)?;
+        let prefix = fixed.split(['*', '?', '[', '{']).next().unwrap_or_default().to_owned();
+        Ok(Self { text: text.to_owned(), prefix, compiled })
+    }
+
+    /// The glob as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the whole path fits.
+    pub fn matches(&self, path: &RelPath) -> bool {
+        let path = path.as_str();
+        path.starts_with(&self.prefix) && self.compiled.is_match(path)
+    }
+
+    /// Whether it matches a directory with all that is below it, now or in another build.
+    pub fn matches_tree(&self, directory: &RelPath) -> bool {
+        (self.text == "**" || self.text.ends_with("/**")) && self.matches(directory)
+    }
+
+    /// What every path has that it matches, where it says so outside of braces.
+    fn word(&self) -> Option<&str> {
+        pattern::word(&self.text)
+    }
+}
+
+/// A text that is no glob over installed paths, or one that could match none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a glob over installed paths: {reason}")]
+pub struct GlobError {
+    /// The text as it was given.
+    pub text: String,
+    /// What is wrong with it.
+    pub reason: String,
+    /// What could stand there instead.
+    pub remedy: Option<String>,
+}
+
+impl FromStr for Glob {
+    type Err = GlobError;
+
+    fn from_str(text: &str) -> Result<Self, GlobError> {
+        let error = |reason: String, remedy: Option<String>| GlobError {
+            text: text.to_owned(),
+            reason,
+            remedy,
+        };
+        if let Some(directory) = text.strip_suffix('/') {
+            return Err(error(
+                "no path ends in `/`".to_owned(),
+                Some(format!("for all that is below it write \"{directory}/**\"")),
+            ));
+        }
+        text.parse::<RelPath>().map_err(|e| error(format!("it {}", e.reason), None))?;
+        if let Some(segment) = text.split('/').find(|s| s.contains("**") && *s != "**") {
+            let remedy =
+                format!("write \"{}\"", text.replace(segment, &segment.replace("**", "**/*")));
+            return Err(error(
+                format!("`**` has to be a whole segment, not part of `{segment}`"),
+                Some(remedy),
+            ));
+        }
+        let glob = Self::new(text).map_err(|reason| error(reason, None))?;
+        pattern::impossible(text).map_or(Ok(glob), |(reason, remedy)| Err(error(reason, remedy)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(glob: &str, path: &str) -> bool {
+        Glob::new(glob).unwrap().matches(&path.parse().unwrap())
+    }
+
+    #[test]
+    fn a_tree_is_matched_by_two_stars_at_the_end() {
+        let tree =
+            |glob: &str, path: &str| Glob::new(glob).unwrap().matches_tree(&path.parse().unwrap());
+        assert!(
+            tree("**", "share/doc") && tree("share/**", "share") && tree("share/**", "share/doc")
+        );
+        assert!(!tree("share/doc", "share/doc") && !tree("share/*", "share/doc"));
+        assert!(!tree("share/doc/**", "share"));
+    }
+
+    #[test]
+    fn stars_and_segments() {
+        assert!(matches("bin/rocprof-*", "bin/rocprof-sys"));
+        assert!(!matches("bin/rocprof-*", "bin/rocprof-sys/x"));
+        assert!(matches("**/cmake/**", "cmake/x"));
+        assert!(matches("**/cmake/**", "lib/cmake/x/y"));
+        assert!(matches("**/cmake/**", "lib/cmake"));
+        assert!(!matches("**/cmake/**", "lib/cmakes/x"));
+        assert!(matches("lib/cmake/**", "lib/cmake"));
+        assert!(!matches("lib/cmake/**", "lib/cmakes"));
+        assert!(matches("lib/{a,b}/[cd]?", "lib/b/de"));
+        assert!(!matches("lib/a*", "lib"));
+        assert!(matches("share/**/p/**", "share/p/x"));
+        assert!(matches("share/**/p/**", "share/doc/p/x"));
+        assert!(!matches("lib/*.so", "lib/A.SO"));
+        assert!(matches("lib/.hid*", "lib/.hidden"));
+        assert!(matches("lib/*", "lib/.hidden"));
+    }
+}

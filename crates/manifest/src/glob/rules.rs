@@ -1,0 +1,164 @@
+//! Rules over paths, found without asking each of them.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use aho_corasick::AhoCorasick;
+
+use super::Glob;
+use base::names::RelPath;
+
+/// A rule that counts for the paths that a glob matches.
+pub trait HasGlob {
+    /// Its glob.
+    fn glob(&self) -> &Glob;
+}
+
+/// Rules in the order of the file.
+///
+/// Most globs have a word that every path has that they match. One automaton finds which of these
+/// words a path has, so that the time of a question does not grow with the number of rules.
+#[derive(Debug, Clone)]
+pub struct Rules<R> {
+    rules: Vec<R>,
+    words: Arc<Words>,
+}
+
+/// The words of some globs.
+#[derive(Debug, Default)]
+struct Words {
+    /// Finds them; `None` when there are none.
+    automaton: Option<AhoCorasick>,
+    /// The rule that each pattern of the automaton is of.
+    owners: Vec<usize>,
+    /// Rules whose globs have no word.
+    others: Vec<usize>,
+}
+
+impl<R> Default for Rules<R> {
+    fn default() -> Self {
+        Self { rules: Vec::new(), words: Arc::default() }
+    }
+}
+
+impl<R> Deref for Rules<R> {
+    type Target = [R];
+
+    fn deref(&self) -> &[R] {
+        &self.rules
+    }
+}
+
+impl<R: HasGlob> FromIterator<R> for Rules<R> {
+    fn from_iter<I: IntoIterator<Item = R>>(rules: I) -> Self {
+        let rules: Vec<R> = rules.into_iter().collect();
+        let words = Arc::new(Words::of(rules.iter().map(R::glob)));
+        Self { rules, words }
+    }
+}
+
+impl<R: HasGlob> Rules<R> {
+    /// The rules whose globs match the path, with their indexes.
+    pub fn matching(&self, path: &RelPath) -> impl Iterator<Item = (usize, &R)> {
+        self.possible(path.as_str()).filter(move |(_, rule)| rule.glob().matches(path))
+    }
+
+    /// The rules whose globs can match a path; the others are not looked at.
+    pub fn possible(&self, path: &str) -> impl Iterator<Item = (usize, &R)> {
+        self.words.found_in(path).into_iter().map(|index| (index, &self.rules[index]))
+    }
+}
+
+impl Words {
+    fn of<'g>(globs: impl Iterator<Item = &'g Glob>) -> Self {
+        let (mut words, mut owners, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, glob) in globs.enumerate() {
+            match glob.word() {
+                Some(word) => {
+                    words.push(word);
+                    owners.push(index);
+                }
+                None => others.push(index),
+            }
+        }
+        if words.is_empty() {
+            return Self { automaton: None, owners, others };
+        }
+        let automaton = AhoCorasick::new(words).ok();
+        if automaton.is_none() {
+            // Too many words for it: then each rule is asked.
+            others.append(&mut owners);
+            others.sort_unstable();
+        }
+        Self { automaton, owners, others }
+    }
+
+    /// The rules without a word, and those whose word is in the text, in their order.
+    fn found_in(&self, text: &str) -> Vec<usize> {
+        let mut found = self.others.clone();
+        if let Some(automaton) = &self.automaton {
+            let hits = automaton.find_overlapping_iter(text);
+            found.extend(hits.map(|hit| self.owners[hit.pattern().as_usize()]));
+            found.sort_unstable();
+            found.dedup();
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl HasGlob for Glob {
+        fn glob(&self) -> &Glob {
+            self
+        }
+    }
+
+    #[test]
+    fn rules_are_found_as_if_each_was_asked() {
+        let globs = [
+            "**",
+            "lib/**",
+            "*.so",
+            "**/*7*/**",
+            "{lib,bin}/x*",
+            "[lb]ib/?",
+            "lib/lib*.so*",
+            "a/**/b",
+            "lib/{a,b}*",
+            "*7*",
+            "bin/x",
+            "lib",
+        ];
+        let rules: Rules<Glob> = globs.iter().map(|text| text.parse().unwrap()).collect();
+        for path in [
+            "lib",
+            "lib/x",
+            "bin/x",
+            "lib/liba.so.1",
+            "a/b",
+            "a/c/b",
+            "x/77/y",
+            "77",
+            "x.so",
+            "lib/ab",
+            "ü",
+        ] {
+            let path: RelPath = path.parse().unwrap();
+            let all: Vec<usize> =
+                (0..globs.len()).filter(|index| rules[*index].matches(&path)).collect();
+            let found: Vec<usize> = rules.matching(&path).map(|(index, _)| index).collect();
+            assert_eq!(found, all, "{path}");
+        }
+    }
+
+    #[test]
+    fn only_rules_that_can_match_are_looked_at() {
+        let rules: Rules<Glob> =
+            (100..999).map(|number| format!("**/*{number}*/**").parse().unwrap()).collect();
+        assert_eq!(rules.possible("lib/a100b/200").count(), 2);
+        assert_eq!(rules.possible("lib").count(), 0);
+    }
+}

@@ -1,0 +1,133 @@
+//! Reads KDL 2 (kdl.dev), the language of the manifest.
+//!
+//! Reading takes time in proportion to the text, whatever stands in it: nothing is read twice,
+//! blocks nest only so deep, and a text has only so many nodes and values. A mistake is reported
+//! at its place with what to write instead, also where it is a habit of another format.
+
+use std::ops::Range;
+
+use base::source::{Problems, Source};
+
+mod layout;
+mod limits;
+mod mistake;
+mod number;
+mod parser;
+mod text;
+mod token;
+
+pub use layout::layout;
+pub use limits::{MOST_BYTES, MOST_DEPTH, MOST_PARTS, source};
+
+/// One node: its name, arguments and properties in their order, and its block.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// `(type)` before its name.
+    pub annotation: Option<Name>,
+    /// Its name.
+    pub name: Name,
+    /// Arguments and properties.
+    pub entries: Vec<Entry>,
+    /// The nodes of its block, if it has one.
+    pub block: Option<Vec<Node>>,
+}
+
+impl Node {
+    /// The first argument that is a text, where no other argument stands before it.
+    pub fn first_text(&self) -> Option<&str> {
+        self.entries.iter().find(|entry| entry.name.is_none())?.value.as_text()
+    }
+
+    /// The value of the property `name`; of several the last one.
+    pub fn property(&self, name: &str) -> Option<&Value> {
+        let named = |entry: &&Entry| entry.key() == Some(name);
+        self.entries.iter().rfind(named).map(|entry| &entry.value)
+    }
+
+    /// Moves it and all that is in it `by` bytes on: several texts that are read together follow each other.
+    pub fn shift(&mut self, by: usize) {
+        self.annotation.iter_mut().for_each(|name| name.shift(by));
+        self.name.shift(by);
+        for entry in &mut self.entries {
+            entry.annotation.iter_mut().chain(&mut entry.name).for_each(|name| name.shift(by));
+            entry.span = shifted(&entry.span, by);
+            entry.value_span = shifted(&entry.value_span, by);
+        }
+        self.block.iter_mut().flatten().for_each(|node| node.shift(by));
+    }
+}
+
+fn shifted(span: &Range<usize>, by: usize) -> Range<usize> {
+    span.start + by..span.end + by
+}
+
+/// A name with its bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Name {
+    /// The name, without quotes.
+    pub text: String,
+    /// Where it stands, quotes included.
+    pub span: Range<usize>,
+}
+
+impl Name {
+    fn shift(&mut self, by: usize) {
+        self.span = shifted(&self.span, by);
+    }
+}
+
+/// An argument, or a property with its name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The property's name; an argument has none.
+    pub name: Option<Name>,
+    /// `(type)` before its value.
+    pub annotation: Option<Name>,
+    /// Its value.
+    pub value: Value,
+    /// Where it stands, name included.
+    pub span: Range<usize>,
+    /// Where its value stands.
+    pub value_span: Range<usize>,
+}
+
+impl Entry {
+    /// The property's name; an argument has none.
+    pub fn key(&self) -> Option<&str> {
+        self.name.as_ref().map(|name| name.text.as_str())
+    }
+}
+
+/// What an argument or property is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// A text, with or without quotes.
+    Text(String),
+    /// A whole number that fits.
+    Integer(i128),
+    /// Any other number.
+    Number,
+    /// `#true` or `#false`.
+    Bool(bool),
+    /// `#null`.
+    Null,
+}
+
+impl Value {
+    /// The text, if it is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// The nodes of a text.
+///
+/// # Errors
+/// All that keeps it from being KDL, or a limit that it exceeds, each with its place.
+pub fn parse(source: &Source) -> Result<Vec<Node>, Problems> {
+    limits::check(source)?;
+    parser::parse(source)
+}

@@ -1,0 +1,264 @@
+//! Lays out a KDL text: indentation, one space between values, at most one blank line.
+//!
+//! It goes by tokens: texts and comments stay as they are written, and nodes stay on their lines. A
+//! block of several lines begins behind its `{` and ends before its `}`.
+
+use super::token::{Token, TokenKind, token};
+use super::{Entry, Name, Node, parse};
+use base::source::{Code, Problem, Problems, Source};
+
+/// How far a block is indented.
+const INDENT: &str = "    ";
+
+/// The text as it is laid out. What is laid out already stays as it is, and whatever a text says, it says
+/// the same afterwards.
+///
+/// # Errors
+/// All that keeps it from being KDL, as [`parse`].
+pub fn layout(source: &Source) -> Result<String, Problems> {
+    let before = parse(source)?;
+    let tokens = tokens(source.text());
+    let mut layout = Layout { text: source.text(), tokens: &tokens, out: String::new(), depth: 0 };
+    layout.run();
+    let laid_out = Source::new(source.name(), layout.out.as_str());
+    // Nobody shall lose a line by a mistake of ours.
+    match parse(&laid_out) {
+        Ok(after) if same(&before, &after) => Ok(layout.out),
+        _ => {
+            let message =
+                format!("{} cannot be laid out without a change of what it says", source.name());
+            Err(Problem::error(Code::NotKdl, message).help("please report this text").into())
+        }
+    }
+}
+
+/// A token that is written, and what it stands behind.
+struct Piece {
+    token: Token,
+    /// Blanks stand before it.
+    spaced: bool,
+    /// Of a brace: whether its block takes several lines.
+    tall: bool,
+    /// Nothing but `;` and a comment follows on its line.
+    ends_line: bool,
+}
+
+/// All tokens but blanks.
+fn tokens(text: &str) -> Vec<Piece> {
+    let mut at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let (mut pieces, mut spaced, mut open): (Vec<Piece>, _, Vec<(usize, bool)>) =
+        (Vec::new(), false, Vec::new());
+    loop {
+        let token = token(text, at);
+        at = token.end;
+        match token.kind {
+            TokenKind::End => break,
+            TokenKind::Space => {
+                spaced = true;
+                continue;
+            }
+            TokenKind::Open => open.push((pieces.len(), false)),
+            TokenKind::Newline | TokenKind::LineComment => {
+                for (_, tall) in &mut open {
+                    *tall = true;
+                }
+            }
+            _ => {}
+        }
+        let mut tall = false;
+        if let (TokenKind::Close, Some((start, is_tall))) = (token.kind, pop(token.kind, &mut open))
+        {
+            pieces[start].tall = is_tall;
+            tall = is_tall;
+        }
+        pieces.push(Piece { token, spaced, tall, ends_line: false });
+        spaced = false;
+    }
+    let mut ends = true;
+    for piece in pieces.iter_mut().rev() {
+        piece.ends_line = ends;
+        ends = match piece.token.kind {
+            TokenKind::Newline | TokenKind::LineComment => true,
+            TokenKind::Semicolon => ends,
+            TokenKind::Close => piece.tall,
+            _ => false,
+        };
+    }
+    pieces
+}
+
+fn pop(kind: TokenKind, open: &mut Vec<(usize, bool)>) -> Option<(usize, bool)> {
+    (kind == TokenKind::Close).then(|| open.pop()).flatten()
+}
+
+struct Layout<'t> {
+    text: &'t str,
+    tokens: &'t [Piece],
+    out: String,
+    /// How many blocks of several lines are open.
+    depth: usize,
+}
+
+impl Layout<'_> {
+    fn run(&mut self) {
+        let (mut breaks, mut continued) = (0_usize, false);
+        let mut last: Option<&Piece> = None;
+        for piece in self.tokens {
+            let kind = piece.token.kind;
+            if kind == TokenKind::Newline {
+                breaks += 1;
+                continue;
+            }
+            // One that ends nothing, or what the line ends anyway.
+            let idle = last.is_none_or(|last| {
+                breaks > 0 || matches!(last.token.kind, TokenKind::Semicolon | TokenKind::Open)
+            });
+            if kind == TokenKind::Semicolon && (idle && !continued || piece.ends_line) {
+                continue;
+            }
+            let after_open = last.is_some_and(|l| l.token.kind == TokenKind::Open && l.tall);
+            let before_close = kind == TokenKind::Close && piece.tall;
+            // A comment behind `{` is of the block as a whole.
+            let trails = is_comment(kind) && piece.ends_line;
+            if breaks == 0 && (after_open && !trails || before_close) {
+                breaks = 1;
+            }
+            if before_close {
+                self.depth -= 1;
+            }
+            if breaks > 0 || last.is_none() {
+                // A blank line ends what `\` would go on with.
+                continued &= breaks == 1;
+                self.start_line(
+                    last.is_some(),
+                    breaks > 1 && !after_open && !before_close,
+                    continued,
+                );
+                continued = false;
+            } else if last.is_some_and(|last| is_apart(last, piece)) {
+                self.out.push(' ');
+            }
+            let text = &self.text[piece.token.range()];
+            self.out.push_str(if kind == TokenKind::LineComment { text.trim_end() } else { text });
+            continued |= kind == TokenKind::Continue;
+            self.depth += usize::from(kind == TokenKind::Open && piece.tall);
+            (breaks, last) = (0, Some(piece));
+        }
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
+    }
+
+    fn start_line(&mut self, after_one: bool, blank: bool, continued: bool) {
+        self.out.push_str(match (after_one, blank) {
+            (false, _) => "",
+            (true, false) => "\n",
+            (true, true) => "\n\n",
+        });
+        let depth = self.depth + usize::from(continued);
+        self.out.push_str(&INDENT.repeat(depth));
+    }
+}
+
+/// Whether a space stands between two tokens of a line.
+fn is_apart(last: &Piece, next: &Piece) -> bool {
+    match (last.token.kind, next.token.kind) {
+        (_, kind) if is_comment(kind) => true,
+        (
+            TokenKind::OpenType | TokenKind::CloseType | TokenKind::Equals | TokenKind::Slashdash,
+            _,
+        )
+        | (_, TokenKind::Semicolon | TokenKind::CloseType | TokenKind::Equals)
+        | (TokenKind::Open, TokenKind::Close) => false,
+        (
+            TokenKind::Semicolon
+            | TokenKind::Open
+            | TokenKind::Close
+            | TokenKind::BlockComment
+            | TokenKind::Continue,
+            _,
+        )
+        | (_, TokenKind::Open | TokenKind::Close | TokenKind::Continue) => true,
+        _ => next.spaced,
+    }
+}
+
+fn is_comment(kind: TokenKind) -> bool {
+    matches!(kind, TokenKind::LineComment | TokenKind::BlockComment)
+}
+
+/// Whether nodes say the same, wherever they stand.
+fn same(one: &[Node], other: &[Node]) -> bool {
+    one.len() == other.len()
+        && one.iter().zip(other).all(|(one, other)| {
+            let blocks = match (&one.block, &other.block) {
+                (Some(one), Some(other)) => same(one, other),
+                (one, other) => one.is_none() && other.is_none(),
+            };
+            blocks
+                && one.name.text == other.name.text
+                && same_name(one.annotation.as_ref(), other.annotation.as_ref())
+                && one.entries.len() == other.entries.len()
+                && one.entries.iter().zip(&other.entries).all(|(one, other)| same_entry(one, other))
+        })
+}
+
+fn same_entry(one: &Entry, other: &Entry) -> bool {
+    one.value == other.value
+        && same_name(one.name.as_ref(), other.name.as_ref())
+        && same_name(one.annotation.as_ref(), other.annotation.as_ref())
+}
+
+fn same_name(one: Option<&Name>, other: Option<&Name>) -> bool {
+    one.map(|name| &name.text) == other.map(|name| &name.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn laid_out(text: &str) -> String {
+        let once = layout(&Source::new("a.kdl", text)).unwrap();
+        let twice = layout(&Source::new("a.kdl", once.as_str())).unwrap();
+        assert_eq!(once, twice, "what is laid out stays");
+        once
+    }
+
+    #[test]
+    fn nodes_are_indented_and_values_stand_one_space_apart() {
+        for (text, expected) in [
+            ("", ""),
+            ("\n\n a   \"b\"  c = 1\t(t) d\n", "a \"b\" c=1 (t)d\n"),
+            ("a{\nb\n}\n", "a {\n    b\n}\n"),
+            ("a { b; c }\n", "a { b; c }\n"),
+            ("a {b;c;};\n", "a { b; c; }\n"),
+            (
+                "a {\n  b {}\n\n\n\n  c { \n d }\n\n}\n\n\n",
+                "a {\n    b {}\n\n    c {\n        d\n    }\n}\n",
+            ),
+            ("a { b\n c }\n", "a {\n    b\n    c\n}\n"),
+            ("a; b;\r\nc\r\n", "a; b\nc\n"),
+            ("a \\\n  b\n", "a \\\n    b\n"),
+            ("x {\na \\ // why\n\n\"b\"\n}", "x {\n    a \\ // why\n\n    \"b\"\n}\n"),
+            ("x { /* c */ a\n}", "x {\n    /* c */ a\n}\n"),
+            ("/-  a  \"b\"\nc /- d /-e=1 /- { f; }\n", "/-a \"b\"\nc /-d /-e=1 /-{ f; }\n"),
+            ("\u{feff}a\u{2003}b\n", "a b\n"),
+        ] {
+            assert_eq!(laid_out(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn comments_and_texts_stay_as_they_are() {
+        let text = "// top  \n\n\na   \"x  y\" // of a  b\n/* one\n   two */\nb {  // of b\n  // in b\n  c /*  d */  e\n\n  // last\n}\nt \"\"\"\n  one\n    two\n  \"\"\"\nr #\"\\ \"#  \n";
+        let expected = "// top\n\na \"x  y\" // of a  b\n/* one\n   two */\nb { // of b\n    // in b\n    c /*  d */ e\n\n    // last\n}\nt \"\"\"\n  one\n    two\n  \"\"\"\nr #\"\\ \"#\n";
+        assert_eq!(laid_out(text), expected);
+    }
+
+    #[test]
+    fn what_is_no_kdl_is_refused() {
+        for text in ["a {\n", "a \"b\n", "a = = 1\n", "}\n"] {
+            assert!(layout(&Source::new("a.kdl", text)).is_err(), "{text:?}");
+        }
+    }
+}

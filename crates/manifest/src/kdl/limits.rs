@@ -1,0 +1,64 @@
+//! What a text may hold at most, and which characters.
+
+use base::source::{Code, Problem, Problems, Source};
+
+/// How many bytes a file may have.
+pub const MOST_BYTES: u64 = 16 << 20;
+
+/// How deep blocks may nest.
+pub const MOST_DEPTH: usize = 32;
+
+/// How many nodes, arguments and properties a text may have together.
+pub const MOST_PARTS: usize = 200_000;
+
+/// The text of a file that people call `name`, and that was asked for as `file`.
+///
+/// # Errors
+/// When its bytes are not UTF-8: the place of the first byte that is not.
+pub fn source(name: &str, file: &str, bytes: Vec<u8>) -> Result<Source, Problem> {
+    String::from_utf8(bytes).map(|text| Source::of_file(name, file, text)).map_err(|error| {
+        let (at, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
+        let near = &bytes[..bytes.len().min(at + NEAR)];
+        let shown = Source::of_file(name, file, String::from_utf8_lossy(near));
+        let before = at;
+        let label = format!("byte {at} of the file is {:#04x}", bytes[at]);
+        Problem::error(Code::NotKdl, format!("{name} is not UTF-8"))
+            .label(&shown.at(before..before + MARK.len_utf8()), label)
+            .help("save it as UTF-8")
+    })
+}
+
+/// What stands in the picture for bytes that are no character.
+const MARK: char = '\u{fffd}';
+
+/// How many bytes behind a place its picture can show.
+const NEAR: usize = 400;
+
+/// Whether the text can be read at all.
+pub(super) fn check(source: &Source) -> Result<(), Problems> {
+    if source.text().len() as u64 > MOST_BYTES {
+        let message = format!("{} is larger than {} MiB", source.name(), MOST_BYTES >> 20);
+        return Err(Problem::error(Code::Limit, message).into());
+    }
+    let odd = source.text().char_indices().find(|&(at, c)| is_refused(c) && !is_mark(at, c));
+    odd.map_or(Ok(()), |(at, c)| Err(refused(source, at, c).into()))
+}
+
+/// A byte order mark says nothing at the start of a text.
+fn is_mark(at: usize, c: char) -> bool {
+    at == 0 && c == '\u{feff}'
+}
+
+/// Characters that KDL refuses everywhere, since people do not see them, and all other control characters.
+fn is_refused(c: char) -> bool {
+    let blank = matches!(c, '\t' | '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}');
+    c.is_control() && !blank
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+fn refused(source: &Source, at: usize, c: char) -> Problem {
+    let place = source.at(at..at + c.len_utf8());
+    let label = if c == '\0' { "is this a text file?" } else { "take it away" };
+    let message = format!("the character U+{:04X} cannot stand in a manifest", u32::from(c));
+    Problem::error(Code::NotKdl, message).label(&place, label)
+}

@@ -1,0 +1,405 @@
+//! Mistakes, each with what to write instead; among them the habits of other formats.
+
+use std::ops::Range;
+
+use super::text::Fault;
+use super::token::{Token, TokenKind, is_blank, is_newline, run};
+use super::{MOST_DEPTH, MOST_PARTS, Name, Node};
+use base::source::{Capped, Code, Problem, Problems, Source, nearest};
+
+/// The mistakes of one text.
+pub(super) struct Mistakes<'a> {
+    source: &'a Source,
+    text: &'a str,
+    found: Capped,
+    /// Braces that do not match count when nothing else is wrong: else that may be why.
+    braces: Capped,
+    /// Where the last mistake is: one place is reported once.
+    last: Option<usize>,
+    in_conflict: bool,
+    /// Where the last comma stands: those of one line are one mistake.
+    comma: usize,
+}
+
+/// Quotes of other formats and of word processors, with those that can close them.
+const QUOTES: &[char] = &['\'', '`', '‘', '’', '‚', '‛', '“', '”', '„', '‟', '«', '»'];
+const KEYWORDS: [&str; 6] = ["#true", "#false", "#null", "#inf", "#-inf", "#nan"];
+
+impl<'a> Mistakes<'a> {
+    pub fn new(source: &'a Source) -> Self {
+        let (found, braces) = (Capped::default(), Capped::default());
+        let text = source.text();
+        Self { source, text, found, braces, last: None, in_conflict: false, comma: 0 }
+    }
+
+    /// The nodes, unless there was a mistake.
+    pub fn or(self, nodes: Vec<Node>) -> Result<Vec<Node>, Problems> {
+        let found = if self.found.is_empty() { self.braces } else { self.found };
+        if found.is_empty() { Ok(nodes) } else { Err(found.into_problems()) }
+    }
+
+    fn report(&mut self, at: Range<usize>, make: impl FnOnce(&str) -> (String, String, String)) {
+        if self.last.replace(at.start) == Some(at.start) {
+            return;
+        }
+        let (source, text) = (self.source, self.text);
+        self.found.report(|| {
+            let (message, label, help) = make(&text[at.clone()]);
+            let problem = Problem::error(Code::NotKdl, message).label(&source.at(at), label);
+            if help.is_empty() { problem } else { problem.help(help) }
+        });
+    }
+
+    fn say(&mut self, at: Range<usize>, message: &str, label: &str, help: &str) {
+        self.report(at, |_| (message.to_owned(), label.to_owned(), help.to_owned()));
+    }
+
+    fn brace(&mut self, at: Range<usize>, message: &str, label: &str) {
+        let source = self.source;
+        self.braces.report(|| Problem::error(Code::NotKdl, message).label(&source.at(at), label));
+    }
+
+    fn limit(&mut self, at: Range<usize>, message: String, label: &str) {
+        let source = self.source;
+        self.found.report(|| Problem::error(Code::Limit, message).label(&source.at(at), label));
+    }
+
+    pub fn stray_close(&mut self, at: Range<usize>) {
+        let label = "take it away, or look above for a block that ends too early";
+        self.brace(at, "this `}` closes nothing", label);
+    }
+
+    pub fn open_block(&mut self, at: Range<usize>) {
+        self.brace(at, "a block is not closed", "this `{` has no `}`");
+    }
+
+    pub fn too_deep(&mut self, at: Range<usize>) {
+        let message = format!("blocks are nested more than {MOST_DEPTH} deep");
+        self.limit(at, message, "this one is too deep");
+    }
+
+    pub fn too_many(&mut self, at: usize) {
+        let message = format!("the file has more than {MOST_PARTS} nodes and values");
+        self.limit(at..at, message, "nothing is read from here on");
+    }
+
+    pub fn second_block(&mut self, next: Token) {
+        self.say(next.range(), "a node has two blocks", "this is the second one", "make them one");
+    }
+
+    pub fn behind_block(&mut self, next: Token) {
+        let label = "write it before the block, or on a line of its own";
+        self.say(next.range(), "a block is the last thing on its line", label, "");
+    }
+
+    pub fn no_space(&mut self, next: Token) {
+        match next.kind {
+            // `}` and `=` are wrong at their place, whatever stands before them.
+            TokenKind::Quoted
+            | TokenKind::Raw
+            | TokenKind::OpenText
+            | TokenKind::Word
+            | TokenKind::Bare => {
+                if self.text[..next.start].ends_with('"') {
+                    let quote = next.start - 1;
+                    let label = "after this `\"` a space has to follow";
+                    let help = "inside a text, write `\\\"` for a quote";
+                    return self.say(
+                        quote..next.start,
+                        "a text in quotes ends too early",
+                        label,
+                        help,
+                    );
+                }
+                self.say(next.range(), "two values stand together", "put a space before it", "");
+            }
+            _ => self.unreadable(next),
+        }
+    }
+
+    pub fn nameless_block(&mut self, next: Token) {
+        let message = "a block stands where a name has to be";
+        self.say(next.range(), message, "what is this the block of?", "");
+    }
+
+    pub fn idle_slashdash(&mut self, at: Range<usize>) {
+        self.say(at, "`/-` leaves out nothing", "a node has to follow", "");
+    }
+
+    pub fn idle_continue(&mut self, at: Range<usize>) {
+        let label = "nothing but a comment can follow on its line";
+        self.say(at, "`\\` continues a node in the next line", label, "");
+    }
+
+    pub fn open_annotation(&mut self, next: Token) {
+        self.say(next.range(), "a type annotation is not closed", "`)` has to stand here", "");
+    }
+
+    pub fn no_name(&mut self, at: Range<usize>) {
+        let message = |text: &str| format!("`{text}` is not a name");
+        self.report(at, |text| (message(text), "a name has to stand here".into(), String::new()));
+    }
+
+    pub fn no_value(&mut self, at: Range<usize>) {
+        self.say(at, "a property has no value", "a value has to follow", "");
+    }
+
+    /// What is wrong with a text in quotes that starts at `at`.
+    pub fn text(&mut self, at: usize, fault: Fault) {
+        let within = |range: Range<usize>| at + range.start..at + range.end;
+        match fault {
+            Fault::Escape(range) => self.report(within(range), |text| {
+                let help = "for a backslash write `\\\\`; paths have `/`";
+                (format!("`{text}` means nothing in a text"), "not an escape".into(), help.into())
+            }),
+            Fault::CodePoint(range) => {
+                let label = "write `\\u{…}` with 1 to 6 hexadecimal digits";
+                self.say(within(range), "this is no character", label, "");
+            }
+            Fault::FirstLine(range) => {
+                let label = "a line break has to follow";
+                let help = "write a text of one line as \"…\"";
+                self.say(
+                    within(range),
+                    "a text of several lines starts on the next line",
+                    label,
+                    help,
+                );
+            }
+            Fault::LastLine(range) => {
+                let label = "put the closing quotes on a line of their own";
+                self.say(
+                    within(range),
+                    "a text of several lines ends on a line of its own",
+                    label,
+                    "",
+                );
+            }
+            Fault::Indentation(range) => {
+                let label = "indent this line as the closing quotes are";
+                self.say(within(range), "a line of a text is indented too little", label, "");
+            }
+        }
+    }
+
+    pub fn bare_keyword(&mut self, at: Range<usize>) {
+        self.report(at, |text| {
+            let message = format!("`{text}` alone is neither a text nor a value");
+            let help = format!("or, when the text is meant, \"{text}\"");
+            (message, format!("write `#{text}`"), help)
+        });
+    }
+
+    /// A version, path or glob without quotes.
+    pub fn unquoted(&mut self, at: Range<usize>) {
+        self.report(at, |text| {
+            let quoted = text.replace('\\', "/").replace('"', "");
+            let message = "a text with such characters has to stand in quotes".to_owned();
+            (message, format!("write \"{quoted}\""), String::new())
+        });
+    }
+
+    /// Without quotes `>=3.10` is a property `>` of the value 3.10.
+    pub fn comparison(&mut self, name: &Name) -> bool {
+        let is_sign = matches!(name.text.as_str(), ">" | "<" | "!" | "~");
+        if is_sign {
+            let end = name.span.start + run(&self.text[name.span.start..], |c| !is_blank(c));
+            let (source, at) = (self.source, name.span.start..end);
+            let text = &self.text[at.clone()];
+            let message = format!("`{text}` without quotes is a property called `{}`", name.text);
+            self.found.report(|| {
+                Problem::error(Code::UnquotedText, message)
+                    .label(&source.at(at), format!("quote it: \"{text}\""))
+            });
+        }
+        is_sign
+    }
+
+    /// `license = "MIT"` and `license: "MIT"`.
+    pub fn assignment(&mut self, name: &Name, sign: Range<usize>) {
+        let value = self.ahead(sign.end).trim_matches([' ', '\t', ':', ',']);
+        let name = name.text.trim_end_matches(':');
+        let example = format!("{name} {value}");
+        self.report(sign, |sign| {
+            let help = format!("only properties have `=`: `{name} … NAME=\"VALUE\"`");
+            (format!("`{sign}` follows a node's name"), format!("write `{}`", example.trim()), help)
+        });
+    }
+
+    /// What no value can start with.
+    pub fn unreadable(&mut self, next: Token) {
+        let at = next.range();
+        match next.kind {
+            TokenKind::OpenText
+                if self.text[at.clone()].trim_start_matches('#').starts_with("\"\"\"") =>
+            {
+                let at = at.start..at.start + 3;
+                self.say(
+                    at,
+                    "a text in quotes is not closed",
+                    "this `\"\"\"` has no second one",
+                    "",
+                );
+            }
+            TokenKind::OpenText => {
+                let message = "a text in quotes is not closed";
+                self.say(at, message, "`\"` is missing at its end", "");
+            }
+            TokenKind::OpenComment => {
+                let at = at.start..at.start + 2;
+                self.say(at, "a comment is not closed", "this `/*` has no `*/`", "");
+            }
+            TokenKind::Bare => self.unquoted(at),
+            TokenKind::Keyword => self.report(at, |text| {
+                let near = near_keyword(text).unwrap_or("#true");
+                let label = format!("did you mean `{near}`?");
+                (format!("`{text}` is not a value"), label, "texts stand in quotes".into())
+            }),
+            _ => self.report(at, |text| {
+                (
+                    format!("`{text}` cannot stand here"),
+                    "a value has to stand here".into(),
+                    String::new(),
+                )
+            }),
+        }
+    }
+
+    /// Habits of other formats that take the whole line: where it goes on behind them.
+    pub fn habit_of_lines(&mut self, next: Token) -> Option<usize> {
+        if self.is_conflict(next.start) {
+            let line = self.line_end(next.start);
+            let ends = self.text[next.start..].starts_with('>');
+            let begins = self.text[next.start..].starts_with('<');
+            let inside = std::mem::replace(&mut self.in_conflict, !ends);
+            if begins || !inside {
+                let label = "keep one side, and take away the lines with such marks";
+                self.say(next.start..line, "a merge conflict is not resolved", label, "");
+            }
+            return Some(line);
+        }
+        let text = &self.text[next.range()];
+        match next.kind {
+            TokenKind::Keyword => Some(self.hash_comment(next)),
+            TokenKind::Stray if text.starts_with('#') => Some(self.hash_comment(next)),
+            TokenKind::Stray | TokenKind::Bare if text.starts_with('[') => Some(self.section(next)),
+            _ => None,
+        }
+    }
+
+    fn section(&mut self, next: Token) -> usize {
+        let line = self.line_end(next.start);
+        self.report(next.start..line, |text| {
+            let name = text.trim_matches(|c: char| !c.is_alphanumeric()).trim();
+            let label = format!("write `{name} {{`, and `}}` at its end");
+            ("KDL has no sections in brackets".into(), label, String::new())
+        });
+        line
+    }
+
+    fn is_conflict(&self, at: usize) -> bool {
+        const MARKS: [&str; 4] = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"];
+        let rest = MARKS.iter().find_map(|mark| self.text[at..].strip_prefix(mark));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(is_blank))
+            && self.text[..at].chars().next_back().is_none_or(is_newline)
+    }
+
+    /// A name in quotes of another format: where it goes on behind it.
+    pub fn quoted_name(&mut self, next: Token) -> Option<usize> {
+        self.text[next.range()].starts_with(QUOTES).then(|| self.other_quotes(next))
+    }
+
+    /// Habits of other formats between values: where it goes on behind them.
+    pub fn habit(&mut self, next: Token) -> Option<usize> {
+        let text = &self.text[next.range()];
+        match next.kind {
+            TokenKind::Stray if text.starts_with('#') => Some(self.hash_comment(next)),
+            TokenKind::Keyword if near_keyword(text).is_none() => Some(self.hash_comment(next)),
+            TokenKind::Stray if text == "[" => Some(self.list(next)),
+            TokenKind::Word | TokenKind::Bare if text.starts_with(QUOTES) => {
+                Some(self.other_quotes(next))
+            }
+            TokenKind::Word if text.starts_with(',') => Some(self.comma(next.start)),
+            TokenKind::Word if text.ends_with(',') => Some(self.comma(next.end - 1)),
+            TokenKind::Word if text == "+" => {
+                let label = "write one text in one pair of quotes";
+                self.say(next.range(), "texts cannot be joined", label, "");
+                Some(next.end)
+            }
+            TokenKind::Word if text.ends_with(':') || text.starts_with(':') => {
+                Some(self.colon(next))
+            }
+            _ => None,
+        }
+    }
+
+    fn hash_comment(&mut self, next: Token) -> usize {
+        let line = self.line_end(next.start);
+        self.report(next.start..line, |text| {
+            let words = text.trim_start_matches('#').trim();
+            let short: String = words.chars().take(60).collect();
+            ("`#` does not start a comment".into(), format!("write `// {short}`"), String::new())
+        });
+        line
+    }
+
+    fn list(&mut self, next: Token) -> usize {
+        let inside = self.ahead(next.start);
+        let length = inside.find(']').map_or(inside.len(), |end| end + 1);
+        self.report(next.start..next.start + length, |text| {
+            let values = text.trim_matches(['[', ']']).replace(',', " ");
+            let values: Vec<&str> = values.split_whitespace().collect();
+            ("KDL has no lists".into(), format!("write {}", values.join(" ")), String::new())
+        });
+        next.start + length
+    }
+
+    fn other_quotes(&mut self, next: Token) -> usize {
+        let rest = self.ahead(next.start);
+        let first = rest.chars().next().map_or(0, char::len_utf8);
+        let close = |c: char| QUOTES.contains(&c) || c == '"';
+        let body = rest[first..].find(close).map(|at| &rest[first..first + at]);
+        let length = body.map_or(next.end - next.start, |body| {
+            let end = first + body.len();
+            end + rest[end..].chars().next().map_or(0, char::len_utf8)
+        });
+        self.report(next.start..next.start + length, |text| {
+            let inside = text.trim_matches(close);
+            ("texts stand in double quotes".into(), format!("write \"{inside}\""), String::new())
+        });
+        next.start + length
+    }
+
+    fn comma(&mut self, at: usize) -> usize {
+        let last = std::mem::replace(&mut self.comma, at);
+        if !self.text[last..at].starts_with(',') || self.text[last..at].contains(is_newline) {
+            let label = "write a space, and no comma";
+            self.say(at..at + 1, "a comma stands between values", label, "");
+        }
+        at + 1
+    }
+
+    /// `mode: "kpack"`, where `mode="kpack"` is meant.
+    fn colon(&mut self, next: Token) -> usize {
+        let at = next.start + self.text[next.range()].find(':').unwrap_or_default();
+        let label = "write `=`, without spaces";
+        self.say(at..at + 1, "a property has `=` between name and value", label, "");
+        at + 1
+    }
+
+    /// Where the line ends that has the byte `at`.
+    fn line_end(&self, at: usize) -> usize {
+        at + run(&self.text[at..], |c| !is_newline(c))
+    }
+
+    /// What follows on the line; not far, so that many mistakes on one line are read in linear time.
+    fn ahead(&self, at: usize) -> &'a str {
+        const FAR: usize = 200;
+        let near = &self.text[at..self.text.floor_char_boundary(at + FAR)];
+        &near[..run(near, |c| !is_newline(c))]
+    }
+}
+
+fn near_keyword(text: &str) -> Option<&'static str> {
+    nearest(&text.to_lowercase(), KEYWORDS)
+}

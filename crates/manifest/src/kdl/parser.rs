@@ -1,0 +1,417 @@
+//! Nodes out of tokens. After a mistake it goes on where the next node starts.
+
+use std::ops::Range;
+
+use super::mistake::Mistakes;
+use super::token::{Token, TokenKind, token};
+use super::{Entry, MOST_DEPTH, MOST_PARTS, Name, Node, Value, number, text};
+use base::source::{Problems, Source};
+
+/// The nodes of the whole text.
+pub(super) fn parse(source: &Source) -> Result<Vec<Node>, Problems> {
+    let start = if source.text().starts_with('\u{feff}') { 3 } else { 0 };
+    let mut parser = Parser {
+        text: source.text(),
+        next: token(source.text(), start),
+        apart: false,
+        mistakes: Mistakes::new(source),
+        open: Vec::new(),
+        parts: 0,
+    };
+    let nodes = parser.file();
+    parser.mistakes.or(nodes)
+}
+
+/// Something stands where nothing can be made of it, and was reported.
+#[derive(Debug)]
+struct Lost;
+
+type Read<T> = Result<T, Lost>;
+
+struct Parser<'a> {
+    text: &'a str,
+    next: Token,
+    /// A mistake was read over: what follows needs no space before it.
+    apart: bool,
+    mistakes: Mistakes<'a>,
+    /// Where the blocks start that are not closed yet.
+    open: Vec<usize>,
+    parts: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn file(&mut self) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        loop {
+            nodes.append(&mut self.nodes());
+            if self.next.kind != TokenKind::Close {
+                return nodes;
+            }
+            self.mistakes.stray_close(self.next.range());
+            self.advance();
+        }
+    }
+
+    /// Nodes up to the end of their block, or of the file.
+    fn nodes(&mut self) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        loop {
+            self.skip_lines();
+            match self.next.kind {
+                TokenKind::End | TokenKind::Close => return nodes,
+                TokenKind::Slashdash => {
+                    let slashdash = self.advance();
+                    self.skip_lines();
+                    if matches!(self.next.kind, TokenKind::End | TokenKind::Close) {
+                        self.mistakes.idle_slashdash(slashdash.range());
+                    } else {
+                        self.node();
+                    }
+                }
+                _ => nodes.extend(self.node()),
+            }
+        }
+    }
+
+    /// The next node; when it cannot be read, all of it is skipped.
+    fn node(&mut self) -> Option<Node> {
+        if let Some(end) = self.mistakes.habit_of_lines(self.next) {
+            self.seek(end);
+            return None;
+        }
+        let node = self.whole_node().ok();
+        if node.is_none() {
+            self.skip_node();
+        }
+        node
+    }
+
+    fn whole_node(&mut self) -> Read<Node> {
+        let annotation = self.annotation()?;
+        let name = self.node_name()?;
+        self.count()?;
+        let mut node = Node { annotation, name, entries: Vec::new(), block: None };
+        let mut closed = false;
+        loop {
+            let spaced = self.skip_space()? | std::mem::take(&mut self.apart);
+            let kind = self.next.kind;
+            match kind {
+                TokenKind::Newline | TokenKind::Semicolon | TokenKind::LineComment => {
+                    self.advance();
+                    return Ok(node);
+                }
+                TokenKind::End | TokenKind::Close => return Ok(node),
+                TokenKind::Open if node.block.is_some() => {
+                    return self.lost(Mistakes::second_block);
+                }
+                TokenKind::Open => {
+                    node.block = Some(self.block()?);
+                    closed = true;
+                }
+                TokenKind::Slashdash => closed |= self.left_out()?,
+                _ if self.reads_over_habit() => {}
+                _ if closed => return self.lost(Mistakes::behind_block),
+                _ if !spaced => return self.lost(Mistakes::no_space),
+                _ => node.entries.push(self.entry()?),
+            }
+        }
+    }
+
+    /// What `/-` leaves out: a block, which it tells, or an argument or property.
+    fn left_out(&mut self) -> Read<bool> {
+        self.advance();
+        self.skip_lines();
+        if self.next.kind == TokenKind::Open {
+            self.block()?;
+            return Ok(true);
+        }
+        self.entry()?;
+        Ok(false)
+    }
+
+    fn block(&mut self) -> Read<Vec<Node>> {
+        let open = self.next;
+        if self.open.len() == MOST_DEPTH {
+            self.mistakes.too_deep(open.range());
+            self.seek(self.text.len());
+            return Err(Lost);
+        }
+        self.open.push(open.start);
+        self.advance();
+        let nodes = self.nodes();
+        self.open.pop();
+        if self.next.kind == TokenKind::Close {
+            self.advance();
+        } else {
+            self.mistakes.open_block(open.range());
+        }
+        Ok(nodes)
+    }
+
+    fn node_name(&mut self) -> Read<Name> {
+        if self.next.kind == TokenKind::Open {
+            return self.lost(Mistakes::nameless_block);
+        }
+        if let Some(end) = self.mistakes.quoted_name(self.next) {
+            self.seek(end);
+            return Err(Lost);
+        }
+        let name = self.name()?;
+        if name.text.ends_with(':') && name.span.len() == name.text.len() {
+            self.mistakes.assignment(&name, name.span.end - 1..name.span.end);
+            self.apart = true;
+            return Ok(name);
+        }
+        let mark = self.next;
+        self.skip_space()?;
+        let sign = self.next;
+        let written = &self.text[sign.range()];
+        if sign.kind == TokenKind::Equals
+            || sign.kind == TokenKind::Word && written.starts_with(':')
+        {
+            self.mistakes.assignment(&name, sign.start..sign.start + 1);
+            self.seek(sign.start + 1);
+            self.apart = true;
+        } else {
+            self.next = mark;
+        }
+        Ok(name)
+    }
+
+    /// Whether the next thing is a habit of another format that can be read over.
+    fn reads_over_habit(&mut self) -> bool {
+        let habit = self.mistakes.habit(self.next);
+        if let Some(end) = habit {
+            self.seek(end);
+            self.apart = true;
+        }
+        habit.is_some()
+    }
+
+    /// A text that has to stand here: a node's or a type's name.
+    fn name(&mut self) -> Read<Name> {
+        match self.value()? {
+            (Value::Text(text), span) => Ok(Name { text, span }),
+            (_, span) => {
+                self.mistakes.no_name(span);
+                Err(Lost)
+            }
+        }
+    }
+
+    /// An argument or property.
+    fn entry(&mut self) -> Read<Entry> {
+        self.count()?;
+        let start = self.next.start;
+        let annotation = self.annotation()?;
+        let (value, value_span) = self.value()?;
+        let mark = self.next;
+        self.skip_space()?;
+        if self.next.kind != TokenKind::Equals {
+            self.next = mark;
+            let span = start..value_span.end;
+            return Ok(Entry { name: None, annotation, value, span, value_span });
+        }
+        let Value::Text(text) = value else {
+            self.mistakes.no_name(value_span);
+            return Err(Lost);
+        };
+        let name = Name { text, span: value_span };
+        let (annotation, value, value_span) = self.property(&name)?;
+        let span = start..value_span.end;
+        Ok(Entry { name: Some(name), annotation, value, span, value_span })
+    }
+
+    /// What stands behind the `=` of a property.
+    fn property(&mut self, name: &Name) -> Read<(Option<Name>, Value, Range<usize>)> {
+        let equals = self.advance();
+        if self.mistakes.comparison(name) {
+            return Err(Lost);
+        }
+        self.skip_space()?;
+        if self.ends_node() {
+            self.mistakes.no_value(equals.range());
+            return Err(Lost);
+        }
+        if self.mistakes.habit(self.next).is_some() {
+            return Err(Lost);
+        }
+        let annotation = self.annotation()?;
+        let (value, span) = self.value()?;
+        Ok((annotation, value, span))
+    }
+
+    fn annotation(&mut self) -> Read<Option<Name>> {
+        if self.next.kind != TokenKind::OpenType {
+            return Ok(None);
+        }
+        self.advance();
+        self.skip_space()?;
+        let name = self.name()?;
+        self.skip_space()?;
+        if self.next.kind != TokenKind::CloseType {
+            return self.lost(Mistakes::open_annotation);
+        }
+        self.advance();
+        self.skip_space()?;
+        Ok(Some(name))
+    }
+
+    /// A text, number or keyword with its place.
+    fn value(&mut self) -> Read<(Value, Range<usize>)> {
+        let token = self.next;
+        let written = &self.text[token.range()];
+        let value = match token.kind {
+            TokenKind::Quoted | TokenKind::Raw => {
+                let decoded = text::decode(written, token.kind == TokenKind::Raw);
+                Value::Text(decoded.map_err(|fault| {
+                    self.mistakes.text(token.start, fault);
+                    Lost
+                })?)
+            }
+            TokenKind::Word => self.word(written, token.range())?,
+            TokenKind::Keyword => match written {
+                "#true" => Value::Bool(true),
+                "#false" => Value::Bool(false),
+                "#null" => Value::Null,
+                "#inf" | "#-inf" | "#nan" => Value::Number,
+                _ => return self.lost(Mistakes::unreadable),
+            },
+            _ => return self.lost(Mistakes::unreadable),
+        };
+        self.advance();
+        Ok((value, token.range()))
+    }
+
+    fn word(&mut self, written: &str, span: Range<usize>) -> Read<Value> {
+        if number::is_meant(written) {
+            return number::parse(written).ok_or_else(|| {
+                self.mistakes.unquoted(span);
+                Lost
+            });
+        }
+        if matches!(written, "true" | "false" | "null" | "inf" | "-inf" | "nan") {
+            self.mistakes.bare_keyword(span);
+            return Err(Lost);
+        }
+        Ok(Value::Text(written.to_owned()))
+    }
+
+    /// Counts one more node, argument or property.
+    fn count(&mut self) -> Read<()> {
+        self.parts += 1;
+        if self.parts <= MOST_PARTS {
+            return Ok(());
+        }
+        self.mistakes.too_many(self.next.start);
+        self.seek(self.text.len());
+        Err(Lost)
+    }
+
+    fn lost<T>(&mut self, report: impl FnOnce(&mut Mistakes<'a>, Token)) -> Read<T> {
+        report(&mut self.mistakes, self.next);
+        Err(Lost)
+    }
+
+    fn ends_node(&self) -> bool {
+        matches!(
+            self.next.kind,
+            TokenKind::Newline
+                | TokenKind::Semicolon
+                | TokenKind::LineComment
+                | TokenKind::Close
+                | TokenKind::End
+        )
+    }
+
+    /// Goes over spaces, comments and line ends that are left out; tells whether there was any.
+    fn skip_space(&mut self) -> Read<bool> {
+        let mut any = false;
+        loop {
+            match self.next.kind {
+                TokenKind::Space | TokenKind::BlockComment => {
+                    self.advance();
+                }
+                TokenKind::Continue => self.skip_continue()?,
+                _ => return Ok(any),
+            }
+            any = true;
+        }
+    }
+
+    fn skip_continue(&mut self) -> Read<()> {
+        let mark = self.advance();
+        while matches!(self.next.kind, TokenKind::Space | TokenKind::BlockComment) {
+            self.advance();
+        }
+        if self.next.kind == TokenKind::LineComment {
+            self.advance();
+        }
+        match self.next.kind {
+            TokenKind::Newline => {
+                self.advance();
+                Ok(())
+            }
+            TokenKind::End => Ok(()),
+            _ => {
+                self.mistakes.idle_continue(mark.range());
+                Err(Lost)
+            }
+        }
+    }
+
+    /// Goes over all that can stand between two nodes.
+    fn skip_lines(&mut self) {
+        loop {
+            let kind = self.next.kind;
+            match kind {
+                TokenKind::Space
+                | TokenKind::BlockComment
+                | TokenKind::LineComment
+                | TokenKind::Newline
+                | TokenKind::Semicolon => {
+                    self.advance();
+                }
+                TokenKind::Continue if self.skip_continue().is_ok() => {}
+                _ => return,
+            }
+        }
+    }
+
+    /// Skips what is left of a node. A block that starts on its last line is read for its own mistakes.
+    fn skip_node(&mut self) {
+        while let Some(open) = self.skip_line() {
+            self.seek(open);
+            if self.block().is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Skips to the end of the line or block, and tells where in it a block starts and does not end.
+    fn skip_line(&mut self) -> Option<usize> {
+        let mut opened = Vec::new();
+        loop {
+            match self.next.kind {
+                TokenKind::Open => opened.push(self.next.start),
+                TokenKind::Close if opened.pop().is_none() => return None,
+                TokenKind::Newline | TokenKind::End | TokenKind::LineComment => {
+                    return opened.first().copied();
+                }
+                TokenKind::OpenText | TokenKind::OpenComment => self.mistakes.unreadable(self.next),
+                _ => {}
+            }
+            self.advance();
+        }
+    }
+
+    fn advance(&mut self) -> Token {
+        let token = self.next;
+        self.seek(token.end);
+        token
+    }
+
+    fn seek(&mut self, at: usize) {
+        self.next = token(self.text, at);
+    }
+}

@@ -1,0 +1,126 @@
+//! Names of libraries as ELF files need them, and what the manifest says of some.
+
+use std::str::FromStr;
+
+use super::glob::Compiled;
+use base::source::Spanned;
+
+/// `system-library "libc.so.6" reason="…"` or `allow-missing "libx.so.*" reason="…"`: one for each name.
+#[derive(Debug, Clone)]
+pub struct LibraryRule {
+    /// Which libraries.
+    pub name: Spanned<LibraryName>,
+    /// Why; of a missing library it has to be said.
+    pub reason: Option<String>,
+}
+
+/// How the names of DLLs end: those of libraries, and of the system's drivers.
+const DLL_ENDINGS: [&str; 2] = [".dll", ".drv"];
+
+/// A library as `DT_NEEDED` or an import names it, or a glob over such names: `libc.so.6`, `libboost_*.so.*`.
+#[derive(Debug, Clone)]
+pub struct LibraryName {
+    text: String,
+    /// `None` when the text has no wildcard.
+    glob: Option<Compiled>,
+    /// A DLL is meant, whatever the case of its letters.
+    is_dll: bool,
+}
+
+impl LibraryName {
+    /// The name as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it can stand for several libraries.
+    pub fn is_glob(&self) -> bool {
+        self.glob.is_some()
+    }
+
+    /// Whether a library that a file needs is meant.
+    pub fn matches(&self, needed: &str) -> bool {
+        match &self.glob {
+            None if self.is_dll => self.text.eq_ignore_ascii_case(needed),
+            None => self.text == needed,
+            Some(glob) if self.is_dll => glob.is_match(&needed.to_ascii_lowercase()),
+            Some(glob) => glob.is_match(needed),
+        }
+    }
+}
+
+/// A text that names no library.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a library's name: {reason}")]
+pub struct LibraryNameError {
+    /// The text as it was given.
+    pub text: String,
+    /// What is wrong with it.
+    pub reason: String,
+    /// What could stand there instead.
+    pub remedy: Option<String>,
+}
+
+impl FromStr for LibraryName {
+    type Err = LibraryNameError;
+
+    fn from_str(text: &str) -> Result<Self, LibraryNameError> {
+        let error = |reason: &str, remedy: Option<String>| LibraryNameError {
+            text: text.to_owned(),
+            reason: reason.to_owned(),
+            remedy,
+        };
+        if let Some((_, name)) = text.rsplit_once('/') {
+            let remedy = (!name.is_empty()).then(|| format!("write \"{name}\""));
+            return Err(error("files need libraries by name, without a directory", remedy));
+        }
+        if text.starts_with(['*', '?', '[', '{']) {
+            return Err(error(
+                "it could be any library",
+                Some("begin with what the names have in common: \"libname*.so.*\"".to_owned()),
+            ));
+        }
+        let lower = text.to_ascii_lowercase();
+        let is_dll = DLL_ENDINGS.iter().any(|end| lower.ends_with(end));
+        if !is_dll && !text.contains(".so") {
+            let remedy = "write it as `readelf -d` shows it after NEEDED: \"libname.so.1\"; or a DLL: \"name.dll\"";
+            return Err(error(
+                "the name of a library has `.so` or ends in `.dll`",
+                Some(remedy.to_owned()),
+            ));
+        }
+        let is_glob = text.contains(['*', '?', '[', '{']);
+        let pattern = if is_dll { &lower } else { text };
+        let glob = is_glob.then(|| Compiled::new(&[pattern], false)).transpose();
+        let glob = glob.map_err(|reason| error(&reason, None))?;
+        Ok(Self { text: text.to_owned(), glob, is_dll })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(name: &str, needed: &str) -> bool {
+        name.parse::<LibraryName>().unwrap().matches(needed)
+    }
+
+    #[test]
+    fn a_name_is_itself_and_a_glob_what_it_says() {
+        assert!(matches("libstdc++.so.6", "libstdc++.so.6"));
+        assert!(!matches("libc.so.6", "libc.so.60"));
+        assert!(!matches("libc.so.6", "libcxso.6"));
+        assert!(matches("libboost_*.so.1.*", "libboost_filesystem.so.1.90.0"));
+        assert!(!matches("libboost_*.so.1.*", "libboost.so.1.90.0"));
+        assert!(matches("libLLVM.so.2[0-9].*", "libLLVM.so.22.1"));
+        assert!(!"libc.so.6".parse::<LibraryName>().unwrap().is_glob());
+    }
+
+    #[test]
+    fn what_names_no_library_is_refused() {
+        let nested = format!("lib{}.so{}", "{a,".repeat(500), "}".repeat(500));
+        for bad in ["libc", "/lib/libc.so.6", "lib/", "*", "*.so.*", "libx[.so", &nested] {
+            assert!(bad.parse::<LibraryName>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Where licence texts are, and SPDX licence expressions as `License-Expression` takes them (PEP 639).
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use spdx::error::Reason;
+use spdx::expression::{ExprNode, Operator};
+use spdx::{AdditionItem, LicenseItem, LicenseReq, ParseMode};
+
+use super::{Glob, HasGlob};
+use base::names::ArtifactName;
+use base::source::{Spanned, nearest};
+
+/// `license-text "share/doc/*/copyright" optional="…"`.
+#[derive(Debug, Clone)]
+pub struct LicenseText {
+    /// The glob over installed paths.
+    pub glob: Spanned<Glob>,
+    /// Why it is no mistake when it matches nothing.
+    pub optional: Option<String>,
+}
+
+impl HasGlob for LicenseText {
+    fn glob(&self) -> &Glob {
+        &self.glob
+    }
+}
+
+/// `license-of "blas" spdx="MIT"`: the terms that an artifact is under.
+#[derive(Debug, Clone)]
+pub struct LicenseOf {
+    /// The artifact.
+    pub artifact: Spanned<ArtifactName>,
+    /// Its terms.
+    pub license: Spanned<LicenseExpression>,
+}
+
+/// A well-formed expression of identifiers on the SPDX list and `LicenseRef-…`.
+#[derive(Debug, Clone)]
+pub struct LicenseExpression {
+    text: String,
+    parsed: spdx::Expression,
+}
+
+impl LicenseExpression {
+    /// The expression as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Identifiers in it that the SPDX list has given up for others, in their order.
+    pub fn deprecated(&self) -> Vec<&'static str> {
+        let of = |req: &LicenseReq| {
+            let license = req.license.id().filter(|id| id.is_deprecated()).map(|id| id.name);
+            let addition = req
+                .addition
+                .as_ref()
+                .and_then(AdditionItem::id)
+                .filter(|id| id.is_deprecated())
+                .map(|id| id.name);
+            [license, addition].into_iter().flatten()
+        };
+        self.parsed.requirements().flat_map(|found| of(&found.req)).collect()
+    }
+
+    /// The terms of something that has parts under each of these: they hold together (`AND`),
+    /// sorted, each once. Nothing for no parts.
+    pub fn all_of<'e>(parts: impl IntoIterator<Item = &'e Self>) -> Option<String> {
+        let terms: BTreeSet<String> = parts.into_iter().flat_map(Self::conjuncts).collect();
+        let single = terms.len() == 1;
+        let shown = terms.iter().map(|term| {
+            if single || !term.contains(" OR ") { term.clone() } else { format!("({term})") }
+        });
+        (!terms.is_empty()).then(|| shown.collect::<Vec<_>>().join(" AND "))
+    }
+
+    /// What has to hold at once: the operands of `AND` at the top. An operand that is a choice
+    /// has ` OR ` in it, and no parentheses around it.
+    fn conjuncts(&self) -> BTreeSet<String> {
+        let mut stack: Vec<BTreeSet<String>> = Vec::new();
+        for node in self.parsed.iter() {
+            match node {
+                ExprNode::Req(found) => stack.push(BTreeSet::from([found.req.to_string()])),
+                ExprNode::Op(operator) => {
+                    let (right, left) =
+                        (stack.pop().unwrap_or_default(), stack.pop().unwrap_or_default());
+                    stack.push(match operator {
+                        Operator::And => left.into_iter().chain(right).collect(),
+                        Operator::Or => {
+                            BTreeSet::from([format!("{} OR {}", operand(left), operand(right))])
+                        }
+                    });
+                }
+            }
+        }
+        stack.pop().unwrap_or_default()
+    }
+}
+
+/// One side of an `OR`: `AND` binds closer, so that only a choice inside it needs parentheses.
+fn operand(terms: BTreeSet<String>) -> String {
+    let single = terms.len() == 1;
+    let shown = terms
+        .into_iter()
+        .map(|term| if single || !term.contains(" OR ") { term } else { format!("({term})") });
+    shown.collect::<Vec<_>>().join(" AND ")
+}
+
+impl fmt::Display for LicenseExpression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text)
+    }
+}
+
+/// A text that is no licence expression.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not an SPDX licence expression: {reason}")]
+pub struct LicenseError {
+    /// The text as it was given.
+    pub text: String,
+    /// What is wrong with it.
+    pub reason: String,
+    /// What could stand there instead.
+    pub remedy: String,
+}
+
+/// Deprecated identifiers are still terms: that they are old is a warning's business.
+const MODE: ParseMode = ParseMode { allow_deprecated: true, ..ParseMode::STRICT };
+
+impl FromStr for LicenseExpression {
+    type Err = LicenseError;
+
+    fn from_str(text: &str) -> Result<Self, LicenseError> {
+        let error =
+            |reason: String, remedy: String| LicenseError { text: text.to_owned(), reason, remedy };
+        let parsed = spdx::Expression::parse_mode(text, MODE).map_err(|e| {
+            let term = text.get(e.span.clone()).unwrap_or_default();
+            let (reason, remedy) = full_name(text).unwrap_or_else(|| explain(&e.reason, term));
+            error(reason, remedy)
+        })?;
+        if let Some(word) = words(text).find(|word| matches!(*word, "and" | "or" | "with")) {
+            let upper = word.to_uppercase();
+            return Err(error(
+                format!("write `{upper}` in place of `{word}`"),
+                "operators are AND, OR and WITH, in capitals".to_owned(),
+            ));
+        }
+        if let Some(foreign) = parsed.requirements().find(|found| leads_elsewhere(&found.req)) {
+            let reason = format!("`{}` names a document that no package has", foreign.req);
+            return Err(error(
+                reason,
+                "core metadata takes identifiers of the SPDX list and `LicenseRef-NAME` (PEP 639)"
+                    .to_owned(),
+            ));
+        }
+        Ok(Self { text: text.to_owned(), parsed })
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')'))
+}
+
+/// References into other SPDX documents mean nothing in core metadata (PEP 639).
+fn leads_elsewhere(req: &LicenseReq) -> bool {
+    let license = matches!(&req.license, LicenseItem::Other(other) if other.doc_ref.is_some());
+    license || matches!(&req.addition, Some(AdditionItem::Other(_)))
+}
+
+const ON_NO_LIST: &str = "identifiers are those of https://spdx.org/licenses; terms that are on no list are `LicenseRef-NAME`";
+const SHAPE: &str =
+    "write something like \"MIT\", \"MIT AND BSD-3-Clause\" or \"Apache-2.0 WITH LLVM-exception\"";
+
+fn explain(reason: &Reason, term: &str) -> (String, String) {
+    match reason {
+        Reason::UnknownLicense | Reason::UnknownException | Reason::UnknownTerm => {
+            let meant = meant(term).map_or_else(
+                || format!("`{term}` is not on the SPDX list"),
+                |near| format!("did you mean `{near}`?"),
+            );
+            (meant, ON_NO_LIST.to_owned())
+        }
+        Reason::InvalidCharacters => ("no character of an expression".to_owned(), SHAPE.to_owned()),
+        Reason::UnclosedParens => ("a parenthesis is not closed".to_owned(), SHAPE.to_owned()),
+        Reason::UnopenedParens => ("a parenthesis was never opened".to_owned(), SHAPE.to_owned()),
+        Reason::GnuNoPlus | Reason::GnuPlusWithSuffix => (
+            "licences of GNU take no `+`".to_owned(),
+            "write `-or-later` or `-only`, such as `GPL-3.0-or-later`".to_owned(),
+        ),
+        Reason::Empty
+        | Reason::Unexpected(_)
+        | Reason::SeparatedPlus
+        | Reason::DeprecatedLicenseId => {
+            let at = if term.is_empty() {
+                "something is missing at its end".to_owned()
+            } else {
+                format!("`{term}` cannot stand where it stands")
+            };
+            (at, SHAPE.to_owned())
+        }
+    }
+}
+
+/// The licence's name in place of its identifier.
+fn full_name(text: &str) -> Option<(String, String)> {
+    let license = spdx::identifiers::LICENSES
+        .iter()
+        .find(|license| license.full_name.eq_ignore_ascii_case(text))?;
+    Some((format!("did you mean `{}`?", license.name), ON_NO_LIST.to_owned()))
+}
+
+/// The identifier that was most likely meant.
+fn meant(term: &str) -> Option<&'static str> {
+    let licenses = || spdx::identifiers::LICENSES.iter().map(|license| license.name);
+    let known =
+        || licenses().chain(spdx::identifiers::EXCEPTIONS.iter().map(|exception| exception.name));
+    let same = known().find(|name| name.eq_ignore_ascii_case(term));
+    let imprecise = || {
+        spdx::imprecise_license_id(term)
+            .filter(|(_, length)| *length == term.len())
+            .map(|(id, _)| id.name)
+    };
+    same.or_else(imprecise).or_else(|| nearest(term, known()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> LicenseExpression {
+        text.parse().unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    fn fault(text: &str) -> String {
+        text.parse::<LicenseExpression>().unwrap_err().reason
+    }
+
+    #[test]
+    fn identifiers_are_those_of_the_list_or_references() {
+        for text in [
+            "MIT",
+            "LicenseRef-Example",
+            "Apache-2.0 WITH LLVM-exception AND (MIT OR BSD-3-Clause)",
+            "GPL-3.0-or-later",
+        ] {
+            assert_eq!(parsed(text).as_str(), text);
+            assert!(parsed(text).deprecated().is_empty());
+        }
+        assert_eq!(parsed("GPL-2.0 AND MIT AND LGPL-3.0").deprecated(), ["GPL-2.0", "LGPL-3.0"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_what_is_meant() {
+        assert_eq!(fault("mit"), "did you mean `MIT`?");
+        assert_eq!(fault("Apache 2.0"), "did you mean `Apache-2.0`?");
+        assert_eq!(fault("BSD-3-Clauses"), "did you mean `BSD-3-Clause`?");
+        assert_eq!(fault("MIT License"), "did you mean `MIT`?");
+        assert_eq!(fault("xyzzy"), "`xyzzy` is not on the SPDX list");
+        assert_eq!(fault("MIT and Zlib"), "write `AND` in place of `and`");
+        assert_eq!(fault("MIT AND"), "something is missing at its end");
+        assert_eq!(fault("MIT Zlib"), "`Zlib` cannot stand where it stands");
+        assert_eq!(fault("(MIT"), "a parenthesis is not closed");
+        assert_eq!(fault("GPL-3.0-only+"), "licences of GNU take no `+`");
+        assert!(fault("DocumentRef-a:LicenseRef-b").contains("names a document"));
+    }
+
+    #[test]
+    fn terms_that_hold_together_are_sorted_and_said_once() {
+        let all = |texts: &[&str]| {
+            LicenseExpression::all_of(&texts.iter().map(|t| parsed(t)).collect::<Vec<_>>())
+        };
+        assert_eq!(all(&[]), None);
+        assert_eq!(all(&["MIT", "MIT"]).as_deref(), Some("MIT"));
+        assert_eq!(all(&["MIT OR Zlib"]).as_deref(), Some("MIT OR Zlib"));
+        assert_eq!(
+            all(&["Zlib", "MIT OR ISC", "BSD-3-Clause AND Zlib"]).as_deref(),
+            Some("BSD-3-Clause AND (MIT OR ISC) AND Zlib")
+        );
+        assert_eq!(
+            all(&["(MIT OR ISC) AND Zlib OR 0BSD"]).as_deref(),
+            Some("(MIT OR ISC) AND Zlib OR 0BSD")
+        );
+        assert_eq!(
+            all(&["Apache-2.0 WITH LLVM-exception", "MIT"]).as_deref(),
+            Some("Apache-2.0 WITH LLVM-exception AND MIT")
+        );
+    }
+}

@@ -1,0 +1,475 @@
+//! Reads KDL nodes so that nothing in them stays unread.
+//!
+//! A [`Node`] hands out its arguments, properties and block as they are asked for, remembers
+//! what was asked, and when it is finished reports the rest with the nearest known name.
+//! Every read records its own fault and gives `None`, so a caller reads all there is before
+//! it looks at any of it: one run shows every mistake.
+
+use std::any::{Any, TypeId};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+
+use super::decode::former_property;
+use super::{ArgKind, Arity, Glob, NodeSpec};
+use crate::kdl::{self, Entry};
+use base::names::{Mode, System};
+use base::source::{Capped, Code, Place, Problem, Problems, Source, Spanned, nearest};
+use base::target::Condition;
+
+mod block;
+mod value;
+
+pub(super) use block::{Block, either, listed};
+pub(super) use value::{FromText, Reason};
+
+/// What a decoder asked for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Asked {
+    /// A node of a block or file, with its `NodeSpec` if there is one.
+    Node { name: &'static str, times: Arity, known: bool },
+    /// An argument (whose name is empty) or a property of a node.
+    Arg { node: String, takes: ArgKind, name: &'static str },
+}
+
+/// How many bytes the globs of a file may have together: each, once compiled, takes some kilobytes.
+const MOST_OF_GLOBS: usize = 256 << 10;
+
+/// What a short glob counts as.
+const LEAST_OF_GLOB: usize = 16;
+
+/// What is wrong with one file and those that it includes.
+///
+/// Their texts follow each other: a span that is one's own starts behind all texts that came before.
+#[derive(Debug)]
+pub(super) struct Faults {
+    source: Source,
+    /// Included texts, each with the byte that it starts at.
+    included: RefCell<Vec<(usize, Source)>>,
+    found: RefCell<Capped>,
+    globs: Cell<usize>,
+    /// Notes what decoders ask for, when somebody wants to know.
+    asked: Option<RefCell<Vec<Asked>>>,
+}
+
+impl Faults {
+    pub fn new(source: &Source) -> Self {
+        Self {
+            source: source.clone(),
+            included: RefCell::default(),
+            found: RefCell::default(),
+            globs: Cell::default(),
+            asked: None,
+        }
+    }
+
+    /// With a note of all that decoders ask for.
+    #[cfg(test)]
+    pub fn noting(source: &Source) -> Self {
+        Self { asked: Some(RefCell::default()), ..Self::new(source) }
+    }
+
+    /// What decoders asked for, and what is wrong.
+    #[cfg(test)]
+    pub fn into_asked(mut self) -> (Vec<Asked>, Problems) {
+        let asked = self.asked.take().map(RefCell::into_inner).unwrap_or_default();
+        (asked, self.into_problems())
+    }
+
+    fn note(&self, asked: impl FnOnce() -> Asked) {
+        if let Some(notes) = &self.asked {
+            notes.borrow_mut().push(asked());
+        }
+    }
+
+    pub fn report(&self, problem: Problem) {
+        self.found.borrow_mut().report(|| problem);
+    }
+
+    pub fn at(&self, span: &Range<usize>) -> Place {
+        let included = self.included.borrow();
+        match included.iter().rfind(|(start, _)| *start <= span.start) {
+            Some((start, source)) => source.at(span.start - start..span.end - start),
+            None => self.source.at(span.clone()),
+        }
+    }
+
+    /// Adds a text that is included, and tells where its spans start.
+    pub fn add(&self, source: Source) -> usize {
+        let mut included = self.included.borrow_mut();
+        let end = |start: usize, source: &Source| start + source.text().len() + 1;
+        let start = included
+            .last()
+            .map_or_else(|| end(0, &self.source), |(start, source)| end(*start, source));
+        included.push((start, source));
+        start
+    }
+
+    /// The texts that were read, the file itself first.
+    pub fn sources(&self) -> Vec<Source> {
+        let included = self.included.borrow();
+        let included = included.iter().map(|(_, source)| source.clone());
+        std::iter::once(self.source.clone()).chain(included).collect()
+    }
+
+    /// Counts what a glob takes, and reports the first that is too much with those before it.
+    fn count_glob(&self, glob: &Spanned<Glob>) {
+        let before = self.globs.get();
+        let all = before + glob.as_str().len().max(LEAST_OF_GLOB);
+        self.globs.set(all);
+        if before <= MOST_OF_GLOBS && all > MOST_OF_GLOBS {
+            let message = format!("the globs of {} are too many", self.source.name());
+            let label = format!("up to here they have {} KiB, the limit", MOST_OF_GLOBS >> 10);
+            let problem = Problem::error(Code::Limit, message).label(&glob.place, label);
+            self.report(problem.help(
+                "let one glob stand for many: \"lib/**\", \"lib/{a,b,c}/*\"; a short one counts as 16 bytes",
+            ));
+        }
+    }
+
+    /// All faults in the order of the file.
+    pub fn into_problems(self) -> Problems {
+        self.found.into_inner().into_problems()
+    }
+}
+
+/// One node, partly read.
+#[derive(Debug)]
+pub(super) struct Node<'a> {
+    faults: &'a Faults,
+    kdl: &'a kdl::Node,
+    spec: Option<&'static NodeSpec>,
+    arguments: VecDeque<&'a Entry>,
+    properties: Vec<&'a Entry>,
+    asked: Vec<&'static str>,
+    exhausted: bool,
+    block_asked: bool,
+    /// A required property that is not there, while one is that nothing reads.
+    mistaken: Option<&'static str>,
+    /// Whether something in it could not be read.
+    broken: Cell<bool>,
+}
+
+impl<'a> Node<'a> {
+    fn open(faults: &'a Faults, kdl: &'a kdl::Node, spec: Option<&'static NodeSpec>) -> Self {
+        let (properties, arguments): (Vec<_>, Vec<_>) =
+            kdl.entries.iter().partition(|e| e.name.is_some());
+        let mut node = Self {
+            faults,
+            kdl,
+            spec,
+            arguments: arguments.into(),
+            properties,
+            asked: Vec::new(),
+            exhausted: false,
+            block_asked: false,
+            mistaken: None,
+            broken: Cell::new(false),
+        };
+        node.refuse_annotations();
+        node.refuse_repeated();
+        node
+    }
+
+    /// Where its name stands.
+    pub fn place(&self) -> Place {
+        self.faults.at(&self.kdl.name.span)
+    }
+
+    /// The node as messages call it: `script "hipcc"`.
+    pub fn title(&self) -> String {
+        title(self.kdl)
+    }
+
+    /// Whether all that was read of it could be read: of a line with a mistake nobody knows what
+    /// it would have said, so that nothing is compared with it.
+    pub fn is_sound(&self) -> bool {
+        !self.broken.get()
+    }
+
+    /// Reports a fault of the node as a whole.
+    pub fn fault(&self, message: impl Into<String>, label: impl Into<String>) {
+        self.faults.report(
+            Problem::error(Code::MissingPart, message)
+                .label(&self.place(), label)
+                .help(self.usage_help()),
+        );
+    }
+
+    /// Reports a fault of some part of it.
+    pub fn report(&self, problem: Problem) {
+        self.faults.report(problem);
+    }
+
+    /// The next argument, which has to be there; `what` names it with its article.
+    pub fn argument<T: FromText>(&mut self, what: &str) -> Option<Spanned<T>> {
+        self.note(ArgKind::Argument, "");
+        self.next(what)
+    }
+
+    /// The next argument, if there is one.
+    pub fn optional_argument<T: FromText>(&mut self) -> Option<Spanned<T>> {
+        self.note(ArgKind::OptionalArgument, "");
+        let entry = self.arguments.pop_front()?;
+        self.read(entry)
+    }
+
+    fn next<T: FromText>(&mut self, what: &str) -> Option<Spanned<T>> {
+        let Some(entry) = self.arguments.pop_front() else {
+            // What comes after a missing argument is missing too: that is one mistake.
+            if !std::mem::replace(&mut self.exhausted, true) {
+                self.fault(
+                    format!("`{}` lacks {what}", self.title()),
+                    format!("{what} has to follow"),
+                );
+            }
+            return None;
+        };
+        self.read(entry)
+    }
+
+    /// All further arguments, perhaps none.
+    pub fn arguments<T: FromText>(&mut self) -> Vec<Spanned<T>> {
+        self.note(ArgKind::Arguments, "");
+        self.rest()
+    }
+
+    fn rest<T: FromText>(&mut self) -> Vec<Spanned<T>> {
+        let entries = std::mem::take(&mut self.arguments);
+        if TypeId::of::<T>() == TypeId::of::<Glob>() {
+            for entry in &entries {
+                self.refuse_property_name(entry);
+            }
+        }
+        entries.into_iter().filter_map(|entry| self.read(entry)).collect()
+    }
+
+    /// Reports a property that is written like an argument: no file is called so, but the line would take it.
+    fn refuse_property_name(&self, entry: &Entry) {
+        let is_property = |name: &str| {
+            let parts = self.spec.map_or(&[][..], |spec| spec.parts);
+            parts.iter().any(|part| !part.takes.is_argument() && part.name == name)
+        };
+        let Some(name) = entry.value.as_text().filter(|text| is_property(text)) else { return };
+        let message = format!("`{name}` of `{}` is a property", self.title());
+        let problem = Problem::error(Code::UnreadArgument, message);
+        self.faults.report(
+            problem
+                .label(&self.faults.at(&entry.span), "this would be a path")
+                .help(format!("write `{name}=…`")),
+        );
+    }
+
+    /// All further arguments, of which there has to be one.
+    pub fn at_least_one<T: FromText>(&mut self, what: &str) -> Vec<Spanned<T>> {
+        self.note(ArgKind::OneOrMore, "");
+        if self.arguments.is_empty() {
+            return self.next(what).into_iter().collect();
+        }
+        self.rest()
+    }
+
+    /// The same; where there is none, `line` shows how the node is written with one.
+    pub fn at_least_one_as<T: FromText>(&mut self, what: &str, line: &str) -> Vec<Spanned<T>> {
+        self.note(ArgKind::OneOrMore, "");
+        if self.arguments.is_empty() && !std::mem::replace(&mut self.exhausted, true) {
+            let lacks = format!("`{}` lacks {what}", self.title());
+            let problem = Problem::error(Code::MissingPart, lacks)
+                .label(&self.place(), format!("{what} has to follow"));
+            self.faults.report(problem.help(format!("write it so: {line}")));
+        }
+        self.rest()
+    }
+
+    /// A property that can be absent.
+    pub fn property<T: FromText>(&mut self, name: &'static str) -> Option<Spanned<T>> {
+        self.note(ArgKind::Optional, name);
+        self.named(name)
+    }
+
+    fn named<T: FromText>(&mut self, name: &'static str) -> Option<Spanned<T>> {
+        let entry = self.take(name)?;
+        self.read(entry)
+    }
+
+    /// A property that has to be there.
+    pub fn required<T: FromText>(&mut self, name: &'static str) -> Option<Spanned<T>> {
+        self.note(ArgKind::Required, name);
+        if !self.has(name) && self.mistaken.is_none() && self.unknown_properties() == 1 {
+            // Another word was written for it: that is one mistake, reported at the word.
+            self.mistaken = Some(name);
+        } else if !self.has(name) {
+            self.fault(
+                format!("`{}` lacks `{name}`", self.title()),
+                format!("`{name}=…` has to follow"),
+            );
+        }
+        self.named(name)
+    }
+
+    /// A property that is `#true` or `#false`; absent, it is false.
+    pub fn flag(&mut self, name: &'static str) -> bool {
+        self.note(ArgKind::Flag, name);
+        self.take(name).and_then(|entry| value::flag(self.faults, entry)).unwrap_or_default()
+    }
+
+    /// A property that is a whole number of at least 1.
+    pub fn count(&mut self, name: &'static str) -> Option<usize> {
+        self.note(ArgKind::Count, name);
+        self.take(name).and_then(|entry| value::count(self.faults, entry))
+    }
+
+    /// `mode` and `on`: where the line counts.
+    pub fn condition(&mut self) -> Condition {
+        let mode = self.property::<Mode>("mode").map(|mode| mode.value);
+        Condition { mode, on: self.property::<System>("on").map(|on| on.value) }
+    }
+
+    /// Whether it has a property of this name that was not taken yet.
+    pub fn has(&self, name: &str) -> bool {
+        self.properties.iter().any(|entry| key(entry) == name)
+    }
+
+    /// Whether it came with a property of this name, taken or not.
+    pub fn had(&self, name: &str) -> bool {
+        self.kdl.property(name).is_some()
+    }
+
+    /// Its block, perhaps empty: what can stand in it, its `NodeSpec` says.
+    pub fn block(&mut self) -> Block<'a> {
+        self.block_asked = true;
+        let words = self.spec.map_or(&[][..], |spec| spec.nodes);
+        let nodes = self.kdl.block.as_deref().unwrap_or_default();
+        Block::new(self.faults, format!("`{}`", self.title()), self.place(), words, nodes)
+    }
+
+    /// Reports all that was not taken.
+    fn finish(self) {
+        self.refuse_arguments();
+        self.properties.iter().for_each(|entry| self.refuse_property(entry));
+        if let (false, Some(block)) = (self.block_asked, &self.kdl.block) {
+            let place = self.faults.at(&block.first().unwrap_or(self.kdl).name.span);
+            let message =
+                format!("`{}` has a block, but `{}` takes none", self.title(), self.kdl.name.text);
+            self.faults.report(
+                Problem::error(Code::UnexpectedBlock, message)
+                    .label(&place, "this is in the block")
+                    .help(self.usage_help()),
+            );
+        }
+    }
+
+    fn usage_help(&self) -> String {
+        format!("write it as `{}`", self.spec.map_or("", |spec| spec.usage))
+    }
+
+    fn note(&self, takes: ArgKind, name: &'static str) {
+        self.faults.note(|| Asked::Arg { node: self.kdl.name.text.clone(), takes, name });
+    }
+
+    /// How many of its properties no such node has.
+    pub fn unknown_properties(&self) -> usize {
+        let known = |name: &str| self.spec.is_some_and(|w| w.parts.iter().any(|p| p.name == name));
+        self.properties.iter().filter(|entry| !known(key(entry))).count()
+    }
+
+    fn take(&mut self, name: &'static str) -> Option<&'a Entry> {
+        self.asked.push(name);
+        let index = self.properties.iter().position(|entry| key(entry) == name)?;
+        Some(self.properties.remove(index))
+    }
+
+    fn read<T: FromText>(&self, entry: &Entry) -> Option<Spanned<T>> {
+        let owner = || {
+            if entry.name.is_some() { self.title() } else { self.kdl.name.text.clone() }
+        };
+        let value = value::read(self.faults, entry, owner);
+        // Whatever line it is of: a limit that each decoder would have to keep is soon forgotten.
+        if let Some(glob) = value.as_ref().and_then(|v| (v as &dyn Any).downcast_ref()) {
+            self.faults.count_glob(glob);
+        }
+        self.broken.set(self.broken.get() || value.is_none());
+        value
+    }
+
+    fn refuse_annotations(&self) {
+        let of_entries = self.kdl.entries.iter().filter_map(|entry| entry.annotation.as_ref());
+        for annotation in self.kdl.annotation.iter().chain(of_entries) {
+            let problem = Problem::error(
+                Code::TypeAnnotation,
+                format!("the type annotation `({})` means nothing here", annotation.text),
+            );
+            self.faults.report(problem.label(&self.faults.at(&annotation.span), "take it away"));
+        }
+    }
+
+    /// KDL lets the last of several properties win in silence; here each is said once.
+    fn refuse_repeated(&mut self) {
+        let mut first: BTreeMap<&str, &'a Entry> = BTreeMap::new();
+        self.properties.retain(|entry| {
+            let Some(first) = first.get(key(entry)) else {
+                first.insert(key(entry), entry);
+                return true;
+            };
+            self.faults.report(
+                Problem::error(
+                    Code::GivenTwice,
+                    format!("`{}` has the property `{}` twice", title(self.kdl), key(entry)),
+                )
+                .label(&self.faults.at(&entry.span), "given again here")
+                .label(&self.faults.at(&first.span), "first given here")
+                .help("keep one of them"),
+            );
+            false
+        });
+    }
+
+    fn refuse_arguments(&self) {
+        let Some(entry) = self.arguments.front() else { return };
+        let text = entry.value.as_text();
+        let meant = self.asked.iter().find(|name| Some(**name) == text);
+        let help = meant.map_or_else(
+            || self.usage_help(),
+            |name| format!("`{name}` is a property: write `{name}=…`"),
+        );
+        let problem = Problem::error(
+            Code::UnreadArgument,
+            format!("`{}` has an argument too many", self.title()),
+        );
+        self.faults.report(
+            problem.label(&self.faults.at(&entry.span), "nothing is read from this").help(help),
+        );
+    }
+
+    fn refuse_property(&self, entry: &Entry) {
+        let Some(name) = &entry.name else { return };
+        let node = &self.kdl.name.text;
+        let problem = Problem::error(
+            Code::UnknownProperty,
+            format!("unknown property `{}` on `{node}`", name.text),
+        );
+        let near = || nearest(&name.text, self.asked.iter().copied());
+        let former = former_property(&name.text).filter(|new| self.asked.contains(new));
+        let label = match (former, self.mistaken.or_else(near)) {
+            (Some(new), _) => format!("this is `{new}` now"),
+            (None, Some(near)) => format!("did you mean `{near}`?"),
+            (None, None) => "nothing reads this".to_owned(),
+        };
+        let help = match self.asked.as_slice() {
+            [] => format!("`{node}` takes no properties"),
+            known => format!("`{node}` takes {}", listed(known.iter().copied())),
+        };
+        self.faults.report(problem.label(&self.faults.at(&name.span), label).help(help));
+    }
+}
+
+fn key(entry: &Entry) -> &str {
+    entry.key().unwrap_or_default()
+}
+
+fn title(kdl: &kdl::Node) -> String {
+    match kdl.first_text() {
+        Some(text) => format!("{} \"{text}\"", kdl.name.text),
+        None => kdl.name.text.clone(),
+    }
+}

@@ -1,0 +1,234 @@
+//! The nodes of a block or a file, taken by name.
+
+use super::{Arity, Asked, Faults, Node, NodeSpec, title};
+use crate::decode::{VOCABULARY, former_node};
+use crate::kdl;
+use base::source::{Code, Place, Problem, nearest};
+
+/// The nodes inside one node, or of a whole file, partly taken.
+#[derive(Debug)]
+pub(in super::super) struct Block<'a> {
+    faults: &'a Faults,
+    owner: String,
+    place: Place,
+    words: &'static [NodeSpec],
+    nodes: Vec<&'a kdl::Node>,
+    /// Nodes whose absence somebody else reports.
+    excused: &'static [&'static str],
+}
+
+impl<'a> Block<'a> {
+    /// The nodes of `owner`, whose name stands at `place`, which knows `words`.
+    pub fn new(
+        faults: &'a Faults,
+        owner: String,
+        place: Place,
+        words: &'static [NodeSpec],
+        nodes: &'a [kdl::Node],
+    ) -> Self {
+        Self { faults, owner, place, words, nodes: nodes.iter().collect(), excused: &[] }
+    }
+
+    /// The nodes of the file itself.
+    pub fn of_file(faults: &'a Faults, words: &'static [NodeSpec], nodes: &'a [kdl::Node]) -> Self {
+        Self::new(faults, faults.source.name().to_owned(), faults.source.at(0..0), words, nodes)
+    }
+
+    /// Whether there is no node that was not taken.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Reads every node called `name`.
+    pub fn every<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnMut(&mut Node<'a>) -> Option<T>,
+    ) -> Vec<T> {
+        self.note(name, Arity::Any);
+        self.take(name, read)
+    }
+
+    fn take<T>(
+        &mut self,
+        name: &'static str,
+        mut read: impl FnMut(&mut Node<'a>) -> Option<T>,
+    ) -> Vec<T> {
+        let (named, rest) =
+            std::mem::take(&mut self.nodes).into_iter().partition(|n| n.name.text == name);
+        self.nodes = rest;
+        let named: Vec<&kdl::Node> = named;
+        named.into_iter().filter_map(|kdl| self.read(kdl, &mut read)).collect()
+    }
+
+    /// Reads the node called `name`, if there is one.
+    pub fn at_most_once<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnMut(&mut Node<'a>) -> Option<T>,
+    ) -> Option<T> {
+        self.note(name, Arity::AtMostOnce);
+        self.refuse_repeated(name);
+        self.take(name, read).into_iter().next()
+    }
+
+    /// Reads the node called `name`, which has to be there.
+    pub fn once<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnMut(&mut Node<'a>) -> Option<T>,
+    ) -> Option<T> {
+        self.note(name, Arity::Once);
+        self.expect(name);
+        self.refuse_repeated(name);
+        self.take(name, read).into_iter().next()
+    }
+
+    /// Reads every node called `name`, of which there has to be one.
+    pub fn at_least_once<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnMut(&mut Node<'a>) -> Option<T>,
+    ) -> Vec<T> {
+        self.note(name, Arity::AtLeastOnce);
+        self.expect(name);
+        self.take(name, read)
+    }
+
+    /// How many nodes called `name` were not taken yet.
+    pub fn count(&self, name: &str) -> usize {
+        self.nodes.iter().filter(|n| n.name.text == name).count()
+    }
+
+    /// Reports every node called `name` as out of place, and reads nothing of it.
+    pub fn refuse(&mut self, name: &str, message: &str, help: &str) {
+        let (named, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.nodes).into_iter().partition(|n| n.name.text == name);
+        self.nodes = rest;
+        for kdl in named {
+            let problem =
+                Problem::error(Code::MisplacedNode, format!("`{}` {message}", title(kdl)));
+            self.faults
+                .report(problem.label(&self.faults.at(&kdl.name.span), "out of place").help(help));
+        }
+    }
+
+    /// Reports all nodes that were not taken.
+    pub fn finish(self) {
+        for kdl in &self.nodes {
+            let name = &kdl.name;
+            let known = || self.words.iter().map(|w| w.name);
+            let problem = Problem::error(
+                Code::UnknownNode,
+                format!("unknown node `{}` in {}", name.text, self.owner),
+            );
+            let former = former_node(&name.text, |new| self.word(new).is_some());
+            let near = nearest(&name.text, known());
+            let (label, help) = match (former, home(&name.text), near) {
+                (Some(new), _, _) => (format!("this is `{new}` now"), self.usage_help(new)),
+                (None, Some((place, word)), _) => (
+                    format!("`{}` belongs {place}", word.name),
+                    format!("write it there, as `{}`", word.usage),
+                ),
+                (None, None, Some(near)) => {
+                    (format!("did you mean `{near}`?"), self.usage_help(near))
+                }
+                (None, None, None) => (
+                    "nothing reads this".to_owned(),
+                    format!("{} takes {}", self.owner, listed(known())),
+                ),
+            };
+            self.faults.report(problem.label(&self.faults.at(&name.span), label).help(help));
+        }
+    }
+
+    fn read<T>(
+        &self,
+        kdl: &'a kdl::Node,
+        read: &mut impl FnMut(&mut Node<'a>) -> Option<T>,
+    ) -> Option<T> {
+        let mut node = Node::open(self.faults, kdl, self.word(&kdl.name.text));
+        let value = read(&mut node).filter(|_| node.is_sound());
+        node.finish();
+        value
+    }
+
+    /// Leaves it to the caller to report that these nodes are missing.
+    pub fn excuse(&mut self, names: &'static [&'static str]) {
+        self.excused = names;
+    }
+
+    fn expect(&self, name: &str) {
+        // Under the spelling that it had, it is reported there.
+        let is_former =
+            |node: &&kdl::Node| former_node(&node.name.text, |new| new == name).is_some();
+        let is_excused = self.excused.contains(&name) || self.nodes.iter().any(is_former);
+        if self.count(name) == 0 && !is_excused {
+            let problem =
+                Problem::error(Code::MissingPart, format!("{} lacks `{name}`", self.owner));
+            self.faults.report(
+                problem
+                    .label(&self.place, format!("`{name}` is missing here"))
+                    .help(format!("add the line `{}`", self.usage(name))),
+            );
+        }
+    }
+
+    fn refuse_repeated(&mut self, name: &str) {
+        let mut named = self.nodes.iter().filter(|n| n.name.text == name);
+        let Some(first) = named.next() else { return };
+        for again in named {
+            let problem =
+                Problem::error(Code::GivenTwice, format!("{} has `{name}` twice", self.owner))
+                    .label(&self.faults.at(&again.name.span), "given again here")
+                    .label(&self.faults.at(&first.name.span), "first given here")
+                    .help("keep one of them");
+            self.faults.report(problem);
+        }
+    }
+
+    fn note(&self, name: &'static str, times: Arity) {
+        self.faults.note(|| Asked::Node { name, times, known: self.word(name).is_some() });
+    }
+
+    fn word(&self, name: &str) -> Option<&'static NodeSpec> {
+        self.words.iter().find(|w| w.name == name)
+    }
+
+    fn usage(&self, name: &str) -> &'static str {
+        self.word(name).map_or("", |w| w.usage)
+    }
+
+    fn usage_help(&self, name: &str) -> String {
+        format!("write it as `{}`", self.usage(name))
+    }
+}
+
+/// Where a node of this name can stand, if there is such a node at all.
+fn home(name: &str) -> Option<(String, &'static NodeSpec)> {
+    let all = VOCABULARY.iter().flat_map(|file| {
+        file.words().into_iter().map(move |(owner, word)| (file.name, owner, word))
+    });
+    let mut homes = all.filter(|(_, _, word)| word.name == name);
+    let (file, owner, word) = homes.next()?;
+    Some((owner.map_or_else(|| format!("at the top of {file}"), |o| format!("in `{o}`")), word))
+}
+
+/// `a`, `b` and `c`, for people.
+pub(in super::super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    joined(names, "and")
+}
+
+/// `a`, `b` or `c`, for people.
+pub(in super::super) fn either<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    joined(names, "or")
+}
+
+fn joined<'a>(names: impl IntoIterator<Item = &'a str>, word: &str) -> String {
+    let quoted: Vec<String> = names.into_iter().map(|n| format!("`{n}`")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} {word} {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}

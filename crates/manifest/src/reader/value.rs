@@ -1,0 +1,164 @@
+//! Values of arguments and properties: text of some type, flags, counts.
+
+use std::convert::Infallible;
+use std::str::FromStr;
+
+use super::Faults;
+use crate::kdl::{Entry, Value};
+use base::names::{NameError, PathError};
+use base::source::{Code, Place, Problem, Spanned};
+
+/// Why a text is not what was meant: the sentence, what stands at the text, and the remedy.
+pub(in super::super) trait Reason {
+    fn message(&self) -> String;
+    fn label(&self) -> String;
+    fn help(&self) -> Option<String> {
+        None
+    }
+}
+
+impl Reason for NameError {
+    fn message(&self) -> String {
+        format!("`{}` is not {}", self.text, self.kind)
+    }
+
+    fn label(&self) -> String {
+        self.reason.to_owned()
+    }
+}
+
+impl Reason for PathError {
+    fn message(&self) -> String {
+        format!("`{}` is not a path below an installation", self.path)
+    }
+
+    fn label(&self) -> String {
+        format!("it {}", self.reason)
+    }
+}
+
+impl Reason for Infallible {
+    fn message(&self) -> String {
+        match *self {}
+    }
+
+    fn label(&self) -> String {
+        match *self {}
+    }
+}
+
+/// What can be read from a text, with a reason when it can't.
+pub(in super::super) trait FromText: FromStr<Err: Reason> + 'static {}
+
+impl<T: FromStr<Err: Reason> + 'static> FromText for T {}
+
+/// The entry's text as a `T`.
+pub(super) fn read<T: FromText>(
+    faults: &Faults,
+    entry: &Entry,
+    owner: impl FnOnce() -> String,
+) -> Option<Spanned<T>> {
+    let place = value_place(faults, entry);
+    let text = text(faults, entry, &place, owner)?;
+    match text.parse::<T>() {
+        Ok(value) => Some(Spanned::new(value, place)),
+        Err(reason) => {
+            let problem =
+                Problem::error(Code::InvalidText, reason.message()).label(&place, reason.label());
+            faults.report(match reason.help() {
+                Some(help) => problem.help(help),
+                None => problem,
+            });
+            None
+        }
+    }
+}
+
+/// Every text of a manifest is one line with something in it: it ends up in file names and
+/// metadata headers.
+fn text<'a>(
+    faults: &Faults,
+    entry: &'a Entry,
+    place: &Place,
+    owner: impl FnOnce() -> String,
+) -> Option<&'a str> {
+    let fault = match &entry.value {
+        Value::Text(text) if text.trim().is_empty() => {
+            ("is empty".to_owned(), "say something here".to_owned())
+        }
+        Value::Text(text) if text.contains(char::is_control) => (
+            "has a line break or another control character".to_owned(),
+            "put it on one line".to_owned(),
+        ),
+        Value::Text(text) => return Some(text),
+        Value::Integer(_) | Value::Number => (
+            "is a number, but text is meant".to_owned(),
+            format!("quote it: \"{}\"", written(faults, entry)),
+        ),
+        Value::Bool(_) | Value::Null => (
+            format!("is `{}`, but text is meant", written(faults, entry)),
+            "a text in quotes has to stand here".to_owned(),
+        ),
+    };
+    let subject = match entry.key() {
+        Some(name) => format!("`{name}` of `{}`", owner()),
+        None => format!("an argument of `{}`", owner()),
+    };
+    faults.report(
+        Problem::error(Code::WrongType, format!("{subject} {}", fault.0)).label(place, fault.1),
+    );
+    None
+}
+
+/// The entry as `#true` or `#false`.
+pub(super) fn flag(faults: &Faults, entry: &Entry) -> Option<bool> {
+    let value = match entry.value {
+        Value::Bool(value) => Some(value),
+        _ => None,
+    };
+    if value.is_none() {
+        let problem = Problem::error(
+            Code::WrongType,
+            format!(
+                "`{}` is `{}`, but a switch is meant",
+                super::key(entry),
+                written(faults, entry)
+            ),
+        );
+        faults.report(problem.label(&value_place(faults, entry), "write `#true`, or leave it out"));
+    }
+    value
+}
+
+/// The entry as a whole number of at least 1.
+pub(super) fn count(faults: &Faults, entry: &Entry) -> Option<usize> {
+    let value = match entry.value {
+        Value::Integer(number) => usize::try_from(number).ok().filter(|n| *n > 0),
+        _ => None,
+    };
+    if value.is_none() {
+        let label = match &entry.value {
+            Value::Text(_) => "write a number, without quotes",
+            _ => "write a whole number, 1 or more",
+        };
+        let problem = Problem::error(
+            Code::WrongType,
+            format!(
+                "`{}` is `{}`, but a count is meant",
+                super::key(entry),
+                written(faults, entry)
+            ),
+        );
+        faults.report(problem.label(&value_place(faults, entry), label));
+    }
+    value
+}
+
+fn written(faults: &Faults, entry: &Entry) -> String {
+    faults.at(&entry.value_span).text().to_owned()
+}
+
+/// The value alone: the span of a property begins with its name.
+fn value_place(faults: &Faults, entry: &Entry) -> Place {
+    faults.at(&entry.value_span)
+}

@@ -1,0 +1,61 @@
+//! The long description of a package, read from a file beside the manifest.
+
+use base::names::RelPath;
+use base::source::{Source, Spanned};
+
+/// How many bytes a readme may have.
+pub const MOST_OF_README: u64 = 256 << 10;
+
+/// `readme "docs/core.md"`.
+#[derive(Debug, Clone)]
+pub struct Readme {
+    /// The file, relative to the manifest's directory.
+    pub path: Spanned<RelPath>,
+    /// What it is written in.
+    pub format: ReadmeFormat,
+    /// Its text; may have the placeholder of the split.
+    pub text: String,
+}
+
+/// What index servers can render (core metadata, `Description-Content-Type`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadmeFormat {
+    /// `.md`.
+    Markdown,
+    /// `.rst`.
+    ReStructuredText,
+    /// `.txt`.
+    Plain,
+}
+
+impl ReadmeFormat {
+    /// The format of a file by the end of its name.
+    pub fn of(path: &RelPath) -> Option<Self> {
+        let (_, end) = path.file_name().rsplit_once('.')?;
+        match end.to_ascii_lowercase().as_str() {
+            "md" => Some(Self::Markdown),
+            "rst" => Some(Self::ReStructuredText),
+            "txt" => Some(Self::Plain),
+            _ => None,
+        }
+    }
+
+    /// The content type, without its parameters.
+    pub fn content_type(self) -> &'static str {
+        match self {
+            Self::Markdown => "text/markdown",
+            Self::ReStructuredText => "text/x-rst",
+            Self::Plain => "text/plain",
+        }
+    }
+}
+
+/// What there is beside the two files of a manifest, for those who decode them.
+pub struct Beside<'b> {
+    /// The names of the runtime's templates.
+    pub templates: Vec<&'b str>,
+    /// The text of a file, by its path from the manifest's directory, or why it cannot be read.
+    pub read: &'b dyn Fn(&RelPath) -> Result<String, String>,
+    /// The two files of the manifest that the program carries, where there is one.
+    pub built_in: Option<(&'b Source, &'b Source)>,
+}

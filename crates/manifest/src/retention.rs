@@ -1,0 +1,89 @@
+//! How long packages of a stream stay where they were published.
+
+use std::str::FromStr;
+
+use base::names::NameError;
+use base::source::Spanned;
+
+/// `stream "nightly" keep="120 days" date="version"`.
+#[derive(Debug, Clone)]
+pub struct StreamRule {
+    /// The stream's name.
+    pub name: Spanned<String>,
+    /// How long its packages stay.
+    pub keep: Keep,
+    /// What says how old they are.
+    pub date: Dated,
+}
+
+/// A time that packages stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// They always do.
+    Ever,
+    /// So many days.
+    Days(u32),
+}
+
+/// What says how old a package is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dated {
+    /// When the store got it.
+    #[default]
+    Upload,
+    /// The date in its version (`7.2.0a20261122`), where it has one.
+    Version,
+}
+
+/// What `keep` takes.
+const PERIODS: &str =
+    "write \"30 days\", \"52 weeks\" or \"2 years\" (of 365 days), or \"for ever\"";
+
+impl FromStr for Keep {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        if text == "for ever" {
+            return Ok(Self::Ever);
+        }
+        let days = text.split_once(' ').and_then(|(count, unit)| {
+            let count: u32 = count.parse().ok().filter(|count| *count > 0)?;
+            let unit = match unit {
+                "day" | "days" => 1,
+                "week" | "weeks" => 7,
+                "year" | "years" => 365,
+                _ => return None,
+            };
+            count.checked_mul(unit)
+        });
+        days.map(Self::Days).ok_or_else(|| NameError::new("a time to keep packages", text, PERIODS))
+    }
+}
+
+impl FromStr for Dated {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        match text {
+            "upload" => Ok(Self::Upload),
+            "version" => Ok(Self::Version),
+            _ => Err(NameError::new("a kind of date", text, "it is `upload` or `version`")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_counted_in_days() {
+        for (text, days) in [("1 day", 1), ("30 days", 30), ("52 weeks", 364), ("2 years", 730)] {
+            assert_eq!(text.parse::<Keep>(), Ok(Keep::Days(days)), "{text}");
+        }
+        assert_eq!("for ever".parse::<Keep>(), Ok(Keep::Ever));
+        for text in ["", "30", "0 days", "-1 days", "30d", "2 months", "9999999999 days"] {
+            assert!(text.parse::<Keep>().is_err(), "{text}");
+        }
+    }
+}

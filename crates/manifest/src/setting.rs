@@ -1,0 +1,158 @@
+//! Values with places for what only a build knows.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use base::names::PackageName;
+
+/// A value with places for what only a build knows: `{devel}/lib`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting(String);
+
+/// What fills a place in a [`Setting`].
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Filling {
+    /// `{devel}`: the expanded tree of the devel package of the same build.
+    Devel,
+    /// `{source}`: the project's checkout, a copy of which is built.
+    Source,
+    /// `{python}`: the Python that builds.
+    Python,
+    /// `{jobs}`: how many processes it may start at once.
+    Jobs,
+    /// `{isas}`: the ISAs of the build, `;` between.
+    Isas,
+    /// `{prefix}`: the directory that this native project is installed into.
+    Prefix,
+    /// `{prefix:NAME}`: the same of another native project, which is built before.
+    PrefixOf(PackageName),
+    /// `{docs}`: the directory that documentation is written into.
+    Docs,
+    /// `{NAME}`: a `variable` of the manifest.
+    Variable(String),
+}
+
+impl Filling {
+    /// Every place with a fixed word.
+    pub const FIXED: [Self; 7] =
+        [Self::Devel, Self::Source, Self::Python, Self::Jobs, Self::Isas, Self::Prefix, Self::Docs];
+
+    /// Its word, which stands in braces.
+    pub fn word(&self) -> String {
+        match self {
+            Self::Devel => "devel".to_owned(),
+            Self::Source => "source".to_owned(),
+            Self::Python => "python".to_owned(),
+            Self::Jobs => "jobs".to_owned(),
+            Self::Isas => "isas".to_owned(),
+            Self::Prefix => "prefix".to_owned(),
+            Self::Docs => "docs".to_owned(),
+            Self::PrefixOf(name) => format!("prefix:{name}"),
+            Self::Variable(name) => name.clone(),
+        }
+    }
+
+    /// What a word in braces means; `None` where rockpack has no such word: shells and CMake have braces too.
+    fn of(word: &str) -> Option<Self> {
+        if let Some(name) = word.strip_prefix("prefix:") {
+            return name.parse().ok().map(Self::PrefixOf);
+        }
+        let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+        if !word.starts_with(|c: char| c.is_ascii_lowercase()) || !word.chars().all(fine) {
+            return None;
+        }
+        let fixed = Self::FIXED.into_iter().find(|fixed| fixed.word() == word);
+        Some(fixed.unwrap_or_else(|| Self::Variable(word.to_owned())))
+    }
+}
+
+impl Setting {
+    /// The value as it stands in the manifest.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Everything that has a place in it.
+    pub fn places(&self) -> BTreeSet<Filling> {
+        places(&self.0)
+    }
+
+    /// Whether it has a place for this.
+    pub fn wants(&self, filling: &Filling) -> bool {
+        self.places().contains(filling)
+    }
+}
+
+/// Everything that has a place in a text.
+pub fn places(text: &str) -> BTreeSet<Filling> {
+    parts(text).filter_map(Result::ok).collect()
+}
+
+/// Fills the places of a text, once: what fills one is not looked through for others. Where `fill` gives
+/// nothing, the place stays.
+pub fn fill(text: &str, fill: impl Fn(&Filling) -> Option<String>) -> String {
+    let part = |part: Result<Filling, &str>| match part {
+        Ok(filling) => fill(&filling).unwrap_or_else(|| format!("{{{}}}", filling.word())),
+        Err(text) => text.to_owned(),
+    };
+    parts(text).map(part).collect()
+}
+
+/// A text's places, and what is between them. `${word}` is a shell's.
+fn parts(text: &str) -> impl Iterator<Item = Result<Filling, &str>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if let Some((filling, behind)) = place_at(rest) {
+            rest = behind;
+            return Some(Ok(filling));
+        }
+        let is_place = |at: &usize| !rest[..*at].ends_with('$') && place_at(&rest[*at..]).is_some();
+        let end = rest.match_indices('{').map(|(at, _)| at).filter(|at| *at > 0).find(is_place);
+        let (part, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = behind;
+        (!part.is_empty()).then_some(Err(part))
+    })
+}
+
+/// The place that a text begins with, and what is behind it.
+fn place_at(text: &str) -> Option<(Filling, &str)> {
+    let (word, behind) = text.strip_prefix('{')?.split_once('}')?;
+    Some((Filling::of(word)?, behind))
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// Any text is one; whether the manifest has what it wants is known when all of that is read.
+impl FromStr for Setting {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_filled_once_and_other_braces_stay() {
+        let text = "-DA={devel}/b;${HOME}${devel};{\"a\": 1};{source};{prefix:a-1}{targets}";
+        let setting: Setting = text.parse().unwrap();
+        assert!(setting.wants(&Filling::Devel) && !setting.wants(&Filling::Jobs));
+        let filled = fill(setting.as_str(), |f| {
+            (*f != Filling::Source).then(|| format!("{{{}}}", f.word().to_uppercase()))
+        });
+        assert_eq!(
+            filled,
+            "-DA={DEVEL}/b;${HOME}${devel};{\"a\": 1};{source};{PREFIX:A-1}{TARGETS}"
+        );
+        let once = fill("{targets}", |_| Some("{jobs}".to_owned()));
+        assert_eq!(once, "{jobs}");
+    }
+}

@@ -1,0 +1,161 @@
+//! Where the artifacts of builds are kept.
+
+use std::fmt;
+use std::str::FromStr;
+
+use base::names::System;
+use base::source::{Spanned, nearest};
+
+/// What can stand in braces in the address of a store.
+const PLACEHOLDERS: [&str; 3] = ["external", "run", "system"];
+/// How addresses of stores begin.
+const SCHEMES: [&str; 5] = ["s3://", "gs://", "az://", "https://", "file://"];
+
+/// `store "ci" url="s3://bucket/{external}{run}-{system}/" unsigned=#true`: an object store
+/// with the artifacts of many runs.
+#[derive(Debug, Clone)]
+pub struct StoreRule {
+    /// What the command line calls it.
+    pub name: Spanned<String>,
+    /// The address of a run in it.
+    pub url: Spanned<StoreUrl>,
+    /// Requests are not signed, as for buckets that everybody may read.
+    pub unsigned: bool,
+}
+
+/// The address of a run's artifacts, with placeholders: `{run}`, and perhaps `{system}` and `{external}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreUrl(String);
+
+/// Which run is meant.
+#[derive(Debug, Clone, Copy)]
+pub struct RunName<'a> {
+    /// `{run}`: its number.
+    pub run: &'a str,
+    /// `{system}`.
+    pub system: System,
+    /// `{external}`: of another repository, as `owner-name`; stands in the address with a `/` behind.
+    pub external: Option<&'a str>,
+}
+
+/// Why a text is no address of a store, or a run none of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreUrlError {
+    /// The text.
+    pub url: String,
+    /// What is wrong with it, as a sentence without its subject.
+    pub reason: String,
+}
+
+impl fmt::Display for StoreUrlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` {}", self.url, self.reason)
+    }
+}
+
+impl StoreUrl {
+    /// The address with its placeholders.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The address of a run.
+    ///
+    /// # Errors
+    /// When the name of the run has characters that no such name has, or is of a kind that the address
+    /// has no place for.
+    pub fn of_run(&self, name: RunName<'_>) -> Result<String, StoreUrlError> {
+        let error = |text: &str, reason: &str| StoreUrlError {
+            url: text.to_owned(),
+            reason: reason.to_owned(),
+        };
+        for text in [Some(name.run), name.external].into_iter().flatten() {
+            let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+            if text.is_empty() || !text.chars().all(fine) || text.starts_with('.') {
+                return Err(error(
+                    text,
+                    "is no part of a run's address: use letters, digits, `-`, `_` and `.`",
+                ));
+            }
+        }
+        if name.external.is_some() && !self.0.contains("{external}") {
+            return Err(error(&self.0, "has no `{external}` for other repositories"));
+        }
+        let external = name.external.map(|text| format!("{text}/")).unwrap_or_default();
+        let filled = self.0.replace("{external}", &external).replace("{run}", name.run);
+        Ok(filled.replace("{system}", name.system.as_str()))
+    }
+}
+
+impl FromStr for StoreUrl {
+    type Err = StoreUrlError;
+
+    fn from_str(text: &str) -> Result<Self, StoreUrlError> {
+        let error = |reason: String| Err(StoreUrlError { url: text.to_owned(), reason });
+        if !SCHEMES
+            .iter()
+            .any(|scheme| text.strip_prefix(scheme).is_some_and(|rest| !rest.is_empty()))
+        {
+            return error(format!("begins with none of {}", SCHEMES.join(", ")));
+        }
+        let authority = text.split("://").nth(1).and_then(|rest| rest.split('/').next());
+        if authority.is_some_and(|authority| authority.contains('@') && authority.contains(':')) {
+            return Err(StoreUrlError {
+                url: format!("{}://…", text.split("://").next().unwrap_or_default()),
+                reason: "has a password; credentials come from variables of the environment"
+                    .to_owned(),
+            });
+        }
+        for part in text.split('{').skip(1) {
+            let name = part.split('}').next().unwrap_or_default();
+            if !part.contains('}') || !PLACEHOLDERS.contains(&name) {
+                let near =
+                    nearest(name, PLACEHOLDERS).map(|near| format!("; did you mean `{{{near}}}`?"));
+                return error(format!(
+                    "has a placeholder that nothing fills: `{{{name}}}`{}",
+                    near.unwrap_or_default()
+                ));
+            }
+        }
+        if !text.contains("{run}") {
+            return error("has no `{run}`, so that every run would be the same".to_owned());
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_has_an_address_in_the_store() {
+        let url: StoreUrl = "s3://ci/{external}{run}-{system}/".parse().unwrap();
+        let name = RunName { run: "17", system: System::Windows, external: None };
+        assert_eq!(url.of_run(name).unwrap(), "s3://ci/17-windows/");
+        let fork = RunName { system: System::Linux, external: Some("a-b"), ..name };
+        assert_eq!(url.of_run(fork).unwrap(), "s3://ci/a-b/17-linux/");
+        for (run, external) in [("../x", None), ("", None), ("17", Some("a/b")), ("..", None)] {
+            assert!(url.of_run(RunName { run, external, ..name }).is_err());
+        }
+        let own: StoreUrl = "file:///srv/{run}".parse().unwrap();
+        assert_eq!(own.of_run(name).unwrap(), "file:///srv/17");
+        assert!(own.of_run(fork).unwrap_err().to_string().contains("{external}"));
+    }
+
+    #[test]
+    fn an_address_has_a_scheme_and_a_run() {
+        for (text, why) in [
+            ("bucket/{run}", "begins with none of"),
+            ("s3://", "begins with none of"),
+            ("ftp://a/{run}", "begins with none of"),
+            ("s3://a/{runs}", "did you mean `{run}`?"),
+            ("s3://a/{run", "`{run}`"),
+            ("s3://a/", "no `{run}`"),
+            ("s3://u:hunter2@a/{run}", "`s3://…` has a password"),
+        ] {
+            let error = text.parse::<StoreUrl>().unwrap_err().to_string();
+            assert!(error.contains(why) && !error.contains("hunter2"), "{error}");
+        }
+    }
+}

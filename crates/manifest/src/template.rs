@@ -1,0 +1,82 @@
+//! Names with a place for the target: `rocm-sdk-device-{isa}`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use base::target::Variant;
+
+/// A text that may have a placeholder in it, such as `{isa}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template(String);
+
+impl Template {
+    /// The text as it stands in the manifest.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text with its placeholder.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it has a placeholder at all.
+    pub fn has_placeholder(&self) -> bool {
+        self.placeholders().next().is_some()
+    }
+
+    /// The text for whatever target, to see whether names are possible.
+    pub fn filled(&self) -> String {
+        let mut text = self.0.clone();
+        for placeholder in self.placeholders() {
+            text = text.replace(&format!("{{{placeholder}}}"), "x");
+        }
+        text
+    }
+
+    /// The names between `{` and `}`, in order.
+    pub fn placeholders(&self) -> impl Iterator<Item = &str> {
+        self.0.split('{').skip(1).map(|rest| rest.split_once('}').map_or(rest, |(name, _)| name))
+    }
+
+    /// The text for one target.
+    pub fn fill(&self, variant: &Variant) -> String {
+        variant.fill(&self.0)
+    }
+
+    /// The text for one target as an identifier: what cannot stand in one becomes `_`.
+    pub fn fill_identifier(&self, variant: &Variant) -> String {
+        self.fill(variant).replace(['-', '.'], "_")
+    }
+}
+
+/// A text with a placeholder that nothing can fill.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` has an unknown placeholder `{{{placeholder}}}`")]
+pub struct TemplateError {
+    /// The text as it was given.
+    pub text: String,
+    /// What stands between the braces.
+    pub placeholder: String,
+}
+
+impl FromStr for Template {
+    type Err = TemplateError;
+
+    fn from_str(text: &str) -> Result<Self, TemplateError> {
+        let template = Self::new(text);
+        // Which splits there are is known where the line is read.
+        let is_word = |p: &&str| !p.is_empty() && p.chars().all(|c| c.is_ascii_lowercase());
+        let unknown = template.placeholders().find(|p| !is_word(p)).map(str::to_owned);
+        match unknown {
+            Some(placeholder) => Err(TemplateError { text: text.to_owned(), placeholder }),
+            None => Ok(template),
+        }
+    }
+}
+
+impl fmt::Display for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}

@@ -1,0 +1,117 @@
+//! What is doubtful in a manifest, though it can be meant.
+
+use super::{LicenseExpression, Manifest, Package, PackageKind, RpathRule};
+use base::names::{PackageName, RelPath};
+use base::source::{Code, Place, Problem, Problems, Spanned};
+use base::target::{Per, Target};
+
+/// In the order of the file.
+pub(super) fn of(manifest: &Manifest) -> Problems {
+    let mut problems = Problems::new();
+    manifest.project.licenses.iter().for_each(|of| problems.extend(deprecated(&of.license)));
+    for package in manifest.packages.values() {
+        package.license.iter().for_each(|license| problems.extend(deprecated(license)));
+        package.rpaths.iter().for_each(|rule| problems.extend(rpath(rule)));
+        for alias in &package.aliases {
+            let directory = alias.path.value.parent();
+            problems
+                .extend(directory.map_or_else(Problems::new, |d| elsewhere(&d, &alias.path.place)));
+        }
+        problems.extend(overlay(package));
+    }
+    problems.extend(unoffered(manifest));
+    problems
+}
+
+/// Packages that no extra of the selector offers and no package requires.
+pub(super) fn unoffered(manifest: &Manifest) -> Problems {
+    let mut problems = Problems::new();
+    let packages = || manifest.packages.values();
+    let Some(selector) = packages().find(|p| p.kind == PackageKind::Selector) else {
+        return problems;
+    };
+    let relied_on = |name: &PackageName| {
+        packages().any(|p| {
+            let of_indexes = p.indexes.iter().flat_map(|index| &index.requires);
+            p.requires.iter().chain(of_indexes).any(|r| r.package.value == *name)
+                || p.extras.iter().any(|extra| extra.package.value == *name)
+        })
+    };
+    for package in packages().filter(|p| p.kind != PackageKind::Selector) {
+        if !relied_on(&package.name.value) {
+            problems.push(never_installed(package, selector));
+        }
+    }
+    problems
+}
+
+fn never_installed(package: &Package, selector: &Package) -> Problem {
+    let name = &*package.name;
+    let apart = |target: Target| {
+        let (own, other) = (selector.distribution_for(target), package.distribution_for(target));
+        own.zip(other).is_some_and(|(a, b)| b.per != Per::None && a.per != b.per)
+    };
+    let pick = if Target::ALL.into_iter().any(apart) { " offer=\"all\"" } else { "" };
+    Problem::warning(
+        Code::NotOffered,
+        format!("no extra offers package `{name}`, and no package requires it"),
+    )
+    .label(&package.name.place, "nothing installs it but its own name")
+    .label(&selector.name.place, "no line here offers it")
+    .of_fact(name.as_str())
+    .help(format!("add to `{}`: extra \"{name}\" package=\"{name}\"{pick}", *selector.name))
+}
+
+fn deprecated(license: &Spanned<LicenseExpression>) -> Problems {
+    let mut problems = Problems::new();
+    for id in license.value.deprecated() {
+        // Those of GNU were given up because they leave open whether later versions count.
+        let gnu = spdx::license_id(id).is_some_and(spdx::LicenseId::is_gnu);
+        let help = if gnu {
+            format!("say which is meant: `{id}-only` or `{id}-or-later`")
+        } else {
+            "see https://spdx.org/licenses for its successor".to_owned()
+        };
+        problems.push(
+            Problem::warning(Code::DeprecatedLicense, format!("`{id}` is a deprecated identifier"))
+                .label(&license.place, "the SPDX list has others for it")
+                .help(help),
+        );
+    }
+    problems
+}
+
+fn rpath(rule: &RpathRule) -> Problems {
+    elsewhere(&rule.directory, &rule.package.place)
+}
+
+/// Libraries are installed below `lib`, `lib64` and the like.
+fn elsewhere(directory: &RelPath, place: &Place) -> Problems {
+    if directory.segments().any(|segment| segment.starts_with("lib")) {
+        return Problems::new();
+    }
+    Problem::warning(
+        Code::NotALibraryDirectory,
+        format!("`{directory}` is hardly a directory of libraries"),
+    )
+    .label(place, "no segment of it begins with `lib`")
+    .help("correct the directory, if this was not meant")
+    .into()
+}
+
+fn overlay(package: &Package) -> Problems {
+    let Some(owner) = package
+        .overlay
+        .as_ref()
+        .filter(|owner| package.requires.iter().all(|r| r.package.value != owner.value))
+    else {
+        return Problems::new();
+    };
+    Problem::warning(
+        Code::OverlayNotRequired,
+        format!("package `{}` overlays `{}` and does not require it", *package.name, owner.value),
+    )
+    .label(&owner.place, "installed alone, its files lie in a directory that no package has")
+    .help(format!("add the line `requires \"{}\"`", owner.value))
+    .into()
+}

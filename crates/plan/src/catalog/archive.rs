@@ -1,0 +1,262 @@
+//! Artifacts that come as one compressed tar archive.
+//!
+//! A tar archive cannot be read out of order, and wheels are written in another order than
+//! archives; so an archive is unpacked once, into a file without a name.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read, Seek};
+
+use liblzma::stream::{CONCATENATED, Stream};
+
+use super::layout::{MANIFEST, Storage};
+use super::members::{Member, Members};
+use super::scratch::{AppendError, ScratchFile};
+use base::names::RelPath;
+use base::text::human_size;
+use wheel::unpacking::{MemberFault, MemberKind, Rest, Rules, TarMember, TarReader};
+
+/// How much memory a decoder may take: enough for what `xz -9` and `zstd --ultra` make.
+pub(super) const MEMORY: u64 = 160 << 20;
+/// Into how many bytes one byte can be unpacked at most: zstd takes four for 128 KiB of the same, and xz more.
+const DENSEST: u64 = 1 << 16;
+
+/// Why an archive could not be unpacked.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum UnpackError {
+    #[error("cannot read archive {archive}")]
+    Read { archive: String, source: io::Error },
+    #[error("archive {archive}: {fault}")]
+    Member { archive: String, fault: MemberFault },
+    #[error("the first member of archive {archive} is `{member}`; it has to be {MANIFEST}")]
+    First { archive: String, member: String },
+    #[error(
+        "archive {archive}: a header says that `{member}` has {}, more than can be packed in {}",
+        human_size(*.size), human_size(*.packed)
+    )]
+    Impossible { archive: String, member: RelPath, size: u64, packed: u64 },
+    #[error(
+        "there is no room to unpack archive {archive}: its next file, `{member}`, has {}, and {} are free",
+        human_size(*.size), human_size(*.room)
+    )]
+    Room { archive: String, member: RelPath, size: u64, room: u64 },
+    #[error("archive {archive} is cut off: the zeros are missing with which tar archives end")]
+    CutOff { archive: String },
+    #[error("archive {archive} has something behind its last member that is not part of it")]
+    Stray { archive: String },
+    #[error("archive {archive} has hard links to hard links to hard links: too many to follow")]
+    Chain { archive: String },
+    #[error("cannot read `{member}` of archive {archive}")]
+    Content { archive: String, member: RelPath, source: io::Error },
+    #[error("cannot unpack archive {archive} into the temporary directory {directory}")]
+    Write { archive: String, directory: String, source: io::Error },
+}
+
+/// The reason to stop reading an archive: its bytes, or a member.
+enum Halt {
+    Unread(io::Error),
+    Refused(UnpackError),
+}
+
+impl From<io::Error> for Halt {
+    fn from(error: io::Error) -> Self {
+        Self::Unread(error)
+    }
+}
+
+impl From<UnpackError> for Halt {
+    fn from(error: UnpackError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+/// An archive that is unpacked.
+pub(super) struct Unpacking<'u> {
+    /// Its name.
+    pub(super) name: &'u str,
+    /// How many bytes it has, packed.
+    pub(super) packed: u64,
+    /// Where the bytes of its members go.
+    pub(super) file: &'u mut ScratchFile,
+    /// Its members, and where their bytes are.
+    pub(super) members: &'u mut Members,
+    /// The files that are wanted of it; all, and directories and links too, where it is not said.
+    pub(super) wanted: Option<&'u BTreeSet<RelPath>>,
+}
+
+impl Unpacking<'_> {
+    /// Unpacks an archive whose bytes come in order; one that has its artifacts elsewhere needs no file of them here.
+    /// Gives wanted hard links to members that are not wanted, with these members: their bytes have gone by.
+    pub(super) fn in_order(
+        &mut self,
+        packed: impl Read,
+        storage: Storage,
+    ) -> Result<BTreeSet<RelPath>, UnpackError> {
+        let bytes = decoder(packed, storage).map_err(|source| self.unread(source))?;
+        let (mut missed, mut is_first) = (BTreeSet::new(), true);
+        let read = TarReader::new(bytes, Rules::ARTIFACT)
+            .each(|member, bytes| self.take(member, bytes, &mut missed, &mut is_first));
+        self.end(read).map(|()| missed)
+    }
+
+    /// Unpacks an archive that can be read at any place: what is not wanted is not read. Gives the same as
+    /// [`Unpacking::in_order`].
+    pub(super) fn at_random(
+        &mut self,
+        bytes: impl Read + Seek,
+    ) -> Result<BTreeSet<RelPath>, UnpackError> {
+        let (mut missed, mut is_first) = (BTreeSet::new(), true);
+        let read = TarReader::new(bytes, Rules::ARTIFACT)
+            .each_seeking(|member, bytes| self.take(member, bytes, &mut missed, &mut is_first));
+        self.end(read).map(|()| missed)
+    }
+
+    fn unread(&self, source: io::Error) -> UnpackError {
+        UnpackError::Read { archive: self.name.to_owned(), source }
+    }
+
+    fn unwritten(&self, source: io::Error) -> UnpackError {
+        let directory = std::env::temp_dir().display().to_string();
+        UnpackError::Write { archive: self.name.to_owned(), directory, source }
+    }
+
+    /// Checks the end of an archive whose members were read: zeros, and not many.
+    fn end<R: Read>(&mut self, read: Result<Rest<R>, Halt>) -> Result<(), UnpackError> {
+        let archive = self.name.to_owned();
+        let mut rest = read.map_err(|halt| match halt {
+            Halt::Unread(source) => self.unread(source),
+            Halt::Refused(error) => error,
+        })?;
+        self.file.flush().map_err(|source| self.unwritten(source))?;
+        if let Some(fault) = rest.faults.pop() {
+            return Err(UnpackError::Member { archive, fault });
+        }
+        if !rest.is_whole {
+            return Err(UnpackError::CutOff { archive });
+        }
+        let is_filling = rest.is_filling().map_err(|source| self.unread(source))?;
+        if is_filling { Ok(()) } else { Err(UnpackError::Stray { archive }) }
+    }
+
+    /// Takes in the next member.
+    fn take(
+        &mut self,
+        member: &TarMember,
+        bytes: &mut dyn Read,
+        missed: &mut BTreeSet<RelPath>,
+        is_first: &mut bool,
+    ) -> Result<(), Halt> {
+        if let Some(fault) = member.faults.first().cloned() {
+            return Err(UnpackError::Member { archive: self.name.to_owned(), fault }.into());
+        }
+        if std::mem::take(is_first) && member.path != MANIFEST {
+            let (archive, member) = (self.name.to_owned(), member.path.clone());
+            return Err(UnpackError::First { archive, member }.into());
+        }
+        let path: RelPath = member.path.parse().map_err(io::Error::other)?;
+        if !self.takes(&path) {
+            return Ok(());
+        }
+        let unpacked = match &member.kind {
+            MemberKind::Directory => Member::Directory,
+            MemberKind::Symlink(text) => Member::Symlink(text.clone()),
+            MemberKind::HardLink(target) => {
+                let target = target.parse().map_err(io::Error::other)?;
+                let is_here = |target| self.takes(target) && !missed.contains(target);
+                match self.members.get(&target) {
+                    Some(found) if self.wanted.is_none() || is_here(&target) => found.clone(),
+                    _ => {
+                        missed.extend([path, target]);
+                        return Ok(());
+                    }
+                }
+            }
+            MemberKind::File | MemberKind::Special => self.content(member, bytes, &path)?,
+        };
+        self.members.insert(path, unpacked);
+        Ok(())
+    }
+
+    /// Whether a member is unpacked. The list of base directories always is, once.
+    fn takes(&self, path: &RelPath) -> bool {
+        if path.as_str() == MANIFEST {
+            return self.members.get(path).is_none();
+        }
+        self.wanted.is_none_or(|wanted| wanted.contains(path))
+    }
+
+    /// Checks that a member's size is one that it can have, and that there is room for it.
+    fn check_size(&self, member: &TarMember, path: &RelPath) -> Result<(), UnpackError> {
+        let (is_sparse, size) = (member.is_sparse, member.size);
+        let (archive, member) = (self.name.to_owned(), path.clone());
+        let (packed, room) = (self.packed, self.file.room());
+        if !is_sparse && size > packed.saturating_mul(DENSEST) {
+            return Err(UnpackError::Impossible { archive, member, size, packed });
+        }
+        if size > room {
+            return Err(UnpackError::Room { archive, member, size, room });
+        }
+        Ok(())
+    }
+
+    /// Unpacks a regular file.
+    fn content(
+        &mut self,
+        member: &TarMember,
+        bytes: &mut dyn Read,
+        path: &RelPath,
+    ) -> Result<Member, UnpackError> {
+        self.check_size(member, path)?;
+        let unread = |source| {
+            let (archive, member) = (self.name.to_owned(), path.clone());
+            UnpackError::Content { archive, member, source }
+        };
+        let executable = member.mode().map_err(unread)? & 0o111 != 0;
+        let piece = match self.file.append(bytes) {
+            Ok(piece) if piece.len() == member.size => piece,
+            Ok(_) => return Err(unread(io::ErrorKind::UnexpectedEof.into())),
+            Err(AppendError::Read(source)) => return Err(unread(source)),
+            Err(AppendError::Write(source)) => return Err(self.unwritten(source)),
+        };
+        Ok(Member::File { piece, executable })
+    }
+}
+
+/// What is in the archive's compressed stream.
+fn decoder<'r>(packed: impl Read + 'r, storage: Storage) -> io::Result<Box<dyn Read + 'r>> {
+    Ok(match storage {
+        Storage::Zstd => Box::new(zstd::Decoder::new(packed)?),
+        Storage::Xz => {
+            let stream = Stream::new_stream_decoder(MEMORY, CONCATENATED)?;
+            Box::new(liblzma::read::XzDecoder::new_stream(packed, stream))
+        }
+        Storage::Directory => Box::new(packed),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::scratch::Scratch;
+
+    #[test]
+    fn where_there_is_no_room_sizes_are_said_in_units() {
+        let mut header = tar::Header::new_gnu();
+        header.set_path(MANIFEST).unwrap();
+        header.set_size(5_000_000_000_000_000_000);
+        header.set_mode(0o644);
+        header.set_cksum();
+        let (mut file, mut members) = (Scratch::default().take().unwrap(), Members::default());
+        let mut unpacking = Unpacking {
+            name: "a.tar.zst",
+            packed: u64::MAX,
+            file: &mut file,
+            members: &mut members,
+            wanted: None,
+        };
+        let error = unpacking.in_order(&header.as_bytes()[..], Storage::Directory).unwrap_err();
+        let text = error.to_string();
+        let start = "there is no room to unpack archive a.tar.zst: its next file, \
+                     `artifact_manifest.txt`, has 5000000 TB, and ";
+        assert!(text.starts_with(start) && text.ends_with("B are free"), "{text}");
+    }
+}

@@ -1,0 +1,500 @@
+//! Artifacts in a directory of this machine: as directories, or as archives that are unpacked.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+use rayon::prelude::*;
+use walkdir::WalkDir;
+
+use super::checksum::SIDECAR;
+use super::layout::{self, Storage};
+use super::local_archive::LocalArchive;
+use super::lock::Taken;
+use super::members::Member;
+use super::packed::{self, Demands, Packed, unchecked};
+use super::results::{collect, unreadable};
+use super::scratch::{Scratch, ScratchFile};
+use super::source::{Listed, ListedEntry, ListedKind, OpenFile, Source, SourceFile};
+use super::unpacked::UnpackedArchive;
+use super::{ArtifactId, Ignored, Origin, Wanted};
+use base::identity::{FileState, Identity};
+use base::names::RelPath;
+use base::regular;
+use base::source::{Code, Problem, Problems};
+use binary::ReadAt;
+use wheel::archive::checksum::Sha256;
+
+/// The artifact directory on this machine; what its archives have is kept in temporary files for as long as this lives.
+#[derive(Debug)]
+pub struct Directory {
+    roots: BTreeMap<ArtifactId, Root>,
+    ignored: Vec<Ignored>,
+}
+
+/// An artifact.
+#[derive(Debug)]
+enum Root {
+    /// A directory, which somebody else can change.
+    Directory(PathBuf),
+    /// What an archive has.
+    Archive(UnpackedArchive),
+}
+
+impl Directory {
+    /// Finds the artifacts in `dir`. Archives are unpacked ([`Self::unpack`]), and checked with the checksums beside
+    /// them.
+    ///
+    /// # Errors
+    /// When `dir` cannot be read or has no artifact, or an archive is broken or not what its checksum says.
+    pub fn open(dir: &Path) -> Result<Self, Problems> {
+        Self::open_with(dir, &Demands::default())
+    }
+
+    /// The same, with what is demanded of archives.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and when an archive is not as demanded.
+    pub fn open_with(dir: &Path, demands: &Demands) -> Result<Self, Problems> {
+        Self::open_some(dir, demands, None)
+    }
+
+    /// The same, where of archives only some files are wanted: others are not unpacked.
+    ///
+    /// # Errors
+    /// As [`Self::open_with`].
+    pub fn open_some(
+        dir: &Path,
+        demands: &Demands,
+        wanted: Option<&Wanted>,
+    ) -> Result<Self, Problems> {
+        let (children, ignored) = children(dir)?;
+        // What is made of no artifact at all needs none.
+        if children.is_empty() && !wanted.is_some_and(Wanted::is_empty) {
+            return Err(empty(dir, &ignored).into());
+        }
+        let (archives, directories): (Vec<_>, Vec<_>) =
+            children.into_iter().partition(|child| child.packed.is_some());
+        let keys: BTreeSet<&str> =
+            archives.iter().filter_map(|child| Some(child.packed.as_ref()?.key())).collect();
+        if let Some(problem) = demands.lost(&keys) {
+            return Err(problem.into());
+        }
+        let is_wanted = |child: &Child| wanted.is_none_or(|wanted| wanted.takes(&child.id));
+        let archives = archives.into_iter().filter(is_wanted);
+        let archives: Vec<_> = archives.filter_map(|child| child.packed).collect();
+        let mut found = Self::unpack(&archives, demands, wanted)?;
+        let directories = directories.into_iter().map(|it| (it.id, Root::Directory(it.path)));
+        found.roots.extend(directories);
+        found.ignored = ignored;
+        Ok(found)
+    }
+
+    /// Unpacks archives, wherever they are, into files without names on the system's temporary directory (`TMPDIR`):
+    /// as many side by side as the pool of the caller has threads. Where it is said what is wanted, nothing else is
+    /// unpacked.
+    ///
+    /// # Errors
+    /// All that is wrong with any of them; nothing of any of them can be used then.
+    pub fn unpack(
+        archives: &[Box<dyn Packed>],
+        demands: &Demands,
+        wanted: Option<&Wanted>,
+    ) -> Result<Self, Problems> {
+        let scratch = Scratch::default();
+        if !archives.is_empty() {
+            // Where none can be made, that is said once, and not for each archive.
+            scratch.give_back(scratch_file(&scratch)?);
+        }
+        // The largest first: a thread that begins with one of them last keeps all others waiting.
+        let mut order: Vec<(usize, &dyn Packed)> =
+            archives.iter().map(|packed| &**packed).enumerate().collect();
+        order.sort_by_key(|(_, packed)| Reverse(packed.size()));
+        let unpacked = order.into_iter().par_bridge().map(|(place, packed)| {
+            (place, unpacked(packed, &scratch, demands, wanted).map_err(Problems::from))
+        });
+        let mut unpacked: Vec<_> = unpacked.collect();
+        unpacked.sort_by_key(|(place, _)| *place);
+        let unpacked = collect(unpacked.into_iter().map(|(_, unpacked)| unpacked).collect())?;
+        let roots = unpacked.into_iter().map(|(id, archive)| (id, Root::Archive(archive)));
+        Ok(Self { roots: roots.collect(), ignored: Vec::new() })
+    }
+
+    /// The archives that were unpacked, sorted by key.
+    pub fn taken(&self) -> Vec<&Taken> {
+        let archives = self.roots.values().filter_map(|root| match root {
+            Root::Archive(archive) => Some(&archive.taken),
+            Root::Directory(_) => None,
+        });
+        let mut taken: Vec<_> = archives.collect();
+        taken.sort_by(|a, b| a.archive.key.cmp(&b.archive.key));
+        taken
+    }
+
+    /// Artifacts that are directories: nothing has checksums of them.
+    pub fn directories(&self) -> impl Iterator<Item = &ArtifactId> {
+        let is_directory = |root: &Root| matches!(root, Root::Directory(_));
+        self.roots.iter().filter(move |(_, root)| is_directory(root)).map(|(id, _)| id)
+    }
+
+    /// What is doubtful: archives that nobody vouches for.
+    pub fn warnings(&self) -> Problems {
+        let unvouched = self.taken().into_iter().filter(|taken| !taken.vouched);
+        let keys: Vec<&str> = unvouched.map(|taken| taken.archive.key.as_str()).collect();
+        if keys.is_empty() { Problems::new() } else { unchecked(&keys, false).into() }
+    }
+
+    /// The file that has the bytes of `origin`; `None` if the artifact is an archive, or is not here.
+    pub fn path(&self, origin: &Origin) -> Option<PathBuf> {
+        match self.roots.get(&origin.artifact)? {
+            Root::Directory(root) => Some(path_of(root, origin)),
+            Root::Archive(_) => None,
+        }
+    }
+
+    fn root(&self, artifact: &ArtifactId) -> io::Result<&Root> {
+        self.roots.get(artifact).ok_or_else(|| {
+            let what = format!("artifact `{artifact}` is not here");
+            io::Error::new(io::ErrorKind::NotFound, what)
+        })
+    }
+}
+
+impl Source for Directory {
+    fn artifacts(&self) -> Vec<ArtifactId> {
+        self.roots.keys().cloned().collect()
+    }
+
+    fn ignored(&self) -> &[Ignored] {
+        &self.ignored
+    }
+
+    fn text(&self, artifact: &ArtifactId, path: &str, most: u64) -> io::Result<String> {
+        match self.root(artifact)? {
+            Root::Directory(root) => regular::read_to_string(below(root, path), most),
+            Root::Archive(archive) => archive.text(&path.parse().map_err(io::Error::other)?, most),
+        }
+    }
+
+    fn list(
+        &self,
+        artifact: &ArtifactId,
+        base: &RelPath,
+    ) -> Result<Option<Vec<ListedEntry>>, Problem> {
+        match self.roots.get(artifact) {
+            None => Ok(None),
+            Some(Root::Directory(root)) => {
+                let is_link = |dir: &RelPath| below(root, dir.as_str()).is_symlink();
+                not_behind_a_link(artifact, base, is_link)?;
+                let dir = below(root, base.as_str());
+                Ok(dir.is_dir().then(|| walk(artifact, &dir)))
+            }
+            Some(Root::Archive(archive)) => {
+                let members = &archive.members;
+                let is_link = |dir: &RelPath| matches!(members.get(dir), Some(Member::Symlink(_)));
+                not_behind_a_link(artifact, base, is_link)?;
+                Ok(members.list(base))
+            }
+        }
+    }
+
+    fn archive(&self, artifact: &ArtifactId) -> Option<Sha256> {
+        let Root::Archive(archive) = self.roots.get(artifact)? else { return None };
+        Some(archive.taken.archive.sha256)
+    }
+
+    fn find(&self, origin: &Origin) -> io::Result<Box<dyn SourceFile>> {
+        Ok(match self.root(&origin.artifact)? {
+            Root::Directory(root) => Box::new(DirectoryFile::find(path_of(root, origin))?),
+            Root::Archive(archive) => Box::new(archive.find(&origin.base.join(&origin.path))?),
+        })
+    }
+
+    fn open(&self, origin: &Origin) -> io::Result<Box<dyn OpenFile>> {
+        match self.root(&origin.artifact)? {
+            Root::Directory(root) => {
+                let file = regular::open_unlinked(path_of(root, origin))?;
+                let seen = Seen::of(&file.metadata()?);
+                Ok(Box::new(Opened { file, seen }))
+            }
+            Root::Archive(archive) => archive.find(&origin.base.join(&origin.path))?.open(),
+        }
+    }
+}
+
+/// The path of a file in an artifact directory.
+fn path_of(root: &Path, origin: &Origin) -> PathBuf {
+    below(&below(root, origin.base.as_str()), origin.path.as_str())
+}
+
+/// What was seen of a file.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    state: FileState,
+    executable: bool,
+}
+
+impl Seen {
+    fn of(found: &Metadata) -> Self {
+        let executable = found.permissions().mode() & 0o111 != 0;
+        Self { state: FileState::of(found), executable }
+    }
+}
+
+/// A file of an artifact directory.
+#[derive(Debug)]
+struct DirectoryFile {
+    path: PathBuf,
+    seen: Seen,
+    identity: Identity,
+}
+
+impl DirectoryFile {
+    fn find(path: PathBuf) -> io::Result<Self> {
+        let found = fs::symlink_metadata(&path)?;
+        regular::check(&path, &found)?;
+        let identity = Identity::File(FileState::of(&found));
+        Ok(Self { path, identity, seen: Seen::of(&found) })
+    }
+}
+
+impl SourceFile for DirectoryFile {
+    fn len(&self) -> u64 {
+        self.seen.state.size
+    }
+
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn open(&self) -> io::Result<Box<dyn OpenFile>> {
+        let file = regular::open_unlinked(&self.path)?;
+        Ok(Box::new(Opened { file, seen: self.seen }))
+    }
+
+    fn read_ahead(&self, offset: u64, len: u64) {
+        if let Ok(file) = regular::open_unlinked(&self.path) {
+            regular::read_ahead(&file, offset, len);
+        }
+    }
+}
+
+/// A file that is open, and what was seen of it before.
+struct Opened {
+    file: fs::File,
+    seen: Seen,
+}
+
+impl ReadAt for Opened {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.seen.state.size)
+    }
+
+    fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(offset, buf).map_err(|error| {
+            if error.kind() != io::ErrorKind::UnexpectedEof {
+                return error;
+            }
+            let path = self.file.path().display();
+            let what = format!("{path} became shorter since it was scanned");
+            io::Error::new(error.kind(), what)
+        })
+    }
+}
+
+impl OpenFile for Opened {
+    fn is_executable(&self) -> bool {
+        self.seen.executable
+    }
+
+    fn check_unchanged(&self) -> io::Result<()> {
+        if FileState::of(&self.file.metadata()?).has_same_content(&self.seen.state) {
+            return Ok(());
+        }
+        let path = self.file.path().display();
+        Err(io::Error::other(format!("{path} was changed while packages were made of it")))
+    }
+}
+
+/// The archives in a directory; nothing of them is read.
+///
+/// # Errors
+/// When the directory cannot be read, or has an artifact twice.
+pub fn archives(dir: &Path) -> Result<Vec<Box<dyn Packed>>, Problems> {
+    Ok(children(dir)?.0.into_iter().filter_map(|child| child.packed).collect())
+}
+
+struct Child {
+    id: ArtifactId,
+    path: PathBuf,
+    /// What an archive is.
+    packed: Option<Box<dyn Packed>>,
+}
+
+fn children(dir: &Path) -> Result<(Vec<Child>, Vec<Ignored>), Problems> {
+    let cannot = |e: std::io::Error| {
+        Problem::error(Code::UnreadableArtifact, format!("cannot read the artifact directory: {e}"))
+    };
+    let (mut children, mut ignored, mut sidecars) = (Vec::new(), Vec::new(), BTreeMap::new());
+    for entry in fs::read_dir(dir).map_err(cannot)? {
+        let entry = entry.map_err(cannot)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let parsed = match fs::metadata(entry.path()) {
+            Ok(metadata) => layout::parse_child(&name, metadata.is_dir())
+                .map(|(id, storage)| (id, storage, metadata.len())),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                Err("a link to nothing".to_owned())
+            }
+            Err(e) => return Err(cannot(e).into()),
+        };
+        match (parsed, name.strip_suffix(SIDECAR)) {
+            (Ok((id, storage, size)), _) => {
+                children.push((id, storage, size, entry.path(), name));
+            }
+            (Err(_), Some(of)) => _ = sidecars.insert(of.to_owned(), (entry.path(), name)),
+            (Err(reason), None) => ignored.push(Ignored { name, reason }),
+        }
+    }
+    let mut sidecar = |key: &str| sidecars.remove(key).map(|(path, _)| path);
+    let mut children: Vec<Child> = children
+        .into_iter()
+        .map(|(id, storage, size, path, key)| {
+            let local = || LocalArchive { sidecar: sidecar(&key), path: path.clone(), key, size };
+            let packed =
+                (storage != Storage::Directory).then(|| Box::new(local()) as Box<dyn Packed>);
+            Child { id, path, packed }
+        })
+        .collect();
+    ignored.extend(sidecars.into_values().map(|(_, name)| Ignored {
+        name,
+        reason: "a checksum of an archive that is not here".to_owned(),
+    }));
+    children.sort_by(|a, b| a.id.cmp(&b.id));
+    ignored.sort_by(|a, b| a.name.cmp(&b.name));
+    once(&children)?;
+    Ok((children, ignored))
+}
+
+/// A directory without artifacts.
+fn empty(dir: &Path, ignored: &[Ignored]) -> Problem {
+    let found = if ignored.is_empty() {
+        "it is empty".to_owned()
+    } else {
+        format!("none of its {} children is one", ignored.len())
+    };
+    Problem::error(Code::NoArtifacts, format!("no artifact in {}: {found}", dir.display()))
+        .help("give the directory whose children are named {name}_{component}_{family}, such as `base_lib_generic`")
+}
+
+/// Checks that no artifact is there twice.
+fn once(children: &[Child]) -> Result<(), Problem> {
+    let twice = children.windows(2).find(|pair| pair[0].id == pair[1].id);
+    twice.map_or(Ok(()), |pair| {
+        let [id, one, other] = [
+            pair[0].id.to_string(),
+            pair[0].path.display().to_string(),
+            pair[1].path.display().to_string(),
+        ];
+        let what = format!("artifact `{id}` is there twice: {one} and {other}");
+        Err(Problem::error(Code::ArtifactTwice, what)
+            .help("keep the directory or the archive, and remove the other"))
+    })
+}
+
+/// Unpacks an archive, and gives its artifact.
+fn unpacked(
+    packed: &dyn Packed,
+    scratch: &Scratch,
+    demands: &Demands,
+    wanted: Option<&Wanted>,
+) -> Result<(ArtifactId, UnpackedArchive), Problem> {
+    let (id, storage) = layout::parse_child(packed.key(), false)
+        .map_err(|e| Problem::error(Code::BrokenArchive, format!("{}: {e}", packed.place())))?;
+    let mut file = scratch_file(scratch)?;
+    let nothing = BTreeSet::new();
+    let partial = wanted.is_some_and(|wanted| wanted.is_partial(&id));
+    let wanted = wanted.map(|wanted| wanted.members(&id).unwrap_or(&nothing));
+    let archive = packed::unpack(packed, storage, &mut file, demands, wanted, partial)?;
+    scratch.give_back(file);
+    Ok((id, archive))
+}
+
+fn scratch_file(scratch: &Scratch) -> Result<ScratchFile, Problem> {
+    let taken = scratch.take();
+    taken.map_err(|e| packed::of_this_machine(e.to_string()))
+}
+
+/// A base directory behind a link could be anywhere: the link is refused, wherever it leads.
+fn not_behind_a_link(
+    id: &ArtifactId,
+    base: &RelPath,
+    is_link: impl Fn(&RelPath) -> bool,
+) -> Result<(), Problem> {
+    let above = std::iter::successors(Some(base.clone()), RelPath::parent);
+    let link = above.filter(is_link).last();
+    link.map_or(Ok(()), |link| {
+        let what =
+            format!("base directory `{base}` of artifact `{id}` leads through the link `{link}`");
+        Err(Problem::error(Code::BaseDirectory, what)
+            .help(format!("list the directory itself in {}", layout::MANIFEST)))
+    })
+}
+
+/// Everything below a base directory.
+fn walk(id: &ArtifactId, dir: &Path) -> Vec<ListedEntry> {
+    let found: Vec<_> = WalkDir::new(dir).min_depth(1).sort_by_file_name().into_iter().collect();
+    // One artifact can have more files than all the others together.
+    let listed = found.into_par_iter().with_min_len(32).map(|found| {
+        let found = found.map_err(|e| {
+            Problem::error(Code::UnreadableArtifact, format!("cannot read artifact `{id}`: {e}"))
+        });
+        found.and_then(|found| listed(id, dir, &found))
+    });
+    listed.collect()
+}
+
+fn listed(id: &ArtifactId, dir: &Path, found: &walkdir::DirEntry) -> ListedEntry {
+    let path = relative(id, dir, found.path())?;
+    let cannot = |e: &dyn std::fmt::Display| unreadable(id, &path, e);
+    let kind = if found.file_type().is_dir() {
+        ListedKind::Directory
+    } else if found.file_type().is_symlink() {
+        let target = fs::read_link(found.path()).map_err(|e| cannot(&e))?;
+        let target = target.to_str().ok_or_else(|| cannot(&"its link text is not UTF-8"))?;
+        ListedKind::Symlink(target.to_owned())
+    } else if found.file_type().is_file() {
+        ListedKind::File
+    } else {
+        return Err(cannot(&"it is a device, socket or pipe, which packages cannot hold"));
+    };
+    Ok(Listed { path, kind })
+}
+
+fn relative(id: &ArtifactId, dir: &Path, path: &Path) -> Result<RelPath, Problem> {
+    let below = path.strip_prefix(dir).unwrap_or(path);
+    let Some(text) = below.to_str() else {
+        let shown = below.to_string_lossy();
+        return Err(Problem::error(
+            Code::UnpackableFile,
+            format!(
+                "artifact `{id}` has a file whose name is not UTF-8: `{}`",
+                shown.escape_debug()
+            ),
+        )
+        .help("installers reject such names; rename the file in the build that installs it"));
+    };
+    let text = if cfg!(windows) { text.replace('\\', "/") } else { text.to_owned() };
+    text.parse().map_err(|e| {
+        Problem::error(Code::UnpackableFile, format!("artifact `{id}` has a file whose path {e}"))
+            .help("rename the file in the build that installs it")
+    })
+}
+
+/// `path` with `/` between segments, below `root`.
+fn below(root: &Path, path: &str) -> PathBuf {
+    path.split('/').fold(root.to_path_buf(), |dir, segment| dir.join(segment))
+}

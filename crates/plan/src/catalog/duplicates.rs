@@ -1,0 +1,83 @@
+//! Files that several artifacts install at one path: the same bytes or not?
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use rayon::prelude::*;
+
+use super::checksum::Hashing;
+use super::results::{collect, unreadable};
+use super::source::Source;
+use super::{Catalog, EntryKind, Origin};
+use base::names::Family;
+use base::source::Problems;
+
+/// How much is read at once.
+const PIECE: usize = 1 << 20;
+
+/// Hashes the files that another artifact installs too, so that planning can tell whether
+/// both mean the same file without reading one.
+pub(super) fn hash(catalog: &mut Catalog, source: &dyn Source) -> Result<(), Problems> {
+    let wanted = duplicated(catalog);
+    let hashed = wanted
+        .par_iter()
+        .map(|&(artifact, entry)| sha256(catalog, source, artifact, entry))
+        .collect();
+    for (&(artifact, entry), digest) in wanted.iter().zip(collect(hashed)?) {
+        catalog.artifacts[artifact].entries[entry].sha256 = Some(digest);
+    }
+    Ok(())
+}
+
+/// Indices of artifact and entry of every file that shares its path with another.
+fn duplicated(catalog: &Catalog) -> Vec<(usize, usize)> {
+    let mut by_path: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
+    for (a, artifact) in catalog.artifacts.iter().enumerate() {
+        for (e, entry) in artifact.entries.iter().enumerate() {
+            if matches!(entry.kind, EntryKind::File { .. }) {
+                by_path.entry(entry.path.as_str()).or_default().push((a, e));
+            }
+        }
+    }
+    let family = |&(a, _): &(usize, usize)| &catalog.artifacts[a].id.family;
+    let shared = by_path.into_values().filter(|files| {
+        files.iter().enumerate().any(|(i, one)| {
+            files[i + 1..].iter().any(|other| installed_together(family(one), family(other)))
+        })
+    });
+    shared.flatten().collect()
+}
+
+/// Which targets share a package only the manifest knows. It lets those alone share one that begin alike.
+fn installed_together(one: &Family, other: &Family) -> bool {
+    one.is_generic() || other.is_generic() || one.stem() == other.stem()
+}
+
+fn sha256(
+    catalog: &Catalog,
+    source: &dyn Source,
+    artifact: usize,
+    entry: usize,
+) -> Result<String, Problems> {
+    let artifact = &catalog.artifacts[artifact];
+    let entry = &artifact.entries[entry];
+    let origin = Origin {
+        artifact: artifact.id.clone(),
+        base: entry.base.clone(),
+        path: entry.path.clone(),
+    };
+    digest(source, &origin).map_err(|e| unreadable(&artifact.id, &entry.path, &e).into())
+}
+
+/// The SHA-256 of a file in hexadecimal; reads it in pieces.
+fn digest(source: &dyn Source, origin: &Origin) -> io::Result<String> {
+    let file = source.open(origin)?;
+    let (mut hashing, mut piece, mut offset) = (Hashing::new(io::sink()), vec![0; PIECE], 0);
+    while offset < file.len()? {
+        let len = usize::try_from(file.len()? - offset).unwrap_or(PIECE).min(PIECE);
+        file.read_exact_at(offset, &mut piece[..len])?;
+        hashing.write_all(&piece[..len])?;
+        offset += len as u64;
+    }
+    Ok(hashing.finish().1.to_string())
+}

@@ -1,0 +1,237 @@
+//! How an artifact directory is laid out: the only code that knows ROCm's own file names.
+
+use serde_json::Value;
+
+use super::checksum::SIDECAR;
+use super::{ArtifactId, BuildOrigin, SourcePin};
+use base::names::RelPath;
+use base::source::{Code, Problem, Problems, Source};
+
+/// The file in each artifact that lists its base directories.
+pub(super) const MANIFEST: &str = "artifact_manifest.txt";
+
+/// Installed path of the build's flags.
+pub(super) const BUILD_FLAGS: &str = "share/therock/therock_manifest.json";
+/// Installed path of the build's targets.
+pub(super) const BUILD_TARGETS: &str = "share/therock/dist_info.json";
+/// Installed path of the build's version.
+pub(super) const BUILD_VERSION: &str = ".info/version";
+
+/// How an artifact is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Storage {
+    Directory,
+    Zstd,
+    Xz,
+}
+
+/// What a child's name says, or why it is no artifact.
+pub(super) fn parse_child(name: &str, is_directory: bool) -> Result<(ArtifactId, Storage), String> {
+    let (stem, storage) = if is_directory {
+        (name, Storage::Directory)
+    } else if let Some(stem) = name.strip_suffix(".tar.zst") {
+        (stem, Storage::Zstd)
+    } else if let Some(stem) = name.strip_suffix(".tar.xz") {
+        (stem, Storage::Xz)
+    } else {
+        return Err("neither a directory nor a .tar.zst or .tar.xz archive".to_owned());
+    };
+    let fields: Vec<&str> = stem.split('_').collect();
+    let [artifact, component, family] = fields[..] else {
+        return Err("its name is not {name}_{component}_{family}".to_owned());
+    };
+    let id = ArtifactId {
+        name: artifact.parse().map_err(|e| format!("{e}"))?,
+        component: component.parse().map_err(|e| format!("{e}"))?,
+        family: family.parse().map_err(|e| format!("{e}"))?,
+    };
+    Ok((id, storage))
+}
+
+/// The artifact whose archive has this name, if it is one.
+pub fn archive_of(name: &str) -> Option<ArtifactId> {
+    parse_child(name, false).ok().map(|(id, _)| id)
+}
+
+/// The name of the archive that a file of this name has the checksum of.
+pub fn sidecar_of(name: &str) -> Option<&str> {
+    name.strip_suffix(SIDECAR).filter(|of| archive_of(of).is_some())
+}
+
+/// The names that an artifact's archive can have, the better one first.
+pub fn archive_names(id: &ArtifactId) -> [String; 2] {
+    [format!("{id}.tar.zst"), format!("{id}.tar.xz")]
+}
+
+/// The base directories that a manifest lists, in its order. An artifact of which nothing is installed has a
+/// manifest too: its build writes an empty line. One without any byte was not written to its end.
+pub(super) fn parse_bases(manifest: &Source) -> Result<Vec<RelPath>, Problems> {
+    if manifest.text().is_empty() {
+        let what = format!("{} is empty: it names no base directory", manifest.name());
+        let help = "get the artifact again; its build writes base directories there, one a line";
+        return Err(Problem::error(Code::BaseDirectory, what).help(help).into());
+    }
+    let (mut bases, mut problems, mut at) = (Vec::new(), Problems::new(), 0);
+    for line in manifest.text().split('\n') {
+        let text = line.trim();
+        match text.trim_end_matches('/').parse::<RelPath>() {
+            Ok(base) if !bases.contains(&base) => bases.push(base),
+            Ok(_) => {}
+            Err(_) if text.is_empty() => {}
+            Err(e) => problems.push(
+                Problem::error(Code::BaseDirectory, format!("base directory {e}"))
+                    .label(&manifest.at(at..at + line.len()), "listed here")
+                    .help("list directories below the artifact, one a line, such as `math-libs/BLAS/stage`"),
+            ),
+        }
+        at += line.len() + 1;
+    }
+    if problems.is_empty() { Ok(bases) } else { Err(problems) }
+}
+
+/// Whether the flags say that device code was split off.
+pub(super) fn kpack_split(flags: &Value) -> bool {
+    match &flags["flags"]["KPACK_SPLIT_ARTIFACTS"] {
+        Value::Bool(on) => *on,
+        Value::String(text) => {
+            matches!(text.to_ascii_lowercase().as_str(), "on" | "true" | "1" | "yes")
+        }
+        Value::Number(number) => number.as_i64() != Some(0),
+        Value::Null | Value::Array(_) | Value::Object(_) => false,
+    }
+}
+
+/// The version that packages of the build have.
+pub(super) fn package_version(flags: &Value) -> Option<String> {
+    said(flags, "rocm_package_version")
+}
+
+/// Where the build is from. A source without a commit is one of a build that knew none.
+///
+/// # Errors
+/// When a value that should be a commit is not one: which, in words.
+pub(super) fn origin(flags: &Value) -> Result<BuildOrigin, String> {
+    let commit = |of: &str, text: Option<String>| match text {
+        Some(text) if !is_commit(&text) => Err(format!("`{text}` is no commit of {of}")),
+        text => Ok(text),
+    };
+    let mut sources = Vec::new();
+    for source in flags["submodules"].as_array().into_iter().flatten() {
+        let Some(path) = said(source, "submodule_path") else { continue };
+        let Some(commit) = commit(&path, said(source, "pin_sha"))? else { continue };
+        let patches = source["patches"].as_array().into_iter().flatten();
+        let patches = patches.filter_map(Value::as_str).map(str::to_owned).collect();
+        sources.push(SourcePin { path, commit, url: said(source, "submodule_url"), patches });
+    }
+    Ok(BuildOrigin {
+        commit: commit("the build's own repository", said(flags, "the_rock_commit"))?,
+        run: said(flags, "github_run_id"),
+        job: said(flags, "github_job"),
+        sources,
+    })
+}
+
+/// A text that says something.
+fn said(object: &Value, key: &str) -> Option<String> {
+    object[key].as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// SHA-1 or SHA-256 in hexadecimal, as git prints them.
+fn is_commit(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// The targets, from a list or from a text with `;` or `,` between.
+pub(super) fn targets(info: &Value) -> Vec<String> {
+    let split = |text: &str| {
+        text.split([';', ','])
+            .map(|t| t.trim().to_owned())
+            .filter(|t| !t.is_empty())
+            .collect::<Vec<_>>()
+    };
+    match &info["dist_amdgpu_targets"] {
+        Value::String(text) => split(text),
+        Value::Array(list) => list.iter().filter_map(Value::as_str).flat_map(split).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn children_are_named_by_three_fields() {
+        let (id, storage) = parse_child("blas_lib_gfx942:xnack+", true).unwrap();
+        assert_eq!((id.name.as_str(), id.family.base()), ("blas", "gfx942"));
+        assert_eq!(storage, Storage::Directory);
+        assert_eq!(parse_child("blas_lib_generic.tar.zst", false).unwrap().1, Storage::Zstd);
+        assert!(parse_child("blas_lib", true).unwrap_err().contains("{component}"));
+        assert!(parse_child("blas_all_generic", true).unwrap_err().contains("components are lib"));
+        assert!(parse_child("blas_lib_generic.zip", false).is_err());
+    }
+
+    #[test]
+    fn bases_that_lead_outside_are_shown() {
+        let bad = Source::new("m.txt", "a/stage\n../b\n\n/c\n");
+        let problems = parse_bases(&bad).unwrap_err();
+        let lines: Vec<usize> = problems.iter().map(|p| p.labels()[0].0.line()).collect();
+        assert_eq!(lines, [2, 4]);
+        assert_eq!(parse_bases(&Source::new("m.txt", "a\na/\r\nb")).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_manifest_without_any_byte_is_none_of_an_empty_artifact() {
+        assert!(parse_bases(&Source::new("m.txt", "\n")).unwrap().is_empty());
+        let problems = parse_bases(&Source::new("m.txt", "")).unwrap_err();
+        let found: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(found, ["m.txt is empty: it names no base directory"]);
+    }
+
+    #[test]
+    fn a_build_says_where_it_is_from() {
+        let sha = "0123456789abcdef0123456789abcdef01234567";
+        let flags = json!({
+            "the_rock_commit": sha, "github_run_id": "17", "github_job": "",
+            "rocm_package_version": "7.10.0a20260501",
+            "submodules": [
+                {"submodule_path": "half", "submodule_url": "https://example.org/half.git", "pin_sha": sha, "patches": ["p/1.patch"]},
+                {"submodule_path": "unknown", "submodule_url": null, "pin_sha": null, "patches": []},
+            ],
+        });
+        let origin = origin(&flags).unwrap();
+        assert_eq!(package_version(&flags).as_deref(), Some("7.10.0a20260501"));
+        assert_eq!(
+            (origin.commit.as_deref(), origin.run.as_deref(), origin.job),
+            (Some(sha), Some("17"), None)
+        );
+        let half = SourcePin {
+            path: "half".to_owned(),
+            commit: sha.to_owned(),
+            url: Some("https://example.org/half.git".to_owned()),
+            patches: vec!["p/1.patch".to_owned()],
+        };
+        assert_eq!(origin.sources, [half]);
+        for nothing in
+            [Value::Null, json!({}), json!([1]), json!({"submodules": 1, "the_rock_commit": 1})]
+        {
+            assert!(super::origin(&nothing).unwrap().is_empty());
+        }
+        let bad = json!({"submodules": [{"submodule_path": "half", "pin_sha": "main"}]});
+        assert_eq!(super::origin(&bad).unwrap_err(), "`main` is no commit of half");
+        assert!(super::origin(&json!({"the_rock_commit": "HEAD"})).is_err());
+    }
+
+    #[test]
+    fn flags_and_targets_in_every_spelling() {
+        assert!(kpack_split(&json!({"flags": {"KPACK_SPLIT_ARTIFACTS": true}})));
+        assert!(kpack_split(&json!({"flags": {"KPACK_SPLIT_ARTIFACTS": "ON"}})));
+        assert!(!kpack_split(&json!({})));
+        assert_eq!(
+            targets(&json!({"dist_amdgpu_targets": "gfx942; gfx1100"})),
+            ["gfx942", "gfx1100"]
+        );
+        assert_eq!(targets(&json!({"dist_amdgpu_targets": ["gfx942"]})), ["gfx942"]);
+    }
+}

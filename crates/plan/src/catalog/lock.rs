@@ -1,0 +1,216 @@
+//! `rockpack.lock`: which archives, byte for byte, packages are made of.
+//!
+//! JSON with a line for each archive, sorted, so that a changed archive is a changed line.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use base::cleanup;
+use base::regular;
+use wheel::archive::checksum::Sha256;
+
+/// The version of the lock file's own format.
+pub const LOCK_FORMAT: u32 = 1;
+/// How large a lock file may be.
+const MOST: u64 = 16 << 20;
+
+/// What a lock file is made of.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct SavedLock {
+    /// [`LOCK_FORMAT`].
+    #[cfg_attr(feature = "schemas", schemars(extend("const" = LOCK_FORMAT)))]
+    pub format: u32,
+    /// The archives, sorted by key.
+    pub archives: Vec<LockedArchive>,
+}
+
+/// One archive as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct LockedArchive {
+    /// Its key below the run's own address: `{name}_{component}_{family}.tar.zst`.
+    pub key: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// The SHA-256 of its bytes.
+    #[serde(deserialize_with = "in_either_case")]
+    pub sha256: Sha256,
+}
+
+/// Reads a SHA-256 as other programs may write it: sidecars have digits in either case too.
+fn in_either_case<'de, D: Deserializer<'de>>(from: D) -> Result<Sha256, D::Error> {
+    String::deserialize(from)?.to_ascii_lowercase().parse().map_err(D::Error::custom)
+}
+
+/// An archive that is what its checksums say, so far as it was read.
+#[derive(Debug)]
+pub struct Taken {
+    /// What it was, byte for byte.
+    pub archive: LockedArchive,
+    /// Whether somebody said before what it had to be.
+    pub vouched: bool,
+}
+
+/// The archives of a lock file, by key.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lock(BTreeMap<String, LockedArchive>);
+
+impl Lock {
+    /// What it says of an archive.
+    pub fn get(&self, key: &str) -> Option<&LockedArchive> {
+        self.0.get(key)
+    }
+
+    /// The keys that it has, sorted.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// The archives, sorted by key.
+    pub fn archives(&self) -> impl Iterator<Item = &LockedArchive> {
+        self.0.values()
+    }
+
+    /// Reads a lock file.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotFound`] when there is none; when it cannot be read, or is no lock file of this
+    /// format, or has a key twice. The error names the file.
+    pub fn load(file: &Path) -> io::Result<Self> {
+        let text = regular::read_to_string(file, MOST)?;
+        let wrong = |why: String| {
+            let what = format!("{} is no lock file of artifacts: {why}", file.display());
+            io::Error::new(io::ErrorKind::InvalidData, what)
+        };
+        if !text.trim_start().starts_with('{') {
+            let why = "it is no object with `format` and `archives`, as `rockpack fetch --lock FILE` writes it";
+            return Err(wrong(why.to_owned()));
+        }
+        let saved: SavedLock = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;
+        if saved.format != LOCK_FORMAT {
+            let (found, known) = (saved.format, LOCK_FORMAT);
+            return Err(wrong(format!("it has format {found}, and this program reads {known}")));
+        }
+        let mut lock = Self::default();
+        for archive in saved.archives {
+            let key = archive.key.clone();
+            if lock.0.insert(key.clone(), archive).is_some() {
+                return Err(wrong(format!("it has the key `{key}` twice")));
+            }
+        }
+        Ok(lock)
+    }
+
+    /// Writes a lock file, in place of one that is there, in one step.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save(&self, file: &Path) -> io::Result<()> {
+        let mut text = format!("{{\"format\":{LOCK_FORMAT},\n\"archives\":[").into_bytes();
+        for (index, archive) in self.0.values().enumerate() {
+            text.extend(if index == 0 { &b"\n"[..] } else { b",\n" });
+            serde_json::to_writer(&mut text, archive)?;
+        }
+        text.extend(b"\n]}\n");
+        let parent = file.parent().filter(|dir| !dir.as_os_str().is_empty());
+        let mut temporary = tempfile::Builder::new();
+        temporary.permissions(readable());
+        let (mut written, _registration) =
+            cleanup::temporary(|| temporary.tempfile_in(parent.unwrap_or(Path::new("."))))?;
+        written.write_all(&text)?;
+        written.as_file().sync_all()?;
+        written.persist(file).map_err(|e| e.error)?;
+        Ok(())
+    }
+}
+
+/// The permissions that files have which nobody says anything of; the user's mask applies.
+fn readable() -> std::fs::Permissions {
+    std::os::unix::fs::PermissionsExt::from_mode(0o666)
+}
+
+impl FromIterator<LockedArchive> for Lock {
+    fn from_iter<I: IntoIterator<Item = LockedArchive>>(archives: I) -> Self {
+        Self(archives.into_iter().map(|archive| (archive.key.clone(), archive)).collect())
+    }
+}
+
+impl Extend<LockedArchive> for Lock {
+    fn extend<I: IntoIterator<Item = LockedArchive>>(&mut self, archives: I) {
+        self.0.extend(archives.into_iter().map(|archive| (archive.key.clone(), archive)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fs_err as fs;
+
+    use super::*;
+
+    fn archive(key: &str) -> LockedArchive {
+        let sha256 = "0f".repeat(32).try_into().unwrap();
+        LockedArchive { key: key.to_owned(), size: 7, sha256 }
+    }
+
+    #[test]
+    fn what_is_saved_is_read_and_is_sorted() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("rockpack.lock");
+        let lock: Lock =
+            ["b_lib_generic.tar.xz", "a_lib_generic.tar.zst"].map(archive).into_iter().collect();
+        lock.save(&file).unwrap();
+        let text = fs::read_to_string(&file).unwrap();
+        let digest = "0f".repeat(32);
+        assert_eq!(
+            text,
+            format!(
+                "{{\"format\":1,\n\"archives\":[\n\
+                 {{\"key\":\"a_lib_generic.tar.zst\",\"size\":7,\"sha256\":\"{digest}\"}},\n\
+                 {{\"key\":\"b_lib_generic.tar.xz\",\"size\":7,\"sha256\":\"{digest}\"}}\n]}}\n"
+            )
+        );
+        assert_eq!(Lock::load(&file).unwrap(), lock);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file stays");
+    }
+
+    #[test]
+    fn digits_may_be_capital_letters() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let digest = "0F".repeat(32);
+        let row = format!("{{\"key\":\"a\",\"size\":7,\"sha256\":\"{digest}\"}}");
+        fs::write(&file, format!("{{\"format\":1,\"archives\":[{row}]}}")).unwrap();
+        assert_eq!(Lock::load(file.path()).unwrap(), [archive("a")].into_iter().collect());
+    }
+
+    #[test]
+    fn what_is_no_lock_file_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("rockpack.lock");
+        let digest = "0f".repeat(32);
+        let row = format!("{{\"key\":\"a\",\"size\":7,\"sha256\":\"{digest}\"}}");
+        for (text, why) in [
+            ("{", "EOF"),
+            ("[]", "it is no object with `format` and `archives`"),
+            ("[1, []]", "it is no object with `format` and `archives`"),
+            ("{\"format\":2,\"archives\":[]}", "it has format 2, and this program reads 1"),
+            (&*format!("{{\"format\":1,\"archives\":[{row},{row}]}}"), "it has the key `a` twice"),
+            (
+                "{\"format\":1,\"archives\":[{\"key\":\"a\",\"size\":7,\"sha256\":\"x\"}]}",
+                "`x` is no SHA-256",
+            ),
+        ] {
+            fs::write(&file, text).unwrap();
+            let error = Lock::load(&file).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+            assert!(error.to_string().contains(why), "{error}");
+            assert!(error.to_string().contains("rockpack.lock is no lock file"), "{error}");
+        }
+    }
+}

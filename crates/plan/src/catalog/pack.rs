@@ -1,0 +1,206 @@
+//! Artifacts into archives, as builds leave them in stores.
+
+use std::fs::Permissions;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+use tar::{EntryType, Header};
+use walkdir::WalkDir;
+
+use super::checksum::{END, Hashing, SIDECAR};
+use super::layout::{self, MANIFEST, Storage};
+use super::seekable::SeekableWriter;
+use super::{ArtifactId, archive_names};
+use base::cleanup;
+use base::regular;
+use base::source::{Code, Problem, Problems, Source as Text};
+
+/// How large the list of an artifact's base directories may be.
+const LARGEST_TEXT: u64 = 16 << 20;
+
+/// An archive that was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackedArtifact {
+    /// The archive's file.
+    pub file: PathBuf,
+    /// How many bytes the artifact has, headers included.
+    pub unpacked: u64,
+    /// How many bytes the archive has.
+    pub size: u64,
+}
+
+/// The artifacts that are directories below `dir`, sorted, with their places; `dir` can be one itself.
+///
+/// # Errors
+/// When `dir` cannot be read, or has no artifact.
+pub fn artifact_directories(dir: &Path) -> Result<Vec<(ArtifactId, PathBuf)>, Problems> {
+    let cannot = |e: io::Error| {
+        Problem::error(Code::Environment, format!("cannot read the artifact directory: {e}"))
+    };
+    let of = |path: PathBuf| {
+        let name = path.file_name()?.to_str()?.to_owned();
+        match layout::parse_child(&name, true) {
+            Ok((id, Storage::Directory)) if path.is_dir() => Some((id, path)),
+            _ => None,
+        }
+    };
+    if dir.join(MANIFEST).is_file() {
+        let whole = fs::canonicalize(dir).map_err(cannot)?;
+        return of(whole).map(|one| vec![one]).ok_or_else(|| {
+            let what = format!("{} is not called {{name}}_{{component}}_{{family}}", dir.display());
+            let problem = Problem::error(Code::NoArtifacts, what);
+            problem.help("an archive has the name of its directory").into()
+        });
+    }
+    let children: io::Result<Vec<_>> = fs::read_dir(dir).map_err(cannot)?.collect();
+    let children = children.map_err(cannot)?.into_iter();
+    let mut found: Vec<_> = children.filter_map(|child| of(child.path())).collect();
+    found.sort();
+    if found.is_empty() {
+        let what = format!("no artifact in {} is a directory", dir.display());
+        let help = "give the directory whose children are named {name}_{component}_{family}, such as `base_lib_generic`";
+        return Err(Problem::error(Code::NoArtifacts, what).help(help).into());
+    }
+    Ok(found)
+}
+
+/// Packs an artifact that lies in `dir` into `out`, which has to exist: `{id}.tar.zst`, of frames that can be read
+/// by themselves, and the checksum beside it. What is there under these names is replaced when all is written. Equal
+/// artifacts give equal bytes: no owner and no time gets into them.
+///
+/// # Errors
+/// When something of the artifact cannot be read or is no file, directory or link, or `out` cannot be written:
+/// nothing is there then that was not there before.
+pub fn pack(
+    id: &ArtifactId,
+    dir: &Path,
+    out: &Path,
+    level: i32,
+) -> Result<PackedArtifact, Problems> {
+    let bases = bases(id, dir)?;
+    let [name, _] = archive_names(id);
+    let unwritten = |e: io::Error| {
+        let what = format!("cannot pack artifact `{id}`: {e}");
+        Problem::error(Code::Environment, what)
+    };
+    let mode = Permissions::from_mode(0o666);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".rockpack-pack-").permissions(mode);
+    let (file, _registration) =
+        cleanup::temporary(|| builder.tempfile_in(out)).map_err(unwritten)?;
+    let counted = Counted { out: SeekableWriter::new(Hashing::new(&file), level), bytes: 0 };
+    let mut tar = tar::Builder::new(counted);
+    let unread = |e: io::Error| {
+        Problem::error(Code::UnreadableArtifact, format!("cannot pack artifact `{id}`: {e}"))
+    };
+    member(&mut tar, dir, Path::new(MANIFEST)).map_err(unread)?;
+    for base in bases {
+        tree(&mut tar, dir, &base).map_err(unread)?;
+    }
+    let done = tar.into_inner().map_err(unwritten)?;
+    let unpacked = done.bytes;
+    let (hashing, sum_of_end) = done.out.finish().map_err(unwritten)?;
+    let (size, sha256) = hashing.finish();
+    file.as_file().sync_all().map_err(unwritten)?;
+    let place = out.join(&name);
+    // The old sidecar would be wrong of the new archive.
+    let beside = out.join(format!("{name}{SIDECAR}"));
+    let _whole = cleanup::undisturbed();
+    match fs::remove_file(&beside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(unwritten(error).into());
+        }
+        _ => {}
+    }
+    file.persist(&place).map_err(|e| unwritten(e.error))?;
+    let sums = format!("{sha256}  {name}\n{END}{sum_of_end}\n");
+    fs::write(&beside, sums).map_err(unwritten)?;
+    Ok(PackedArtifact { file: place, unpacked, size })
+}
+
+/// The base directories that an artifact has, as paths below it.
+fn bases(id: &ArtifactId, dir: &Path) -> Result<Vec<PathBuf>, Problems> {
+    let text = regular::read_to_string(dir.join(MANIFEST), LARGEST_TEXT).map_err(|e| {
+        Problem::error(Code::BaseDirectory, format!("cannot pack artifact `{id}`: {e}"))
+            .help(format!("every artifact lists its base directories in {MANIFEST}"))
+    })?;
+    let bases = layout::parse_bases(&Text::new(format!("{id}/{MANIFEST}"), text))?;
+    let bases = bases.into_iter().map(|base| PathBuf::from(base.as_str()));
+    // One that lies in another is packed with it.
+    let all: Vec<PathBuf> = bases.clone().collect();
+    let inner = |base: &PathBuf| all.iter().any(|other| other != base && base.starts_with(other));
+    Ok(bases.filter(|base| !inner(base) && dir.join(base).is_dir()).collect())
+}
+
+/// Everything below a base directory, and itself, sorted.
+fn tree<W: Write>(tar: &mut tar::Builder<W>, dir: &Path, base: &Path) -> io::Result<()> {
+    for found in WalkDir::new(dir.join(base)).sort_by_file_name() {
+        let found = found.map_err(io::Error::from)?;
+        let name = found.path().strip_prefix(dir).map_err(io::Error::other)?;
+        member(tar, dir, name)?;
+    }
+    Ok(())
+}
+
+fn member<W: Write>(tar: &mut tar::Builder<W>, dir: &Path, name: &Path) -> io::Result<()> {
+    let path = dir.join(name);
+    let found = fs::symlink_metadata(&path)?;
+    let mut header = Header::new_gnu();
+    header.set_uid(0);
+    header.set_gid(0);
+    header.set_mtime(0);
+    let executable = found.permissions().mode() & 0o111 != 0;
+    header.set_mode(if found.is_dir() || executable { 0o755 } else { 0o644 });
+    header.set_size(0);
+    if found.is_symlink() {
+        header.set_entry_type(EntryType::Symlink);
+        return tar.append_link(&mut header, name, fs::read_link(&path)?);
+    }
+    if found.is_dir() {
+        header.set_entry_type(EntryType::Directory);
+        return tar.append_data(&mut header, name, io::empty());
+    }
+    header.set_entry_type(EntryType::Regular);
+    let file = regular::open_unlinked(&path)?;
+    let size = file.metadata()?.len();
+    header.set_size(size);
+    tar.append_data(&mut header, name, Whole { bytes: file, left: size })
+}
+
+/// As many bytes as a header says: a file that changes its size meanwhile is an error.
+struct Whole<R> {
+    bytes: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Whole<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.bytes.read(out)?;
+        let ended = read == 0 && !out.is_empty();
+        self.left = match self.left.checked_sub(read as u64) {
+            Some(left) if !ended || left == 0 => left,
+            _ => return Err(io::Error::other("a file changed its size while it was packed")),
+        };
+        Ok(read)
+    }
+}
+
+/// Counts what is written.
+struct Counted<W> {
+    out: W,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,435 @@
+//! Archives, wherever they are, and what is demanded of them before anything of them is used.
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::io::{self, Read};
+
+use super::archive::{UnpackError, Unpacking};
+use super::checksum::{Hashed, of_end, of_sidecar};
+use super::layout::Storage;
+use super::lock::{Lock, LockedArchive, Taken};
+use super::members::Members;
+use super::scratch::ScratchFile;
+use super::seek::{SeekTable, SeekableReader};
+use super::unpacked::{Proof, UnpackedArchive};
+use base::names::RelPath;
+use base::source::{Code, Problem};
+use base::text::with_causes;
+use binary::ReadAt;
+use wheel::archive::checksum::Sha256;
+
+/// The archive of an artifact, wherever it is.
+pub trait Packed: Debug + Send + Sync {
+    /// Its key: the name of its file, `{name}_{component}_{family}.tar.zst` or `.tar.xz`.
+    fn key(&self) -> &str;
+
+    /// Where it is, as people know it: a path, or an address.
+    fn place(&self) -> String;
+
+    /// How many bytes it has, as far as that is known before it is read.
+    fn size(&self) -> u64;
+
+    /// Its bytes, from the first one.
+    ///
+    /// # Errors
+    /// When it cannot be opened; the error names it. So does one of a later read.
+    fn open(&self) -> io::Result<Box<dyn Read + Send + '_>>;
+
+    /// Its bytes at any place, as cheap as in order; `None` where they are not.
+    ///
+    /// # Errors
+    /// As [`Packed::open`].
+    fn at_random(&self) -> io::Result<Option<Box<dyn ReadAt + Send + '_>>> {
+        Ok(None)
+    }
+
+    /// Its bytes at any place, each read a request of its own; `None` where they come only in order.
+    ///
+    /// # Errors
+    /// As [`Packed::open`].
+    fn ranges(&self) -> io::Result<Option<Box<dyn ReadAt + Send + '_>>> {
+        self.at_random()
+    }
+
+    /// The text of its sidecar; `None` when it has none.
+    ///
+    /// # Errors
+    /// When there may be one and it cannot be read; the error names it.
+    fn sidecar(&self) -> io::Result<Option<String>>;
+}
+
+/// What is demanded of archives.
+#[derive(Debug, Clone, Default)]
+pub struct Demands {
+    /// Each has to have a checksum beside it, or in the lock file.
+    pub checksums: bool,
+    /// Archives that are in the lock file have to be what it says.
+    pub lock: Option<Locked>,
+}
+
+/// A lock file that counts.
+#[derive(Debug, Clone)]
+pub struct Locked {
+    /// The file as it was named, for messages.
+    pub file: String,
+    /// What it says.
+    pub lock: Lock,
+    /// Nothing may be taken that it does not have.
+    pub exact: bool,
+    /// Keys of archives that need not be there: nothing that is asked for is made of them.
+    pub spare: BTreeSet<String>,
+}
+
+impl Locked {
+    /// The keys of archives that have to be there.
+    pub fn needed(&self) -> impl Iterator<Item = &str> {
+        self.lock.keys().filter(|key| !self.spare.contains(*key))
+    }
+}
+
+/// What is known of an archive before it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Expected {
+    /// The checksum of all its bytes.
+    pub archive: Option<Sha256>,
+    /// That of its end ([`super::seekable`]), where that is enough to trust parts of it.
+    end: Option<Sha256>,
+}
+
+impl Demands {
+    /// The checksums that an archive has to have: that of the lock file, which has to be that of its
+    /// sidecar too, where it has one. A lock file says nothing of ends.
+    ///
+    /// # Errors
+    /// When there is none and one is demanded, they differ, or the sidecar cannot be read.
+    pub fn expected(&self, packed: &dyn Packed) -> Result<Expected, Problem> {
+        let key = packed.key();
+        let locked = self.locked(key)?;
+        let text = packed.sidecar().map_err(|e| {
+            Problem::error(Code::UnreadableArtifact, format!("cannot read a checksum: {e}"))
+        })?;
+        let sums = text.map(|text| Ok((of_sidecar(&text, key)?, of_end(&text)?))).transpose();
+        let beside = sums.map_err(|why: String| {
+            let what = format!("the checksum of {} cannot be understood: {why}", packed.place());
+            Problem::error(Code::WrongChecksum, what)
+                .help(format!("`sha256sum {key} > {key}.sha256sum` writes one, where the archive is known to be right"))
+        })?;
+        match (locked, beside) {
+            (Some(locked), Some((beside, _))) if locked.sha256 != beside => {
+                Err(self.not_as_locked(packed, locked, &beside.to_string()))
+            }
+            (Some(locked), _) => Ok(Expected { archive: Some(locked.sha256), end: None }),
+            (None, None) if self.checksums => Err(unchecked(&[packed.key()], true)),
+            (None, Some((archive, end))) => Ok(Expected { archive: Some(archive), end }),
+            (None, None) => Ok(Expected::default()),
+        }
+    }
+
+    /// Checks that an archive is what it has to be.
+    ///
+    /// # Errors
+    /// When it is something else: the problem names it, with what was expected and what was found.
+    pub fn check(
+        &self,
+        packed: &dyn Packed,
+        expected: Expected,
+        found: &LockedArchive,
+    ) -> Result<(), Problem> {
+        if let Some(locked) = self.locked(packed.key())?
+            && locked != found
+        {
+            let found = format!("{} and {} bytes", found.sha256, found.size);
+            return Err(self.not_as_locked(packed, locked, &found));
+        }
+        match expected.archive.filter(|expected| *expected != found.sha256) {
+            Some(expected) => Err(wrong(packed, &expected, &found.sha256)),
+            None => Ok(()),
+        }
+    }
+
+    /// Keys that the lock file has and that are needed, and nobody has.
+    pub fn lost(&self, there: &BTreeSet<&str>) -> Option<Problem> {
+        let locked = self.lock.as_ref()?;
+        let lost: Vec<&str> = locked.needed().filter(|key| !there.contains(key)).collect();
+        let first = lost.first()?;
+        let more = match lost.len() - 1 {
+            0 => String::new(),
+            more => format!(", nor {more} more of its archives"),
+        };
+        let what = format!("{} has `{first}`, which is not there{more}", locked.file);
+        Some(Problem::error(Code::NotAsLocked, what).help(remedy(&locked.file)))
+    }
+
+    fn locked(&self, key: &str) -> Result<Option<&LockedArchive>, Problem> {
+        let Some(locked) = &self.lock else { return Ok(None) };
+        let found = locked.lock.get(key);
+        if found.is_none() && locked.exact {
+            let what = format!("`{key}` is not in {}", locked.file);
+            let problem = Problem::error(Code::NotAsLocked, what);
+            return Err(problem.help("leave --locked out to add what the file does not have"));
+        }
+        Ok(found)
+    }
+
+    fn not_as_locked(&self, packed: &dyn Packed, locked: &LockedArchive, found: &str) -> Problem {
+        let file = self.lock.as_ref().map_or("the lock file", |lock| &lock.file);
+        let what = format!(
+            "{} is not what {file} says: expected {} and {} bytes, found {found}",
+            packed.place(),
+            locked.sha256,
+            locked.size
+        );
+        Problem::error(Code::NotAsLocked, what).help(remedy(file))
+    }
+}
+
+fn remedy(file: &str) -> String {
+    format!("give the run that was locked; to lock this one, remove {file} first")
+}
+
+fn wrong(packed: &dyn Packed, expected: &Sha256, found: &Sha256) -> Problem {
+    let place = packed.place();
+    let what = format!(
+        "{place} has another checksum than its sidecar says: expected {expected}, found {found}"
+    );
+    Problem::error(Code::WrongChecksum, what).help(DAMAGED)
+}
+
+/// What to do about an archive that is something else than its sidecar says.
+const DAMAGED: &str =
+    "the archive or its .sha256sum is damaged, or of another build: get both again";
+
+/// Says that archives have no checksum: a warning, or an error where they are demanded.
+pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
+    /// How many are named.
+    const SHOWN: usize = 3;
+    let first =
+        keys.iter().take(SHOWN).map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+    let more = match keys.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (has, it) = if keys.len() == 1 { ("has", "it") } else { ("have", "they") };
+    let what = format!(
+        "{first}{more} {has} no .sha256sum beside, so that nobody knows whether {it} came whole"
+    );
+    let problem = if demanded {
+        Problem::error(Code::NoChecksum, what)
+    } else {
+        Problem::warning(Code::NoChecksum, what)
+    };
+    let key = keys.first().unwrap_or(&"NAME.tar.zst");
+    problem
+        .help(format!("`sha256sum {key} > {key}.sha256sum`, where the archive is made, writes one"))
+}
+
+/// How often an archive is read again for hard links to hard links. Writers of archives make none: each link of
+/// theirs names the member that has the bytes.
+const CHAIN: usize = 4;
+
+/// Archives of fewer bytes are read whole: several requests would take longer than one.
+const SMALL: u64 = 4 << 20;
+
+/// Unpacks what is wanted of an archive into a file; its bytes are hashed as they go by, or before, where it can be
+/// read at any place. Of one that is `partial`ly wanted, and whose end the sidecar vouches for, only the end and some
+/// frames are read, each with its checksum.
+///
+/// # Errors
+/// When it cannot be read or unpacked, or is not what it has to be.
+pub(super) fn unpack(
+    packed: &dyn Packed,
+    storage: Storage,
+    file: &mut ScratchFile,
+    demands: &Demands,
+    wanted: Option<&BTreeSet<RelPath>>,
+    partial: bool,
+) -> Result<UnpackedArchive, Problem> {
+    let expected = demands.expected(packed)?;
+    let (name, mut members) = (packed.key(), Members::default());
+    let reading = Reading { packed, storage, demands, expected, partial };
+    let mut once = |wanted: Option<&BTreeSet<RelPath>>| {
+        let members = &mut members;
+        reading.once(&mut Unpacking {
+            name,
+            packed: packed.size(),
+            file: &mut *file,
+            members,
+            wanted,
+        })
+    };
+    let Outcome { archive, proof, mut missed } = once(wanted)?;
+    for _ in 0..CHAIN {
+        if missed.is_empty() {
+            break;
+        }
+        // The bytes of a hard link stand at a member before it, which nobody wanted then.
+        missed = once(Some(&missed))?.missed;
+    }
+    if !missed.is_empty() {
+        return Err(broken(&UnpackError::Chain { archive: packed.key().to_owned() }));
+    }
+    let taken = Taken { archive, vouched: expected.archive.is_some() };
+    Ok(UnpackedArchive { members, taken, proof })
+}
+
+/// How an archive is read.
+struct Reading<'r> {
+    packed: &'r dyn Packed,
+    storage: Storage,
+    demands: &'r Demands,
+    expected: Expected,
+    partial: bool,
+}
+
+/// What came of reading an archive.
+struct Outcome {
+    archive: LockedArchive,
+    /// What was compared with the bytes that were read.
+    proof: Proof,
+    /// Hard links whose bytes have gone by.
+    missed: BTreeSet<RelPath>,
+}
+
+impl Reading<'_> {
+    fn once(&self, unpacking: &mut Unpacking<'_>) -> Result<Outcome, Problem> {
+        let Self { packed, storage, demands, expected, .. } = *self;
+        if let Some(unpacked) = self.in_part(unpacking)? {
+            return Ok(unpacked);
+        }
+        match at_random(packed, storage, unpacking.wanted.is_some())? {
+            Some((stream, table)) => {
+                let archive = hashed(packed, &*stream)?;
+                demands.check(packed, expected, &archive)?;
+                let reader = SeekableReader::new(&*stream, table);
+                let missed = unpacking.at_random(reader).map_err(|e| broken(&e))?;
+                Ok(Outcome { proof: Proof::Whole(archive.sha256), archive, missed })
+            }
+            None => in_order(packed, storage, unpacking, demands, expected),
+        }
+    }
+
+    /// Reads some frames of an archive; `None` where all of it is to be read.
+    fn in_part(&self, unpacking: &mut Unpacking<'_>) -> Result<Option<Outcome>, Problem> {
+        let (Some(sha256), Some(end)) = (self.expected.archive, self.expected.end) else {
+            return Ok(None);
+        };
+        if !self.partial || self.storage != Storage::Zstd {
+            return Ok(None);
+        }
+        let Some(stream) = self.packed.ranges().map_err(|e| unread(&e))? else { return Ok(None) };
+        let size = stream.len().map_err(|e| unread(&e))?;
+        if size < SMALL {
+            return Ok(None);
+        }
+        let table = SeekTable::vouched(&*stream, &end).map_err(|e| unread(&e))?;
+        let table = table.ok_or_else(|| self.other_than_vouched("its end has"))?;
+        let mut reader = SeekableReader::new(&*stream, table);
+        let missed = unpacking.at_random(&mut reader).map_err(|error| {
+            if reader.is_wrong() { self.other_than_vouched("a frame has") } else { broken(&error) }
+        })?;
+        let archive = LockedArchive { key: self.packed.key().to_owned(), size, sha256 };
+        Ok(Some(Outcome { archive, proof: Proof::End(end), missed }))
+    }
+
+    fn other_than_vouched(&self, part: &str) -> Problem {
+        let place = self.packed.place();
+        let what = format!("{place} is not what its sidecar says: {part} another checksum");
+        Problem::error(Code::WrongChecksum, what).help(DAMAGED)
+    }
+}
+
+type Stream<'p> = Box<dyn ReadAt + Send + 'p>;
+
+/// An archive that can be read at any place, where that saves something.
+fn at_random(
+    packed: &dyn Packed,
+    storage: Storage,
+    saves: bool,
+) -> Result<Option<(Stream<'_>, SeekTable)>, Problem> {
+    if !saves {
+        return Ok(None);
+    }
+    let Some(stream) = packed.at_random().map_err(|e| unread(&e))? else { return Ok(None) };
+    let table = SeekTable::read(&*stream, storage).map_err(|e| unread(&e))?;
+    Ok(table.map(|table| (stream, table)))
+}
+
+/// What all bytes of an archive are.
+fn hashed(packed: &dyn Packed, stream: &(dyn ReadAt + Send)) -> Result<LockedArchive, Problem> {
+    let bytes = Bytes { stream, position: 0 };
+    let (size, sha256) = Hashed::new(bytes).finish().map_err(|e| unread(&e))?;
+    Ok(LockedArchive { key: packed.key().to_owned(), size, sha256 })
+}
+
+/// All bytes, from the first one.
+struct Bytes<'s> {
+    stream: &'s (dyn ReadAt + Send),
+    position: u64,
+}
+
+impl Read for Bytes<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let left = self.stream.len()?.saturating_sub(self.position);
+        let count = usize::try_from(left).unwrap_or(usize::MAX).min(out.len());
+        self.stream.read_exact_at(self.position, &mut out[..count])?;
+        self.position += count as u64;
+        Ok(count)
+    }
+}
+
+fn in_order(
+    packed: &dyn Packed,
+    storage: Storage,
+    unpacking: &mut Unpacking<'_>,
+    demands: &Demands,
+    expected: Expected,
+) -> Result<Outcome, Problem> {
+    let mut bytes = Hashed::new(packed.open().map_err(|e| unread(&e))?);
+    let unpacked = unpacking.in_order(&mut bytes, storage);
+    if let Err(error) = &unpacked
+        && (bytes.has_failed() || is_of_this_machine(error))
+    {
+        return Err(broken(error));
+    }
+    // What cannot be unpacked is likely to be damaged, which the checksum of all of it says best.
+    let (size, sha256) = match bytes.finish() {
+        Ok(read) => read,
+        Err(error) => return Err(unpacked.err().map_or_else(|| unread(&error), |e| broken(&e))),
+    };
+    let archive = LockedArchive { key: packed.key().to_owned(), size, sha256 };
+    demands.check(packed, expected, &archive)?;
+    let missed = unpacked.map_err(|e| broken(&e))?;
+    Ok(Outcome { proof: Proof::Whole(archive.sha256), archive, missed })
+}
+
+fn broken(error: &UnpackError) -> Problem {
+    let text = with_causes(error);
+    if is_of_this_machine(error) {
+        return of_this_machine(text);
+    }
+    let problem = Problem::error(Code::BrokenArchive, text);
+    match error {
+        UnpackError::Member { .. } => problem.help(REFUSED),
+        _ => problem,
+    }
+}
+
+/// The remedy for a member that is refused.
+const REFUSED: &str =
+    "pack the artifact anew without this member, or get the archive again from its builder";
+
+/// There is no room for what is unpacked: the same for all archives, so that it is told once.
+pub(super) fn of_this_machine(text: String) -> Problem {
+    Problem::usage(Code::Environment, text).of_fact("room for what is unpacked").help(
+        "archives are unpacked below TMPDIR: set it to a directory that has room for what is in them",
+    )
+}
+
+fn unread(error: &io::Error) -> Problem {
+    Problem::error(Code::UnreadableArtifact, error.to_string())
+}
+
+/// Whether an archive cannot be unpacked here, whatever is in it.
+fn is_of_this_machine(error: &UnpackError) -> bool {
+    matches!(error, UnpackError::Write { .. } | UnpackError::Room { .. })
+}

@@ -1,0 +1,27 @@
+//! Results of work that was done side by side, and what is wrong with a file.
+
+use super::ArtifactId;
+use base::names::RelPath;
+use base::source::{Code, Problem, Problems};
+
+/// All results, or all problems, in order: which comes first must not depend on threads.
+pub(super) fn collect<T>(results: Vec<Result<T, Problems>>) -> Result<Vec<T>, Problems> {
+    let (mut values, mut problems) = (Vec::with_capacity(results.len()), Problems::new());
+    for result in results {
+        match result {
+            Ok(value) => values.push(value),
+            Err(more) => problems.extend(more),
+        }
+    }
+    if problems.is_empty() { Ok(values) } else { Err(problems) }
+}
+
+/// What is wrong with a file of an artifact.
+pub(super) fn unreadable(
+    artifact: &ArtifactId,
+    path: &RelPath,
+    why: &dyn std::fmt::Display,
+) -> Problem {
+    let what = format!("cannot read `{path}` of artifact `{artifact}`: {why}");
+    Problem::error(Code::UnreadableArtifact, what)
+}

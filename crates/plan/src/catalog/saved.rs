@@ -1,0 +1,251 @@
+//! A catalog as a file: JSON with a line for each entry, plain or compressed.
+//!
+//! Whoever has the file can plan without the artifacts. Two catalogs compare line by line,
+//! and nothing in one tells of the machine, the day or the user that made it.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use fs_err as fs;
+use serde::{Deserialize, Serialize};
+
+use super::checksum::sha256_of_writing;
+use super::{Artifact, BuildFacts, Catalog, CatalogEntry, Ignored};
+use wheel::archive::checksum::Sha256;
+
+/// The version of the catalog's own format; it grows when a reader has to know of a change.
+pub const CATALOG_FORMAT: u32 = 1;
+
+/// What a saved catalog is made of.
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct SavedCatalog {
+    /// [`CATALOG_FORMAT`] when it was saved.
+    pub format: u32,
+    /// Facts about the build.
+    pub build: BuildFacts,
+    /// Children of the artifact directory that are no artifacts.
+    pub ignored: Vec<Ignored>,
+    /// The artifacts.
+    pub artifacts: Vec<Artifact>,
+}
+
+/// The one field that every version of the format has.
+#[derive(Deserialize)]
+struct Head {
+    format: Option<u64>,
+}
+
+/// Why a saved catalog could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogError {
+    /// The file cannot be read, or is cut short where it is compressed.
+    #[error("cannot read the catalog {file}")]
+    Read {
+        /// The file as it was named.
+        file: String,
+        /// What the system or the decompressor says.
+        source: io::Error,
+    },
+    /// The file is no catalog, or has something that no catalog can hold.
+    #[error("{file} is not a catalog of artifacts")]
+    Content {
+        /// The file as it was named.
+        file: String,
+        /// What is wrong, with line and column.
+        source: serde_json::Error,
+    },
+    /// The file is a catalog of another format.
+    #[error(
+        "the catalog {file} has format {found}, and this program reads format {CATALOG_FORMAT}"
+    )]
+    Format {
+        /// The file as it was named.
+        file: String,
+        /// The format that it says it has.
+        found: u64,
+    },
+    /// What it says cannot be true of any artifact directory.
+    #[error("the catalog {file} is wrong in itself: {reason}")]
+    Inconsistent {
+        /// The file as it was named.
+        file: String,
+        /// What contradicts what.
+        reason: String,
+    },
+    /// The file cannot be written.
+    #[error("cannot save the catalog")]
+    Write(#[from] io::Error),
+}
+
+impl CatalogError {
+    /// Whether what is in the file is at fault, rather than the machine or the command line.
+    pub fn blames_content(&self) -> bool {
+        match self {
+            Self::Content { .. } | Self::Format { .. } | Self::Inconsistent { .. } => true,
+            Self::Read { source, .. } => source.kind() == io::ErrorKind::InvalidData,
+            Self::Write(_) => false,
+        }
+    }
+}
+
+impl Catalog {
+    /// Writes the catalog as JSON: a line for each artifact and each entry, so that a changed
+    /// file is a changed line.
+    ///
+    /// # Errors
+    /// When `out` cannot take it.
+    pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
+        write!(out, "{{\"format\":{CATALOG_FORMAT},\n\"build\":")?;
+        serde_json::to_writer(&mut *out, &self.build)?;
+        out.write_all(b",\n\"ignored\":")?;
+        lines(out, &self.ignored, |out, ignored| Ok(serde_json::to_writer(out, ignored)?))?;
+        out.write_all(b",\n\"artifacts\":")?;
+        lines(out, &self.artifacts, artifact)?;
+        out.write_all(b"}\n")
+    }
+
+    /// The SHA-256, in hexadecimal, of what [`Self::write_json`] writes.
+    pub fn sha256(&self) -> String {
+        sha256_of_writing(|mut out| self.write_json(&mut out))
+    }
+
+    /// Saves the catalog as `file`: compressed with zstd or xz when its name ends in `.zst` or
+    /// `.xz`, else plain. Equal catalogs give equal bytes.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn save(&self, file: &Path) -> Result<(), CatalogError> {
+        let mut json = Vec::new();
+        self.write_json(&mut json)?;
+        let extension = file.extension().unwrap_or_default();
+        // Compressed before the file is opened: what fails until then leaves nothing behind.
+        let bytes = if extension == "zst" {
+            zstd::encode_all(&json[..], ZSTD_LEVEL)?
+        } else if extension == "xz" {
+            let mut xz = Vec::new();
+            liblzma::read::XzEncoder::new(&json[..], XZ_LEVEL).read_to_end(&mut xz)?;
+            xz
+        } else {
+            json
+        };
+        Ok(fs::write(file, bytes)?)
+    }
+
+    /// Reads a saved catalog, plain or compressed, which its first bytes tell. Artifacts and
+    /// entries in another order are put in theirs.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is no catalog of this format, or has paths that no
+    /// artifact directory can have.
+    pub fn load(file: &Path) -> Result<Self, CatalogError> {
+        let name = file.display().to_string();
+        let bytes =
+            read(file).map_err(|source| CatalogError::Read { file: name.clone(), source })?;
+        let saved: SavedCatalog =
+            serde_json::from_slice(&bytes).map_err(|source| not_read(&name, &bytes, source))?;
+        if saved.format != CATALOG_FORMAT {
+            return Err(CatalogError::Format { file: name, found: saved.format.into() });
+        }
+        let mut catalog =
+            Self { artifacts: saved.artifacts, ignored: saved.ignored, build: saved.build };
+        catalog.sort();
+        match catalog.fault() {
+            Some(reason) => Err(CatalogError::Inconsistent { file: name, reason }),
+            None => Ok(catalog),
+        }
+    }
+
+    /// What a scan never says; the catalog has to be in order.
+    fn fault(&self) -> Option<String> {
+        if self.artifacts.is_empty() {
+            return Some("it has no artifact".to_owned());
+        }
+        if let Some(pair) = self.artifacts.windows(2).find(|pair| pair[0].id == pair[1].id) {
+            return Some(format!("artifact `{}` is there twice", pair[0].id));
+        }
+        self.artifacts.iter().find_map(|artifact| {
+            let twice = artifact.entries.windows(2).find(|pair| pair[0].order() == pair[1].order());
+            let twice = twice.map(|pair| {
+                format!(
+                    "artifact `{}` has `{}` of `{}` twice",
+                    artifact.id, pair[0].path, pair[0].base
+                )
+            });
+            twice.or_else(|| artifact.entries.iter().find_map(|entry| odd_digest(artifact, entry)))
+        })
+    }
+}
+
+impl Artifact {
+    /// The SHA-256, in hexadecimal, of what a saved catalog says of the artifact: ids, paths, sizes, ELF facts.
+    pub fn sha256(&self) -> String {
+        sha256_of_writing(|out| artifact(out, self))
+    }
+}
+
+/// Enough that the catalog of a whole build is some hundred kB, and no more work than a second.
+const ZSTD_LEVEL: i32 = 15;
+/// The default of `xz`.
+const XZ_LEVEL: u32 = 6;
+
+fn odd_digest(artifact: &Artifact, entry: &CatalogEntry) -> Option<String> {
+    let digest = entry.sha256.as_deref().filter(|digest| digest.parse::<Sha256>().is_err())?;
+    Some(format!(
+        "`{}` is not the SHA-256 of `{}` in artifact `{}`",
+        digest.escape_debug(),
+        entry.path,
+        artifact.id
+    ))
+}
+
+fn artifact(out: &mut dyn Write, artifact: &Artifact) -> io::Result<()> {
+    out.write_all(b"{\"id\":")?;
+    serde_json::to_writer(&mut *out, &artifact.id)?;
+    out.write_all(b",\"absent_bases\":")?;
+    serde_json::to_writer(&mut *out, &artifact.absent_bases)?;
+    out.write_all(b",\"entries\":")?;
+    lines(out, &artifact.entries, |out, entry| Ok(serde_json::to_writer(out, entry)?))?;
+    out.write_all(b"}")
+}
+
+/// A JSON array, each item on a line of its own.
+fn lines<T>(
+    out: &mut dyn Write,
+    items: &[T],
+    write: impl Fn(&mut dyn Write, &T) -> io::Result<()>,
+) -> io::Result<()> {
+    for (index, item) in items.iter().enumerate() {
+        out.write_all(if index == 0 { b"[\n" } else { b",\n" })?;
+        write(&mut *out, item)?;
+    }
+    out.write_all(if items.is_empty() { b"[]" } else { b"\n]" })
+}
+
+/// The file's bytes, decompressed.
+fn read(file: &Path) -> io::Result<Vec<u8>> {
+    let bytes = fs::read(file)?;
+    let mut json = Vec::new();
+    let damaged = |e: io::Error| {
+        io::Error::new(io::ErrorKind::InvalidData, format!("it cannot be decompressed: {e}"))
+    };
+    if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        zstd::Decoder::with_buffer(&bytes[..])?.read_to_end(&mut json).map_err(damaged)?;
+    } else if bytes.starts_with(b"\xfd7zXZ\0") {
+        liblzma::read::XzDecoder::new_multi_decoder(&bytes[..])
+            .read_to_end(&mut json)
+            .map_err(damaged)?;
+    } else {
+        return Ok(bytes);
+    }
+    Ok(json)
+}
+
+/// Another format is the likelier cause of what cannot be read, when the file says that it has one.
+fn not_read(file: &str, bytes: &[u8], source: serde_json::Error) -> CatalogError {
+    let format = serde_json::from_slice::<Head>(bytes).ok().and_then(|head| head.format);
+    match format.filter(|format| *format != u64::from(CATALOG_FORMAT)) {
+        Some(found) => CatalogError::Format { file: file.to_owned(), found },
+        None => CatalogError::Content { file: file.to_owned(), source },
+    }
+}

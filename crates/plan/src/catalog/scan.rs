@@ -1,0 +1,245 @@
+//! Reading what artifacts hold.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io;
+use std::path::Path;
+
+use rayon::prelude::*;
+use serde_json::Value;
+
+use super::directory::Directory;
+use super::results::{collect, unreadable};
+use super::source::{Listed, ListedKind, OpenFile, Source};
+use super::{
+    Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind, Origin,
+    duplicates, layout,
+};
+use base::names::RelPath;
+use base::source::{Code, Problem, Problems, Source as Text};
+use base::text::counted;
+use binary::pe::{PeError, import_library};
+use binary::policy;
+use binary::{Binary, BinaryError};
+
+/// How large an artifact's text about itself may be.
+const LARGEST_TEXT: u64 = 16 << 20;
+
+/// Reads what the artifact directory `dir` holds, as [`read`] does, and gives the directory for as long as
+/// its files are wanted.
+///
+/// # Errors
+/// As [`Directory::open`] and [`read`].
+pub fn scan(dir: &Path) -> Result<(Catalog, Directory), Problems> {
+    let directory = Directory::open(dir)?;
+    let catalog = read(&directory)?;
+    Ok((catalog, directory))
+}
+
+/// Reads what artifacts hold: names, sizes and types of everything in them, and the headers of binaries.
+///
+/// # Errors
+/// All that is wrong with them at once: artifacts without a manifest or with one that leads outside, what
+/// cannot be read or packaged.
+pub fn read(source: &dyn Source) -> Result<Catalog, Problems> {
+    let ids = source.artifacts();
+    let artifacts = collect(ids.par_iter().map(|id| artifact(source, id)).collect())?;
+    let (build, ignored) = (build_facts(&artifacts, source)?, source.ignored().to_vec());
+    let mut catalog = Catalog { artifacts, ignored, build };
+    duplicates::hash(&mut catalog, source)?;
+    Ok(catalog)
+}
+
+/// Checks that files are what a catalog says, which was saved elsewhere.
+///
+/// # Errors
+/// All that are not there, or are something else.
+pub fn confirm<'o>(
+    source: &dyn Source,
+    catalog: &Catalog,
+    files: impl IntoIterator<Item = &'o Origin>,
+) -> Result<(), Problems> {
+    let entries = catalog.artifacts.iter().flat_map(|artifact| {
+        artifact.entries.iter().map(move |entry| ((&artifact.id, &entry.base, &entry.path), entry))
+    });
+    let entries: HashMap<_, _> = entries.collect();
+    let files: BTreeSet<&Origin> = files.into_iter().collect();
+    let is_same = |origin: &&Origin| -> Result<bool, Problems> {
+        let said = entries.get(&(&origin.artifact, &origin.base, &origin.path));
+        match file(source, origin) {
+            Ok(found) => Ok(said.is_some_and(|said| same(&found, &said.kind))),
+            Err(error) if is_other_kind(&error) => Ok(false),
+            Err(error) => Err(unreadable(&origin.artifact, &origin.path, &error).into()),
+        }
+    };
+    let files: Vec<&Origin> = files.into_iter().collect();
+    let are_same = collect(files.par_iter().map(is_same).collect())?;
+    let mut others: BTreeMap<&ArtifactId, Vec<&RelPath>> = BTreeMap::new();
+    for (origin, _) in files.iter().zip(are_same).filter(|(_, is_same)| !is_same) {
+        others.entry(&origin.artifact).or_default().push(&origin.path);
+    }
+    let mut problems = Problems::new();
+    for (id, paths) in &others {
+        problems.push(not_as_said(id, paths));
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// Whether there is no file of this name, so that the artifact is another one than the catalog's.
+fn is_other_kind(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidInput, IsADirectory, NotFound};
+    matches!(error.kind(), NotFound | IsADirectory | InvalidInput)
+}
+
+/// Files of an artifact are others than the catalog says; the first of them is named.
+fn not_as_said(id: &ArtifactId, paths: &[&RelPath]) -> Problem {
+    let first = paths.first().map(|path| format!("`{path}`")).unwrap_or_default();
+    let what = match paths.len() {
+        0 | 1 => format!("{first} of artifact `{id}` is not what the catalog says of it"),
+        many => {
+            let more = counted(many - 1, "more file");
+            format!("{first} and {more} of artifact `{id}` are not what the catalog says of them")
+        }
+    };
+    Problem::error(Code::BrokenCatalog, what)
+        .help("the catalog is of other artifacts: `rockpack scan -o FILE` saves one of these")
+}
+
+/// Whether a saved catalog would say the same of both.
+fn same(one: &EntryKind, other: &EntryKind) -> bool {
+    let text = |kind| serde_json::to_string(kind).ok();
+    text(one).is_some_and(|one| text(other) == Some(one))
+}
+
+fn artifact(source: &dyn Source, id: &ArtifactId) -> Result<Artifact, Problems> {
+    let text = source.text(id, layout::MANIFEST, LARGEST_TEXT);
+    let text = text.map_err(|e| {
+        let missing = e.kind() == io::ErrorKind::NotFound;
+        let what = if missing {
+            format!("artifact `{id}` has no {}", layout::MANIFEST)
+        } else {
+            e.to_string()
+        };
+        Problem::error(Code::BaseDirectory, what).help(format!(
+            "every artifact lists its base directories in {}; is this one whole?",
+            layout::MANIFEST
+        ))
+    })?;
+    let bases = layout::parse_bases(&Text::new(format!("{id}/{}", layout::MANIFEST), text))?;
+    let (mut entries, mut absent_bases) = (Vec::new(), Vec::new());
+    for base in bases {
+        match source.list(id, &base)? {
+            Some(found) => {
+                let read = found.into_par_iter().with_min_len(32).map(|found| {
+                    found.and_then(|found| entry(source, id, &base, found)).map_err(Problems::from)
+                });
+                entries.extend(collect(read.collect())?);
+            }
+            None => absent_bases.push(base),
+        }
+    }
+    entries.sort_by(|a, b| a.order().cmp(&b.order()));
+    Ok(Artifact { id: id.clone(), absent_bases, entries })
+}
+
+fn entry(
+    source: &dyn Source,
+    id: &ArtifactId,
+    base: &RelPath,
+    listed: Listed,
+) -> Result<CatalogEntry, Problem> {
+    let Listed { path, kind } = listed;
+    let kind = match kind {
+        ListedKind::Directory => EntryKind::Directory,
+        ListedKind::Symlink(target) => EntryKind::Symlink { target },
+        ListedKind::File => {
+            let origin = Origin { artifact: id.clone(), base: base.clone(), path: path.clone() };
+            file(source, &origin).map_err(|e| unreadable(id, &path, &e))?
+        }
+    };
+    Ok(CatalogEntry { path, base: base.clone(), kind, sha256: None })
+}
+
+fn file(source: &dyn Source, origin: &Origin) -> io::Result<EntryKind> {
+    let file = source.open(origin)?;
+    let size = file.len()?;
+    Ok(EntryKind::File { size, executable: file.is_executable(), content: content(&*file, size)? })
+}
+
+/// What the bytes are: read from the bytes, never from the name. Few files are binaries, and of the
+/// others the first bytes are enough.
+fn content(file: &dyn OpenFile, len: u64) -> io::Result<Content> {
+    let mut start = [0; 4];
+    let known = usize::try_from(len).unwrap_or(start.len()).min(start.len());
+    file.read_exact_at(0, &mut start[..known])?;
+    match &start[..known] {
+        b"\x7fELF" | [b'M', b'Z', ..] => {}
+        [b'#', b'!', ..] => return Ok(Content::Script),
+        b"!<ar" => return archive(file),
+        _ => return Ok(Content::Data),
+    }
+    match policy::facts(file) {
+        Ok(Some(Binary::Elf(facts))) => Ok(Content::Elf(facts)),
+        Ok(Some(Binary::Pe(facts))) => Ok(Content::Pe(facts)),
+        Ok(None) => Ok(Content::Data),
+        Err(error) => broken(error),
+    }
+}
+
+/// An archive: import libraries are told from others.
+fn archive(file: &dyn OpenFile) -> io::Result<Content> {
+    match import_library(file) {
+        Ok(Some(library)) => Ok(Content::ImportLibrary(Box::new(library))),
+        Ok(None) => Ok(Content::Data),
+        Err(PeError::Read { source, .. }) => Err(source),
+        Err(error) => Ok(Content::BrokenImportLibrary(error.to_string())),
+    }
+}
+
+/// A file that starts like a binary and is malformed; an error of reading is passed on.
+fn broken(error: BinaryError) -> io::Result<Content> {
+    let (format, error) = (error.format(), error.into_io());
+    let reason = match error {
+        Ok(unread) => return Err(unread),
+        Err(error) => error.to_string(),
+    };
+    Ok(match format {
+        binary::Format::Elf => Content::BrokenElf(reason),
+        binary::Format::Pe => Content::BrokenPe(reason),
+    })
+}
+
+/// Facts about the build, from the first artifact that installs each file.
+fn build_facts(artifacts: &[Artifact], source: &dyn Source) -> Result<BuildFacts, Problems> {
+    let text = |path: &str| -> Result<Option<String>, Problem> {
+        let found = artifacts
+            .iter()
+            .find_map(|a| a.entries.iter().find(|e| e.path.as_str() == path).map(|e| (a, e)));
+        let Some((artifact, entry)) = found else { return Ok(None) };
+        let path = entry.base.join(&entry.path);
+        source.text(&artifact.id, path.as_str(), LARGEST_TEXT).map(Some).map_err(|e| {
+            Problem::error(
+                Code::BuildFacts,
+                format!("cannot read the files that describe the build: {e}"),
+            )
+        })
+    };
+    let json = |path: &str| -> Result<Value, Problem> {
+        let Some(text) = text(path)? else { return Ok(Value::Null) };
+        serde_json::from_str(&text)
+            .map_err(|e| Problem::error(Code::BuildFacts, format!("{path} is not JSON: {e}")))
+    };
+    let flags = json(layout::BUILD_FLAGS)?;
+    let origin = layout::origin(&flags).map_err(|fault| {
+        let text = format!("{}: {fault}", layout::BUILD_FLAGS);
+        Problem::error(Code::BuildFacts, text).help("mend the build that writes this file")
+    })?;
+    Ok(BuildFacts {
+        kpack_split: layout::kpack_split(&flags),
+        package_version: layout::package_version(&flags),
+        origin,
+        targets: layout::targets(&json(layout::BUILD_TARGETS)?),
+        version: text(layout::BUILD_VERSION)?
+            .map(|v| v.trim().to_owned())
+            .filter(|v| !v.is_empty()),
+    })
+}

@@ -1,0 +1,303 @@
+//! Where members of archives are unpacked to: a few files without names.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fs_err::File;
+use rustix::fs::{FallocateFlags, fallocate};
+
+use base::regular;
+
+/// How much is collected before it is written.
+const PIECE: usize = 1 << 20;
+/// What file systems give room up in multiples of.
+const PAGE: u64 = 4096;
+/// For how many bytes it is worth asking them to.
+const WORTH_IT: u64 = 64 << 10;
+
+/// Files below the system's temporary directory (`TMPDIR`) that have no name there: nobody else can open them, and the
+/// system removes them with the process, however that ends.
+///
+/// Each of them has many members, one behind the other. A file for each member would take longer to make than to
+/// write, and a process may not have so many of them open.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    idle: Mutex<Vec<ScratchFile>>,
+}
+
+impl Scratch {
+    /// A file that nobody writes to, which may have something already.
+    ///
+    /// # Errors
+    /// When no file is idle, and no new one can be made.
+    pub fn take(&self) -> io::Result<ScratchFile> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.map_or_else(ScratchFile::new, Ok)
+    }
+
+    /// Gives a file back, for the next archive.
+    pub fn give_back(&self, file: ScratchFile) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+    }
+}
+
+/// A file that is written from its start to its end.
+pub(super) struct ScratchFile {
+    file: Arc<File>,
+    /// How many bytes were written.
+    written: u64,
+    /// Those that follow them.
+    pending: Box<[u8]>,
+    /// How many of them there are.
+    filled: usize,
+}
+
+impl ScratchFile {
+    fn new() -> io::Result<Self> {
+        let dir = std::env::temp_dir();
+        let file = tempfile::tempfile_in(&dir).map_err(|error| {
+            let what = format!("cannot make a temporary file in {}: {error}", dir.display());
+            io::Error::new(error.kind(), what)
+        })?;
+        let file = Arc::new(File::from_parts(file, dir));
+        Ok(Self { file, written: 0, pending: vec![0; PIECE].into(), filled: 0 })
+    }
+
+    /// How many bytes there is room for; a file system that does not tell is asked by writing.
+    pub fn room(&self) -> u64 {
+        let found = rustix::fs::fstatvfs(&*self.file);
+        found.map_or(u64::MAX, |found| found.f_bavail.saturating_mul(found.f_frsize))
+    }
+
+    /// Goes on with everything that `bytes` gives; it can be read once [`Self::flush`] was called.
+    ///
+    /// # Errors
+    /// Those of either side.
+    pub fn append(&mut self, mut bytes: impl Read) -> Result<Piece, AppendError> {
+        let start = self.written + self.filled as u64;
+        loop {
+            if self.filled == self.pending.len() {
+                self.flush().map_err(AppendError::Write)?;
+            }
+            match bytes.read(&mut self.pending[self.filled..]) {
+                Ok(0) => break,
+                Ok(count) => self.filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(AppendError::Read(error)),
+            }
+        }
+        let len = self.written + self.filled as u64 - start;
+        Ok(Piece { file: self.file.clone(), start, len, uses: Arc::default() })
+    }
+
+    /// Writes what is pending.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.file.file().write_all_at(&self.pending[..self.filled], self.written)?;
+        self.written += self.filled as u64;
+        self.filled = 0;
+        Ok(())
+    }
+}
+
+impl fmt::Debug for ScratchFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScratchFile").field("written", &self.written).finish_non_exhaustive()
+    }
+}
+
+/// Which side failed.
+#[derive(Debug)]
+pub(super) enum AppendError {
+    /// The bytes cannot be had.
+    Read(io::Error),
+    /// They cannot be kept.
+    Write(io::Error),
+}
+
+/// The bytes of one member.
+#[derive(Debug, Clone)]
+pub(super) struct Piece {
+    file: Arc<File>,
+    start: u64,
+    len: u64,
+    uses: Arc<Uses>,
+}
+
+/// Who needs the bytes of a member.
+#[derive(Debug, Default)]
+struct Uses {
+    /// How often it was found by somebody who may still read it.
+    count: AtomicUsize,
+    /// Nobody needs it any more, so that its room was given up.
+    given_up: AtomicBool,
+}
+
+impl Piece {
+    /// How many bytes it has.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Fills `buf` with the bytes from `offset` on.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::UnexpectedEof`] when fewer are left, what reading gives, or when they were given up.
+    pub fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        if offset.checked_add(buf.len() as u64).is_none_or(|end| end > self.len) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.file.file().read_exact_at(buf, self.start + offset)?;
+        // Looked at after reading: whoever gives them up says so before.
+        self.check_kept()
+    }
+
+    /// Asks the system to read some of them before they are needed.
+    pub fn read_ahead(&self, offset: u64, len: u64) {
+        let len = len.min(self.len.saturating_sub(offset));
+        regular::read_ahead(&self.file, self.start.saturating_add(offset), len);
+    }
+
+    /// Counts one more who reads it.
+    ///
+    /// # Errors
+    /// When its bytes were given up.
+    pub fn found(&self) -> io::Result<FoundPiece> {
+        self.uses.count.fetch_add(1, Ordering::SeqCst);
+        let found = FoundPiece { piece: self.clone(), given_up: AtomicBool::new(false) };
+        self.check_kept().map(|()| found)
+    }
+
+    fn check_kept(&self) -> io::Result<()> {
+        if self.uses.given_up.load(Ordering::SeqCst) {
+            return Err(io::Error::other("its bytes were given up: all packages have theirs"));
+        }
+        Ok(())
+    }
+
+    /// Gives the room on the disk up that it has for itself.
+    fn punch(&self) {
+        let from = self.start.next_multiple_of(PAGE);
+        let end = (self.start + self.len) / PAGE * PAGE;
+        if end.saturating_sub(from) >= WORTH_IT {
+            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            // A file system that cannot keeps them until the end.
+            let _ = fallocate(self.file.file(), flags, from, end - from);
+        }
+    }
+}
+
+/// A member that somebody found who may read it.
+#[derive(Debug)]
+pub(super) struct FoundPiece {
+    piece: Piece,
+    given_up: AtomicBool,
+}
+
+impl FoundPiece {
+    pub fn piece(&self) -> &Piece {
+        &self.piece
+    }
+
+    pub fn len(&self) -> u64 {
+        self.piece.len
+    }
+
+    /// Whoever found it needs it no more: when all say so, its room is given up.
+    pub fn give_up(&self) {
+        let uses = &self.piece.uses;
+        let is_first = !self.given_up.swap(true, Ordering::SeqCst);
+        if is_first && uses.count.fetch_sub(1, Ordering::SeqCst) == 1 {
+            uses.given_up.store(true, Ordering::SeqCst);
+            self.piece.punch();
+        }
+    }
+}
+
+impl Drop for FoundPiece {
+    /// Whoever looked and did not read has not said that nobody will.
+    fn drop(&mut self) {
+        if !*self.given_up.get_mut() {
+            self.piece.uses.count.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_lie_one_behind_the_other_and_are_read_inside_their_bounds() {
+        let scratch = Scratch::default();
+        let mut file = scratch.take().unwrap();
+        let large: Vec<u8> = (0..=250).cycle().take(PIECE + 100).collect();
+        let one = file.append(&b"one"[..]).unwrap();
+        let none = file.append(io::empty()).unwrap();
+        let two = file.append(&large[..]).unwrap();
+        file.flush().unwrap();
+        scratch.give_back(file);
+        let mut again = scratch.take().unwrap();
+        let three = again.append(&b"three"[..]).unwrap();
+        again.flush().unwrap();
+        assert!(Arc::ptr_eq(&one.file, &three.file));
+        for (piece, expected) in
+            [(&one, &b"one"[..]), (&none, b""), (&two, &large), (&three, b"three")]
+        {
+            let mut found = vec![0; expected.len()];
+            piece.read_exact_at(0, &mut found).unwrap();
+            assert!(found == expected);
+            let error = piece.read_exact_at(1, &mut found).err().map(|e| e.kind());
+            let past = (!expected.is_empty()).then_some(io::ErrorKind::UnexpectedEof);
+            assert_eq!(error.filter(|_| !expected.is_empty()), past);
+        }
+        assert!(one.read_exact_at(u64::MAX, &mut [0]).is_err());
+    }
+
+    #[test]
+    fn room_is_given_up_when_nobody_needs_it_and_what_is_gone_is_not_read() {
+        let mut file = ScratchFile::new().unwrap();
+        let before = file.append(&[1; 100][..]).unwrap();
+        let large = file.append(&vec![2; PIECE][..]).unwrap();
+        let behind = file.append(&[3; 100][..]).unwrap();
+        file.flush().unwrap();
+        let room = || rustix::fs::fstat(&*file.file).unwrap().st_blocks * 512;
+        let (all, mut byte) = (room(), [0]);
+        let (one, other) = (large.found().unwrap(), large.found().unwrap());
+        drop(large.found().unwrap());
+        one.give_up();
+        one.give_up();
+        large.read_exact_at(7, &mut byte).unwrap();
+        assert_eq!((byte, room()), ([2], all));
+        drop(one);
+        other.give_up();
+        assert!(large.read_exact_at(7, &mut byte).is_err() && large.found().is_err());
+        let kept = room();
+        assert!(kept <= all - i64::try_from(PIECE).unwrap() + 8192, "{kept} of {all}");
+        for (piece, expected) in [(&before, 1), (&behind, 3)] {
+            piece.read_exact_at(99, &mut byte).unwrap();
+            assert_eq!(byte, [expected]);
+        }
+    }
+
+    #[test]
+    fn an_error_says_which_side_failed() {
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("broken"))
+            }
+        }
+        let mut file = ScratchFile::new().unwrap();
+        assert!(matches!(file.append(Broken), Err(AppendError::Read(_))));
+        let full = fs_err::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        file.file = Arc::new(full);
+        let error = file.append(&vec![1; 2 * PIECE][..]);
+        assert!(matches!(error, Err(AppendError::Write(_))));
+    }
+}

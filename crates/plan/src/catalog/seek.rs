@@ -1,0 +1,439 @@
+//! Reading streams at any place: those of frames with a table ([`super::seekable`]), and xz with several blocks
+//! ([`xz_index`]).
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use super::layout::Storage;
+use super::seekable::{CHECKSUMS, CHECKSUMS_ARE, MOST_FRAMES, SEEKABLE, SKIPPABLE};
+use super::xz_index;
+use binary::ReadAt;
+use wheel::archive::checksum::Sha256;
+
+/// No frame is larger: it has to be held in memory.
+const LARGEST: u64 = 64 << 20;
+/// How many bytes the end of the table has.
+const FOOTER: u64 = 9;
+/// How many bytes stand before a skippable frame's content.
+const HEADER: u64 = 8;
+/// How many bytes of the end are read at once: the checksums and the table of 1,600 frames.
+const END: u64 = 64 << 10;
+
+/// Where a part is that can be decoded alone, a frame of zstd or a block of xz, packed (without padding behind it) and
+/// unpacked.
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    packed_at: u64,
+    packed: u64,
+    at: u64,
+    len: u64,
+    /// What its packed bytes have to be, where that is known.
+    sha256: Option<Sha256>,
+}
+
+/// Where the parts of a stream are.
+#[derive(Debug)]
+pub(super) struct SeekTable {
+    codec: Codec,
+    frames: Vec<Frame>,
+    len: u64,
+}
+
+/// How parts are decoded.
+#[derive(Debug)]
+enum Codec {
+    Zstd,
+    /// With the header of the stream, which says how blocks are checked.
+    Xz([u8; 12]),
+}
+
+impl Codec {
+    /// Parts are padded to a multiple of so many bytes.
+    fn multiple(&self) -> usize {
+        match self {
+            Self::Zstd => 1,
+            Self::Xz(_) => 4,
+        }
+    }
+}
+
+impl SeekTable {
+    /// The table at the end of a stream. `None` when there is no table, or its numbers contradict the stream: then
+    /// the stream can only be read in order.
+    ///
+    /// # Errors
+    /// When the stream cannot be read.
+    pub(super) fn read(stream: &dyn ReadAt, storage: Storage) -> io::Result<Option<Self>> {
+        match storage {
+            Storage::Zstd => Self::of_frames(stream),
+            Storage::Xz => Self::of_blocks(stream),
+            Storage::Directory => Ok(None),
+        }
+    }
+
+    /// The table of a stream whose end, from the checksums of frames on, has this checksum: each frame has to be what is
+    /// said there. `None` when the end is anything else.
+    ///
+    /// # Errors
+    /// When the stream cannot be read.
+    pub(super) fn vouched(stream: &dyn ReadAt, sum_of_end: &Sha256) -> io::Result<Option<Self>> {
+        let stream = LastBytes::of(stream)?;
+        let Some(mut table) = Self::of_frames(&stream)? else { return Ok(None) };
+        let Some((checksums, frames)) = table.frames.split_last_mut() else { return Ok(None) };
+        let size =
+            usize::try_from(stream.len()? - checksums.packed_at).map_err(io::Error::other)?;
+        let mut end = vec![0; size];
+        stream.read_exact_at(checksums.packed_at, &mut end)?;
+        if Sha256::of(&end) != *sum_of_end {
+            return Ok(None);
+        }
+        let packed = usize::try_from(checksums.packed).unwrap_or(usize::MAX);
+        let content = end.get(8..packed).filter(|_| word(&end, 0) == CHECKSUMS);
+        let sums = content.and_then(|content| content.strip_prefix(&CHECKSUMS_ARE));
+        let (sums, []) = sums.unwrap_or_default().as_chunks::<32>() else { return Ok(None) };
+        if sums.len() != frames.len() {
+            return Ok(None);
+        }
+        frames.iter_mut().zip(sums).for_each(|(frame, sum)| frame.sha256 = Some((*sum).into()));
+        Ok(Some(table))
+    }
+
+    fn of_blocks(stream: &dyn ReadAt) -> io::Result<Option<Self>> {
+        let Some(blocks) = xz_index::blocks(stream)? else { return Ok(None) };
+        // With a single one, nothing can be left out.
+        if blocks.len() < 2 {
+            return Ok(None);
+        }
+        let mut header = [0; 12];
+        stream.read_exact_at(0, &mut header)?;
+        Ok(Self::of(Codec::Xz(header), xz_index::HEADER, blocks))
+    }
+
+    fn of_frames(stream: &dyn ReadAt) -> io::Result<Option<Self>> {
+        let end = stream.len()?;
+        let Some(footer_at) = end.checked_sub(FOOTER) else { return Ok(None) };
+        let mut footer = [0; 9];
+        stream.read_exact_at(footer_at, &mut footer)?;
+        let count = word(&footer, 0);
+        let (descriptor, has_checksums) = (footer[4], footer[4] & 0x80 != 0);
+        if word(&footer, 5) != SEEKABLE || descriptor & 0x7c != 0 || count as usize > MOST_FRAMES {
+            return Ok(None);
+        }
+        let row = if has_checksums { 12 } else { 8 };
+        let size = u64::from(count) * row + FOOTER;
+        let Some(start) = end.checked_sub(size + HEADER) else { return Ok(None) };
+        let mut header = [0; 8];
+        stream.read_exact_at(start, &mut header)?;
+        if word(&header, 0) != SKIPPABLE || u64::from(word(&header, 4)) != size {
+            return Ok(None);
+        }
+        let row = usize::try_from(row).unwrap_or_default();
+        let mut rows = vec![0; count as usize * row];
+        stream.read_exact_at(start + HEADER, &mut rows)?;
+        let sizes = rows.chunks_exact(row).map(|row| (word(row, 0).into(), word(row, 4).into()));
+        let table = Self::of(Codec::Zstd, 0, sizes);
+        // It has to say where everything before it is.
+        Ok(table.filter(|table| table.packed_end() == start))
+    }
+
+    /// That of parts of these sizes, packed and unpacked, which stand behind each other; `None` when one is too
+    /// large to be held in memory.
+    fn of(codec: Codec, begin: u64, sizes: impl IntoIterator<Item = (u64, u64)>) -> Option<Self> {
+        let (mut frames, mut packed_at, mut at) = (Vec::new(), begin, 0);
+        for (packed, len) in sizes {
+            if packed > LARGEST || len > LARGEST {
+                return None;
+            }
+            frames.push(Frame { packed_at, packed, at, len, sha256: None });
+            packed_at += packed.next_multiple_of(codec.multiple() as u64);
+            at += len;
+        }
+        Some(Self { codec, frames, len: at })
+    }
+
+    fn packed_end(&self) -> u64 {
+        self.frames.last().map_or(0, |frame| frame.packed_at + frame.packed)
+    }
+
+    /// The frame that has the byte at `position`.
+    fn find(&self, position: u64) -> Option<usize> {
+        let after = self.frames.partition_point(|frame| frame.at <= position);
+        // Of frames without bytes none has it.
+        let index = after.checked_sub(1)?;
+        let frame = self.frames[index];
+        (position < frame.at + frame.len).then_some(index)
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map_or(0, u32::from_le_bytes)
+}
+
+/// A stream whose last bytes are here, so that several reads of them are one request.
+struct LastBytes<'s> {
+    stream: &'s dyn ReadAt,
+    from: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'s> LastBytes<'s> {
+    fn of(stream: &'s dyn ReadAt) -> io::Result<Self> {
+        let len = stream.len()?;
+        let count = len.min(END);
+        let (from, mut bytes) = (len - count, vec![0; usize::try_from(count).unwrap_or_default()]);
+        stream.read_exact_at(from, &mut bytes)?;
+        Ok(Self { stream, from, bytes })
+    }
+}
+
+impl ReadAt for LastBytes<'_> {
+    fn len(&self) -> io::Result<u64> {
+        self.stream.len()
+    }
+
+    fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        match offset.checked_sub(self.from) {
+            Some(offset) => self.bytes.read_exact_at(offset, buf),
+            None => self.stream.read_exact_at(offset, buf),
+        }
+    }
+}
+
+/// What is in a seekable stream. Frames that are sought past are not read.
+pub(super) struct SeekableReader<'s> {
+    stream: &'s dyn ReadAt,
+    table: SeekTable,
+    position: u64,
+    /// The frame whose bytes are here.
+    frame: Option<usize>,
+    bytes: Vec<u8>,
+    is_wrong: bool,
+}
+
+impl<'s> SeekableReader<'s> {
+    pub(super) fn new(stream: &'s dyn ReadAt, table: SeekTable) -> Self {
+        Self { stream, table, position: 0, frame: None, bytes: Vec::new(), is_wrong: false }
+    }
+
+    /// Whether a frame was read that is something else than its checksum says.
+    pub(super) fn is_wrong(&self) -> bool {
+        self.is_wrong
+    }
+
+    fn load(&mut self, index: usize) -> io::Result<()> {
+        let frame = self.table.frames[index];
+        // At most `LARGEST`.
+        let [packed, len] =
+            [frame.packed, frame.len].map(|size| usize::try_from(size).unwrap_or(0));
+        let mut packed = vec![0; packed.next_multiple_of(self.table.codec.multiple())];
+        self.stream.read_exact_at(frame.packed_at, &mut packed)?;
+        if frame.sha256.is_some_and(|sum| sum != Sha256::of(&packed)) {
+            self.is_wrong = true;
+            let what = format!("frame {index} has another checksum than the archive's end says");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        self.frame = None;
+        self.bytes = match &self.table.codec {
+            Codec::Zstd => zstd::bulk::decompress(&packed, len)?,
+            Codec::Xz(header) => xz_index::decode(header, &packed, frame.packed, len)?,
+        };
+        if self.bytes.len() != len {
+            let what = "a frame has another number of bytes than the table of frames says";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        self.frame = Some(index);
+        Ok(())
+    }
+}
+
+impl Read for SeekableReader<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let Some(index) = self.table.find(self.position) else { return Ok(0) };
+        if out.is_empty() {
+            return Ok(0);
+        }
+        if self.frame != Some(index) {
+            self.load(index)?;
+        }
+        let start = usize::try_from(self.position - self.table.frames[index].at);
+        let rest = &self.bytes[start.unwrap_or(usize::MAX).min(self.bytes.len())..];
+        let count = rest.len().min(out.len());
+        out[..count].copy_from_slice(&rest[..count]);
+        self.position += count as u64;
+        Ok(count)
+    }
+}
+
+impl Seek for SeekableReader<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let position = match to {
+            SeekFrom::Start(position) => Some(position),
+            SeekFrom::Current(by) => self.position.checked_add_signed(by),
+            SeekFrom::End(by) => self.table.len.checked_add_signed(by),
+        };
+        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.position)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::io::Write;
+
+    use super::super::seekable::{FRAME, SeekableWriter};
+    use super::*;
+
+    fn packed(content: &[u8]) -> Vec<u8> {
+        let mut writer = SeekableWriter::new(Vec::new(), 1);
+        writer.write_all(content).unwrap();
+        writer.finish().unwrap().0
+    }
+
+    /// Counts what is read.
+    struct Counted(Vec<u8>, Cell<usize>);
+
+    impl ReadAt for Counted {
+        fn len(&self) -> io::Result<u64> {
+            ReadAt::len(&self.0)
+        }
+
+        fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+            self.1.set(self.1.get() + buf.len());
+            self.0.read_exact_at(offset, buf)
+        }
+    }
+
+    #[test]
+    fn bytes_are_read_anywhere_and_frames_between_are_not() {
+        let mut random = 1_u32;
+        let content: Vec<u8> = (0..4 * FRAME)
+            .map(|_| {
+                random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (random >> 24) as u8
+            })
+            .collect();
+        let stream = Counted(packed(&content), Cell::new(0));
+        let table = SeekTable::read(&stream, Storage::Zstd).unwrap().unwrap();
+        let mut reader = SeekableReader::new(&stream, table);
+        let mut some = [0; 9];
+        for at in [3 * FRAME + 5, 5, FRAME - 4] {
+            reader.seek(SeekFrom::Start(at as u64)).unwrap();
+            reader.read_exact(&mut some).unwrap();
+            assert_eq!(some, content[at..at + 9]);
+        }
+        assert!(stream.1.get() < 3 * FRAME + FRAME / 2, "three frames of four");
+        reader.seek(SeekFrom::End(-3)).unwrap();
+        let mut rest = Vec::new();
+        reader.read_to_end(&mut rest).unwrap();
+        assert_eq!(rest, content[content.len() - 3..]);
+    }
+
+    #[test]
+    fn frames_are_what_the_end_says_and_the_end_what_somebody_vouches_for() {
+        let content: Vec<u8> = (0..FRAME + 999).map(|n| u8::try_from(n % 251).unwrap()).collect();
+        let mut writer = SeekableWriter::new(Vec::new(), 1);
+        writer.write_all(&content).unwrap();
+        let (good, sum_of_end) = writer.finish().unwrap();
+        let read = |stream: &Vec<u8>| {
+            let table = SeekTable::vouched(stream, &sum_of_end).unwrap()?;
+            let mut reader = SeekableReader::new(stream, table);
+            let mut out = Vec::new();
+            let done = reader.read_to_end(&mut out).is_ok();
+            assert_ne!(done, reader.is_wrong(), "nothing else can be wrong");
+            Some(out)
+        };
+        assert_eq!(read(&good).unwrap(), content);
+        let table = SeekTable::vouched(&good, &sum_of_end).unwrap().unwrap();
+        let end = usize::try_from(table.frames[2].packed_at).unwrap();
+        for at in end..good.len() {
+            let mut other = good.clone();
+            other[at] ^= 4;
+            assert!(read(&other).is_none(), "{at}");
+        }
+        for at in [0, end / 2, end - 1] {
+            let mut other = good.clone();
+            other[at] ^= 4;
+            assert!(read(&other).unwrap().len() < content.len(), "{at}");
+        }
+        for cut in [0, 1, 9, end, good.len() - 1] {
+            assert!(read(&good[..cut].to_vec()).is_none(), "{cut}");
+        }
+    }
+
+    #[test]
+    fn an_end_that_is_vouched_for_and_has_other_checksums_is_not_believed() {
+        let good = packed(b"abc");
+        let table = SeekTable::read(&good, Storage::Zstd).unwrap().unwrap();
+        let at = usize::try_from(table.frames[1].packed_at).unwrap();
+        let with = |change: &dyn Fn(&mut [u8])| {
+            let mut other = good.clone();
+            change(&mut other[at..]);
+            let sum = Sha256::of(&other[at..]);
+            SeekTable::vouched(&other, &sum).unwrap().is_some()
+        };
+        assert!(with(&|_| ()));
+        assert!(with(&|end| end[16] ^= 1), "what it says is another question");
+        assert!(!with(&|end| end[0] ^= 1), "another frame");
+        assert!(!with(&|end| end[8] ^= 1), "another kind of checksums");
+        // Without any: the last frame is then one with content.
+        let plain = zstd::bulk::compress(b"abc", 1).unwrap();
+        assert!(SeekTable::vouched(&plain, &Sha256::of(&plain)).unwrap().is_none());
+    }
+
+    #[test]
+    fn blocks_of_xz_are_read_anywhere() {
+        let content: Vec<u8> =
+            (0..40_000_u32).map(|n| (n.wrapping_mul(n) >> 9).to_le_bytes()[0]).collect();
+        let pack = |block| {
+            let mut builder = liblzma::stream::MtStreamBuilder::new();
+            builder.threads(1).block_size(block).preset(0);
+            let encoder = builder.encoder().unwrap();
+            let mut encoder = liblzma::write::XzEncoder::new_stream(Vec::new(), encoder);
+            encoder.write_all(&content).unwrap();
+            encoder.finish().unwrap()
+        };
+        let stream = Counted(pack(10_000), Cell::new(0));
+        let table = SeekTable::read(&stream, Storage::Xz).unwrap().unwrap();
+        let mut reader = SeekableReader::new(&stream, table);
+        let mut some = [0; 9];
+        for at in [30_005, 5, 9_996] {
+            reader.seek(SeekFrom::Start(at)).unwrap();
+            reader.read_exact(&mut some).unwrap();
+            let at = usize::try_from(at).unwrap();
+            assert_eq!(some, content[at..at + 9]);
+        }
+        assert!(stream.1.get() < stream.0.len(), "three blocks of four");
+        assert!(SeekTable::read(&pack(100_000), Storage::Xz).unwrap().is_none(), "one block");
+    }
+
+    #[test]
+    fn what_has_no_true_table_has_none() {
+        let good = packed(b"abc");
+        assert!(SeekTable::read(&good, Storage::Zstd).unwrap().is_some());
+        assert!(SeekTable::read(&packed(b""), Storage::Zstd).unwrap().is_some());
+        assert!(
+            SeekTable::read(&zstd::encode_all(&b"abc"[..], 1).unwrap(), Storage::Zstd)
+                .unwrap()
+                .is_none()
+        );
+        for cut in 0..good.len() {
+            assert!(
+                SeekTable::read(&good[..cut].to_vec(), Storage::Zstd).unwrap().is_none(),
+                "{cut}"
+            );
+        }
+        let end = good.len();
+        // Number, reserved bits, magic, header, packed size.
+        for at in [end - 9, end - 5, end - 1, end - 33, end - 29, end - 25] {
+            let mut other = good.clone();
+            other[at] ^= 0x40;
+            assert!(SeekTable::read(&other, Storage::Zstd).unwrap().is_none(), "{at}");
+        }
+        // An unpacked size is found to be wrong when it is read.
+        let mut other = good.clone();
+        other[end - 21] ^= 1;
+        let table = SeekTable::read(&other, Storage::Zstd).unwrap().unwrap();
+        let error = SeekableReader::new(&other, table).read(&mut [0; 9]).unwrap_err();
+        assert!(!error.to_string().is_empty());
+    }
+}

@@ -1,0 +1,174 @@
+//! Compressed streams of which any part can be read without what comes before.
+//!
+//! They are zstd frames, each of so many bytes, with a table of all frames behind them: a skippable frame, as the
+//! seekable format of zstd's own `contrib/seekable_format` describes it (version 0.1.0). Every program that reads
+//! zstd reads them, and leaves out the table.
+
+use std::io::{self, Write};
+
+use rayon::prelude::*;
+use zstd::bulk::Compressor;
+
+use wheel::archive::checksum::Sha256;
+
+/// How many bytes a frame has: large enough to be packed well, small enough to be read for a few bytes of it.
+pub(super) const FRAME: usize = 4 << 20;
+/// What a skippable frame begins with.
+pub(super) const SKIPPABLE: u32 = 0x184D_2A5E;
+/// What the skippable frame with checksums begins with. Any of 16 numbers makes a frame skippable.
+pub(super) const CHECKSUMS: u32 = 0x184D_2A5D;
+/// What its content begins with.
+pub(super) const CHECKSUMS_ARE: [u8; 8] = *b"sha256\0\x01";
+/// What ends the table.
+pub(super) const SEEKABLE: u32 = 0x8F92_EAB1;
+/// The format takes no more frames.
+pub(super) const MOST_FRAMES: usize = 0x0800_0000;
+
+/// Packs what is written to it, on all threads of the pool.
+pub(super) struct SeekableWriter<W> {
+    out: W,
+    level: i32,
+    /// What is not packed yet.
+    buffer: Vec<u8>,
+    /// How much is packed at once.
+    batch: usize,
+    frames: Vec<PackedFrame>,
+}
+
+/// What is known of a frame that was written.
+struct PackedFrame {
+    packed: u32,
+    unpacked: u32,
+    sha256: Sha256,
+}
+
+impl<W: Write> SeekableWriter<W> {
+    /// Packs into `out`.
+    pub(super) fn new(out: W, level: i32) -> Self {
+        let batch = FRAME * rayon::current_num_threads().clamp(1, 16);
+        Self { out, level, buffer: Vec::with_capacity(batch), batch, frames: Vec::new() }
+    }
+
+    /// Writes what is left, the checksums and the table. Gives the SHA-256 of checksums and table with it.
+    ///
+    /// # Errors
+    /// When `out` cannot take it, or there are more frames than the format has.
+    pub(super) fn finish(mut self) -> io::Result<(W, Sha256)> {
+        self.pack()?;
+        let mut end = self.checksums()?;
+        let packed = u32::try_from(end.len()).map_err(io::Error::other)?;
+        let sizes = self.frames.iter().map(|frame| (frame.packed, frame.unpacked));
+        // The table has every frame before it; nothing is in one that readers skip.
+        end.extend(table(sizes.chain([(packed, 0)]))?);
+        self.out.write_all(&end)?;
+        Ok((self.out, Sha256::of(&end)))
+    }
+
+    fn checksums(&self) -> io::Result<Vec<u8>> {
+        let sums = self.frames.iter().flat_map(|frame| *frame.sha256.as_bytes());
+        skippable(CHECKSUMS, &CHECKSUMS_ARE.into_iter().chain(sums).collect::<Vec<u8>>())
+    }
+
+    fn pack(&mut self) -> io::Result<()> {
+        let level = self.level;
+        let packed: Vec<io::Result<_>> =
+            self.buffer.par_chunks(FRAME).map(|content| frame(content, level)).collect();
+        for packed in packed {
+            let (bytes, frame) = packed?;
+            self.out.write_all(&bytes)?;
+            self.frames.push(frame);
+        }
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+/// One frame, which has a checksum and says its size.
+fn frame(content: &[u8], level: i32) -> io::Result<(Vec<u8>, PackedFrame)> {
+    let mut compressor = Compressor::new(level)?;
+    compressor.include_checksum(true)?;
+    let bytes = compressor.compress(content)?;
+    let size = |bytes: &[u8]| u32::try_from(bytes.len()).map_err(io::Error::other);
+    let sha256 = Sha256::of(&bytes);
+    let frame = PackedFrame { packed: size(&bytes)?, unpacked: size(content)?, sha256 };
+    Ok((bytes, frame))
+}
+
+/// The table of frames of these sizes, packed and unpacked, as a skippable frame.
+fn table(sizes: impl Iterator<Item = (u32, u32)>) -> io::Result<Vec<u8>> {
+    let (mut table, mut count) = (Vec::new(), 0);
+    for (packed, unpacked) in sizes {
+        table.extend(packed.to_le_bytes());
+        table.extend(unpacked.to_le_bytes());
+        count += 1;
+    }
+    let number = u32::try_from(count).ok().filter(|_| count <= MOST_FRAMES);
+    let number = number.ok_or_else(|| io::Error::other("it has too many frames"))?;
+    table.extend(number.to_le_bytes());
+    // No flag: frames have checksums of their own.
+    table.push(0);
+    table.extend(SEEKABLE.to_le_bytes());
+    skippable(SKIPPABLE, &table)
+}
+
+/// A frame that readers skip.
+fn skippable(begin: u32, content: &[u8]) -> io::Result<Vec<u8>> {
+    let size = u32::try_from(content.len()).map_err(io::Error::other)?;
+    Ok([&begin.to_le_bytes(), &size.to_le_bytes(), content].concat())
+}
+
+impl<W: Write> Write for SeekableWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(self.batch - self.buffer.len());
+        self.buffer.extend(&bytes[..taken]);
+        if self.buffer.len() == self.batch {
+            self.pack()?;
+        }
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_independent_and_the_table_says_where_they_are() {
+        let content: Vec<u8> =
+            (0..2 * FRAME + 1000).map(|n| u8::try_from(n / 7 % 251).unwrap()).collect();
+        let mut writer = SeekableWriter::new(Vec::new(), 3);
+        content.chunks(100_000).for_each(|chunk| writer.write_all(chunk).unwrap());
+        let (packed, sum_of_end) = writer.finish().unwrap();
+        assert_eq!(zstd::decode_all(&packed[..]).unwrap(), content);
+
+        let word = |at: usize| u32::from_le_bytes(packed[at..at + 4].try_into().unwrap());
+        let end = packed.len();
+        assert_eq!((word(end - 4), packed[end - 5], word(end - 9)), (SEEKABLE, 0, 4));
+        let table = end - 9 - 4 * 8;
+        assert_eq!((word(table - 8), word(table - 4)), (SKIPPABLE, 4 * 8 + 9));
+        let (mut at, mut sums) = (0, Vec::<u8>::new());
+        for (frame, expected) in content.chunks(FRAME).enumerate() {
+            let size = word(table + 8 * frame) as usize;
+            assert_eq!(zstd::decode_all(&packed[at..at + size]).unwrap(), expected);
+            assert_eq!(word(table + 8 * frame + 4) as usize, expected.len());
+            sums.extend(Sha256::of(&packed[at..at + size]).as_bytes());
+            at += size;
+        }
+        assert_eq!((word(at), word(at + 4)), (CHECKSUMS, 8 + 3 * 32));
+        assert_eq!(packed[at + 8..at + 16], CHECKSUMS_ARE);
+        assert_eq!(packed[at + 16..table - 8], sums, "and nothing between");
+        assert_eq!((word(table + 24) as usize, word(table + 28)), (table - 8 - at, 0));
+        assert_eq!(sum_of_end, Sha256::of(&packed[at..]));
+    }
+
+    #[test]
+    fn nothing_is_a_table_without_frames() {
+        let (packed, _) = SeekableWriter::new(Vec::new(), 3).finish().unwrap();
+        assert_eq!(packed.len(), 8 + 8 + 8 + 8 + 9);
+        assert!(zstd::decode_all(&packed[..]).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,137 @@
+//! An archive whose members can be read in any order.
+
+use std::io;
+
+use super::lock::Taken;
+use super::members::{Member, Members};
+use super::scratch::{FoundPiece, Piece};
+use super::source::{OpenFile, SourceFile};
+use base::identity::Identity;
+use base::names::RelPath;
+use base::regular;
+use binary::ReadAt;
+use wheel::archive::checksum::Sha256;
+
+/// An archive that is unpacked and is what it has to be.
+#[derive(Debug)]
+pub(super) struct UnpackedArchive {
+    pub members: Members,
+    pub taken: Taken,
+    pub proof: Proof,
+}
+
+/// The checksum that was compared with all bytes which members were made of: other bytes have another. Of an archive that
+/// was read in part, only its sidecar says what the checksum of the whole is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Proof {
+    /// Of all bytes of the archive.
+    Whole(Sha256),
+    /// Of its end, which has the checksum of each frame.
+    End(Sha256),
+}
+
+impl Proof {
+    /// What stands for the bytes of a member.
+    fn identity(self, path: &RelPath) -> Identity {
+        Identity::Tag(match self {
+            Self::Whole(sha256) => format!("archive {sha256}: {path}"),
+            Self::End(sha256) => format!("end of archive {sha256}: {path}"),
+        })
+    }
+}
+
+impl UnpackedArchive {
+    /// A text that is in it.
+    ///
+    /// # Errors
+    /// As [`super::Source::text`].
+    pub fn text(&self, path: &RelPath, most: u64) -> io::Result<String> {
+        let Some(Member::File { piece, .. }) = self.members.followed(path) else {
+            return Err(self.fault(io::ErrorKind::NotFound, path, "is not there, or no file"));
+        };
+        let name = format!("{}/{path}", self.taken.archive.key);
+        if piece.len() > most {
+            return Err(regular::too_large(&name, most));
+        }
+        let mut bytes = vec![0; usize::try_from(piece.len()).map_err(io::Error::other)?];
+        piece.read_exact_at(0, &mut bytes)?;
+        regular::text(bytes, &name)
+    }
+
+    /// Finds a file.
+    ///
+    /// # Errors
+    /// As [`super::Source::find`].
+    pub fn find(&self, path: &RelPath) -> io::Result<ArchivedFile> {
+        let (kind, what) = match self.members.get(path) {
+            Some(Member::File { piece, executable }) => {
+                let (piece, identity) = (piece.found()?, self.proof.identity(path));
+                return Ok(ArchivedFile { piece, executable: *executable, identity });
+            }
+            Some(Member::Directory) => (io::ErrorKind::IsADirectory, "is a directory, not a file"),
+            Some(Member::Symlink(_)) => (io::ErrorKind::InvalidInput, "is a link, not a file"),
+            None => (io::ErrorKind::NotFound, "is not there"),
+        };
+        Err(self.fault(kind, path, what))
+    }
+
+    fn fault(&self, kind: io::ErrorKind, path: &RelPath, what: &str) -> io::Error {
+        io::Error::new(kind, format!("`{path}` of archive {} {what}", self.taken.archive.key))
+    }
+}
+
+/// A file of an archive. Its bytes are those that the archive's checksum stands for, and nobody else can change them.
+#[derive(Debug)]
+pub(super) struct ArchivedFile {
+    piece: FoundPiece,
+    executable: bool,
+    identity: Identity,
+}
+
+impl SourceFile for ArchivedFile {
+    fn len(&self) -> u64 {
+        self.piece.len()
+    }
+
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn open(&self) -> io::Result<Box<dyn OpenFile>> {
+        Ok(Box::new(Opened { piece: self.piece.piece().clone(), executable: self.executable }))
+    }
+
+    fn read_ahead(&self, offset: u64, len: u64) {
+        self.piece.piece().read_ahead(offset, len);
+    }
+
+    fn give_up(&self) {
+        self.piece.give_up();
+    }
+}
+
+/// A file of an archive that is read. Nothing has to be opened for it.
+struct Opened {
+    piece: Piece,
+    executable: bool,
+}
+
+impl ReadAt for Opened {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.piece.len())
+    }
+
+    fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        self.piece.read_exact_at(offset, buf)
+    }
+}
+
+impl OpenFile for Opened {
+    fn is_executable(&self) -> bool {
+        self.executable
+    }
+
+    fn check_unchanged(&self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,219 @@
+//! A small artifact directory to try rockpack on.
+//!
+//! It has what the packages of `packages.kdl` cannot do without, in the shape a build leaves
+//! it: libraries behind chains of links, programs behind links into other artifacts, links to
+//! directories, device code. Libraries are real ELF files, made here; programs are whatever
+//! program is given. `demo/artifacts.txt` lists the entries. For Windows, `demo/artifacts-windows.txt`
+//! does, and both libraries and programs are made here.
+
+use std::io;
+use std::path::Path;
+
+use fs_err as fs;
+use thiserror::Error;
+
+use base::names::System;
+use binary::Machine;
+use binary::elf::forward::{ForwardError, forwarding_library};
+use binary::elf::stub::StubMachine;
+use binary::pe::{PeKind, Stub, import_stub, stub};
+
+const LINUX: &str = include_str!("demo/artifacts.txt");
+const WINDOWS: &str = include_str!("demo/artifacts-windows.txt");
+
+/// Tells a directory that was made here from any other; it lies outside what an artifact installs.
+const MARK: &str = "base_lib_generic/.rockpack-demo";
+
+/// Why a demo directory was not made.
+#[derive(Debug, Error)]
+pub enum DemoError {
+    /// The directory has something else in it, which stays.
+    #[error("{0} exists and is not a demo directory")]
+    Occupied(String),
+    /// The directory cannot be written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// A library of the list cannot be made.
+    #[error(transparent)]
+    Library(#[from] ForwardError),
+    /// The list itself is wrong.
+    #[error("the list of entries in src/demo: `{0}` is not an entry")]
+    DemoFile(String),
+}
+
+/// Makes the artifact directory `dir` of a build for Linux, with `program` for every program, device
+/// code split off or not. An empty directory or an earlier demo is replaced.
+///
+/// # Errors
+/// When something else is there, or when it cannot be written.
+pub fn make(dir: &Path, kpack: bool, program: &[u8]) -> Result<(), DemoError> {
+    make_for(System::Linux, dir, kpack, program)
+}
+
+/// The same for a system; one for Windows has programs of its own, which end at once.
+///
+/// # Errors
+/// When something else is there, or when it cannot be written.
+pub fn make_for(system: System, dir: &Path, kpack: bool, program: &[u8]) -> Result<(), DemoError> {
+    clear(dir)?;
+    let list = List::parse(match system {
+        System::Linux => LINUX,
+        System::Windows => WINDOWS,
+    })?;
+    let isas: Vec<&str> = list.isas.iter().map(|(isa, _)| *isa).collect();
+    for line in &list.entries {
+        let line = line.replace("{kpack}", &kpack.to_string()).replace("{isas}", &isas.join(";"));
+        let entry = DemoFile::parse(&line)?;
+        let name = entry.artifact.split('_').next().unwrap_or_default();
+        if !kpack && list.per_family.contains(&name) {
+            for (_, family) in &list.isas {
+                entry.write(dir, family, program)?;
+            }
+        } else {
+            entry.write(dir, "generic", program)?;
+        }
+    }
+    for (isa, family) in &list.isas {
+        for line in &list.device {
+            let line = line.replace("ISA", isa);
+            DemoFile::parse(&line)?.write(dir, if kpack { isa } else { family }, program)?;
+        }
+    }
+    Ok(fs::write(dir.join(MARK), "")?)
+}
+
+/// Removes an earlier demo; anything else is somebody's.
+fn clear(dir: &Path) -> Result<(), DemoError> {
+    let empty = match fs::read_dir(dir) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    if !empty && !dir.join(MARK).is_file() {
+        return Err(DemoError::Occupied(dir.display().to_string()));
+    }
+    Ok(fs::remove_dir_all(dir)?)
+}
+
+/// The list of what a demo has.
+#[derive(Debug, Default)]
+struct List {
+    /// ISAs with the family that has each.
+    isas: Vec<(&'static str, &'static str)>,
+    /// Artifacts that are built for each family when device code is not split off.
+    per_family: Vec<&'static str>,
+    entries: Vec<&'static str>,
+    /// Lines of entries that each ISA has, with `ISA` in place of its name.
+    device: Vec<&'static str>,
+}
+
+impl List {
+    fn parse(text: &'static str) -> Result<Self, DemoError> {
+        let mut list = Self::default();
+        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            match line.split_once(' ') {
+                Some(("isa", rest)) => {
+                    let pair =
+                        rest.split_once(' ').ok_or_else(|| DemoError::DemoFile(line.into()))?;
+                    list.isas.push((pair.0, pair.1.trim_start()));
+                }
+                Some(("per-family", rest)) => list.per_family.extend(rest.split(' ')),
+                Some(("device", rest)) => list.device.push(rest),
+                _ => list.entries.push(line),
+            }
+        }
+        Ok(list)
+    }
+}
+
+/// One file, link or program of one artifact.
+#[derive(Debug)]
+struct DemoFile<'l> {
+    artifact: &'l str,
+    path: &'l str,
+    kind: &'l str,
+    detail: &'l str,
+}
+
+impl<'l> DemoFile<'l> {
+    fn parse(line: &'l str) -> Result<Self, DemoError> {
+        let wrong = || DemoError::DemoFile(line.to_owned());
+        let (artifact, rest) = line.split_once(' ').ok_or_else(wrong)?;
+        let (path, what) = rest.trim_start().split_once(' ').ok_or_else(wrong)?;
+        let (kind, detail) = what.trim_start().split_once(' ').unwrap_or((what.trim_start(), ""));
+        Ok(Self { artifact, path, kind, detail })
+    }
+
+    fn write(&self, dir: &Path, family: &str, program: &[u8]) -> Result<(), DemoError> {
+        let artifact = dir.join(format!("{}_{family}", self.artifact));
+        let place = artifact.join("stage").join(self.path);
+        fs::create_dir_all(place.parent().unwrap_or(dir))?;
+        fs::write(artifact.join("artifact_manifest.txt"), "stage\n")?;
+        match self.kind {
+            "so" => fs::write(
+                &place,
+                forwarding_library(machine(), self.detail, "libc.so.6", "$ORIGIN")?,
+            )?,
+            "dll" => fs::write(&place, self.pe(PeKind::Library))?,
+            "exe" => fs::write(&place, self.pe(PeKind::Program))?,
+            "lib" => {
+                let symbol = self.detail.split('.').next().unwrap_or_default();
+                fs::write(&place, import_stub(Machine::X86_64, self.detail, symbol))?;
+            }
+            "link" => fs_err::os::unix::fs::symlink(self.detail, &place)?,
+            "program" => write_program(&place, program)?,
+            "script" => write_program(&place, b"#!/bin/sh\necho stand-in \"$@\"\n")?,
+            "text" => fs::write(&place, format!("{}\n", self.detail))?,
+            "data" => fs::write(&place, self.path.repeat(200))?,
+            _ => return Err(DemoError::DemoFile(format!("{} {}", self.path, self.kind))),
+        }
+        Ok(())
+    }
+
+    /// A PE file: its name, then what it imports, then behind a `;` what it imports late.
+    fn pe(&self, kind: PeKind) -> Vec<u8> {
+        let (now, late) = self.detail.split_once(';').unwrap_or((self.detail, ""));
+        let (now, late): (Vec<&str>, Vec<&str>) =
+            (now.split_whitespace().collect(), late.split_whitespace().collect());
+        let (name, imports) = now.split_first().unwrap_or((&"", &[]));
+        stub(&Stub {
+            kind,
+            machine: Machine::X86_64,
+            name,
+            imports,
+            delayed: &late,
+            version: Some([7, 2, 0, 0]),
+        })
+    }
+}
+
+fn machine() -> StubMachine {
+    if cfg!(target_arch = "aarch64") { StubMachine::Aarch64 } else { StubMachine::X86_64 }
+}
+
+fn write_program(place: &Path, content: &[u8]) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::write(place, content)?;
+    fs::set_permissions(place, PermissionsExt::from_mode(0o755))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_demo_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let demo = dir.path().join("demo");
+        make(&demo, true, b"program").unwrap();
+        make(&demo, false, b"program").unwrap();
+        assert!(demo.join("blas_lib_gfx94X-dcgpu/stage/lib/libhipblas.so.3").is_symlink());
+
+        let home = dir.path().join("home");
+        fs::create_dir(&home).unwrap();
+        fs::write(home.join("letters.txt"), "dear").unwrap();
+        let error = make(&home, true, b"program").unwrap_err();
+        assert!(matches!(error, DemoError::Occupied(_)), "{error}");
+        assert_eq!(fs::read_to_string(home.join("letters.txt")).unwrap(), "dear");
+    }
+}

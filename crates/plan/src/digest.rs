@@ -1,0 +1,113 @@
+//! The digest of a plan: builds of one plan agree on it, whichever of its packages each makes.
+
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write as _};
+
+use serde::Serialize;
+
+use super::{Distribution, Member, Metadata, Plan, Step, WheelVariant};
+use crate::catalog::sha256_of_writing;
+use base::names::{Compression, DistName, Form, Mode, ModuleName, PackageName, RelPath};
+use base::version::Version;
+
+/// What packages follow from, without reasons, estimates and lines of the manifest.
+///
+/// Python projects are not in it: only machines that have their sources plan them. Rules of compression are in the
+/// manifest and the options.
+#[derive(Serialize)]
+struct Decided<'a> {
+    package: &'a PackageName,
+    variant: &'a Option<String>,
+    name: &'a DistName,
+    wheel_variant: &'a Option<WheelVariant>,
+    variants: &'a Option<String>,
+    index: &'a Option<PackageName>,
+    form: Form,
+    directory: &'a RelPath,
+    module: &'a ModuleName,
+    platform_dir: &'a Option<ModuleName>,
+    compression: Compression,
+    metadata: &'a Metadata,
+    entry_points: &'a BTreeMap<String, String>,
+    members: Vec<Placed<'a>>,
+    licenses: Vec<Placed<'a>>,
+    archive: Option<(&'a RelPath, Option<u8>, Vec<Placed<'a>>)>,
+}
+
+/// A member without the rule that placed it: its path, its step, whether it is executable, its size.
+type Placed<'a> = (&'a RelPath, &'a Step, bool, u64);
+
+impl Plan {
+    /// Returns the SHA-256 of what the whole plan decides, packages that `--only` leaves out included.
+    pub fn digest(&self) -> String {
+        let own = || digest(self.mode, &self.version, &self.platform_tag, &self.distributions);
+        self.whole.clone().unwrap_or_else(own)
+    }
+}
+
+/// Returns the SHA-256 of what a plan with these distributions decides, in hexadecimal.
+pub fn digest<'a>(
+    mode: Mode,
+    version: &Version,
+    platform_tag: &str,
+    distributions: impl IntoIterator<Item = &'a Distribution>,
+) -> String {
+    sha256_of_writing(|hashing| {
+        let mut out = BufWriter::new(hashing);
+        serde_json::to_writer(&mut out, &(mode, version, platform_tag))?;
+        for distribution in distributions {
+            serde_json::to_writer(&mut out, &decided(distribution))?;
+        }
+        out.flush()
+    })
+}
+
+fn decided(distribution: &Distribution) -> Decided<'_> {
+    // A field that is added to distributions must be added to the digest or to those left out of it.
+    let Distribution {
+        package,
+        variant,
+        name,
+        wheel_variant,
+        variants,
+        index,
+        form,
+        directory,
+        module,
+        platform_dir,
+        compression,
+        compressed_otherwise: _,
+        metadata,
+        entry_points,
+        members,
+        licenses,
+        archive,
+        absent: _,
+        estimate: _,
+    } = distribution;
+    Decided {
+        package,
+        variant,
+        name,
+        wheel_variant,
+        variants,
+        index,
+        form: *form,
+        directory,
+        module,
+        platform_dir,
+        compression: *compression,
+        metadata,
+        entry_points,
+        members: placed(members),
+        licenses: placed(licenses),
+        archive: archive.as_ref().map(|it| (&it.path, it.xz, placed(&it.members))),
+    }
+}
+
+fn placed(members: &[Member]) -> Vec<Placed<'_>> {
+    members
+        .iter()
+        .map(|Member { path, step, executable, size, rule: _ }| (path, step, *executable, *size))
+        .collect()
+}

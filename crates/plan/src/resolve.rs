@@ -1,0 +1,83 @@
+//! Decides what is made: [`plan()`] compiles a manifest and a catalog into a [`Plan`].
+//!
+//! It is pure: no file system, no clock, no host path; equal inputs give equal plans. `rockpack plan`
+//! prints the result, `rockpack build` carries out exactly it.
+
+use crate::catalog::Catalog;
+use crate::{Plan, Request, Templates};
+use base::source::Problems;
+use manifest::Manifest;
+
+mod aliases;
+mod check;
+mod closure;
+mod compression;
+mod describe;
+mod devel;
+mod devel_only;
+mod directory;
+mod emptied;
+mod empty;
+mod expected;
+pub mod explain;
+mod forbidden;
+mod gone;
+mod install_tree;
+mod licenses;
+mod links;
+mod marker;
+mod misplaced;
+mod needed;
+mod notes;
+mod only;
+mod oversize;
+mod ownership;
+mod parted;
+mod place;
+mod platform;
+mod programs;
+mod readme;
+mod repeated;
+mod requires;
+mod resolved_dist;
+mod resolver;
+mod rpath;
+mod runtime_data;
+mod select;
+mod shards;
+mod source_build;
+mod sources;
+mod targets;
+mod unowned;
+mod unused_rules;
+mod wheel_variant;
+mod windows;
+
+pub use closure::{Closure, InArtifact, LoadedFile, Need, Resolved};
+pub use gone::{Why, with_reasons};
+pub use licenses::without_license_text;
+pub use needed::{Missing, Needed, needed, possible};
+
+/// Compiles `manifest` and `catalog` into a plan: targets, selection, ownership, placement,
+/// links, metadata, checks.
+///
+/// # Errors
+/// Everything that would break a package, collected. Warnings come with the plan.
+pub fn plan(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    templates: &Templates,
+    request: &Request,
+) -> Result<(Plan, Problems), Problems> {
+    match resolver::plan(manifest, catalog, templates, request) {
+        Ok((mut plan, warnings)) => {
+            let warnings = warnings.in_order();
+            plan.warnings = warnings.iter().map(expected::warning).collect();
+            Ok((plan, warnings))
+        }
+        Err(problems) => Err(problems.in_order()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,403 @@
+//! Link closure: every library that a binary needs is found when what is planned is installed.
+//!
+//! [`Closure`] looks for libraries as glibc's loader does (ld.so(8)): in the file's own `DT_RPATH`,
+//! then in that of the file that loaded it, and so on, then in the system. It knows which
+//! distributions are installed together because one says so, and tells a library that is found
+//! among them from one that is found by luck. Variants below `glibc-hwcaps` only stand in for a
+//! library that is there anyway and are not looked at.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::sources::Sources;
+use crate::catalog::{ArtifactId, Catalog};
+use crate::{Distribution, Member};
+use base::names::RelPath;
+use binary::elf::ElfKind;
+use binary::loader::{Installed, Loads};
+use manifest::{LibraryRule, Manifest};
+
+mod dlls;
+mod group;
+mod messages;
+mod places;
+mod report;
+mod together;
+mod tree;
+
+use dlls::Dlls;
+pub(super) use report::check;
+use together::Together;
+use tree::{File, Standing, Tree};
+
+/// Where the libraries of everything that is installed are found.
+#[derive(Debug)]
+pub struct Closure<'a> {
+    manifest: &'a Manifest,
+    catalog: &'a Catalog,
+    distributions: Vec<&'a Distribution>,
+    together: Together,
+    tree: Tree<'a>,
+    dlls: Dlls<'a>,
+    /// Which artifacts have a library, by the number of its name; only what is unresolved asks.
+    artifacts: OnceLock<HashMap<usize, Vec<InArtifact<'a>>>>,
+    /// What is found through loaders; only what a file does not find by itself asks.
+    loads: OnceLock<Loads>,
+}
+
+/// A file of a distribution.
+#[derive(Debug, Clone, Copy)]
+pub struct LoadedFile<'a> {
+    /// The distribution that ships it.
+    pub distribution: &'a Distribution,
+    /// The file; its path is the one below site-packages.
+    pub member: &'a Member,
+}
+
+/// A library in an artifact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InArtifact<'a> {
+    /// The artifact.
+    pub artifact: &'a ArtifactId,
+    /// Where it installs the library.
+    pub path: &'a RelPath,
+    /// It is built for another ISA or family than the file that needs the library.
+    pub other_target: bool,
+}
+
+/// One `DT_NEEDED` or import of a file.
+#[derive(Debug)]
+pub struct Need<'a> {
+    /// The library's name, as the file has it.
+    pub library: &'a str,
+    /// Where it is.
+    pub resolved: Resolved<'a>,
+    /// Other files of that name in directories that are searched too, in the order of the search.
+    pub others: Vec<LoadedFile<'a>>,
+}
+
+/// Where a needed library is.
+#[derive(Debug)]
+pub enum Resolved<'a> {
+    /// A file that is installed wherever the one that needs it is.
+    Member(LoadedFile<'a>),
+    /// In a directory that the file itself does not search, but every file that loads it: opened
+    /// by itself, it cannot be loaded.
+    ThroughLoader {
+        /// The library.
+        found: LoadedFile<'a>,
+        /// A file that loads the one that needs it.
+        loader: LoadedFile<'a>,
+    },
+    /// A file of a distribution that nothing installs together with this one.
+    Luck(LoadedFile<'a>),
+    /// The system has it, says this rule.
+    System(&'a LibraryRule),
+    /// Nothing has it, and this rule says that it may be missing.
+    Missing(&'a LibraryRule),
+    /// It is not found.
+    Unresolved {
+        /// Files of that name in directories that are not searched.
+        shipped: Vec<LoadedFile<'a>>,
+        /// Artifacts that have it.
+        artifacts: Vec<InArtifact<'a>>,
+        /// Something of that name that is no library, at which the search ends.
+        in_the_way: Option<LoadedFile<'a>>,
+    },
+}
+
+impl<'a> Closure<'a> {
+    /// Learns where everything is. `distributions` are all that are built, not only those that
+    /// somebody wants (`--only`): what is missing among them counts as not installed.
+    pub fn new(
+        manifest: &'a Manifest,
+        catalog: &'a Catalog,
+        distributions: impl IntoIterator<Item = &'a Distribution>,
+    ) -> Self {
+        Self::of_sources(manifest, catalog, &Sources::new(catalog), distributions)
+    }
+
+    /// As [`Closure::new`], with what is known of the catalog's ELF files already.
+    fn of_sources(
+        manifest: &'a Manifest,
+        catalog: &'a Catalog,
+        sources: &Sources<'a>,
+        distributions: impl IntoIterator<Item = &'a Distribution>,
+    ) -> Self {
+        let distributions: Vec<&Distribution> = distributions.into_iter().collect();
+        let together = Together::new(manifest, &distributions);
+        let tree = Tree::new(catalog, sources, &distributions);
+        let dlls = Dlls::new(manifest, sources, &distributions);
+        Self {
+            manifest,
+            catalog,
+            distributions,
+            together,
+            tree,
+            dlls,
+            artifacts: OnceLock::new(),
+            loads: OnceLock::new(),
+        }
+    }
+
+    /// What the file at `path` (below site-packages) of a distribution is loaded with, in order;
+    /// nothing when it is no binary that the loader can load.
+    pub fn needs<'s>(
+        &'s self,
+        distribution: &'s Distribution,
+        path: &'s RelPath,
+    ) -> impl Iterator<Item = Need<'a>> + 's {
+        let same =
+            |d: &Distribution| d.name == distribution.name && d.variant == distribution.variant;
+        let files = self.tree.files.iter().enumerate();
+        let found = files.filter(move |(_, file)| {
+            file.member.path == *path && same(self.distributions[file.distribution])
+        });
+        found
+            .flat_map(|(number, _)| self.needs_of(number))
+            .chain(self.imports_of(distribution, path))
+    }
+
+    /// Every file with what it needs, in the order of the plan.
+    fn all(&self) -> impl Iterator<Item = (usize, Need<'a>)> {
+        (0..self.tree.files.len())
+            .flat_map(|file| self.needs_of(file).map(move |need| (file, need)))
+    }
+
+    /// Every library that a file needs, in the order of the plan, and where the file finds it by
+    /// its own search; nowhere, when the system has it or another package.
+    pub fn finds(&self) -> impl Iterator<Item = (LoadedFile<'a>, &'a str, Option<LoadedFile<'a>>)> {
+        self.tree.files.iter().enumerate().flat_map(move |(number, file)| {
+            file.needed.iter().map(move |name| {
+                let found = self.look(number, *name, file.distribution).found;
+                (
+                    self.found(number),
+                    self.tree.names[*name],
+                    found.map(|library| self.found(library)),
+                )
+            })
+        })
+    }
+
+    fn needs_of(&self, file: usize) -> impl Iterator<Item = Need<'a>> {
+        self.tree.files[file].needed.iter().map(move |name| self.need(file, *name))
+    }
+
+    fn need(&self, file: usize, name: usize) -> Need<'a> {
+        let looked = self.look(file, name, self.tree.files[file].distribution);
+        let others = looked.others.iter().map(|other| self.found(*other)).collect();
+        let resolved = match looked.found {
+            Some(found) => Resolved::Member(self.found(found)),
+            None => self.not_in_reach(file, name, &looked),
+        };
+        Need { library: self.tree.names[name], resolved, others }
+    }
+
+    /// What becomes of a need that the file's own search does not serve.
+    fn not_in_reach(&self, file: usize, name: usize, looked: &Looked<'a>) -> Resolved<'a> {
+        let library = self.tree.names[name];
+        if let Some(rule) = rule(&self.manifest.system_libraries, library) {
+            return Resolved::System(rule);
+        }
+        let loads = self.loads.get_or_init(|| Loads::new(self));
+        if let Some((found, loader)) = loads.through(file, name) {
+            return Resolved::ThroughLoader {
+                found: self.found(found),
+                loader: self.found(loader),
+            };
+        }
+        if let Some(lucky) = looked.others.first() {
+            return Resolved::Luck(self.found(*lucky));
+        }
+        let (shipped, artifacts) = (self.shipped(file, name), self.artifacts(file, name));
+        let nowhere = shipped.is_empty() && artifacts.first().is_none_or(|a| a.other_target);
+        match rule(&self.manifest.missing_libraries, library) {
+            Some(rule) if nowhere && looked.in_the_way.is_none() => Resolved::Missing(rule),
+            _ => Resolved::Unresolved { shipped, artifacts, in_the_way: looked.in_the_way },
+        }
+    }
+
+    /// Looks for a library in the directories of `file`, where everything is installed that comes
+    /// with the distribution `installed`.
+    fn look(&self, file: usize, name: usize, installed: usize) -> Looked<'a> {
+        let mut looked = Looked::default();
+        for directory in &self.tree.searches[self.tree.files[file].search] {
+            for candidate in self
+                .tree
+                .standing(*directory, name)
+                .iter()
+                .filter(|c| self.can_meet(installed, c.distribution))
+            {
+                match candidate.standing {
+                    Standing::File(library)
+                        if self.tree.files[library].machine == self.tree.files[file].machine =>
+                    {
+                        let sure = [candidate.distribution, self.tree.files[library].distribution];
+                        let sure = sure.into_iter().all(|d| self.together.guaranteed(installed, d));
+                        looked.add(library, sure, |one, other| self.same_bytes(one, other));
+                    }
+                    Standing::NoLibrary
+                        if looked.found.is_none()
+                            && self.together.guaranteed(installed, candidate.distribution) =>
+                    {
+                        let distribution = self.distributions[candidate.distribution];
+                        looked.in_the_way =
+                            Some(LoadedFile { distribution, member: candidate.member });
+                        return looked;
+                    }
+                    Standing::File(_) | Standing::OtherMachine | Standing::NoLibrary => {}
+                }
+            }
+        }
+        looked
+    }
+
+    /// Whether both can be in one environment, which holds one distribution of a name.
+    fn can_meet(&self, one: usize, other: usize) -> bool {
+        one == other || self.distributions[one].name != self.distributions[other].name
+    }
+
+    /// Whether two files are the same library, shipped twice.
+    fn same_bytes(&self, one: usize, other: usize) -> bool {
+        let source = |file: usize| self.tree.files[file].member.step.source();
+        one == other || source(one).is_some() && source(one) == source(other)
+    }
+
+    fn found(&self, file: usize) -> LoadedFile<'a> {
+        let File { distribution, member, .. } = self.tree.files[file];
+        LoadedFile { distribution: self.distributions[distribution], member }
+    }
+
+    /// Libraries of this name, wherever they are installed for the same target.
+    fn shipped(&self, file: usize, name: usize) -> Vec<LoadedFile<'a>> {
+        let mut shipped: Vec<usize> = Vec::new();
+        for candidate in self
+            .tree
+            .bearers(name)
+            .filter(|c| self.can_meet(self.tree.files[file].distribution, c.distribution))
+        {
+            if let Standing::File(library) = candidate.standing
+                && !shipped.contains(&library)
+                && self.same_target(
+                    file,
+                    self.distributions[self.tree.files[library].distribution].variant.as_deref(),
+                )
+            {
+                shipped.push(library);
+            }
+        }
+        shipped.into_iter().map(|library| self.found(library)).collect()
+    }
+
+    /// Artifacts that have a library of this name, those for the file's target first.
+    fn artifacts(&self, file: usize, name: usize) -> Vec<InArtifact<'a>> {
+        let all = self.artifacts.get_or_init(|| in_artifacts(self.catalog, &self.tree));
+        let mut artifacts = all.get(&name).cloned().unwrap_or_default();
+        let families = &self.manifest.families;
+        for one in &mut artifacts {
+            let family = &one.artifact.family;
+            one.other_target =
+                !self.same_target(file, (!family.is_generic()).then(|| families.home(family)));
+        }
+        artifacts.sort_by_key(|one| one.other_target);
+        artifacts
+    }
+
+    /// Whether what is for this target (or for all) is meant for a file too; one that is for all targets minds none.
+    fn same_target(&self, file: usize, target: Option<&str>) -> bool {
+        let own = self.distributions[self.tree.files[file].distribution].variant.as_deref();
+        let (Some(own), Some(target)) = (own, target) else { return true };
+        own == target || self.manifest.families.above(own).contains(&target)
+    }
+}
+
+impl Installed for Closure<'_> {
+    fn count(&self) -> usize {
+        self.tree.files.len()
+    }
+
+    fn needed(&self, file: usize) -> &[usize] {
+        &self.tree.files[file].needed
+    }
+
+    fn soname(&self, file: usize) -> Option<usize> {
+        self.tree.name(self.tree.files[file].soname?)
+    }
+
+    fn inherited(&self, file: usize) -> bool {
+        self.tree.files[file].inherited
+    }
+
+    fn own(&self, file: usize, name: usize, root: usize) -> Option<usize> {
+        self.look(file, name, self.tree.files[root].distribution).found
+    }
+
+    fn bearers(&self, name: usize) -> Vec<usize> {
+        let libraries = self.tree.bearers(name).filter_map(|candidate| match candidate.standing {
+            Standing::File(library) => Some(library),
+            Standing::OtherMachine | Standing::NoLibrary => None,
+        });
+        libraries.collect()
+    }
+}
+
+/// What a search came upon.
+#[derive(Debug, Default)]
+struct Looked<'a> {
+    /// The first library that is there for sure, by number.
+    found: Option<usize>,
+    /// Other libraries of the name, in order.
+    others: Vec<usize>,
+    /// What ended the search: the loader takes the first file of the name, whatever it is.
+    in_the_way: Option<LoadedFile<'a>>,
+}
+
+impl Looked<'_> {
+    fn add(&mut self, library: usize, sure: bool, same: impl Fn(usize, usize) -> bool) {
+        match self.found {
+            None if sure => {
+                self.found = Some(library);
+                self.others.retain(|other| !same(library, *other));
+            }
+            Some(found) if same(found, library) => {}
+            _ => self.others.push(library),
+        }
+    }
+}
+
+/// The rule that fits a library: one that names it, else the first glob.
+fn rule<'a>(rules: &'a [LibraryRule], library: &str) -> Option<&'a LibraryRule> {
+    let exact = |rule: &&LibraryRule| !rule.name.is_glob();
+    let fits = |rule: &&LibraryRule| rule.name.matches(library);
+    rules.iter().filter(exact).find(fits).or_else(|| rules.iter().filter(|r| !exact(r)).find(fits))
+}
+
+/// Which artifacts have the libraries that some file needs, under a file's name or as a SONAME.
+fn in_artifacts<'a>(catalog: &'a Catalog, tree: &Tree<'a>) -> HashMap<usize, Vec<InArtifact<'a>>> {
+    let mut found: HashMap<usize, Vec<InArtifact<'a>>> = HashMap::new();
+    for artifact in &catalog.artifacts {
+        for entry in &artifact.entries {
+            let Some(facts) = entry.elf().filter(|facts| facts.kind == ElfKind::SharedLibrary)
+            else {
+                continue;
+            };
+            let by_file_name = tree.name(entry.path.file_name());
+            let by_soname = facts
+                .soname
+                .as_deref()
+                .and_then(|s| tree.name(s))
+                .filter(|s| Some(*s) != by_file_name);
+            for name in by_file_name.into_iter().chain(by_soname) {
+                found.entry(name).or_default().push(InArtifact {
+                    artifact: &artifact.id,
+                    path: &entry.path,
+                    other_target: false,
+                });
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

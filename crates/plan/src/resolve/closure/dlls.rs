@@ -1,0 +1,227 @@
+//! DLLs, found as Windows finds them once what is planned is installed.
+//!
+//! A PE file has no search path. Its imports are looked for by name, without regard to case, beside
+//! the file, and in the directories that the installed side opens (`AddDllDirectory`): those of
+//! each package in which `find-library` names a DLL. What the system has comes last, as for ELF.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::OnceLock;
+
+use super::{Closure, InArtifact, LoadedFile, Need, Resolved, rule};
+use crate::catalog::{Catalog, EntryKind};
+use crate::resolve::sources::Sources;
+use crate::{Distribution, Member, Step};
+use base::names::RelPath;
+use binary::Machine;
+use manifest::{Manifest, Package};
+
+/// A PE file of a distribution, or an import library.
+#[derive(Debug)]
+struct File<'a> {
+    /// Its distribution, by number.
+    distribution: usize,
+    member: &'a Member,
+    machine: Machine,
+    imports: Vec<&'a str>,
+    /// It is loaded by nobody: what it leads to may be in any directory.
+    is_import_library: bool,
+}
+
+/// Something under the name of a DLL.
+#[derive(Debug, Clone, Copy)]
+struct Candidate<'a> {
+    distribution: usize,
+    member: &'a Member,
+    /// The processor it is for; not known of a link in a devel tree.
+    machine: Option<Machine>,
+}
+
+/// What the distributions of a plan install, as far as the loader of Windows minds.
+#[derive(Debug, Default)]
+pub(super) struct Dlls<'a> {
+    files: Vec<File<'a>>,
+    /// What stands under each name, in lower case, wherever it is.
+    candidates: HashMap<String, Vec<Candidate<'a>>>,
+    /// Of each distribution the directories that are opened where it is installed.
+    opened: Vec<BTreeSet<RelPath>>,
+    /// The files of artifacts under names that are imported; only what is unresolved asks.
+    artifacts: OnceLock<HashMap<String, Vec<InArtifact<'a>>>>,
+}
+
+impl<'a> Dlls<'a> {
+    pub fn new(
+        manifest: &Manifest,
+        sources: &Sources<'a>,
+        distributions: &[&'a Distribution],
+    ) -> Self {
+        let mut dlls = Self::default();
+        if !sources.has_pe() {
+            return dlls;
+        }
+        for (number, distribution) in distributions.iter().enumerate() {
+            for member in distribution.all_members() {
+                let facts = member.step.source().and_then(|origin| sources.pe(origin));
+                let machine = facts.map(|facts| facts.machine);
+                if let Some(facts) = facts {
+                    let imports = facts.imports.iter().chain(&facts.delayed).map(String::as_str);
+                    dlls.files.push(File {
+                        distribution: number,
+                        member,
+                        machine: facts.machine,
+                        imports: imports.collect(),
+                        is_import_library: false,
+                    });
+                }
+                let library =
+                    member.step.source().and_then(|origin| sources.import_library(origin));
+                dlls.files.extend(library.map(|library| File {
+                    distribution: number,
+                    member,
+                    machine: library.machine,
+                    imports: library.dlls.iter().map(String::as_str).collect(),
+                    is_import_library: true,
+                }));
+                if facts.is_some() || matches!(member.step, Step::Link { .. }) {
+                    let name = member.path.file_name().to_ascii_lowercase();
+                    let candidate = Candidate { distribution: number, member, machine };
+                    dlls.candidates.entry(name).or_default().push(candidate);
+                }
+            }
+        }
+        dlls.opened = distributions.iter().map(|d| opened(manifest, d)).collect();
+        dlls
+    }
+
+    /// The artifacts' files under each name that is imported, in lower case.
+    fn in_artifacts(&self, catalog: &'a Catalog) -> HashMap<String, Vec<InArtifact<'a>>> {
+        let imports = self.files.iter().flat_map(|file| &file.imports);
+        let mut found: HashMap<String, Vec<InArtifact<'a>>> =
+            imports.map(|import| (import.to_ascii_lowercase(), Vec::new())).collect();
+        for artifact in &catalog.artifacts {
+            let files = artifact.entries.iter();
+            for entry in files.filter(|entry| matches!(entry.kind, EntryKind::File { .. })) {
+                let name = entry.path.file_name().to_ascii_lowercase();
+                if let Some(found) = found.get_mut(&name) {
+                    let (artifact, path) = (&artifact.id, &entry.path);
+                    found.push(InArtifact { artifact, path, other_target: false });
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The directories of a distribution in which its package's libraries are looked for by name.
+fn opened(manifest: &Manifest, distribution: &Distribution) -> BTreeSet<RelPath> {
+    let package = manifest.packages.get(&distribution.package);
+    let named = |package: &Package| {
+        let patterns = package.libraries.iter().filter_map(|library| library.dll.as_deref());
+        let directories = patterns.filter_map(|pattern| pattern.rsplit_once('/')?.0.parse().ok());
+        directories.collect::<Vec<RelPath>>()
+    };
+    let Some(root) = distribution.platform_dir.as_ref().map(RelPath::from) else {
+        return BTreeSet::new();
+    };
+    package.into_iter().flat_map(named).map(|directory| root.join(&directory)).collect()
+}
+
+impl<'a> Closure<'a> {
+    /// Every PE file with what it imports, in the order of the plan.
+    pub(super) fn imports(&self) -> impl Iterator<Item = (LoadedFile<'a>, Need<'a>)> {
+        self.dlls.files.iter().flat_map(move |file| {
+            file.imports.iter().map(move |import| (self.of(file), self.import(file, import)))
+        })
+    }
+
+    /// What a PE file of a distribution imports.
+    pub(super) fn imports_of<'s>(
+        &'s self,
+        distribution: &'s Distribution,
+        path: &'s RelPath,
+    ) -> impl Iterator<Item = Need<'a>> + 's {
+        let is_it = move |file: &&File<'a>| {
+            let own = self.distributions[file.distribution];
+            file.member.path == *path
+                && own.name == distribution.name
+                && own.variant == distribution.variant
+        };
+        let files = self.dlls.files.iter().filter(is_it);
+        files.flat_map(move |file| file.imports.iter().map(move |import| self.import(file, import)))
+    }
+
+    fn of(&self, file: &File<'a>) -> LoadedFile<'a> {
+        LoadedFile { distribution: self.distributions[file.distribution], member: file.member }
+    }
+
+    fn candidate(&self, candidate: &Candidate<'a>) -> LoadedFile<'a> {
+        let distribution = self.distributions[candidate.distribution];
+        LoadedFile { distribution, member: candidate.member }
+    }
+
+    fn import(&self, file: &File<'a>, library: &'a str) -> Need<'a> {
+        let name = library.to_ascii_lowercase();
+        let here = file.distribution;
+        let all = self.dlls.candidates.get(&name).into_iter().flatten();
+        let met = all.filter(|candidate| self.can_meet(here, candidate.distribution));
+        let (there, foreign): (Vec<&Candidate<'a>>, Vec<_>) = met
+            // A devel tree's links lead to what is found by itself.
+            .filter(|candidate| !file.is_import_library || candidate.machine.is_some())
+            .partition(|candidate| candidate.machine.is_none_or(|machine| machine == file.machine));
+        let searched = there.iter().filter(|candidate| self.is_searched(file, candidate));
+        let (sure, lucky): (Vec<&Candidate<'a>>, Vec<_>) =
+            searched.partition(|candidate| self.together.guaranteed(here, candidate.distribution));
+        let resolved = match (sure.first(), lucky.first()) {
+            (Some(found), _) => Resolved::Member(self.candidate(found)),
+            (None, lucky) => {
+                if let Some(rule) = rule(&self.manifest.system_libraries, library) {
+                    Resolved::System(rule)
+                } else if let Some(lucky) = lucky {
+                    Resolved::Luck(self.candidate(lucky))
+                } else {
+                    self.not_imported(library, &name, &there, &foreign)
+                }
+            }
+        };
+        Need { library, resolved, others: self.twins(&sure) }
+    }
+
+    /// Whether a DLL stands where the loader looks for what `file` imports.
+    fn is_searched(&self, file: &File<'a>, candidate: &Candidate<'a>) -> bool {
+        if file.is_import_library {
+            return true;
+        }
+        let Some(directory) = candidate.member.path.parent() else { return false };
+        file.member.path.parent().as_ref() == Some(&directory)
+            || self.dlls.opened[candidate.distribution].contains(&directory)
+    }
+
+    /// Other files than the first of those that are found: the first to be loaded counts for all.
+    fn twins(&self, sure: &[&Candidate<'a>]) -> Vec<LoadedFile<'a>> {
+        let source = |candidate: &Candidate<'a>| candidate.member.step.source();
+        let Some(first) = sure.first() else { return Vec::new() };
+        let others = sure[1..].iter().filter(|other| {
+            source(other).is_some_and(|other| source(first).is_some_and(|first| first != other))
+        });
+        others.map(|other| self.candidate(other)).collect()
+    }
+
+    fn not_imported(
+        &self,
+        library: &str,
+        name: &str,
+        there: &[&Candidate<'a>],
+        foreign: &[&Candidate<'a>],
+    ) -> Resolved<'a> {
+        let shipped: Vec<LoadedFile<'a>> = there.iter().map(|one| self.candidate(one)).collect();
+        let artifacts = self.dlls.artifacts.get_or_init(|| self.dlls.in_artifacts(self.catalog));
+        let artifacts = artifacts.get(name).cloned().unwrap_or_default();
+        match rule(&self.manifest.missing_libraries, library) {
+            Some(rule) if shipped.is_empty() && artifacts.is_empty() => Resolved::Missing(rule),
+            _ => {
+                let in_the_way = foreign.first().filter(|_| shipped.is_empty());
+                let in_the_way = in_the_way.map(|one| self.candidate(one));
+                Resolved::Unresolved { shipped, artifacts, in_the_way }
+            }
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! What is said of libraries that are not found as they should be.
+
+use std::collections::BTreeSet;
+
+use super::group::Group;
+use super::tree::split;
+use super::{InArtifact, LoadedFile, Resolved};
+use crate::{Distribution, Step};
+use base::names::PackageName;
+use base::source::{Code, Problem};
+use base::text::counted;
+use manifest::{Manifest, Package, PackageKind};
+
+/// How many files are named before the rest is counted.
+const SHOWN: usize = 3;
+
+/// And how many libraries.
+const LIBRARIES_SHOWN: usize = 8;
+
+/// The path of a file below its platform directory, as the artifact installs it.
+pub(super) fn path<'a>(found: &LoadedFile<'a>) -> &'a str {
+    let path = found.member.path.as_str();
+    let root = found.distribution.platform_dir.as_ref();
+    root.and_then(|root| path.strip_prefix(root.as_str())?.strip_prefix('/')).unwrap_or(path)
+}
+
+/// The directory of a file, likewise.
+pub(super) fn directory<'a>(found: &LoadedFile<'a>) -> &'a str {
+    split(path(found)).0
+}
+
+/// A file with the distribution that ships it.
+pub(super) fn file(found: &LoadedFile<'_>) -> String {
+    format!("`{}` of {}", path(found), found.distribution.name)
+}
+
+/// The first few of some files, the rest counted; the same path in several wheels counts once.
+pub(super) fn files(all: &[LoadedFile<'_>]) -> String {
+    let paths: Vec<&str> = all.iter().map(path).collect::<BTreeSet<_>>().into_iter().collect();
+    let first: Vec<String> = paths.iter().take(SHOWN).map(|path| format!("`{path}`")).collect();
+    match paths.len().saturating_sub(SHOWN) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+/// What is said at one of two files of a name, given what loads it.
+pub(super) fn loaded_by(loaders: &[LoadedFile<'_>]) -> String {
+    let paths: BTreeSet<&str> = loaders.iter().map(path).collect();
+    match paths.len() {
+        0 => "this one stands behind it".to_owned(),
+        1 => format!("{} loads this one", files(loaders)),
+        _ => format!("{} load this one", files(loaders)),
+    }
+}
+
+/// Files of one package as the subject of a sentence, whose verb depends on their number.
+pub(super) struct Subject {
+    text: String,
+    one: bool,
+}
+
+impl Subject {
+    /// The first file, and how many more there are.
+    pub fn new(all: &[LoadedFile<'_>]) -> Self {
+        let paths: BTreeSet<&str> = all.iter().map(path).collect();
+        let wheels: BTreeSet<&str> = all.iter().map(|f| f.distribution.name.as_str()).collect();
+        let first = all.first().map(file).unwrap_or_default();
+        let text = match (paths.len(), wheels.len()) {
+            (0 | 1, 0 | 1) => first,
+            (0 | 1, wheels) => format!("{first} (alike in {})", counted(wheels - 1, "more wheel")),
+            (paths, 0 | 1) => format!("{first} and {}", counted(paths - 1, "more file")),
+            (paths, wheels) => format!(
+                "{first} and {} in {}",
+                counted(paths - 1, "more file"),
+                counted(wheels, "wheel")
+            ),
+        };
+        Self { text, one: paths.len() <= 1 }
+    }
+
+    /// The sentence up to its verb: `needs`, or `need` of several.
+    pub fn with(&self, verb: &str) -> String {
+        let verb = match (self.one, verb) {
+            (true, "do") => "does".to_owned(),
+            (true, verb) => format!("{verb}s"),
+            (false, verb) => verb.to_owned(),
+        };
+        format!("{} {verb}", self.text)
+    }
+}
+
+/// Libraries, the first few by name.
+fn names(libraries: &BTreeSet<&str>) -> String {
+    let first: Vec<String> =
+        libraries.iter().take(LIBRARIES_SHOWN).map(|library| format!("`{library}`")).collect();
+    match libraries.len().saturating_sub(LIBRARIES_SHOWN) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+/// Libraries that are not found.
+pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Problem> {
+    let Resolved::Unresolved { shipped, artifacts, in_the_way } = &group.need.resolved else {
+        return None;
+    };
+    let (who, library) = (Subject::new(&group.files), group.need.library);
+    let needs = who.with("need");
+    let problem = if library.contains('/') {
+        Problem::error(
+            Code::UnresolvedLibrary,
+            format!("{needs} `{library}`, a path of the machine that built it"),
+        )
+        .help("link by the library's SONAME in the build: packages are installed elsewhere")
+    } else if let Some(other) = in_the_way.filter(|found| is_dll(found.member.path.file_name())) {
+        Problem::error(
+            Code::UnresolvedLibrary,
+            format!("{needs} `{library}`, and {} is for another processor", file(&other)),
+        )
+        .help("exclude that file, or mend the build")
+    } else if let Some(other) = in_the_way {
+        Problem::error(
+            Code::UnresolvedLibrary,
+            format!(
+                "{needs} `{library}`, and the first file of that name, {}, is no library",
+                file(other)
+            ),
+        )
+        .help("the loader gives up there: exclude that file, or mend the build")
+    } else if let Some(other) = shipped.first() {
+        let (find, place) = (who.with("do"), directory(other));
+        let place = if place.is_empty() { String::new() } else { format!(" in `{place}`") };
+        Problem::error(
+            Code::UnresolvedLibrary,
+            format!(
+                "{find} not find {}, which {} has{place}",
+                names(&group.libraries),
+                other.distribution.name
+            ),
+        )
+        .help(search_there(manifest, &group.files, other))
+    } else if let Some(other) = artifacts.first() {
+        Problem::error(
+            Code::UnresolvedLibrary,
+            format!("{needs} `{library}`, which no package ships; {}", having(artifacts)),
+        )
+        .help(take_it(&group.files, other))
+    } else {
+        Problem::error(
+            Code::UnresolvedLibrary,
+            format!("{needs} `{library}`, which is in no artifact and no library of the system"),
+        )
+        .help(format!(
+            "add it to the build; where every system has it, write system-library \"{library}\"; \
+             where some builds leave it out, allow-missing \"{library}\" reason=\"…\""
+        ))
+    };
+    Some(problem)
+}
+
+/// `artifact X has it`.
+fn having(artifacts: &[InArtifact<'_>]) -> String {
+    let elsewhere = artifacts.first().is_some_and(|a| a.other_target);
+    let meant = artifacts.iter().filter(|a| a.other_target == elsewhere);
+    let names: Vec<String> =
+        meant.map(|a| format!("`{}`", a.artifact)).collect::<BTreeSet<_>>().into_iter().collect();
+    let has = match names.len() {
+        1 => format!("artifact {} has it", names[0]),
+        2..=SHOWN => format!("artifacts {} have it", names.join(" and ")),
+        many => {
+            format!("artifacts {} and {} more have it", names[..SHOWN].join(", "), many - SHOWN)
+        }
+    };
+    if elsewhere { format!("{has} for another target") } else { has }
+}
+
+fn take_it(all: &[LoadedFile<'_>], other: &InArtifact<'_>) -> String {
+    if other.other_target {
+        return format!("it is `{}` there: build it for this target as well", other.path);
+    }
+    let package = all.first().map(|f| f.distribution.package.as_str()).unwrap_or_default();
+    let (name, component) = (&other.artifact.name, other.artifact.component);
+    format!(
+        "it is `{}` there: take artifact \"{name}\" \"{component}\" in package `{package}` or in one that is installed with it, \
+         and let no rule exclude the library",
+        other.path
+    )
+}
+
+/// Files of a devel package that do not find libraries of the tree: the build's rpath is all they have.
+pub(super) fn devel(group: &Group<'_>) -> Problem {
+    let find = Subject::new(&group.files).with("do");
+    Problem::warning(
+        Code::UnresolvedLibrary,
+        format!("{find} not find {}, which the tree has in directories that are not searched", names(&group.libraries)),
+    )
+    .help("files of a devel package keep the rpath that the build gave them: set it there, or start them with LD_LIBRARY_PATH")
+}
+
+/// The line that lets files search the directory of a library.
+fn search_there(manifest: &Manifest, all: &[LoadedFile<'_>], library: &LoadedFile<'_>) -> String {
+    let directory = directory(library);
+    if is_dll(library.member.path.file_name()) {
+        return format!(
+            "Windows looks beside the file, and in directories where `find-library` names a DLL of an installed package: \
+             put it beside the file, or write find-library \"NAME\" dll=\"{directory}/NAME*.dll\" in package `{}`",
+            owner(manifest, library.distribution)
+        );
+    }
+    let package = all.first().map(|f| f.distribution.package.as_str()).unwrap_or_default();
+    format!(
+        "let package `{package}` search there: rpath \"{}\" \"{directory}\"",
+        owner(manifest, library.distribution)
+    )
+}
+
+fn is_dll(name: &str) -> bool {
+    name.len() > 4 && name.as_bytes()[name.len() - 4..].eq_ignore_ascii_case(b".dll")
+}
+
+/// The package whose platform directory a distribution's files are in.
+fn owner<'m>(manifest: &'m Manifest, distribution: &'m Distribution) -> &'m PackageName {
+    let package = manifest.packages.get(&distribution.package);
+    package.and_then(|p| p.overlay.as_ref()).map_or(&distribution.package, |overlay| &overlay.value)
+}
+
+/// Libraries that are found by luck. `everywhere` says that each wheel of the package that has them has them.
+pub(super) fn luck(
+    manifest: &Manifest,
+    group: &Group<'_>,
+    library: &LoadedFile<'_>,
+    everywhere: bool,
+) -> Option<Problem> {
+    let all = &group.files;
+    let package = all.first().and_then(|f| manifest.packages.get(&f.distribution.package))?;
+    let other = if everywhere {
+        format!("a wheel of `{}`", library.distribution.package)
+    } else {
+        library.distribution.name.to_string()
+    };
+    let message = format!(
+        "{} {} only where {other} is installed too",
+        Subject::new(all).with("find"),
+        names(&group.libraries)
+    );
+    // Who wrote an rpath or alias line counts on the other package; who did not cannot know of it.
+    let rpath = package.rpaths.iter().any(|rule| *rule.package == library.distribution.package);
+    let meant = everywhere
+        || rpath
+        || all.iter().all(|file| matches!(file.member.step, Step::Alias { .. }));
+    let problem = if meant {
+        Problem::warning(Code::LibraryByLuck, message)
+    } else {
+        Problem::error(Code::LibraryByLuck, message)
+    };
+    Some(problem.help(installed_with(manifest, package, library)))
+}
+
+/// What to write so that a library is there for sure.
+fn installed_with(manifest: &Manifest, package: &Package, library: &LoadedFile<'_>) -> String {
+    let (name, other) = (&package.name.value, &library.distribution.package);
+    let overlays = manifest
+        .packages
+        .get(other)
+        .and_then(|p| p.overlay.as_ref())
+        .is_some_and(|o| o.value == *name);
+    if other == name {
+        return format!(
+            "that wheel is for another target: let the artifacts of each target have `{}`",
+            path(library)
+        );
+    }
+    if overlays {
+        return format!(
+            "`{name}` can be installed without `{other}`: ship `{}` in `{name}`",
+            path(library)
+        );
+    }
+    format!(
+        "nothing installs `{other}` with `{name}`: let it, with requires \"{other}\" in package `{name}`"
+    )
+}
+
+/// A library that only other files lead to.
+pub(super) fn through_loader(manifest: &Manifest, group: &Group<'_>) -> Option<Problem> {
+    let Resolved::ThroughLoader { found, loader } = &group.need.resolved else { return None };
+    let (all, library) = (&group.files, group.need.library);
+    let message = format!(
+        "{} `{library}` only when {} loads it, and cannot be opened alone",
+        Subject::new(all).with("find"),
+        file(loader)
+    );
+    let devel = all
+        .first()
+        .and_then(|f| manifest.packages.get(&f.distribution.package))
+        .is_some_and(|p| p.kind == PackageKind::Devel);
+    let help = if devel {
+        "set its rpath in the build".to_owned()
+    } else {
+        search_there(manifest, all, found)
+    };
+    Some(Problem::warning(Code::LibraryByLuck, message).help(help))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::catalog;
+
+    #[test]
+    fn artifacts_for_another_target_are_named_only_where_there_is_no_other() {
+        let catalog = catalog(
+            "a_lib_gfx942 f text f\nb_lib_gfx942 f text f\nc_lib_gfx1100 f text f\nd_lib_gfx1100 f text f\n\
+             e_lib_gfx942 f text f\nf_lib_gfx942 f text f",
+        );
+        let cases = [
+            ("a", "artifact `a_lib_gfx942` has it"),
+            ("ab", "artifacts `a_lib_gfx942` and `b_lib_gfx942` have it"),
+            ("ac", "artifact `a_lib_gfx942` has it"),
+            ("c", "artifact `c_lib_gfx1100` has it for another target"),
+            ("cd", "artifacts `c_lib_gfx1100` and `d_lib_gfx1100` have it for another target"),
+            ("abef", "artifacts `a_lib_gfx942`, `b_lib_gfx942`, `e_lib_gfx942` and 1 more have it"),
+        ];
+        for (names, expected) in cases {
+            let all = catalog.artifacts.iter().filter(|a| names.contains(a.id.name.as_str()));
+            let all: Vec<InArtifact<'_>> = all
+                .map(|a| InArtifact {
+                    artifact: &a.id,
+                    path: &a.entries[0].path,
+                    other_target: a.id.family.as_str() == "gfx1100",
+                })
+                .collect();
+            assert_eq!(having(&all), expected, "{names}");
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Everything of a distribution that is not taken from artifacts: metadata, entry points,
+//! the import package.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::links::below;
+use super::resolved_dist::ResolvedDist;
+use crate::{Absent, Member, Metadata, Step, Templates};
+use base::names::{ModuleName, RelPath, System};
+use base::python_literal;
+use base::source::{Code, Problem, Problems};
+use manifest::{Glob, Library, Manifest, Package, Script, ScriptTarget};
+
+/// Who places what every package has.
+pub(super) const EVERY: &str = "rockpack";
+
+/// A file of text that the plan made.
+pub(super) fn render(path: RelPath, text: String) -> Member {
+    Member {
+        path,
+        size: text.len() as u64,
+        step: Step::Render { text },
+        executable: false,
+        rule: EVERY.into(),
+    }
+}
+
+/// The core metadata, but for the licence, which goes by the files.
+pub(super) fn metadata(
+    manifest: &Manifest,
+    dist: &ResolvedDist<'_>,
+    requires_dist: Vec<String>,
+) -> Metadata {
+    let project = &manifest.project;
+    let listing = project.listing.and(&dist.package.listing);
+    Metadata {
+        summary: dist.package.summary.fill(&dist.variant),
+        description: None,
+        license: String::new(),
+        author: project.author.clone(),
+        home_page: project.home_page.clone(),
+        urls: listing.urls,
+        classifiers: listing.classifiers,
+        keywords: listing.keywords,
+        requires_python: project.requires_python.clone(),
+        requires_dist,
+        provides_extra: Vec::new(),
+    }
+}
+
+/// Console scripts that can be registered: each with what it starts, if that is a program.
+pub(super) fn scripts(
+    package: &Package,
+    system: System,
+    ships: impl Fn(&RelPath) -> bool,
+) -> Vec<(&str, &ScriptTarget)> {
+    let can_start = |script: &&Script| starts(script, system, &ships);
+    let scripts = package.scripts.iter().filter(can_start);
+    let mut scripts: Vec<_> = scripts.map(|s| (s.name.as_str(), &*s.target)).collect();
+    // The order of lines in the manifest changes no package.
+    scripts.sort_by_key(|(name, _)| *name);
+    scripts
+}
+
+/// Whether what the script starts is there.
+pub(super) fn starts(script: &Script, system: System, ships: impl Fn(&RelPath) -> bool) -> bool {
+    match &*script.target {
+        ScriptTarget::Function(_) => true,
+        ScriptTarget::Program(program) if system == System::Windows => {
+            let exe = format!("{program}.exe").parse().ok();
+            ships(program) || exe.is_some_and(|exe| ships(&exe))
+        }
+        ScriptTarget::Program(program) => ships(program),
+    }
+}
+
+/// What a package's scripts and libraries name and the package does not have.
+pub(super) fn missing<P>(
+    package: &Package,
+    system: System,
+    placed: &BTreeMap<RelPath, P>,
+    ships: impl Fn(&RelPath) -> bool,
+) -> Vec<Absent> {
+    let idle = package.scripts.iter().filter(|s| !starts(s, system, &ships));
+    let programs = idle.filter_map(|script| match &*script.target {
+        ScriptTarget::Program(program) => Some((
+            program.clone(),
+            format!("not there: no script `{}`", *script.name),
+            &script.name.place,
+        )),
+        ScriptTarget::Function(_) => None,
+    });
+    let libraries =
+        package.libraries.iter().filter(|l| l.optional.is_none()).filter_map(|library| {
+            let pattern = pattern_without_match(library, system, placed)?;
+            let reason =
+                format!("not there: the runtime will not find library `{}`", *library.name);
+            Some((pattern.parse().ok()?, reason, &library.name.place))
+        });
+    programs
+        .chain(libraries)
+        .map(|(path, reason, place)| Absent { path, reason, rule: place.shown() })
+        .collect()
+}
+
+/// Where a library has to be, when nothing is there.
+pub(super) fn pattern_without_match<'l, P>(
+    library: &'l Library,
+    system: System,
+    placed: &BTreeMap<RelPath, P>,
+) -> Option<&'l str> {
+    let pattern = if system == System::Windows { &library.dll } else { &library.so }.as_deref()?;
+    let glob = pattern.parse::<Glob>().ok()?;
+    let found = placed.keys().any(|path| glob.matches(path));
+    (!found).then_some(pattern)
+}
+
+/// Entry points: `name = module:function`.
+pub(super) fn entry_points(
+    dist: &ResolvedDist<'_>,
+    scripts: &[(&str, &ScriptTarget)],
+) -> BTreeMap<String, String> {
+    let start = |(name, target): &(&str, &ScriptTarget)| match target {
+        ScriptTarget::Function(function) => {
+            ((*name).to_owned(), format!("{}.{function}", dist.module))
+        }
+        ScriptTarget::Program(_) => (
+            (*name).to_owned(),
+            format!("{}._cli:{}", dist.module, python_literal::identifier(name)),
+        ),
+    };
+    scripts.iter().map(start).collect()
+}
+
+/// The import package of a wheel: the template's files, its facts, a function for each script.
+pub(super) fn import_package(
+    dist: &ResolvedDist<'_>,
+    templates: &Templates,
+    facts: &Value,
+    scripts: &[(&str, &ScriptTarget)],
+    problems: &mut Problems,
+) -> Vec<Member> {
+    let module = &dist.module;
+    let files = template(dist, templates, problems);
+    let mut members: Vec<Member> =
+        files.map(|(path, text)| render(below(module, path), text.clone())).collect();
+    let common = common(templates, facts);
+    members.extend(common.into_iter().map(|(path, text)| render(below(module, &path), text)));
+    if !scripts.is_empty() {
+        let path = "_cli.py".parse().ok();
+        members.extend(path.map(|path: RelPath| render(below(module, &path), cli(scripts))));
+    }
+    members
+}
+
+/// The files of a selector's sdist, below its top directory.
+pub(super) fn sdist(
+    dist: &ResolvedDist<'_>,
+    templates: &Templates,
+    facts: &Value,
+    problems: &mut Problems,
+) -> Vec<Member> {
+    let mut members: Vec<Member> = template(dist, templates, problems)
+        .filter_map(|(path, text)| Some(render(of_module(path, &dist.module)?, text.clone())))
+        .collect();
+    let sources: Option<RelPath> = format!("{SOURCES}/{}", dist.module).parse().ok();
+    let common = common(templates, facts);
+    let common = common.into_iter();
+    members.extend(
+        common.filter_map(|(path, text)| Some(render(sources.as_ref()?.join(&path), text))),
+    );
+    members
+}
+
+/// The directory of an sdist that holds its import package.
+const SOURCES: &str = "src";
+/// The files that every import package has. No manifest names them.
+const COMMON: &str = "common";
+/// One of them: the facts are added at its end.
+const FACTS: &str = "_dist_info.py";
+
+/// Files of every import package: the facts of this one, and the common sources.
+fn common(templates: &Templates, facts: &Value) -> Vec<(RelPath, String)> {
+    let mut files = templates.get(COMMON).cloned().unwrap_or_default();
+    let head = files.iter().position(|(path, _)| path.as_str() == FACTS);
+    let head = head.map(|index| files.remove(index).1 + "\n\n").unwrap_or_default();
+    let text = head + &python_literal::assignment("DIST", facts);
+    files.extend(FACTS.parse().ok().map(|path| (path, text)));
+    files
+}
+
+/// A path of a template of sdists: below [`SOURCES`] there is one import package, which gets the
+/// name `module`.
+fn of_module(path: &RelPath, module: &ModuleName) -> Option<RelPath> {
+    let below = path.as_str().strip_prefix(SOURCES).and_then(|path| path.strip_prefix('/'));
+    match below.and_then(|below| below.split_once('/')) {
+        Some((_, rest)) => format!("{SOURCES}/{module}/{rest}").parse().ok(),
+        None => Some(path.clone()),
+    }
+}
+
+/// The template's files but its licence text, which is no member.
+fn template<'t>(
+    dist: &ResolvedDist<'_>,
+    templates: &'t Templates,
+    problems: &mut Problems,
+) -> impl Iterator<Item = (&'t RelPath, &'t String)> {
+    let name = &dist.package.template;
+    let files = templates.get(&name.value).filter(|_| name.value != COMMON);
+    if files.is_none() {
+        let known = templates.keys().filter(|name| *name != COMMON);
+        let known = known.cloned().collect::<Vec<_>>().join(", ");
+        problems.push(
+            Problem::error(Code::UnknownTemplate, format!("there is no template `{}`", name.value))
+                .label(&name.place, format!("templates are: {known}"))
+                .of_fact(name.place.to_string()),
+        );
+    }
+    files
+        .into_iter()
+        .flatten()
+        .map(|(path, text)| (path, text))
+        .filter(|(path, _)| !is_text_of_template(path))
+}
+
+/// A template's licence text: it is listed as one, beside the members.
+pub(super) fn is_text_of_template(path: &RelPath) -> bool {
+    path.depth() == 0 && path.as_str().starts_with("LICENSE")
+}
+
+/// One function for each console script.
+fn cli(scripts: &[(&str, &ScriptTarget)]) -> String {
+    let mut text =
+        "\"\"\"Console scripts: one function each, written when this distribution was built.\"\"\"\n\nfrom ._launch import start\n"
+            .to_owned();
+    for (name, target) in scripts {
+        if matches!(target, ScriptTarget::Program(_)) {
+            let _ = write!(
+                text,
+                "\n\ndef {}() -> None:\n    start({})\n",
+                python_literal::identifier(name),
+                Value::from(*name)
+            );
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::{Given, runtime};
+
+    #[test]
+    fn a_script_is_there_where_its_program_is_in_the_order_of_names() {
+        let lines = "artifact \"a\" \"lib\"\nscript \"c\" \"a\" optional=\"-\"\nscript \"b\" program=\"d\" optional=\"-\"";
+        let given = Given::new(&[runtime("core", lines)], "a_lib_generic f text f");
+        let dists = given.dists();
+        let cases: [(System, &[&str], &[&str]); 6] = [
+            (System::Linux, &["bin/a", "bin/c", "d"], &["a", "b", "c"]),
+            (System::Linux, &["bin/c", "bin/a.exe"], &["c"]),
+            (System::Windows, &["bin/a.exe", "d.exe"], &["a", "b"]),
+            (System::Windows, &["bin/c", "d"], &["b", "c"]),
+            (System::Windows, &["bin/c.bat"], &[]),
+            (System::Linux, &[], &[]),
+        ];
+        for (system, there, expected) in cases {
+            let ships = |path: &RelPath| there.contains(&path.as_str());
+            let scripts = scripts(dists[0].package, system, ships);
+            let names: Vec<&str> = scripts.iter().map(|(name, _)| *name).collect();
+            assert_eq!(names, expected, "{system:?} {there:?}");
+        }
+    }
+}

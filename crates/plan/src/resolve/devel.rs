@@ -1,0 +1,188 @@
+//! The devel archive: everything, as files, links to what runtime packages ship, and links.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::describe::EVERY;
+use super::install_tree::{Item, Target, View};
+use super::links::{Filled, Owners, installed, item_member, item_step};
+use super::place::{broken, named};
+use super::resolved_dist::ResolvedDist;
+use super::rpath;
+use super::select::{Selected, Selection};
+use crate::catalog::EntryKind;
+use crate::{Absent, Member, Step};
+use base::names::RelPath;
+use base::source::{Code, Problem, Problems};
+
+mod order;
+
+/// What a devel archive is made of.
+pub(super) struct Devel {
+    pub members: Vec<Member>,
+    pub absent: Vec<Absent>,
+}
+
+/// The archive's members below the platform directory, in the order of the archive.
+pub(super) fn archive(
+    dist: &ResolvedDist<'_>,
+    selection: &Selection<'_>,
+    view: &View<'_, '_>,
+    shipped: &Owners<'_, '_>,
+    problems: &mut Problems,
+) -> Devel {
+    let mut members = BTreeMap::new();
+    for (&path, selected) in &selection.directories {
+        let step = Step::Directory;
+        members.insert(
+            path.clone(),
+            Member {
+                path: path.clone(),
+                step,
+                executable: true,
+                size: 0,
+                rule: selected.rule.shown(),
+            },
+        );
+    }
+    let elsewhere =
+        Elsewhere { owners: shipped.owners(dist), aliases: aliases(dist, selection, shipped) };
+    for (&path, selected) in &selection.files {
+        if let Some(member) = member(dist, path, selected, view, &elsewhere, problems) {
+            members.insert(path.clone(), member);
+        }
+    }
+    renamed(dist, selection, shipped, &mut members);
+    add_parents(&mut members);
+    let members = members.into_values().map(|m| Member { path: installed(dist, &m.path), ..m });
+    Devel { members: order::links_last(members.collect()), absent: selection.absent().collect() }
+}
+
+/// What devel only links to.
+struct Elsewhere<'s, 'a> {
+    owners: HashMap<&'s RelPath, &'s Filled<'a>>,
+    aliases: HashMap<&'s RelPath, &'s RelPath>,
+}
+
+/// Where the SONAME of each alias is, over all runtime distributions that devel relies on. A
+/// name that nothing has is no place to link to.
+fn aliases<'s>(
+    dist: &'s ResolvedDist<'_>,
+    selection: &Selection<'_>,
+    shipped: &Owners<'s, '_>,
+) -> HashMap<&'s RelPath, &'s RelPath> {
+    let mut aliases = HashMap::new();
+    for filled in shipped.relied_on(dist) {
+        let there = |real: &RelPath| {
+            selection.files.contains_key(real) || filled.runtime.placed.contains_key(real)
+        };
+        for (path, (alias, _)) in
+            filled.runtime.aliases.iter().filter(|(_, (alias, _))| there(&alias.real))
+        {
+            aliases.entry(path).or_insert(&alias.real);
+        }
+    }
+    aliases
+}
+
+/// The first of these that fits: alias, path of a runtime package, link, file.
+fn member(
+    dist: &ResolvedDist<'_>,
+    path: &RelPath,
+    selected: &Selected<'_>,
+    view: &View<'_, '_>,
+    elsewhere: &Elsewhere<'_, '_>,
+    problems: &mut Problems,
+) -> Option<Member> {
+    let link = |target: String| Member {
+        path: path.clone(),
+        step: Step::Link { target },
+        executable: false,
+        size: 0,
+        rule: selected.rule.shown(),
+    };
+    if let Some(real) = elsewhere.aliases.get(path) {
+        return Some(link(path.relative_to_sibling(real)));
+    }
+    if let Some(owner) = elsewhere.owners.get(path) {
+        return Some(link(into_package(dist, owner, path)));
+    }
+    // Of broken ELF files, a devel tree may have some that tests are made of.
+    if let Some(problem) = broken(path, selected).filter(|problem| problem.code() == Code::BrokenPe)
+    {
+        problems.push(problem);
+        return None;
+    }
+    if let EntryKind::Symlink { target } = &selected.item.entry.kind {
+        if matches!(view.follow(path, target), Target::Outside) {
+            let what = format!(
+                "the link `{path}` of artifact `{}` leads outside the installation: `{target}`",
+                selected.item.artifact.id
+            );
+            problems.push(
+                Problem::error(Code::LinkOutside, what)
+                    .label(selected.rule, "takes it")
+                    .of_fact(named(&selected.item))
+                    .help("make it relative and within the installation in the build"),
+            );
+            return None;
+        }
+        return Some(link(target.clone()));
+    }
+    Some(Member { rule: selected.rule.shown(), ..file(path, &selected.item) })
+}
+
+/// ELF files keep their rpath; a `DT_RUNPATH` becomes a `DT_RPATH`.
+fn file(path: &RelPath, item: &Item<'_>) -> Member {
+    let step = item_step(item, rpath::converted);
+    item_member(path.clone(), item, step)
+}
+
+/// The way from the devel tree to the same path of the package that ships it.
+fn into_package(dist: &ResolvedDist<'_>, owner: &Filled<'_>, path: &RelPath) -> String {
+    installed(dist, path).relative_to_sibling(&installed(&owner.dist, path))
+}
+
+/// Libraries that a runtime package ships under their SONAME though no entry has it: devel links to them too.
+fn renamed(
+    dist: &ResolvedDist<'_>,
+    selection: &Selection<'_>,
+    shipped: &Owners<'_, '_>,
+    members: &mut BTreeMap<RelPath, Member>,
+) {
+    for filled in shipped.relied_on(dist) {
+        for (path, (alias, rule)) in &filled.runtime.aliases {
+            if selection.files.contains_key(path)
+                && !members.contains_key(&alias.real)
+                && filled.runtime.placed.contains_key(&alias.real)
+            {
+                let step = Step::Link { target: into_package(dist, filled, &alias.real) };
+                let path = alias.real.clone();
+                members.insert(
+                    path.clone(),
+                    Member { path, step, executable: false, size: 0, rule: rule.shown() },
+                );
+            }
+        }
+    }
+}
+
+/// Every directory that something lies in is a member of its own.
+fn add_parents(members: &mut BTreeMap<RelPath, Member>) {
+    let (mut known, mut missing) = (HashSet::new(), Vec::new());
+    for path in members.keys() {
+        // Above a directory that is known, all are.
+        let new = std::iter::successors(path.parent(), RelPath::parent)
+            .take_while(|directory| known.insert(directory.clone()));
+        missing.extend(new.filter(|directory| !members.contains_key(directory)));
+    }
+    for path in missing {
+        let member = Member {
+            path: path.clone(),
+            step: Step::Directory,
+            executable: true,
+            size: 0,
+            rule: EVERY.into(),
+        };
+        members.insert(path, member);
+    }
+}

@@ -1,0 +1,106 @@
+//! Device code that an exclude line keeps from the libraries that open it: only a devel package has it.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::links::Filled;
+use super::place::Placed;
+use super::select::{Refusal, Refusals};
+use crate::catalog::{Artifact, Catalog, CatalogEntry, EntryKind};
+use base::names::ArtifactName;
+use base::source::{Code, Place, Problem, Problems};
+use base::text::{counted, human_size};
+use binary::BinaryKind;
+use manifest::{ArtifactRule, Manifest};
+
+/// Files with device code that one line keeps out of one package.
+struct Kept<'a> {
+    exclude: &'a Place,
+    line: &'a Place,
+    artifact: &'a Artifact,
+    first: &'a CatalogEntry,
+    files: usize,
+    size: u64,
+}
+
+/// An error for each exclude line that leaves device code of an artifact to a devel package alone, though the package
+/// with the line ships libraries of the artifact. `taken` is in some package, `run` in a runtime package.
+pub(super) fn check(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    filled: &[Filled<'_>],
+    taken: &HashSet<*const CatalogEntry>,
+    run: &HashSet<*const CatalogEntry>,
+) -> Problems {
+    let names = manifest.families.target_names();
+    let alone = |entry: &CatalogEntry| {
+        let entry = std::ptr::from_ref(entry);
+        taken.contains(&entry) && !run.contains(&entry)
+    };
+    let has_code = |entry: &CatalogEntry| {
+        matches!(entry.kind, EntryKind::File { .. })
+            && !names.in_path(entry.path.as_str()).is_empty()
+    };
+    let mut problems = Problems::new();
+    for owner in filled.iter().filter(|f| !f.dist.package.excludes.is_empty()) {
+        let mut kept: BTreeMap<usize, Kept<'_>> = BTreeMap::new();
+        let shipped = with_libraries(owner);
+        let fits = |a: &&Artifact| owner.dist.fits(&a.id) && shipped.contains(&a.id.name);
+        for artifact in catalog.artifacts.iter().filter(fits) {
+            let Some(line) = line(owner, artifact).filter(|rule| rule.apart.is_none()) else {
+                continue;
+            };
+            let refusals = Refusals::new(manifest, &owner.dist, artifact);
+            for entry in artifact.entries.iter().filter(|e| alone(e) && has_code(e)) {
+                if let Some(Refusal::Excluded(exclude)) = refusals.of(entry) {
+                    let line = &line.name.place;
+                    let new = || Kept { exclude, line, artifact, first: entry, files: 0, size: 0 };
+                    let kept = kept.entry(exclude.start()).or_insert_with(new);
+                    (kept.files, kept.size) = (kept.files + 1, kept.size + entry.size());
+                }
+            }
+        }
+        for kept in kept.values() {
+            problems.push(problem(owner, kept));
+        }
+    }
+    problems
+}
+
+/// The artifacts whose libraries a package ships.
+fn with_libraries<'a>(owner: &Filled<'a>) -> BTreeSet<&'a ArtifactName> {
+    let placed = owner.runtime.placed.values().filter_map(|(placed, _)| match placed {
+        Placed::File(item) => Some(item),
+        _ => None,
+    });
+    let libraries = placed
+        .filter(|item| item.entry.binary().is_some_and(|facts| facts.kind == BinaryKind::Library));
+    libraries.map(|item| &item.artifact.id.name).collect()
+}
+
+/// The line by which the package takes the artifact.
+fn line<'a>(owner: &Filled<'a>, artifact: &Artifact) -> Option<&'a ArtifactRule> {
+    let takes = |rule: &&ArtifactRule| {
+        *rule.name == artifact.id.name
+            && rule.components.iter().any(|c| **c == artifact.id.component)
+    };
+    owner.dist.package.artifacts.iter().find(takes)
+}
+
+fn problem(owner: &Filled<'_>, kept: &Kept<'_>) -> Problem {
+    let (package, artifact) = (&owner.dist.package.name.value, &kept.artifact.id.name);
+    let what = format!(
+        "{} ({}) with device code of artifact `{artifact}`, whose libraries package `{package}` ships, {} in no \
+         runtime package, the first is `{}`",
+        counted(kept.files, "file"),
+        human_size(kept.size),
+        if kept.files == 1 { "is" } else { "are" },
+        kept.first.path
+    );
+    Problem::error(Code::PartedLibrary, what)
+        .label(kept.exclude, format!("keeps {} from the libraries", counted(kept.files, "file")))
+        .label(kept.line, "takes the libraries")
+        .of_fact(format!("{package} {}", kept.exclude))
+        .help(
+            "remove the exclude line, or say on the artifact line why its files can be apart: apart=\"…\"",
+        )
+}

@@ -1,0 +1,106 @@
+//! Artifact lines of which includes, excludes and drops leave no file.
+
+use std::collections::BTreeMap;
+
+use super::resolved_dist::ResolvedDist;
+use super::select::{Matched, Refusal, Refusals};
+use crate::catalog::{Artifact, Catalog, CatalogEntry, EntryKind};
+use base::names::Component;
+use base::source::{Code, Place, Problem};
+use base::text::counted;
+use manifest::{ArtifactRule, Manifest, Package};
+
+/// How many of the lines that keep files out are shown.
+const SHOWN: usize = 3;
+
+/// A line of which nothing is left.
+pub(super) struct Emptied {
+    pub problem: Problem,
+    /// The files that it loses.
+    pub files: Vec<*const CatalogEntry>,
+}
+
+/// An error for each component that a line of the package names, has files, and loses all of them. A package that
+/// is empty as a whole is another fault.
+pub(super) fn check(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    all: &[ResolvedDist<'_>],
+    package: &Package,
+    matched: &Matched<'_>,
+) -> Vec<Emptied> {
+    let mut emptied = Vec::new();
+    if !matched.kept_any() {
+        return emptied;
+    }
+    for rule in package.artifacts.iter().filter(|rule| rule.optional.is_none()) {
+        let lost = |c: Component| matched.took(&rule.name, c) && !matched.kept(&rule.name, c);
+        let kept = |c: Component| matched.kept(&rule.name, c);
+        let components: Vec<(Component, &Place)> = match rule.components.as_slice() {
+            [] if Component::ALL.into_iter().any(kept) => continue,
+            [] => Component::ALL.into_iter().map(|c| (c, &rule.name.place)).collect(),
+            named => named.iter().map(|c| (c.value, &c.place)).collect(),
+        };
+        for (component, place) in components.into_iter().filter(|(c, _)| lost(*c)) {
+            let of = |a: &&Artifact| a.id.name == *rule.name && a.id.component == component;
+            let artifacts: Vec<&Artifact> = catalog.artifacts.iter().filter(of).collect();
+            let lost = refusals(manifest, all, package, &artifacts);
+            if !lost.is_empty() {
+                let problem = problem(rule, component, package, place, &lost);
+                let files = lost.into_values().flat_map(|(_, files)| files).collect();
+                emptied.push(Emptied { problem, files });
+            }
+        }
+    }
+    emptied
+}
+
+/// Lines that keep files out, with the files.
+type Lost<'a> = BTreeMap<usize, (Refusal<'a>, Vec<*const CatalogEntry>)>;
+
+fn refusals<'a>(
+    manifest: &'a Manifest,
+    all: &[ResolvedDist<'a>],
+    package: &Package,
+    artifacts: &[&'a Artifact],
+) -> Lost<'a> {
+    let mut lost = Lost::new();
+    for artifact in artifacts {
+        let own = |dist: &&ResolvedDist<'_>| {
+            dist.package.name.value == package.name.value && dist.fits(&artifact.id)
+        };
+        let Some(dist) = all.iter().find(own) else { continue };
+        let refusals = Refusals::new(manifest, dist, artifact);
+        let files = artifact.entries.iter().filter(|e| !matches!(e.kind, EntryKind::Directory));
+        for (entry, refusal) in files.filter_map(|entry| Some((entry, refusals.of(entry)?))) {
+            let (_, lost) = lost.entry(refusal.place().start()).or_insert((refusal, Vec::new()));
+            lost.push(std::ptr::from_ref(entry));
+        }
+    }
+    lost
+}
+
+fn problem(
+    rule: &ArtifactRule,
+    component: Component,
+    package: &Package,
+    place: &Place,
+    lost: &Lost<'_>,
+) -> Problem {
+    let name = &package.name.value;
+    let what = format!("package `{name}` keeps no file of artifact `{}` `{component}`", *rule.name);
+    let files = lost.values().map(|(_, files)| files.len()).sum();
+    let problem = Problem::error(Code::MatchesNothing, what)
+        .label(place, format!("nothing is left of its {}", counted(files, "file")));
+    let problem = lost.values().take(SHOWN).fold(problem, |problem, (refusal, files)| {
+        let files = counted(files.len(), "file");
+        let text = match refusal {
+            Refusal::NotIncluded(_) => format!("no include line matches its {files}"),
+            _ => format!("keeps out {files}"),
+        };
+        problem.label(refusal.place(), text)
+    });
+    problem.help(
+        "let these lines take some of it, remove the component, or say why it can be so: optional=\"…\"",
+    )
+}

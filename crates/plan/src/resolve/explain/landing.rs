@@ -1,0 +1,111 @@
+//! Where a path lands, as the plan has it.
+
+use std::collections::BTreeMap;
+
+use super::rules::Selecting;
+use super::{Below, InDistribution, Landing, Part};
+use crate::catalog::{Catalog, Origin};
+use crate::resolve::resolved_dist::ResolvedDist;
+use crate::title;
+use crate::{Distribution, Member, Plan, Step};
+use base::names::RelPath;
+use binary::elf::ElfFacts;
+
+/// What a distribution makes of a path: what its rules say, and what the plan has of it.
+pub(super) fn distribution(
+    plan: Option<&Plan>,
+    catalog: &Catalog,
+    dist: &ResolvedDist<'_>,
+    matched: Selecting<'_>,
+    path: &RelPath,
+) -> InDistribution {
+    let variant = dist.variant.as_str().map(str::to_owned);
+    let planned = plan
+        .and_then(|p| p.distributions.iter().find(|d| d.name == dist.name && d.variant == variant));
+    let absent =
+        planned.iter().flat_map(|d| &d.absent).filter(|a| a.path == *path).cloned().collect();
+    InDistribution {
+        package: dist.package.name.value.clone(),
+        name: dist.name.clone(),
+        variant,
+        directory: dist.directory.clone(),
+        rules: matched.rules,
+        choice: matched.choice,
+        problems: matched.problems,
+        lands: planned.map(|d| landings(d, catalog, path)).unwrap_or_default(),
+        absent,
+        below: planned.filter(|d| !at_path(d, path)).and_then(|d| below(d, path)),
+    }
+}
+
+/// Every part of a distribution with its files.
+fn parts(distribution: &Distribution) -> impl Iterator<Item = (Part, &Member)> {
+    let files = distribution.members.iter().map(|m| (Part::Files, m));
+    let licenses = distribution.licenses.iter().map(|m| (Part::Licenses, m));
+    let archive = distribution.archive.iter().flat_map(|a| &a.members).map(|m| (Part::Archive, m));
+    files.chain(licenses).chain(archive)
+}
+
+/// The file at the path, as text below site-packages or below the platform directory, and what is made of its bytes.
+fn landings(distribution: &Distribution, catalog: &Catalog, path: &RelPath) -> Vec<Landing> {
+    let at =
+        |member: &Member| installed(distribution, member) == path.as_str() || member.path == *path;
+    let of = |member: &Member| member.step.source().is_some_and(|source| source.path == *path);
+    let here = parts(distribution).filter(|(_, member)| at(member) || of(member));
+    let landing = |(part, member): (Part, &Member)| Landing {
+        part,
+        member: member.clone(),
+        elf: member.step.source().and_then(|s| elf(catalog, s)),
+        needs: Vec::new(),
+    };
+    here.map(landing).collect()
+}
+
+/// Whether a file, not a directory, is installed at the path.
+fn at_path(distribution: &Distribution, path: &RelPath) -> bool {
+    parts(distribution).any(|(_, member)| {
+        member.step != Step::Directory && installed(distribution, member) == path.as_str()
+    })
+}
+
+/// The path below the platform directory, or as it is.
+fn installed<'m>(distribution: &Distribution, member: &'m Member) -> &'m str {
+    let path = member.path.as_str();
+    let below = distribution
+        .platform_dir
+        .as_ref()
+        .and_then(|dir| path.strip_prefix(dir.as_str())?.strip_prefix('/'));
+    below.unwrap_or(path)
+}
+
+fn elf(catalog: &Catalog, origin: &Origin) -> Option<ElfFacts> {
+    let artifact = catalog.artifacts.iter().find(|a| a.id == origin.artifact)?;
+    artifact.entries.iter().find(|e| e.path == origin.path && e.base == origin.base)?.elf().cloned()
+}
+
+/// What lands below a directory; `None` when nothing does.
+fn below(distribution: &Distribution, path: &RelPath) -> Option<Below> {
+    let prefix = format!("{path}/");
+    let mut below = Below::default();
+    for (_, member) in parts(distribution).filter(|(part, _)| *part != Part::Licenses) {
+        if member.step != Step::Directory && installed(distribution, member).starts_with(&prefix) {
+            below.files += 1;
+            below.size += member.size;
+        }
+    }
+    (below.files > 0).then_some(below)
+}
+
+/// Distribution and step of everything that a plan installs.
+pub(super) fn by_path(plan: &Plan) -> BTreeMap<RelPath, Vec<(String, String)>> {
+    let mut by_path: BTreeMap<RelPath, Vec<(String, String)>> = BTreeMap::new();
+    for distribution in &plan.distributions {
+        for (part, member) in parts(distribution) {
+            let step = if part == Part::Licenses { "licence text" } else { member.step.name() };
+            if let Ok(path) = installed(distribution, member).parse() {
+                by_path.entry(path).or_default().push((title(distribution), step.to_owned()));
+            }
+        }
+    }
+    by_path
+}

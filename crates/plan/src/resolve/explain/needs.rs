@@ -1,0 +1,116 @@
+//! Where the libraries of a file are found, as the link closure has it.
+
+use serde::Serialize;
+
+use super::{InDistribution, Part, Rule};
+use crate::catalog::{ArtifactId, Catalog};
+use crate::resolve::closure::{Closure, LoadedFile, Need, Resolved};
+use crate::{Plan, Step};
+use base::names::{DistName, RelPath};
+use manifest::Manifest;
+
+/// A library that a file needs (`DT_NEEDED`), and where it is.
+#[derive(Debug, Serialize)]
+pub struct Needed {
+    /// The library, as the file names it.
+    pub library: String,
+    /// Where it is.
+    #[serde(flatten)]
+    pub found: Whereabouts,
+    /// Other files of that name in directories that are searched too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<At>,
+}
+
+/// A file of a distribution.
+#[derive(Debug, Serialize)]
+pub struct At {
+    /// The distribution that ships it.
+    pub distribution: DistName,
+    /// Its path below site-packages.
+    pub path: RelPath,
+}
+
+/// Where a needed library is.
+#[derive(Debug, Serialize)]
+#[serde(tag = "resolved", rename_all = "kebab-case")]
+pub enum Whereabouts {
+    /// A file that is installed wherever the one that needs it is.
+    Member(At),
+    /// In a directory that files which load this one search, and it does not itself.
+    ThroughLoader {
+        /// The library.
+        #[serde(flatten)]
+        library: At,
+        /// A file that loads the one that needs it.
+        loader: At,
+    },
+    /// A file of a distribution that nothing installs together with this one.
+    Luck(At),
+    /// The system has it.
+    System {
+        /// The rule that says so.
+        rule: Rule,
+    },
+    /// Nothing has it, and that may be.
+    Missing {
+        /// The rule that says so.
+        rule: Rule,
+    },
+    /// It is not found.
+    Unresolved {
+        /// Files of that name in directories that are not searched.
+        shipped: Vec<At>,
+        /// Artifacts that have it.
+        artifacts: Vec<ArtifactId>,
+    },
+}
+
+/// Adds to every file that lands what it needs.
+pub(super) fn add(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    plan: &Plan,
+    distributions: &mut [InDistribution],
+) {
+    let loads =
+        |step: &Step| matches!(step, Step::Copy { .. } | Step::Relink { .. } | Step::Alias { .. });
+    let mut landings = distributions.iter().flat_map(|d| &d.lands);
+    if !landings.any(|l| {
+        l.part != Part::Licenses && (l.elf.is_some() || matches!(l.member.step, Step::Alias { .. }))
+    }) {
+        return; // the closure of a whole plan costs more than all the rest
+    }
+    let closure = Closure::new(manifest, catalog, &plan.distributions);
+    for here in distributions {
+        let planned =
+            plan.distributions.iter().find(|d| d.name == here.name && d.variant == here.variant);
+        let Some(planned) = planned else { continue };
+        for landing in
+            here.lands.iter_mut().filter(|l| l.part != Part::Licenses && loads(&l.member.step))
+        {
+            landing.needs = closure.needs(planned, &landing.member.path).map(needed).collect();
+        }
+    }
+}
+
+fn needed(need: Need<'_>) -> Needed {
+    let found = match need.resolved {
+        Resolved::Member(found) => Whereabouts::Member(at(&found)),
+        Resolved::ThroughLoader { found, loader } => {
+            Whereabouts::ThroughLoader { library: at(&found), loader: at(&loader) }
+        }
+        Resolved::Luck(found) => Whereabouts::Luck(at(&found)),
+        Resolved::System(rule) => Whereabouts::System { rule: Rule::at(&rule.name.place) },
+        Resolved::Missing(rule) => Whereabouts::Missing { rule: Rule::at(&rule.name.place) },
+        Resolved::Unresolved { shipped, artifacts, in_the_way } => Whereabouts::Unresolved {
+            shipped: shipped.iter().chain(&in_the_way).map(at).collect(),
+            artifacts: artifacts.iter().map(|a| a.artifact.clone()).collect(),
+        },
+    };
+    Needed { library: need.library.to_owned(), found, others: need.others.iter().map(at).collect() }
+}
+
+fn at(found: &LoadedFile<'_>) -> At {
+    At { distribution: found.distribution.name.clone(), path: found.member.path.clone() }
+}

@@ -1,0 +1,195 @@
+//! What every rule says of a path: selection is run over its entries and listened to.
+
+use std::collections::HashSet;
+
+use super::{Choice, MatchedRule, Reason, Rule, Says};
+use crate::catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
+use crate::resolve::install_tree::Item;
+use crate::resolve::resolved_dist::ResolvedDist;
+use crate::resolve::select;
+use crate::resolve::select::{RuleMatch, Selected, SelectionTrace, Why};
+use crate::resolve::targets::Targets;
+use crate::resolve::unowned;
+use base::names::RelPath;
+use base::source::{Place, Problems};
+use manifest::{Glob, Manifest, PackageKind, ScriptTarget};
+
+/// The rules that matched a path while a distribution selected it.
+pub(super) struct Selecting<'a> {
+    pub rules: Vec<MatchedRule>,
+    pub choice: Option<Choice>,
+    pub problems: Vec<String>,
+    /// The entries that count as taken.
+    pub owned: Vec<&'a CatalogEntry>,
+}
+
+/// Selects from `here`, the catalog of one path, and tells which rules matched.
+pub(super) fn matched<'a>(
+    manifest: &'a Manifest,
+    here: &'a Catalog,
+    dist: &ResolvedDist<'a>,
+    path: &RelPath,
+) -> Selecting<'a> {
+    let (mut trace, mut problems) = (Trace::default(), Problems::new());
+    let selection = match dist.package.kind {
+        PackageKind::Runtime | PackageKind::Devel => {
+            select::selection(manifest, here, dist, &mut trace, &mut problems)
+        }
+        PackageKind::Selector | PackageKind::Choice => select::Selection::default(),
+    };
+    trace.rules.extend(naming(dist, path));
+    Selecting {
+        rules: trace.rules,
+        choice: trace.choice,
+        problems: problems.iter().map(ToString::to_string).collect(),
+        owned: selection.owned,
+    }
+}
+
+/// Remembers everything that is said.
+#[derive(Default)]
+struct Trace {
+    rules: Vec<MatchedRule>,
+    choice: Option<Choice>,
+}
+
+impl<'a> SelectionTrace<'a> for Trace {
+    fn on_match(&mut self, artifact: &'a ArtifactId, said: RuleMatch<'a>) {
+        let (says, place) = match said {
+            RuleMatch::Takes(rule) => (Says::Takes, Some(&rule.name.place)),
+            RuleMatch::OtherComponents(rule) => (Says::OtherComponents, Some(&rule.name.place)),
+            RuleMatch::Inherits(package, rule) => (
+                Says::Inherits {
+                    package: package.value.to_string(),
+                    by: Rule::at(&rule.name.place),
+                },
+                Some(&package.place),
+            ),
+            RuleMatch::WithoutArtifact(place) => (Says::WithoutArtifact, Some(place)),
+            RuleMatch::WithoutComponent(place) => (Says::WithoutComponent, Some(place)),
+            RuleMatch::Includes(rule) => (Says::Includes, Some(&rule.glob.place)),
+            RuleMatch::NotIncluded => (Says::NotIncluded, None),
+            RuleMatch::Excludes(rule) => (Says::Excludes, Some(&rule.glob.place)),
+            RuleMatch::Drops(rule) => (Says::Drops(rule.reason.clone()), Some(&rule.glob.place)),
+        };
+        let matched =
+            MatchedRule { artifact: Some(artifact.clone()), says, rule: place.map(Rule::at) };
+        // An artifact can have a path in several of its base directories.
+        if !self.rules.contains(&matched) {
+            self.rules.push(matched);
+        }
+    }
+
+    fn on_directory_match(&mut self, artifact: &'a ArtifactId, said: RuleMatch<'a>) {
+        self.on_match(artifact, said);
+    }
+
+    fn settle(&mut self, candidates: &[Selected<'a>], first: &Selected<'a>, why: Why) {
+        let others = candidates.iter().filter(|c| !std::ptr::eq(c.item.entry, first.item.entry));
+        let why = match why {
+            Why::Alone => Reason::Alone,
+            Why::First => Reason::First,
+            Why::Executable => Reason::Executable,
+            Why::Differ => Reason::Differ,
+        };
+        self.choice = Some(Choice {
+            origin: first.item.origin(),
+            why,
+            others: others.map(|c| c.item.origin()).collect(),
+        });
+    }
+}
+
+impl Rule {
+    /// The line at `place`, as it stands there.
+    pub(super) fn at(place: &Place) -> Self {
+        let line = place.source().text().lines().nth(place.line() - 1).unwrap_or_default();
+        Self {
+            place: place.to_string(),
+            text: line.trim().trim_end_matches('{').trim_end().to_owned(),
+        }
+    }
+}
+
+/// Rules that name the path itself, whoever has it.
+fn naming(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
+    let package = dist.package;
+    let rule = |says: Says, place: &Place| MatchedRule {
+        artifact: None,
+        says,
+        rule: Some(Rule::at(place)),
+    };
+    let matches = |glob: &Option<String>| {
+        glob.as_deref().and_then(|g| g.parse::<Glob>().ok()).is_some_and(|g| g.matches(path))
+    };
+    let mut rules = Vec::new();
+    rules.extend(
+        package
+            .aliases
+            .iter()
+            .filter(|r| *r.path == *path)
+            .map(|r| rule(Says::Alias, &r.path.place)),
+    );
+    rules.extend(
+        package
+            .keep_links
+            .iter()
+            .filter(|rule| *rule.path == *path)
+            .map(|l| rule(Says::KeepsLink, &l.path.place)),
+    );
+    for library in package.libraries.iter().filter(|l| matches(&l.so) || matches(&l.dll)) {
+        rules.push(rule(Says::Finds(library.name.value.clone()), &library.name.place));
+    }
+    for script in package
+        .scripts
+        .iter()
+        .filter(|s| matches!(&*s.target, ScriptTarget::Program(program) if program == path))
+    {
+        rules.push(rule(Says::Starts(script.name.value.clone()), &script.name.place));
+    }
+    rules
+}
+
+/// The entries that no distribution takes.
+fn left<'h>(
+    here: &'h Catalog,
+    owned: &HashSet<*const CatalogEntry>,
+) -> impl Iterator<Item = Item<'h>> {
+    let all = here.artifacts.iter().flat_map(|artifact: &Artifact| {
+        artifact.entries.iter().map(move |entry| Item { artifact, entry })
+    });
+    all.filter(|item| {
+        !owned.contains(&std::ptr::from_ref(item.entry))
+            && !matches!(item.entry.kind, EntryKind::Directory)
+    })
+}
+
+/// Drop rules that count: those for entries that no distribution takes.
+pub(super) fn dropped(
+    manifest: &Manifest,
+    here: &Catalog,
+    owned: &HashSet<*const CatalogEntry>,
+) -> Vec<MatchedRule> {
+    let rules = left(here, owned).filter_map(|item| {
+        unowned::dropping(manifest, &item).map(|rule| MatchedRule {
+            artifact: Some(item.artifact.id.clone()),
+            says: Says::Drops(rule.reason.clone()),
+            rule: Some(Rule::at(&rule.glob.place)),
+        })
+    });
+    rules.collect()
+}
+
+/// Artifacts whose entry no distribution takes and no rule drops.
+pub(super) fn unowned(
+    manifest: &Manifest,
+    targets: &Targets,
+    here: &Catalog,
+    owned: &HashSet<*const CatalogEntry>,
+) -> Vec<ArtifactId> {
+    unowned::find(manifest, here, targets, owned)
+        .unowned
+        .into_iter()
+        .map(|left| left.item.artifact.id.clone())
+        .collect()
+}

@@ -1,0 +1,470 @@
+//! An explanation as text: short enough for a screen, or with everything.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::{
+    At, Explanation, FoundArtifact, InDistribution, InMode, Landing, Match, MatchedRule, Needed,
+    Part, Reason, Says, Whereabouts,
+};
+use crate::Step;
+use crate::catalog::{Content, EntryKind};
+use crate::named;
+use base::names::Mode;
+use base::text::counted;
+use base::text::human_size;
+use binary::elf::{ElfFacts, ElfKind, Machine, Rpath};
+use binary::{BinaryKind, Facts};
+
+/// The whole explanation; `verbose` leaves nothing out.
+pub fn explanation_text(explanation: &Explanation, verbose: bool) -> String {
+    let mut text = format!("{}\n", explanation.path);
+    for found in shown(&explanation.found, verbose, FOUND_SHOWN) {
+        have(found, verbose, &mut text);
+    }
+    more(explanation.found.len(), verbose, FOUND_SHOWN, "artifact", &mut text);
+    if explanation.found.is_empty() {
+        text.push_str("  no artifact has it\n");
+    }
+    let mut before = BTreeMap::new();
+    for mode in &explanation.modes {
+        in_mode(mode, explanation, verbose, &mut before, &mut text);
+    }
+    text
+}
+
+/// What was said of distributions, and in which mode.
+type Blocks = BTreeMap<Vec<String>, (Mode, String)>;
+
+/// How many artifacts are listed before the rest is counted: directories are in nearly all of them.
+const FOUND_SHOWN: usize = 6;
+/// How many rules of one distribution are listed before the rest is counted.
+const RULES_SHOWN: usize = 8;
+
+fn shown<T>(items: &[T], verbose: bool, most: usize) -> &[T] {
+    if verbose || items.len() <= most + 1 { items } else { &items[..most] }
+}
+
+fn more(count: usize, verbose: bool, most: usize, what: &str, text: &mut String) {
+    if !verbose && count > most + 1 {
+        let _ = writeln!(text, "  and {}; -v lists all", counted_more(count - most, what));
+    }
+}
+
+fn counted_more(count: usize, what: &str) -> String {
+    counted(count, &format!("more {what}"))
+}
+
+fn have(found: &FoundArtifact, verbose: bool, text: &mut String) {
+    let _ = writeln!(text, "  in {}: {}, in {}", found.artifact, what(found), found.entry.base);
+    if let Some(facts) = found.entry.elf() {
+        let _ = writeln!(text, "     {}", elf(facts));
+    } else if let Some(facts) = found.entry.binary() {
+        let _ = writeln!(text, "     {}", binary(&facts));
+    }
+    if let Some(sha256) = &found.entry.sha256 {
+        let _ = writeln!(
+            text,
+            "     SHA-256 {}",
+            if verbose { sha256 } else { sha256.get(..12).unwrap_or(sha256) }
+        );
+    }
+}
+
+fn what(found: &FoundArtifact) -> String {
+    match &found.entry.kind {
+        EntryKind::Directory => "directory".to_owned(),
+        EntryKind::Symlink { target } => format!("link to {target}"),
+        EntryKind::File { size, executable, content } => {
+            let kind = match content {
+                Content::Elf(_) => "ELF file".to_owned(),
+                Content::BrokenElf(reason) => format!("broken ELF file ({reason})"),
+                Content::Pe(_) => "PE file".to_owned(),
+                Content::BrokenPe(reason) => format!("broken PE file ({reason})"),
+                Content::ImportLibrary(library) => {
+                    format!(
+                        "import library for {} of {}",
+                        machine(library.machine),
+                        library.dlls.join(", ")
+                    )
+                }
+                Content::BrokenImportLibrary(reason) => format!("broken import library ({reason})"),
+                Content::Script => "script".to_owned(),
+                Content::Data => "file".to_owned(),
+            };
+            format!(
+                "{kind}, {}{}",
+                human_size(*size),
+                if *executable { ", executable" } else { "" }
+            )
+        }
+    }
+}
+
+/// What an ELF file is, in a line.
+fn elf(facts: &ElfFacts) -> String {
+    let soname = facts.soname.as_ref().map(|s| format!(", SONAME {s}")).unwrap_or_default();
+    let glibc = facts
+        .glibc
+        .map(|(major, minor)| format!(", needs glibc {major}.{minor}"))
+        .unwrap_or_default();
+    format!("{} for {}{soname}{glibc}", elf_kind(facts.kind), machine(facts.machine))
+}
+
+/// What any other binary is, in a line.
+fn binary(facts: &Facts<'_>) -> String {
+    let kind = match facts.kind {
+        BinaryKind::Library => "library",
+        BinaryKind::Program => "program",
+        BinaryKind::DeviceCode => "GPU code object",
+        BinaryKind::Other => "file",
+    };
+    let name = facts.name.map(|name| format!(", named {name}")).unwrap_or_default();
+    let needs: Vec<&str> = facts.all_needs().collect();
+    let needs =
+        if needs.is_empty() { String::new() } else { format!(", needs {}", needs.join(", ")) };
+    format!("{kind} for {}{name}{needs}", machine(facts.machine))
+}
+
+fn elf_kind(kind: ElfKind) -> &'static str {
+    match kind {
+        ElfKind::SharedLibrary => "shared library",
+        ElfKind::Executable => "program",
+        ElfKind::StaticExecutable | ElfKind::StaticPie => "static program",
+        ElfKind::Relocatable => "object file",
+        ElfKind::Core => "core dump",
+        ElfKind::CodeObject => "GPU code object",
+        ElfKind::DebugOnly => "debug information",
+        ElfKind::Foreign => "ELF file",
+    }
+}
+
+fn machine(machine: Machine) -> String {
+    match machine {
+        Machine::X86_64 => "x86-64".to_owned(),
+        Machine::Aarch64 => "aarch64".to_owned(),
+        Machine::Other { number, bits, .. } => {
+            format!("another machine (e_machine {number}, {bits} bit)")
+        }
+    }
+}
+
+fn in_mode(
+    mode: &InMode,
+    explanation: &Explanation,
+    verbose: bool,
+    before: &mut Blocks,
+    text: &mut String,
+) {
+    let why = if mode.asked { String::new() } else { format!(", with --mode {}", mode.mode) };
+    let _ = writeln!(text, "\n{} mode{why}", mode.mode);
+    for problem in shown(&mode.problems, verbose, 1) {
+        let _ = writeln!(text, "  cannot be built: {problem}");
+    }
+    more(mode.problems.len(), verbose, 1, "problem", text);
+    let (saying, silent): (Vec<_>, Vec<_>) =
+        mode.distributions.iter().partition(|d| d.says_something());
+    let elf_known = explanation.found.iter().any(|f| f.entry.elf().is_some());
+    let blocks = saying.iter().map(|d| (*d, block(d, verbose, elf_known))).collect();
+    for (alike, block) in alike(blocks, verbose) {
+        let names: Vec<String> = alike.iter().map(|d| named(&d.directory, &d.name)).collect();
+        let repeated = before
+            .get(&names)
+            .filter(|(_, known)| !verbose && *known == block)
+            .map(|(mode, _)| *mode);
+        let _ = match repeated {
+            Some(mode) => writeln!(text, "  {}: as in {mode} mode", summed(&names)),
+            None => write!(text, "  {}\n{block}", summed(&names)),
+        };
+        before.insert(names, (mode.mode, block));
+    }
+    for matched in &mode.dropped {
+        let _ =
+            write!(text, "  in no package, on purpose\n{}", rule_lines("rules", &[matched], false));
+    }
+    for id in &mode.unowned {
+        let _ = writeln!(text, "  in no package: nothing takes it from {id}, and no rule drops it");
+    }
+    for id in &mode.not_built {
+        let _ = writeln!(text, "  {id} is for {}, which nothing is built for", id.family);
+    }
+    if !silent.is_empty() && !explanation.found.is_empty() {
+        let seen: Vec<String> = saying.iter().map(|d| any_variant(d)).collect();
+        let name = |d: &&InDistribution| {
+            Some(any_variant(d))
+                .filter(|name| !seen.contains(name))
+                .unwrap_or_else(|| d.name.to_string())
+        };
+        let mut names: Vec<String> = silent.iter().map(name).collect();
+        names.dedup();
+        let _ = writeln!(text, "  no rule sees it in {}", names.join(", "));
+    }
+}
+
+/// Distributions of one package that differ in nothing but what they are for share a block.
+fn alike(
+    blocks: Vec<(&InDistribution, String)>,
+    verbose: bool,
+) -> Vec<(Vec<&InDistribution>, String)> {
+    let mut groups: Vec<(Vec<&InDistribution>, String, String)> = Vec::new();
+    for (distribution, block) in blocks {
+        let neutral = match &distribution.variant {
+            Some(variant) if !verbose => {
+                block.replace(variant.as_str(), "{}").replace(&variant.replace('-', "_"), "{}")
+            }
+            _ => block.clone(),
+        };
+        let same = |(others, _, known): &&mut (Vec<&InDistribution>, String, String)| {
+            *known == neutral
+                && others[0].variant.is_some()
+                && distribution.variant.is_some()
+                && !verbose
+        };
+        match groups.iter_mut().find(same) {
+            Some((others, _, _)) => others.push(distribution),
+            None => groups.push((vec![distribution], block, neutral)),
+        }
+    }
+    groups.into_iter().map(|(distributions, block, _)| (distributions, block)).collect()
+}
+
+/// The name with `*` for what it is for.
+fn any_variant(distribution: &InDistribution) -> String {
+    let name = distribution.name.to_string();
+    distribution
+        .variant
+        .as_ref()
+        .map_or_else(|| name.clone(), |variant| name.replace(variant.as_str(), "*"))
+}
+
+fn block(distribution: &InDistribution, verbose: bool, elf_known: bool) -> String {
+    let rules: Vec<&MatchedRule> = distribution
+        .rules
+        .iter()
+        .filter(|matched| verbose || is_worth_a_line(matched, distribution))
+        .collect();
+    let mut text = rule_lines("rules", &rules, verbose);
+    choice(distribution, &mut text);
+    for problem in &distribution.problems {
+        labelled("wrong", problem, &mut text);
+    }
+    for absent in &distribution.absent {
+        labelled("absent", &absent.reason, &mut text);
+    }
+    for landing in &distribution.lands {
+        lands(landing, verbose, elf_known, &mut text);
+    }
+    if let Some(below) = &distribution.below {
+        labelled(
+            "below",
+            &format!("{}, {}", counted(below.files, "file"), human_size(below.size)),
+            &mut text,
+        );
+    }
+    text
+}
+
+/// Whether a rule had a say in where the path lands.
+fn is_worth_a_line(matched: &MatchedRule, distribution: &InDistribution) -> bool {
+    let takes =
+        |other: &MatchedRule| other.says == Says::Takes && other.artifact == matched.artifact;
+    match matched.says {
+        Says::Finds(_) | Says::Starts(_) => false,
+        Says::OtherComponents => !distribution.rules.iter().any(takes),
+        _ => true,
+    }
+}
+
+/// A line with what it is about in front.
+fn labelled(label: &str, line: &str, text: &mut String) {
+    let _ = writeln!(text, "    {label:<7}  {line}");
+}
+
+/// Each rule with its line of the manifest, aligned.
+fn rule_lines(label: &str, rules: &[&MatchedRule], verbose: bool) -> String {
+    let mut lines: Vec<(String, String, Vec<String>)> = Vec::new();
+    for matched in rules {
+        let Some(rule) = &matched.rule else {
+            lines.push((String::new(), says(matched, verbose), Vec::new()));
+            continue;
+        };
+        let (place, quoted) = (rule.place.clone(), rule.text.clone());
+        match lines.iter_mut().find(|(p, q, _)| !verbose && *p == place && *q == quoted) {
+            Some((_, _, said)) if said.contains(&says(matched, verbose)) => {}
+            Some((_, _, said)) => said.push(says(matched, verbose)),
+            None => lines.push((place, quoted, vec![says(matched, verbose)])),
+        }
+    }
+    let place_width = lines.iter().map(|(place, _, _)| place.len()).max().unwrap_or(0);
+    let width = lines.iter().map(|(_, quoted, _)| quoted.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (index, (place, quoted, said)) in shown(&lines, verbose, RULES_SHOWN).iter().enumerate() {
+        let label = if index == 0 { label } else { "" };
+        labelled(
+            label,
+            format!("{place:<place_width$}  {quoted:<width$}  {}", summed(said)).trim_end(),
+            &mut text,
+        );
+    }
+    if !verbose && lines.len() > RULES_SHOWN + 1 {
+        labelled(
+            "",
+            &format!("and {}; -v lists all", counted_more(lines.len() - RULES_SHOWN, "rule")),
+            &mut text,
+        );
+    }
+    text
+}
+
+/// What a rule says of several artifacts, in a phrase.
+fn summed(said: &[String]) -> String {
+    match said {
+        [first, second, third, rest @ ..] if !rest.is_empty() => {
+            format!("{first}, {second}, {third} and {} more", rest.len())
+        }
+        few => few.join(", "),
+    }
+}
+
+fn says(matched: &MatchedRule, verbose: bool) -> String {
+    let id = matched.artifact.as_ref().map(ToString::to_string).unwrap_or_default();
+    match &matched.says {
+        Says::Takes => format!("takes {id}"),
+        Says::OtherComponents => format!("not {id}"),
+        Says::Inherits { package, by } if verbose => {
+            format!("{package} names {id}: {} {}", by.place, by.text)
+        }
+        Says::Inherits { package, .. } => format!("{package} names it"),
+        Says::WithoutArtifact | Says::WithoutComponent => format!("leaves {id} out"),
+        Says::Includes => "lets it in".to_owned(),
+        Says::NotIncluded => "no include rule lets it in".to_owned(),
+        Says::Excludes => "keeps it out".to_owned(),
+        Says::Drops(_) => format!("drops it from {id}"),
+        Says::Alias => "asks for a library here".to_owned(),
+        Says::KeepsLink => "stays a link".to_owned(),
+        Says::Finds(name) => format!("found as {name}"),
+        Says::Starts(name) => format!("started as {name}"),
+    }
+}
+
+fn choice(distribution: &InDistribution, text: &mut String) {
+    let Some(choice) = &distribution.choice else { return };
+    let why = match choice.why {
+        // Alone it needs no reason; of those that differ none counts, and what is wrong says so.
+        Reason::Alone | Reason::Differ => return,
+        Reason::First => "all have the same bytes, and its name is the first",
+        Reason::Executable => "all have the same bytes, and it is the first that may be executed",
+    };
+    labelled("counts", &choice.origin.to_string(), text);
+    labelled("", why, text);
+}
+
+fn lands(landing: &Landing, verbose: bool, elf_known: bool, text: &mut String) {
+    let member = &landing.member;
+    let part = match landing.part {
+        Part::Files => "",
+        Part::Licenses => ", a licence text in its metadata",
+        Part::Archive => ", in its archive",
+    };
+    let step = match &member.step {
+        Step::Link { target } => format!("link to {target}"),
+        Step::Stub { target, .. } => format!("stub that starts {target}"),
+        Step::Alias { needed, .. } => format!("alias that needs {needed}"),
+        Step::Render { .. } => "text that rockpack makes".to_owned(),
+        Step::Copy { .. } | Step::Relink { .. } | Step::Directory => member.step.name().to_owned(),
+    };
+    let size = if matches!(member.step, Step::Link { .. } | Step::Directory) {
+        String::new()
+    } else {
+        format!(", {}", human_size(member.size))
+    };
+    labelled("ships", &format!("{}  {step}{size}{part}", member.path), text);
+    if let Some(source) = member.step.source() {
+        labelled("from", &source.to_string(), text);
+    }
+    if let Some(facts) = landing.elf.as_ref().filter(|_| verbose || !elf_known) {
+        labelled("elf", &elf(facts), text);
+    }
+    if let Step::Relink { rpath, .. } | Step::Alias { rpath, .. } = &member.step {
+        for (index, entry) in Rpath::new(rpath).entries().enumerate() {
+            labelled(if index == 0 { "rpath" } else { "" }, entry.as_str(), text);
+        }
+    }
+    needs(landing, verbose, text);
+}
+
+/// A line for each library; those of the system share one.
+fn needs(landing: &Landing, verbose: bool, text: &mut String) {
+    let of_system =
+        |needed: &&Needed| !verbose && matches!(needed.found, Whereabouts::System { .. });
+    let (system, others): (Vec<_>, Vec<_>) = landing.needs.iter().partition(of_system);
+    let width = others.iter().map(|n| n.library.len()).max().unwrap_or(0);
+    let mut lines: Vec<String> =
+        others.iter().map(|n| format!("{:width$}  {}", n.library, whereabouts(n))).collect();
+    if !system.is_empty() {
+        let names: Vec<&str> = system.iter().map(|n| n.library.as_str()).collect();
+        lines.push(format!("{} of the system", names.join(", ")));
+    }
+    for (index, line) in lines.iter().enumerate() {
+        labelled(if index == 0 { "needs" } else { "" }, line, text);
+    }
+}
+
+fn whereabouts(needed: &Needed) -> String {
+    let place = |at: &At| format!("{} of {}", at.path, at.distribution);
+    let places = |list: &[At]| list.iter().map(place).collect::<Vec<_>>().join(", ");
+    let found = match &needed.found {
+        Whereabouts::Member(at) => place(at),
+        Whereabouts::ThroughLoader { library, loader } => {
+            format!(
+                "{}, in a directory that {} searches and this file does not",
+                place(library),
+                loader.path
+            )
+        }
+        Whereabouts::Luck(at) => {
+            format!("{}, which nothing installs together with this", place(at))
+        }
+        Whereabouts::System { rule } => format!("the system has it: {}", rule.place),
+        Whereabouts::Missing { rule } => format!("nothing has it, and that may be: {}", rule.place),
+        Whereabouts::Unresolved { shipped, artifacts } => match (&shipped[..], &artifacts[..]) {
+            ([], []) => "not found: no artifact has it".to_owned(),
+            ([], [first, ..]) => {
+                format!("not found: artifact {first} has it, and no package takes it")
+            }
+            (shipped, _) => {
+                format!("not found: {} is in no directory that this file searches", places(shipped))
+            }
+        },
+    };
+    if needed.others.is_empty() {
+        found
+    } else {
+        format!("{found}; also {}", places(&needed.others))
+    }
+}
+
+/// A line for each path: who has it, and where it lands.
+pub fn matches_text(matches: &[Match], verbose: bool) -> String {
+    let mut text = String::new();
+    let listed = shown(matches, verbose, MATCHES_SHOWN);
+    let width = listed.iter().map(|m| m.path.as_str().len()).max().unwrap_or(0).min(70);
+    for one in listed {
+        let lands: Vec<String> = one
+            .lands
+            .iter()
+            .map(|(distribution, step)| format!("{distribution} ({step})"))
+            .collect();
+        let lands = if lands.is_empty() { "in no package".to_owned() } else { lands.join(", ") };
+        let _ = writeln!(text, "{:width$}  {lands}", one.path);
+    }
+    let _ = writeln!(text, "{}", counted(matches.len(), "path"));
+    more(matches.len(), verbose, MATCHES_SHOWN, "path", &mut text);
+    text
+}
+
+/// How many matches of a glob are listed before the rest is counted.
+const MATCHES_SHOWN: usize = 40;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+//! Files that a package takes and a `forbid` line keeps out of it.
+
+use std::collections::BTreeMap;
+
+use super::resolved_dist::ResolvedDist;
+use super::select::{Selected, Selection, matches};
+use base::names::RelPath;
+use base::source::{Code, Problem, Problems};
+use base::text::counted;
+use manifest::ForbidRule;
+
+/// A path, and by which line it is taken.
+type Taken<'s, 'a> = (&'s RelPath, &'s Selected<'a>);
+
+/// One problem for each `forbid` line of a package whose paths `selection` takes.
+pub(super) fn check(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Problems {
+    let forbids = &dist.package.forbids;
+    let mut taken: BTreeMap<usize, (&ForbidRule, Vec<Taken<'_, '_>>)> = BTreeMap::new();
+    for (path, selected) in &selection.files {
+        let possible = forbids.possible(path.as_str());
+        let mut fits = possible.filter(|(_, r)| matches(&r.glob, selected.item.entry));
+        if let Some((index, rule)) = fits.next() {
+            taken.entry(index).or_insert((rule, Vec::new())).1.push((path, selected));
+        }
+    }
+    let mut problems = Problems::new();
+    for (rule, files) in taken.into_values() {
+        if let Some(first) = files.first() {
+            problems.push(problem(dist, rule, first, files.len()));
+        }
+    }
+    problems
+}
+
+fn problem(
+    dist: &ResolvedDist<'_>,
+    rule: &ForbidRule,
+    (path, selected): &Taken<'_, '_>,
+    count: usize,
+) -> Problem {
+    let more = match count {
+        1 => String::new(),
+        _ => format!(" and {} more", counted(count - 1, "file")),
+    };
+    let artifact = &selected.item.artifact.id;
+    let message = format!(
+        "artifact `{artifact}` brings `{path}`{more} into `{}`, which forbids it",
+        dist.package.name.value
+    );
+    Problem::error(Code::ForbiddenFile, message)
+        .label(&rule.glob.place, format!("forbidden: {}", rule.reason))
+        .label(selected.rule, "taken by this line")
+        .help("leave it out with `exclude`, or give it to another package")
+}

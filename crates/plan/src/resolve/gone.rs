@@ -1,0 +1,88 @@
+//! The reason why a package of a manifest does not take a path.
+
+use std::collections::HashMap;
+
+use super::install_tree::Item;
+use super::resolved_dist::{ResolvedDist, resolved_dists};
+use super::select::Refusals;
+use super::targets::{self, Targets};
+use super::unowned::{self, Cause, Causes};
+use crate::Request;
+use crate::catalog::{Catalog, EntryKind};
+use base::names::PackageName;
+use manifest::{Manifest, PackageKind};
+
+/// Gives the reason why a package does not take a path below its platform directory.
+pub type Why<'w> = dyn Fn(&PackageName, &str) -> Option<String> + 'w;
+
+/// Calls `work` with the reasons by which packages of `manifest` leave out what is in `catalog`.
+pub fn with_reasons<R>(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    request: &Request,
+    work: impl FnOnce(&Why<'_>) -> R,
+) -> R {
+    let catalog = &*catalog.in_order();
+    let (targets, _) = targets::resolve(manifest, catalog, request);
+    let counting = manifest.for_target(targets.target());
+    let dists = resolved_dists(&counting, &targets, targets::suffix(request)).unwrap_or_default();
+    let mut items: HashMap<&str, Vec<Item<'_>>> = HashMap::new();
+    for artifact in &catalog.artifacts {
+        let files = artifact.entries.iter().filter(|e| !matches!(e.kind, EntryKind::Directory));
+        for entry in files {
+            items.entry(entry.path.as_str()).or_default().push(Item { artifact, entry });
+        }
+    }
+    let reasons =
+        Reasons { manifest: &counting, whole: manifest, targets: &targets, dists: &dists, items };
+    work(&|package, path| reasons.of(package, path))
+}
+
+struct Reasons<'a> {
+    manifest: &'a Manifest,
+    whole: &'a Manifest,
+    targets: &'a Targets,
+    dists: &'a [ResolvedDist<'a>],
+    items: HashMap<&'a str, Vec<Item<'a>>>,
+}
+
+impl<'a> Reasons<'a> {
+    fn of(&self, package: &PackageName, path: &str) -> Option<String> {
+        let items = self.items.get(path)?;
+        let own = |dist: &&ResolvedDist<'_>| dist.package.name.value == *package;
+        if !self.dists.iter().any(|dist| own(&dist)) {
+            return Some(format!("package `{package}` is not built"));
+        }
+        let refused = items.iter().find_map(|item| {
+            let dist = self.dists.iter().filter(own).find(|dist| dist.fits(&item.artifact.id))?;
+            let refusal = Refusals::new(self.manifest, dist, item.artifact).of(item.entry)?;
+            Some(Cause::Refused(dist.package, refusal).told(&item.artifact.id))
+        });
+        refused.or_else(|| self.elsewhere(package, items.first()?))
+    }
+
+    /// For a file whose artifact no line of the package is about: who has it, or why it is in no package.
+    fn elsewhere(&self, package: &PackageName, item: &Item<'a>) -> Option<String> {
+        let id = &item.artifact.id;
+        let takes = |dist: &&ResolvedDist<'a>| {
+            matches!(dist.package.kind, PackageKind::Runtime | PackageKind::Devel)
+                && dist.fits(id)
+                && Refusals::new(self.manifest, dist, item.artifact).takes(item.entry)
+        };
+        let owner = self.dists.iter().find(takes).map(|dist| &dist.package.name.value);
+        if owner == Some(package) {
+            return None;
+        }
+        if let Some(owner) = owner {
+            return Some(format!(
+                "no line of `{package}` takes artifact `{}`; `{owner}` has it",
+                id.name
+            ));
+        }
+        if let Some(rule) = unowned::dropping(self.manifest, item) {
+            return Some(format!("dropped by {}: {}", rule.glob.place, rule.reason));
+        }
+        let mut causes = Causes::new(self.manifest, self.whole, self.targets.target(), self.dists);
+        causes.of(item).first().map(|cause| cause.told(id))
+    }
+}

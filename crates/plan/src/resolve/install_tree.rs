@@ -1,0 +1,205 @@
+//! All that is installed together, as one tree: what links are resolved over.
+
+use std::collections::HashMap;
+
+use crate::catalog::{Artifact, CatalogEntry, EntryKind, Origin};
+use base::names::RelPath;
+
+/// An entry with the artifact that has it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Item<'a> {
+    pub artifact: &'a Artifact,
+    pub entry: &'a CatalogEntry,
+}
+
+impl Item<'_> {
+    /// Where its bytes are.
+    pub fn origin(&self) -> Origin {
+        Origin {
+            artifact: self.artifact.id.clone(),
+            base: self.entry.base.clone(),
+            path: self.entry.path.clone(),
+        }
+    }
+}
+
+/// Where a path leads.
+#[derive(Debug, Clone)]
+pub(super) enum Target<'a> {
+    /// A regular file, all links followed.
+    File(Item<'a>),
+    /// A directory.
+    Directory,
+    /// Nothing: the path that is not there.
+    Missing(String),
+    /// Out of the installation.
+    Outside,
+    /// In a circle.
+    Loop,
+}
+
+/// Links followed before a path counts as a circle; Linux gives up after as many (`path_resolution(7)`).
+const MOST_LINKS: usize = 40;
+
+/// The installed tree of some artifacts. Looked up by path alone, never gone through: an order
+/// would cost most of the time that planning takes.
+#[derive(Debug, Default)]
+pub(super) struct Layer<'a> {
+    items: HashMap<&'a str, Item<'a>>,
+    directories: HashMap<&'a str, Contents>,
+}
+
+/// What is known to be in a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Contents {
+    Nothing,
+    Something,
+}
+
+impl<'a> Layer<'a> {
+    /// The tree of these artifacts, in the catalog's order. Where two have a path, the first counts;
+    /// whether they may is ownership's business, not resolution's.
+    pub fn new(artifacts: impl Iterator<Item = &'a Artifact>) -> Self {
+        let mut layer = Self::default();
+        for artifact in artifacts {
+            for entry in &artifact.entries {
+                let path = entry.path.as_str();
+                match entry.kind {
+                    EntryKind::Directory => {
+                        _ = layer.directories.entry(path).or_insert(Contents::Nothing);
+                    }
+                    EntryKind::File { .. } | EntryKind::Symlink { .. } => {
+                        _ = layer.items.entry(path).or_insert(Item { artifact, entry });
+                    }
+                }
+                layer.fill_parents(path);
+            }
+        }
+        layer
+    }
+
+    /// The directories above `path` are there, and something is in them.
+    fn fill_parents(&mut self, path: &'a str) {
+        for directory in std::iter::successors(parent(path), |p| parent(p)) {
+            if self.directories.insert(directory, Contents::Something) == Some(Contents::Something)
+            {
+                break; // then all above it are known too
+            }
+        }
+    }
+}
+
+/// All that is installed together: what runs on any target, and what is for one.
+#[derive(Debug)]
+pub(super) struct View<'v, 'a> {
+    generic: &'v Layer<'a>,
+    own: Layer<'a>,
+}
+
+impl<'v, 'a> View<'v, 'a> {
+    /// Both layers as one tree. Where both have a path, the first artifact by name counts.
+    pub fn new(generic: &'v Layer<'a>, own: Layer<'a>) -> Self {
+        Self { generic, own }
+    }
+
+    /// What is installed at `path`, links not followed.
+    pub fn get(&self, path: &RelPath) -> Option<Item<'a>> {
+        self.item(path.as_str())
+    }
+
+    fn item(&self, path: &str) -> Option<Item<'a>> {
+        match (self.generic.items.get(path), self.own.items.get(path)) {
+            (Some(generic), Some(own)) if own.artifact.id < generic.artifact.id => Some(*own),
+            (generic, own) => generic.or(own).copied(),
+        }
+    }
+
+    fn contents(&self, directory: &str) -> Option<Contents> {
+        self.generic.directories.get(directory).max(self.own.directories.get(directory)).copied()
+    }
+
+    /// Whether nothing at all is below the directory.
+    pub fn is_empty_directory(&self, path: &RelPath) -> bool {
+        self.contents(path.as_str()) != Some(Contents::Something)
+    }
+
+    /// Where the link `text` at `from` leads.
+    pub fn follow(&self, from: &RelPath, text: &str) -> Target<'a> {
+        if text.starts_with('/') {
+            return Target::Outside;
+        }
+        let directory: Vec<&str> = from.segments().collect();
+        let mut walk = Walk {
+            view: self,
+            at: directory[..directory.len() - 1].iter().map(|s| (*s).to_owned()).collect(),
+            links: 0,
+        };
+        match walk.go(text) {
+            Ok(()) => walk.arrived(),
+            Err(target) => target,
+        }
+    }
+}
+
+fn parent(path: &str) -> Option<&str> {
+    path.rsplit_once('/').map(|(parent, _)| parent)
+}
+
+struct Walk<'v, 'a> {
+    view: &'v View<'v, 'a>,
+    at: Vec<String>,
+    links: usize,
+}
+
+impl<'a> Walk<'_, 'a> {
+    fn go(&mut self, text: &str) -> Result<(), Target<'a>> {
+        let segments: Vec<&str> = text.split('/').filter(|s| !s.is_empty() && *s != ".").collect();
+        for (index, segment) in segments.iter().enumerate() {
+            if *segment == ".." {
+                self.at.pop().ok_or(Target::Outside)?;
+                continue;
+            }
+            self.at.push((*segment).to_owned());
+            self.through_link()?;
+            let here = self.at.join("/");
+            if index + 1 < segments.len() && !here.is_empty() && self.view.contents(&here).is_none()
+            {
+                // A file is no directory: nothing is below it.
+                let within =
+                    if self.view.item(&here).is_some() { &segments[index + 1..] } else { &[] };
+                return Err(Target::Missing([&[here.as_str()], within].concat().join("/")));
+            }
+        }
+        Ok(())
+    }
+
+    /// When a link is here, goes where it leads.
+    fn through_link(&mut self) -> Result<(), Target<'a>> {
+        let here = self.at.join("/");
+        let Some(EntryKind::Symlink { target }) = self.view.item(&here).map(|i| &i.entry.kind)
+        else {
+            return Ok(());
+        };
+        self.links += 1;
+        if self.links > MOST_LINKS {
+            return Err(Target::Loop);
+        }
+        if target.starts_with('/') {
+            return Err(Target::Outside);
+        }
+        self.at.pop();
+        self.go(target)
+    }
+
+    fn arrived(&self) -> Target<'a> {
+        let here = self.at.join("/");
+        match self.view.item(&here) {
+            Some(item) => Target::File(item),
+            None if here.is_empty() || self.view.contents(&here).is_some() => Target::Directory,
+            None => Target::Missing(here),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

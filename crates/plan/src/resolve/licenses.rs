@@ -1,0 +1,121 @@
+//! Licences: the texts that a distribution carries, and the terms that it says it is under.
+//!
+//! Both go by the files that are shipped, not by what rules name: every artifact of which a
+//! file is in a package, its devel archive included, contributes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::describe::{EVERY, is_text_of_template, render};
+use super::install_tree::Item;
+use super::resolved_dist::ResolvedDist;
+use super::runtime_data;
+use crate::catalog::{Catalog, EntryKind};
+use crate::{Distribution, Form, Member, Plan, Step, Templates};
+use base::names::{ArtifactName, DistName, RelPath};
+use base::source::{Code, Problem};
+use manifest::{LicenseExpression, Manifest, Package};
+
+/// The licence of rockpack's own Python sources, which come with every package.
+const OWN: &str = env!("CARGO_PKG_LICENSE");
+
+/// Every licence text that the artifacts install, in the catalog's order.
+pub(super) fn texts<'a>(manifest: &Manifest, catalog: &'a Catalog) -> Vec<Item<'a>> {
+    let items = catalog
+        .artifacts
+        .iter()
+        .flat_map(|artifact| artifact.entries.iter().map(move |entry| Item { artifact, entry }));
+    items
+        .filter(|item| {
+            matches!(item.entry.kind, EntryKind::File { .. })
+                && runtime_data::is_license(manifest, item.entry)
+        })
+        .collect()
+}
+
+/// The artifacts of which a distribution has files, its archive included.
+pub(super) fn shipped(distribution: &Distribution) -> BTreeSet<&ArtifactName> {
+    let archived = distribution.archive.iter().flat_map(|archive| &archive.members);
+    let sources =
+        distribution.members.iter().chain(archived).filter_map(|member| member.step.source());
+    sources.map(|source| &source.artifact.name).collect()
+}
+
+/// Licence texts of the template, and of every artifact in `shipped`, by their path below the
+/// directory that has them.
+pub(super) fn files(
+    texts: &[Item<'_>],
+    templates: &Templates,
+    dist: &ResolvedDist<'_>,
+    shipped: &BTreeSet<&ArtifactName>,
+) -> Vec<Member> {
+    let template = templates.get(&dist.package.template.value).into_iter().flatten();
+    let own = template.filter(|(path, _)| is_text_of_template(path));
+    let mut found: BTreeMap<RelPath, Member> =
+        own.map(|(path, text)| (path.clone(), render(path.clone(), text.clone()))).collect();
+    for item in texts
+        .iter()
+        .filter(|item| shipped.contains(&item.artifact.id.name) && dist.sees(&item.artifact.id))
+    {
+        let (path, step) = (item.entry.path.clone(), Step::Copy { source: item.origin() });
+        let member = Member {
+            path: path.clone(),
+            step,
+            executable: false,
+            size: item.entry.size(),
+            rule: EVERY.into(),
+        };
+        found.entry(path).or_insert(member);
+    }
+    found.into_values().collect()
+}
+
+/// `License-Expression` of a package: its own, else composed of those of the artifacts in `shipped`.
+///
+/// # Errors
+/// When it has to be composed and artifacts have none.
+pub(super) fn expression(
+    manifest: &Manifest,
+    package: &Package,
+    shipped: &BTreeSet<&ArtifactName>,
+) -> Result<String, Box<Problem>> {
+    if let Some(license) = &package.license {
+        return Ok(license.value.to_string());
+    }
+    let of = |name: &ArtifactName| {
+        manifest
+            .project
+            .licenses
+            .iter()
+            .find(|of| of.artifact.value == *name)
+            .map(|of| &of.license.value)
+    };
+    let undeclared: Vec<&str> =
+        shipped.iter().filter(|name| of(name).is_none()).map(|name| name.as_str()).collect();
+    if let Some(first) = undeclared.first() {
+        let problem =
+            Problem::error(Code::UndeclaredLicense, format!("the licence of package `{}` cannot be composed", package.name.value))
+                .label(&package.name.place, format!("no terms are given for {}", undeclared.join(", ")))
+                .help(format!("add `license-of \"{first}\" spdx=\"…\"` to `common`, or a `license` line to the package"));
+        return Err(Box::new(problem.of_fact(package.name.value.to_string())));
+    }
+    let own: Option<LicenseExpression> = OWN.parse().ok();
+    let parts = shipped.iter().filter_map(|name| of(name)).chain(&own);
+    Ok(LicenseExpression::all_of(parts).unwrap_or_else(|| OWN.to_owned()))
+}
+
+/// Artifacts that come without a licence text, each with the wheels that ship files of it.
+pub fn without_license_text(plan: &Plan) -> BTreeMap<&ArtifactName, Vec<&DistName>> {
+    let mut lacking: BTreeMap<&ArtifactName, Vec<&DistName>> = BTreeMap::new();
+    for distribution in plan.distributions.iter().filter(|d| d.form == Form::Wheel) {
+        let told: BTreeSet<_> = distribution
+            .licenses
+            .iter()
+            .filter_map(|text| text.step.source())
+            .map(|s| &s.artifact.name)
+            .collect();
+        for name in shipped(distribution).difference(&told) {
+            lacking.entry(name).or_default().push(&distribution.name);
+        }
+    }
+    lacking
+}

@@ -1,0 +1,199 @@
+//! From placed entries to members: steps with their sources, rpaths and targets.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::install_tree::Item;
+use super::place::{Alias, Placed, Runtime, shared_library};
+use super::resolved_dist::ResolvedDist;
+use super::rpath;
+use crate::{Absent, Member, Step};
+use base::names::{ModuleName, RelPath};
+use base::source::{Code, Problem, Problems};
+use binary::elf::forward::forwarding_library;
+use binary::elf::stub::{StubMachine, exec_stub};
+
+/// A runtime distribution with what is placed in it.
+pub(super) struct Filled<'a> {
+    pub dist: ResolvedDist<'a>,
+    pub runtime: Runtime<'a>,
+}
+
+/// Finds where installed paths are shipped: the owner is the first in build order.
+pub(super) struct Owners<'s, 'a> {
+    filled: &'s [Filled<'a>],
+}
+
+impl<'s, 'a> Owners<'s, 'a> {
+    pub fn new(filled: &'s [Filled<'a>]) -> Self {
+        Self { filled }
+    }
+
+    /// The first distribution that ships `path` and is there wherever `for_whom` is.
+    pub fn owner(&self, path: &RelPath, for_whom: &ResolvedDist<'_>) -> Option<&'s Filled<'a>> {
+        self.filled.iter().find(|f| {
+            for_whom.relies_on(&f.dist)
+                && !f.dist.is_overlay()
+                && f.runtime.placed.contains_key(path)
+        })
+    }
+
+    /// The owner of every path that is shipped wherever `for_whom` is.
+    pub fn owners(&self, for_whom: &'s ResolvedDist<'_>) -> HashMap<&'s RelPath, &'s Filled<'a>> {
+        let mut owners = HashMap::new();
+        for filled in self.relied_on(for_whom) {
+            for path in filled.runtime.placed.keys() {
+                owners.entry(path).or_insert(filled);
+            }
+        }
+        owners
+    }
+
+    /// All runtime distributions that are there wherever `for_whom` is.
+    pub fn relied_on(
+        &self,
+        for_whom: &'s ResolvedDist<'_>,
+    ) -> impl Iterator<Item = &'s Filled<'a>> {
+        self.filled.iter().filter(|f| for_whom.relies_on(&f.dist) && !f.dist.is_overlay())
+    }
+}
+
+/// The members of a runtime distribution, and what could not become one after all.
+pub(super) fn members(
+    filled: &Filled<'_>,
+    shipped: &Owners<'_, '_>,
+    directories: &[RelPath],
+    problems: &mut Problems,
+) -> (Vec<Member>, Vec<Absent>) {
+    let (mut members, mut absent) = (Vec::new(), Vec::new());
+    for (path, (placed, rule)) in &filled.runtime.placed {
+        let made = match placed {
+            Placed::File(item) => Ok(file(filled, path, item, directories)),
+            Placed::Stub { target, machine } => stub(filled, shipped, path, target, *machine),
+            Placed::Forward(alias) => forward(filled, shipped, path, alias),
+        };
+        match made {
+            Ok(member) => members.push(Member { rule: rule.shown(), ..member }),
+            Err(reason) if has_to_be(filled, path) => problems.push(
+                Problem::error(Code::MissingLibrary, format!("`{path}` of {} has nothing to stand for: {reason}", filled.dist.name))
+                    .label(rule, "asks for it")
+                    .help("take the library in a runtime package, remove the line, or say why it can be absent: optional=\"…\""),
+            ),
+            Err(reason) => absent.push(Absent { path: path.clone(), reason, rule: rule.shown() }),
+        }
+    }
+    (members, absent)
+}
+
+/// Whether a path becomes a member: one that starts a program does where that is shipped.
+pub(super) fn is_shipped(filled: &Filled<'_>, shipped: &Owners<'_, '_>, path: &RelPath) -> bool {
+    match filled.runtime.placed.get(path) {
+        Some((Placed::Stub { target, .. }, _)) => owner(filled, shipped, target).is_some(),
+        Some(_) => true,
+        None => false,
+    }
+}
+
+/// Whether an alias rule asks for this path.
+fn has_to_be(filled: &Filled<'_>, path: &RelPath) -> bool {
+    filled.dist.package.aliases.iter().any(|rule| *rule.path == *path && rule.optional.is_none())
+}
+
+/// A path of the platform directory, below site-packages.
+pub(super) fn installed(dist: &ResolvedDist<'_>, path: &RelPath) -> RelPath {
+    below(&dist.platform_dir, path)
+}
+
+/// `path` in the directory of a module.
+pub(super) fn below(module: &ModuleName, path: &RelPath) -> RelPath {
+    RelPath::from(module).join(path)
+}
+
+fn file(filled: &Filled<'_>, path: &RelPath, item: &Item<'_>, directories: &[RelPath]) -> Member {
+    let path = installed(&filled.dist, path);
+    let step = item_step(item, |facts| rpath::wanted(facts, &path, directories));
+    item_member(path, item, step)
+}
+
+/// Copy, or relink when `rpath` wants another value for an ELF file that can be edited.
+pub(super) fn item_step(
+    item: &Item<'_>,
+    rpath: impl Fn(&binary::elf::ElfFacts) -> Option<String>,
+) -> Step {
+    let source = item.origin();
+    match item.entry.elf().filter(|facts| rpath::editable(facts)).and_then(rpath) {
+        Some(rpath) => Step::Relink { source, rpath },
+        None => Step::Copy { source },
+    }
+}
+
+/// A member with the size and mode of the item's bytes; the rule is for the caller to set.
+pub(super) fn item_member(path: RelPath, item: &Item<'_>, step: Step) -> Member {
+    Member {
+        path,
+        step,
+        executable: item.entry.is_executable(),
+        size: item.entry.size(),
+        rule: Arc::default(),
+    }
+}
+
+/// A stub at `path` for the program at `target`, in this distribution or in one that it relies on.
+fn stub(
+    filled: &Filled<'_>,
+    shipped: &Owners<'_, '_>,
+    path: &RelPath,
+    target: &RelPath,
+    machine: StubMachine,
+) -> Result<Member, String> {
+    let owner = owner(filled, shipped, target)
+        .ok_or_else(|| format!("its target `{target}` is in no runtime package"))?;
+    let (from, to) = (installed(&filled.dist, path), installed(owner, target));
+    let target = from.relative_to_sibling(&to);
+    let size = exec_stub(machine, &target).map_err(|e| e.to_string())?.len() as u64;
+    Ok(Member {
+        path: from,
+        step: Step::Stub { target, machine },
+        executable: true,
+        size,
+        rule: Arc::default(),
+    })
+}
+
+/// The distribution that ships the file itself: this one, or the first that it relies on.
+fn owner<'s, 'a>(
+    filled: &'s Filled<'a>,
+    shipped: &Owners<'s, 'a>,
+    path: &RelPath,
+) -> Option<&'s ResolvedDist<'a>> {
+    let own = matches!(filled.runtime.placed.get(path), Some((Placed::File(_), _)));
+    if own { Some(&filled.dist) } else { shipped.owner(path, &filled.dist).map(|f| &f.dist) }
+}
+
+fn forward(
+    filled: &Filled<'_>,
+    shipped: &Owners<'_, '_>,
+    path: &RelPath,
+    alias: &Alias<'_>,
+) -> Result<Member, String> {
+    let owner = owner(filled, shipped, &alias.real)
+        .ok_or_else(|| format!("the library `{}` is in no runtime package", alias.real))?;
+    let (from, to) = (installed(&filled.dist, path), installed(owner, &alias.real));
+    let way = from.relative_to_sibling(&to);
+    let rpath = way
+        .rsplit_once('/')
+        .map_or_else(|| "$ORIGIN".to_owned(), |(dir, _)| format!("$ORIGIN/{dir}"));
+    let facts = shared_library(&alias.library);
+    let machine = facts
+        .and_then(|f| StubMachine::of(f.machine))
+        .ok_or("its library is for another machine")?;
+    let (soname, needed) = (path.file_name().to_owned(), alias.real.file_name().to_owned());
+    let size = forwarding_library(machine, &soname, &needed, &rpath)
+        .map_err(|e| e.to_string())?
+        .len() as u64;
+    let step = Step::Alias { soname, needed, rpath, machine };
+    Ok(Member { path: from, step, executable: false, size, rule: Arc::default() })
+}
+
+#[cfg(test)]
+mod tests;

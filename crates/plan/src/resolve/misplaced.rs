@@ -1,0 +1,142 @@
+//! Device code in the wrong package, as far as paths tell.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::resolved_dist::ResolvedDist;
+use crate::{Distribution, Form, Member, Step};
+use base::names::{RelPath, TargetNames};
+use base::source::{Code, Problem, Problems};
+use base::target::Per;
+use base::text::counted;
+use manifest::{AllowIsaRule, Manifest};
+
+/// How many paths of a package are named.
+const SHOWN: usize = 3;
+
+/// A warning for each package with files whose paths name another ISA than its own, and one for
+/// each `allow-isa` line that is about nothing that is shipped.
+pub(super) fn check(manifest: &Manifest, made: &[(ResolvedDist<'_>, Distribution)]) -> Problems {
+    let check = Check {
+        names: manifest.families.target_names(),
+        rules: &manifest.allowed_isas,
+        used: RefCell::default(),
+    };
+    let mut problems = Problems::new();
+    // What differs in the target alone is told once for all of a package.
+    let mut told: BTreeMap<&str, OtherIsas> = BTreeMap::new();
+    for (dist, distribution) in made.iter().filter(|(_, d)| d.form == Form::Wheel) {
+        let found = told.entry(dist.package.name.as_str()).or_default();
+        check.distribution(dist, distribution, found);
+    }
+    for (dist, _) in made {
+        if let Some(found) = told.remove(dist.package.name.as_str()).filter(|f| f.files > 0) {
+            problems.push(found.problem(dist));
+        }
+    }
+    problems.extend(check.unused(made));
+    problems
+}
+
+struct Check<'m> {
+    names: TargetNames,
+    rules: &'m [AllowIsaRule],
+    used: RefCell<BTreeSet<usize>>,
+}
+
+/// What a package has of other ISAs.
+#[derive(Default)]
+struct OtherIsas {
+    files: usize,
+    first: Vec<String>,
+}
+
+impl Check<'_> {
+    fn distribution(
+        &self,
+        dist: &ResolvedDist<'_>,
+        distribution: &Distribution,
+        found: &mut OtherIsas,
+    ) {
+        // The values of an axis are no GPUs: what is for one is for any of them.
+        let target = dist.variant.as_str().filter(|_| dist.variant.per().is_by_gpu());
+        let archived = distribution.archive.iter().flat_map(|a| &a.members);
+        let root = RelPath::from(&dist.platform_dir);
+        for member in distribution.members.iter().chain(archived).filter(|m| is_content(m)) {
+            let Some(path) = member.path.below(&root) else { continue };
+            let named = self.names.in_path(path.as_str());
+            let elsewhere = |name: &&&str| target.is_none_or(|t| !self.names.belongs(name, t));
+            let elsewhere: Vec<&str> = named.iter().filter(elsewhere).copied().collect();
+            // What is in a file whose name tells nothing, `verify` sees.
+            if !named.is_empty() && elsewhere.is_empty() {
+                continue;
+            }
+            let about = |rule: &AllowIsaRule| rule.is_about(&dist.package.name, &path);
+            let allowed = self.rules.iter().position(about);
+            self.used.borrow_mut().extend(allowed);
+            if allowed.is_none() && !elsewhere.is_empty() {
+                found.files += 1;
+                if found.first.len() < SHOWN {
+                    found.first.push(format!("`{path}` ({})", elsewhere.join(", ")));
+                }
+            }
+        }
+    }
+
+    fn unused(&self, made: &[(ResolvedDist<'_>, Distribution)]) -> Problems {
+        let used = self.used.borrow();
+        let is_made = |rule: &AllowIsaRule| {
+            rule.package
+                .as_ref()
+                .is_none_or(|name| made.iter().any(|(dist, _)| dist.package.name.value == *name))
+        };
+        let idle = self.rules.iter().enumerate().filter(|(index, rule)| {
+            !used.contains(index) && rule.optional.is_none() && is_made(rule)
+        });
+        let mut problems = Problems::new();
+        for (_, rule) in idle {
+            let what =
+                format!("there is nothing that `allow-isa \"{}\"` allows", rule.glob.as_str());
+            problems.push(
+                Problem::warning(Code::MatchesNothing, what)
+                    .label(
+                        &rule.glob.place,
+                        "no file of a package that could need it has such a path",
+                    )
+                    .help("correct the glob, remove it, or say why it can be so: optional=\"…\""),
+            );
+        }
+        problems
+    }
+}
+
+/// Whether a member has bytes of its own that the build made: a link leads to what another package has.
+fn is_content(member: &Member) -> bool {
+    matches!(member.step, Step::Copy { .. } | Step::Relink { .. })
+}
+
+impl OtherIsas {
+    fn problem(&self, dist: &ResolvedDist<'_>) -> Problem {
+        let paths = if self.files == 1 { "whose path names" } else { "whose paths name" };
+        let whose = match dist.variant.per() {
+            Per::Isa | Per::Family => format!("{paths} another ISA than that of the wheel"),
+            Per::None | Per::Axis(_) => {
+                format!("{paths} an ISA, though the package is for none in particular")
+            }
+        };
+        let more = match self.files - self.first.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let message = format!(
+            "package `{}` has {} {whose}: {}{more}",
+            dist.package.name.value,
+            counted(self.files, "file"),
+            self.first.join(", ")
+        );
+        Problem::warning(Code::MisplacedCode, message)
+            .label(&dist.declared.name.place, "in these wheels")
+            .help("build them apart, as artifacts for the ISA; if it is meant, say so: allow-isa \"GLOB\" reason=\"…\"")
+            .of_fact(dist.package.name.value.to_string())
+    }
+}

@@ -1,0 +1,235 @@
+//! Which artifacts packages are made of, before anything is known of what is in them.
+//!
+//! The rules are asked as they are for a plan ([`super::select`]), over artifacts without files: what a
+//! plan takes is what is needed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::resolved_dist::{ResolvedDist, resolved_dists};
+use super::select::{self, Matched};
+use super::{targets, unused_rules};
+use crate::Request;
+use crate::catalog::{Artifact, ArtifactId, BuildFacts, Catalog};
+use base::names::{ArtifactName, Component, Family, Mode, PackageName, System};
+use base::source::Problems;
+use base::target::Target;
+use base::version::Version;
+use manifest::{Manifest, Package, PackageKind};
+
+/// What of the artifacts that are there packages need, and what they lack.
+#[derive(Debug)]
+pub struct Needed {
+    /// The modes that the artifacts can be packaged in; the artifacts of all of them are needed.
+    pub modes: Vec<Mode>,
+    /// The system that the packages are for.
+    pub system: System,
+    /// The packages that take each artifact; none for artifacts of rules that only have to match something.
+    pub taken: BTreeMap<ArtifactId, BTreeSet<PackageName>>,
+    /// Components that a package has to have, and that are not there.
+    pub missing: Vec<Missing>,
+    /// What is wrong: all that is missing among it.
+    pub problems: Problems,
+}
+
+/// An artifact that has to be there and is not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Missing {
+    /// Its name.
+    pub artifact: ArtifactName,
+    /// The component; `None` where any would do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub component: Option<Component>,
+    /// The package that takes it.
+    pub package: PackageName,
+    /// The rule: `packages.kdl:12`.
+    pub rule: String,
+}
+
+/// What of `there` is needed. Without a mode in `request`, it is that in which less is missing, or both if
+/// nothing is missing in either: then it takes the artifacts themselves to tell.
+pub fn needed(manifest: &Manifest, there: &[ArtifactId], request: &Request) -> Needed {
+    let catalog = without_files(there);
+    let of = |mode| in_mode(manifest, &catalog, request, mode);
+    let Some(mode) = request.mode else {
+        let [kpack, legacy] = Mode::ALL.map(of);
+        let lacks = |needed: &Needed| needed.problems.iter().count();
+        return match lacks(&kpack).cmp(&lacks(&legacy)) {
+            std::cmp::Ordering::Greater => legacy,
+            std::cmp::Ordering::Equal if lacks(&kpack) == 0 => both(kpack, legacy),
+            std::cmp::Ordering::Less | std::cmp::Ordering::Equal => kpack,
+        };
+    };
+    of(mode)
+}
+
+/// Every artifact that packages could take, of these targets: what to ask a store for that does not tell
+/// what it has.
+pub fn possible(manifest: &Manifest, request: &Request, targets: &[String]) -> Vec<ArtifactId> {
+    let mut families = BTreeSet::from(["generic".to_owned()]);
+    for name in targets {
+        let isas = manifest.families.expand(name).into_iter().map(String::from);
+        let isas: Vec<String> = isas.collect();
+        families
+            .extend(isas.iter().flat_map(|isa| manifest.families.above(isa)).map(str::to_owned));
+        families.extend(isas);
+        families.insert(name.clone());
+    }
+    families.extend(manifest.families.axes.values().flatten().cloned());
+    let families: Vec<Family> = families.iter().filter_map(|name| name.parse().ok()).collect();
+    let rules = manifest.packages.values().flat_map(|package| &package.artifacts);
+    let names: BTreeSet<&ArtifactName> = rules.map(|rule| &*rule.name).collect();
+    let mut ids = Vec::new();
+    for name in names {
+        for component in Component::ALL {
+            let id = |family: &Family| ArtifactId {
+                name: name.clone(),
+                component,
+                family: family.clone(),
+            };
+            ids.extend(families.iter().map(id));
+        }
+    }
+    let modes: Vec<Mode> = request.mode.map_or_else(|| Mode::ALL.to_vec(), |mode| vec![mode]);
+    let catalog = without_files(&ids);
+    let mut taken = BTreeSet::new();
+    for mode in modes {
+        taken.extend(in_mode(manifest, &catalog, request, mode).taken.into_keys());
+    }
+    taken.into_iter().collect()
+}
+
+/// The catalog of artifacts of which nothing is known but their names.
+fn without_files(there: &[ArtifactId]) -> Catalog {
+    let artifact = |id: &ArtifactId| Artifact {
+        id: id.clone(),
+        absent_bases: Vec::new(),
+        entries: Vec::new(),
+    };
+    let artifacts = there.iter().map(artifact).collect();
+    Catalog { artifacts, ignored: Vec::new(), build: BuildFacts::default() }.in_order().into_owned()
+}
+
+fn both(one: Needed, other: Needed) -> Needed {
+    let mut both = one;
+    both.modes.extend(other.modes);
+    for (id, packages) in other.taken {
+        both.taken.entry(id).or_default().extend(packages);
+    }
+    both
+}
+
+fn in_mode(manifest: &Manifest, catalog: &Catalog, request: &Request, mode: Mode) -> Needed {
+    let system = request.system.unwrap_or(System::Linux);
+    // The version is in no name of an artifact.
+    let version = Some(request.version.clone().unwrap_or_else(Version::unknown));
+    let request = Request { mode: Some(mode), system: Some(system), version, ..request.clone() };
+    let (targets, mut problems) = targets::resolve(manifest, catalog, &request);
+    let manifest = &manifest.for_target(Target { mode, system });
+    let mut needed = Needed {
+        modes: vec![mode],
+        system,
+        taken: BTreeMap::new(),
+        missing: Vec::new(),
+        problems: Problems::new(),
+    };
+    let dists =
+        resolved_dists(manifest, &targets, targets::suffix(&request)).unwrap_or_else(|more| {
+            problems.extend(more);
+            Vec::new()
+        });
+    for package in manifest.packages.values().filter(|p| p.distribution().is_some()) {
+        let own: Vec<&ResolvedDist<'_>> =
+            dists.iter().filter(|dist| std::ptr::eq(dist.package, package)).collect();
+        take(manifest, catalog, package, &own, &mut needed, &mut problems);
+    }
+    assert_matches(manifest, catalog, &mut needed);
+    needed.problems = problems;
+    needed
+}
+
+/// What the distributions of a package take.
+fn take(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    package: &Package,
+    dists: &[&ResolvedDist<'_>],
+    needed: &mut Needed,
+    problems: &mut Problems,
+) {
+    let mut matched = Matched::default();
+    for artifact in &catalog.artifacts {
+        for dist in dists.iter().filter(|dist| dist.fits(&artifact.id)) {
+            if select::takes_artifact(manifest, dist, &artifact.id, &mut matched) {
+                let packages = needed.taken.entry(artifact.id.clone()).or_default();
+                packages.insert(package.name.value.clone());
+            }
+        }
+    }
+    // Without a distribution, what is missing is its target.
+    if dists.is_empty() || package.kind == PackageKind::Selector {
+        return;
+    }
+    for rule in package.artifacts.iter().filter(|rule| rule.optional.is_none()) {
+        let missing = |component| Missing {
+            artifact: rule.name.value.clone(),
+            component,
+            package: package.name.value.clone(),
+            rule: rule.name.place.shown().to_string(),
+        };
+        let took = |component: Component| matched.took(&rule.name, component);
+        if rule.components.is_empty() && !Component::ALL.into_iter().any(took) {
+            needed.missing.push(missing(None));
+        }
+        let untaken = rule.components.iter().filter(|component| !took(component.value));
+        needed.missing.extend(untaken.map(|component| missing(Some(component.value))));
+    }
+    problems.extend(unused_rules::artifacts(catalog, package, &matched));
+}
+
+/// Rules that leave something out and have to match: what they leave out is needed for that alone.
+fn assert_matches(manifest: &Manifest, catalog: &Catalog, needed: &mut Needed) {
+    let rules = manifest.packages.values().filter(|p| p.distribution().is_some());
+    let components =
+        rules.flat_map(|p| &p.without_components).filter(|rule| rule.optional.is_none());
+    let components: BTreeSet<Component> = components.map(|rule| rule.component.value).collect();
+    let named: BTreeSet<&ArtifactName> =
+        manifest.packages.values().flat_map(|p| &p.artifacts).map(|rule| &*rule.name).collect();
+    let drops: Vec<_> = manifest.drops.iter().filter(|rule| rule.optional.is_none()).collect();
+    for artifact in &catalog.artifacts {
+        let id = &artifact.id;
+        let left_out = components.contains(&id.component) && named.contains(&id.name);
+        if left_out || drops.iter().any(|rule| select::in_scope(rule, artifact)) {
+            needed.taken.entry(id.clone()).or_default();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::{Case, catalog, runtime};
+
+    #[test]
+    fn the_mode_that_lacks_less_counts_and_both_where_nothing_is_lacking() {
+        let (a, both) =
+            ("a_lib_generic f text f", "a_lib_generic f text f\nb_lib_generic g text g");
+        let cases: [(&str, &str, &[Mode]); 5] = [
+            ("", both, &[Mode::Kpack, Mode::Legacy]),
+            ("", a, &[Mode::Kpack]),
+            (" mode=\"kpack\"", a, &[Mode::Legacy]),
+            (" mode=\"legacy\"", a, &[Mode::Kpack]),
+            (" optional=\"-\"", a, &[Mode::Kpack, Mode::Legacy]),
+        ];
+        for (mode, there, expected) in cases {
+            let lines = format!("artifact \"a\" \"lib\"\nartifact \"b\" \"lib\"{mode}");
+            let manifest = Case::new(&[runtime("core", &lines)], there).manifest();
+            let there: Vec<ArtifactId> =
+                catalog(there).artifacts.into_iter().map(|artifact| artifact.id).collect();
+            let found = needed(&manifest, &there, &Request::default());
+            assert_eq!(found.modes, expected, "{lines}");
+        }
+    }
+}

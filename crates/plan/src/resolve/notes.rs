@@ -1,0 +1,71 @@
+//! What is worth knowing though nothing is wrong.
+
+use std::collections::BTreeSet;
+
+use super::resolved_dist::ResolvedDist;
+use super::select::Selection;
+use super::targets::Targets;
+use crate::catalog::Catalog;
+use crate::{Member, Step};
+use base::target::Per;
+use base::text::counted;
+use manifest::{Manifest, Package};
+
+/// Children of the artifact directory that are no artifacts, and artifacts that nothing is built of.
+pub(super) fn catalog(manifest: &Manifest, catalog: &Catalog, targets: &Targets) -> Vec<String> {
+    let ignored = catalog.ignored.iter().map(|i| format!("ignored `{}`: {}", i.name, i.reason));
+    let families = catalog.artifacts.iter().map(|a| &a.id.family).filter(|f| !f.is_generic());
+    let homes = families.map(|family| manifest.families.home(family));
+    let other: BTreeSet<&str> = homes.filter(|home| !targets.builds(home)).collect();
+    ignored
+        .chain(
+            other
+                .into_iter()
+                .map(|target| format!("artifacts for `{target}` are there and not asked for")),
+        )
+        .collect()
+}
+
+/// Packages for each ISA, in a build without one.
+pub(super) fn without_isas(manifest: &Manifest, targets: &Targets) -> Option<String> {
+    let by_isa = |p: &&Package| p.distribution().is_some_and(|d| d.per == Per::Isa);
+    let names: Vec<String> =
+        manifest.packages.values().filter(by_isa).map(|p| format!("`{}`", *p.name)).collect();
+    let lost = targets.built.is_empty() && !names.is_empty();
+    lost.then(|| format!("no artifact is for an ISA: package {} is not made", names.join(", ")))
+}
+
+/// Paths that several artifacts supply with the same bytes.
+pub(super) fn shared(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Option<String> {
+    let (path, artifacts) = selection.shared.first()?;
+    let names: BTreeSet<String> = artifacts.iter().map(|a| format!("`{a}`")).collect();
+    let names = names.into_iter().collect::<Vec<_>>().join(" and ");
+    let (count, are, first) = match selection.shared.len() {
+        1 => ("1 file".to_owned(), "is", "shipped once:"),
+        many => (counted(many, "file"), "are", "each shipped once, such as"),
+    };
+    Some(format!(
+        "{}: {count} {are} supplied with the same bytes by several artifacts, and {first} `{path}` by {names}",
+        dist.name
+    ))
+}
+
+/// Links that an expanded tree shall keep and an archive does not have.
+pub(super) fn keep_links(dist: &ResolvedDist<'_>, archive: &[Member]) -> Option<String> {
+    let root = format!("{}/", dist.platform_dir);
+    let links: BTreeSet<&str> = archive
+        .iter()
+        .filter(|m| matches!(m.step, Step::Link { .. }))
+        .filter_map(|m| m.path.as_str().strip_prefix(&root))
+        .collect();
+    let missing = dist
+        .package
+        .keep_links
+        .iter()
+        .map(|l| &l.path)
+        .filter(|keep| !links.contains(keep.as_str()));
+    let missing: Vec<String> =
+        missing.map(|keep| format!("`{}` ({})", keep.value, keep.place)).collect();
+    (!missing.is_empty())
+        .then(|| format!("{}: there is no link to keep at {}", dist.name, missing.join(", ")))
+}

@@ -1,0 +1,73 @@
+//! `--only`: which packages, projects and wheels are made.
+
+use super::resolved_dist::ResolvedDist;
+use super::source_build;
+use crate::{OnlyName, Request};
+use base::names::{Mode, PackageName};
+use base::source::{Code, Problem, Problems, nearest};
+use manifest::Manifest;
+
+/// How many names of one kind a message lists.
+const MOST: usize = 8;
+
+/// Every word of `--only` has to name something that is built in this mode, `all` being the distributions.
+pub(super) fn check(
+    manifest: &Manifest,
+    mode: Mode,
+    all: &[ResolvedDist<'_>],
+    request: &Request,
+) -> Problems {
+    let packages = manifest.packages.iter().filter(|(_, p)| p.distribution().is_some());
+    let packages = packages.map(|(name, _)| name).chain(source_build::names(manifest));
+    let packages: Vec<&str> = packages.map(PackageName::as_str).collect();
+    let mut distributions: Vec<&str> = all.iter().map(|i| i.name.as_str()).collect();
+    distributions.dedup();
+    let known = |only: &OnlyName| packages.iter().chain(&distributions).any(|n| only.matches(n));
+    let mut problems = Problems::new();
+    for unknown in request.only.iter().filter(|only| !known(only)) {
+        let near = [&packages, &distributions]
+            .map(|names| nearest(unknown.as_str(), names.iter().copied()));
+        let near: Vec<String> = near.iter().flatten().map(|name| format!("`{name}`")).collect();
+        let hint = match &near[..] {
+            [] => String::new(),
+            near => format!("did you mean {}? ", near.join(" or ")),
+        };
+        let text = format!("--only: there is no package `{unknown}` in {mode} mode");
+        problems.push(Problem::usage(Code::UnknownPackage, text).help(format!(
+            "{hint}packages are: {}; their distributions are: {}",
+            listed(&packages),
+            listed(&distributions)
+        )));
+    }
+    problems
+}
+
+/// The first names, and how many more there are.
+fn listed(names: &[&str]) -> String {
+    let shown = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MOST) {
+        0 => shown,
+        rest => format!("{shown} and {rest} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::{Given, package, runtime};
+
+    #[test]
+    fn a_name_is_known_where_this_mode_builds_it() {
+        let takes = "artifact \"a\" \"lib\"";
+        let old = "\"x-old\" module=\"x_old\" per=\"none\" mode=\"legacy\"";
+        let packages = [runtime("core", takes), package("old", "runtime", old, takes)];
+        let given = Given::new(&packages, "a_lib_generic f text f");
+        let cases =
+            [("core", true), ("x-core", true), ("old", false), ("x-old", false), ("cor", false)];
+        for (name, known) in cases {
+            let request = Request { only: vec![name.parse().unwrap()], ..Request::default() };
+            let problems = check(&given.manifest, Mode::Kpack, &given.dists(), &request);
+            assert_eq!(problems.is_empty(), known, "{name}");
+        }
+    }
+}

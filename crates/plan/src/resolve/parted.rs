@@ -1,0 +1,157 @@
+//! Libraries that are parted from what they find relative to themselves: a library and its
+//! companions of one artifact go into one platform directory.
+//!
+//! Companions of a library are what the artifact has for single targets, when the library is for
+//! any, and what lies in a directory beside the library that has its name (`lib/libNAME.so.1` and
+//! `lib/NAME/`). Where a build puts what, no rule here says.
+
+use std::collections::BTreeMap;
+
+use super::install_tree::Item;
+use super::links::Filled;
+use super::place::{Placed, shared_library};
+use super::repeated;
+use base::names::{ArtifactName, ModuleName, RelPath};
+use base::source::{Code, Place, Problem, Problems};
+use manifest::ArtifactRule;
+
+/// A file that a distribution has of an artifact.
+#[derive(Clone, Copy)]
+struct File<'f, 'a> {
+    owner: &'f Filled<'a>,
+    path: &'f RelPath,
+    item: Item<'a>,
+    rule: &'a Place,
+}
+
+/// The files of one artifact.
+type Files<'f, 'a> = Vec<File<'f, 'a>>;
+
+/// An error for each artifact and two packages that part its libraries from their companions,
+/// unless a line says why.
+pub(super) fn check(filled: &[Filled<'_>]) -> Problems {
+    let mut problems = Problems::new();
+    for files in by_artifact(filled).values() {
+        let libraries = files.iter().filter(|f| shared_library(&f.item).is_some());
+        for library in libraries {
+            let parted = |other: &&File<'_, '_>| is_parted(library, other, files);
+            if let Some(companion) = files.iter().find(parted)
+                && !is_meant(library)
+                && !is_meant(companion)
+            {
+                problems.push(problem(library, companion));
+            }
+        }
+    }
+    problems
+}
+
+/// The files of each artifact that goes into several platform directories.
+fn by_artifact<'f, 'a>(filled: &'f [Filled<'a>]) -> BTreeMap<&'a ArtifactName, Files<'f, 'a>> {
+    let several = repeated::in_several(filled);
+    let mut files: BTreeMap<&ArtifactName, Files<'_, '_>> = BTreeMap::new();
+    for owner in filled {
+        for (path, (placed, rule)) in &owner.runtime.placed {
+            if let Placed::File(item) = placed
+                && several.contains(&item.artifact.id.name)
+            {
+                let file = File { owner, path, item: *item, rule };
+                files.entry(&item.artifact.id.name).or_default().push(file);
+            }
+        }
+    }
+    files
+}
+
+/// Whether `other` is a companion of the library and is not where the library is. That the library is
+/// shipped twice is another mistake, unless it is meant: then this copy lacks its companion still.
+fn is_parted(library: &File<'_, '_>, other: &File<'_, '_>, files: &[File<'_, '_>]) -> bool {
+    let (a, b) = (&library.owner.dist, &other.owner.dist);
+    let is_there = |directory: &ModuleName, path: &RelPath| {
+        files.iter().any(|f| f.owner.dist.platform_dir == *directory && f.path == path)
+    };
+    let repeats = |file: &File<'_, '_>| line(file).is_some_and(|r| r.repeats.is_some());
+    a.platform_dir != b.platform_dir
+        && (a.relies_on(b) || b.relies_on(a))
+        && (is_for_a_target(library, other) || is_beside(library.path, other.path))
+        && !is_there(&a.platform_dir, other.path)
+        && (!is_there(&b.platform_dir, library.path)
+            || files.iter().any(|f| f.path == library.path && repeats(f)))
+}
+
+/// Whether the library is for any target, and the other file is what it has for a single one.
+fn is_for_a_target(library: &File<'_, '_>, other: &File<'_, '_>) -> bool {
+    let (of, for_one) = (&library.item.artifact.id, &other.item.artifact.id);
+    of.family.is_generic() && !for_one.family.is_generic() && of.component == for_one.component
+}
+
+/// Whether the file is in the directory `NAME` beside the library `libNAME.so`.
+fn is_beside(library: &RelPath, file: &RelPath) -> bool {
+    let directory = library.as_str().strip_suffix(library.file_name()).unwrap_or_default();
+    let name = library.file_name().strip_prefix("lib").and_then(|n| n.split(".so").next());
+    let rest = file.as_str().strip_prefix(directory);
+    name.zip(rest).is_some_and(|(name, rest)| {
+        rest.strip_prefix(name).is_some_and(|below| below.starts_with('/'))
+    })
+}
+
+/// The line by which the package takes the artifact.
+fn line<'a>(file: &File<'_, 'a>) -> Option<&'a ArtifactRule> {
+    repeated::rule(file.owner.dist.package, &file.item)
+}
+
+/// Whether that says why the artifact's files are apart.
+fn is_meant(file: &File<'_, '_>) -> bool {
+    line(file).is_some_and(|rule| rule.apart.is_some())
+}
+
+fn problem(library: &File<'_, '_>, companion: &File<'_, '_>) -> Problem {
+    let names = [library, companion].map(|f| &f.owner.dist.package.name.value);
+    let artifact = &library.item.artifact.id.name;
+    let goes = |file: &File<'_, '_>| format!("`{}/{}`", file.owner.dist.platform_dir, file.path);
+    let what = format!(
+        "packages `{}` and `{}` part a library of artifact `{artifact}` from what it finds \
+         relative to itself: {} and {}",
+        names[0],
+        names[1],
+        goes(library),
+        goes(companion)
+    );
+    let problem = Problem::error(Code::PartedLibrary, what)
+        .label(library.rule, "the library goes into one directory")
+        .label(companion.rule, "what belongs to it goes into another");
+    let overlays = [library, companion].map(|f| f.owner.dist.package.overlay.as_ref());
+    let problem = overlays.into_iter().flatten().fold(problem, |problem, overlay| {
+        problem.label(&overlay.place, format!("the directory of `{}`", overlay.value))
+    });
+    problem.of_fact(format!("{artifact} {} {}", names[0], names[1])).help(
+        "take both in one package, or in one and a package that overlays it; where neither looks \
+         for the other, say why on one of the artifact lines: apart=\"…\"",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_beside_a_library_is_in_the_directory_of_its_name() {
+        let library = "lib/libname.so.1";
+        let cases = [
+            (library, "lib/name/k.co", true),
+            (library, "lib/name/deep/k.co", true),
+            (library, "lib/name-more/k.co", false),
+            (library, "lib/name.d/k.co", false),
+            (library, "lib/name", false),
+            (library, "lib/libname/k.co", false),
+            (library, "share/name/k.co", false),
+            (library, "name/k.co", false),
+            ("libname.so", "name/k.co", true),
+            ("lib/name.so", "lib/name/k.co", false),
+        ];
+        for (library, file, expected) in cases {
+            let beside = is_beside(&library.parse().unwrap(), &file.parse().unwrap());
+            assert_eq!(beside, expected, "{library} {file}");
+        }
+    }
+}

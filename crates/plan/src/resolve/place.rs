@@ -1,0 +1,319 @@
+//! What each selected entry becomes in a runtime wheel, which holds no links.
+
+use std::collections::BTreeMap;
+
+use super::install_tree::{Item, Target, View};
+use super::select::{Selected, Selection};
+use crate::Absent;
+use crate::catalog::{Content, EntryKind};
+use base::names::RelPath;
+use base::source::{Code, Place, Problem, Problems};
+use binary::elf::stub::StubMachine;
+use binary::elf::{ElfFacts, ElfKind};
+
+/// What a path of a runtime wheel is.
+#[derive(Debug, Clone)]
+pub(super) enum Placed<'a> {
+    /// These bytes.
+    File(Item<'a>),
+    /// A program that starts the one at this installed path.
+    Stub { target: RelPath, machine: StubMachine },
+    /// A library that needs another; asked for by an alias rule.
+    Forward(Alias<'a>),
+}
+
+/// Another name of a library.
+#[derive(Debug, Clone)]
+pub(super) struct Alias<'a> {
+    /// The library.
+    pub library: Item<'a>,
+    /// Where the library is installed under its SONAME.
+    pub real: RelPath,
+}
+
+/// A runtime distribution, placed.
+#[derive(Debug, Default)]
+pub(super) struct Runtime<'a> {
+    pub placed: BTreeMap<RelPath, (Placed<'a>, &'a Place)>,
+    /// Names that are links to libraries in devel, and in the wheel only on request.
+    pub aliases: BTreeMap<RelPath, (Alias<'a>, &'a Place)>,
+    pub absent: Vec<Absent>,
+}
+
+/// Places what was selected; `machine` is what the build's scripts run on.
+pub(super) fn runtime<'a>(
+    selection: &Selection<'a>,
+    view: &View<'_, 'a>,
+    machine: StubMachine,
+    problems: &mut Problems,
+) -> Runtime<'a> {
+    let mut placing = Placing { selection, view, machine, out: Runtime::default(), problems };
+    for (&path, selected) in &selection.files {
+        match &selected.item.entry.kind {
+            EntryKind::File { .. } => placing.file(path, selected),
+            EntryKind::Symlink { target } => placing.link(path, target, selected),
+            EntryKind::Directory => {}
+        }
+    }
+    placing.empty_directories();
+    placing.out.absent.extend(selection.absent());
+    placing.out
+}
+
+/// The facts of a shared library that this project can edit and link to.
+pub(super) fn shared_library<'a>(item: &Item<'a>) -> Option<&'a ElfFacts> {
+    item.entry.elf().filter(|facts| facts.kind == ElfKind::SharedLibrary)
+}
+
+struct Placing<'p, 'a> {
+    selection: &'p Selection<'a>,
+    view: &'p View<'p, 'a>,
+    machine: StubMachine,
+    out: Runtime<'a>,
+    problems: &'p mut Problems,
+}
+
+impl<'a> Placing<'_, 'a> {
+    fn file(&mut self, path: &RelPath, selected: &Selected<'a>) {
+        if let Some(problem) = broken(path, selected) {
+            return self.problems.push(problem);
+        }
+        let soname = shared_library(&selected.item).and_then(|facts| facts.soname.as_deref());
+        match soname.filter(|s| *s != path.file_name()) {
+            None => self.put(path.clone(), Placed::File(selected.item), selected.rule),
+            Some(soname) => self.misnamed(path, soname, selected),
+        }
+    }
+
+    /// A library whose file name is not its SONAME.
+    fn misnamed(&mut self, path: &RelPath, soname: &str, selected: &Selected<'a>) {
+        let Some(real) = self.beside(path, soname, selected) else { return };
+        if !self.bears(&real, soname) {
+            if let Some(problem) = self.not_free(&real, selected) {
+                return self.problems.push(problem);
+            }
+            self.put(real.clone(), Placed::File(selected.item), selected.rule);
+        }
+        self.alias(path, Alias { library: selected.item, real }, selected.rule);
+    }
+
+    /// Why a library cannot be shipped under its SONAME, when that place is not free.
+    fn not_free(&self, real: &RelPath, selected: &Selected<'a>) -> Option<Problem> {
+        if let Some((exclude, _)) = self.selection.excluded.get(real) {
+            return Some(soname_excluded(real, selected, exclude));
+        }
+        let Some(other) = self.selection.files.get(real) else {
+            let Some((Placed::File(other), _)) = self.out.placed.get(real) else { return None };
+            return Some(two_libraries(real, other, selected));
+        };
+        let dropped = match &other.item.entry.kind {
+            EntryKind::Symlink { target } => {
+                !matches!(self.view.follow(real, target), Target::File(_))
+            }
+            EntryKind::File { .. } | EntryKind::Directory => false,
+        };
+        (!dropped).then(|| soname_taken(real, selected))
+    }
+
+    /// The path with the SONAME as its last segment.
+    fn beside(&mut self, path: &RelPath, soname: &str, selected: &Selected<'a>) -> Option<RelPath> {
+        let real = path.with_file_name(soname);
+        if let Err(e) = &real {
+            self.problems.push(
+                Problem::error(
+                    Code::SonameClash,
+                    format!("the SONAME of `{path}` is no file name: {e}"),
+                )
+                .label(selected.rule, "takes it"),
+            );
+        }
+        real.ok()
+    }
+
+    /// Whether a selected entry at `path` is (or leads to) a library of this SONAME.
+    fn bears(&self, path: &RelPath, soname: &str) -> bool {
+        let Some(selected) = self.selection.files.get(path) else { return false };
+        let item = match &selected.item.entry.kind {
+            EntryKind::Symlink { target } => match self.view.follow(path, target) {
+                Target::File(item) => item,
+                Target::Directory | Target::Missing(_) | Target::Outside | Target::Loop => {
+                    return false;
+                }
+            },
+            EntryKind::File { .. } | EntryKind::Directory => selected.item,
+        };
+        shared_library(&item).is_some_and(|facts| facts.soname.as_deref() == Some(soname))
+    }
+
+    fn link(&mut self, path: &RelPath, text: &str, selected: &Selected<'a>) {
+        match self.view.follow(path, text) {
+            Target::File(item) => self.link_to_file(path, item, selected),
+            Target::Directory => self.drop(
+                path,
+                "a link to a directory; wheels hold no links".to_owned(),
+                selected.rule,
+            ),
+            Target::Missing(gone) => {
+                self.drop(path, format!("dangles: no artifact has `{gone}`"), selected.rule);
+            }
+            Target::Loop => self.drop(path, "leads in a circle".to_owned(), selected.rule),
+            Target::Outside => self.problems.push(leads_outside(path, text, selected)),
+        }
+    }
+
+    fn link_to_file(&mut self, path: &RelPath, item: Item<'a>, selected: &Selected<'a>) {
+        if let Some(facts) = shared_library(&item) {
+            self.link_to_library(path, item, facts, selected);
+        } else if let Some(machine) = program(&item, self.machine) {
+            self.put(
+                path.clone(),
+                Placed::Stub { target: item.entry.path.clone(), machine },
+                selected.rule,
+            );
+        } else {
+            self.put(path.clone(), Placed::File(item), selected.rule);
+        }
+    }
+
+    fn link_to_library(
+        &mut self,
+        path: &RelPath,
+        item: Item<'a>,
+        facts: &ElfFacts,
+        selected: &Selected<'a>,
+    ) {
+        let Some(soname) = facts.soname.as_deref() else {
+            let real = item.entry.path.clone();
+            return self.alias(path, Alias { library: item, real }, selected.rule);
+        };
+        if soname == path.file_name() {
+            return self.put(path.clone(), Placed::File(item), selected.rule);
+        }
+        let Some(here) = self.beside(path, soname, selected) else { return };
+        let real = if self.selection.files.contains_key(&here) {
+            Some(here)
+        } else {
+            self.beside(&item.entry.path, soname, selected)
+        };
+        if let Some(real) = real {
+            self.alias(path, Alias { library: item, real }, selected.rule);
+        }
+    }
+
+    fn alias(&mut self, path: &RelPath, alias: Alias<'a>, rule: &'a Place) {
+        self.out.aliases.insert(path.clone(), (alias, rule));
+    }
+
+    fn put(&mut self, path: RelPath, placed: Placed<'a>, rule: &'a Place) {
+        self.out.placed.insert(path, (placed, rule));
+    }
+
+    fn drop(&mut self, path: &RelPath, reason: String, rule: &Place) {
+        self.out.absent.push(Absent { path: path.clone(), reason, rule: rule.shown() });
+    }
+
+    /// Wheels hold files only; an empty directory is gone, and the plan says so.
+    fn empty_directories(&mut self) {
+        for (&path, selected) in &self.selection.directories {
+            if self.view.is_empty_directory(path) {
+                self.drop(
+                    path,
+                    "an empty directory; wheels hold files only".to_owned(),
+                    selected.rule,
+                );
+            }
+        }
+    }
+}
+
+/// The machine of a program: an ELF executable, or a script that may be executed, which runs on the `build`'s.
+fn program(item: &Item<'_>, build: StubMachine) -> Option<StubMachine> {
+    match &item.entry.kind {
+        EntryKind::File { content: Content::Elf(facts), .. } => {
+            let runs = matches!(
+                facts.kind,
+                ElfKind::Executable | ElfKind::StaticExecutable | ElfKind::StaticPie
+            );
+            StubMachine::of(facts.machine).filter(|_| runs)
+        }
+        EntryKind::File { content: Content::Script, executable: true, .. } => Some(build),
+        EntryKind::File { .. } | EntryKind::Directory | EntryKind::Symlink { .. } => None,
+    }
+}
+
+/// Why a file that starts like a binary cannot be shipped.
+pub(super) fn broken(path: &RelPath, selected: &Selected<'_>) -> Option<Problem> {
+    let EntryKind::File { content, .. } = &selected.item.entry.kind else { return None };
+    let (format, code, reason) = match content {
+        Content::BrokenElf(reason) => ("an ELF file", Code::BrokenElf, reason),
+        Content::BrokenPe(reason) => ("a PE file", Code::BrokenPe, reason),
+        Content::BrokenImportLibrary(reason) => ("an import library", Code::BrokenPe, reason),
+        _ => return None,
+    };
+    let what = format!(
+        "`{path}` of artifact `{}` starts like {format} and cannot be read as one: {reason}",
+        selected.item.artifact.id
+    );
+    Some(
+        Problem::error(code, what)
+            .label(selected.rule, "takes it")
+            .of_fact(named(&selected.item))
+            .help("exclude the file, or mend the build: it may have been cut short"),
+    )
+}
+
+fn leads_outside(path: &RelPath, text: &str, selected: &Selected<'_>) -> Problem {
+    Problem::error(
+        Code::LinkOutside,
+        format!(
+            "the link `{path}` of artifact `{}` leads outside the installation: `{text}`",
+            selected.item.artifact.id
+        ),
+    )
+    .label(selected.rule, "takes it")
+    .of_fact(named(&selected.item))
+    .help("exclude the link, or make it relative and within the installation in the build")
+}
+
+/// An entry as problems name it.
+pub(super) fn named(item: &Item<'_>) -> String {
+    format!("`{}` of artifact `{}`", item.entry.path, item.artifact.id)
+}
+
+fn two_libraries(real: &RelPath, one: &Item<'_>, other: &Selected<'_>) -> Problem {
+    Problem::error(
+        Code::SonameClash,
+        format!(
+            "{} and {} are both the library `{real}`, and no entry bears that name",
+            named(one),
+            named(&other.item)
+        ),
+    )
+    .label(other.rule, "takes both")
+    .of_fact(format!("{} {}", named(one), named(&other.item)))
+    .help("exclude one of them, or add the SONAME link in the build, which says which one is meant")
+}
+
+fn soname_taken(real: &RelPath, selected: &Selected<'_>) -> Problem {
+    Problem::error(
+        Code::SonameClash,
+        format!("{} is the library `{real}`, and `{real}` is another file", named(&selected.item)),
+    )
+    .label(selected.rule, "takes both")
+    .of_fact(named(&selected.item))
+    .help("exclude one of them, or mend the SONAME or the file names in the build")
+}
+
+fn soname_excluded(real: &RelPath, selected: &Selected<'_>, exclude: &Place) -> Problem {
+    Problem::error(
+        Code::SonameExcluded,
+        format!("{} is the library `{real}`, which is excluded", named(&selected.item)),
+    )
+    .label(selected.rule, "takes the library")
+    .label(exclude, "excludes the name that it is loaded by")
+    .of_fact(named(&selected.item))
+    .help("exclude the library under all its names, or under none")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,214 @@
+//! The platform tag of what is planned: computed, or given and compared with what the files need.
+
+use super::sources::Sources;
+use crate::{Distribution, Member, Request, Step};
+use base::names::{PlatformTags, System};
+use base::source::{Code, Place, Problem, Problems};
+use binary::elf::stub::StubMachine;
+use binary::elf::{ElfFacts, ElfKind, Machine};
+use binary::policy::{Level, Mixed, Needs, Obstacle, Shipped, Subject, Verdict};
+use manifest::Manifest;
+
+mod windows;
+
+/// What was found out.
+#[derive(Default)]
+pub(super) struct Platform {
+    /// The tag that all wheels get: what was asked for, else the best that is true of all of them together.
+    pub tag: Option<String>,
+    /// Why it is no better one, where it was computed.
+    pub note: Option<String>,
+    /// A tag that the files contradict, files that need more than the manifest allows, files that no tag is true of.
+    pub problems: Problems,
+}
+
+/// Judges all that is shipped together.
+pub(super) fn judge<'a>(
+    manifest: &Manifest,
+    request: &Request,
+    system: System,
+    sources: &Sources<'a>,
+    distributions: impl Iterator<Item = &'a Distribution>,
+) -> Platform {
+    let asked = request.platform_tag.as_ref().map(PlatformTags::as_str);
+    let mut platform = Platform { tag: asked.map(str::to_owned), ..Platform::default() };
+    if system == System::Windows {
+        windows::judge(sources, distributions, &mut platform);
+        return platform;
+    }
+    let needs = match needs(sources, distributions) {
+        Ok(needs) => needs,
+        Err(mixed) if asked.is_none() => {
+            let problem = Problem::error(Code::PlatformTag, mixed.to_string());
+            platform.problems.push(problem.help(
+                "leave the files for one of them out, or give the tag: --platform-tag linux_x86_64",
+            ));
+            return platform;
+        }
+        Err(_) => None,
+    };
+    let Some(needs) = needs else { return platform };
+    let wrong = || contradicted(asked?, &needs);
+    too_new(manifest, request, &needs)
+        .or_else(wrong)
+        .into_iter()
+        .for_each(|problem| platform.problems.push(problem));
+    if asked.is_none() {
+        let verdict = needs.verdict(None);
+        platform.note = note(&verdict);
+        platform.tag = Some(verdict.tag);
+    }
+    platform
+}
+
+/// What forces the tag.
+fn note(Verdict { tag, older, .. }: &Verdict) -> Option<String> {
+    let older = older.as_ref()?;
+    let first = older.obstacles.first()?;
+    Some(format!("the platform tag is {tag}: {first}, which {} does not promise", older.tag))
+}
+
+/// People publish for systems that they know better than any policy: a warning.
+fn contradicted(asked: &str, needs: &Needs) -> Option<Problem> {
+    let why = needs.contradiction(asked)?;
+    let problem = Problem::warning(
+        Code::TagContradicted,
+        format!("the platform tag {asked} is wrong: {why}"),
+    );
+    Some(
+        problem
+            .help(format!("the best tag that is true of all files is {}", needs.verdict(None).tag)),
+    )
+}
+
+/// What keeps the files from the tag that the manifest allows at most, or a tag that is newer than that.
+fn too_new(manifest: &Manifest, request: &Request, needs: &Needs) -> Option<Problem> {
+    let at_most = manifest.project.platform_tag.at_most.as_ref()?;
+    // The decoder takes what names a level, and nothing else.
+    let level: Level = at_most.value.parse().ok()?;
+    let beyond = needs.beyond(level);
+    let what = match beyond.first() {
+        _ if needs.libc.is_some_and(|libc| libc != level.libc) => {
+            format!("`{}` is linked with another C library than that of {level}", needs.file)
+        }
+        Some(first) => format!("{first}, which {level} does not promise"),
+        None => return asked_too_new(request, level, &at_most.place),
+    };
+    let problem =
+        Problem::error(Code::TagTooNew, what).label(&at_most.place, "no more than this is allowed");
+    Some(problem.help(format!(
+        "{}what is true of all files now is {}",
+        besides(&beyond),
+        needs.verdict(None).tag
+    )))
+}
+
+fn asked_too_new(request: &Request, level: Level, at_most: &Place) -> Option<Problem> {
+    let asked = request.platform_tag.as_ref().filter(|tags| is_newer(tags, level))?;
+    let problem = Problem::usage(
+        Code::TagTooNew,
+        format!("the platform tag {asked} is for newer systems only than those of {level}"),
+    );
+    Some(
+        problem
+            .label(at_most, "no more than this is allowed")
+            .help("give an older tag, or none: it is computed then"),
+    )
+}
+
+/// Whether tags name newer systems only. One that names none, as `linux_x86_64`, excludes nobody.
+fn is_newer(tags: &PlatformTags, level: Level) -> bool {
+    let base = |tag: &str| {
+        ["_x86_64", "_aarch64"]
+            .iter()
+            .find_map(|end| tag.strip_suffix(end))
+            .unwrap_or(tag)
+            .to_owned()
+    };
+    tags.iter().all(|tag| base(tag).parse::<Level>().is_ok_and(|asked| asked > level))
+}
+
+/// What is too much beside the first thing, as long as it can be read at a glance.
+fn besides(beyond: &[Obstacle]) -> String {
+    const MOST: usize = 3;
+    let rest = beyond.get(1..).unwrap_or_default();
+    let named: Vec<String> = rest.iter().take(MOST).map(ToString::to_string).collect();
+    match rest.len() {
+        0 => String::new(),
+        few if few <= MOST => format!("besides, {}; ", named.join(", ")),
+        many => format!("besides, {}, and {} things more; ", named.join(", "), many - MOST),
+    }
+}
+
+/// What everything that is shipped needs of a system.
+fn needs<'a>(
+    sources: &Sources<'a>,
+    distributions: impl Iterator<Item = &'a Distribution>,
+) -> Result<Option<Needs>, Mixed> {
+    let members: Vec<&Member> = distributions.flat_map(Distribution::all_members).collect();
+    let aliases: Vec<(&Member, ElfFacts)> =
+        members.iter().filter_map(|member| Some((*member, alias(&member.step)?))).collect();
+    let files =
+        members.iter().filter_map(|member| Some((*member, sources.facts(member.step.source()?)?)));
+    let files: Vec<(&Member, &ElfFacts)> =
+        files.chain(aliases.iter().map(|(member, facts)| (*member, facts))).collect();
+    let mut shipped = Shipped::default();
+    for (member, facts) in &files {
+        shipped.add(member.path.file_name(), facts);
+    }
+    let subjects: Vec<Subject<'_>> = files
+        .iter()
+        .map(|(member, facts)| Subject {
+            file: member.path.as_str(),
+            facts,
+            imports: &[],
+            lost: &[],
+        })
+        .collect();
+    Needs::of(&subjects, &shipped, None)
+}
+
+/// The facts that a forwarding library will have.
+fn alias(step: &Step) -> Option<ElfFacts> {
+    let Step::Alias { soname, needed, rpath, machine } = step else { return None };
+    let machine = match machine {
+        StubMachine::X86_64 => Machine::X86_64,
+        StubMachine::Aarch64 => Machine::Aarch64,
+    };
+    Some(ElfFacts {
+        kind: ElfKind::SharedLibrary,
+        machine,
+        soname: Some(soname.clone()),
+        needed: vec![needed.clone()],
+        rpath: Some(rpath.clone()),
+        runpath: None,
+        glibc: None,
+        versions: Vec::new(),
+        interpreter: None,
+        forbidden: Vec::new(),
+        isa_level: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_too_new_when_none_of_them_is_old_enough() {
+        let cases = [
+            ("manylinux_2_27_x86_64", false),
+            ("manylinux_2_28_x86_64", false),
+            ("manylinux_2_28_aarch64", false),
+            ("manylinux_2_31_x86_64", true),
+            ("manylinux_2_31_aarch64", true),
+            ("manylinux_2_28_x86_64.manylinux_2_31_x86_64", false),
+            ("manylinux_2_31_x86_64.manylinux_2_34_x86_64", true),
+            ("linux_x86_64", false),
+        ];
+        for (tags, expected) in cases {
+            let level = "manylinux_2_28".parse().unwrap();
+            assert_eq!(is_newer(&tags.parse().unwrap(), level), expected, "{tags}");
+        }
+    }
+}

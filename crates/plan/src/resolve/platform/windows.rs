@@ -1,0 +1,57 @@
+//! The platform tag of Windows, which says the processor and nothing else (PEP 425).
+
+use std::collections::BTreeMap;
+
+use super::Platform;
+use crate::resolve::sources::Sources;
+use crate::{Distribution, Member};
+use base::source::{Code, Problem};
+use base::text::counted;
+use binary::policy::windows_tag;
+
+/// What runs on the processor of the machine.
+struct Program<'a> {
+    distribution: &'a Distribution,
+    member: &'a Member,
+}
+
+/// Gives the tag that all DLLs and programs ask for; names those that are for another processor than most.
+pub(super) fn judge<'a>(
+    sources: &Sources<'a>,
+    distributions: impl Iterator<Item = &'a Distribution>,
+    platform: &mut Platform,
+) {
+    let mut by_tag: BTreeMap<&str, Vec<Program<'a>>> = BTreeMap::new();
+    for distribution in distributions {
+        for member in distribution.all_members() {
+            let facts = member.step.source().and_then(|origin| sources.pe(origin));
+            let Some(tag) = facts.and_then(windows_tag) else { continue };
+            by_tag.entry(tag).or_default().push(Program { distribution, member });
+        }
+    }
+    let asked = platform.tag.clone();
+    let most = by_tag.iter().max_by_key(|(_, files)| files.len()).map(|(tag, _)| *tag);
+    let Some(tag) = asked.as_deref().or(most) else { return };
+    for (other, files) in by_tag.iter().filter(|(other, _)| **other != tag) {
+        platform.problems.push(otherwise(tag, other, files));
+    }
+    platform.tag = Some(tag.to_owned());
+}
+
+fn otherwise(tag: &str, other: &str, files: &[Program<'_>]) -> Problem {
+    let first = files
+        .first()
+        .map(|file| format!("`{}` of {} is for {other}", file.member.path, file.distribution.name));
+    let more = match files.len() {
+        0 | 1 => String::new(),
+        many => format!(", and so {}", counted_more(many - 1)),
+    };
+    let what = format!("{}{more}: the wheels are for {tag}", first.unwrap_or_default());
+    Problem::error(Code::PlatformTag, what)
+        .help("exclude what is for another processor, or mend the build")
+}
+
+fn counted_more(files: usize) -> String {
+    let are = if files == 1 { "is" } else { "are" };
+    format!("{are} {}", counted(files, "more file"))
+}

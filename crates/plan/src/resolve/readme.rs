@@ -1,0 +1,177 @@
+//! The long description of a distribution: the manifest's readme, else a page of what is known.
+
+use std::fmt::Write as _;
+
+use super::requires;
+use super::resolved_dist::ResolvedDist;
+use super::targets::Targets;
+use crate::{Description, Distribution};
+use base::names::System;
+use base::text::markdown::{code, installs, prose, required_name};
+use manifest::{Manifest, PackageKind, Pick, ReadmeFormat, Template};
+
+/// A page about a distribution, in Markdown.
+pub(super) struct Page<'p, 'a> {
+    pub manifest: &'p Manifest,
+    /// The same for the other system, if packages are published for both.
+    pub other: Option<(System, &'p Manifest)>,
+    pub targets: &'p Targets,
+    pub all: &'p [ResolvedDist<'a>],
+    pub dist: &'p ResolvedDist<'a>,
+    /// Its members and entry points are known.
+    pub distribution: &'p Distribution,
+}
+
+impl Page<'_, '_> {
+    /// What index servers show of the distribution.
+    pub fn description(&self) -> Description {
+        let (format, text) = match &self.dist.package.readme {
+            Some(readme) => (readme.format, Template::new(&*readme.text).fill(&self.dist.variant)),
+            None => (ReadmeFormat::Markdown, self.text()),
+        };
+        Description {
+            content_type: format.content_type().to_owned(),
+            text: format!("{}\n", text.trim_end()),
+        }
+    }
+
+    fn text(&self) -> String {
+        let name = self.dist.name.as_str();
+        let summary = &self.distribution.metadata.summary;
+        let stop = if summary.ends_with(['.', '!', '?']) { "" } else { "." };
+        let mut text = format!("# {name}\n\n{}{stop}\n\n", prose(summary));
+        if self.is_selector() {
+            let _ = write!(
+                text,
+                "{} picks packages that belong together, all of one version. To install it:\n\n{}",
+                code(name),
+                command(name)
+            );
+            text += &self.extras();
+        } else {
+            let what = self.install();
+            let selector = what.split('[').next().filter(|selector| *selector != name);
+            if let Some(selector) = selector.map(code) {
+                let _ =
+                    write!(text, "It belongs to {selector}, which picks packages of one version. ");
+            }
+            text += "To install it:\n\n";
+            text += &command(&what);
+        }
+        text + &self.facts()
+    }
+
+    fn is_selector(&self) -> bool {
+        self.dist.package.kind == PackageKind::Selector
+    }
+
+    /// What pip is told to install for it: itself, or what a selector calls it.
+    fn install(&self) -> String {
+        let selectors = self.all.iter().filter(|other| {
+            other.package.kind == PackageKind::Selector
+                && other.index.is_none()
+                && (self.dist.relies_on(other) || other.relies_on(self.dist))
+        });
+        let mut offers = selectors.filter_map(|selector| self.offered_by(selector));
+        offers.next().unwrap_or_else(|| self.dist.name.to_string())
+    }
+
+    /// How a selector offers it, if it does.
+    fn offered_by(&self, selector: &ResolvedDist<'_>) -> Option<String> {
+        let own = self.dist.name.as_str();
+        let required = requires::requires(self.manifest, self.targets, selector).ok()?;
+        if required.iter().any(|requirement| required_name(requirement) == own) {
+            return Some(selector.name.to_string());
+        }
+        let extras = requires::extras(self.manifest, self.targets, selector).ok()?;
+        let alone =
+            |(_, list): &(&String, &Vec<String>)| list.len() == 1 && required_name(&list[0]) == own;
+        // With one target, the extra for all of them leads to the same; its name says less.
+        let for_all = |extra: &String| {
+            let lines = selector.package.extras.iter();
+            lines.filter(|line| line.pick == Pick::All).any(|line| line.name.as_str() == extra)
+        };
+        let offers: Vec<&String> =
+            extras.by_name.iter().filter(alone).map(|(extra, _)| extra).collect();
+        let extra = offers.iter().find(|extra| !for_all(extra)).or_else(|| offers.first())?;
+        Some(format!("{}[{extra}]", selector.name))
+    }
+
+    /// What the extras of a selector install.
+    fn extras(&self) -> String {
+        let selected = requires::selected(self.manifest, self.other, self.targets, self.dist);
+        let extras = selected.map(|(_, extras)| extras.by_name).unwrap_or_default();
+        if extras.is_empty() {
+            return String::new();
+        }
+        let rows: String = extras.iter().fold(String::new(), |mut text, (extra, list)| {
+            let _ = writeln!(text, "| {} | {} |", code(extra), installs(list));
+            text
+        });
+        format!(
+            "\nExtras add more, as in `{}[{}]`:\n\n| extra | installs |\n|---|---|\n{rows}",
+            self.dist.name,
+            extras.keys().next().map_or("", |extra| extra)
+        )
+    }
+
+    /// What it brings, and who made it.
+    fn facts(&self) -> String {
+        let metadata = &self.distribution.metadata;
+        let mut lines = Vec::new();
+        if !self.is_selector() {
+            lines.push(format!("Import package: {}", code(self.dist.module.as_str())));
+        }
+        let scripts: Vec<String> = self.distribution.entry_points.keys().map(|s| code(s)).collect();
+        if !scripts.is_empty() {
+            lines.push(format!("Commands: {}", scripts.join(", ")));
+        }
+        lines.push(format!("Author: {}", prose(&metadata.author)));
+        lines.extend(metadata.home_page.as_ref().map(|url| format!("Home page: <{url}>")));
+        format!("\n- {}\n", lines.join("\n- "))
+    }
+}
+
+/// A command to paste into a shell.
+fn command(what: &str) -> String {
+    let what = if what.contains('[') { format!("\"{what}\"") } else { what.to_owned() };
+    format!("```sh\npip install {what}\n```\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::{Case, Given, device, package, runtime};
+
+    #[test]
+    fn a_package_is_installed_by_an_extra_that_installs_it_alone() {
+        let lines = "requires \"core\"\nextra \"device-all\" package=\"device\" offer=\"all\"\n\
+                     extra \"device-{isa}\" package=\"device\" offer=\"each\"";
+        let selector = package("meta", "selector", "\"x\" module=\"x\" per=\"none\"", lines);
+        let takes = "artifact \"a\" \"lib\"";
+        let packages = [
+            selector,
+            runtime("core", takes),
+            runtime("other", "artifact \"b\" \"lib\""),
+            device(takes),
+        ];
+        let entries = "a_lib_generic f text f\nb_lib_generic g text g\na_lib_gfx942 h text h\na_lib_gfx1100 i text i";
+        let case = Case::new(&packages, entries);
+        let (given, plan) = (Given::of(&case), case.resolve().unwrap().0);
+        let all = given.dists();
+        let expected = [
+            ("x", "x"),
+            ("x-core", "x"),
+            ("x-other", "x-other"),
+            ("x-device-gfx942", "x[device-gfx942]"),
+            ("x-device-gfx1100", "x[device-gfx1100]"),
+        ];
+        for ((dist, distribution), (name, installs)) in
+            all.iter().zip(&plan.distributions).zip(expected)
+        {
+            let (manifest, targets) = (&given.manifest, &given.targets);
+            let page = Page { manifest, other: None, targets, all: &all, dist, distribution };
+            assert_eq!((dist.name.as_str(), page.install().as_str()), (name, installs));
+        }
+    }
+}

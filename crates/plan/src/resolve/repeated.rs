@@ -1,0 +1,178 @@
+//! What two packages ship that can be installed together: one file of an artifact, or one library
+//! under one SONAME.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::install_tree::Item;
+use super::links::Filled;
+use super::place::{Placed, shared_library};
+use crate::catalog::CatalogEntry;
+use base::names::{ArtifactName, PackageName, RelPath};
+use base::source::{Code, Place, Problem, Problems};
+use base::text::{counted, human_size};
+use manifest::{ArtifactRule, Package};
+
+/// A file of a runtime package.
+#[derive(Clone, Copy)]
+struct Copy<'f, 'a> {
+    owner: &'f Filled<'a>,
+    path: &'f RelPath,
+    item: Item<'a>,
+    rule: &'a Place,
+}
+
+/// What is the same in two packages.
+#[derive(PartialEq, Eq, Hash)]
+enum Same<'f> {
+    /// A file of an artifact.
+    File(*const CatalogEntry),
+    /// A library that is looked for by this name.
+    Soname(&'f str),
+}
+
+/// Two packages, with the artifact that each has it from.
+type Parties<'f> = [(&'f PackageName, &'f ArtifactName); 2];
+
+/// What two packages both have.
+struct Twice<'f, 'a> {
+    first: [Copy<'f, 'a>; 2],
+    files: BTreeMap<&'f RelPath, u64>,
+    sonames: BTreeSet<&'f str>,
+}
+
+/// An error for every two packages that ship the same of an artifact, unless a line says why.
+pub(super) fn check(filled: &[Filled<'_>]) -> Problems {
+    let mut twice: BTreeMap<Parties<'_>, Twice<'_, '_>> = BTreeMap::new();
+    let mut known: HashMap<Same<'_>, Vec<Copy<'_, '_>>> = HashMap::new();
+    let (shared, searched) = (in_several(filled), searched(filled));
+    for copy in filled.iter().flat_map(copies) {
+        for same in keys(&copy, &shared, &searched) {
+            let earlier = known.entry(same).or_default();
+            if let Some(other) = earlier.iter().find(|other| meet(other, &copy)) {
+                note(&mut twice, [*other, copy]);
+            }
+            earlier.push(copy);
+        }
+    }
+    let mut problems = Problems::new();
+    for twice in twice.values().filter(|twice| !twice.first.iter().any(|c| is_meant(c))) {
+        problems.push(problem(twice));
+    }
+    problems
+}
+
+fn copies<'f, 'a>(owner: &'f Filled<'a>) -> impl Iterator<Item = Copy<'f, 'a>> {
+    owner.runtime.placed.iter().filter_map(move |(path, (placed, rule))| match placed {
+        Placed::File(item) => Some(Copy { owner, path, item: *item, rule }),
+        Placed::Stub { .. } | Placed::Forward(_) => None,
+    })
+}
+
+fn keys<'f>(
+    copy: &Copy<'f, '_>,
+    shared: &BTreeSet<&ArtifactName>,
+    searched: &BTreeSet<(&PackageName, &str)>,
+) -> Vec<Same<'f>> {
+    let mut keys = Vec::new();
+    // What a link leads to is another path, and no file of this package's own.
+    let own = copy.item.entry.path == *copy.path;
+    if own && shared.contains(&copy.item.artifact.id.name) {
+        keys.push(Same::File(std::ptr::from_ref(copy.item.entry)));
+    }
+    let named = shared_library(&copy.item)
+        .is_some_and(|facts| facts.soname.as_deref() == Some(copy.path.file_name()));
+    let directory = copy.path.as_str().rsplit_once('/').map_or("", |(directory, _)| directory);
+    if named && searched.contains(&(home(copy.owner.dist.package), directory)) {
+        keys.push(Same::Soname(copy.path.file_name()));
+    }
+    keys
+}
+
+/// Artifacts that packages with different platform directories name.
+pub(super) fn in_several<'a>(filled: &[Filled<'a>]) -> BTreeSet<&'a ArtifactName> {
+    let mut by: BTreeMap<&ArtifactName, BTreeSet<&PackageName>> = BTreeMap::new();
+    for package in filled.iter().map(|f| f.dist.package) {
+        for rule in &package.artifacts {
+            by.entry(&rule.name.value).or_default().insert(home(package));
+        }
+    }
+    by.into_iter().filter(|(_, homes)| homes.len() > 1).map(|(name, _)| name).collect()
+}
+
+/// The package whose platform directory has a package's files.
+fn home(package: &Package) -> &PackageName {
+    package.overlay.as_ref().map_or(&package.name.value, |owner| &owner.value)
+}
+
+/// The directories in which libraries are looked for by name.
+fn searched<'a>(filled: &[Filled<'a>]) -> BTreeSet<(&'a PackageName, &'a str)> {
+    let rules = filled.iter().flat_map(|f| &f.dist.package.rpaths);
+    rules.map(|rule| (&rule.package.value, rule.directory.as_str())).collect()
+}
+
+/// Whether both are installed, in two places. One path of one place has one owner, which is
+/// checked elsewhere; distributions of one package are for different targets.
+fn meet(one: &Copy<'_, '_>, other: &Copy<'_, '_>) -> bool {
+    let (a, b) = (&one.owner.dist, &other.owner.dist);
+    a.package.name.value != b.package.name.value
+        && a.goes_with(b)
+        && a.platform_dir != b.platform_dir
+        && (a.relies_on(b) || b.relies_on(a))
+}
+
+fn note<'f, 'a>(twice: &mut BTreeMap<Parties<'f>, Twice<'f, 'a>>, pair: [Copy<'f, 'a>; 2])
+where
+    'a: 'f,
+{
+    let parties = pair.map(|c| (&c.owner.dist.package.name.value, &c.item.artifact.id.name));
+    let found = twice.entry(parties).or_insert_with(|| Twice {
+        first: pair,
+        files: BTreeMap::new(),
+        sonames: BTreeSet::new(),
+    });
+    let [_, again] = pair;
+    found.files.insert(again.path, again.item.entry.size());
+    if shared_library(&again.item).is_some_and(|f| f.soname.is_some()) {
+        found.sonames.insert(again.path.file_name());
+    }
+}
+
+/// Whether the line by which the package takes the artifact says why it repeats it.
+fn is_meant(copy: &Copy<'_, '_>) -> bool {
+    rule(copy.owner.dist.package, &copy.item).is_some_and(|r| r.repeats.is_some())
+}
+
+/// The line by which a package takes an item.
+pub(super) fn rule<'a>(package: &'a Package, item: &Item<'_>) -> Option<&'a ArtifactRule> {
+    let id = &item.artifact.id;
+    package.artifacts.iter().find(|rule| {
+        rule.name.value == id.name && rule.components.iter().any(|c| c.value == id.component)
+    })
+}
+
+fn problem(twice: &Twice<'_, '_>) -> Problem {
+    let [one, other] = &twice.first;
+    let names = twice.first.map(|c| c.owner.dist.package.name.value.clone());
+    let artifacts = twice.first.map(|c| c.item.artifact.id.name.clone());
+    let (count, size) = (twice.files.len(), human_size(twice.files.values().sum()));
+    let of = if artifacts[0] == artifacts[1] {
+        format!("{} of artifact `{}` ({size})", counted(count, "file"), artifacts[0])
+    } else {
+        format!("{} ({size}) under one name", counted(count, "library"))
+    };
+    let such = twice.sonames.first().map(|s| format!(", such as `{s}`")).unwrap_or_default();
+    let takes = |copy: &Copy<'_, '_>| format!("`{}/{}`", copy.owner.dist.platform_dir, copy.path);
+    Problem::error(
+        Code::ShippedTwice,
+        format!(
+            "packages `{}` and `{}` can be installed together, and both ship {of}{such}",
+            names[0], names[1]
+        ),
+    )
+    .label(one.rule, takes(one))
+    .label(other.rule, takes(other))
+    .help(
+        "take it in one of them, or split it with include and exclude; where both need it, say \
+         why on one of the artifact lines: repeats=\"…\"",
+    )
+}

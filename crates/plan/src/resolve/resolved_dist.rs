@@ -1,0 +1,257 @@
+//! Distributions as the manifest and the targets make them, before any file is in them.
+
+use std::collections::BTreeSet;
+
+use super::targets::Targets;
+use crate::NULL;
+use crate::catalog::ArtifactId;
+use base::names::{DistName, ModuleName, NameError, PackageName, RelPath, VariantLabel};
+use base::source::{Code, Problem, Problems};
+use base::target::{Per, Variant};
+use manifest::{Families, Manifest, Package};
+
+/// One distribution of a package.
+#[derive(Debug, Clone)]
+pub(super) struct ResolvedDist<'a> {
+    pub families: &'a Families,
+    /// The targets that are built, of a distribution that takes what some artifacts have for any of them.
+    pub every_target: BTreeSet<String>,
+    pub package: &'a Package,
+    pub declared: &'a manifest::Distribution,
+    pub variant: Variant,
+    pub name: DistName,
+    pub module: ModuleName,
+    /// The platform directory its files go into; of a selector, one that nothing uses.
+    pub platform_dir: ModuleName,
+    /// Below the destination.
+    pub directory: RelPath,
+    /// Which of several wheels of its name it is.
+    pub labelled: Option<Labelled>,
+    /// The index of its own that a further selector is for.
+    pub index: Option<&'a PackageName>,
+}
+
+/// A variant of a choice's wheel.
+#[derive(Debug, Clone)]
+pub(super) struct Labelled {
+    pub label: VariantLabel,
+    /// The target whose package it requires; none for machines that no other label fits.
+    pub target: Option<Variant>,
+}
+
+impl<'a> ResolvedDist<'a> {
+    /// Whether it can take an artifact built for this.
+    pub fn fits(&self, id: &ArtifactId) -> bool {
+        let home = self.families.home(&id.family);
+        self.variant.takes(&id.family, home) || self.takes_every_target(id, home)
+    }
+
+    /// Whether a line takes what an artifact has for any target that is built.
+    fn takes_every_target(&self, id: &ArtifactId, home: &str) -> bool {
+        self.every_target.contains(home)
+            && self.package.every_target_of.iter().any(|name| **name == id.name)
+    }
+
+    /// Whether an artifact built for this is installed together with it.
+    pub fn sees(&self, id: &ArtifactId) -> bool {
+        id.family.is_generic() || self.fits(id)
+    }
+
+    /// Whether both can be installed together: an environment holds one distribution of a name.
+    pub fn goes_with(&self, other: &Self) -> bool {
+        self.name != other.name
+    }
+
+    /// Whether `owner` is there wherever this one is wanted in full: it is for the same target, for a
+    /// level above it, or for all.
+    pub fn relies_on(&self, owner: &Self) -> bool {
+        owner.variant == Variant::None || owner.variant == self.variant || self.is_below(owner)
+    }
+
+    /// Whether `other` is for a level above the target of this one.
+    pub fn is_below(&self, other: &Self) -> bool {
+        let above = |target: &str| self.families.above(target);
+        match (&self.variant, &other.variant) {
+            (Variant::Of(Per::Isa, target), Variant::Of(Per::Isa, level)) => {
+                above(target).contains(&&**level)
+            }
+            _ => false,
+        }
+    }
+
+    /// The further selectors of its name, each for an index.
+    fn in_indexes(&self) -> Vec<Self> {
+        let of = |name: &'a PackageName| {
+            let directory = self.directory.join(&name.as_str().parse().ok()?);
+            Some(Self { directory, index: Some(name), ..self.clone() })
+        };
+        self.package.indexes.iter().filter_map(|index| of(&index.name.value)).collect()
+    }
+
+    /// It has a platform directory that another package owns.
+    pub fn is_overlay(&self) -> bool {
+        self.package.overlay.is_some()
+    }
+}
+
+/// All distributions that are built, in the order of the manifest.
+pub(super) fn resolved_dists<'a>(
+    manifest: &'a Manifest,
+    targets: &Targets,
+    suffix: &str,
+) -> Result<Vec<ResolvedDist<'a>>, Problems> {
+    let (mut all, mut problems) = (Vec::new(), Problems::new());
+    for package in manifest.packages.values() {
+        let Some(declared) = package.distribution() else { continue };
+        let there = |variant: &Variant| {
+            variant.as_str().is_none_or(|target| targets.has_level(package, target))
+        };
+        for variant in declared.per.variants(targets).into_iter().filter(there) {
+            let made = dist(manifest, targets, package, declared, variant, suffix)
+                .and_then(|dist| Ok((variants(targets, package)?, dist)));
+            match made {
+                Ok((labels, dist)) => {
+                    all.push(dist.clone());
+                    all.extend(dist.in_indexes());
+                    all.extend(
+                        labels
+                            .into_iter()
+                            .map(|label| ResolvedDist { labelled: Some(label), ..dist.clone() }),
+                    );
+                }
+                Err(e) => {
+                    problems.push(
+                        Problem::error(Code::ImpossibleName, e.to_string())
+                            .label(&declared.name.place, "of this distribution"),
+                    );
+                }
+            }
+        }
+    }
+    if problems.is_empty() { Ok(all) } else { Err(problems) }
+}
+
+/// The variants of a choice: one for each ISA that is published for this system, and one for other machines.
+fn variants(targets: &Targets, package: &Package) -> Result<Vec<Labelled>, NameError> {
+    let Some(rule) = &package.variant else { return Ok(Vec::new()) };
+    let isas = targets.published.get(&targets.system).into_iter().flatten();
+    let labelled = |isa: &String| {
+        let target = Variant::Of(Per::Isa, isa.clone());
+        Ok(Labelled { label: rule.label.fill(&target).parse()?, target: Some(target) })
+    };
+    let null = Labelled { label: NULL.parse()?, target: None };
+    isas.map(labelled).chain([Ok(null)]).collect()
+}
+
+/// Without a family, packages for each family are not made: most of the set would be missing.
+pub(super) fn without_families(manifest: &Manifest, targets: &Targets) -> Problems {
+    let declared = manifest.packages.values().filter_map(|p| p.distribution());
+    let lost: Vec<_> =
+        declared.filter(|d| d.per == Per::Family && targets.built.is_empty()).collect();
+    if lost.is_empty() {
+        return Problems::new();
+    }
+    let problem = Problem::error(
+        Code::MissingTarget,
+        "there is no family to build for, so these packages would not be made",
+    );
+    let labelled =
+        lost.iter().fold(problem, |problem, d| problem.label(&d.name.place, "one for each family"));
+    labelled.help("no artifact of these packages is for a family: add them, or give the mode that the build is for with --mode").into()
+}
+
+fn dist<'a>(
+    manifest: &'a Manifest,
+    targets: &Targets,
+    package: &'a Package,
+    declared: &'a manifest::Distribution,
+    variant: Variant,
+    suffix: &str,
+) -> Result<ResolvedDist<'a>, NameError> {
+    let name = dist_name(declared, &variant)?;
+    let owner = match &package.overlay {
+        Some(overlay) => {
+            overlaid_name(manifest, overlay, &variant)?.unwrap_or_else(|| name.clone())
+        }
+        None => name.clone(),
+    };
+    // Packages of several families under one name would overwrite each other.
+    let apart = *variant.per() == Per::Family
+        && !declared.name.has_placeholder()
+        && targets.built.len() > 1;
+    let directory = if apart {
+        format!("dist/{}", variant.as_str().unwrap_or_default())
+    } else {
+        "dist".to_owned()
+    };
+    Ok(ResolvedDist {
+        module: declared.module.fill_identifier(&variant).parse()?,
+        platform_dir: owner.platform_dir(suffix)?,
+        directory: directory.parse().map_err(|_| not_a_directory(&directory))?,
+        labelled: None,
+        index: None,
+        families: &manifest.families,
+        every_target: every_target(package, &variant, targets),
+        package,
+        declared,
+        variant,
+        name,
+    })
+}
+
+fn every_target(package: &Package, variant: &Variant, targets: &Targets) -> BTreeSet<String> {
+    if package.every_target_of.is_empty() || *variant != Variant::None {
+        return BTreeSet::new();
+    }
+    targets.built.iter().chain(targets.levels.keys()).cloned().collect()
+}
+
+fn not_a_directory(text: &str) -> NameError {
+    NameError {
+        kind: "a directory",
+        text: text.to_owned(),
+        reason: "it has characters that paths cannot have",
+    }
+}
+
+/// The name of a distribution for one variant.
+pub(super) fn dist_name(
+    declared: &manifest::Distribution,
+    variant: &Variant,
+) -> Result<DistName, NameError> {
+    declared.name.fill(variant).parse()
+}
+
+fn overlaid_name(
+    manifest: &Manifest,
+    overlay: &PackageName,
+    variant: &Variant,
+) -> Result<Option<DistName>, NameError> {
+    let declared = manifest.packages.get(overlay).and_then(|p| p.distribution());
+    declared.map(|d| dist_name(d, &d.per.beside(variant))).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::resolve::tests::{Case, Given, device, runtime};
+
+    #[test]
+    fn a_distribution_relies_on_those_for_all_for_its_target_and_for_levels_above_it() {
+        let families = "isa \"gfx1250\" parent=\"gfx12\" product=\"A\"\nisa \"gfx942\" product=\"B\"\nlevel \"gfx12\"\n";
+        let takes = "artifact \"a\" \"lib\"";
+        let entries = "a_lib_generic e text e\na_lib_gfx1250 f text f\na_lib_gfx942 g text g\na_lib_gfx12 h text h";
+        let case = Case::new(&[runtime("core", takes), device(takes)], entries).families(families);
+        let given = Given::of(&case);
+        let dists = given.dists();
+        let relies_on = |name: &str| -> Vec<&str> {
+            let dist = dists.iter().find(|dist| dist.name.as_str() == name).unwrap();
+            let others = dists.iter().filter(|other| dist.relies_on(other));
+            others.map(|other| other.name.as_str()).collect()
+        };
+        let (core, level) = ("x-core", "x-device-gfx12");
+        assert_eq!(relies_on(core), [core]);
+        assert_eq!(relies_on("x-device-gfx942"), [core, "x-device-gfx942"]);
+        assert_eq!(relies_on("x-device-gfx1250"), [core, "x-device-gfx1250", level]);
+        assert_eq!(relies_on(level), [core, level]);
+    }
+}

@@ -1,0 +1,209 @@
+//! The steps from manifest and catalog to plan, in order.
+
+use std::collections::HashSet;
+
+use super::emptied::Emptied;
+use super::install_tree::{Item, Layer};
+use super::links::Owners;
+use super::resolved_dist::{ResolvedDist, resolved_dists, without_families};
+use super::select::Selection;
+use super::targets::{self, Targets};
+use super::{licenses, notes, only, readme};
+use crate::catalog::{Catalog, CatalogEntry};
+use crate::{Note, Plan, Request, Templates};
+use base::names::System;
+use base::source::{Code, Problem, Problems};
+use base::target::Target;
+use binary::elf::stub::StubMachine;
+use binary::elf::{ElfKind, Machine};
+use manifest::{Manifest, PackageKind};
+
+mod conclude;
+mod distributions;
+mod fill;
+
+pub(super) fn plan(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    templates: &Templates,
+    request: &Request,
+) -> Result<(Plan, Problems), Problems> {
+    let (plan, problems) = attempt(manifest, catalog, templates, request)?;
+    if problems.has_errors() { Err(problems) } else { Ok((plan, problems)) }
+}
+
+/// The plan as far as it can be made, though with errors nobody may carry it out.
+pub(super) fn attempt(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    templates: &Templates,
+    request: &Request,
+) -> Result<(Plan, Problems), Problems> {
+    let catalog = &*catalog.in_order();
+    let (targets, mut problems) = targets::resolve(manifest, catalog, request);
+    let unoffered = manifest.unoffered();
+    let other = targets.other_system().map(|system| {
+        let target = Target { mode: targets.mode, system };
+        (system, manifest.for_target(target))
+    });
+    let other = other.as_ref().map(|(system, manifest)| (*system, manifest));
+    let (whole, manifest) = (manifest, &manifest.for_target(targets.target()));
+    if !problems.has_errors() {
+        problems.extend(without_families(manifest, &targets));
+    }
+    let of = |manifest| resolved_dists(manifest, &targets, targets::suffix(request));
+    let (all, elsewhere) = match (of(manifest), other.map_or(Ok(Vec::new()), |(_, m)| of(m))) {
+        (Ok(all), Ok(elsewhere)) => (all, elsewhere),
+        (Err(more), _) | (_, Err(more)) => {
+            problems.extend(more);
+            return Err(problems);
+        }
+    };
+    problems.extend(only::check(manifest, targets.mode, &all, request));
+    let generic = Layer::new(catalog.artifacts.iter().filter(|a| a.id.family.is_generic()));
+    let machine = machine(catalog);
+    let license_texts = licenses::texts(manifest, catalog);
+    Resolver {
+        manifest,
+        whole,
+        other,
+        catalog,
+        templates,
+        request,
+        targets: &targets,
+        all: &all,
+        elsewhere: &elsewhere,
+        generic,
+        license_texts,
+        machine,
+    }
+    .run(problems, &unoffered)
+}
+
+/// What the build's own programs run on: what most of its ELF files are for.
+fn machine(catalog: &Catalog) -> StubMachine {
+    let files = catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(CatalogEntry::elf);
+    let hosts = files.filter(|f| matches!(f.kind, ElfKind::SharedLibrary | ElfKind::Executable));
+    let (mut x86_64, mut aarch64) = (0_usize, 0_usize);
+    for facts in hosts {
+        x86_64 += usize::from(facts.machine == Machine::X86_64);
+        aarch64 += usize::from(facts.machine == Machine::Aarch64);
+    }
+    if aarch64 > x86_64 { StubMachine::Aarch64 } else { StubMachine::X86_64 }
+}
+
+struct Resolver<'a> {
+    manifest: &'a Manifest,
+    /// The manifest with the lines for all targets.
+    whole: &'a Manifest,
+    /// The same for the other system, if packages are published for both.
+    other: Option<(System, &'a Manifest)>,
+    catalog: &'a Catalog,
+    templates: &'a Templates,
+    request: &'a Request,
+    targets: &'a Targets,
+    all: &'a [ResolvedDist<'a>],
+    /// The distributions of the other system.
+    elsewhere: &'a [ResolvedDist<'a>],
+    /// What runs on any target, which is there wherever anything is.
+    generic: Layer<'a>,
+    license_texts: Vec<Item<'a>>,
+    machine: StubMachine,
+}
+
+impl Resolver<'_> {
+    /// `problems` are those known before: with an error among them there will be no plan, but more to report.
+    /// `unoffered` are packages that nothing installs.
+    fn run(&self, problems: Problems, unoffered: &Problems) -> Result<(Plan, Problems), Problems> {
+        let mut found = Findings {
+            problems,
+            notes: notes::catalog(self.manifest, self.catalog, self.targets)
+                .into_iter()
+                .map(Note::from)
+                .collect(),
+            ..Findings::default()
+        };
+        found.notes.extend(notes::without_isas(self.manifest, self.targets).map(Note::from));
+        found.notes.extend(unoffered.iter().map(|problem| Note::from(problem.to_string())));
+        let filled = self.fill_runtime(&mut found);
+        let shipped = Owners::new(&filled);
+        let mut made = Vec::new();
+        for dist in self.all {
+            let distribution = match dist.package.kind {
+                PackageKind::Selector => self.selector(dist, &mut found),
+                PackageKind::Runtime => self.runtime(dist, &filled, &shipped, &mut found),
+                PackageKind::Devel => self.devel(dist, &shipped, &mut found),
+                PackageKind::Choice => self.choice(dist, &mut found),
+            };
+            match distribution {
+                Ok(mut distribution) => {
+                    self.license(dist, &mut distribution, &mut found.problems);
+                    let page = readme::Page {
+                        manifest: self.manifest,
+                        other: self.other,
+                        targets: self.targets,
+                        all: self.all,
+                        dist,
+                        distribution: &distribution,
+                    };
+                    distribution.metadata.description = Some(page.description());
+                    made.push((dist.clone(), distribution));
+                }
+                Err(e) => found.problems.push(
+                    Problem::error(Code::ImpossibleName, e.to_string())
+                        .label(&dist.declared.name.place, "of this distribution"),
+                ),
+            }
+        }
+        self.check(made, &filled, found)
+    }
+}
+
+/// Problems and notes that are found while packages are filled.
+#[derive(Default)]
+struct Findings {
+    problems: Problems,
+    notes: Vec<Note>,
+    /// Every entry that some package takes.
+    selected: HashSet<*const CatalogEntry>,
+    /// Every entry that a runtime package takes.
+    run: HashSet<*const CatalogEntry>,
+    /// Artifact lines of which nothing is left.
+    emptied: Vec<Emptied>,
+}
+
+impl Findings {
+    fn remember(&mut self, dist: &ResolvedDist<'_>, selection: &Selection<'_>) {
+        let owned = || selection.owned.iter().map(|entry| std::ptr::from_ref(*entry));
+        self.selected.extend(owned());
+        if dist.package.kind == PackageKind::Runtime {
+            self.run.extend(owned());
+        }
+        self.notes.extend(notes::shared(dist, selection).map(Note::from));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::catalog;
+
+    #[test]
+    fn scripts_run_on_what_most_libraries_and_programs_are_for() {
+        let (x, a) = ("a_lib_generic x so -\n", "a_lib_generic a so - machine=aarch64\n");
+        let p = "a_lib_generic p exe machine=aarch64\n";
+        let objects =
+            "a_lib_generic o object machine=aarch64\na_lib_generic o2 object machine=aarch64\n";
+        let cases = [
+            (vec![], StubMachine::X86_64),
+            (vec![x], StubMachine::X86_64),
+            (vec![a], StubMachine::Aarch64),
+            (vec![x, a], StubMachine::X86_64),
+            (vec![x, a, p], StubMachine::Aarch64),
+            (vec![x, objects], StubMachine::X86_64),
+        ];
+        for (entries, expected) in cases {
+            assert_eq!(machine(&catalog(&entries.concat())), expected, "{entries:?}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The checks over all distributions, and the plan that is made of them.
+
+use std::collections::HashSet;
+
+use super::{Findings, Resolver};
+use crate::catalog::{CatalogEntry, Origin};
+use crate::resolve::emptied::Emptied;
+use crate::resolve::expected::Expectations;
+use crate::resolve::links::Filled;
+use crate::resolve::resolved_dist::ResolvedDist;
+use crate::resolve::sources::Sources;
+use crate::resolve::unowned::{self, Causes, Leftover, Ownership};
+use crate::resolve::{
+    check, closure, compression, devel_only, misplaced, oversize, ownership, parted, platform,
+    repeated, shards, source_build, unused_rules, windows,
+};
+use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
+use base::source::{Code, Problem, Problems};
+
+impl<'a> Resolver<'a> {
+    /// Checks all distributions together; without errors, they are the plan.
+    pub(super) fn check(
+        &self,
+        made: Vec<(ResolvedDist<'a>, Distribution)>,
+        filled: &[Filled<'a>],
+        found: Findings,
+    ) -> Result<(Plan, Problems), Problems> {
+        let Findings { mut problems, mut notes, selected, run, emptied } = found;
+        let sources = Sources::new(self.catalog);
+        problems.extend(ownership::check(&made, filled, self.targets.system));
+        problems.extend(repeated::check(filled));
+        problems.extend(parted::check(filled));
+        let distributions = made.iter().map(|(_, d)| d);
+        let mut too_long = windows::paths(self.manifest, self.targets.system, distributions);
+        if too_long.is_empty() {
+            too_long = oversize::paths(made.iter().map(|(_, d)| d));
+        }
+        problems.extend(too_long);
+        let (unowned, dropped) = self.ownership(&made, filled, (&selected, emptied), &mut problems);
+        problems.extend(devel_only::check(self.manifest, self.catalog, filled, &selected, &run));
+        if !problems.has_errors() {
+            // Of a plan that fails, these would tell consequences.
+            problems.extend(check::directories(&made));
+            let expected = Expectations::new(self.manifest);
+            problems.extend(check::libraries(filled, self.targets.system, &expected));
+            let distributions = made.iter().map(|(_, d)| d);
+            let (unresolved, excused) =
+                closure::check(self.manifest, self.catalog, &sources, &expected, distributions);
+            problems.extend(unresolved);
+            notes.extend(excused);
+            let packages: Vec<_> = made.iter().map(|(_, d)| &d.package).collect();
+            problems.extend(expected.unused(&packages));
+            problems.extend(misplaced::check(self.manifest, &made));
+        }
+        problems.extend(unused_rules::elsewhere(self.manifest, self.catalog));
+        problems.extend(shards::check(self.manifest, self.catalog, self.all));
+        let shipped = made.iter().map(|(_, distribution)| distribution);
+        let platform =
+            platform::judge(self.manifest, self.request, self.targets.system, &sources, shipped);
+        notes.extend(platform.note.map(Note::from));
+        if !problems.has_errors() {
+            problems.extend(platform.problems);
+        }
+        let platform_tag = platform.tag;
+        let python = source_build::resolve(self.manifest, self.request, self.all, self.targets);
+        problems.extend(python.problems);
+        notes.extend(python.notes.into_iter().map(Note::from));
+        if platform_tag.is_none() && !problems.has_errors() {
+            problems.push(
+                Problem::usage(
+                    Code::PlatformTag,
+                    "no binary says which platform the wheels are for",
+                )
+                .help("give the tag: --platform-tag linux_x86_64"),
+            );
+        }
+        let Some(platform_tag) = platform_tag else { return Err(problems) };
+        let version = self.targets.version.clone();
+        let all = made.iter().map(|(_, distribution)| distribution);
+        let whole = (!self.request.only.is_empty())
+            .then(|| crate::digest(self.targets.mode, &version, &platform_tag, all));
+        let wanted =
+            |i: &ResolvedDist<'_>| self.request.wants_distribution(&i.package.name, &i.name);
+        let mut distributions: Vec<_> =
+            made.into_iter().filter(|(i, _)| wanted(i)).map(|(_, d)| d).collect();
+        for distribution in &mut distributions {
+            distribution.compressed_otherwise =
+                compression::otherwise(self.manifest, self.request, distribution);
+        }
+        let source_build::Resolved { projects, wheels, prefetched, devel, .. } = python;
+        let plan = Plan {
+            format: FORMAT,
+            mode: self.targets.mode,
+            version,
+            platform_tag,
+            distributions,
+            projects,
+            wheels,
+            prefetched,
+            devel,
+            dropped,
+            unowned,
+            notes,
+            warnings: Vec::new(),
+            whole,
+        };
+        Ok((plan, problems))
+    }
+
+    /// Files in no package, what drop rules leave out, and what is wrong with either.
+    fn ownership(
+        &self,
+        made: &[(ResolvedDist<'a>, Distribution)],
+        filled: &[Filled<'a>],
+        (selected, emptied): (&HashSet<*const CatalogEntry>, Vec<Emptied>),
+        problems: &mut Problems,
+    ) -> (Vec<Unowned>, Vec<Dropped>) {
+        let Leftover { mut unowned, dropped, problems: idle } =
+            unowned::find(self.manifest, self.catalog, self.targets, selected);
+        problems.extend(idle);
+        // Licence texts are in the metadata of wheels, whatever takes them.
+        let texts = made.iter().flat_map(|(_, d)| &d.licenses);
+        let texts: HashSet<&Origin> = texts.filter_map(|text| text.step.source()).collect();
+        unowned.retain(|left| !texts.contains(&left.item.origin()));
+        // Of a line whose files are all in no package, that is the fault.
+        let alone: HashSet<_> =
+            unowned.iter().map(|left| std::ptr::from_ref(left.item.entry)).collect();
+        let is_reported = |line: &Emptied| line.files.iter().all(|file| alone.contains(file));
+        let emptied = emptied.into_iter().filter(|line| !is_reported(line));
+        let emptied: Vec<Problem> = emptied.map(|line| line.problem).collect();
+        let mut causes = Causes::new(self.manifest, self.whole, self.targets.target(), self.all);
+        let ownership = Ownership {
+            manifest: self.manifest,
+            catalog: self.catalog,
+            filled,
+            allow: self.request.allow_unowned,
+            known: problems,
+        };
+        let (unowned, found) = unowned::check(&ownership, &unowned, &mut causes);
+        problems.extend(found);
+        for problem in emptied {
+            problems.push(problem);
+        }
+        (unowned, dropped)
+    }
+}

@@ -1,0 +1,221 @@
+//! Distributions out of what was selected and placed.
+
+use std::collections::BTreeMap;
+
+use super::{Findings, Resolver};
+use crate::resolve::links::{Filled, Owners, below, is_shipped, members};
+use crate::resolve::marker::{overlay_marker, platform_marker};
+use crate::resolve::resolved_dist::ResolvedDist;
+use crate::resolve::select::{self, Matched};
+use crate::resolve::{
+    describe, devel, empty, forbidden, licenses, notes, place, requires, rpath, runtime_data,
+    unused_rules, wheel_variant,
+};
+use crate::{Archive, Distribution, Form, Member, Note};
+use base::names::{NameError, RelPath};
+use base::source::Problems;
+use manifest::PackageKind;
+
+impl<'a> Resolver<'a> {
+    pub(super) fn runtime(
+        &self,
+        dist: &ResolvedDist<'a>,
+        all_filled: &[Filled<'a>],
+        shipped: &Owners<'_, 'a>,
+        found: &mut Findings,
+    ) -> Result<Distribution, NameError> {
+        let mut distribution = self.distribution(dist, Form::Wheel)?;
+        let Some(filled) =
+            all_filled.iter().find(|f| f.dist.name == dist.name && f.dist.variant == dist.variant)
+        else {
+            return Ok(distribution);
+        };
+        let directories = rpath::directories(dist, self.all);
+        let (mut placed, mut absent) = members(filled, shipped, &directories, &mut found.problems);
+        absent.extend(filled.runtime.absent.iter().cloned());
+        absent.extend(describe::missing(
+            dist.package,
+            self.targets.system,
+            &filled.runtime.placed,
+            |p| is_shipped(filled, shipped, p),
+        ));
+        absent.sort_by(|a, b| a.path.cmp(&b.path));
+        if dist.is_overlay() {
+            placed.extend(self.device_links(filled, &placed));
+            placed.extend(overlay_marker(dist));
+        } else {
+            placed.extend(platform_marker(dist));
+        }
+        let scripts = describe::scripts(dist.package, self.targets.system, |p| {
+            is_shipped(filled, shipped, p)
+        });
+        let aliases: Vec<&RelPath> = forwards(filled).collect();
+        let known = runtime_data::Own { scripts: &scripts, aliases: &aliases, archive: None };
+        let facts = runtime_data::wheel(self.manifest, self.targets, dist, self.all, &known);
+        placed.extend(describe::import_package(
+            dist,
+            self.templates,
+            &facts,
+            &scripts,
+            &mut found.problems,
+        ));
+        distribution.entry_points = describe::entry_points(dist, &scripts);
+        distribution.members = sorted(placed);
+        distribution.absent = absent;
+        Ok(distribution)
+    }
+
+    /// The list from which an expanded devel tree links to a device wheel's files.
+    fn device_links(&self, filled: &Filled<'_>, placed: &[Member]) -> Option<Member> {
+        let dist = &filled.dist;
+        let devel = self.all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
+        let root = RelPath::from(&dist.platform_dir);
+        let links = placed.iter().filter_map(|member| {
+            let path = member.path.below(&root)?;
+            let target = below(&devel.platform_dir, &path).relative_to_sibling(&member.path);
+            Some((path, target))
+        });
+        let text = runtime_data::device_links(self.targets, dist, links);
+        let path = format!(".devel_links/{}.json", dist.variant.as_str()?).parse().ok()?;
+        Some(describe::render(root.join(&path), text + "\n"))
+    }
+
+    pub(super) fn devel(
+        &self,
+        dist: &ResolvedDist<'a>,
+        shipped: &Owners<'_, 'a>,
+        found: &mut Findings,
+    ) -> Result<Distribution, NameError> {
+        let mut distribution = self.distribution(dist, Form::Wheel)?;
+        let mut used = Matched::default();
+        let selection =
+            select::selection(self.manifest, self.catalog, dist, &mut used, &mut found.problems);
+        found.problems.extend(forbidden::check(dist, &selection));
+        found.remember(dist, &selection);
+        found.problems.extend(unused_rules::rules(self.catalog, dist.package, &used));
+        found.emptied.extend(self.emptied(dist.package, &used));
+        let lacks = unused_rules::lacks_artifact(dist.package, &used)
+            || unused_rules::inherits_missing(self.manifest, self.catalog, dist.package);
+        if selection.files.is_empty() && !lacks {
+            found.problems.push(empty::problem(self.catalog, dist, &selection, None));
+        }
+        let devel =
+            devel::archive(dist, &selection, &self.view(dist), shipped, &mut found.problems);
+        found.notes.extend(notes::keep_links(dist, &devel.members).map(Note::from));
+        let xz = self.request.xz_preset;
+        let name = if xz.is_some() { "_devel.tar.xz" } else { "_devel.tar" };
+        let known = runtime_data::Own { archive: Some(name), ..runtime_data::Own::default() };
+        let facts = runtime_data::wheel(self.manifest, self.targets, dist, self.all, &known);
+        let mut archived = devel.members;
+        archived.extend(platform_marker(dist));
+        distribution.members = sorted(describe::import_package(
+            dist,
+            self.templates,
+            &facts,
+            &[],
+            &mut found.problems,
+        ));
+        let path = name.parse().map(|name| below(&dist.module, &name));
+        distribution.archive = path.ok().map(|path| Archive { path, xz, members: archived });
+        distribution.absent = devel.absent;
+        Ok(distribution)
+    }
+
+    /// A wheel of requirements: its import package says what it is, and nothing else is in it.
+    pub(super) fn choice(
+        &self,
+        dist: &ResolvedDist<'a>,
+        found: &mut Findings,
+    ) -> Result<Distribution, NameError> {
+        let mut distribution = self.distribution(dist, Form::Wheel)?;
+        distribution.platform_dir = None;
+        distribution.wheel_variant = wheel_variant::of(dist);
+        distribution.variants = wheel_variant::all(self.targets, dist)?;
+        let facts = runtime_data::choice(self.manifest, self.targets, dist, self.all);
+        let members =
+            describe::import_package(dist, self.templates, &facts, &[], &mut found.problems);
+        distribution.members = sorted(members);
+        Ok(distribution)
+    }
+
+    pub(super) fn selector(
+        &self,
+        dist: &ResolvedDist<'a>,
+        found: &mut Findings,
+    ) -> Result<Distribution, NameError> {
+        let mut distribution = self.distribution(dist, Form::Sdist)?;
+        let (requires, extras) = requires::selected(self.manifest, self.other, self.targets, dist)?;
+        let all: Vec<_> = self.all.iter().chain(self.elsewhere).collect();
+        distribution.metadata.requires_dist = requires::lines(&requires, &extras);
+        distribution.metadata.provides_extra = extras.by_name.keys().cloned().collect();
+        let known = runtime_data::Known {
+            manifest: self.manifest,
+            other: self.other.map(|(_, manifest)| manifest),
+            targets: self.targets,
+            all: &all,
+            requires: &requires,
+            extras: &extras,
+        };
+        let facts = runtime_data::selector(dist, &known);
+        distribution.members =
+            sorted(describe::sdist(dist, self.templates, &facts, &mut found.problems));
+        let scripts = describe::scripts(dist.package, self.targets.system, |_| false);
+        distribution.entry_points = describe::entry_points(dist, &scripts);
+        Ok(distribution)
+    }
+
+    /// A distribution with everything but its files and its licence.
+    fn distribution(&self, dist: &ResolvedDist<'_>, form: Form) -> Result<Distribution, NameError> {
+        let requires = requires::requires(self.manifest, self.targets, dist)?;
+        Ok(Distribution {
+            package: dist.package.name.value.clone(),
+            variant: dist.variant.as_str().map(str::to_owned),
+            name: dist.name.clone(),
+            wheel_variant: None,
+            variants: None,
+            index: dist.index.cloned(),
+            form,
+            directory: dist.directory.clone(),
+            module: dist.module.clone(),
+            platform_dir: (form == Form::Wheel).then(|| dist.platform_dir.clone()),
+            compression: self.request.compression.unwrap_or_default(),
+            compressed_otherwise: BTreeMap::new(),
+            metadata: describe::metadata(self.manifest, dist, requires),
+            entry_points: BTreeMap::new(),
+            members: Vec::new(),
+            licenses: Vec::new(),
+            archive: None,
+            absent: Vec::new(),
+            estimate: None,
+        })
+    }
+
+    /// The licence and its texts, which go by the files that are there.
+    pub(super) fn license(
+        &self,
+        dist: &ResolvedDist<'_>,
+        distribution: &mut Distribution,
+        problems: &mut Problems,
+    ) {
+        let shipped = licenses::shipped(distribution);
+        let texts = licenses::files(&self.license_texts, self.templates, dist, &shipped);
+        let license = licenses::expression(self.manifest, dist.package, &shipped);
+        distribution.licenses = texts;
+        match license {
+            Ok(license) => distribution.metadata.license = license,
+            Err(problem) => problems.push(*problem),
+        }
+    }
+}
+
+fn sorted(mut members: Vec<Member>) -> Vec<Member> {
+    members.sort_by(|a, b| a.path.cmp(&b.path));
+    members
+}
+
+/// The forwarding libraries of a package.
+fn forwards<'f>(filled: &'f Filled<'_>) -> impl Iterator<Item = &'f RelPath> {
+    filled.runtime.placed.iter().filter_map(|(path, (placed, _))| {
+        matches!(placed, place::Placed::Forward(_)).then_some(path)
+    })
+}

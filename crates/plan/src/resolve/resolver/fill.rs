@@ -1,0 +1,72 @@
+//! Selection, ownership and placement: what each runtime distribution gets.
+
+use std::collections::BTreeMap;
+
+use super::{Findings, Resolver};
+use crate::resolve::emptied::{self, Emptied};
+use crate::resolve::install_tree::{Layer, View};
+use crate::resolve::links::Filled;
+use crate::resolve::resolved_dist::ResolvedDist;
+use crate::resolve::select::{self, Matched};
+use crate::resolve::{aliases, empty, forbidden, place, programs, unused_rules};
+use base::names::PackageName;
+use manifest::{Package, PackageKind};
+
+impl<'a> Resolver<'a> {
+    /// Selection, ownership and placement of every runtime distribution.
+    pub(super) fn fill_runtime(&self, found: &mut Findings) -> Vec<Filled<'a>> {
+        let mut matched: BTreeMap<&PackageName, Matched<'a>> = BTreeMap::new();
+        let (mut filled, mut empties) = (Vec::new(), Vec::new());
+        for dist in self.all.iter().filter(|i| i.package.kind == PackageKind::Runtime) {
+            let used = matched.entry(&dist.package.name).or_default();
+            let selection =
+                select::selection(self.manifest, self.catalog, dist, used, &mut found.problems);
+            found.problems.extend(forbidden::check(dist, &selection));
+            found.remember(dist, &selection);
+            let view = self.view(dist);
+            let known = found.problems.iter().count();
+            let mut runtime = place::runtime(&selection, &view, self.machine, &mut found.problems);
+            if runtime.placed.is_empty() && found.problems.iter().count() == known {
+                empties
+                    .push((dist, empty::problem(self.catalog, dist, &selection, Some(&runtime))));
+            }
+            let meant = unused_rules::meant(self.catalog, dist.package);
+            aliases::apply(dist.package, &mut runtime, &view, &meant, &mut found.problems);
+            filled.push(Filled { dist: dist.clone(), runtime });
+        }
+        for (name, used) in &matched {
+            if let Some(package) = self.manifest.packages.get(*name) {
+                found.problems.extend(unused_rules::rules(self.catalog, package, used));
+                found.emptied.extend(self.emptied(package, used));
+            }
+        }
+        // A package that lacks an artifact is empty because of that.
+        let known = |i: &ResolvedDist<'_>| {
+            matched
+                .get(&i.package.name.value)
+                .is_some_and(|m| unused_rules::lacks_artifact(i.package, m))
+        };
+        empties
+            .into_iter()
+            .filter(|(dist, _)| !known(dist))
+            .for_each(|(_, problem)| found.problems.push(problem));
+        // So are its scripts without a program.
+        for one in filled.iter().filter(|f| !known(&f.dist)) {
+            let view = self.view(&one.dist);
+            found.problems.extend(programs::missing(one, &filled, &view, self.targets.system));
+        }
+        filled
+    }
+
+    /// Artifact lines of a package of which nothing is left.
+    pub(super) fn emptied(&self, package: &Package, used: &Matched<'_>) -> Vec<Emptied> {
+        emptied::check(self.manifest, self.catalog, self.all, package, used)
+    }
+
+    /// What is installed together with a distribution.
+    pub(super) fn view(&self, dist: &ResolvedDist<'_>) -> View<'_, 'a> {
+        let own =
+            self.catalog.artifacts.iter().filter(|a| !a.id.family.is_generic() && dist.fits(&a.id));
+        View::new(&self.generic, Layer::new(own))
+    }
+}

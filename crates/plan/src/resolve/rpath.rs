@@ -1,0 +1,135 @@
+//! Where the ELF files of a wheel look for libraries.
+
+use super::resolved_dist::ResolvedDist;
+use base::names::RelPath;
+use binary::elf::{ElfFacts, Machine, Rpath, RpathEntry, rpath_text};
+use manifest::RpathRule;
+
+/// The directories of a distribution's rpath rules, in their order, without repetition.
+pub(super) fn directories(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Vec<RelPath> {
+    let mut directories = Vec::new();
+    for rule in &dist.package.rpaths {
+        if let Some(directory) = directory(dist, rule, all).filter(|d| !directories.contains(d)) {
+            directories.push(directory);
+        }
+    }
+    directories
+}
+
+/// The directory of one rule; `None` when the package is not built.
+pub(super) fn directory(
+    dist: &ResolvedDist<'_>,
+    rule: &RpathRule,
+    all: &[ResolvedDist<'_>],
+) -> Option<RelPath> {
+    let own = *rule.package == *dist.package.name;
+    let owner = all.iter().find(|o| o.package.name.value == *rule.package && dist.relies_on(o));
+    let platform_dir = if own { Some(&dist.platform_dir) } else { owner.map(|o| &o.platform_dir) }?;
+    Some(RelPath::from(platform_dir).join(&rule.directory))
+}
+
+/// Whether an ELF file's rpath can be set at all; others are shipped as they are.
+pub(super) fn editable(facts: &ElfFacts) -> bool {
+    let host = matches!(facts.machine, Machine::X86_64 | Machine::Aarch64);
+    host && facts.kind.is_editable()
+}
+
+/// The value that `DT_RPATH` has to have, or `None` when the file needs no edit.
+///
+/// `path` is the file's place below site-packages. What the file has stays first; a
+/// directory that an entry leads to already is not added again.
+pub(super) fn wanted(facts: &ElfFacts, path: &RelPath, directories: &[RelPath]) -> Option<String> {
+    // With both tags present the loader reads DT_RUNPATH only (ld.so(8)).
+    let present = facts.runpath.as_deref().or(facts.rpath.as_deref()).unwrap_or_default();
+    let here = path.parent();
+    let here = here.as_ref().map_or("", RelPath::as_str);
+    let (mut entries, mut known): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for entry in Rpath::new(present).directories() {
+        let directory = entry.inside(here);
+        let repeated = directory
+            .as_ref()
+            .map_or_else(|| entries.iter().any(|e| e == entry.as_str()), |d| known.contains(d));
+        if !repeated {
+            entries.push(entry.to_string());
+            known.extend(directory);
+        }
+    }
+    for directory in directories {
+        if !known.iter().any(|known| known == directory.as_str()) {
+            known.push(directory.to_string());
+            entries.push(format!("$ORIGIN/{}{directory}", "../".repeat(path.depth())));
+        }
+    }
+    let value = rpath_text(entries);
+    let unchanged = facts.runpath.is_none() && facts.rpath.as_deref().unwrap_or_default() == value;
+    (!unchanged && !value.is_empty()).then_some(value)
+}
+
+/// The value of `DT_RPATH` that says what a `DT_RUNPATH` said; `None` without one.
+pub(super) fn converted(facts: &ElfFacts) -> Option<String> {
+    let entries = Rpath::new(facts.runpath.as_deref()?).directories();
+    let value = rpath_text(entries.map(RpathEntry::as_str));
+    (!value.is_empty()).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use binary::elf::ElfKind;
+
+    use super::*;
+
+    fn facts(rpath: Option<&str>, runpath: Option<&str>) -> ElfFacts {
+        ElfFacts {
+            kind: ElfKind::SharedLibrary,
+            machine: Machine::X86_64,
+            soname: None,
+            needed: Vec::new(),
+            rpath: rpath.map(str::to_owned),
+            runpath: runpath.map(str::to_owned),
+            glibc: None,
+            versions: Vec::new(),
+            interpreter: None,
+            forbidden: Vec::new(),
+            isa_level: None,
+        }
+    }
+
+    fn directory(path: &str) -> RelPath {
+        path.parse().unwrap()
+    }
+
+    #[test]
+    fn entries_are_appended_in_order_and_once() {
+        let dirs = [directory("_core/lib"), directory("_core/lib/llvm/lib")];
+        let path = "_core/lib/liba.so.1".parse().unwrap();
+        assert_eq!(
+            wanted(&facts(None, Some("$ORIGIN:/opt/x")), &path, &dirs).unwrap(),
+            "$ORIGIN:/opt/x:$ORIGIN/../../_core/lib/llvm/lib",
+            "$ORIGIN leads to _core/lib already"
+        );
+        let whole = "$ORIGIN/../../_core/lib:$ORIGIN/../../_core/lib/llvm/lib";
+        assert_eq!(wanted(&facts(None, None), &path, &dirs).unwrap(), whole);
+        assert_eq!(wanted(&facts(Some(whole), None), &path, &dirs), None, "nothing to do");
+        let repeated = "$ORIGIN/../lib:/opt/x:${ORIGIN}/.:/opt/x";
+        assert_eq!(
+            wanted(&facts(None, Some(repeated)), &path, &dirs).unwrap(),
+            "$ORIGIN/../lib:/opt/x:$ORIGIN/../../_core/lib/llvm/lib",
+            "what a file has twice is searched once"
+        );
+        assert_eq!(
+            wanted(&facts(None, Some(whole)), &path, &dirs).as_deref(),
+            Some(whole),
+            "the tag still has to turn"
+        );
+        assert_eq!(
+            wanted(&facts(Some("/opt/old"), Some("/opt/new")), &path, &[]).as_deref(),
+            Some("/opt/new"),
+            "with both tags the loader reads DT_RUNPATH only"
+        );
+    }
+
+    #[test]
+    fn a_file_without_rpath_and_without_rules_is_left_alone() {
+        assert_eq!(wanted(&facts(None, None), &"a/b".parse().unwrap(), &[]), None);
+    }
+}

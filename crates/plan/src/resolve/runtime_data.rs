@@ -1,0 +1,334 @@
+//! What the installed runtime has to know, as data in the packages.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::requires::Extras;
+use super::resolved_dist::ResolvedDist;
+use super::rpath;
+use super::targets::Targets;
+use crate::catalog::CatalogEntry;
+use base::names::{Mode, RelPath, System};
+use base::target::Variant;
+use base::version::Version;
+use manifest::{Extra, Library, Manifest, Package, PackageKind, Script, ScriptTarget};
+
+/// What is known of the set before the selector is described: of both systems, if packages are
+/// published for both, so that the build of either makes the same selector.
+pub(super) struct Known<'k, 'a> {
+    pub manifest: &'k Manifest,
+    /// The manifest for the other system.
+    pub other: Option<&'k Manifest>,
+    pub targets: &'k Targets,
+    /// The distributions of this system, behind them those of the other.
+    pub all: &'k [&'k ResolvedDist<'a>],
+    /// `Requires-Dist` of the selector.
+    pub requires: &'k [String],
+    pub extras: &'k Extras,
+}
+
+/// What a selector knows of the whole set. What depends on the files that a build has is in the
+/// wheels that have them.
+pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value {
+    let (manifest, targets) = (known.manifest, known.targets);
+    let own_family = dist.variant.as_str().map(str::to_owned);
+    let mut facts = json!({
+        "version": targets.version,
+        "mode": targets.mode,
+        "distribution": dist.name,
+        "command": command(dist),
+        "selector": own_names(dist),
+        "requires": known.requires,
+        "extras": known.extras.by_name,
+        "targets": published(targets, own_family.as_deref()),
+        "default_target": own_family.clone().or_else(|| targets.default_target()),
+        "families": families(manifest, targets),
+        "packages": packages(&dist.package.extras, &dist.variant, known),
+        "libraries": libraries(known),
+    });
+    if let (Some(index), Some(facts)) = (dist.index, facts.as_object_mut()) {
+        facts.insert("index".to_owned(), json!(index));
+    }
+    facts
+}
+
+/// The families of each ISA; in legacy mode of those that the build says it has code for, so that
+/// nobody takes a family's package for an ISA that was left out of it.
+fn families(manifest: &Manifest, targets: &Targets) -> Value {
+    let said = &targets.said;
+    let counts =
+        |isa: &str| targets.mode == Mode::Kpack || said.is_empty() || said.iter().any(|s| s == isa);
+    let isas = manifest.families.isas.iter();
+    let isas = isas.filter(|(isa, facts)| facts.package.is_none() && counts(isa.as_str()));
+    isas.map(|(isa, facts)| (isa.to_string(), json!(facts.families))).collect::<Map<_, _>>().into()
+}
+
+fn published(targets: &Targets, own: Option<&str>) -> Value {
+    let of = |system: System| -> Vec<&String> {
+        let list = targets.published.get(&system).into_iter().flatten();
+        list.filter(|target| own.is_none_or(|own| own == target.as_str())).collect()
+    };
+    System::ALL
+        .into_iter()
+        .map(|system| (system.sys_platform().to_owned(), json!(of(system))))
+        .collect::<Map<_, _>>()
+        .into()
+}
+
+/// The shell command of the runtime tool.
+fn command(selector: &ResolvedDist<'_>) -> String {
+    let starts_tool = |script: &&Script| matches!(&*script.target, ScriptTarget::Function(_));
+    let script = selector.package.scripts.iter().find(starts_tool);
+    script.map_or_else(
+        || format!("python -m {}", selector.module),
+        |script| script.name.value.clone(),
+    )
+}
+
+/// Names of a selector, for its own packages and for other projects.
+fn own_names(selector: &ResolvedDist<'_>) -> Value {
+    json!({
+        "package": *selector.package.name,
+        "distribution": selector.name,
+        "module": selector.module,
+    })
+}
+
+/// Names of the whole set, in each package of it: of packages for single targets with the placeholder,
+/// so that they do not depend on the targets of a build.
+fn of_the_set(
+    manifest: &Manifest,
+    targets: &Targets,
+    dist: &ResolvedDist<'_>,
+    all: &[ResolvedDist<'_>],
+) -> Map<String, Value> {
+    let selectors = || all.iter().filter(|one| one.package.kind == PackageKind::Selector);
+    let selector = selectors().find(|one| one.relies_on(dist)).or_else(|| selectors().next());
+    let all: Vec<&ResolvedDist<'_>> = all.iter().collect();
+    let known = Known {
+        manifest,
+        other: None,
+        targets,
+        all: &all,
+        requires: &[],
+        extras: &Extras::default(),
+    };
+    let extras = selector.map_or(&[][..], |selector| &selector.package.extras);
+    Map::from_iter([
+        ("selector".to_owned(), selector.map_or(Value::Null, own_names)),
+        ("packages".to_owned(), packages(extras, &Variant::None, &known)),
+        ("libraries".to_owned(), libraries(&known)),
+    ])
+}
+
+/// Every package with files, as it is called for `target`: in full for a selector of one target, with
+/// placeholders for one of all.
+fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value {
+    let mut packages = Map::new();
+    let systems = [Some(known.manifest), known.other].into_iter().flatten();
+    let each = systems.flat_map(|manifest| manifest.packages.values());
+    let has_files = |p: &&Package| !matches!(p.kind, PackageKind::Selector | PackageKind::Choice);
+    for package in each.filter(has_files) {
+        let Some(declared) = package.distribution() else { continue };
+        if packages.contains_key(package.name.as_str()) {
+            continue;
+        }
+        let for_selector = |i: &&ResolvedDist<'_>| {
+            i.package.name.value == *package.name
+                && (target.as_str().is_none() || i.variant == Variant::None || i.variant == *target)
+        };
+        let extra = extras.iter().find(|e| *e.package == *package.name);
+        let extra = |variant: &Variant| extra.map(|extra| extra.name.fill(variant));
+        if declared.per.is_by_axis() {
+            // No machine tells which of them it needs: each is a package of its own.
+            for built in known.all.iter().copied().filter(for_selector) {
+                let value = built.variant.as_str().unwrap_or_default();
+                let (name, module) = (built.name.to_string(), built.module.to_string());
+                let facts = package_facts(built, &name, &module, extra(&built.variant).as_deref());
+                packages.insert(format!("{}-{value}", *package.name), facts);
+            }
+            continue;
+        }
+        let Some(built) = known.all.iter().copied().find(for_selector) else { continue };
+        let per_target = built.variant.as_str().is_some() && target.as_str().is_none();
+        let (name, module) = if per_target {
+            (declared.name.as_str().to_owned(), declared.module.as_str().to_owned())
+        } else {
+            (built.name.to_string(), built.module.to_string())
+        };
+        let mut facts = package_facts(built, &name, &module, extra(&Variant::None).as_deref());
+        if per_target && let Some(directory) = directory_for_any(built) {
+            facts["platform_dir"] = directory.into();
+        }
+        packages.insert(package.name.to_string(), facts);
+    }
+    packages.into()
+}
+
+/// The platform directory with the placeholder of the name, if the package has its own.
+fn directory_for_any(built: &ResolvedDist<'_>) -> Option<String> {
+    let own = built.name.platform_dir("").ok()?;
+    let suffix = built.platform_dir.as_str().strip_prefix(own.as_str())?;
+    let name = built.declared.name.as_str().replace(['-', '.'], "_");
+    (!built.is_overlay()).then(|| format!("_{name}{suffix}"))
+}
+
+/// What the runtime knows of a package.
+fn package_facts(built: &ResolvedDist<'_>, name: &str, module: &str, extra: Option<&str>) -> Value {
+    let kind = if built.package.kind == PackageKind::Devel { "devel" } else { "runtime" };
+    json!({"distribution": name, "module": module, "platform_dir": built.platform_dir, "kind": kind, "extra": extra})
+}
+
+/// Libraries by short name; a package that is split by an axis has several of one name.
+///
+/// Where lines count on one system only, each system has the pattern of its own line.
+fn libraries(known: &Known<'_, '_>) -> Value {
+    let on = |system: System| -> BTreeMap<&str, (&Package, &Library)> {
+        let own = Some(known.manifest).filter(|_| system == known.targets.system);
+        let manifest = own.or(known.other).unwrap_or(known.manifest);
+        let packages = manifest.packages.values();
+        let packages = packages.filter(|p| p.distribution().is_none_or(|d| !d.per.is_by_axis()));
+        let each = packages.flat_map(|p| p.libraries.iter().map(move |l| (p, l)));
+        each.map(|(package, library)| (library.name.as_str(), (package, library))).collect()
+    };
+    let (linux, windows) = (on(System::Linux), on(System::Windows));
+    let names: BTreeSet<&str> = linux.keys().chain(windows.keys()).copied().collect();
+    let facts = names.into_iter().filter_map(|name| {
+        let (linux, windows) = (linux.get(name), windows.get(name));
+        let (package, _) = linux.or(windows)?;
+        let rows = [linux, windows].into_iter().flatten();
+        let row = json!({
+            "package": *package.name,
+            "linux": linux.and_then(|(_, library)| library.so.as_ref()),
+            "windows": windows.and_then(|(_, library)| library.dll.as_ref()),
+            "optional": rows.clone().any(|(_, library)| library.optional.is_some()),
+        });
+        Some((name.to_owned(), row))
+    });
+    facts.collect::<Map<_, _>>().into()
+}
+
+/// What is known of a wheel when its files are.
+#[derive(Default)]
+pub(super) struct Own<'o> {
+    /// The console scripts that there is a program for: the runtime takes whatever else stood here
+    /// for a program that has gone.
+    pub scripts: &'o [(&'o str, &'o ScriptTarget)],
+    /// Forwarding libraries.
+    pub aliases: &'o [&'o RelPath],
+    /// The name of the devel tree's archive.
+    pub archive: Option<&'o str>,
+}
+
+/// What a wheel knows of itself: its scripts, its search paths, its archive.
+pub(super) fn wheel(
+    manifest: &Manifest,
+    targets: &Targets,
+    dist: &ResolvedDist<'_>,
+    all: &[ResolvedDist<'_>],
+    own: &Own<'_>,
+) -> Value {
+    let package = dist.package;
+    let is_registered =
+        |script: &Script| own.scripts.iter().any(|(name, _)| *name == script.name.as_str());
+    let scripts =
+        package.scripts.iter().filter(|script| is_registered(script)).filter_map(|script| {
+            match &script.target.value {
+                ScriptTarget::Program(program) => Some((
+                    script.name.value.clone(),
+                    json!({"program": program, "expand_devel": script.expand_devel}),
+                )),
+                ScriptTarget::Function(_) => None,
+            }
+        });
+    let devel = all.iter().find(|i| i.package.kind == PackageKind::Devel && i.relies_on(dist));
+    let mut facts = json!({
+        "version": targets.version,
+        "distribution": dist.name,
+        "package": *package.name,
+        "module": dist.module,
+        "platform_dir": dist.platform_dir,
+        "scripts": scripts.collect::<Map<_, _>>(),
+        "devel": devel.map(|d| json!({"module": d.module, "platform_dir": d.platform_dir})),
+        "environment": environment(dist, all),
+    });
+    if let Some(map) = facts.as_object_mut() {
+        map.extend(of_the_set(manifest, targets, dist, all));
+    }
+    if let (Some(map), false) = (facts.as_object_mut(), own.aliases.is_empty()) {
+        map.insert("aliases".to_owned(), json!(own.aliases));
+    }
+    if let (Some(archive), Some(map)) = (own.archive, facts.as_object_mut()) {
+        map.insert("archive".to_owned(), json!(archive));
+        map.insert(
+            "keep_links".to_owned(),
+            json!(package.keep_links.iter().map(|l| &l.path.value).collect::<Vec<_>>()),
+        );
+    }
+    facts
+}
+
+/// What a choice knows of itself.
+pub(super) fn choice(
+    manifest: &Manifest,
+    targets: &Targets,
+    dist: &ResolvedDist<'_>,
+    all: &[ResolvedDist<'_>],
+) -> Value {
+    let mut facts = of_the_set(manifest, targets, dist, all);
+    facts.insert("version".to_owned(), json!(targets.version));
+    facts.insert("distribution".to_owned(), json!(dist.name));
+    facts.insert("package".to_owned(), json!(*dist.package.name));
+    facts.insert("module".to_owned(), json!(dist.module));
+    facts.into()
+}
+
+/// Search paths as pairs of platform directory and directory in it.
+fn environment(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Value {
+    let variables = dist.package.environment.iter().map(|environment| {
+        let directories = environment.directories.iter().filter_map(|rule| {
+            let directory = rpath::directory(dist, rule, all)?;
+            let directory = directory.as_str();
+            Some(json!(directory.split_once('/').unwrap_or((directory, ""))))
+        });
+        (environment.variable.value.clone(), Value::Array(directories.collect()))
+    });
+    variables.collect::<Map<_, _>>().into()
+}
+
+/// The links that put a device wheel's files into an expanded devel tree, as JSON: a link for each
+/// file, each with the text that it has.
+pub(super) fn device_links(
+    targets: &Targets,
+    dist: &ResolvedDist<'_>,
+    links: impl Iterator<Item = (RelPath, String)>,
+) -> String {
+    let links = links.map(|(path, target)| DeviceLink { relpath: path, target }).collect();
+    // Names and versions are text: nothing here has no JSON.
+    serde_json::to_string(&DeviceLinks {
+        isa: dist.variant.as_str(),
+        links,
+        version: &targets.version,
+    })
+    .unwrap_or_default()
+}
+
+#[derive(Serialize)]
+struct DeviceLinks<'d> {
+    isa: Option<&'d str>,
+    links: Vec<DeviceLink>,
+    version: &'d Version,
+}
+
+#[derive(Serialize)]
+struct DeviceLink {
+    relpath: RelPath,
+    target: String,
+}
+
+/// Whether a catalog entry is a licence text by the project's globs.
+pub(super) fn is_license(manifest: &Manifest, entry: &CatalogEntry) -> bool {
+    manifest.project.license_texts.matching(&entry.path).next().is_some()
+}

@@ -1,0 +1,440 @@
+//! Which entries of which artifacts a distribution takes, and by which rule.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::install_tree::Item;
+use super::resolved_dist::ResolvedDist;
+use crate::Absent;
+use crate::catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
+use base::names::{ArtifactName, Component, RelPath};
+use base::source::{Code, Place, Problem, Problems};
+use manifest::{ArtifactRule, DropRule, Glob, Manifest, Package, PackageKind, PathRule, Rules};
+
+mod refusal;
+mod trace;
+
+pub(super) use refusal::{Refusal, Refusals};
+pub(super) use trace::{RuleMatch, SelectionTrace, Why};
+
+/// An entry with the rule that took it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Selected<'a> {
+    pub item: Item<'a>,
+    pub rule: &'a Place,
+}
+
+/// What a distribution takes, once a path, directories apart.
+#[derive(Debug, Default)]
+pub(super) struct Selection<'a> {
+    pub files: BTreeMap<&'a RelPath, Selected<'a>>,
+    pub directories: BTreeMap<&'a RelPath, Selected<'a>>,
+    /// Paths that several artifacts supply with the same bytes.
+    pub shared: Vec<(&'a RelPath, Vec<ArtifactId>)>,
+    /// What an exclude rule keeps out, or a rule that drops it everywhere: that rule, and the one
+    /// that would have taken it.
+    pub excluded: BTreeMap<&'a RelPath, (&'a Place, &'a Place)>,
+    /// Every entry that counts as taken, those of shared paths included.
+    pub owned: Vec<&'a CatalogEntry>,
+}
+
+impl Selection<'_> {
+    /// What is kept out, as the plan says it.
+    pub fn absent(&self) -> impl Iterator<Item = Absent> {
+        self.excluded.iter().map(|(path, (exclude, rule))| Absent {
+            path: (*path).clone(),
+            reason: format!("excluded by {exclude}"),
+            rule: rule.shown(),
+        })
+    }
+}
+
+/// Which artifacts and globs matched something in any distribution of a package.
+#[derive(Debug, Default)]
+pub(super) struct Matched<'a> {
+    artifacts: BTreeSet<(&'a ArtifactName, Component)>,
+    kept: BTreeSet<(&'a ArtifactName, Component)>,
+    globs: BTreeSet<*const PathRule>,
+}
+
+impl Matched<'_> {
+    /// Whether something was taken of this component of an artifact.
+    pub fn took(&self, name: &ArtifactName, component: Component) -> bool {
+        self.artifacts.contains(&(name, component))
+    }
+
+    /// Whether a file of this component of an artifact passed includes, excludes and drops.
+    pub fn kept(&self, name: &ArtifactName, component: Component) -> bool {
+        self.kept.contains(&(name, component))
+    }
+
+    /// Whether a file of any artifact passed them.
+    pub fn kept_any(&self) -> bool {
+        !self.kept.is_empty()
+    }
+
+    /// Whether the rule counted for any path.
+    pub fn used(&self, rule: &PathRule) -> bool {
+        self.globs.contains(&std::ptr::from_ref(rule))
+    }
+}
+
+impl<'a> SelectionTrace<'a> for Matched<'a> {
+    fn on_match(&mut self, _: &'a ArtifactId, said: RuleMatch<'a>) {
+        if let RuleMatch::Includes(rule) | RuleMatch::Excludes(rule) = said {
+            self.globs.insert(std::ptr::from_ref(rule));
+        }
+    }
+
+    fn admit(&mut self, artifact: &'a ArtifactId) {
+        self.artifacts.insert((&artifact.name, artifact.component));
+    }
+
+    fn keep(&mut self, artifact: &'a ArtifactId) {
+        self.kept.insert((&artifact.name, artifact.component));
+    }
+}
+
+/// What a runtime or devel distribution takes.
+pub(super) fn selection<'a>(
+    manifest: &'a Manifest,
+    catalog: &'a Catalog,
+    dist: &ResolvedDist<'a>,
+    trace: &mut impl SelectionTrace<'a>,
+    problems: &mut Problems,
+) -> Selection<'a> {
+    own(taken(manifest, catalog, dist, trace), dist, trace, problems)
+}
+
+/// Whether a distribution takes an artifact that fits it, as far as its name tells.
+pub(super) fn takes_artifact<'a>(
+    manifest: &'a Manifest,
+    dist: &ResolvedDist<'a>,
+    id: &'a ArtifactId,
+    trace: &mut impl SelectionTrace<'a>,
+) -> bool {
+    let takes = rule_of(manifest, dist.package, id, trace).is_some();
+    if takes {
+        trace.admit(id);
+    }
+    takes
+}
+
+/// The rule by which a package takes an artifact.
+fn rule_of<'a>(
+    manifest: &'a Manifest,
+    package: &'a Package,
+    id: &'a ArtifactId,
+    trace: &mut impl SelectionTrace<'a>,
+) -> Option<&'a Place> {
+    match package.kind {
+        PackageKind::Selector | PackageKind::Choice => None,
+        PackageKind::Runtime => named(package, id, trace),
+        PackageKind::Devel => {
+            let rule = inherited(manifest, package, id, trace);
+            rule.filter(|_| !without(package, id, trace))
+        }
+    }
+}
+
+/// Whether a rule is about this artifact.
+pub(super) fn in_scope(rule: &DropRule, artifact: &Artifact) -> bool {
+    is_about(rule.artifact.as_ref(), rule.component, artifact)
+}
+
+/// Whether a rule that names an artifact, a component or neither is about this artifact.
+pub(super) fn is_about(
+    name: Option<&ArtifactName>,
+    component: Option<Component>,
+    artifact: &Artifact,
+) -> bool {
+    name.is_none_or(|name| *name == artifact.id.name)
+        && component.is_none_or(|c| c == artifact.id.component)
+}
+
+/// What a distribution takes of the artifacts that a rule of its package names.
+fn taken<'a, T: SelectionTrace<'a>>(
+    manifest: &'a Manifest,
+    catalog: &'a Catalog,
+    dist: &ResolvedDist<'a>,
+    trace: &mut T,
+) -> Taken<'a> {
+    let mut taken = Taken::default();
+    for artifact in catalog.artifacts.iter().filter(|a| dist.fits(&a.id)) {
+        if let Some(rule) = rule_of(manifest, dist.package, &artifact.id, trace) {
+            let narrowing = Narrowing::new(manifest, dist.package, artifact);
+            take(artifact, rule, &narrowing, trace, &mut taken);
+        }
+    }
+    taken
+}
+
+/// The rule by which a runtime package takes an artifact; no two of a mode name one component.
+fn named<'a>(
+    package: &'a Package,
+    id: &'a ArtifactId,
+    trace: &mut impl SelectionTrace<'a>,
+) -> Option<&'a Place> {
+    let mut by = None;
+    for rule in package.artifacts.iter().filter(|r| *r.name == id.name) {
+        let takes = rule.components.iter().any(|c| **c == id.component);
+        trace.on_match(
+            id,
+            if takes { RuleMatch::Takes(rule) } else { RuleMatch::OtherComponents(rule) },
+        );
+        by = by.or(takes.then_some(&rule.name.place));
+    }
+    by
+}
+
+/// The rule to blame for an artifact in a devel package: its own, else the last through which it comes.
+fn inherited<'a>(
+    manifest: &'a Manifest,
+    package: &'a Package,
+    id: &'a ArtifactId,
+    trace: &mut impl SelectionTrace<'a>,
+) -> Option<&'a Place> {
+    let fits = |rule: &&ArtifactRule| *rule.name == id.name;
+    let mut by = None;
+    for of in &package.artifacts_of {
+        for rule in manifest
+            .packages
+            .get(&of.value)
+            .into_iter()
+            .flat_map(|other| &other.artifacts)
+            .filter(fits)
+        {
+            trace.on_match(id, RuleMatch::Inherits(of, rule));
+            by = Some(&of.place);
+        }
+    }
+    for rule in package.artifacts.iter().filter(fits) {
+        trace.on_match(id, RuleMatch::Takes(rule));
+        by = Some(&rule.name.place);
+    }
+    by
+}
+
+/// Whether a devel package leaves an artifact out after all.
+fn without<'a>(
+    package: &'a Package,
+    id: &'a ArtifactId,
+    trace: &mut impl SelectionTrace<'a>,
+) -> bool {
+    let artifact = package.without_artifacts.iter().find(|a| ***a == id.name);
+    let component = package.without_components.iter().find(|c| *c.component == id.component);
+    if let Some(rule) = artifact {
+        trace.on_match(id, RuleMatch::WithoutArtifact(&rule.place));
+    }
+    if let Some(rule) = component {
+        trace.on_match(id, RuleMatch::WithoutComponent(&rule.component.place));
+    }
+    artifact.is_some() || component.is_some()
+}
+
+#[derive(Default)]
+struct Taken<'a> {
+    files: BTreeMap<&'a RelPath, Vec<Selected<'a>>>,
+    directories: BTreeMap<&'a RelPath, Selected<'a>>,
+    excluded: BTreeMap<&'a RelPath, (&'a Place, &'a Place)>,
+}
+
+fn take<'a>(
+    artifact: &'a Artifact,
+    rule: &'a Place,
+    narrowing: &Narrowing<'a>,
+    trace: &mut impl SelectionTrace<'a>,
+    taken: &mut Taken<'a>,
+) {
+    trace.admit(&artifact.id);
+    let mut keeps = false;
+    for entry in &artifact.entries {
+        let item = Item { artifact, entry };
+        let is_directory = matches!(entry.kind, EntryKind::Directory);
+        let narrowed = narrowing.narrow(entry, |said| {
+            if is_directory {
+                trace.on_directory_match(&artifact.id, said);
+            } else {
+                trace.on_match(&artifact.id, said);
+            }
+        });
+        match narrowed {
+            Narrowed::In(_) if is_directory => {
+                _ = taken.directories.entry(&entry.path).or_insert(Selected { item, rule });
+            }
+            Narrowed::In(place) => {
+                keeps = true;
+                let selected = Selected { item, rule: place.unwrap_or(rule) };
+                taken.files.entry(&entry.path).or_default().push(selected);
+            }
+            Narrowed::Excluded(exclude) if !is_directory => {
+                _ = taken.excluded.entry(&entry.path).or_insert((exclude, rule));
+            }
+            Narrowed::Excluded(_) | Narrowed::NotIncluded => {}
+        }
+    }
+    if keeps {
+        trace.keep(&artifact.id);
+    }
+}
+
+enum Narrowed<'a> {
+    /// Taken; by an include rule, when there are any.
+    In(Option<&'a Place>),
+    Excluded(&'a Place),
+    NotIncluded,
+}
+
+/// The rules that narrow what a package takes of one artifact.
+struct Narrowing<'a> {
+    package: &'a Package,
+    artifact: &'a Artifact,
+    drops: &'a Rules<DropRule>,
+}
+
+impl<'a> Narrowing<'a> {
+    fn new(manifest: &'a Manifest, package: &'a Package, artifact: &'a Artifact) -> Self {
+        Self { package, artifact, drops: &manifest.drops }
+    }
+
+    /// What the rules say of an entry; every rule that matches is reported.
+    fn narrow(
+        &self,
+        entry: &CatalogEntry,
+        mut on_match: impl FnMut(RuleMatch<'a>),
+    ) -> Narrowed<'a> {
+        let mut fits = |rules: &'a Rules<PathRule>, said: fn(&'a PathRule) -> RuleMatch<'a>| {
+            let mut first = None;
+            let fits = |r: &&PathRule| matches(&r.glob, entry);
+            for rule in rules.possible(entry.path.as_str()).map(|(_, rule)| rule).filter(fits) {
+                on_match(said(rule));
+                first = first.or(Some(&rule.glob.place));
+            }
+            first
+        };
+        let included = fits(&self.package.includes, RuleMatch::Includes);
+        let excluded = fits(&self.package.excludes, RuleMatch::Excludes);
+        match (excluded, included) {
+            (Some(place), _) => Narrowed::Excluded(place),
+            (None, None) if !self.package.includes.is_empty() => {
+                on_match(RuleMatch::NotIncluded);
+                Narrowed::NotIncluded
+            }
+            (None, place) => self.unless_dropped(entry, place, on_match),
+        }
+    }
+
+    fn unless_dropped(
+        &self,
+        entry: &CatalogEntry,
+        by: Option<&'a Place>,
+        mut on_match: impl FnMut(RuleMatch<'a>),
+    ) -> Narrowed<'a> {
+        // Those that drop files of this artifact from every package.
+        let counts = |rule: &&DropRule| rule.everywhere && in_scope(rule, self.artifact);
+        let mut drops = self.drops.possible(entry.path.as_str()).map(|(_, rule)| rule);
+        let Some(rule) = drops.find(|rule| counts(rule) && matches(&rule.glob, entry)) else {
+            return Narrowed::In(by);
+        };
+        on_match(RuleMatch::Drops(rule));
+        Narrowed::Excluded(&rule.glob.place)
+    }
+}
+
+/// Whether a rule over paths matches an entry: a directory by all that is below it.
+pub(super) fn matches(glob: &Glob, entry: &CatalogEntry) -> bool {
+    match entry.kind {
+        EntryKind::Directory => glob.matches_tree(&entry.path),
+        EntryKind::File { .. } | EntryKind::Symlink { .. } => glob.matches(&entry.path),
+    }
+}
+
+/// One entry for each path. Several are fine when they are the same; otherwise both artifacts are named.
+fn own<'a>(
+    taken: Taken<'a>,
+    dist: &ResolvedDist<'a>,
+    trace: &mut impl SelectionTrace<'a>,
+    problems: &mut Problems,
+) -> Selection<'a> {
+    let mut selection = Selection {
+        directories: taken.directories,
+        excluded: taken.excluded,
+        ..Selection::default()
+    };
+    for (path, candidates) in taken.files {
+        // Of equal files one that may be executed counts: no program may lose that by its artifact's name.
+        let executable = candidates.iter().find(|c| c.item.entry.is_executable());
+        let Some(first) = executable.or(candidates.first()).copied() else { continue };
+        let why = if let Some(other) =
+            candidates.iter().find(|c| !same(first.item.entry, c.item.entry))
+        {
+            problems.push(conflict(dist, path, &first, other));
+            Why::Differ
+        } else if candidates.len() == 1 {
+            Why::Alone
+        } else {
+            selection
+                .shared
+                .push((path, candidates.iter().map(|c| c.item.artifact.id.clone()).collect()));
+            if candidates.iter().all(|c| c.item.entry.is_executable()) || executable.is_none() {
+                Why::First
+            } else {
+                Why::Executable
+            }
+        };
+        trace.settle(&candidates, &first, why);
+        // What is dropped of one artifact, another can have.
+        selection.excluded.remove(path);
+        selection.owned.extend(candidates.iter().map(|c| c.item.entry));
+        selection.files.insert(path, first);
+    }
+    selection
+}
+
+fn same(one: &CatalogEntry, other: &CatalogEntry) -> bool {
+    match (&one.kind, &other.kind) {
+        (EntryKind::File { size: a, .. }, EntryKind::File { size: b, .. }) => {
+            std::ptr::eq(one, other) || a == b && one.sha256.is_some() && one.sha256 == other.sha256
+        }
+        (EntryKind::Symlink { target: a }, EntryKind::Symlink { target: b }) => a == b,
+        _ => false,
+    }
+}
+
+fn conflict(
+    dist: &ResolvedDist<'_>,
+    path: &RelPath,
+    one: &Selected<'_>,
+    other: &Selected<'_>,
+) -> Problem {
+    let (a, b) = (&one.item.artifact.id, &other.item.artifact.id);
+    if a == b {
+        let (from, and) = (&one.item.entry.base, &other.item.entry.base);
+        let what = format!(
+            "artifact `{a}` supplies `{path}` of {} from `{from}` and from `{and}` with different content",
+            dist.name
+        );
+        return Problem::error(Code::PathConflict, what)
+            .label(one.rule, "takes both")
+            .of_fact(format!("{a} {path}"))
+            .help("one path can have one content: mend the build that installs it twice");
+    }
+    let problem = Problem::error(
+        Code::PathConflict,
+        format!(
+            "artifacts `{a}` and `{b}` supply `{path}` of {} with different content",
+            dist.name
+        ),
+    );
+    let problem = if one.rule.to_string() == other.rule.to_string() {
+        problem.label(one.rule, format!("takes it from `{a}` and from `{b}`"))
+    } else {
+        problem
+            .label(one.rule, format!("takes it from `{a}`"))
+            .label(other.rule, format!("takes it from `{b}`"))
+    };
+    let problem = problem.of_fact(format!("{a} {b} {path}"));
+    problem.help("one path can have one content: exclude it from one of the artifacts, or mend the build that installs it twice")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! Artifacts that a build has for some ISAs, and not for others that it is for.
+
+use super::resolved_dist::ResolvedDist;
+use crate::catalog::{ArtifactId, Catalog};
+use base::names::Component;
+use base::source::{Code, Problem, Problems};
+use base::target::Per;
+use manifest::{ArtifactRule, Families, Manifest, Package};
+
+/// A warning for each line of a package with a distribution for each ISA whose artifact is there for
+/// some of them alone, unless families.kdl says that the line's subproject is not built for the others.
+pub(super) fn check(manifest: &Manifest, catalog: &Catalog, all: &[ResolvedDist<'_>]) -> Problems {
+    let mut problems = Problems::new();
+    for package in manifest.packages.values() {
+        let dists: Vec<&ResolvedDist<'_>> = all
+            .iter()
+            .filter(|dist| {
+                dist.package.name.value == package.name.value
+                    && *dist.variant.per() == Per::Isa
+                    && !dist
+                        .variant
+                        .as_str()
+                        .is_some_and(|t| manifest.families.levels.contains_key(t))
+            })
+            .collect();
+        for rule in package.artifacts.iter().filter(|rule| is_told(rule)) {
+            for component in &rule.components {
+                let lacking = lacking(&manifest.families, catalog, &dists, rule, component.value);
+                if let Some(isas) = lacking {
+                    problems.push(warning(package, rule, component.value, &isas));
+                }
+            }
+        }
+    }
+    problems
+}
+
+/// What is optional for a reason in words can be there for any ISAs.
+fn is_told(rule: &ArtifactRule) -> bool {
+    rule.optional.is_none() || rule.subproject.is_some()
+}
+
+/// The ISAs without the artifact, where another one has it.
+fn lacking(
+    families: &Families,
+    catalog: &Catalog,
+    dists: &[&ResolvedDist<'_>],
+    rule: &ArtifactRule,
+    component: Component,
+) -> Option<Vec<String>> {
+    let has = |dist: &ResolvedDist<'_>| {
+        let mut artifacts = catalog.artifacts.iter().map(|artifact| &artifact.id);
+        let above = dist.variant.as_str().map(|isa| families.above(isa)).unwrap_or_default();
+        let fits = |id: &ArtifactId| dist.fits(id) || above.contains(&families.home(&id.family));
+        artifacts.any(|id| id.name == *rule.name && id.component == component && fits(id))
+    };
+    let (with, without): (Vec<&ResolvedDist<'_>>, Vec<_>) =
+        dists.iter().copied().partition(|dist| has(dist));
+    let left_out = rule.subproject.as_ref().and_then(|part| families.subprojects.get(&part.value));
+    let isas = without.iter().filter_map(|dist| dist.variant.as_str());
+    let isas = isas.filter(|isa| !left_out.is_some_and(|l| l.iter().any(|i| i.as_str() == *isa)));
+    let isas: Vec<String> = isas.map(str::to_owned).collect();
+    (!with.is_empty() && !isas.is_empty()).then_some(isas)
+}
+
+fn warning(
+    package: &Package,
+    rule: &ArtifactRule,
+    component: Component,
+    isas: &[String],
+) -> Problem {
+    let (name, isas) = (&rule.name.value, isas.join(", "));
+    let message = format!(
+        "package `{}` gets nothing of artifact `{name}` ({component}) for {isas}",
+        package.name.value
+    );
+    let help = match &rule.subproject {
+        Some(part) => format!(
+            "build it for them too, or write them in families.kdl, in `without` of subproject \"{}\"",
+            part.value
+        ),
+        None => "build it for them too; if it is not meant to be, say so: optional=\"…\", or subproject=\"…\" with a `subproject` of families.kdl".to_owned(),
+    };
+    Problem::warning(Code::MissingArtifact, message)
+        .label(&rule.name.place, "other ISAs of this build have it")
+        .help(help)
+        .of_fact(format!("{} {name} {component}", package.name.value))
+}

@@ -1,0 +1,456 @@
+//! Which projects are built of sources beside the packages of artifacts, and which wheels are taken.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::resolved_dist::ResolvedDist;
+use super::targets::Targets;
+use crate::{
+    DevelTree, NativeBuild, PrefetchedWheel, ProjectBuild, Request, RunCommand, Sources,
+    TakenWheel, Trial,
+};
+use base::names::PackageName;
+use base::source::{Code, Problem, Problems};
+use base::target::Per;
+use base::version::Version;
+use manifest::{
+    Filling, Manifest, PackageKind, Prefetch, PrefetchSource, ReadyWheel, SourceProject,
+    WheelSource, setting,
+};
+
+mod prefetch;
+mod selection;
+mod variables;
+
+/// Projects in the order in which they can be built, wheels in that of the manifest, and what is to be said of them.
+#[derive(Debug, Default)]
+pub(super) struct Resolved {
+    pub projects: Vec<ProjectBuild>,
+    pub wheels: Vec<TakenWheel>,
+    pub prefetched: Vec<PrefetchedWheel>,
+    pub devel: Option<DevelTree>,
+    pub notes: Vec<String>,
+    /// What is optional and not there, by reason.
+    absent: BTreeMap<String, Vec<String>>,
+    pub problems: Problems,
+}
+
+/// Every name that `--only` can give beside those of packages.
+pub(super) fn names(manifest: &Manifest) -> impl Iterator<Item = &PackageName> {
+    let python = &manifest.python;
+    python.projects.iter().map(|p| &p.name.value).chain(python.wheels.iter().map(|w| &w.name.value))
+}
+
+/// What is built of sources, and what is taken, of all that the manifest declares.
+pub(super) fn resolve(
+    manifest: &Manifest,
+    request: &Request,
+    all: &[ResolvedDist<'_>],
+    targets: &Targets,
+) -> Resolved {
+    let version = &targets.version;
+    let mut resolved = Resolved::default();
+    let variables = variables::Variables::new(manifest, request, targets, &mut resolved.problems);
+    let wanted = |name: &PackageName| request.wants(name);
+    let mut unread: Vec<&PackageName> = Vec::new();
+    for wheel in manifest.python.wheels.iter().filter(|w| wanted(&w.name)) {
+        match (&wheel.from, &request.sources) {
+            (WheelSource::Files(_), None) => unread.push(&wheel.name),
+            (_, sources) => take(wheel, sources.as_ref(), &mut resolved),
+        }
+    }
+    let devel = devel(all, version);
+    for project in in_order(&manifest.python.projects).into_iter().filter(|p| wanted(&p.name)) {
+        match &request.sources {
+            None => unread.push(&project.name),
+            Some(sources) => {
+                let context =
+                    Context { manifest, sources, version, variables: &variables, request };
+                build(&context, project, devel.is_some(), &mut resolved);
+            }
+        }
+    }
+    if let Some(sources) = &request.sources {
+        prefetch::resolve(&manifest.python.prefetched, sources, &variables, &mut resolved);
+    }
+    resolved.devel = devel.filter(|_| resolved.projects.iter().any(|p| p.devel));
+    without_sources(request, &unread, &mut resolved);
+    resolved.problems.extend(selection::unknown(manifest, request));
+    resolved.notes.extend(absent(&resolved.absent));
+    resolved
+}
+
+/// So many projects are named that are left out; the manifest has all.
+const NAMED: usize = 3;
+
+/// A note of what needs `--sources`; where it was asked for by name, an error.
+fn without_sources(request: &Request, unread: &[&PackageName], resolved: &mut Resolved) {
+    let names: Vec<String> = unread.iter().map(|name| format!("`{name}`")).collect();
+    if names.is_empty() {
+        return;
+    }
+    if request.only.is_empty() {
+        let (shown, more) = names.split_at(names.len().min(NAMED));
+        let more = match more.len() {
+            0 => String::new(),
+            count => format!(" and {count} more"),
+        };
+        let names = shown.join(", ");
+        resolved.notes.push(format!("left out, since no --sources are given: {names}{more}"));
+    } else {
+        let names = names.join(", ");
+        let problem = Problem::usage(
+            Code::MissingSource,
+            format!("--only: {names} cannot be made without sources"),
+        );
+        resolved.problems.push(problem.help("say where the checkouts are: --sources DIR"));
+    }
+}
+
+fn take(wheel: &ReadyWheel, sources: Option<&Sources>, resolved: &mut Resolved) {
+    let (name, rule) = (wheel.name.value.clone(), wheel.name.place.shown());
+    let glob = match &wheel.from {
+        WheelSource::Index(pin) => {
+            let index = Some(pin.as_str().to_owned());
+            return resolved.wheels.push(TakenWheel { name, files: Vec::new(), index, rule });
+        }
+        WheelSource::Files(glob) => glob,
+    };
+    let files = sources.and_then(|s| s.wheels.get(&name)).cloned().unwrap_or_default();
+    match (&wheel.optional, files.is_empty()) {
+        (_, false) => resolved.wheels.push(TakenWheel { name, files, index: None, rule }),
+        (Some(reason), true) => {
+            resolved.absent.entry(reason.clone()).or_default().push(format!("`{name}`"));
+        }
+        (None, true) => {
+            let problem = Problem::error(
+                Code::MissingSource,
+                format!("there is no wheel `{name}` among the sources"),
+            );
+            let problem = problem.label(&glob.place, "no file below --sources matches this");
+            resolved.problems.push(
+                problem.help("correct the path, or say with optional=\"…\" why there can be none"),
+            );
+        }
+    }
+}
+
+/// What projects are resolved with.
+struct Context<'a> {
+    manifest: &'a Manifest,
+    sources: &'a Sources,
+    version: &'a Version,
+    variables: &'a variables::Variables<'a>,
+    request: &'a Request,
+}
+
+fn build(context: &Context<'_>, project: &SourceProject, has_devel: bool, resolved: &mut Resolved) {
+    let found = context.sources.projects.get(&project.name.value);
+    let Some(source) = found.and_then(|&index| project.sources.get(index)) else {
+        return missing(context, project, resolved);
+    };
+    let given = given(context, project, resolved);
+    let wants_devel = |text: &str| setting::places(text).contains(&Filling::Devel);
+    let devel = given.texts().any(wants_devel);
+    if devel && !has_devel {
+        let problem = Problem::error(
+            Code::NotBuiltInMode,
+            format!(
+                "project `{}` is given the tree of a devel package, and none is made",
+                project.name.value
+            ),
+        );
+        let problem = problem.label(&project.name.place, "`{devel}` stands in it");
+        resolved
+            .problems
+            .push(problem.help("declare a package of kind devel and a selector that are built in this mode, or write another path"));
+    }
+    let checkout = context.manifest.python.checkout(&source.checkout);
+    resolved.projects.push(ProjectBuild {
+        name: project.name.value.clone(),
+        source: source.checkout.value.clone(),
+        subdirectory: source.subdirectory.clone(),
+        needs: project.needs.iter().flat_map(|need| need.files.clone()).collect(),
+        include_ignored: project.include_ignored.iter().map(|g| g.as_str().to_owned()).collect(),
+        after: before(context.manifest, project),
+        run: given.run,
+        native: given.native,
+        branch: checkout
+            .filter(|checkout| checkout.history)
+            .and_then(|checkout| checkout.branch_of(context.version)),
+        build_requires: project.build_requires.iter().map(|r| r.as_str().to_owned()).collect(),
+        environment: given.environment,
+        pass: given.pass,
+        config_settings: given.config_settings,
+        pythons: project.pythons.iter().map(|v| v.as_str().to_owned()).collect(),
+        isolated: project.isolated,
+        repair: project.repair,
+        network: project.network,
+        devel,
+        tests: trial(context, &project.tests),
+        docs: trial(context, &project.docs),
+        rule: project.name.place.shown(),
+    });
+}
+
+/// Commands for an environment with the project's wheel; nothing where there are none.
+fn trial(context: &Context<'_>, trial: &manifest::Trial) -> Option<Trial> {
+    let command = |command: &manifest::Command| RunCommand {
+        words: command.words.iter().map(|word| context.variables.fill(word.as_str())).collect(),
+        if_there: command.if_there.clone(),
+        needs: command.needs.clone(),
+    };
+    let commands: Vec<RunCommand> = trial.commands.iter().map(command).collect();
+    let requires = trial.requires.iter().map(|r| r.as_str().to_owned()).collect();
+    (!commands.is_empty()).then_some(Trial { requires, commands })
+}
+
+/// What a project's build is given, with the values of variables.
+struct Given {
+    run: Vec<RunCommand>,
+    native: Option<NativeBuild>,
+    environment: BTreeMap<String, String>,
+    pass: Vec<String>,
+    config_settings: BTreeMap<String, Vec<String>>,
+}
+
+impl Given {
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let cmake = self.native.iter().filter_map(|native| native.cmake.as_ref()).flatten();
+        let run = self.run.iter().flat_map(|command| &command.words);
+        let values = self.environment.values().chain(self.config_settings.values().flatten());
+        run.chain(values).chain(cmake).map(String::as_str)
+    }
+}
+
+fn given(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved) -> Given {
+    let fill = |text: &str| context.variables.fill(text);
+    let run = project.run.iter().map(|command| RunCommand {
+        words: command.words.iter().map(|word| fill(word.as_str())).collect(),
+        if_there: command.if_there.clone(),
+        needs: None,
+    });
+    let native = project.native.as_ref().map(|native| NativeBuild {
+        cmake: native.cmake.as_ref().map(|cmake| {
+            let preset = cmake.preset.iter().map(|p| format!("--preset={}", fill(p.as_str())));
+            preset.chain(cmake.arguments.iter().map(|a| fill(a.as_str()))).collect()
+        }),
+    });
+    let mut config_settings: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (key, value) in &project.config_settings {
+        config_settings.entry(key.value.clone()).or_default().push(fill(value.as_str()));
+    }
+    let mut given = Given {
+        run: run.collect(),
+        native,
+        environment: BTreeMap::new(),
+        pass: project.pass.clone(),
+        config_settings,
+    };
+    environment(context, project, &mut given);
+    if let Some(libraries) = &project.libraries {
+        let chosen = selection::value(context, project, libraries, &mut resolved.problems);
+        given.environment.insert(libraries.variable.value.clone(), chosen);
+    }
+    unfilled(context, project, &given, resolved);
+    given
+}
+
+/// Variables of the environment: the project's own before those that all projects are given. One with the
+/// prefix of a project that is left out is the caller's, who may have built that.
+fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given) {
+    let every = &context.manifest.python.every;
+    let own = |name: &str| {
+        project.environment.iter().any(|(other, _)| other.as_str() == name)
+            || project.pass.iter().any(|other| other == name)
+            || project.libraries.iter().any(|l| l.variable.as_str() == name)
+    };
+    let shared = every.environment.iter().filter(|(name, _)| !own(name.as_str()));
+    for (name, value) in project.environment.iter().chain(shared) {
+        if value.places().iter().any(|place| is_left_out(context, place)) {
+            given.pass.push(name.value.clone());
+        } else {
+            let value = context.variables.fill(value.as_str());
+            given.environment.insert(name.value.clone(), value);
+        }
+    }
+    given.pass.extend(every.pass.iter().filter(|name| !own(name)).cloned());
+}
+
+/// Whether a place is the prefix of a project without sources.
+fn is_left_out(context: &Context<'_>, place: &Filling) -> bool {
+    let Filling::PrefixOf(name) = place else { return false };
+    // With --only, an earlier build left it.
+    context.request.wants(name) && !context.sources.projects.contains_key(name)
+}
+
+/// Commands and settings with the prefix of a project that is left out cannot be run.
+fn unfilled(
+    context: &Context<'_>,
+    project: &SourceProject,
+    given: &Given,
+    resolved: &mut Resolved,
+) {
+    let places = given.texts().flat_map(setting::places);
+    for place in places.filter(|place| is_left_out(context, place)).collect::<BTreeSet<_>>() {
+        let name = &project.name;
+        let problem = Problem::error(
+            Code::MissingSource,
+            format!("`{}` needs {{{}}}, and that project has no sources", name.value, place.word()),
+        );
+        resolved.problems.push(
+            problem
+                .label(&name.place, "its lines name the directory")
+                .help("check that project out too"),
+        );
+    }
+}
+
+/// One note for all that is optional and not there.
+fn absent(by_reason: &BTreeMap<String, Vec<String>>) -> Option<String> {
+    let groups: Vec<String> = by_reason
+        .iter()
+        .map(|(reason, names)| format!("{} ({reason})", names.join(", ")))
+        .collect();
+    (!groups.is_empty())
+        .then(|| format!("left out, since they are not among the sources: {}", groups.join("; ")))
+}
+
+fn missing(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved) {
+    let name = &project.name.value;
+    let lacking = context.sources.lacking.get(name);
+    if let Some(reason) = &project.optional {
+        match lacking {
+            Some(lines) => {
+                resolved.notes.push(format!("left out: `{name}`, {}", lines.join("; ")));
+            }
+            None => resolved.absent.entry(reason.clone()).or_default().push(format!("`{name}`")),
+        }
+        return;
+    }
+    let Some(source) = project.sources.first() else { return };
+    let message = match lacking {
+        Some(_) => format!("the checkout of project `{name}` is not complete"),
+        None => format!("there is no source of project `{name}`"),
+    };
+    let label = match lacking {
+        Some(lines) => lines.join("; "),
+        None if project.native.is_some() => {
+            format!("there is no directory `{}` below --sources", source.directory())
+        }
+        None => {
+            let directory = source.directory();
+            format!("no pyproject.toml or setup.py is in `{directory}` below --sources")
+        }
+    };
+    let checkout = context.manifest.python.checkout(&source.checkout);
+    let help = match checkout {
+        Some(_) => "`rockpack sources` tells where it comes from, and can clone it",
+        None => "check it out there, or say with optional=\"…\" why it can be absent",
+    };
+    let problem = Problem::error(Code::MissingSource, message);
+    resolved.problems.push(problem.label(&source.checkout.place, label).help(help));
+}
+
+/// Everything that comes before a project, by way of others too, in the order of names.
+fn before(manifest: &Manifest, project: &SourceProject) -> Vec<PackageName> {
+    let mut known: BTreeSet<PackageName> = BTreeSet::new();
+    let mut next: Vec<&SourceProject> = vec![project];
+    while let Some(project) = next.pop() {
+        for name in &project.after {
+            if known.insert(name.value.clone()) {
+                next.extend(manifest.python.projects.iter().find(|p| p.name.value == name.value));
+            }
+        }
+    }
+    known.into_iter().collect()
+}
+
+/// Each project behind those that it is built after, otherwise as in the file. The manifest has no circles.
+fn in_order(projects: &[SourceProject]) -> Vec<&SourceProject> {
+    fn place<'p>(
+        project: &'p SourceProject,
+        projects: &'p [SourceProject],
+        order: &mut Vec<&'p SourceProject>,
+    ) {
+        if order.iter().any(|other| other.name.value == project.name.value) {
+            return;
+        }
+        let before = projects
+            .iter()
+            .filter(|other| project.after.iter().any(|name| name.value == other.name.value));
+        before.for_each(|other| place(other, projects, order));
+        order.push(project);
+    }
+    let mut order = Vec::new();
+    for project in projects {
+        place(project, projects, &mut order);
+    }
+    order
+}
+
+/// The first devel package with what is installed beside it: all that is for no particular ISA.
+fn devel(all: &[ResolvedDist<'_>], version: &Version) -> Option<DevelTree> {
+    let devel = all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
+    let beside = |i: &&ResolvedDist<'_>| {
+        i.directory == devel.directory || i.package.kind == PackageKind::Runtime
+    };
+    let selector = all.iter().filter(beside).find(|i| i.package.kind == PackageKind::Selector)?;
+    // What a choice installs is for the machine of a user.
+    let has_files = |i: &ResolvedDist<'_>| i.package.kind != PackageKind::Choice;
+    let wanted = |i: &&ResolvedDist<'_>| {
+        *i.variant.per() != Per::Isa && devel.relies_on(i) && beside(i) && has_files(i)
+    };
+    let mut install: Vec<String> =
+        all.iter().filter(wanted).map(|i| format!("{}=={version}", i.name)).collect();
+    install.dedup();
+    Some(DevelTree { directory: devel.directory.clone(), install, module: selector.module.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::{Given, package, runtime};
+
+    #[test]
+    fn what_is_for_no_particular_isa_is_installed_beside_the_devel_tree() {
+        let takes = "artifact \"a\" \"lib\"";
+        let selector =
+            package("meta", "selector", "\"x\" module=\"x\" per=\"none\"", "requires \"core\"");
+        let per_isa = "\"x-devel-{isa}\" module=\"x_devel_{isa}\" per=\"isa\"";
+        let packages =
+            [selector, runtime("core", takes), package("devel", "devel", per_isa, takes)];
+        let given = Given::new(&packages, "a_lib_generic f text f\na_lib_gfx942 g text g");
+        let tree = devel(&given.dists(), &given.targets.version).unwrap();
+        assert_eq!(tree.install, ["x==1.0", "x-core==1.0"]);
+    }
+
+    #[test]
+    fn a_project_is_left_out_where_it_has_no_sources_and_no_earlier_build_made_it() {
+        let given =
+            Given::new(&[runtime("core", "artifact \"a\" \"lib\"")], "a_lib_generic f text f");
+        let cases: [(&[&str], &[&str], bool); 5] = [
+            (&[], &["a"], false),
+            (&[], &["b"], true),
+            (&["b"], &["b"], false),
+            (&["a"], &["b"], true),
+            (&["a"], &["a"], false),
+        ];
+        for (only, there, expected) in cases {
+            let request = Request {
+                only: only.iter().map(|name| name.parse().unwrap()).collect(),
+                ..Request::default()
+            };
+            let projects = there.iter().map(|name| (name.parse().unwrap(), 0)).collect();
+            let sources = Sources { projects, ..Sources::default() };
+            let mut problems = Problems::new();
+            let Given { manifest, targets, .. } = &given;
+            let variables = variables::Variables::new(manifest, &request, targets, &mut problems);
+            let version = &targets.version;
+            let (sources, variables, request) = (&sources, &variables, &request);
+            let context = Context { manifest, sources, version, variables, request };
+            let prefix = Filling::PrefixOf("a".parse().unwrap());
+            assert_eq!(is_left_out(&context, &prefix), expected, "{only:?} {there:?}");
+            assert!(!is_left_out(&context, &Filling::Devel));
+        }
+    }
+}

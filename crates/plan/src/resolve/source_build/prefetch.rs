@@ -1,0 +1,69 @@
+//! The wheels that others provide, of which projects that are built want some.
+
+use super::variables::Variables;
+use super::{Prefetch, PrefetchSource, PrefetchedWheel, Resolved};
+use crate::Sources;
+use base::source::{Code, Problem};
+
+/// Those that a project of the build comes after, in the order of the manifest.
+pub(super) fn resolve(
+    declared: &[Prefetch],
+    sources: &Sources,
+    variables: &Variables<'_>,
+    resolved: &mut Resolved,
+) {
+    for prefetch in declared {
+        let name = &prefetch.name.value;
+        if !resolved.projects.iter().any(|project| project.after.contains(name)) {
+            continue;
+        }
+        match wheel(prefetch, sources, variables) {
+            Some(wheel) => resolved.prefetched.push(wheel),
+            None => resolved.problems.push(missing(prefetch)),
+        }
+    }
+}
+
+/// Files among the sources come first; an index or a repository is asked where there are none.
+fn wheel(
+    prefetch: &Prefetch,
+    sources: &Sources,
+    variables: &Variables<'_>,
+) -> Option<PrefetchedWheel> {
+    let (name, rule) = (prefetch.name.value.clone(), prefetch.name.place.shown());
+    let files = sources.wheels.get(&name).cloned().unwrap_or_default();
+    if !files.is_empty() {
+        return Some(PrefetchedWheel { name, files, requirement: None, index: None, rule });
+    }
+    let (requirement, index) = match prefetch.from.as_ref()? {
+        PrefetchSource::Git { address, branch } => {
+            let branch = branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
+            (format!("{name} @ git+{}{branch}", variables.fill(address.as_str())), None)
+        }
+        PrefetchSource::Index { requirement, address } => {
+            let address = address.as_ref().map(|address| variables.fill(address.as_str()));
+            let empty = address.as_ref().is_some_and(String::is_empty);
+            if empty && requirement.is_none() {
+                return None;
+            }
+            let requirement = requirement.as_ref().map(|wanted| wanted.as_str().to_owned());
+            let index = address.filter(|_| !empty);
+            (requirement.unwrap_or_else(|| name.to_string()), index)
+        }
+    };
+    Some(PrefetchedWheel { name, files, requirement: Some(requirement), index, rule })
+}
+
+fn missing(prefetch: &Prefetch) -> Problem {
+    let name = &prefetch.name;
+    let message = format!("there is no wheel `{name}` to build projects with", name = name.value);
+    let problem = Problem::error(Code::MissingSource, message);
+    match &prefetch.path {
+        Some(glob) => problem.label(&glob.place, "no file below --sources matches this").help(
+            "put the wheel there, or say with `index`, `requirement` or `git` where it comes from",
+        ),
+        None => problem
+            .label(&name.place, "the address of its index is empty")
+            .help("give the variable in it a value: --variable NAME=URL"),
+    }
+}

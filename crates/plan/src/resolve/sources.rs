@@ -1,0 +1,87 @@
+//! The binaries of a catalog by where they are: a member knows its source, not what it is.
+
+use std::collections::HashMap;
+
+use crate::catalog::{ArtifactId, Catalog, CatalogEntry, Origin};
+use binary::elf::ElfFacts;
+use binary::pe::{ImportLibrary, PeFacts};
+
+/// Binaries, by their path, artifact and base directory.
+pub(super) struct Sources<'a>(HashMap<&'a str, Vec<(&'a ArtifactId, &'a CatalogEntry)>>);
+
+impl<'a> Sources<'a> {
+    pub fn new(catalog: &'a Catalog) -> Self {
+        let mut sources: HashMap<&str, Vec<_>> = HashMap::new();
+        for artifact in &catalog.artifacts {
+            for entry in artifact
+                .entries
+                .iter()
+                .filter(|entry| entry.binary().is_some() || entry.import_library().is_some())
+            {
+                sources.entry(entry.path.as_str()).or_default().push((&artifact.id, entry));
+            }
+        }
+        Self(sources)
+    }
+
+    /// Whether there is a PE file or an import library among them.
+    pub fn has_pe(&self) -> bool {
+        let is_pe = |entry: &CatalogEntry| entry.pe().is_some() || entry.import_library().is_some();
+        self.0.values().flatten().any(|(_, entry)| is_pe(entry))
+    }
+
+    /// What is known of the file that bytes come from, when it is an ELF file.
+    pub fn facts(&self, origin: &Origin) -> Option<&'a ElfFacts> {
+        self.entry(origin)?.elf()
+    }
+
+    /// The same when it is a PE file.
+    pub fn pe(&self, origin: &Origin) -> Option<&'a PeFacts> {
+        self.entry(origin)?.pe()
+    }
+
+    /// What an import library leads to.
+    pub fn import_library(&self, origin: &Origin) -> Option<&'a ImportLibrary> {
+        self.entry(origin)?.import_library()
+    }
+
+    fn entry(&self, origin: &Origin) -> Option<&'a CatalogEntry> {
+        let there = self.0.get(origin.path.as_str())?.iter();
+        let is = |(artifact, entry): &&(&ArtifactId, &CatalogEntry)| {
+            **artifact == origin.artifact && entry.base == origin.base
+        };
+        there.copied().find(|one| is(&one)).map(|(_, entry)| entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::catalog;
+
+    #[test]
+    fn bytes_come_from_an_artifact_a_base_and_a_path() {
+        let catalog = catalog(
+            "a_lib_generic f so a-one base=one
+             a_lib_generic f so a-two base=two
+             a_lib_generic t text t base=one
+             b_lib_generic f so b-one base=one",
+        );
+        let sources = Sources::new(&catalog);
+        let cases = [
+            ("a", "one", "f", Some("a-one")),
+            ("a", "two", "f", Some("a-two")),
+            ("b", "one", "f", Some("b-one")),
+            ("b", "two", "f", None),
+            ("a", "one", "t", None),
+        ];
+        for (name, base, path, soname) in cases {
+            let artifact = catalog.artifacts.iter().find(|a| a.id.name.as_str() == name).unwrap();
+            let (artifact, base) = (artifact.id.clone(), base.parse().unwrap());
+            let origin = Origin { artifact, base, path: path.parse().unwrap() };
+            let found = sources.facts(&origin).and_then(|facts| facts.soname.as_deref());
+            assert_eq!(found, soname, "{origin}");
+        }
+        assert!(!sources.has_pe());
+    }
+}

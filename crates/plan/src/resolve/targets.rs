@@ -1,0 +1,407 @@
+//! What is built for what: mode, system, version, ISAs and families.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::Request;
+use crate::catalog::{ArtifactId, Catalog, CatalogEntry};
+use base::names::{ArtifactName, Mode, PlatformTags, System};
+use base::source::{Code, Problem, Problems, nearest};
+use base::target::{Target, Values};
+use base::version::{Version, VersionError};
+use binary::{BinaryKind, Format};
+use manifest::{Manifest, Package};
+
+/// What everything else in a plan depends on.
+#[derive(Debug, Clone)]
+pub(super) struct Targets {
+    pub mode: Mode,
+    pub system: System,
+    pub version: Version,
+    /// What wheels are built for here: ISAs in kpack mode, families in legacy mode.
+    pub built: Vec<String>,
+    /// What is published for each system, for the selector's extras.
+    pub published: BTreeMap<System, Vec<String>>,
+    /// Lists for both systems were given, so extras carry markers.
+    pub marked: bool,
+    /// The ISAs that the build says it is for, without features.
+    pub said: Vec<String>,
+    /// The values of each axis that artifacts are there for.
+    pub axes: BTreeMap<String, Vec<String>>,
+    /// Levels above what is built, with the artifacts that are there for them; in kpack mode.
+    pub levels: BTreeMap<String, BTreeSet<ArtifactName>>,
+}
+
+/// What is built here.
+impl Values for Targets {
+    fn isas(&self) -> Vec<String> {
+        self.built.iter().chain(self.levels.keys()).cloned().collect()
+    }
+
+    fn families(&self) -> Vec<String> {
+        self.built.clone()
+    }
+
+    fn axis(&self, name: &str) -> Vec<String> {
+        self.axes.get(name).cloned().unwrap_or_default()
+    }
+}
+
+/// What is published: targets of GPUs that other builds make too.
+pub(super) struct Published<'t>(pub &'t Targets);
+
+impl Values for Published<'_> {
+    fn isas(&self) -> Vec<String> {
+        self.0.all_published()
+    }
+
+    fn families(&self) -> Vec<String> {
+        self.0.all_published()
+    }
+
+    fn axis(&self, name: &str) -> Vec<String> {
+        self.0.axis(name)
+    }
+}
+
+impl Targets {
+    /// What the manifest's conditions are about.
+    pub fn target(&self) -> Target {
+        Target { mode: self.mode, system: self.system }
+    }
+
+    /// The other system, if packages are published for both.
+    pub fn other_system(&self) -> Option<System> {
+        System::ALL.into_iter().find(|system| self.marked && *system != self.system)
+    }
+
+    /// Whether it is a value of an axis.
+    pub fn is_on_axis(&self, value: &str) -> bool {
+        self.axes.values().flatten().any(|other| other == value)
+    }
+
+    /// Whether distributions are made of what was built for `home`.
+    pub fn builds(&self, home: &str) -> bool {
+        self.built.iter().any(|target| target == home)
+            || self.levels.contains_key(home)
+            || self.is_on_axis(home)
+    }
+
+    /// Whether `package` has something for this target, if it is a level.
+    pub fn has_level(&self, package: &Package, target: &str) -> bool {
+        let names = self.levels.get(target);
+        names.is_none_or(|names| package.artifacts.iter().any(|rule| names.contains(&*rule.name)))
+    }
+
+    /// Every published target, in order.
+    pub fn all_published(&self) -> Vec<String> {
+        let mut all: Vec<String> = self.published.values().flatten().cloned().collect();
+        sort(&mut all);
+        all.dedup();
+        all
+    }
+
+    /// The target for a machine that does not say: the smallest that is published for every
+    /// system with a list, else the smallest of all.
+    pub fn default_target(&self) -> Option<String> {
+        let lists: Vec<&Vec<String>> = self.published.values().filter(|l| !l.is_empty()).collect();
+        let all = self.all_published();
+        let common = all.iter().find(|t| lists.iter().all(|l| l.contains(t))).cloned();
+        common.or_else(|| all.into_iter().next())
+    }
+}
+
+/// As people count: `gfx906` before `gfx1100`.
+fn sort(targets: &mut [String]) {
+    targets.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
+}
+
+/// What is built, as far as it can be told, and what is wrong with what was asked for: planning
+/// goes on with the rest, so that other mistakes show in the same run.
+pub(super) fn resolve(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    request: &Request,
+) -> (Targets, Problems) {
+    let mut problems = Problems::new();
+    let mode = mode(catalog, request);
+    let there = system_of(catalog);
+    let system = asked_system(request, there);
+    check_system(request, system, there, &mut problems);
+    let version = version(catalog, request).unwrap_or_else(|p| {
+        problems.push(p);
+        Version::unknown()
+    });
+    check_names(request, &mut problems);
+    check_families(manifest, catalog, &mut problems);
+    let there = targets_there(manifest, catalog, Target { mode, system });
+    let lists =
+        [(System::Linux, &request.linux_families), (System::Windows, &request.windows_families)];
+    let mut published: BTreeMap<System, Vec<String>> = BTreeMap::new();
+    for (of, list) in lists {
+        if let Some(list) = list {
+            published.insert(of, expand(manifest, mode, of, list, &there, &mut problems));
+        }
+    }
+    let said = said(manifest, catalog);
+    let built = built(mode, published.get(&system), &said, &there, &mut problems);
+    let marked = published.len() == 2;
+    published.entry(system).or_insert_with(|| built.clone());
+    let axes = axes(manifest, catalog);
+    let levels = levels(manifest, catalog, mode, &built);
+    (Targets { mode, system, version, built, published, marked, said, axes, levels }, problems)
+}
+
+/// The values of each axis that artifacts are there for, in the order of families.kdl.
+fn axes(manifest: &Manifest, catalog: &Catalog) -> BTreeMap<String, Vec<String>> {
+    let there: BTreeSet<&str> = catalog.artifacts.iter().map(|a| a.id.family.base()).collect();
+    let values =
+        |all: &[String]| all.iter().filter(|v| there.contains(v.as_str())).cloned().collect();
+    manifest.families.axes.iter().map(|(name, all)| (name.clone(), values(all))).collect()
+}
+
+/// The suffix of platform directories; none where the one asked for is impossible, which is reported by itself.
+pub(super) fn suffix(request: &Request) -> &str {
+    if request.suffix.chars().all(is_word) { &request.suffix } else { "" }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// The system that is asked for, else the one that the artifacts' binaries are for; without any, the
+/// platform tag's.
+pub(super) fn system(catalog: &Catalog, request: &Request) -> System {
+    asked_system(request, system_of(catalog))
+}
+
+fn asked_system(request: &Request, there: Option<System>) -> System {
+    let tag = || request.platform_tag.as_ref().and_then(PlatformTags::system);
+    request.system.or(there).or_else(tag).unwrap_or(System::Linux)
+}
+
+/// The system that most libraries and programs of the artifacts are for.
+fn system_of(catalog: &Catalog) -> Option<System> {
+    let binaries =
+        catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(CatalogEntry::binary);
+    let hosts =
+        binaries.filter(|facts| matches!(facts.kind, BinaryKind::Library | BinaryKind::Program));
+    let (mut linux, mut windows) = (0_usize, 0_usize);
+    for facts in hosts {
+        linux += usize::from(facts.format == Format::Elf);
+        windows += usize::from(facts.format == Format::Pe);
+    }
+    (linux + windows > 0).then_some(if windows > linux { System::Windows } else { System::Linux })
+}
+
+/// What is asked for and what is there have to be for one system.
+fn check_system(request: &Request, system: System, there: Option<System>, problems: &mut Problems) {
+    if let Some(there) = there.filter(|there| *there != system) {
+        let what = format!(
+            "--system {}: the binaries of the artifacts are for {}",
+            system.as_str(),
+            there.as_str()
+        );
+        let problem = Problem::usage(Code::OtherSystem, what);
+        problems.push(problem.help("leave the option out, or give the artifacts of that system"));
+    }
+    let Some(tag) = &request.platform_tag else { return };
+    if tag.system().is_some_and(|of| of != system) {
+        let what =
+            format!("the platform tag {tag} is not for {}, as the packages are", system.as_str());
+        let problem = Problem::usage(Code::OtherSystem, what);
+        problems.push(problem.help("leave it out: it is computed from the binaries"));
+    }
+}
+
+/// The mode that is asked for, else the one that the build says.
+pub(super) fn mode(catalog: &Catalog, request: &Request) -> Mode {
+    request.mode.unwrap_or(if catalog.build.kpack_split { Mode::Kpack } else { Mode::Legacy })
+}
+
+/// The version that is asked for, else the one that the build has for packages, else a development
+/// version of the artifacts' own.
+fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
+    if let Some(version) = &request.version {
+        return Ok(version.clone());
+    }
+    let impossible = |e: VersionError| {
+        Problem::error(Code::ImpossibleVersion, e.to_string())
+            .help("versions are like 7.10.0, 7.10.0rc1 or 7.10.0.dev0+abc (PEP 440)")
+    };
+    if let Some(text) = &catalog.build.package_version {
+        return text.parse().map_err(impossible);
+    }
+    let Some(text) = catalog.build.version.as_deref() else {
+        return Err(Problem::usage(
+            Code::ImpossibleVersion,
+            "the version of the packages is not known",
+        )
+        .help("give it: --version 7.2.0"));
+    };
+    let own: Result<Version, VersionError> = text.parse();
+    own.map(|version| version.development()).map_err(impossible)
+}
+
+/// The levels above what is built that artifacts are there for.
+fn levels(
+    manifest: &Manifest,
+    catalog: &Catalog,
+    mode: Mode,
+    built: &[String],
+) -> BTreeMap<String, BTreeSet<ArtifactName>> {
+    let mut levels: BTreeMap<String, BTreeSet<ArtifactName>> = BTreeMap::new();
+    if mode == Mode::Kpack {
+        let above: BTreeSet<&str> =
+            built.iter().flat_map(|isa| manifest.families.above(isa)).collect();
+        for id in catalog.artifacts.iter().map(|a| &a.id) {
+            if above.contains(id.family.base()) {
+                levels.entry(id.family.base().to_owned()).or_default().insert(id.name.clone());
+            }
+        }
+    }
+    levels
+}
+
+/// What becomes part of names has to fit into them.
+fn check_names(request: &Request, problems: &mut Problems) {
+    if !request.suffix.chars().all(is_word) {
+        problems.push(
+            Problem::usage(
+                Code::ImpossibleName,
+                format!(
+                    "--version-suffix: `{}` cannot end the name of a Python package",
+                    request.suffix
+                ),
+            )
+            .help("use letters, digits and `_`"),
+        );
+    }
+}
+
+/// Every family that an artifact was built for has to be declared.
+fn check_families(manifest: &Manifest, catalog: &Catalog, problems: &mut Problems) {
+    let families: BTreeSet<(&str, &ArtifactId)> =
+        catalog.artifacts.iter().map(|a| (a.id.family.base(), &a.id)).collect();
+    let mut seen = BTreeSet::from(["generic"]);
+    for (family, id) in families {
+        let known = || manifest.families.is_on_axis(family);
+        if seen.insert(family) && manifest.families.expand(family).is_empty() && !known() {
+            let hint = nearest(family, manifest.families.names())
+                .map(|n| format!(" (is it `{n}`?)"))
+                .unwrap_or_default();
+            problems.push(
+                Problem::error(
+                    Code::UnknownTarget,
+                    format!("artifact `{id}` is for `{family}`, which is no family and no ISA of families.kdl{hint}"),
+                )
+                .help(format!("declare it there: isa \"{family}\" product=\"…\"")),
+            );
+        }
+    }
+}
+
+/// The targets that device artifacts are there for: ISAs without features, or families.
+fn targets_there(manifest: &Manifest, catalog: &Catalog, target: Target) -> Vec<String> {
+    let takers: Vec<_> = manifest
+        .packages
+        .values()
+        .filter(|p| p.distribution_for(target).is_some_and(|d| d.per.is_by_gpu()))
+        .collect();
+    let taken =
+        |id: &ArtifactId| takers.iter().any(|p| p.artifacts.iter().any(|r| *r.name == id.name));
+    let ids =
+        catalog.artifacts.iter().map(|a| &a.id).filter(|id| !id.family.is_generic() && taken(id));
+    let ids = ids.filter(|id| !manifest.families.is_on_axis(id.family.base()));
+    let mut there: Vec<String> =
+        ids.map(|id| manifest.families.home(&id.family).to_owned()).collect();
+    if target.mode == Mode::Kpack {
+        there.retain(|t| manifest.families.isas.keys().any(|isa| isa.as_str() == t));
+    }
+    sort(&mut there);
+    there.dedup();
+    there
+}
+
+/// The targets that a list from the command line stands for.
+fn expand(
+    manifest: &Manifest,
+    mode: Mode,
+    of: System,
+    list: &[String],
+    there: &[String],
+    problems: &mut Problems,
+) -> Vec<String> {
+    let mut targets = Vec::new();
+    for name in list {
+        let base = manifest.families.package_of(name);
+        let isas: Vec<String> =
+            manifest.families.expand(base).into_iter().map(String::from).collect();
+        if isas.is_empty() {
+            let hint = nearest(base, manifest.families.names()).map_or_else(
+                || "families.kdl lists the families and ISAs there are".to_owned(),
+                |n| {
+                    format!(
+                        "did you mean `{n}`? families.kdl lists the families and ISAs there are"
+                    )
+                },
+            );
+            problems.push(
+                Problem::usage(
+                    Code::UnknownTarget,
+                    format!("--{}-amdgpu-families: `{name}` is no family and no ISA", of.as_str()),
+                )
+                .help(hint),
+            );
+        } else if mode == Mode::Kpack {
+            targets.extend(isas);
+        } else if there.iter().any(|t| t == base) {
+            targets.push(base.to_owned());
+        } else {
+            // An ISA stands for the family that was built with it.
+            let family =
+                there.iter().find(|family| isas.iter().all(|isa| is_in(manifest, isa, family)));
+            targets.push(family.cloned().unwrap_or_else(|| base.to_owned()));
+        }
+    }
+    sort(&mut targets);
+    targets.dedup();
+    targets
+}
+
+fn is_in(manifest: &Manifest, isa: &str, family: &str) -> bool {
+    manifest.families.expand(family).iter().any(|i| i.as_str() == isa)
+}
+
+/// The ISAs that the build says it is for, without features, and each as it is packaged.
+fn said(manifest: &Manifest, catalog: &Catalog) -> Vec<String> {
+    let home = |target: &String| manifest.families.package_of(target).to_owned();
+    let mut said: Vec<String> = catalog.build.targets.iter().map(home).collect();
+    sort(&mut said);
+    said.dedup();
+    said
+}
+
+/// What wheels are built for: what was asked for, else what the build says, else what is there. All of it has to be there.
+fn built(
+    mode: Mode,
+    asked: Option<&Vec<String>>,
+    said: &[String],
+    there: &[String],
+    problems: &mut Problems,
+) -> Vec<String> {
+    let (wanted, who) = match (asked, mode) {
+        (Some(asked), _) => (asked.clone(), "asked for"),
+        (None, Mode::Kpack) if !said.is_empty() => (said.to_vec(), "what the build says it is for"),
+        (None, Mode::Kpack | Mode::Legacy) => (there.to_vec(), "there"),
+    };
+    let missing: Vec<&str> =
+        wanted.iter().filter(|w| !there.contains(w)).map(String::as_str).collect();
+    if !missing.is_empty() {
+        let found = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
+        problems
+            .push(Problem::error(Code::MissingTarget, format!("no artifact for {}, which is {who}", missing.join(", "))).help(format!(
+                "device artifacts are there for: {found}; ask for those with --linux-amdgpu-families, or add the artifacts"
+            )));
+    }
+    wanted.into_iter().filter(|target| there.contains(target)).collect()
+}

@@ -1,0 +1,189 @@
+//! Files that no package takes: dropped for a reason, allowed for now, or at fault.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::directory;
+use super::install_tree::Item;
+use super::select::{in_scope, is_about};
+use super::targets::Targets;
+use crate::Dropped;
+use crate::catalog::{Artifact, ArtifactId, Catalog, CatalogEntry, EntryKind};
+use base::source::{Code, Problem, Problems};
+use manifest::{AllowUnownedRule, DropRule, Manifest};
+
+mod allowed;
+mod cause;
+mod group;
+mod remedy;
+mod report;
+
+pub(super) use cause::{Cause, Causes};
+pub(super) use report::{Ownership, check};
+
+/// A file that no package takes and no rule drops.
+#[derive(Clone, Copy)]
+pub(super) struct Left<'a> {
+    pub item: Item<'a>,
+    /// The rule that allows it.
+    pub allowed: Option<&'a AllowUnownedRule>,
+}
+
+/// Files that no package takes, of artifacts for anything that is built.
+pub(super) struct Leftover<'a> {
+    pub unowned: Vec<Left<'a>>,
+    /// One for each drop rule that counts, in the order of the file.
+    pub dropped: Vec<Dropped>,
+    /// Rules that drop nothing.
+    pub problems: Problems,
+}
+
+/// Goes by the first drop rule that fits; `selected` is what some package takes.
+pub(super) fn find<'a>(
+    manifest: &'a Manifest,
+    catalog: &'a Catalog,
+    targets: &Targets,
+    selected: &HashSet<*const CatalogEntry>,
+) -> Leftover<'a> {
+    let mut counts: BTreeMap<usize, (usize, u64)> = BTreeMap::new();
+    let mut unowned = Vec::new();
+    let left = |entry: &&CatalogEntry| {
+        !matches!(entry.kind, EntryKind::Directory)
+            && !selected.contains(&std::ptr::from_ref(*entry))
+    };
+    for artifact in catalog.artifacts.iter().filter(|a| is_built(manifest, &a.id, targets)) {
+        for entry in artifact.entries.iter().filter(left) {
+            match first(manifest, artifact, entry) {
+                Some(index) => {
+                    let (files, size) = counts.entry(index).or_default();
+                    (*files, *size) = (*files + 1, *size + entry.size());
+                }
+                None => unowned.push(Left {
+                    item: Item { artifact, entry },
+                    allowed: allowing(manifest, artifact, entry),
+                }),
+            }
+        }
+    }
+    let rules = || manifest.drops.iter().enumerate();
+    let dropped = rules().map(|(index, rule)| {
+        let (files, size) = counts.get(&index).copied().unwrap_or_default();
+        Dropped { rule: rule.glob.place.to_string(), reason: rule.reason.clone(), files, size }
+    });
+    let dropped: Vec<Dropped> = dropped.filter(|d| d.files > 0).collect();
+    let idle =
+        rules().filter(|(index, rule)| !counts.contains_key(index) && rule.optional.is_none());
+    // To find what was meant takes a look at every path; others show when these are mended.
+    let idle = idle.filter_map(|(_, rule)| idle_drop(rule, catalog, selected)).take(MOST_IDLE);
+    let mut problems = Problems::new();
+    idle.for_each(|problem| problems.push(problem));
+    Leftover { unowned, dropped, problems }
+}
+
+/// The rule that drops an entry, when no package takes it.
+pub(super) fn dropping<'m>(manifest: &'m Manifest, item: &Item<'_>) -> Option<&'m DropRule> {
+    first(manifest, item.artifact, item.entry).map(|index| &manifest.drops[index])
+}
+
+/// The rule by which an entry that is in no package is dropped: those that count everywhere have
+/// been asked before any package was.
+fn first(manifest: &Manifest, artifact: &Artifact, entry: &CatalogEntry) -> Option<usize> {
+    let counts = |rule: &DropRule| in_scope(rule, artifact);
+    let matching = manifest.drops.matching(&entry.path).filter(|(_, rule)| counts(rule));
+    matching.min_by_key(|(index, rule)| (!rule.everywhere, *index)).map(|(index, _)| index)
+}
+
+/// The first rule that lets an entry be in no package.
+fn allowing<'m>(
+    manifest: &'m Manifest,
+    artifact: &Artifact,
+    entry: &CatalogEntry,
+) -> Option<&'m AllowUnownedRule> {
+    let mut matching = manifest.allowed_unowned.matching(&entry.path).map(|(_, rule)| rule);
+    matching.find(|rule| is_about(rule.artifact.as_ref(), rule.component, artifact))
+}
+
+/// Whether something that is built can take the artifact.
+fn is_built(manifest: &Manifest, id: &ArtifactId, targets: &Targets) -> bool {
+    id.family.is_generic() || targets.builds(manifest.families.home(&id.family))
+}
+
+/// How many rules that drop nothing are told in one run.
+const MOST_IDLE: usize = 100;
+
+/// What is wrong with a rule that drops nothing; `None` when it would in a build for other targets.
+fn idle_drop(
+    rule: &DropRule,
+    catalog: &Catalog,
+    selected: &HashSet<*const CatalogEntry>,
+) -> Option<Problem> {
+    let scope: Vec<&Artifact> = catalog.artifacts.iter().filter(|a| in_scope(rule, a)).collect();
+    let matched: Vec<(&Artifact, &CatalogEntry)> = scope
+        .iter()
+        .flat_map(|a| a.entries.iter().map(move |e| (*a, e)))
+        .filter(|(_, e)| !matches!(e.kind, EntryKind::Directory) && rule.glob.matches(&e.path))
+        .collect();
+    let taken = matched.iter().find(|(_, entry)| selected.contains(&std::ptr::from_ref(*entry)));
+    let (label, help) = match (taken, matched.is_empty(), scope.is_empty()) {
+        (Some((artifact, entry)), ..) => (
+            format!("packages take what it matches, such as `{}` of {}", entry.path, artifact.id),
+            IN_PACKAGES.to_owned(),
+        ),
+        (None, false, _) => return None,
+        (None, true, true) => {
+            ("no artifact of this name and component is there".to_owned(), REMEDY.to_owned())
+        }
+        (None, true, false) => {
+            let directory = directory::matched(&rule.glob, scope.iter().flat_map(|a| &a.entries));
+            let nothing = || "no path of these artifacts matches".to_owned();
+            directory::told(directory, &rule.glob, REMEDY, nothing)
+        }
+    };
+    Some(
+        Problem::error(Code::MatchesNothing, format!("`{}` drops nothing", rule.glob.as_str()))
+            .label(&rule.glob.place, label)
+            .help(help),
+    )
+}
+
+/// What to do about a rule that drops nothing.
+const REMEDY: &str = "correct the rule, remove the line, or say why it can be so: optional=\"…\"";
+/// The same for one that only packages stand in the way of.
+const IN_PACKAGES: &str = "add everywhere=#true to leave such files out of every package, correct \
+                           the rule, or remove the line";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::tests::{Given, runtime};
+
+    #[test]
+    fn a_rule_drops_nothing_where_packages_take_what_it_matches_or_nothing_does() {
+        let entries = "a_lib_generic f text f\na_lib_gfx942 g text g";
+        let cases = [
+            (
+                "drop \"f\" reason=\"-\"",
+                true,
+                Some("packages take what it matches, such as `f` of a_lib_generic"),
+            ),
+            ("drop \"f\" reason=\"-\"", false, None),
+            ("drop \"g\" reason=\"-\"", true, None),
+            ("drop \"h\" reason=\"-\"", true, Some("no path of these artifacts matches")),
+            (
+                "drop \"f\" reason=\"-\" artifact=\"b\"",
+                true,
+                Some("no artifact of this name and component is there"),
+            ),
+        ];
+        for (line, takes, expected) in cases {
+            let packages = [runtime("core", "artifact \"a\" \"lib\""), format!("{line}\n")];
+            let given = Given::new(&packages, entries);
+            let taken = &given.catalog.artifacts[0].entries[0];
+            assert_eq!(taken.path.as_str(), "f");
+            let selected = HashSet::from_iter(takes.then_some(std::ptr::from_ref(taken)));
+            let rule = given.manifest.drops.iter().next().unwrap();
+            let problem = idle_drop(rule, &given.catalog, &selected);
+            let label = problem.as_ref().map(|problem| problem.labels()[0].1.as_str());
+            assert_eq!(label, expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Warnings of files that a manifest allows to be in no package.
+
+use super::Left;
+use base::source::{Code, Problem, Problems};
+use base::text::{counted, human_size};
+use manifest::{AllowUnownedRule, Manifest};
+
+/// A warning for each line that allows files, and for each that is about none.
+pub(super) fn warnings(manifest: &Manifest, unowned: &[Left<'_>]) -> Problems {
+    let mut problems = Problems::new();
+    for rule in manifest.allowed_unowned.iter() {
+        let by = |left: &&Left<'_>| left.allowed.is_some_and(|other| std::ptr::eq(other, rule));
+        let files: Vec<&Left<'_>> = unowned.iter().filter(by).collect();
+        if !files.is_empty() {
+            problems.push(warning(rule, &files));
+        } else if rule.optional.is_none() {
+            problems.push(idle(rule));
+        }
+    }
+    problems
+}
+
+fn warning(rule: &AllowUnownedRule, files: &[&Left<'_>]) -> Problem {
+    let bytes = human_size(files.iter().map(|left| left.item.entry.size()).sum());
+    let are = if files.len() == 1 { "is" } else { "are" };
+    let what = format!("{} ({bytes}) {are} in no package", counted(files.len(), "file"));
+    Problem::warning(Code::UnownedFiles, what)
+        .label(&rule.glob.place, format!("allowed: {}", rule.reason))
+        .of_fact(rule.glob.place.to_string())
+        .help("take them in a package or on a `drop` line, then remove this line")
+}
+
+fn idle(rule: &AllowUnownedRule) -> Problem {
+    let what = format!("`allow-unowned \"{}\"` allows nothing", rule.glob.as_str());
+    Problem::warning(Code::MatchesNothing, what)
+        .label(&rule.glob.place, "every file that it matches is in a package or dropped")
+        .help("remove the line, or say why it can be so: optional=\"…\"")
+}

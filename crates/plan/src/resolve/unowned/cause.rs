@@ -1,0 +1,200 @@
+//! Cause of a file that is in no package: the line that keeps it out, or the line that is not there.
+
+use std::collections::BTreeMap;
+
+use super::super::install_tree::Item;
+use super::super::resolved_dist::ResolvedDist;
+use super::super::select::{Refusal, Refusals};
+use crate::catalog::{Artifact, ArtifactId, CatalogEntry};
+use base::source::Place;
+use base::target::Target;
+use manifest::{ArtifactRule, Manifest, Package, PackageKind};
+
+/// Why a file is in no package.
+#[derive(Clone, Copy)]
+pub(in crate::resolve) enum Cause<'a> {
+    /// A line of this package keeps it out.
+    Refused(&'a Package, Refusal<'a>),
+    /// A devel package does not take the artifacts of a package that names this one.
+    NotInherited { devel: &'a Package, of: &'a Package },
+    /// The line that names it counts in another mode, on another system, or in no distribution.
+    OtherTarget(&'a Place),
+    /// The line takes what the artifact has for other targets; `room` is a package for this target.
+    OtherFamily { line: &'a Place, room: Option<&'a Package> },
+    /// No line names the artifact; `room` is a devel package.
+    Unnamed { room: Option<&'a Package> },
+}
+
+/// The rank of a line that names other components of an artifact.
+pub(super) const NAMES_OTHERS: u8 = 7;
+
+impl<'a> Cause<'a> {
+    /// The order in which causes are blamed, when there are several: the most deliberate line first.
+    pub fn rank(&self) -> u8 {
+        match self {
+            Self::Refused(_, Refusal::WithoutArtifact(_)) => 0,
+            Self::Refused(_, Refusal::WithoutComponent(_)) => 1,
+            Self::NotInherited { .. } => 2,
+            Self::Refused(_, Refusal::Excluded(_)) => 3,
+            Self::Refused(_, Refusal::NotIncluded(_)) => 4,
+            Self::OtherTarget(..) => 5,
+            Self::OtherFamily { .. } => 6,
+            Self::Refused(_, Refusal::OtherComponents(_)) => NAMES_OTHERS,
+            Self::Unnamed { .. } => NAMES_OTHERS + 1,
+        }
+    }
+
+    /// The line to blame, or the package that lacks one.
+    pub fn place(&self) -> Option<&'a Place> {
+        match *self {
+            Self::Refused(_, refusal) => Some(refusal.place()),
+            Self::NotInherited { devel, .. } => {
+                Some(devel.artifacts_of.first().map_or(&devel.name.place, |of| &of.place))
+            }
+            Self::OtherTarget(line) | Self::OtherFamily { line, .. } => Some(line),
+            Self::Unnamed { room } => room.map(|package| &package.name.place),
+        }
+    }
+
+    /// The cause in a few words, as a plan has it.
+    pub fn told(&self, id: &ArtifactId) -> String {
+        match *self {
+            Self::Refused(_, Refusal::Excluded(place)) => format!("excluded by {place}"),
+            Self::Refused(of, Refusal::NotIncluded(_)) => {
+                format!("no include line of `{}` matches it", of.name.value)
+            }
+            Self::Refused(
+                of,
+                Refusal::WithoutArtifact(place) | Refusal::WithoutComponent(place),
+            ) => format!("left out of `{}` by {place}", of.name.value),
+            Self::Refused(_, Refusal::OtherComponents(place)) => {
+                format!("{place} names other components of `{}`", id.name)
+            }
+            Self::NotInherited { devel, of } => {
+                format!("`{}` does not take the artifacts of `{}`", devel.name.value, of.name.value)
+            }
+            Self::OtherTarget(place) => {
+                format!("{place} counts in another mode or on another system")
+            }
+            Self::OtherFamily { .. } => {
+                format!("no package for {} takes `{}` `{}`", id.family, id.name, id.component)
+            }
+            Self::Unnamed { .. } => format!("no line takes artifact `{}`", id.name),
+        }
+    }
+}
+
+/// Finds the causes of files that no package takes.
+pub(in crate::resolve) struct Causes<'a> {
+    /// The manifest as it counts for the target.
+    manifest: &'a Manifest,
+    /// The manifest with the lines for all targets.
+    whole: &'a Manifest,
+    target: Target,
+    dists: &'a [ResolvedDist<'a>],
+    /// Known refusals, by artifact.
+    known: BTreeMap<&'a ArtifactId, Vec<(&'a Package, Refusals<'a>)>>,
+}
+
+impl<'a> Causes<'a> {
+    pub fn new(
+        manifest: &'a Manifest,
+        whole: &'a Manifest,
+        target: Target,
+        dists: &'a [ResolvedDist<'a>],
+    ) -> Self {
+        Self { manifest, whole, target, dists, known: BTreeMap::new() }
+    }
+
+    /// All causes of a file, the one to blame first.
+    pub fn of(&mut self, item: &Item<'a>) -> Vec<Cause<'a>> {
+        let mut causes: Vec<Cause<'a>> = self.refused(item.artifact, item.entry);
+        let id = &item.artifact.id;
+        causes.extend(self.not_inherited(id));
+        if causes.iter().all(|cause| cause.rank() >= NAMES_OTHERS) {
+            causes.extend(self.other_target(id));
+            causes.extend(self.other_family(id));
+        }
+        if causes.is_empty() {
+            let room = self.manifest.packages.values().find(|p| p.kind == PackageKind::Devel);
+            causes.push(Cause::Unnamed { room: room.filter(|p| p.distribution().is_some()) });
+        }
+        causes.sort_by_key(Cause::rank);
+        causes
+    }
+
+    fn refused(&mut self, artifact: &'a Artifact, entry: &CatalogEntry) -> Vec<Cause<'a>> {
+        let (manifest, dists) = (self.manifest, self.dists);
+        let refusals = self.known.entry(&artifact.id).or_insert_with(|| {
+            let mut all: Vec<(&Package, Refusals<'_>)> = Vec::new();
+            for dist in dists.iter().filter(|dist| has_files(dist) && dist.fits(&artifact.id)) {
+                if !all.iter().any(|(package, _)| std::ptr::eq(*package, dist.package)) {
+                    all.push((dist.package, Refusals::new(manifest, dist, artifact)));
+                }
+            }
+            all
+        });
+        let of = |(package, refusals): &(&'a Package, Refusals<'a>)| {
+            Some(Cause::Refused(package, refusals.of(entry)?))
+        };
+        refusals.iter().filter_map(of).collect()
+    }
+
+    /// A devel package that would take the artifact with those of a package that names it.
+    fn not_inherited(&self, id: &ArtifactId) -> Option<Cause<'a>> {
+        let devel = self.dists.iter().filter(|dist| dist.fits(id)).map(|dist| dist.package);
+        let devel = devel.filter(|package| package.kind == PackageKind::Devel);
+        let names = |package: &Package| package.artifacts.iter().any(|r| *r.name == id.name);
+        let mut lacking = devel.filter(|devel| {
+            let inherits =
+                |of: &Package| devel.artifacts_of.iter().any(|name| name.value == of.name.value);
+            let through = |of: &Package| inherits(of) && names(of);
+            !devel.artifacts_of.is_empty()
+                && !names(devel)
+                && !self.manifest.packages.values().any(through)
+        });
+        let devel = lacking.next()?;
+        let of = self.manifest.packages.values().find(|package| names(package))?;
+        Some(Cause::NotInherited { devel, of })
+    }
+
+    /// A line that would take it and does not count for the target.
+    fn other_target(&self, id: &ArtifactId) -> Option<Cause<'a>> {
+        self.whole.packages.values().find_map(|package| {
+            let built = package.distribution_for(self.target).is_some();
+            let idle =
+                |rule: &&ArtifactRule| takes(rule, id) && !(built && rule.when.holds(self.target));
+            let rule = package.artifacts.iter().find(idle)?;
+            Some(Cause::OtherTarget(&rule.name.place))
+        })
+    }
+
+    /// A line that takes this component for other targets alone.
+    fn other_family(&self, id: &ArtifactId) -> Option<Cause<'a>> {
+        let (of, line) = self.manifest.packages.values().find_map(|package| {
+            let rule = package.artifacts.iter().find(|rule| takes(rule, id))?;
+            package.distribution().map(|_| (package, &rule.name.place))
+        })?;
+        let fitting = || {
+            self.dists
+                .iter()
+                .filter(|dist| !id.family.is_generic() && has_files(dist) && dist.fits(id))
+                .map(|dist| dist.package)
+        };
+        let overlays = |package: &&Package| {
+            package.overlay.as_ref().is_some_and(|owner| owner.value == of.name.value)
+        };
+        let room = fitting().find(overlays).or_else(|| fitting().next());
+        Some(Cause::OtherFamily { line, room })
+    }
+}
+
+/// Whether a line takes this component of the artifact.
+fn takes(rule: &ArtifactRule, id: &ArtifactId) -> bool {
+    *rule.name == id.name
+        && (rule.components.is_empty() || rule.components.iter().any(|c| **c == id.component))
+}
+
+fn has_files(dist: &ResolvedDist<'_>) -> bool {
+    matches!(dist.package.kind, PackageKind::Runtime | PackageKind::Devel)
+}

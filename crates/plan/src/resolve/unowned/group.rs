@@ -1,0 +1,103 @@
+//! Files that are in no package for one cause, together.
+
+use std::collections::BTreeSet;
+
+use super::super::install_tree::Item;
+use super::cause::{Cause, Causes, NAMES_OTHERS};
+use base::names::{ArtifactName, Component, RelPath};
+use base::source::Place;
+
+/// Files of one cause.
+pub(super) struct Group<'a> {
+    pub cause: Cause<'a>,
+    pub items: Vec<Item<'a>>,
+    /// What else keeps some of them out, each line once.
+    pub others: Vec<Cause<'a>>,
+}
+
+/// The groups, in the order of their first files.
+pub(super) fn groups<'a>(
+    items: impl Iterator<Item = Item<'a>>,
+    causes: &mut Causes<'a>,
+) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for item in items {
+        let mut all = causes.of(&item).into_iter();
+        let Some(cause) = all.next() else { continue };
+        let index = groups.iter().position(|g| is_same(&g.cause, &cause, (g.items[0], item)));
+        let index = index.unwrap_or_else(|| {
+            groups.push(Group { cause, items: Vec::new(), others: Vec::new() });
+            groups.len() - 1
+        });
+        let group = &mut groups[index];
+        group.items.push(item);
+        // That a line names other components says nothing beside a line that keeps files out.
+        for other in all.filter(|other| other.rank() < NAMES_OTHERS) {
+            if !group.others.iter().any(|known| at(known.place()) == at(other.place())) {
+                group.others.push(other);
+            }
+        }
+    }
+    groups
+}
+
+/// Whether two files are in no package for one cause: one line, or one kind of line that is not there.
+fn is_same(one: &Cause<'_>, other: &Cause<'_>, (a, b): (Item<'_>, Item<'_>)) -> bool {
+    if one.rank() != other.rank() {
+        return false;
+    }
+    match (one, other) {
+        (Cause::Unnamed { .. }, Cause::Unnamed { .. }) => true,
+        (Cause::NotInherited { of, .. }, Cause::NotInherited { of: other, .. }) => {
+            of.name.value == other.name.value
+        }
+        // Of components that no line names, each is a matter of its own.
+        _ if one.rank() == NAMES_OTHERS => a.artifact.id.component == b.artifact.id.component,
+        _ => at(one.place()) == at(other.place()),
+    }
+}
+
+/// What tells places apart.
+fn at(place: Option<&Place>) -> Option<(&str, usize)> {
+    place.map(|place| (place.source().name(), place.start()))
+}
+
+impl<'a> Group<'a> {
+    pub fn artifacts(&self) -> BTreeSet<&'a ArtifactName> {
+        self.items.iter().map(|item| &item.artifact.id.name).collect()
+    }
+
+    /// The component, if it is the same of all.
+    pub fn component(&self) -> Option<Component> {
+        let first = self.items.first()?.artifact.id.component;
+        self.items.iter().all(|item| item.artifact.id.component == first).then_some(first)
+    }
+
+    /// The targets that its files are for.
+    pub fn families(&self) -> BTreeSet<&'a str> {
+        let ids = self.items.iter().map(|item| &item.artifact.id);
+        ids.filter(|id| !id.family.is_generic()).map(|id| id.family.as_str()).collect()
+    }
+
+    /// The word for its files.
+    pub fn them(&self) -> &'static str {
+        if self.items.len() == 1 { "it" } else { "them" }
+    }
+
+    pub fn size(&self) -> u64 {
+        self.items.iter().map(|item| item.entry.size()).sum()
+    }
+
+    /// The directory that has all of them.
+    pub fn directory(&self) -> Option<RelPath> {
+        let mut parents = self.items.iter().map(|item| item.entry.path.parent());
+        let mut common = parents.next()??;
+        for parent in parents {
+            let parent = parent?;
+            while parent != common && parent.below(&common).is_none() {
+                common = common.parent()?;
+            }
+        }
+        Some(common)
+    }
+}

@@ -1,0 +1,115 @@
+//! The lines that put files into a package, or say why they are in none.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::cause::Cause;
+use super::group::Group;
+use crate::resolve::select::Refusal;
+use base::names::{ArtifactName, Component, RelPath};
+use manifest::PackageKind;
+
+/// How many artifacts get a line of their own.
+const LINES: usize = 6;
+
+/// What to write about files that are in no package.
+pub(super) fn of(group: &Group<'_>) -> String {
+    if let Cause::Unnamed { room } = group.cause {
+        return unnamed(group, room.map(|package| package.name.value.as_str()));
+    }
+    match drop_line(group) {
+        Some(drop) => {
+            format!("{}, or drop {} with a reason: {drop}", taking(group), group.them())
+        }
+        None => taking(group),
+    }
+}
+
+/// The line that takes the files, or the change that does.
+fn taking(group: &Group<'_>) -> String {
+    match group.cause {
+        Cause::Refused(of, Refusal::NotIncluded(_)) => {
+            format!("write in package `{}`: include \"{}\"", of.name.value, glob(group))
+        }
+        Cause::Refused(_, Refusal::OtherComponents(_)) => {
+            let first = &group.items[0].artifact.id;
+            format!("add \"{}\" to the line of artifact `{}`", first.component, first.name)
+        }
+        Cause::Refused(..) => format!("remove the line, take {} in another package", group.them()),
+        Cause::NotInherited { devel, of } => {
+            format!("write in package `{}`: artifacts-of \"{}\"", devel.name.value, of.name.value)
+        }
+        Cause::OtherTarget(..) => "let the line count here too".to_owned(),
+        Cause::OtherFamily { room: Some(room), .. } => {
+            let lines: Vec<String> =
+                names(group).map(|name| artifact_line(group, name, room.kind)).collect();
+            format!("write in package `{}`: {}", room.name.value, lines.join("; "))
+        }
+        Cause::OtherFamily { room: None, .. } => {
+            format!("take {} in a package with a distribution for each target", group.them())
+        }
+        Cause::Unnamed { .. } => format!("take {} in a package", group.them()),
+    }
+}
+
+/// Lines for artifacts that no line names.
+fn unnamed(group: &Group<'_>, room: Option<&str>) -> String {
+    let kind = if room.is_some() { PackageKind::Devel } else { PackageKind::Runtime };
+    let place =
+        room.map_or_else(|| "in a package".to_owned(), |name| format!("in package `{name}`"));
+    let takes: Vec<String> = names(group).map(|name| artifact_line(group, name, kind)).collect();
+    let drops = names(group).map(|name| format!("drop \"**\" artifact=\"{name}\" reason=\"…\""));
+    let drops: Vec<String> = drops.collect();
+    let (takes, drops) = (takes.join("; "), drops.join("; "));
+    format!("write {place}: {takes}, or drop {} with a reason: {drops}", group.them())
+}
+
+/// The artifacts that get a line.
+fn names<'g>(group: &'g Group<'_>) -> impl Iterator<Item = &'g ArtifactName> {
+    group.artifacts().into_iter().take(LINES)
+}
+
+fn artifact_line(group: &Group<'_>, name: &ArtifactName, kind: PackageKind) -> String {
+    let mut line = format!("artifact \"{name}\"");
+    if kind == PackageKind::Runtime {
+        let of = group.items.iter().map(|item| &item.artifact.id).filter(|id| id.name == *name);
+        let components: BTreeSet<Component> = of.map(|id| id.component).collect();
+        for component in components {
+            let _ = write!(line, " \"{component}\"");
+        }
+    }
+    line
+}
+
+/// The line that drops all files of the group; none where it would drop whatever is in no package.
+fn drop_line(group: &Group<'_>) -> Option<String> {
+    let (glob, artifacts, component) = (glob(group), group.artifacts(), group.component());
+    let artifact = artifacts.first().filter(|_| artifacts.len() == 1);
+    if glob == "**" && artifact.is_none() && component.is_none() {
+        return None;
+    }
+    let artifact = artifact.map_or_else(String::new, |name| format!(" artifact=\"{name}\""));
+    let component = component.map_or_else(String::new, |c| format!(" component=\"{c}\""));
+    Some(format!("drop \"{glob}\"{artifact}{component} reason=\"…\""))
+}
+
+/// The glob of a line about all files of the group.
+fn glob(group: &Group<'_>) -> String {
+    match group.cause {
+        Cause::Refused(_, Refusal::Excluded(place)) => place.text().trim_matches('"').to_owned(),
+        Cause::Refused(_, Refusal::NotIncluded(_)) => near(group),
+        _ => "**".to_owned(),
+    }
+}
+
+/// The only path, or the directory that has all.
+fn near(group: &Group<'_>) -> String {
+    let plain = |path: &RelPath| !path.as_str().contains(['*', '?', '[', ']', '{', '}', '"', '\\']);
+    match group.items.as_slice() {
+        [one] if plain(&one.entry.path) => one.entry.path.to_string(),
+        _ => match group.directory().filter(plain) {
+            Some(directory) => format!("{directory}/**"),
+            None => "**".to_owned(),
+        },
+    }
+}

@@ -1,0 +1,235 @@
+//! Faults of a plan that leaves files out of every package.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::super::links::Filled;
+use super::super::place::Placed;
+use super::super::select::Refusal;
+use super::super::unused_rules;
+use super::cause::{Cause, Causes};
+use super::group::{self, Group};
+use super::{Left, allowed, remedy};
+use crate::Unowned;
+use crate::catalog::Catalog;
+use base::names::{ArtifactName, Component, PackageName};
+use base::source::{Capped, Code, Place, Problem, Problems};
+use base::text::{counted, human_size};
+use binary::BinaryKind;
+use manifest::Manifest;
+
+/// How many files are named.
+const FILES: usize = 2;
+/// How many names of artifacts or targets a message has.
+const NAMES: usize = 4;
+/// How many further lines are shown.
+const OTHERS: usize = 2;
+
+/// What ownership is judged by.
+pub(in crate::resolve) struct Ownership<'r, 'a> {
+    pub manifest: &'a Manifest,
+    pub catalog: &'a Catalog,
+    pub filled: &'r [Filled<'a>],
+    /// Whether files in no package are a warning.
+    pub allow: bool,
+    /// Other faults of the plan: files that they keep out of packages are not reported again.
+    pub known: &'r Problems,
+}
+
+/// The files in no package as a plan lists them, and what is wrong with that.
+pub(in crate::resolve) fn check<'a>(
+    ownership: &Ownership<'_, 'a>,
+    unowned: &[Left<'a>],
+    causes: &mut Causes<'a>,
+) -> (Vec<Unowned>, Problems) {
+    let listed = unowned.iter().map(|left| listed(left, causes)).collect();
+    let mut problems = allowed::warnings(ownership.manifest, unowned);
+    let meant = ownership.meant();
+    let at_fault = unowned.iter().filter(|left| left.allowed.is_none()).map(|left| left.item);
+    let at_fault = at_fault.filter(|item| !meant.contains(&item.artifact.id.name));
+    let mut groups = group::groups(at_fault, causes);
+    let blamed = ownership.blamed();
+    groups.retain(|group| !lines(&group.cause).any(|place| blamed.contains(&at(place))));
+    if groups.is_empty() || ownership.lacks_targets() {
+        return (listed, problems);
+    }
+    let shippers = shippers(ownership.filled);
+    if ownership.allow {
+        problems.push(warning(&groups));
+    } else {
+        let mut capped = Capped::default();
+        for group in &groups {
+            capped.report(|| error(group, &shippers));
+        }
+        problems.extend(capped.into_problems());
+    }
+    (listed, problems)
+}
+
+fn listed<'a>(left: &Left<'a>, causes: &mut Causes<'a>) -> Unowned {
+    let mut cause =
+        || causes.of(&left.item).first().map(|cause| cause.told(&left.item.artifact.id));
+    let reason = match left.allowed {
+        Some(rule) => format!("allowed by {}: {}", rule.glob.place, rule.reason),
+        None => cause().unwrap_or_default(),
+    };
+    Unowned { origin: left.item.origin(), size: left.item.entry.size(), reason }
+}
+
+impl<'a> Ownership<'_, 'a> {
+    /// Artifacts that a line with a mistaken name is probably about.
+    fn meant(&self) -> BTreeSet<&'a ArtifactName> {
+        let packages = self.manifest.packages.values();
+        packages.flat_map(|package| unused_rules::meant(self.catalog, package)).collect()
+    }
+
+    /// Whether targets that the command line names are unknown or lack artifacts: files of others then have no package.
+    fn lacks_targets(&self) -> bool {
+        let codes = [Code::UnknownTarget, Code::MissingTarget];
+        let mut errors = self.known.iter().filter(|problem| problem.is_error());
+        errors.any(|problem| codes.contains(&problem.code()) && problem.labels().is_empty())
+    }
+
+    /// The lines that errors are about.
+    fn blamed(&self) -> HashSet<(String, usize)> {
+        let errors = self.known.iter().filter(|problem| problem.is_error());
+        errors.flat_map(Problem::labels).map(|(place, _)| at(place)).collect()
+    }
+}
+
+fn at(place: &Place) -> (String, usize) {
+    (place.source().name().to_owned(), place.start())
+}
+
+/// The lines that are to blame together.
+fn lines<'a>(cause: &Cause<'a>) -> impl Iterator<Item = &'a Place> {
+    let includes = match cause {
+        Cause::Refused(of, Refusal::NotIncluded(_)) => Some(&of.includes),
+        _ => None,
+    };
+    cause
+        .place()
+        .into_iter()
+        .chain(includes.into_iter().flat_map(|i| i.iter()).map(|r| &r.glob.place))
+}
+
+/// The runtime packages that ship a library of an artifact.
+fn shippers<'a>(filled: &[Filled<'a>]) -> BTreeMap<&'a ArtifactName, &'a PackageName> {
+    let mut shippers = BTreeMap::new();
+    for one in filled {
+        for (placed, _) in one.runtime.placed.values() {
+            if let Placed::File(item) = placed
+                && item.entry.binary().is_some_and(|facts| facts.kind == BinaryKind::Library)
+            {
+                shippers.entry(&item.artifact.id.name).or_insert(&one.dist.package.name.value);
+            }
+        }
+    }
+    shippers
+}
+
+/// The warning in place of all errors.
+fn warning(groups: &[Group<'_>]) -> Problem {
+    let files: usize = groups.iter().map(|group| group.items.len()).sum();
+    let bytes = human_size(groups.iter().map(Group::size).sum());
+    let are = if files == 1 { "is" } else { "are" };
+    let what = format!(
+        "{} ({bytes}) {are} in no package, which --allow-unowned lets pass",
+        counted(files, "file")
+    );
+    let labelled = groups.iter().filter_map(|group| Some((group, group.cause.place()?)));
+    let problem = Problem::warning(Code::UnownedFiles, what).help(
+        "take them in a package, or drop them with a reason: without --allow-unowned, errors name the lines to write",
+    );
+    labelled.take(NAMES).fold(problem, |problem, (group, place)| {
+        problem.label(place, label(&group.cause, Some(group)))
+    })
+}
+
+fn error(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) -> Problem {
+    let are = if group.items.len() == 1 { "is" } else { "are" };
+    let what = format!("{} {are} in no package: {}", subject(group, shippers), first(group));
+    let mut problem = Problem::error(Code::UnownedFiles, what);
+    if let Some(place) = group.cause.place() {
+        problem = problem.label(place, label(&group.cause, Some(group)));
+    }
+    if let Cause::OtherFamily { room: Some(room), .. } = group.cause {
+        let text = format!("no line of `{}` takes {}", room.name.value, group.them());
+        problem = problem.label(&room.name.place, text);
+    }
+    for other in group.others.iter().take(OTHERS) {
+        if let Some(place) = other.place() {
+            problem = problem.label(place, label(other, None));
+        }
+    }
+    problem.help(remedy::of(group))
+}
+
+/// The files, as far as one sentence says what they are.
+fn subject(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) -> String {
+    let artifacts = group.artifacts();
+    let families = group.families();
+    let kind = if families.is_empty() {
+        String::new()
+    } else {
+        format!(" with device code for {}", some(families.iter().copied()))
+    };
+    let of = match artifacts.len() {
+        1 => "artifact",
+        _ => "artifacts",
+    };
+    let names = some(artifacts.iter().map(|name| name.as_str()));
+    let by: BTreeSet<&str> =
+        artifacts.iter().filter_map(|name| shippers.get(*name)).map(|p| p.as_str()).collect();
+    let whose = match by.first() {
+        Some(first)
+            if by.len() == 1 && artifacts.iter().all(|name| shippers.contains_key(*name)) =>
+        {
+            format!(", whose libraries package `{first}` ships,")
+        }
+        _ => String::new(),
+    };
+    let is_dev = families.is_empty() && group.component() == Some(Component::Dev);
+    let files = counted(group.items.len(), if is_dev { "development file" } else { "file" });
+    format!("{files} ({}){kind} of {of} {names}{whose}", human_size(group.size()))
+}
+
+/// The first names, and how many there are besides.
+fn some<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+    let count = names.len();
+    let shown: Vec<String> = names.take(NAMES).map(|name| format!("`{name}`")).collect();
+    match count.saturating_sub(NAMES) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+fn first(group: &Group<'_>) -> String {
+    let shown = group.items.iter().take(FILES);
+    let shown: Vec<String> =
+        shown.map(|item| format!("`{}` of {}", item.entry.path, item.artifact.id)).collect();
+    match group.items.len().saturating_sub(FILES) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// What a line does with the files; `group` has them all, of the line that is to blame.
+fn label(cause: &Cause<'_>, group: Option<&Group<'_>>) -> String {
+    let files = group.map_or_else(|| "some files".to_owned(), |g| counted(g.items.len(), "file"));
+    match *cause {
+        Cause::Refused(of, Refusal::Excluded(_)) => {
+            format!("keeps {files} out of `{}`", of.name.value)
+        }
+        Cause::Refused(of, Refusal::WithoutArtifact(_) | Refusal::WithoutComponent(_)) => {
+            format!("leaves {files} out of `{}`", of.name.value)
+        }
+        Cause::Refused(of, Refusal::NotIncluded(_)) => {
+            format!("no include line of `{}` matches {files}", of.name.value)
+        }
+        Cause::Refused(_, Refusal::OtherComponents(_)) => "names other components".to_owned(),
+        Cause::NotInherited { of, .. } => format!("`{}` is not among these", of.name.value),
+        Cause::OtherTarget(..) => "counts in another mode or on another system".to_owned(),
+        Cause::OtherFamily { .. } => "takes what is for other targets".to_owned(),
+        Cause::Unnamed { .. } => "no line of this package takes it".to_owned(),
+    }
+}

@@ -1,0 +1,295 @@
+//! Rules that match nothing: each is a mistake, unless the manifest says why it can be so.
+
+use std::collections::BTreeSet;
+
+use super::directory;
+use super::select::Matched;
+use crate::catalog::{Artifact, Catalog, CatalogEntry, EntryKind};
+use base::names::{ArtifactName, Component};
+use base::source::{Capped, Code, Problem, Problems, nearest};
+use manifest::{ArtifactRule, Glob, Manifest, Package, PathRule};
+
+/// What to do about a rule that says it has to match.
+const REMEDY: &str =
+    "correct the name, remove the line, or say why it can be absent: optional=\"…\"";
+/// The same for a rule over paths.
+const GLOB_REMEDY: &str =
+    "correct the glob, remove the line, or say why it can be so: optional=\"…\"";
+
+/// The rules of a package that match nothing in any of its distributions.
+pub(super) fn rules(catalog: &Catalog, package: &Package, matched: &Matched<'_>) -> Problems {
+    let mut problems = artifacts(catalog, package, matched);
+    // To find what was meant takes a look at every path: of rules without number, the first are explained.
+    let mut idle = Capped::default();
+    let excused = would_match(catalog, package);
+    let globs = package
+        .includes
+        .iter()
+        .map(|r| ("includes", r))
+        .chain(package.excludes.iter().map(|r| ("excludes", r)));
+    for (what, rule) in globs.filter(|(_, r)| r.optional.is_none() && !matched.used(r)) {
+        if !excused.contains(&std::ptr::from_ref(rule)) {
+            idle.report(|| {
+                let (label, help) = why_no_path(catalog, rule, matched);
+                let (glob, package) = (rule.glob.as_str(), &*package.name);
+                let message = format!("`{glob}` of package `{package}` {what} nothing");
+                Problem::error(Code::MatchesNothing, message)
+                    .label(&rule.glob.place, label)
+                    .help(help)
+            });
+        }
+    }
+    problems.extend(idle.into_problems());
+    problems
+}
+
+/// The artifact rules of a package that match nothing in any of its distributions.
+pub(super) fn artifacts(catalog: &Catalog, package: &Package, matched: &Matched<'_>) -> Problems {
+    let mut problems = Problems::new();
+    for rule in package.artifacts.iter().filter(|r| r.optional.is_none()) {
+        artifact(catalog, rule, matched, &mut problems);
+    }
+    problems
+}
+
+/// Rules that match in artifacts which are probably meant: where an artifact's name is mistaken, what
+/// is in the artifact is not missed a second time.
+fn would_match(catalog: &Catalog, package: &Package) -> BTreeSet<*const PathRule> {
+    let meant = meant(catalog, package);
+    let entries = catalog.artifacts.iter().filter(|a| meant.contains(&a.id.name)).flat_map(files);
+    let lists = [&package.includes, &package.excludes];
+    let rules = entries.flat_map(|entry| lists.map(|list| list.matching(&entry.path))).flatten();
+    rules.map(|(_, rule)| std::ptr::from_ref(rule)).collect()
+}
+
+/// The artifacts that are probably meant by names that no artifact has.
+pub(super) fn meant<'a>(catalog: &'a Catalog, package: &Package) -> BTreeSet<&'a ArtifactName> {
+    let unknown = package
+        .artifacts
+        .iter()
+        .filter(|rule| catalog.artifacts.iter().all(|a| a.id.name != *rule.name));
+    let near = unknown.filter_map(|rule| {
+        nearest(rule.name.as_str(), catalog.artifacts.iter().map(|a| a.id.name.as_str()))
+    });
+    near.filter_map(|name| {
+        catalog.artifacts.iter().find(|a| a.id.name.as_str() == name).map(|a| &a.id.name)
+    })
+    .collect()
+}
+
+/// Whether a package that another inherits from names an artifact that has to be there and is not.
+pub(super) fn inherits_missing(manifest: &Manifest, catalog: &Catalog, package: &Package) -> bool {
+    let inherited = package
+        .artifacts_of
+        .iter()
+        .filter_map(|p| manifest.packages.get(&p.value))
+        .flat_map(|other| &other.artifacts);
+    let mut needed = inherited.filter(|rule| rule.optional.is_none());
+    needed.any(|rule| catalog.artifacts.iter().all(|artifact| artifact.id.name != *rule.name))
+}
+
+/// Whether the package names something that has to be there and is not.
+pub(super) fn lacks_artifact(package: &Package, matched: &Matched<'_>) -> bool {
+    let needed = package.artifacts.iter().filter(|r| r.optional.is_none());
+    let took = |rule: &ArtifactRule, c: Component| matched.took(&rule.name, c);
+    needed.into_iter().any(|rule| match rule.components.as_slice() {
+        [] => Component::ALL.iter().all(|c| !took(rule, *c)),
+        components => components.iter().any(|c| !took(rule, c.value)),
+    })
+}
+
+/// Rules of the whole file that match nothing: licence texts, and components left out of devel packages.
+pub(super) fn elsewhere(manifest: &Manifest, catalog: &Catalog) -> Problems {
+    let mut problems = Problems::new();
+    let entries = || catalog.artifacts.iter().flat_map(files);
+    let told = |glob: &Glob| {
+        let all = catalog.artifacts.iter().flat_map(|a| &a.entries);
+        directory::told(directory::matched(glob, all), glob, GLOB_REMEDY, || {
+            no_path(nearest(glob.as_str(), entries().map(|e| e.path.as_str())))
+        })
+    };
+    for text in manifest.project.license_texts.iter().filter(|text| text.optional.is_none()) {
+        if !entries().any(|entry| text.glob.matches(&entry.path)) {
+            let (label, help) = told(&text.glob);
+            problems.push(
+                Problem::error(
+                    Code::MatchesNothing,
+                    format!("`{}` is the path of no licence text", text.glob.as_str()),
+                )
+                .label(&text.glob.place, label)
+                .help(help),
+            );
+        }
+    }
+    for rule in manifest.project.compression.iter().filter(|rule| rule.optional.is_none()) {
+        if !entries().any(|entry| rule.glob.matches(&entry.path)) {
+            let (label, help) = told(&rule.glob);
+            problems.push(
+                Problem::error(
+                    Code::MatchesNothing,
+                    format!(
+                        "`{}` is the path of nothing that could be compressed",
+                        rule.glob.as_str()
+                    ),
+                )
+                .label(&rule.glob.place, label)
+                .help(help),
+            );
+        }
+    }
+    for package in manifest.packages.values().filter(|p| p.distribution().is_some()) {
+        problems.extend(components(manifest, catalog, package));
+    }
+    problems
+}
+
+fn components(manifest: &Manifest, catalog: &Catalog, package: &Package) -> Problems {
+    let inherited = package
+        .artifacts_of
+        .iter()
+        .filter_map(|p| manifest.packages.get(&p.value))
+        .flat_map(|other| &other.artifacts);
+    let names: BTreeSet<&ArtifactName> =
+        inherited.chain(&package.artifacts).map(|rule| &rule.name.value).collect();
+    let mut problems = Problems::new();
+    for rule in package.without_components.iter().filter(|rule| rule.optional.is_none()) {
+        if !catalog
+            .artifacts
+            .iter()
+            .any(|a| a.id.component == *rule.component && names.contains(&a.id.name))
+        {
+            problems.push(
+                Problem::error(
+                    Code::MatchesNothing,
+                    format!(
+                        "package `{}` leaves out component `{}`, which none of its artifacts has",
+                        *package.name, *rule.component
+                    ),
+                )
+                .label(&rule.component.place, "no artifact that it takes has this component")
+                .help(REMEDY),
+            );
+        }
+    }
+    problems
+}
+
+fn artifact(
+    catalog: &Catalog,
+    rule: &ArtifactRule,
+    matched: &Matched<'_>,
+    problems: &mut Problems,
+) {
+    let name = &*rule.name;
+    let missing = |what: String| Problem::error(Code::MissingArtifact, what).help(REMEDY);
+    let there: Vec<&Artifact> = catalog.artifacts.iter().filter(|a| a.id.name == *name).collect();
+    if there.is_empty() {
+        let hint = nearest(name.as_str(), catalog.artifacts.iter().map(|a| a.id.name.as_str()));
+        let label = hint.map_or_else(
+            || "no such artifact".to_owned(),
+            |n| format!("no such artifact; did you mean `{n}`?"),
+        );
+        problems.push(
+            missing(format!("artifact `{name}` is not there")).label(&rule.name.place, label),
+        );
+        return;
+    }
+    let label = format!("takes nothing; there are {}", some(&there));
+    if rule.components.is_empty() && Component::ALL.iter().all(|c| !matched.took(name, *c)) {
+        problems.push(
+            missing(format!("artifact `{name}` has nothing that this package can take"))
+                .label(&rule.name.place, &*label),
+        );
+    }
+    for component in rule.components.iter().filter(|c| !matched.took(name, c.value)) {
+        let what = format!(
+            "artifact `{name}` has no component `{}` that this package can take",
+            **component
+        );
+        problems.push(missing(what).label(&component.place, &*label));
+    }
+}
+
+/// How many artifacts are named before the rest is counted.
+const SHOWN: usize = 6;
+
+fn some(artifacts: &[&Artifact]) -> String {
+    let first: Vec<String> = artifacts.iter().take(SHOWN).map(|a| a.id.to_string()).collect();
+    let more = if artifacts.len() > SHOWN {
+        format!(" and {} more", artifacts.len() - SHOWN)
+    } else {
+        String::new()
+    };
+    first.join(", ") + &more
+}
+
+/// Its files and links.
+fn files(artifact: &Artifact) -> impl Iterator<Item = &CatalogEntry> {
+    artifact.entries.iter().filter(|e| !matches!(e.kind, EntryKind::Directory))
+}
+
+/// Where a glob would match, or else what is nearest to it; and what to do about it.
+fn why_no_path(catalog: &Catalog, rule: &PathRule, matched: &Matched<'_>) -> (String, String) {
+    let taken = || catalog.artifacts.iter().filter(|a| matched.took(&a.id.name, a.id.component));
+    let directory = directory::matched(&rule.glob, taken().flat_map(|a| &a.entries));
+    directory::told(directory, &rule.glob, GLOB_REMEDY, || {
+        elsewhere_or_near(catalog, rule, taken().flat_map(files))
+    })
+}
+
+fn elsewhere_or_near<'e>(
+    catalog: &Catalog,
+    rule: &PathRule,
+    taken: impl Iterator<Item = &'e CatalogEntry>,
+) -> String {
+    let elsewhere: Vec<&Artifact> =
+        catalog.artifacts.iter().filter(|a| files(a).any(|e| rule.glob.matches(&e.path))).collect();
+    if !elsewhere.is_empty() {
+        return format!(
+            "only artifacts that this package does not take have such paths: {}",
+            some(&elsewhere)
+        );
+    }
+    no_path(nearest(rule.glob.as_str(), taken.map(|e| e.path.as_str())))
+}
+
+fn no_path(near: Option<&str>) -> String {
+    near.map_or_else(
+        || "no installed path matches".to_owned(),
+        |path| format!("no installed path matches; the nearest is `{path}`"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::select::SelectionTrace;
+    use crate::resolve::tests::{Given, devel, runtime};
+
+    #[test]
+    fn a_package_lacks_an_artifact_when_one_of_its_components_is_not_taken() {
+        let entries = "a_lib_generic f text f\na_run_generic g text g\nb_lib_generic h text h";
+        let two = "artifact \"a\" \"lib\" \"run\"";
+        let optional = format!("{two} optional=\"-\"");
+        let cases: [(String, &[&str], bool); 7] = [
+            (runtime("core", two), &["a_lib_generic", "a_run_generic"], false),
+            (runtime("core", two), &["a_lib_generic"], true),
+            (runtime("core", two), &[], true),
+            (runtime("core", &optional), &["a_lib_generic"], false),
+            (devel("artifact \"a\""), &["a_run_generic"], false),
+            (devel("artifact \"a\""), &["b_lib_generic"], true),
+            (devel("artifact \"a\" optional=\"-\""), &[], false),
+        ];
+        for (package, taken, expected) in cases {
+            let given = Given::new(std::slice::from_ref(&package), entries);
+            let mut matched = Matched::default();
+            for artifact in &given.catalog.artifacts {
+                if taken.contains(&&*artifact.id.to_string()) {
+                    matched.admit(&artifact.id);
+                }
+            }
+            let dists = given.dists();
+            assert_eq!(lacks_artifact(dists[0].package, &matched), expected, "{package} {taken:?}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! What wheel variants say of themselves (PEP 825), and what is said of all of them.
+
+use super::resolved_dist::ResolvedDist;
+use super::targets::Targets;
+use crate::{NULL, Provider, Variants, WheelVariant};
+use base::names::{NameError, System};
+use base::target::{Per, Variant};
+use manifest::VariantRule;
+
+/// The variant that a distribution is, if it is one.
+pub(super) fn of(dist: &ResolvedDist<'_>) -> Option<WheelVariant> {
+    let (rule, labelled) = (dist.package.variant.as_ref()?, dist.labelled.as_ref()?);
+    let value = labelled.target.as_ref().and_then(Variant::as_str);
+    let property = value.map(|value| (&*rule.namespace, &*rule.feature, value));
+    let json = asked(rule).with(labelled.label.clone(), property).text();
+    Some(WheelVariant { label: labelled.label.clone(), json })
+}
+
+/// What stands beside the plain wheel of a distribution that has variants.
+///
+/// It tells of those for both systems: an index has one such file for a version, and builds for either system make the same.
+pub(super) fn all(targets: &Targets, dist: &ResolvedDist<'_>) -> Result<Option<String>, NameError> {
+    let Some(rule) = dist.package.variant.as_ref().filter(|_| dist.labelled.is_none()) else {
+        return Ok(None);
+    };
+    let published = System::ALL.iter().filter_map(|system| targets.published.get(system));
+    let mut all = asked(rule).with(NULL.parse()?, None);
+    for isa in published.flatten() {
+        let label = rule.label.fill(&Variant::Of(Per::Isa, isa.clone())).parse()?;
+        all = all.with(label, Some((&rule.namespace, &rule.feature, isa)));
+    }
+    Ok(Some(all.text()))
+}
+
+fn asked(rule: &VariantRule) -> Variants {
+    Variants::new(Provider {
+        namespace: &rule.namespace,
+        requires: rule.provider.as_str(),
+        plugin: &rule.plugin,
+    })
+}

@@ -1,0 +1,15 @@
+//! Shows and compares plans: texts, pages and differences. Pure functions of plans.
+
+pub mod built;
+pub mod diff;
+mod html;
+mod markdown;
+mod planned;
+mod shares;
+mod text;
+
+pub use html::html_page;
+pub use markdown::{MARKDOWN_LIMIT, markdown_text};
+pub use planned::planned;
+pub use shares::{Shares, artifacts, effort, shares};
+pub use text::{files_text, summary_text};

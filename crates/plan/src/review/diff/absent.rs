@@ -1,0 +1,179 @@
+//! What was selected and left out: the reasons, without the lines of rules.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::contents::{Area, Contents, File, Package};
+use super::pair::Pairs;
+use super::what::What;
+use crate::Absent;
+
+/// Paths that packages leave out, with the reasons.
+type Reasons<'a> = HashMap<&'a str, &'a str>;
+
+/// What each package of both sides leaves out.
+pub(super) struct Absences<'s, 'a> {
+    old: Vec<Reasons<'a>>,
+    new: Vec<Reasons<'a>>,
+    pairs: &'s Pairs,
+}
+
+impl<'s, 'a> Absences<'s, 'a> {
+    pub fn new(old: &Contents<'a>, new: &Contents<'a>, pairs: &'s Pairs) -> Self {
+        let all = |side: &Contents<'a>| side.packages.iter().map(|p| reasons(p.absent)).collect();
+        Self { old: all(old), new: all(new), pairs }
+    }
+
+    /// Why a file of the old side is not in the new one's package.
+    pub fn why_gone(&self, package: usize, file: &File<'_>) -> Option<String> {
+        let reasons = &self.new[self.pairs.new_of[package]?];
+        Some((*reasons.get(file.path).filter(|_| file.area == Area::Platform)?).to_owned())
+    }
+
+    /// Why a file of the new side was not in the old one's package.
+    pub fn why_not_there(&self, package: usize, file: &File<'_>) -> Option<String> {
+        let reasons = &self.old[self.pairs.old_of[package]?];
+        let reason = reasons.get(file.path).filter(|_| file.area == Area::Platform)?;
+        Some(without_lines(reason).into_owned())
+    }
+}
+
+fn reasons(absent: Option<&[Absent]>) -> Reasons<'_> {
+    absent.into_iter().flatten().map(|a| (a.path.as_str(), a.reason.as_str())).collect()
+}
+
+/// Paths that are left out on one side alone, or for other reasons, by pairs of packages. What is
+/// a file on the other side is told with that file; what another package leaves out now for the
+/// same reason went there, and is no news.
+pub(super) fn changes(
+    old: &Contents<'_>,
+    new: &Contents<'_>,
+    pairs: &Pairs,
+) -> Vec<(usize, What, String)> {
+    let mut found: Vec<(usize, What, String)> = Vec::new();
+    for (was, is) in pairs.both() {
+        found.extend(
+            of_package(&old.packages[was], &new.packages[is])
+                .into_iter()
+                .map(|(what, path)| (is, what, path)),
+        );
+    }
+    let elsewhere = |now: bool| -> HashSet<(String, String)> {
+        let reason = |(_, what, path): &(usize, What, String)| match what {
+            What::LeftOut { reason } if now => Some((reason.clone(), path.clone())),
+            What::NotLeftOut { reason } if !now => Some((reason.clone(), path.clone())),
+            _ => None,
+        };
+        found.iter().filter_map(reason).collect()
+    };
+    let (now, before) = (elsewhere(true), elsewhere(false));
+    found.retain(|(_, what, path)| match what {
+        What::LeftOut { reason } | What::NotLeftOut { reason } => {
+            let key = (reason.clone(), path.clone());
+            !(now.contains(&key) && before.contains(&key))
+        }
+        _ => true,
+    });
+    found
+}
+
+fn of_package(old: &Package<'_>, new: &Package<'_>) -> Vec<(What, String)> {
+    let (Some(before), Some(after)) = (old.absent, new.absent) else { return Vec::new() };
+    let (was, is) = (all_reasons(before), all_reasons(after));
+    let mut found = Vec::new();
+    for (path, new) in &is {
+        match was.get(path) {
+            None => found.push((What::LeftOut { reason: told(new) }, *path)),
+            Some(old) if old != new => {
+                found.push((What::LeftOutOtherwise { old: told(old), new: told(new) }, *path));
+            }
+            Some(_) => {}
+        }
+    }
+    let gone = was.iter().filter(|(path, _)| !is.contains_key(*path));
+    found.extend(gone.map(|(path, reasons)| (What::NotLeftOut { reason: told(reasons) }, *path)));
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let (there, here) = (platform_files(old), platform_files(new));
+    found.retain(|(what, path)| match what {
+        What::LeftOut { .. } => !there.contains(path),
+        What::NotLeftOut { .. } => !here.contains(path),
+        _ => true,
+    });
+    found.into_iter().map(|(what, path)| (what, path.to_owned())).collect()
+}
+
+fn platform_files<'a>(package: &Package<'a>) -> HashSet<&'a str> {
+    package.files.iter().filter(|f| f.area == Area::Platform).map(|f| f.path).collect()
+}
+
+/// Every reason for each path; a path can be left out by its kind, and be missed by a script.
+fn all_reasons(absent: &[Absent]) -> BTreeMap<&str, BTreeSet<Cow<'_, str>>> {
+    let mut all: BTreeMap<&str, BTreeSet<Cow<'_, str>>> = BTreeMap::new();
+    for Absent { path, reason, .. } in absent {
+        all.entry(path.as_str()).or_default().insert(without_lines(reason));
+    }
+    all
+}
+
+/// Reasons without the names they are about, so that one cause is one line.
+fn told(reasons: &BTreeSet<Cow<'_, str>>) -> String {
+    reasons.iter().map(|reason| without_names(reason)).collect::<Vec<_>>().join("; ")
+}
+
+/// A reason or note without the lines of the rules it names: lines shift. What stands between
+/// backticks is a name, whatever is in it.
+pub(super) fn without_lines(text: &str) -> Cow<'_, str> {
+    if !text.contains(':') {
+        return Cow::Borrowed(text);
+    }
+    let parts = text
+        .split('`')
+        .enumerate()
+        .map(|(index, part)| if index % 2 == 0 { lineless(part) } else { part.to_owned() });
+    Cow::Owned(parts.collect::<Vec<_>>().join("`"))
+}
+
+/// The text without `:12` after a word.
+fn lineless(text: &str) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(':') {
+        let after = rest[at + 1..].trim_start_matches(|c: char| c.is_ascii_digit());
+        let digits = after.len() < rest.len() - at - 1;
+        let word = rest[..at].ends_with(char::is_alphanumeric)
+            && !after.starts_with(char::is_alphanumeric);
+        out.push_str(&rest[..at]);
+        if digits && word {
+            rest = after;
+        } else {
+            out.push(':');
+            rest = &rest[at + 1..];
+        }
+    }
+    out + rest
+}
+
+fn without_names(reason: &str) -> String {
+    let parts = reason.split('`').enumerate();
+    parts.map(|(index, part)| if index % 2 == 0 { part } else { "…" }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_names_do_not_count() {
+        assert_eq!(without_lines("excluded by packages.kdl:91"), "excluded by packages.kdl");
+        assert_eq!(
+            without_lines("dangles: no artifact has `a:1`"),
+            "dangles: no artifact has `a:1`"
+        );
+        assert_eq!(
+            without_lines("`b` is missing: why (packages.kdl:3); `c`, 1:2x, 7: 8"),
+            "`b` is missing: why (packages.kdl); `c`, 1:2x, 7: 8"
+        );
+        assert_eq!(without_names("another name of `a`; see `b`"), "another name of …; see …");
+    }
+}

@@ -1,0 +1,76 @@
+//! What is said beside a place.
+
+use super::super::{Moved, Place, What};
+use base::text::human_size;
+
+/// How many values of a field are told before the rest is counted.
+pub(super) const MOST_VALUES: usize = 6;
+
+/// How many differences of one kind a package is told to have before the rest is counted.
+pub(super) const MOST_GROUPS: usize = 10;
+
+/// What is to be said of the files in `place`, which all differ by `what`.
+pub(super) fn of(what: &What, place: &Place) -> String {
+    match what {
+        What::Appeared { was: Some(reason) } => format!("was left out: {reason}"),
+        What::Appeared { was: None } => place.rule.clone().unwrap_or_default(),
+        What::Vanished { now } => now.clone().unwrap_or_default(),
+        What::Step { old, new } => format!("{old} → {new}"),
+        What::Source { old, new } => format!("from {old} → {new}"),
+        What::Rpath { removed, added, order } => rpath(removed, added, order),
+        What::Target { old, new } => format!("leads to {old} → {new}"),
+        What::Alias { old, new } => format!("stands as {old} → {new}"),
+        What::Machine { old, new } => format!("for {old} → {new}"),
+        What::Executable { now: true } => "executable now".to_owned(),
+        What::Executable { now: false } => "not executable now".to_owned(),
+        What::Size => {
+            format!("size {} → {}", human_size(place.old_size), human_size(place.new_size))
+        }
+        What::Text => "text".to_owned(),
+        What::Content => "content".to_owned(),
+        What::LeftOut { reason } => format!("left out now: {reason}"),
+        What::NotLeftOut { reason } => format!("not selected any more; was left out: {reason}"),
+        What::LeftOutOtherwise { old, new } => format!("left out: {old} → {new}"),
+    }
+}
+
+fn rpath(removed: &[String], added: &[String], order: &[String]) -> String {
+    let removed = removed.iter().map(|d| format!("-{d}"));
+    let added = added.iter().map(|d| format!("+{d}"));
+    let told: Vec<String> = removed.chain(added).chain(order.iter().cloned()).collect();
+    format!("rpath {}", told.join(", "))
+}
+
+/// Where files moved to, and by which rule.
+pub(super) fn moved(moved: &Moved, place: &Place) -> String {
+    let way = if moved.from == moved.to {
+        moved.to.title.clone()
+    } else {
+        format!("{} → {}", moved.from.title, moved.to.title)
+    };
+    let why = moved
+        .reason
+        .as_ref()
+        .or(place.rule.as_ref())
+        .map(|why| format!("  {why}"))
+        .unwrap_or_default();
+    let also = place.also.iter().map(|also| {
+        let some = if also.files == place.files {
+            String::new()
+        } else {
+            format!("{} of them ", also.files)
+        };
+        format!("; {some}{}", also.what)
+    });
+    format!("{way}{}{why}", also.collect::<String>())
+}
+
+/// A text of at most `width` characters; of a longer one its middle is left out.
+pub(in super::super) fn shortened(text: &str, width: usize) -> String {
+    let count = text.chars().count();
+    if count <= width {
+        return text.to_owned();
+    }
+    let (head, tail) = (width / 2, width - width / 2 - 1);
+    text.chars().take(head).chain(['…']).chain(text.chars().skip(count - tail)).collect()
+}

@@ -1,0 +1,120 @@
+//! A difference as Markdown, for a comment on a pull request or the summary of a job.
+
+use std::fmt::Write as _;
+
+use super::lines::{Report, Row, count_change, size_change};
+use super::text::{NOTHING, Widths, narrowed};
+use super::{Diff, Extent};
+use base::source::printable;
+use base::text::human_size;
+
+/// No comment is longer, in bytes: GitHub takes 65,536 characters.
+const LONGEST: usize = 64_000;
+
+/// What is kept free for closing what is open and saying that there is more.
+const TAIL: usize = 400;
+
+/// The difference as Markdown of less than 64 kB, whatever there is to say: what both sides are,
+/// a table of packages, then what differs as a block that hosts colour. What does not fit is counted.
+pub fn markdown(diff: &Diff) -> String {
+    if diff.is_empty() {
+        return NOTHING.to_owned();
+    }
+    let report = Report::new(diff, false);
+    let mut page = Page { text: String::new(), left_out: 0 };
+    page.line(&format!("**{}** → **{}**  ", code(&diff.old.label), code(&diff.new.label)));
+    for line in &report.head[2..] {
+        page.line(&format!("{}  ", line.trim()));
+    }
+    page.line("");
+    table(&report.rows, &mut page);
+    page.line("");
+    let fence = fence(&report);
+    if !report.sections.is_empty() {
+        page.line(&format!("{fence}diff"));
+        lines(&report, &mut page);
+        page.end(&fence);
+    }
+    if page.left_out > 0 {
+        page.end(&format!("\n… and {} more lines: `rockpack diff` shows them all.", page.left_out));
+    }
+    page.text
+}
+
+/// Text that is cut at a line before it is too long.
+struct Page {
+    text: String,
+    left_out: usize,
+}
+
+impl Page {
+    fn line(&mut self, line: &str) {
+        // After the first line that does not fit, none does: a gap would not be seen.
+        if self.left_out > 0 || self.text.len() + line.len() + 1 + TAIL > LONGEST {
+            self.left_out += 1;
+            return;
+        }
+        self.end(line);
+    }
+
+    /// What has to stand whatever came before.
+    fn end(&mut self, line: &str) {
+        let _ = writeln!(self.text, "{line}");
+    }
+}
+
+fn table(rows: &[Row], page: &mut Page) {
+    page.line("| | package | files | | size | |");
+    page.line("|---|---|--:|--:|--:|--:|");
+    for row in rows {
+        let (old, new) = (row.old.unwrap_or_default(), row.new.unwrap_or_default());
+        let now = |text: fn(Extent) -> String| row.new.map_or_else(String::new, text);
+        page.line(&format!(
+            "| {} | {} | {} | {} | {} | {} |",
+            row.mark,
+            printable(&row.title).replace('*', "\\*").replace('|', "\\|"),
+            now(|e| e.files.to_string()),
+            count_change(old.files, new.files),
+            now(|e| human_size(e.size)),
+            size_change(old.size, new.size)
+        ));
+    }
+}
+
+fn lines(report: &Report, page: &mut Page) {
+    let widths = Widths::of(report);
+    for (index, section) in report.sections.iter().enumerate() {
+        if index > 0 {
+            page.line("");
+        }
+        // `@@` is what the block's own headings start with.
+        page.line(&format!("@@ {} @@", printable(&section.title)));
+        for line in &section.lines {
+            page.line(&narrowed(&widths.line(line)));
+        }
+    }
+}
+
+/// A fence longer than any run of backticks within.
+fn fence(report: &Report) -> String {
+    let lines = report
+        .sections
+        .iter()
+        .flat_map(|s| s.lines.iter().flat_map(|l| [l.place.as_str(), l.detail.as_str()]));
+    let longest = lines.map(longest_run).max().unwrap_or_default();
+    "`".repeat(longest.max(2) + 1)
+}
+
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or_default()
+}
+
+/// A text as code, whatever is in it.
+fn code(text: &str) -> String {
+    let fence = "`".repeat(longest_run(text) + 1);
+    let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!(
+        "{fence}{space}{}{space}{fence}",
+        super::lines::shortened(&text.replace(['\n', '\r'], " "), 200)
+    )
+}

@@ -1,0 +1,110 @@
+//! A difference as text that people read: aligned, and clear without colour.
+
+use std::fmt::Write as _;
+
+use super::lines::{self, Line, Report, Row, count_change, shortened, size_change};
+use super::{Diff, PackageChange};
+use base::source::printable;
+use base::text::human_size;
+
+/// What there is to say when there is nothing.
+pub(super) const NOTHING: &str = "no difference\n";
+
+/// The widest column of places; a longer place pushes what follows.
+const WIDEST_PLACE: usize = 64;
+
+/// The difference as text: what both sides are, a table of packages, then what differs, by
+/// package. With `files` every file has its line.
+pub fn text(diff: &Diff, files: bool) -> String {
+    if diff.is_empty() {
+        return NOTHING.to_owned();
+    }
+    let report = Report::new(diff, files);
+    let mut text = report.head.join("\n") + "\n\n";
+    text.push_str(&table(&report.rows));
+    let widths = Widths::of(&report);
+    for section in &report.sections {
+        let _ = writeln!(text, "\n{}", printable(&section.title));
+        for line in &section.lines {
+            let _ = writeln!(text, "  {}", widths.line(line));
+        }
+    }
+    text
+}
+
+impl PackageChange {
+    /// What differs in the package, a line for each field and file, as [`text`] has them: the mark, what
+    /// is concerned, and how it differs.
+    pub fn lines(&self) -> Vec<String> {
+        let shown = |line: &Line| {
+            let parts = [line.place.clone(), line.counted(), line.sized(), line.detail.clone()];
+            let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            format!("{} {}", line.mark, parts.join("  "))
+        };
+        lines::package(self, true).lines.iter().map(shown).collect()
+    }
+}
+
+fn table(rows: &[Row]) -> String {
+    let width = rows.iter().map(|row| row.title.chars().count()).max().unwrap_or_default();
+    let mut text = format!("  {:width$}  {:>7}  {:>7}  {:>8}  {:>9}", "", "files", "", "size", "");
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    for row in rows {
+        let (old, new) = (row.old.unwrap_or_default(), row.new.unwrap_or_default());
+        let now = |text: String| if row.new.is_some() { text } else { "-".to_owned() };
+        let (files, more) = (now(new.files.to_string()), count_change(old.files, new.files));
+        let line = format!(
+            "{} {:width$}  {files:>7}  {more:>7}  {:>8}  {:>9}",
+            row.mark,
+            printable(&row.title),
+            now(human_size(new.size)),
+            size_change(old.size, new.size)
+        );
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}
+
+/// How wide the columns of lines are.
+pub(super) struct Widths {
+    place: usize,
+    count: usize,
+    size: usize,
+}
+
+impl Widths {
+    pub fn of(report: &Report) -> Self {
+        let lines = || report.sections.iter().flat_map(|s| &s.lines).filter(|line| !line.field);
+        let widest = |text: fn(&Line) -> String| {
+            lines().map(|line| text(line).chars().count()).max().unwrap_or_default()
+        };
+        Self {
+            place: widest(|l| l.place.clone()).min(WIDEST_PLACE),
+            count: widest(Line::counted),
+            size: widest(Line::sized),
+        }
+    }
+
+    /// A line with its mark first.
+    pub fn line(&self, line: &Line) -> String {
+        if line.field {
+            return format!("{} {}: {}", line.mark, line.place, printable(&line.detail));
+        }
+        let Self { place, count, size } = self;
+        let text = format!(
+            "{} {:place$}  {:>count$}  {:>size$}  {}",
+            line.mark,
+            printable(&line.place),
+            line.counted(),
+            line.sized(),
+            printable(&line.detail)
+        );
+        text.trim_end().to_owned()
+    }
+}
+
+/// A line that fits where lines do not wrap well.
+pub(super) fn narrowed(line: &str) -> String {
+    shortened(line, 400)
+}

@@ -1,0 +1,154 @@
+//! What the page's script reads: the plan in columns, as JSON that is safe inside a script element.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use super::rows::{Part, Row, Rows};
+use crate::title;
+use crate::{Absent, Distribution, Dropped, Form, Member, Note, Plan, Step, Unowned, Warning};
+
+#[derive(Serialize)]
+struct Data<'p> {
+    version: &'p str,
+    mode: String,
+    platform: &'p str,
+    distributions: Vec<Head<'p>>,
+    notes: Vec<String>,
+    warnings: &'p [Warning],
+    dropped: &'p [Dropped],
+    #[serde(flatten)]
+    rows: Rows<'p>,
+}
+
+/// What a distribution has beside its files.
+#[derive(Serialize)]
+struct Head<'p> {
+    title: String,
+    form: Form,
+    directory: &'p str,
+    summary: &'p str,
+    license: &'p str,
+    requires: &'p [String],
+    scripts: Vec<&'p str>,
+    archive: Option<&'p str>,
+    estimate: Option<u64>,
+}
+
+/// The plan for the script. `<` stands as its escape, so that nothing in it ends the element.
+pub(super) fn json(plan: &Plan) -> String {
+    let data = Data {
+        version: plan.version.as_str(),
+        mode: plan.mode.to_string(),
+        platform: &plan.platform_tag,
+        distributions: plan.distributions.iter().map(head).collect(),
+        notes: plan.notes.iter().map(Note::shown).collect(),
+        warnings: &plan.warnings,
+        dropped: &plan.dropped,
+        rows: rows(plan),
+    };
+    serde_json::to_string(&data)
+        .expect("texts and numbers can be written as JSON")
+        .replace('<', "\\u003c")
+}
+
+fn head(distribution: &Distribution) -> Head<'_> {
+    Head {
+        title: title(distribution),
+        form: distribution.form,
+        directory: distribution.directory.as_str(),
+        summary: &distribution.metadata.summary,
+        license: &distribution.metadata.license,
+        requires: &distribution.metadata.requires_dist,
+        scripts: distribution.entry_points.keys().map(String::as_str).collect(),
+        archive: distribution.archive.as_ref().map(|a| a.path.as_str()),
+        estimate: distribution.estimate,
+    }
+}
+
+/// Files first, then what is absent, then what no package takes. A directory of an archive is
+/// no file; the paths in it tell of it.
+fn rows(plan: &Plan) -> Rows<'_> {
+    let mut rows = Rows::new();
+    for (number, distribution) in (1..).zip(&plan.distributions) {
+        let licenses = license_directory(plan, distribution);
+        let archived = distribution
+            .archive
+            .iter()
+            .flat_map(|a| &a.members)
+            .filter(|m| m.step != Step::Directory);
+        let members = distribution.members.iter().filter(|m| m.step != Step::Directory);
+        members.for_each(|m| rows.push(file(number, Part::File, m.path.as_str().into(), m)));
+        distribution.licenses.iter().for_each(|m| {
+            rows.push(file(number, Part::License, format!("{licenses}{}", m.path).into(), m));
+        });
+        archived.for_each(|m| rows.push(file(number, Part::Archive, m.path.as_str().into(), m)));
+    }
+    for (number, distribution) in (1..).zip(&plan.distributions) {
+        distribution.absent.iter().for_each(|a| rows.push(absent(number, a)));
+    }
+    plan.unowned.iter().for_each(|u| rows.push(unowned(u)));
+    rows
+}
+
+/// Where licence texts are installed (PEP 639); of an sdist they are beside everything else.
+fn license_directory(plan: &Plan, distribution: &Distribution) -> String {
+    match distribution.form {
+        Form::Wheel => {
+            format!("{}-{}.dist-info/licenses/", distribution.name.file_stem(), plan.version)
+        }
+        Form::Sdist => String::new(),
+    }
+}
+
+fn file<'p>(distribution: u64, part: Part, path: Cow<'p, str>, member: &'p Member) -> Row<'p> {
+    let (detail, rpath) = match &member.step {
+        Step::Copy { .. } | Step::Directory | Step::Render { .. } => ("".into(), ""),
+        Step::Relink { rpath, .. } => ("".into(), rpath.as_str()),
+        Step::Stub { target, .. } => (format!("starts {target}").into(), ""),
+        Step::Alias { needed, rpath, .. } => (format!("needs {needed}").into(), rpath.as_str()),
+        Step::Link { target } => (format!("leads to {target}").into(), ""),
+    };
+    Row {
+        distribution,
+        part,
+        step: member.step.name(),
+        path,
+        size: member.size,
+        executable: member.executable,
+        rule: &member.rule,
+        source: member.step.source(),
+        detail,
+        rpath,
+    }
+}
+
+fn absent(distribution: u64, absent: &Absent) -> Row<'_> {
+    Row {
+        distribution,
+        part: Part::File,
+        step: "absent",
+        path: absent.path.as_str().into(),
+        size: 0,
+        executable: false,
+        rule: &absent.rule,
+        source: None,
+        detail: absent.reason.as_str().into(),
+        rpath: "",
+    }
+}
+
+fn unowned(unowned: &Unowned) -> Row<'_> {
+    Row {
+        distribution: 0,
+        part: Part::File,
+        step: "unowned",
+        path: unowned.origin.path.as_str().into(),
+        size: unowned.size,
+        executable: false,
+        rule: "",
+        source: Some(&unowned.origin),
+        detail: unowned.reason.as_str().into(),
+        rpath: "",
+    }
+}

@@ -1,0 +1,445 @@
+//! The things of a plan, each made in its turn.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::slice;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use fs_err as fs;
+
+use super::kept::{Keeper, Product as KeptProduct};
+use super::process::{Log, shown};
+use super::project::{self, Site};
+use super::snapshot::Snapshot;
+use super::tools::Tools;
+use super::trial::{self, Ran, TrialKind};
+use super::used::Used;
+use super::workspace::{Failed, TAIL, Workspace};
+use super::{
+    End, Happened, Made, MadeWheel, NotMade, Outcome, ProjectError, Settings, Tried, Why, devel,
+    dirty, finish, private, recorded, taken, wheelhouse,
+};
+use base::names::{PackageName, RelPath};
+use base::text::with_causes;
+use build::gate::{Gate, GateError};
+use build::provenance::ProjectInputs;
+use plan::{DevelTree, Plan, ProjectBuild, TakenWheel, Trial};
+use wheel::archive::Stage;
+
+/// One thing to do.
+#[derive(Clone, Copy)]
+enum Item<'a> {
+    Taken(&'a TakenWheel),
+    Devel(&'a DevelTree),
+    Project(&'a ProjectBuild),
+    Trial(&'a ProjectBuild, TrialKind, &'a Trial),
+}
+
+/// Something that was made: its wheels in the stage, and how long it took.
+pub struct Product {
+    wheels: Vec<PathBuf>,
+    took: Duration,
+    kept: bool,
+    ran: Option<Ran>,
+}
+
+/// What failed, with the end of its log.
+pub struct Failure {
+    reason: String,
+    tail: Vec<String>,
+}
+
+/// Makes the things of a plan, from any thread.
+pub struct Builder<'a> {
+    plan: &'a Plan,
+    settings: &'a Settings,
+    stage: &'a Stage,
+    tools: Tools,
+    work: PathBuf,
+    items: Vec<Item<'a>>,
+    devel: OnceLock<PathBuf>,
+    made: Mutex<Made>,
+    inputs: Mutex<BTreeMap<PackageName, ProjectInputs>>,
+    keeper: Keeper<'a>,
+    gate: &'a Gate<'a>,
+    report: &'a (dyn Fn(Happened) + Sync),
+}
+
+impl<'a> Builder<'a> {
+    pub fn new(
+        plan: &'a Plan,
+        settings: &'a Settings,
+        stage: &'a Stage,
+        tools: Tools,
+        gate: &'a Gate<'a>,
+        report: &'a (dyn Fn(Happened) + Sync),
+    ) -> Result<Self, ProjectError> {
+        let work = stage.dest().canonicalize()?.join(
+            stage.path(&path("work")?).strip_prefix(stage.dest()).unwrap_or(Path::new("work")),
+        );
+        fs::create_dir_all(&work)?;
+        fs::create_dir_all(stage.dest().join("logs"))?;
+        fs::write(work.join("pep517.py"), include_str!("pep517.py"))?;
+        let keeper = Keeper::survey(plan, settings, &stage.dest().canonicalize()?, &tools)?;
+        // Where all projects are as they were, nothing is built against the tree.
+        let devel = plan.devel.iter().filter(|_| {
+            plan.projects.iter().any(|project| project.devel && !keeper.has(&project.name))
+        });
+        let items = plan.wheels.iter().map(Item::Taken).chain(devel.map(Item::Devel));
+        let items = items.chain(plan.projects.iter().map(Item::Project));
+        let items = items.chain(plan.projects.iter().flat_map(|p| trials(p, settings))).collect();
+        Ok(Self {
+            plan,
+            settings,
+            stage,
+            tools,
+            work,
+            items,
+            devel: OnceLock::new(),
+            made: Mutex::new(wheelhouse::of_others(plan, &stage.dest().canonicalize()?)?),
+            inputs: Mutex::default(),
+            keeper,
+            gate,
+            report,
+        })
+    }
+
+    /// What each thing waits for.
+    pub fn order(&self) -> Vec<Vec<usize>> {
+        let before = |item: &Item<'_>| match item {
+            Item::Taken(_) | Item::Devel(_) => Vec::new(),
+            Item::Project(project) => self.all(|other| is_before(other, project)),
+            Item::Trial(project, ..) => self
+                .all(|other| matches!(other, Item::Project(other) if other.name == project.name)),
+        };
+        self.items.iter().map(before).collect()
+    }
+
+    /// Which things these are.
+    fn all(&self, which: impl Fn(&Item<'_>) -> bool) -> Vec<usize> {
+        (0..self.items.len()).filter(|&index| which(&self.items[index])).collect()
+    }
+
+    /// Makes one thing, with up to so many processes.
+    pub fn make(&self, index: usize, processes: usize) -> Result<Product, Failure> {
+        let (item, start) = (self.items[index], Instant::now());
+        let name = item.name();
+        if let Item::Project(project) = item
+            && let Some(kept) = self.keeper.kept(&project.name)
+        {
+            return self.keep(project, kept, start);
+        }
+        let called = item.called();
+        (self.report)(Happened::Started(called.clone()));
+        let log = Log::create(self.stage.dest().join(log_of(&called)));
+        let log = log.map_err(|e| Failure { reason: with_causes(&e), tail: Vec::new() })?;
+        let directory = self.work.join(&called);
+        let mut place = Workspace {
+            directory,
+            variables: BTreeMap::new(),
+            log,
+            used: Used::default(),
+            reach: None,
+        };
+        let done = match item {
+            Item::Trial(project, kind, trial) => {
+                let ran = self.tried(project, kind, trial, &mut place, processes);
+                ran.map(|ran| (Vec::new(), Some(ran)))
+            }
+            _ => self.wheels(item, &mut place, processes).map(|wheels| (wheels, None)),
+        };
+        let done = done.map_err(|failed| failed.or_full(&place.directory));
+        if !matches!(item, Item::Devel(_)) {
+            // What others need is elsewhere by now; a build that filled the disk leaves room for them.
+            let _ = fs::remove_dir_all(&place.directory);
+        }
+        match done {
+            Ok((wheels, ran)) => {
+                (self.report)(Happened::Finished(called, names(&wheels), start.elapsed()));
+                Ok(Product { wheels, took: start.elapsed(), kept: false, ran })
+            }
+            Err(failed) => {
+                (self.report)(Happened::Failed(called));
+                let tail = place.log.tail(TAIL);
+                let _ = place.log.say(&format!("error: {failed}\n{}", again(name)));
+                Err(Failure { reason: failed.to_string(), tail })
+            }
+        }
+    }
+
+    /// Takes what an earlier build made of the same.
+    fn keep(
+        &self,
+        project: &ProjectBuild,
+        kept: &KeptProduct,
+        start: Instant,
+    ) -> Result<Product, Failure> {
+        let fail = |e: io::Error| Failure { reason: with_causes(&e), tail: Vec::new() };
+        let into = self.stage.path(&path("dist").map_err(fail)?);
+        let wheels = kept.take(self.stage.dest(), &into).map_err(fail)?;
+        (self.report)(Happened::Kept(project.name.to_string()));
+        if let Some(inputs) = kept.inputs() {
+            self.know(&project.name, inputs.clone());
+        }
+        self.remember(project.name.as_str(), &wheels);
+        Ok(Product { wheels, took: start.elapsed(), kept: true, ran: None })
+    }
+
+    fn wheels(
+        &self,
+        item: Item<'_>,
+        place: &mut Workspace,
+        processes: usize,
+    ) -> Result<Vec<PathBuf>, Failed> {
+        project::furnish(place, self.settings, processes)?;
+        let wheels = match item {
+            Item::Taken(wheel) => {
+                taken::bring(wheel, self.settings.sources.as_ref(), &self.tools, place)?
+            }
+            Item::Project(project) => {
+                self.keeper.forget(&project.name)?;
+                self.site(project, processes)?.build_all(self.settings, place)?
+            }
+            Item::Devel(tree) => {
+                if !self.settings.unconfined {
+                    private::confine_steps(place)?;
+                }
+                let root = devel::make(tree, self.plan, self.stage.dest(), &self.tools, place)?;
+                let _ = self.devel.set(root);
+                return Ok(Vec::new());
+            }
+            Item::Trial(..) => return Ok(Vec::new()),
+        };
+        let wheels = self.marked(item, wheels, place)?;
+        let set = self.required(item)?;
+        let into = self.stage.path(&path("dist")?);
+        let finished = wheels
+            .iter()
+            .map(|wheel| finish::finish_wheel(wheel, &set, &into))
+            .collect::<io::Result<Vec<_>>>()?;
+        self.pass(&finished, place)?;
+        self.remember(item.name(), &finished);
+        if let Item::Project(project) = item {
+            let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let used = std::mem::take(&mut place.used);
+            let inputs = recorded::inputs(project, self.sources()?, self.checkout(project)?, used)?;
+            self.keeper.write(project, &finished, &made, inputs.clone())?;
+            self.know(&project.name, inputs);
+        }
+        Ok(finished)
+    }
+
+    /// The wheels of a dirty checkout, with a version that says so; others as they are.
+    fn marked(
+        &self,
+        item: Item<'_>,
+        wheels: Vec<PathBuf>,
+        place: &Workspace,
+    ) -> Result<Vec<PathBuf>, Failed> {
+        let Item::Project(project) = item else { return Ok(wheels) };
+        if !self.checkout(project)?.content.is_dirty() {
+            return Ok(wheels);
+        }
+        let into = place.directory.join("dirty");
+        wheels.iter().map(|wheel| dirty::marked(wheel, &into)).collect()
+    }
+
+    /// Holds wheels to the gate; the log gets every finding.
+    fn pass(&self, wheels: &[PathBuf], place: &Workspace) -> Result<(), Failed> {
+        let passed = self.gate.check(wheels.iter().map(PathBuf::as_path));
+        if let Err(GateError::Refused(findings)) = &passed {
+            findings.iter().try_for_each(|finding| place.log.say(&finding.to_string()))?;
+        }
+        passed.map_err(|error| Failed::new(with_causes(&error)))
+    }
+
+    /// Runs commands beside a project's wheel; documentation goes to the destination when it is whole.
+    fn tried(
+        &self,
+        project: &ProjectBuild,
+        kind: TrialKind,
+        commands: &Trial,
+        place: &mut Workspace,
+        processes: usize,
+    ) -> Result<Ran, Failed> {
+        project::furnish(place, self.settings, processes)?;
+        if !self.settings.unconfined {
+            private::confine(place, project, None, &self.settings.protected)?;
+        }
+        let dest = self.stage.dest();
+        let mut offered = self.required(Item::Project(project))?;
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        offered.extend(wheelhouse::of_projects(slice::from_ref(&project.name), &made, dest)?);
+        let site = trial::Site {
+            project,
+            kind,
+            sources: self.sources()?,
+            checkout: self.checkout(project)?,
+            offered,
+            tools: &self.tools,
+            processes,
+        };
+        let ran = site.run(commands, place)?;
+        if kind == TrialKind::Docs && ran.passed > 0 {
+            trial::put(&place.directory.join("docs"), &dest.join("docs"), &project.name)?;
+        }
+        Ok(ran)
+    }
+
+    fn sources(&self) -> Result<&Path, Failed> {
+        let sources = self.settings.sources.as_deref();
+        sources.ok_or_else(|| Failed::new("its checkout is below --sources, which were not given"))
+    }
+
+    /// Keeps the inputs of a build for its provenance.
+    fn know(&self, name: &PackageName, inputs: ProjectInputs) {
+        let mut known = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(name.clone(), inputs);
+    }
+
+    fn checkout(&self, project: &ProjectBuild) -> Result<&Snapshot, Failed> {
+        let checkout = self.keeper.source(&project.name);
+        checkout.ok_or_else(|| Failed::new("its checkout was not read"))
+    }
+
+    fn remember(&self, name: &str, wheels: &[PathBuf]) {
+        if let Ok(name) = name.parse() {
+            self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(name, wheels.to_vec());
+        }
+    }
+
+    /// What a project is built against: the packages of artifacts, and the wheels that come before it.
+    fn required(&self, item: Item<'_>) -> io::Result<Vec<PathBuf>> {
+        let Item::Project(project) = item else { return Ok(Vec::new()) };
+        let mut offered = wheelhouse::of_artifacts(self.plan, self.stage.dest())?;
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        offered.extend(wheelhouse::of_projects(&project.after, &made, self.stage.dest())?);
+        Ok(offered)
+    }
+
+    fn site<'s>(&'s self, project: &'s ProjectBuild, processes: usize) -> Result<Site<'s>, Failed> {
+        Ok(Site {
+            project,
+            sources: self.sources()?,
+            checkout: self.checkout(project)?,
+            offered: self.required(Item::Project(project))?,
+            tools: &self.tools,
+            work: &self.work,
+            kept: self.keeper.directory(),
+            devel: self.devel.get().map(PathBuf::as_path),
+            processes,
+            version: None,
+        })
+    }
+
+    /// What came of all things.
+    pub fn outcome(&self, ends: Vec<End<Product, Failure>>) -> io::Result<Outcome> {
+        let sources = self.keeper.sources().clone();
+        let inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut outcome = Outcome { inputs, sources, ..Outcome::default() };
+        for (item, end) in self.items.iter().zip(ends) {
+            let Ok(name) = item.name().parse::<PackageName>() else { continue };
+            match end {
+                End::Done(product) => {
+                    if let (Some(ran), Item::Trial(_, kind, _)) = (product.ran.clone(), *item) {
+                        outcome.tried.push(Tried { name, kind, ran, took: product.took });
+                        continue;
+                    }
+                    if product.wheels.is_empty() {
+                        outcome.installed.push((name.clone(), product.took, product.kept));
+                    }
+                    for wheel in &product.wheels {
+                        outcome.made.push(made(&name, wheel, &product)?);
+                    }
+                }
+                End::Failed(Failure { reason, tail }) => {
+                    outcome.not_made.push(NotMade {
+                        why: Why::Failed { reason, log: path(&log_of(&item.called())).ok(), tail },
+                        trial: item.trial(),
+                        name,
+                    });
+                }
+                // What cannot be tried is told itself.
+                End::Waited(_) if item.trial().is_some() => {}
+                End::Waited(before) => {
+                    let before = self.items[before].name().to_owned();
+                    outcome.not_made.push(NotMade {
+                        name,
+                        trial: None,
+                        why: Why::Waited { before },
+                    });
+                }
+            }
+        }
+        Ok(outcome)
+    }
+}
+
+impl Item<'_> {
+    fn name(&self) -> &str {
+        match self {
+            Self::Taken(wheel) => wheel.name.as_str(),
+            Self::Devel(_) => devel::NAME,
+            Self::Project(project) | Self::Trial(project, ..) => project.name.as_str(),
+        }
+    }
+
+    fn trial(&self) -> Option<TrialKind> {
+        if let Self::Trial(_, kind, _) = self { Some(*kind) } else { None }
+    }
+
+    /// As its log and its directory are called.
+    fn called(&self) -> String {
+        let kind = self.trial().map(|kind| format!(".{}", kind.word()));
+        self.name().to_owned() + &kind.unwrap_or_default()
+    }
+}
+
+/// What is run beside the wheel of a project.
+fn trials<'a>(project: &'a ProjectBuild, settings: &Settings) -> impl Iterator<Item = Item<'a>> {
+    let trial = |kind| match kind {
+        TrialKind::Tests => project.tests.as_ref(),
+        TrialKind::Docs => project.docs.as_ref(),
+    };
+    let kinds = settings.trials.clone();
+    kinds.into_iter().filter_map(move |kind| Some(Item::Trial(project, kind, trial(kind)?)))
+}
+
+fn is_before(item: &Item<'_>, project: &ProjectBuild) -> bool {
+    match item {
+        Item::Devel(_) => project.devel,
+        Item::Trial(..) => false,
+        Item::Taken(_) | Item::Project(_) => {
+            project.after.iter().any(|name| name.as_str() == item.name())
+        }
+    }
+}
+
+fn names(wheels: &[PathBuf]) -> Vec<String> {
+    let name =
+        |wheel: &PathBuf| wheel.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    wheels.iter().map(name).collect()
+}
+
+/// How to build one of them again, as it stands at the end of its log.
+fn again(name: &str) -> String {
+    let mut words: Vec<_> = std::env::args_os().collect();
+    words.extend(["--only".into(), name.into()]);
+    format!("to build it alone again: {}", shown(&words))
+}
+
+fn made(name: &PackageName, wheel: &Path, product: &Product) -> io::Result<MadeWheel> {
+    let path = path(&format!("dist/{}", wheel.file_name().unwrap_or_default().to_string_lossy()))?;
+    let size = fs::metadata(wheel)?.len();
+    Ok(MadeWheel { name: name.clone(), path, size, took: product.took, kept: product.kept })
+}
+
+fn log_of(name: &str) -> String {
+    format!("logs/{name}.log")
+}
+
+fn path(text: &str) -> io::Result<RelPath> {
+    text.parse().map_err(|e: base::names::PathError| io::Error::other(e.to_string()))
+}

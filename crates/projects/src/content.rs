@@ -1,0 +1,210 @@
+//! Content of a checkout: the files that are built, and their differences to the commit.
+//!
+//! Of a repository of git these are the files that git tracks, those that are new and not ignored, and others that
+//! the manifest names. Without version control it is every file.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use super::git::GitDirectory;
+use super::git_program::{GitError, NOTHING, git_in};
+use base::names::RelPath;
+use manifest::Glob;
+use plan::ProjectBuild;
+
+/// The files of a checkout that its copies have, and the state of its repositories.
+#[derive(Debug, Clone, Default)]
+pub struct Content {
+    /// The checkout's repository, then those of submodules, by path; empty without version control.
+    pub repositories: Vec<Repository>,
+    /// Files and links below the checkout, sorted.
+    pub files: Vec<PathBuf>,
+    /// Paths that differ from the commits, sorted: changed, removed and new files, and submodules at another commit.
+    pub changed: Vec<PathBuf>,
+    /// Files that are in no commit, and that the manifest names all the same.
+    pub named: Vec<PathBuf>,
+}
+
+/// A repository of git in a checkout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repository {
+    /// Its path below the checkout; empty for the checkout itself.
+    pub path: PathBuf,
+    /// The commit that is checked out; `None` before the first.
+    pub commit: Option<String>,
+    /// The address of its remote `origin`.
+    pub address: Option<String>,
+}
+
+/// Files that a manifest names, which are built also where git ignores them.
+#[derive(Debug, Clone, Default)]
+pub struct Named {
+    paths: Vec<RelPath>,
+    globs: Vec<Glob>,
+}
+
+impl Named {
+    /// The files that the lines of a project name.
+    pub fn by(project: &ProjectBuild) -> Self {
+        let globs = project.include_ignored.iter().filter_map(|glob| Glob::new(glob).ok());
+        Self { paths: project.needs.clone(), globs: globs.collect() }
+    }
+
+    /// The same, given the paths and the globs.
+    pub fn new(paths: Vec<RelPath>, globs: Vec<Glob>) -> Self {
+        Self { paths, globs }
+    }
+
+    /// Whether a file is named, or a directory above it. A path names a directory only if git has none of its files:
+    /// what a build left in another is not meant.
+    fn has(&self, path: &Path, tracked: &[PathBuf]) -> bool {
+        let parsed = path.to_str().and_then(|path| path.trim_end_matches('/').parse().ok());
+        let Some(own): Option<RelPath> = parsed else { return false };
+        let named = |at: &RelPath| {
+            let is_alone = || !tracked.iter().any(|file| file.starts_with(at.as_str()));
+            self.paths.contains(at) && (*at == own || is_alone())
+        };
+        let mut above = std::iter::successors(Some(own.clone()), RelPath::parent);
+        above.any(|at| named(&at) || self.globs.iter().any(|glob| glob.matches(&at)))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.paths.is_empty() && self.globs.is_empty()
+    }
+}
+
+impl Content {
+    /// Reads the content of a checkout.
+    ///
+    /// # Errors
+    /// Fails if the checkout cannot be read, or git fails in it.
+    pub fn read(checkout: &Path, named: &Named) -> Result<Self, GitError> {
+        let mut content = Self::default();
+        if GitDirectory::of(checkout)?.is_none() {
+            content.files = all_files(checkout)?;
+            return Ok(content);
+        }
+        content.add(checkout, Path::new(""), named)?;
+        for paths in [&mut content.files, &mut content.changed, &mut content.named] {
+            paths.sort();
+            paths.dedup();
+        }
+        Ok(content)
+    }
+
+    /// Whether git knows the checkout.
+    pub fn is_versioned(&self) -> bool {
+        !self.repositories.is_empty()
+    }
+
+    /// Whether the files are other than those of the commits.
+    pub fn is_dirty(&self) -> bool {
+        !self.changed.is_empty()
+    }
+
+    /// Whether the copies have a file or a directory.
+    pub fn has(&self, path: &RelPath) -> bool {
+        let path = Path::new(path.as_str());
+        self.files.iter().any(|file| file.starts_with(path))
+    }
+
+    /// Adds a repository with its submodules.
+    fn add(&mut self, checkout: &Path, below: &Path, named: &Named) -> Result<(), GitError> {
+        let place = checkout.join(below);
+        self.repositories.push(Repository {
+            path: below.to_owned(),
+            commit: optional(git_in(&place, &["rev-parse", "--verify", "--quiet", "HEAD"]))?,
+            address: optional(git_in(&place, &["config", "--get", "remote.origin.url"]))?,
+        });
+        let mut inner = Vec::new();
+        for entry in entries(&git_in(&place, &["ls-files", "-z", "--cached", "--stage"])?) {
+            // `MODE HASH STAGE<tab>PATH`, where mode 160000 is a submodule.
+            let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else { continue };
+            let path = below.join(OsStr::from_bytes(&entry[tab + 1..]));
+            if entry.starts_with(b"160000 ") {
+                inner.push(path);
+            } else {
+                self.file(checkout, path);
+            }
+        }
+        let tracked = self.files.clone();
+        let status = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
+        // Files of submodules are looked at in each of them.
+        let status = [&status[..], &["--ignore-submodules=dirty"]].concat();
+        for entry in entries(&git_in(&place, &status)?) {
+            let Some((state, path)) = entry.split_at_checked(3) else { continue };
+            let path = below.join(OsStr::from_bytes(path));
+            if state != b"?? " {
+                self.changed.push(path);
+                continue;
+            }
+            if named.has(&path, &tracked) {
+                self.named.push(path.clone());
+            } else {
+                self.changed.push(path.clone());
+            }
+            if path.as_os_str().as_bytes().ends_with(b"/") {
+                inner.push(path);
+            } else {
+                self.file(checkout, path);
+            }
+        }
+        if !named.is_empty() {
+            let ignored = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard"];
+            for entry in entries(&git_in(&place, &ignored)?) {
+                let path = below.join(OsStr::from_bytes(entry));
+                if named.has(&path, &tracked) && !path.as_os_str().as_bytes().ends_with(b"/") {
+                    self.named.push(path.clone());
+                    self.file(checkout, path);
+                }
+            }
+        }
+        for path in inner {
+            if GitDirectory::of(&checkout.join(&path))?.is_some() {
+                // Without the slash of a directory that git does not track.
+                let path: PathBuf = path.components().collect();
+                self.add(checkout, &path, named)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a file that is there: a removed one, or one outside of a sparse checkout, is not.
+    fn file(&mut self, checkout: &Path, path: PathBuf) {
+        if checkout.join(&path).symlink_metadata().is_ok_and(|found| !found.is_dir()) {
+            self.files.push(path);
+        }
+    }
+}
+
+/// A line of output; `None` where git has no answer.
+fn optional(said: Result<Vec<u8>, GitError>) -> Result<Option<String>, GitError> {
+    match said {
+        Ok(said) => Ok(Some(String::from_utf8_lossy(&said).trim().to_owned())),
+        Err(GitError::Failed { said, .. }) if said == NOTHING => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The parts of an output with a zero byte after each.
+fn entries(output: &[u8]) -> impl Iterator<Item = &[u8]> {
+    output.split(|byte| *byte == 0).filter(|entry| !entry.is_empty())
+}
+
+/// Every file below a directory, apart from git's own, sorted.
+fn all_files(checkout: &Path) -> Result<Vec<PathBuf>, GitError> {
+    let mut files = Vec::new();
+    let entries = WalkDir::new(checkout).into_iter();
+    for entry in entries.filter_entry(|entry| entry.file_name() != ".git") {
+        let entry = entry.map_err(std::io::Error::from)?;
+        if !entry.file_type().is_dir() {
+            let path = entry.path();
+            files.push(path.strip_prefix(checkout).unwrap_or(path).to_owned());
+        }
+    }
+    files.sort();
+    Ok(files)
+}

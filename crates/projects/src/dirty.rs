@@ -1,0 +1,24 @@
+//! Wheels of dirty checkouts: their versions say so.
+
+use std::path::{Path, PathBuf};
+
+use super::workspace::Failed;
+use base::text::with_causes;
+use wheel::package::{Wheel, WheelName};
+use wheel::retag;
+
+/// Writes a wheel into the directory `into` with `dirty` in the local part of its version; a wheel whose version
+/// says so already stays where it is.
+pub fn marked(wheel: &Path, into: &Path) -> Result<PathBuf, Failed> {
+    let failed = |error: &dyn std::error::Error| {
+        Failed::new(format!("its version cannot get `+dirty`: {}", with_causes(error)))
+    };
+    let opened = Wheel::open(wheel).map_err(|error| failed(&error))?;
+    let WheelName { version, .. } = opened.name();
+    let dirty = version.dirty();
+    if dirty == *version {
+        return Ok(wheel.to_owned());
+    }
+    let done = retag::reversion(wheel, &dirty, into).map_err(|error| failed(&error))?;
+    Ok(done.path)
+}

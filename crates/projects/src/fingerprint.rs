@@ -1,0 +1,28 @@
+//! One hash for many things.
+
+use sha2::{Digest, Sha256};
+
+use wheel::archive::checksum;
+
+/// A hash that grows: equal only when the same texts were added in the same order.
+pub struct Fingerprint(Sha256);
+
+impl Fingerprint {
+    /// Begins with what the hash is of.
+    pub fn new(of: &str) -> Self {
+        let mut hash = Self(Sha256::new());
+        hash.add(of);
+        hash
+    }
+
+    /// Adds a text, with its length, so that no two lists of texts are the same.
+    pub fn add(&mut self, text: &str) {
+        self.0.update((text.len() as u64).to_le_bytes());
+        self.0.update(text);
+    }
+
+    /// The hash in hexadecimal digits.
+    pub fn end(self) -> String {
+        checksum::Sha256::from(self.0).to_string()
+    }
+}

@@ -1,0 +1,90 @@
+//! What is done to a wheel between its build and the index.
+
+use std::error::Error;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+
+use base::text::with_causes;
+use wheel::audit;
+use wheel::package::{Metadata, Wheel, WheelName};
+use wheel::retag;
+
+/// Puts a finished wheel into the directory `into`, under the platform tag that is true of it.
+///
+/// A wheel for any platform stays one; of another, the audit says on which it runs. It is audited together with
+/// those of `set` that it requires, also by way of others: these are there wherever it is installed.
+///
+/// # Errors
+/// When it cannot be read, audited or put there, or another wheel of the same name is there.
+pub fn finish_wheel(wheel: &Path, set: &[PathBuf], into: &Path) -> io::Result<PathBuf> {
+    fs::create_dir_all(into)?;
+    let name: WheelName = wheel
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .parse()
+        .map_err(io::Error::other)?;
+    let platform = platform(wheel, &name, set)?;
+    let place = into.join(WheelName { platform: platform.clone(), ..name.clone() }.to_string());
+    if place.exists() {
+        return Err(io::Error::new(
+            io::ErrorKind::AlreadyExists,
+            format!("another made {} already", place.display()),
+        ));
+    }
+    let place = if platform == name.platform {
+        let place = into.join(wheel.file_name().unwrap_or_default());
+        fs::rename(wheel, &place)?;
+        place
+    } else {
+        retag::retag(wheel, &platform.parse().map_err(other)?, into).map_err(other)?.path
+    };
+    fs::set_permissions(&place, PermissionsExt::from_mode(0o644))?;
+    Ok(place)
+}
+
+/// The platform tag of a wheel: its own if that is `any`, else what the audit finds.
+fn platform(wheel: &Path, name: &WheelName, set: &[PathBuf]) -> io::Result<String> {
+    if name.platform == "any" {
+        return Ok(name.platform.clone());
+    }
+    let required = required(wheel, set)?;
+    let together: Vec<&Path> = [wheel].into_iter().chain(required).collect();
+    let audits = audit::audit(&together).map_err(other)?;
+    Ok(audits.into_iter().next().map_or_else(|| name.platform.clone(), |audit| audit.tag))
+}
+
+/// Those of `set` that a wheel requires, and that these require.
+fn required<'s>(wheel: &Path, set: &'s [PathBuf]) -> io::Result<Vec<&'s Path>> {
+    let mut found: Vec<&Path> = Vec::new();
+    let mut next = requirements(wheel)?;
+    while let Some(name) = next.pop() {
+        let of = |file: &&PathBuf| {
+            let file = file.file_name().unwrap_or_default().to_string_lossy();
+            file.parse::<WheelName>().is_ok_and(|other| other.dist.normalized() == name)
+        };
+        for file in set.iter().filter(of) {
+            if !found.contains(&file.as_path()) {
+                found.push(file);
+                next.extend(requirements(file)?);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The distributions that a wheel requires without asking for an extra.
+fn requirements(wheel: &Path) -> io::Result<Vec<String>> {
+    let opened = Wheel::open(wheel).map_err(other)?;
+    let metadata = Metadata::parse(&opened.info("METADATA").map_err(other)?);
+    let plain = metadata.requirements().flatten().filter(|r| r.of_extras.is_empty());
+    Ok(plain.map(|requirement| requirement.name).collect())
+}
+
+/// An error with its causes, as one of the machine: whoever builds projects tells it so.
+fn other(error: impl Error + 'static) -> io::Error {
+    io::Error::other(with_causes(&error))
+}

@@ -1,0 +1,77 @@
+//! Native projects: built and installed into a directory that later projects are built against.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+
+use super::workspace::{Failed, Workspace};
+use plan::NativeBuild;
+
+/// Where a native project is built and goes.
+pub struct Site<'a> {
+    /// The directory that it is installed into.
+    pub prefix: PathBuf,
+    /// How many processes it may start.
+    pub processes: usize,
+    /// The project in the copy of its checkout.
+    pub directory: &'a Path,
+}
+
+impl Site<'_> {
+    /// Makes the directory anew: what an earlier build installed goes.
+    pub fn begin(&self) -> io::Result<()> {
+        // The directory itself stays: programs are let write into this one.
+        fs::create_dir_all(&self.prefix)?;
+        for entry in fs::read_dir(&self.prefix)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                fs::remove_dir_all(entry.path())?;
+            } else {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds and installs it with CMake, when that is how; something has to be there in the end.
+    pub fn build(
+        &self,
+        native: &NativeBuild,
+        place: &Workspace,
+        fill: &impl Fn(&str) -> String,
+    ) -> Result<(), Failed> {
+        if let Some(arguments) = &native.cmake {
+            self.cmake(arguments, place, fill)?;
+        }
+        if fs::read_dir(&self.prefix)?.next().is_none() {
+            return Err(Failed::new("its build installed nothing into its prefix"));
+        }
+        Ok(())
+    }
+
+    fn cmake(
+        &self,
+        arguments: &[String],
+        place: &Workspace,
+        fill: &impl Fn(&str) -> String,
+    ) -> Result<(), Failed> {
+        let build = place.directory.join("build");
+        let run = |doing: &str, words: Vec<OsString>| {
+            let command: Vec<OsString> =
+                [OsString::from("cmake")].into_iter().chain(words).collect();
+            place.run_in(self.directory, doing, &command)
+        };
+        let mut prefix = OsString::from("-DCMAKE_INSTALL_PREFIX=");
+        prefix.push(&self.prefix);
+        let mut configure: Vec<OsString> =
+            vec!["-S".into(), self.directory.into(), "-B".into(), build.clone().into(), prefix];
+        configure.extend(arguments.iter().map(|argument| fill(argument).into()));
+        run("configuring it", configure)?;
+        let jobs = self.processes.to_string();
+        let words = ["--build".into(), build.clone().into(), "--parallel".into(), jobs.into()];
+        run("building it", words.into())?;
+        run("installing it", vec!["--install".into(), build.into()])
+    }
+}

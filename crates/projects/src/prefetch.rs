@@ -1,0 +1,262 @@
+//! Wheels that others provide, brought into `DEST/wheelhouse` before anything is built.
+//!
+//! Beside each is a file that says of what it came, as one hash: while that stays the same, nothing is fetched. `constraints.txt` lets pip and uv take these wheels, whatever an index has.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use fs_err as fs;
+
+use super::fingerprint::Fingerprint;
+use super::kept::Product;
+use super::process::Log;
+use super::tools::Tools;
+use super::used::Used;
+use super::workspace::{Failed, MAKING_ENVIRONMENT, TAIL, Workspace, wheels_in};
+use super::{
+    End, Happened, NotMade, ProjectError, Settings, Why, private, project, schedule, taken,
+    wheel_of, wheelhouse,
+};
+use base::names::RelPath;
+use base::regular;
+use base::text::with_causes;
+use plan::{Plan, PrefetchedWheel};
+use wheel::archive::Stage;
+
+/// Brings them, and tells all that cannot be had: where there is one, nothing was put in place.
+pub fn fill(
+    plan: &Plan,
+    settings: &Settings,
+    tools: &Tools,
+    stage: &Stage,
+    report: &(dyn Fn(Happened) + Sync),
+) -> Result<Vec<NotMade>, ProjectError> {
+    let dest = stage.dest().canonicalize()?;
+    let hidden = stage.path(&relative("prefetch")?);
+    let work = dest.join(hidden.strip_prefix(stage.dest()).unwrap_or(Path::new("prefetch")));
+    fs::create_dir_all(dest.join("logs"))?;
+    let fetcher = Fetcher { plan, settings, tools, dest: &dest, work, report };
+    let none = vec![Vec::new(); plan.prefetched.len()];
+    let ends =
+        schedule::run(&none, settings.jobs, |index, _| fetcher.bring(&plan.prefetched[index]));
+    let (mut brought, mut missing) = (Vec::new(), Vec::new());
+    for (wheel, end) in plan.prefetched.iter().zip(ends) {
+        match end {
+            End::Done(found) => brought.extend(found.map(|found| (wheel, found))),
+            End::Failed((reason, tail)) => missing.push(NotMade {
+                name: wheel.name.clone(),
+                trial: None,
+                why: Why::Failed { reason, log: relative(&log_of(wheel)).ok(), tail },
+            }),
+            End::Waited(_) => {}
+        }
+    }
+    if missing.is_empty() {
+        for (wheel, found) in brought {
+            fetcher.put(wheel, &found)?;
+        }
+        constrain(&dest)?;
+    }
+    Ok(missing)
+}
+
+/// What fetches.
+struct Fetcher<'a> {
+    plan: &'a Plan,
+    settings: &'a Settings,
+    tools: &'a Tools,
+    dest: &'a Path,
+    work: PathBuf,
+    report: &'a (dyn Fn(Happened) + Sync),
+}
+
+/// Wheels with what they were fetched by.
+struct Fetched {
+    key: String,
+    wheels: Vec<PathBuf>,
+}
+
+impl Fetcher<'_> {
+    /// Brings one into a directory of its own; nothing where it is there already.
+    fn bring(&self, wheel: &PrefetchedWheel) -> Result<Option<Fetched>, (String, Vec<String>)> {
+        let start = Instant::now();
+        let bare = |e: io::Error| (with_causes(&e), Vec::new());
+        let name = wheel.name.to_string();
+        let key = self.key(wheel).map_err(bare)?;
+        if !self.settings.anew && self.is_there(wheel, &key) {
+            (self.report)(Happened::Kept(name));
+            return Ok(None);
+        }
+        (self.report)(Happened::Started(name.clone()));
+        let log = Log::create(self.dest.join(log_of(wheel))).map_err(bare)?;
+        let directory = self.work.join(&name);
+        let mut place = Workspace {
+            directory,
+            variables: BTreeMap::new(),
+            log,
+            used: Used::default(),
+            reach: None,
+        };
+        match self.fetch(wheel, &mut place) {
+            Ok(wheels) => {
+                self.tell(name, &wheels, start.elapsed());
+                Ok(Some(Fetched { key, wheels }))
+            }
+            Err(failed) => {
+                (self.report)(Happened::Failed(name));
+                let tail = place.log.tail(TAIL);
+                let _ = place.log.say(&format!("error: {failed}"));
+                Err((failed.to_string(), tail))
+            }
+        }
+    }
+
+    fn tell(&self, name: String, wheels: &[PathBuf], took: Duration) {
+        (self.report)(Happened::Finished(
+            name,
+            wheels.iter().map(|w| file_name(w)).collect(),
+            took,
+        ));
+    }
+
+    fn fetch(
+        &self,
+        wheel: &PrefetchedWheel,
+        place: &mut Workspace,
+    ) -> Result<Vec<PathBuf>, Failed> {
+        project::furnish(place, self.settings, 1)?;
+        if wheel.is_built() && !self.settings.unconfined {
+            private::confine_steps(place)?;
+        }
+        let out = place.directory.join("out");
+        fs::create_dir_all(&out)?;
+        if let Some(requirement) = &wheel.requirement {
+            for version in self.versions(wheel) {
+                self.ask(wheel, requirement, version, &out, place)?;
+            }
+        } else {
+            taken::copy(&wheel.files, self.settings.sources.as_ref(), &out, place)?;
+        }
+        let wheels = wheels_in(&out, &wheel.name)?;
+        if wheels.is_empty() {
+            return Err(Failed::new("there came no wheel of it"));
+        }
+        Ok(wheels)
+    }
+
+    /// Lets pip bring it, for one version of Python: nothing else that it requires.
+    fn ask(
+        &self,
+        wheel: &PrefetchedWheel,
+        requirement: &str,
+        version: Option<&str>,
+        out: &Path,
+        place: &mut Workspace,
+    ) -> Result<(), Failed> {
+        let python = match version {
+            None => self.tools.python().to_owned(),
+            Some(version) => {
+                let environment = place.directory.join(format!("env{version}"));
+                place.run(MAKING_ENVIRONMENT, &self.tools.venv(Some(version), &environment))?;
+                environment.join("bin/python")
+            }
+        };
+        let (doing, words): (_, &[&str]) = if wheel.is_built() {
+            ("building it of its repository", &["wheel", "--no-deps", "--wheel-dir"])
+        } else {
+            ("fetching it", &["download", "--no-deps", "--only-binary=:all:", "--dest"])
+        };
+        let mut options: Vec<OsString> = words.iter().map(OsString::from).collect();
+        options.push(out.into());
+        if let Some(index) = &wheel.index {
+            options.extend(["--index-url".into(), index.into()]);
+            place.variables.remove("PIP_EXTRA_INDEX_URL");
+        }
+        options.push(requirement.into());
+        place.run(doing, &self.tools.pip(&python, options))
+    }
+
+    /// The versions of Python that projects behind it are built for; `None` is that of the Python that builds.
+    fn versions(&self, wheel: &PrefetchedWheel) -> BTreeSet<Option<&str>> {
+        let projects = self.plan.projects.iter().filter(|p| p.after.contains(&wheel.name));
+        let mut versions = BTreeSet::new();
+        for project in projects {
+            versions.extend(project.pythons.iter().map(|version| Some(version.as_str())));
+            if project.pythons.is_empty() && project.native.is_none() {
+                versions.insert(None);
+            }
+        }
+        versions
+    }
+
+    /// By what it is fetched: what an index has today is not asked.
+    fn key(&self, wheel: &PrefetchedWheel) -> io::Result<String> {
+        let mut key = Fingerprint::new("prefetch");
+        let plain = PrefetchedWheel { rule: "".into(), ..wheel.clone() };
+        key.add(&serde_json::to_string(&plain).map_err(io::Error::other)?);
+        if let Some(root) = &self.settings.sources {
+            for file in &wheel.files {
+                key.add(&regular::sha256(root.join(file.as_str()))?);
+            }
+        }
+        key.add(self.tools.identity());
+        for version in self.versions(wheel) {
+            key.add(version.map_or("", |version| self.tools.interpreter_identity(version)));
+        }
+        Ok(key.end())
+    }
+
+    fn is_there(&self, wheel: &PrefetchedWheel, key: &str) -> bool {
+        let name = wheel.name.as_str();
+        let directory = self.dest.join(wheelhouse::OTHERS);
+        let product = Product::read(&state(self.dest, name));
+        product.is_some_and(|product| product.is_of(key) && product.has_wheels_in(&directory))
+    }
+
+    /// Puts what came in the place of what was there.
+    fn put(&self, wheel: &PrefetchedWheel, found: &Fetched) -> io::Result<()> {
+        let directory = self.dest.join(wheelhouse::OTHERS);
+        let state = state(self.dest, wheel.name.as_str());
+        fs::create_dir_all(&directory)?;
+        if state.exists() {
+            fs::remove_file(&state)?;
+        }
+        for old in wheelhouse::of_other(self.dest, &wheel.name)? {
+            fs::remove_file(old)?;
+        }
+        let mut wheels = Vec::new();
+        for file in &found.wheels {
+            let place = directory.join(file_name(file));
+            fs::rename(file, &place)?;
+            wheels.push(place);
+        }
+        Product::of_wheels(found.key.clone(), &wheels)?.write(&state)
+    }
+}
+
+/// Writes what lets pip and uv take every wheel that is there.
+fn constrain(dest: &Path) -> io::Result<()> {
+    let house = dest.join(wheelhouse::OTHERS);
+    let wheels = wheelhouse::in_directory(&house, |file| wheel_of(file).is_some())?;
+    let lines = wheelhouse::constraints(&wheels);
+    fs::write(house.join("constraints.txt"), lines.join("\n") + "\n")
+}
+
+fn state(dest: &Path, name: &str) -> PathBuf {
+    dest.join(wheelhouse::OTHERS).join(format!("{name}.json"))
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn log_of(wheel: &PrefetchedWheel) -> String {
+    format!("logs/{}.prefetch.log", wheel.name)
+}
+
+fn relative(text: &str) -> io::Result<RelPath> {
+    text.parse().map_err(|e: base::names::PathError| io::Error::other(e.to_string()))
+}

@@ -1,0 +1,153 @@
+//! Caches of tools that one build of a project has to itself.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+
+use super::reach::{CACHE, Reach};
+use super::variables;
+use super::workspace::Workspace;
+use plan::ProjectBuild;
+
+/// What pip keeps of its downloads, below its cache. Beside them it keeps wheels that it built.
+const DOWNLOADS: &[&str] = &["http", "http-v2"];
+
+/// What cargo reads of its home: its settings, and downloads. Unpacked sources are not read again from there.
+const CARGO_SETTINGS: &[&str] = &["config", "config.toml", "credentials", "credentials.toml"];
+const CARGO_DOWNLOADS: &[&str] = &["registry/index", "registry/cache", "git/db"];
+
+/// The longest path of a Unix socket (`sun_path`), with its final zero.
+const SOCKET_PATH: usize = 108;
+
+/// Holds the programs of a workspace to what a project may do: to write into its parts, into `more`, and into caches
+/// that are its own.
+///
+/// # Errors
+/// When directories cannot be made.
+pub fn confine(
+    place: &mut Workspace,
+    project: &ProjectBuild,
+    more: Option<&Path>,
+    protected: &[PathBuf],
+) -> io::Result<()> {
+    let (directory, network) = (&place.directory, project.network);
+    place.reach = Some(Reach::of_project(directory, more, network, protected)?);
+    let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    private_caches(directory, network, cargo, &mut place.variables)
+}
+
+/// Holds the programs of a workspace, which are steps of rockpack, to its directory.
+///
+/// # Errors
+/// When directories cannot be made.
+pub fn confine_steps(place: &mut Workspace) -> io::Result<()> {
+    place.reach = Some(Reach::of_steps(&place.directory));
+    let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    private_caches(&place.directory, true, cargo, &mut place.variables)
+}
+
+/// Whether what ccache keeps is there for later builds.
+pub fn shares_compiler_cache(place: &Workspace) -> bool {
+    place.reach.is_none() || is_shared("CCACHE_DIR", &place.directory, &place.variables)
+}
+
+/// Gives tools caches in `directory`, which go with it. Of downloads that pip and cargo keep elsewhere they see what
+/// is there; they add nothing. `home_of_cargo` is the caller's variable.
+///
+/// # Errors
+/// When they cannot be made.
+fn private_caches(
+    directory: &Path,
+    network: bool,
+    home_of_cargo: Option<PathBuf>,
+    variables: &mut BTreeMap<String, OsString>,
+) -> io::Result<()> {
+    let cache = directory.join(CACHE);
+    let home = variables.get("HOME").map(PathBuf::from);
+    let below_home = |name: &str| home.as_ref().map(|home| home.join(name));
+    let of = |name: &str| variables.get(name).map(PathBuf::from);
+    let pip = of("PIP_CACHE_DIR")
+        .or_else(|| Some(of("XDG_CACHE_HOME").or_else(|| below_home(".cache"))?.join("pip")));
+    link(pip.as_deref(), &cache.join("pip"), DOWNLOADS)?;
+    let (cargo, private_cargo) =
+        (home_of_cargo.or_else(|| below_home(".cargo")), cache.join("cargo"));
+    link(cargo.as_deref(), &private_cargo, CARGO_SETTINGS)?;
+    if !network {
+        link(cargo.as_deref(), &private_cargo, CARGO_DOWNLOADS)?;
+        variables.insert("CARGO_NET_OFFLINE".to_owned(), "true".into());
+    }
+    let given = [
+        ("XDG_CACHE_HOME", cache.clone()),
+        ("PIP_CACHE_DIR", cache.join("pip")),
+        ("CARGO_HOME", private_cargo),
+    ];
+    variables.extend(given.map(|(name, path)| (name.to_owned(), path.into())));
+    for (name, below) in [("CCACHE_DIR", "ccache"), ("SCCACHE_DIR", "sccache")] {
+        variables.entry(name.to_owned()).or_insert_with(|| cache.join(below).into());
+    }
+    // sccache's server is reached by TCP else, and one that runs outside would compile outside.
+    let socket = directory.join("tmp/sccache");
+    if socket.as_os_str().len() < SOCKET_PATH {
+        variables.insert("SCCACHE_SERVER_UDS".to_owned(), socket.into());
+    }
+    variables::map_paths_of_rust(variables, directory);
+    Ok(())
+}
+
+/// Whether a variable names a directory outside of `directory`, for others to use too.
+fn is_shared(name: &str, directory: &Path, variables: &BTreeMap<String, OsString>) -> bool {
+    variables.get(name).is_some_and(|value| !Path::new(value).starts_with(directory))
+}
+
+/// Links those of `names` that are in `from` into `to`.
+fn link(from: Option<&Path>, to: &Path, names: &[&str]) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    let Some(from) = from else { return Ok(()) };
+    for name in names {
+        let (target, place) = (from.join(name), to.join(name));
+        if target.is_absolute() && target.exists() {
+            place.parent().map_or(Ok(()), fs::create_dir_all)?;
+            fs::os::unix::fs::symlink(target, place)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_keep_what_they_make_in_the_workspace() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, place) = (dir.path().join("home"), dir.path().join("place"));
+        let there = [
+            ".cache/pip/http-v2",
+            ".cache/pip/wheels",
+            ".cache/uv",
+            ".cargo/registry/cache",
+            ".cargo/bin",
+        ];
+        for name in there {
+            fs::create_dir_all(home.join(name)).unwrap();
+        }
+        fs::write(home.join(".cargo/config.toml"), "").unwrap();
+        let mut variables = BTreeMap::from([("HOME".to_owned(), home.clone().into_os_string())]);
+        private_caches(&place, false, None, &mut variables).unwrap();
+        let names = ["XDG_CACHE_HOME", "PIP_CACHE_DIR", "CARGO_HOME", "CCACHE_DIR", "SCCACHE_DIR"];
+        for name in names {
+            assert!(Path::new(&variables[name]).starts_with(&place), "{name}");
+        }
+        let linked = |below: &str| fs::read_link(place.join("cache").join(below)).ok();
+        assert_eq!(linked("pip/http-v2"), Some(home.join(".cache/pip/http-v2")));
+        assert_eq!(linked("cargo/config.toml"), Some(home.join(".cargo/config.toml")));
+        assert_eq!(linked("cargo/registry/cache"), Some(home.join(".cargo/registry/cache")));
+        assert_eq!([linked("pip/wheels"), linked("cargo/bin")], [None, None]);
+        let with_network = dir.path().join("other");
+        private_caches(&with_network, true, None, &mut variables).unwrap();
+        assert!(!with_network.join("cache/cargo/registry").exists(), "it fetches its own");
+    }
+}

@@ -1,0 +1,253 @@
+//! Runs programs with a known environment, and keeps what they write.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+
+use fs_err as fs;
+use fs_err::os::unix::fs::OpenOptionsExt;
+use rustix::fs::OFlags;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use super::confined::{Limits, confined};
+use base::cleanup;
+use base::regular;
+
+/// A file that takes what the steps of one project write.
+#[derive(Debug, Clone)]
+pub struct Log {
+    path: PathBuf,
+}
+
+/// A program that did not do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum ProcessError {
+    /// It could not be started.
+    #[error("cannot start `{program}`")]
+    Start {
+        /// The program.
+        program: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It said that it failed, or was stopped.
+    #[error("`{command}` ended with {status}")]
+    Status {
+        /// The program with its arguments.
+        command: String,
+        /// How it ended.
+        status: ExitStatus,
+    },
+    /// The log cannot be written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// A program to run: what it is called with, where, and its whole environment.
+#[derive(Debug)]
+pub struct Run<'a> {
+    /// The program and its arguments.
+    pub command: &'a [OsString],
+    /// Where it runs.
+    pub directory: &'a Path,
+    /// All variables that it sees.
+    pub environment: &'a BTreeMap<String, OsString>,
+    /// What it is held to; it may do all that its user may, where there are none.
+    pub limits: Option<&'a Limits>,
+}
+
+/// How much of the end of a log is read for its last lines.
+const TAIL: u64 = 64 * 1024;
+
+impl Log {
+    /// Begins a new log.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn create(path: PathBuf) -> io::Result<Self> {
+        // A log of an earlier build goes; a link or a pipe in its place is not written through.
+        match fs::remove_file(&path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+            _ => fs::File::create_new(&path)?,
+        };
+        Ok(Self { path })
+    }
+
+    /// Opens it for a program to write at its end, whatever an earlier program made of it.
+    fn append(&self) -> io::Result<fs::File> {
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+        let file = fs::OpenOptions::new().append(true).custom_flags(flags).open(&self.path)?;
+        regular::check(&self.path, &file.metadata()?)?;
+        Ok(file)
+    }
+
+    /// Runs a program to its end; the log takes its command line and all that it writes.
+    ///
+    /// # Errors
+    /// When it cannot be started, or ends with a status other than 0.
+    pub fn run(&self, run: &Run<'_>) -> Result<(), ProcessError> {
+        let mut file = self.append()?;
+        writeln!(file, "$ {}", shown(run.command))?;
+        let (out, err) = (file.try_clone()?.into_parts().0, file.into_parts().0);
+        let status = to_its_end(command(run)?.stdout(out).stderr(err), run)?;
+        if status.success() {
+            Ok(())
+        } else {
+            Err(ProcessError::Status { command: shown(run.command), status })
+        }
+    }
+
+    /// Adds a line of rockpack's own.
+    ///
+    /// # Errors
+    /// When the log cannot be written.
+    pub fn say(&self, line: &str) -> io::Result<()> {
+        writeln!(self.append()?, "{line}")
+    }
+
+    /// Its last `count` lines; what cannot be read is not there.
+    pub fn tail(&self, count: usize) -> Vec<String> {
+        let read = || -> io::Result<Vec<u8>> {
+            let mut file = regular::open_unlinked(&self.path)?;
+            let size = file.metadata()?.len();
+            file.seek(SeekFrom::Start(size.saturating_sub(TAIL)))?;
+            let mut bytes = Vec::new();
+            file.take(TAIL).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        let text = String::from_utf8_lossy(&read().unwrap_or_default()).into_owned();
+        let lines: Vec<&str> =
+            text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+        lines[lines.len().saturating_sub(count)..].iter().map(|&line| line.to_owned()).collect()
+    }
+}
+
+/// Runs a program as the leader of a process group, and ends what it leaves running.
+fn to_its_end(command: &mut Command, run: &Run<'_>) -> Result<ExitStatus, ProcessError> {
+    // Whoever ends all programs comes before the start, or after the registration.
+    let together = cleanup::undisturbed();
+    let command = command.process_group(0);
+    let child = match run.limits {
+        Some(limits) => confined(limits, || command.spawn()),
+        None => command.spawn(),
+    };
+    let mut child = child.map_err(|e| not_started(run, e))?;
+    let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let registration = leader.map(cleanup::programs);
+    drop(together);
+    if let Some(leader) = leader {
+        // The leader is not waited for yet, so that no other group can have its number.
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while matches!(waitid(WaitId::Pid(leader), options), Err(rustix::io::Errno::INTR)) {}
+        let _ = kill_process_group(leader, Signal::KILL);
+    }
+    drop(registration);
+    Ok(child.wait()?)
+}
+
+/// Runs a program to its end and gives what it wrote to standard output.
+///
+/// # Errors
+/// When it cannot be started, or ends with a status other than 0.
+pub fn answer(run: &Run<'_>) -> Result<String, ProcessError> {
+    let output = command(run)?.stderr(Stdio::null()).output().map_err(|e| not_started(run, e))?;
+    if !output.status.success() {
+        return Err(ProcessError::Status { command: shown(run.command), status: output.status });
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
+}
+
+/// Through a shell that does nothing but set the umask: modes of what is built are not the caller's to choose.
+fn command(run: &Run<'_>) -> Result<Command, ProcessError> {
+    let program = run.command.first().map(OsString::as_os_str).unwrap_or_default();
+    if !is_there(program, run) {
+        let source = io::Error::new(io::ErrorKind::NotFound, "there is no such program");
+        return Err(ProcessError::Start {
+            program: program.to_string_lossy().into_owned(),
+            source,
+        });
+    }
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "umask 022; exec \"$@\"", "sh"]).args(run.command);
+    command.current_dir(run.directory).env_clear().envs(run.environment).stdin(Stdio::null());
+    Ok(command)
+}
+
+fn is_there(program: &OsStr, run: &Run<'_>) -> bool {
+    if program.to_string_lossy().contains('/') {
+        return run.directory.join(program).exists();
+    }
+    let path = run.environment.get("PATH").cloned().unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+}
+
+fn not_started(run: &Run<'_>, source: io::Error) -> ProcessError {
+    ProcessError::Start {
+        program: run.command.first().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default(),
+        source,
+    }
+}
+
+/// A command line as people type it.
+pub fn shown(command: &[OsString]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%^".contains(c);
+    let word = |word: &OsString| {
+        let word = word.to_string_lossy();
+        if !word.is_empty() && word.chars().all(plain) {
+            word.into_owned()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    };
+    command.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[&str]) -> Vec<OsString> {
+        words.iter().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn a_log_has_the_commands_and_what_they_wrote() {
+        let directory = tempfile::tempdir().unwrap();
+        let log = Log::create(directory.path().join("a.log")).unwrap();
+        let environment = BTreeMap::from([
+            ("PATH".to_owned(), OsString::from("/usr/bin:/bin")),
+            ("A".to_owned(), "one".into()),
+        ]);
+        let run = |command: &[&str]| {
+            log.run(&Run {
+                command: &words(command),
+                directory: directory.path(),
+                environment: &environment,
+                limits: None,
+            })
+        };
+        run(&["sh", "-c", "echo $A; umask; env | wc -l >&2"]).unwrap();
+        let failed = run(&["sh", "-c", "exit 3"]).unwrap_err();
+        assert_eq!(failed.to_string(), "`sh -c 'exit 3'` ended with exit status: 3");
+        assert!(
+            run(&["no-such-program"])
+                .unwrap_err()
+                .to_string()
+                .contains("cannot start `no-such-program`")
+        );
+        // PATH, A, and PWD, which shells set.
+        let written = [
+            "$ sh -c 'echo $A; umask; env | wc -l >&2'",
+            "one",
+            "0022",
+            "3",
+            "$ sh -c 'exit 3'",
+            "$ no-such-program",
+        ];
+        assert_eq!(log.tail(9), written);
+        assert_eq!(log.tail(1), written[5..]);
+    }
+}

@@ -1,0 +1,394 @@
+//! The steps from a checkout to a wheel.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+
+use super::reach::ANSWERS;
+use super::recorded::{compilers, installed};
+use super::snapshot::Snapshot;
+use super::tools::Tools;
+use super::used::Used;
+use super::workspace::{BUILDING, Failed, INSTALLING, MAKING_ENVIRONMENT, Workspace, wheel_in};
+use super::{Settings, checkout, native, private, repair, variables, wheelhouse};
+use base::names::RelPath;
+use base::regular;
+use manifest::{Filling, setting};
+use plan::ProjectBuild;
+use wheel::package::WheelName;
+
+/// How long a project's list of requirements can be.
+const MOST_ANSWERED: u64 = 1 << 20;
+
+/// A directory and an environment to work in.
+pub fn furnish(place: &mut Workspace, settings: &Settings, processes: usize) -> io::Result<()> {
+    let temporary = place.directory.join("tmp");
+    fs::create_dir_all(&temporary)?;
+    let caller =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    place.variables = variables::base(caller);
+    let given = [
+        ("TMPDIR", temporary.into()),
+        // Else it builds in a directory with a random name, which debug information has.
+        ("SKBUILD_BUILD_DIR", place.directory.join("build").into_os_string()),
+        ("CMAKE_BUILD_PARALLEL_LEVEL", processes.to_string().into()),
+    ];
+    place.variables.extend(given.map(|(name, value)| (name.to_owned(), value)));
+    if settings.offline {
+        place.variables.insert("PIP_NO_INDEX".to_owned(), "1".into());
+    }
+    Ok(())
+}
+
+/// A project with all that it is built with.
+pub struct Site<'a> {
+    pub project: &'a ProjectBuild,
+    /// The root of all sources.
+    pub sources: &'a Path,
+    /// Its checkout.
+    pub checkout: &'a Snapshot,
+    /// The wheels that it is built against.
+    pub offered: Vec<PathBuf>,
+    pub tools: &'a Tools,
+    /// Where all projects are built.
+    pub work: &'a Path,
+    /// Where native projects are installed, each in a directory with its name.
+    pub kept: &'a Path,
+    /// The expanded devel package.
+    pub devel: Option<&'a Path>,
+    /// How many processes it may start.
+    pub processes: usize,
+    /// The version of Python that it is built for, unless that is the one that builds.
+    pub version: Option<&'a str>,
+}
+
+impl Site<'_> {
+    /// Builds a project's wheels, or installs it: of several versions of Python each in a directory of its own,
+    /// until a wheel fits those that are left.
+    pub fn build_all(
+        &self,
+        settings: &Settings,
+        place: &mut Workspace,
+    ) -> Result<Vec<PathBuf>, Failed> {
+        if self.project.pythons.is_empty() {
+            self.confine(settings, place)?;
+            return self.build(place);
+        }
+        let mut wheels = Vec::new();
+        for version in &self.project.pythons {
+            place.log.say(&format!("for Python {version}:"))?;
+            let directory = place.directory.join(version);
+            let (log, used) = (place.log.clone(), Used::default());
+            let mut inner =
+                Workspace { directory, variables: BTreeMap::new(), log, used, reach: None };
+            furnish(&mut inner, settings, self.processes)?;
+            self.confine(settings, &mut inner)?;
+            let site = Site { version: Some(version), offered: self.offered.clone(), ..*self };
+            let made = site.build(&mut inner).map_err(|failed| failed.of(version))?;
+            place.used.add(inner.used);
+            let fits_all = made.iter().all(|wheel| fits_later(wheel));
+            wheels.extend(made);
+            if fits_all {
+                break;
+            }
+        }
+        Ok(wheels)
+    }
+
+    /// Holds programs to the directories of the project: that it is installed into is one of them.
+    fn confine(&self, settings: &Settings, place: &mut Workspace) -> io::Result<()> {
+        if settings.unconfined {
+            return Ok(());
+        }
+        let project = self.project;
+        let prefix = project.native.as_ref().map(|_| self.kept.join(project.name.as_str()));
+        private::confine(place, project, prefix.as_deref(), &settings.protected)
+    }
+
+    /// Builds a project's wheel, or installs it, in a copy of its checkout; gives its wheels.
+    fn build(&self, place: &mut Workspace) -> Result<Vec<PathBuf>, Failed> {
+        let project = self.project;
+        let source = place.directory.join("source");
+        let from = self.sources.join(project.source.as_str());
+        let content = &self.checkout.content;
+        checkout::copy_checkout(&from, &source, content, project.branch.as_deref())?;
+        wheelhouse::offer(
+            &self.offered,
+            &place.directory.join("wheelhouse"),
+            &mut place.variables,
+        )?;
+        let python = self.environment(place)?;
+        let fill =
+            |text: &str| setting::fill(text, |filling| self.filled(filling, &source, &python));
+        self.give_variables(place, &fill);
+        self.require(&python, place, &project.build_requires.join("\n"), "build-requires")?;
+        let directory = project
+            .subdirectory
+            .as_ref()
+            .map_or_else(|| source.clone(), |below| source.join(below.as_str()));
+        let setuptools = project.native.is_none() && uses_setuptools(&directory);
+        if setuptools {
+            self.compile_at_once(place)?;
+        }
+        if private::shares_compiler_cache(place) {
+            variables::use_compiler_cache(&mut place.variables, self.tools.compiler(), setuptools);
+        }
+        self.remember_tools(place, setuptools);
+        if let Some(native) = &project.native {
+            variables::show_fixed_paths(&mut place.variables, self.work, false);
+            let site = native::Site {
+                prefix: self.kept.join(project.name.as_str()),
+                processes: self.processes,
+                directory: &directory,
+            };
+            site.begin()?;
+            self.run(&source, place, &fill)?;
+            site.build(native, place, &fill)?;
+            return Ok(Vec::new());
+        }
+        self.run(&source, place, &fill)?;
+        // Commands compile without: what they write down is theirs.
+        variables::show_fixed_paths(&mut place.variables, self.work, setuptools);
+        let out = place.directory.join("out");
+        let settings = project
+            .config_settings
+            .iter()
+            .map(|(key, values)| (key, values.iter().map(|v| fill(v)).collect()))
+            .collect();
+        if !project.isolated {
+            let there = installed(&python, place)?;
+            place.used.were_there(there);
+        }
+        if project.isolated {
+            self.isolated(&directory, &python, &settings, &out, place)?;
+        } else {
+            self.beside(&directory, &settings, &out, place)?;
+        }
+        let wheel = wheel_in(&out, &project.name)?;
+        if project.repair {
+            let libraries =
+                project.after.iter().map(|name| self.kept.join(name.as_str()).join("lib"));
+            let site = repair::Site {
+                libraries: libraries.filter(|directory| directory.is_dir()).collect(),
+                offered: &self.offered,
+                tools: self.tools,
+            };
+            return Ok(vec![site.repair(&wheel, &project.name, place)?]);
+        }
+        Ok(vec![wheel])
+    }
+
+    /// Runs its commands, those whose file is there.
+    fn run(
+        &self,
+        source: &Path,
+        place: &Workspace,
+        fill: &impl Fn(&str) -> String,
+    ) -> Result<(), Failed> {
+        for command in &self.project.run {
+            let wanted = command.if_there.as_ref();
+            if let Some(file) = wanted.filter(|file| !source.join(file.as_str()).exists()) {
+                let words = command.words.join(" ");
+                place.log.say(&format!("not run, for there is no {file}: {words}"))?;
+                if self.sources.join(self.project.source.as_str()).join(file.as_str()).exists() {
+                    place.log.say(&ignored(file))?;
+                }
+                continue;
+            }
+            let words: Vec<OsString> = command.words.iter().map(|word| fill(word).into()).collect();
+            place.run_in(source, &format!("running `{}`", command.words.join(" ")), &words)?;
+        }
+        Ok(())
+    }
+
+    /// Remembers the versions of Python, pip and compilers, for provenance.
+    fn remember_tools(&self, place: &mut Workspace, setuptools: bool) {
+        let own = Some(self.tools.compiler()).filter(|own| setuptools && !own.is_empty());
+        place.used.tools = compilers(place, own);
+        let python = self.version.map_or_else(|| "python".to_owned(), |v| format!("python{v}"));
+        let which = self.tools.python_version(self.version).to_owned();
+        place.used.tools.insert(python, which);
+        place.used.tools.insert("pip".to_owned(), self.tools.pip_version().to_owned());
+    }
+
+    /// Lets setuptools compile several files of a project at once; PEP 517 has no word for it.
+    fn compile_at_once(&self, place: &mut Workspace) -> io::Result<()> {
+        let file = place.directory.join("setuptools.cfg");
+        fs::write(&file, format!("[build_ext]\nparallel = {}\n", self.processes))?;
+        place.variables.entry("DIST_EXTRA_CONFIG".to_owned()).or_insert(file.into());
+        Ok(())
+    }
+
+    fn filled(&self, filling: &Filling, source: &Path, python: &Path) -> Option<String> {
+        let prefix = |name: &str| self.kept.join(name).display().to_string();
+        Some(match filling {
+            Filling::Devel => self.devel?.display().to_string(),
+            Filling::Source => source.display().to_string(),
+            Filling::Python => python.display().to_string(),
+            Filling::Jobs => self.processes.to_string(),
+            Filling::Prefix => prefix(self.project.name.as_str()),
+            Filling::PrefixOf(name) => prefix(name.as_str()),
+            Filling::Isas | Filling::Variable(_) | Filling::Docs => return None,
+        })
+    }
+
+    /// The Python to build with: of an environment of its own, or the one that builds.
+    fn environment(&self, place: &mut Workspace) -> Result<PathBuf, Failed> {
+        if !self.project.isolated {
+            let python = self.tools.python().to_owned();
+            python.parent().inspect(|bin| variables::prepend(&mut place.variables, "PATH", bin));
+            return Ok(python);
+        }
+        let environment = place.directory.join("env");
+        place.run(MAKING_ENVIRONMENT, &self.tools.venv(self.version, &environment))?;
+        variables::prepend(&mut place.variables, "PATH", &environment.join("bin"));
+        Ok(environment.join("bin/python"))
+    }
+
+    /// Installs requirements, one a line, where the project is built.
+    fn require(
+        &self,
+        python: &Path,
+        place: &mut Workspace,
+        requirements: &str,
+        name: &str,
+    ) -> Result<(), Failed> {
+        if requirements.trim().is_empty() {
+            return Ok(());
+        }
+        let file = place.directory.join(format!("{name}.txt"));
+        fs::write(&file, requirements)?;
+        let report = place.directory.join(format!("{name}.report.json"));
+        let list = [
+            OsString::from("--report"),
+            report.clone().into_os_string(),
+            "-r".into(),
+            file.into_os_string(),
+        ];
+        if self.project.isolated {
+            place.run(INSTALLING, &self.tools.install(python, list))?;
+            return Ok(place.used.report(&report)?);
+        }
+        // What is installed beside the Python that builds is not for us to change.
+        let target = place.directory.join("requires");
+        let options = [OsString::from("--target"), target.clone().into_os_string()];
+        place.run(INSTALLING, &self.tools.install(python, options.into_iter().chain(list)))?;
+        variables::prepend(&mut place.variables, "PATH", &target.join("bin"));
+        variables::prepend(&mut place.variables, "PYTHONPATH", &target);
+        Ok(place.used.report(&report)?)
+    }
+
+    /// `python -m build` with an isolation of ours: in an environment whose path is the same for every
+    /// build, since compilers write down the paths of headers that are in it.
+    fn isolated(
+        &self,
+        directory: &Path,
+        python: &Path,
+        settings: &Configured<'_>,
+        out: &Path,
+        place: &mut Workspace,
+    ) -> Result<(), Failed> {
+        for what in ["static", "dynamic"] {
+            let file = place.directory.join(ANSWERS).join(format!("{what}.txt"));
+            fs::create_dir_all(place.directory.join(ANSWERS))?;
+            self.hook(what, directory, python, settings, &file, place)?;
+            let requirements = regular::read_to_string(&file, MOST_ANSWERED)?;
+            let requirements = wheelhouse::without_addresses(&requirements, &self.offered);
+            self.require(python, place, &requirements, what)?;
+        }
+        self.hook("wheel", directory, python, settings, out, place)
+    }
+
+    fn hook(
+        &self,
+        what: &str,
+        directory: &Path,
+        python: &Path,
+        settings: &Configured<'_>,
+        out: &Path,
+        place: &Workspace,
+    ) -> Result<(), Failed> {
+        let json = |(key, values): (&&String, &Vec<String>)| {
+            let value = if let [one] = values.as_slice() {
+                one.clone().into()
+            } else {
+                serde_json::Value::from(values.clone())
+            };
+            ((*key).clone(), value)
+        };
+        let settings = serde_json::Value::Object(settings.iter().map(json).collect()).to_string();
+        let words = [
+            self.tools.python().into(),
+            self.work.join("pep517.py").into_os_string(),
+            what.into(),
+            directory.into(),
+            python.into(),
+        ];
+        let command: Vec<OsString> =
+            words.into_iter().chain([settings.into(), out.into()]).collect();
+        let doing = if what == "wheel" { BUILDING } else { "asking what its build requires" };
+        place.run_in(directory, doing, &command)
+    }
+
+    /// `python -m build` without isolation.
+    fn beside(
+        &self,
+        directory: &Path,
+        settings: &Configured<'_>,
+        out: &Path,
+        place: &Workspace,
+    ) -> Result<(), Failed> {
+        let pairs = settings.iter().flat_map(|(key, values)| {
+            values.iter().map(move |value| format!("-C{key}={value}").into())
+        });
+        let fixed = ["--wheel", "--no-isolation", "--outdir"];
+        let command = self.tools.module(
+            "build",
+            &fixed,
+            [out.into()].into_iter().chain(pairs).chain([directory.into()]),
+        );
+        place.run_in(directory, BUILDING, &command)
+    }
+
+    /// What the project is given, over all that every build sees.
+    fn give_variables(&self, place: &mut Workspace, fill: &impl Fn(&str) -> String) {
+        let project = self.project;
+        let passed =
+            project.pass.iter().filter_map(|name| Some((name.clone(), std::env::var_os(name)?)));
+        place.variables.extend(passed);
+        let given = project.environment.iter();
+        place
+            .variables
+            .extend(given.map(|(name, value)| (name.clone(), OsString::from(fill(value)))));
+    }
+}
+
+/// A line about a file that is in the checkout and not in its copy.
+fn ignored(file: &RelPath) -> String {
+    format!(
+        "the checkout has {file}, which git ignores: `include-ignored \"{file}\"` in the project takes it"
+    )
+}
+
+/// Whether a wheel fits Python versions after the one that it was built with: by its tags, it has no extension
+/// modules, or such as keep to the stable ABI.
+fn fits_later(wheel: &Path) -> bool {
+    let name = wheel.file_name().unwrap_or_default().to_string_lossy();
+    name.parse::<WheelName>().is_ok_and(|name| {
+        name.abi.split('.').all(|abi| abi == "abi3" || abi == "none")
+            && (name.abi == "abi3" || name.python.split('.').any(|tag| tag.starts_with("py3")))
+    })
+}
+
+/// Whether setuptools builds it: it names it, or no backend at all (PEP 517, "build-backend").
+fn uses_setuptools(directory: &Path) -> bool {
+    let text = fs::read_to_string(directory.join("pyproject.toml")).unwrap_or_default();
+    let backend = text.lines().find(|line| line.trim_start().starts_with("build-backend"));
+    backend.is_none_or(|line| line.contains("setuptools"))
+}
+
+/// What the backend is handed, with every place filled.
+type Configured<'a> = BTreeMap<&'a String, Vec<String>>;

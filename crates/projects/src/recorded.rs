@@ -1,0 +1,139 @@
+//! Inputs of a project's build, for its provenance: checkout, requirements, tools and variables.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+
+use super::process::{Run, answer};
+use super::redacted::{public_address, redacted};
+use super::snapshot::Snapshot;
+use super::tree::file_hash;
+use super::used::Used;
+use super::variables::{self, is_recorded};
+use super::workspace::Workspace;
+use base::names::normalized;
+use build::provenance::{BuildRequirement, ProjectInputs, ProjectRepository, RequirementDigest};
+use plan::ProjectBuild;
+
+/// The distributions that a Python has.
+///
+/// # Errors
+/// Fails if the Python does not answer.
+pub fn installed(python: &Path, place: &Workspace) -> io::Result<Vec<BuildRequirement>> {
+    let command = [python.into(), "-c".into(), OsString::from(INSTALLED)];
+    let limits = place.building().map_err(io::Error::other)?;
+    let said = answer(&Run {
+        command: &command,
+        // Python imports modules of the directory that it starts in.
+        directory: Path::new("/"),
+        environment: &place.variables,
+        limits: limits.as_ref(),
+    });
+    let rows: Vec<[String; 3]> = serde_json::from_str(&said.map_err(io::Error::other)?)?;
+    let row = |[name, version, record]: [String; 3]| BuildRequirement {
+        name: normalized(&name).unwrap_or(name),
+        version,
+        file: None,
+        digest: Some(RequirementDigest::Record(record)),
+    };
+    Ok(rows.into_iter().map(row).collect())
+}
+
+/// Prints the name, the version and the SHA-256 of RECORD of each distribution that a Python has.
+const INSTALLED: &str = "\
+import hashlib, importlib.metadata, json
+rows = []
+for found in importlib.metadata.distributions():
+    text = found.read_text('RECORD') or found.read_text('METADATA') or found.read_text('PKG-INFO') or ''
+    rows.append([found.metadata['Name'], found.version, hashlib.sha256(text.encode()).hexdigest()])
+print(json.dumps(rows))";
+
+/// The compilers that a build starts, by the variables that name them. A compiler that the build itself brought is
+/// known by its requirements.
+pub fn compilers(place: &Workspace, python: Option<&str>) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let Ok(limits) = place.building() else { return found };
+    for (name, default) in [("CC", python.unwrap_or("cc")), ("CXX", "c++")] {
+        let words = place.variables.get(name).map(|value| value.to_string_lossy().into_owned());
+        let words = words.unwrap_or_else(|| default.to_owned());
+        let is_cache = |word: &&str| {
+            let file = word.rsplit('/').next().unwrap_or_default();
+            ["ccache", "sccache", "distcc", "icecc"].contains(&file)
+        };
+        let Some(program) = words.split_whitespace().find(|word| !is_cache(word)) else { continue };
+        let Some(path) = variables::found(&place.variables, program) else { continue };
+        if path.starts_with(&place.directory) {
+            continue;
+        }
+        let command = [path.into_os_string(), "--version".into()];
+        let said = answer(&Run {
+            command: &command,
+            directory: &place.directory,
+            environment: &place.variables,
+            limits: limits.as_ref(),
+        });
+        let line = said.ok().and_then(|said| said.lines().next().map(str::to_owned));
+        found.extend(line.map(|line| (name.to_owned(), line.trim().to_owned())));
+    }
+    found
+}
+
+/// The inputs of a project that was built.
+///
+/// # Errors
+/// Fails if a file that the manifest names cannot be read.
+pub fn inputs(
+    project: &ProjectBuild,
+    root: &Path,
+    snapshot: &Snapshot,
+    used: Used,
+) -> io::Result<ProjectInputs> {
+    let place = root.join(project.source.as_str());
+    let content = &snapshot.content;
+    let mut named = BTreeMap::new();
+    for path in &content.named {
+        if let Some((_, hash)) = file_hash(&place.join(path))? {
+            named.insert(path.display().to_string(), hash);
+        }
+    }
+    let repository = |it: &super::Repository| ProjectRepository {
+        path: it.path.display().to_string(),
+        commit: it.commit.clone(),
+        address: it.address.as_deref().and_then(public_address),
+    };
+    let mut tools = used.tools;
+    let cython = used.requirements.iter().find(|it| it.name == "cython");
+    tools.extend(cython.map(|it| ("cython".to_owned(), it.version.clone())));
+    let caller =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    Ok(ProjectInputs {
+        checkout: snapshot.directory.to_string(),
+        repositories: content.repositories.iter().map(repository).collect(),
+        tree: snapshot.tree.clone(),
+        changed: content.changed.iter().map(|path| path.display().to_string()).collect(),
+        named,
+        requirements: used.requirements,
+        tools,
+        environment: environment(project, variables::base(caller)),
+        passed: passed(project, |name| std::env::var_os(name).is_some()),
+    })
+}
+
+/// The variables with an effect on a build: those of the caller that every build sees, without secrets in
+/// addresses, and those of the project's lines, with the placeholders that the manifest has.
+fn environment(
+    project: &ProjectBuild,
+    variables: BTreeMap<String, OsString>,
+) -> BTreeMap<String, String> {
+    let of_caller = variables.into_iter().filter(|(name, _)| is_recorded(name));
+    let of_caller = of_caller.map(|(name, value)| (name, redacted(&value.to_string_lossy())));
+    let own = project.environment.iter();
+    of_caller.chain(own.map(|(name, value)| (name.clone(), value.clone()))).collect()
+}
+
+/// The names of variables that the manifest passes to a build, and that are set.
+fn passed(project: &ProjectBuild, is_set: impl Fn(&str) -> bool) -> Vec<String> {
+    let own = |name: &&String| !project.environment.contains_key(*name) && is_set(name);
+    project.pass.iter().filter(own).cloned().collect()
+}

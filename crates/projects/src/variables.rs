@@ -1,0 +1,288 @@
+//! The environment that projects are built in.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use wheel::archive::Timestamp;
+
+/// Variables of the caller that every build sees and that can change what is built: where programs and the
+/// user's settings are, and which compilers to use. Beside these and [`WITHOUT_EFFECT`], nothing gets through.
+const WITH_EFFECT: &[&str] = &[
+    "PATH",
+    "XDG_CONFIG_HOME",
+    "CC",
+    "CXX",
+    "AR",
+    "LD",
+    "RANLIB",
+    "CFLAGS",
+    "CXXFLAGS",
+    "CPPFLAGS",
+    "LDFLAGS",
+    "LD_LIBRARY_PATH",
+];
+
+/// So do all that begin like this.
+const PASSED_PREFIXES: &[&str] = &["PIP_", "CCACHE_", "SCCACHE_"];
+
+/// What every build sees and what cannot change it: who builds, and by which way an index is reached.
+const WITHOUT_EFFECT: &[&str] = &[
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "XDG_CACHE_HOME",
+    "NETRC",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+];
+
+/// Programs that builds start without being told their paths.
+const PROGRAMS: &[&str] = &["cc", "c++", "gcc", "g++", "clang", "cmake", "ninja", "make", "ld"];
+
+/// What compilers write down in place of the directory that a build works in.
+const SHOWN: &str = "/rockpack";
+
+/// The environment of all builds: what the caller has of [`WITH_EFFECT`] and [`WITHOUT_EFFECT`], and what makes bytes the same.
+pub fn base(caller: impl Iterator<Item = (String, OsString)>) -> BTreeMap<String, OsString> {
+    let passed = |name: &str| {
+        WITH_EFFECT.contains(&name)
+            || WITHOUT_EFFECT.contains(&name)
+            || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    };
+    let mut variables: BTreeMap<String, OsString> =
+        caller.filter(|(name, _)| passed(name)).collect();
+    let fixed = [
+        ("SOURCE_DATE_EPOCH", Timestamp::EARLIEST.seconds().to_string()),
+        ("PYTHONHASHSEED", "0".to_owned()),
+        ("LC_ALL", "C.UTF-8".to_owned()),
+        ("TZ", "UTC".to_owned()),
+        ("PIP_DISABLE_PIP_VERSION_CHECK", "1".to_owned()),
+        ("PIP_NO_INPUT", "1".to_owned()),
+        ("PIP_PROGRESS_BAR", "off".to_owned()),
+        ("PIP_ROOT_USER_ACTION", "ignore".to_owned()),
+    ];
+    variables.extend(fixed.map(|(name, value)| (name.to_owned(), value.into())));
+    variables
+}
+
+/// Lets C compilers write [`SHOWN`] where they would write `work`.
+///
+/// setuptools takes `CFLAGS` in place of Python's own flags, with its optimisation, and adds
+/// `CPPFLAGS` to them; CMake knows nothing of the latter.
+pub fn show_fixed_paths(variables: &mut BTreeMap<String, OsString>, work: &Path, setuptools: bool) {
+    // Flags are parted by spaces, and cannot have one.
+    if work.to_string_lossy().contains(char::is_whitespace) {
+        return;
+    }
+    let names: &[&str] = if setuptools { &["CPPFLAGS"] } else { &["CFLAGS", "CXXFLAGS"] };
+    for name in names {
+        append(variables, name, &format!("-ffile-prefix-map={}={SHOWN}", work.display()));
+    }
+}
+
+/// Lets Rust's compiler write [`SHOWN`] where it would write `work`.
+pub fn map_paths_of_rust(variables: &mut BTreeMap<String, OsString>, work: &Path) {
+    // cargo parts flags by spaces too. RUSTFLAGS come before these, where they are set.
+    if !work.to_string_lossy().contains(char::is_whitespace) {
+        let flag = format!("--remap-path-prefix={}={SHOWN}", work.display());
+        append(variables, "CARGO_BUILD_RUSTFLAGS", &flag);
+    }
+}
+
+/// Whether another value of a variable can give another result.
+pub fn shapes_builds(name: &str) -> bool {
+    !WITHOUT_EFFECT.contains(&name)
+}
+
+/// Variables of [`WITH_EFFECT`] and of pip that provenance leaves out. Versions of tools stand for `PATH`; the others
+/// are the same in all builds, or say how an index is reached and where pip caches.
+const NOT_RECORDED: &[&str] = &[
+    "PATH",
+    "XDG_CONFIG_HOME",
+    "PIP_DISABLE_PIP_VERSION_CHECK",
+    "PIP_NO_INPUT",
+    "PIP_PROGRESS_BAR",
+    "PIP_ROOT_USER_ACTION",
+    "PIP_CACHE_DIR",
+    "PIP_CERT",
+    "PIP_CLIENT_CERT",
+    "PIP_DEFAULT_TIMEOUT",
+    "PIP_PROXY",
+    "PIP_RETRIES",
+    "PIP_TIMEOUT",
+    "PIP_TRUSTED_HOST",
+];
+
+/// Whether provenance records a variable of the caller: it names or sets up compilers, or says which requirements pip
+/// chooses.
+pub fn is_recorded(name: &str) -> bool {
+    let shapes = WITH_EFFECT.contains(&name) || name.starts_with("PIP_");
+    shapes && !NOT_RECORDED.contains(&name)
+}
+
+/// The path of a program by its name, as `PATH` leads to it, or by its path.
+pub fn found(variables: &BTreeMap<String, OsString>, program: &str) -> Option<PathBuf> {
+    if program.contains('/') {
+        return Some(program.into());
+    }
+    let path = variables.get("PATH").cloned().unwrap_or_default();
+    let mut places = std::env::split_paths(&path).map(|directory| directory.join(program));
+    places.find(|place| place.is_file())
+}
+
+/// The programs that builds start, where `PATH` leads to them.
+pub fn programs(variables: &BTreeMap<String, OsString>) -> Vec<PathBuf> {
+    let path = variables.get("PATH").cloned().unwrap_or_default();
+    let directories: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let find = |name: &&str| {
+        directories.iter().map(|directory| directory.join(name)).find(|place| place.is_file())
+    };
+    PROGRAMS.iter().filter_map(find).collect()
+}
+
+/// The variables in which CMake looks for a program to start compilers with.
+const LAUNCHERS: [&str; 2] = ["CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER"];
+
+/// Lets compilers go by way of ccache, where `PATH` leads to it and nobody chose otherwise. `compiler` is what
+/// Python compiles with, which setuptools has to be told.
+pub fn use_compiler_cache(
+    variables: &mut BTreeMap<String, OsString>,
+    compiler: &str,
+    setuptools: bool,
+) {
+    let path = variables.get("PATH").cloned().unwrap_or_default();
+    if !std::env::split_paths(&path).any(|directory| directory.join("ccache").is_file()) {
+        return;
+    }
+    let given = if setuptools {
+        if compiler.is_empty() { vec![] } else { vec![("CC", format!("ccache {compiler}"))] }
+    } else {
+        LAUNCHERS.map(|name| (name, "ccache".to_owned())).to_vec()
+    };
+    for (name, value) in given {
+        variables.entry(name.to_owned()).or_insert(value.into());
+    }
+}
+
+/// Adds a word to those that a variable has.
+pub fn append(variables: &mut BTreeMap<String, OsString>, name: &str, word: &str) {
+    let value = variables.entry(name.to_owned()).or_default();
+    if !value.is_empty() {
+        value.push(" ");
+    }
+    value.push(word);
+}
+
+/// Puts a directory before those of a search path.
+pub fn prepend(variables: &mut BTreeMap<String, OsString>, name: &str, directory: &Path) {
+    let value = variables.entry(name.to_owned()).or_default();
+    let mut path = directory.as_os_str().to_owned();
+    if !value.is_empty() {
+        path.push(":");
+        path.push(&*value);
+    }
+    *value = path;
+}
+
+/// A file's address, as pip takes it where spaces part values.
+pub fn address(path: &Path) -> String {
+    let mut text = "file://".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_./~".contains(byte) {
+            text.push(char::from(*byte));
+        } else {
+            let _ = write!(text, "%{byte:02X}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn little_of_the_callers_environment_gets_through() {
+        let caller = [
+            ("PATH", "/bin"),
+            ("LANG", "de_DE"),
+            ("PYTHONPATH", "/x"),
+            ("PIP_INDEX_URL", "i"),
+            ("CFLAGS", "-O1"),
+            ("TZ", "CET"),
+        ];
+        let caller = caller.map(|(name, value)| (name.to_owned(), OsString::from(value)));
+        let mut variables = base(caller.into_iter());
+        show_fixed_paths(&mut variables, Path::new("/w"), false);
+        let text = |variables: &BTreeMap<String, OsString>, name: &str| {
+            variables
+                .get(name)
+                .map(|value| value.to_string_lossy().into_owned())
+                .unwrap_or_default()
+        };
+        assert_eq!(
+            ["PATH", "LANG", "PYTHONPATH", "PIP_INDEX_URL", "TZ"]
+                .map(|name| text(&variables, name)),
+            ["/bin", "", "", "i", "UTC"]
+        );
+        assert_eq!(
+            ["CFLAGS", "CXXFLAGS"].map(|name| text(&variables, name)),
+            ["-O1 -ffile-prefix-map=/w=/rockpack", "-ffile-prefix-map=/w=/rockpack"]
+        );
+        show_fixed_paths(&mut variables, Path::new("/a b"), false);
+        show_fixed_paths(&mut variables, Path::new("/w"), true);
+        assert_eq!(variables["CPPFLAGS"], "-ffile-prefix-map=/w=/rockpack");
+        assert_eq!(text(&variables, "SOURCE_DATE_EPOCH"), "315532800");
+    }
+
+    #[test]
+    fn ccache_is_used_where_it_is_and_nobody_chose_otherwise() {
+        let bin = tempfile::tempdir().unwrap();
+        let path = ("PATH".to_owned(), bin.path().as_os_str().to_owned());
+        let given = |more: &[(&str, &str)], setuptools| {
+            let more = more.iter().map(|(name, value)| ((*name).to_owned(), (*value).into()));
+            let mut variables: BTreeMap<String, OsString> =
+                [path.clone()].into_iter().chain(more).collect();
+            use_compiler_cache(&mut variables, "gcc -pthread", setuptools);
+            variables
+        };
+        assert_eq!(given(&[], true).len(), 1);
+        std::fs::write(bin.path().join("ccache"), "").unwrap();
+        assert_eq!(given(&[], true)["CC"], "ccache gcc -pthread");
+        assert_eq!(given(&[("CC", "tcc")], true)["CC"], "tcc");
+        assert_eq!(given(&[], false)["CMAKE_CXX_COMPILER_LAUNCHER"], "ccache");
+    }
+
+    #[test]
+    fn provenance_has_variables_with_an_effect() {
+        let given = [
+            "CC",
+            "CFLAGS",
+            "PIP_INDEX_URL",
+            "PATH",
+            "HOME",
+            "PIP_CERT",
+            "CCACHE_DIR",
+            "PIP_PROXY",
+        ];
+        let recorded: Vec<&str> = given.into_iter().filter(|name| is_recorded(name)).collect();
+        assert_eq!(recorded, ["CC", "CFLAGS", "PIP_INDEX_URL"]);
+    }
+
+    #[test]
+    fn addresses_have_no_spaces() {
+        assert_eq!(address(Path::new("/a b/ü+1.whl")), "file:///a%20b/%C3%BC%2B1.whl");
+    }
+}

@@ -1,0 +1,254 @@
+//! What a project can be built against: the wheels that come before it, and no others.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+
+use super::variables::{address, append};
+use super::{Made, wheel_of};
+use base::names::{DistName, PackageName};
+use plan::Plan;
+use wheel::package::{Metadata, Requirement, Wheel, WheelName, distribution_of};
+
+/// The directory below the destination with the wheels of others.
+pub const OTHERS: &str = "wheelhouse";
+
+/// The wheels of others that a plan wants, which are there before anything is built.
+pub fn of_others(plan: &Plan, dest: &Path) -> io::Result<Made> {
+    let wheels =
+        plan.prefetched.iter().map(|wheel| Ok((wheel.name.clone(), of_other(dest, &wheel.name)?)));
+    wheels.collect()
+}
+
+/// The wheels of another by this name.
+pub fn of_other(dest: &Path, name: &PackageName) -> io::Result<Vec<PathBuf>> {
+    in_directory(&dest.join(OTHERS), |file| wheel_of(file).is_some_and(|o| o == name.as_str()))
+}
+
+/// The packages of artifacts in the destination that this plan makes, or installs for its devel tree.
+pub fn of_artifacts(plan: &Plan, dest: &Path) -> io::Result<Vec<PathBuf>> {
+    let installed = plan
+        .devel
+        .iter()
+        .flat_map(|d| &d.install)
+        .filter_map(|pin| pin.split("==").next()?.parse::<DistName>().ok());
+    let names: BTreeSet<String> = plan
+        .distributions
+        .iter()
+        .map(|d| d.name.clone())
+        .chain(installed)
+        .map(|n| n.normalized())
+        .collect();
+    let directories: BTreeSet<&str> =
+        plan.devel.iter().map(|d| d.directory.as_str()).chain(["dist"]).collect();
+    let version = format!("-{}", plan.version);
+    let mut files = Vec::new();
+    for directory in directories {
+        files.extend(in_directory(&dest.join(directory), |file| {
+            distribution_of(file).is_some_and(|name| names.contains(&name))
+                && file.contains(&version)
+        })?);
+    }
+    Ok(files)
+}
+
+/// The first package, as `NAME==VERSION`, that is installed for the devel tree, and that this plan does not make
+/// and `dest` does not have.
+pub fn absent(plan: &Plan, dest: &Path) -> io::Result<Option<String>> {
+    let name_of = |file: &PathBuf| distribution_of(&file.file_name()?.to_string_lossy());
+    let there: BTreeSet<String> = of_artifacts(plan, dest)?.iter().filter_map(name_of).collect();
+    let made: BTreeSet<String> =
+        plan.distributions.iter().map(|made| made.name.normalized()).collect();
+    let has = |pin: &&String| {
+        let name = pin.split("==").next().and_then(|name| name.parse::<DistName>().ok());
+        name.is_none_or(|name| [&made, &there].iter().any(|all| all.contains(&name.normalized())))
+    };
+    let pins = plan.devel.iter().flat_map(|devel| &devel.install);
+    Ok(pins.into_iter().find(|pin| !has(pin)).cloned())
+}
+
+/// The wheels of what comes before a project: as they were made, else as an earlier build left them.
+pub fn of_projects(before: &[PackageName], made: &Made, dest: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for name in before {
+        match made.get(name) {
+            Some(wheels) => files.extend(wheels.iter().cloned()),
+            None => files.extend(in_directory(&dest.join("dist"), |file| {
+                wheel_of(file).is_some_and(|other| other == name.as_str())
+            })?),
+        }
+    }
+    Ok(files)
+}
+
+/// The files of a directory that `fits` holds for, sorted by name; of none, nothing.
+pub fn in_directory(directory: &Path, fits: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
+    if !directory.is_dir() {
+        return Ok(Vec::new());
+    }
+    let entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
+    let mut files: Vec<PathBuf> = entries
+        .iter()
+        .filter(|e| fits(&e.file_name().to_string_lossy()))
+        .map(fs::DirEntry::path)
+        .collect();
+    files.sort();
+    Ok(files)
+}
+
+/// Lets pip and uv find `files` in `place`, and take nothing else of the same names, whatever an index has.
+///
+/// What one of them requires from an address is left to the installer: it would take no other.
+///
+/// # Errors
+/// When `place` cannot be written.
+pub fn offer(
+    files: &[PathBuf],
+    place: &Path,
+    variables: &mut BTreeMap<String, OsString>,
+) -> io::Result<()> {
+    let elsewhere: BTreeSet<String> = files.iter().flat_map(|file| from_addresses(file)).collect();
+    let mut links = show(files, place, variables)?;
+    links.retain(|link| name_of(link).is_none_or(|name| !elsewhere.contains(&name)));
+    let file = place.with_extension("txt");
+    fs::write(&file, constraints(&links).join("\n") + "\n")?;
+    for name in ["PIP_CONSTRAINT", "UV_CONSTRAINT"] {
+        append(variables, name, &address(&file));
+    }
+    Ok(())
+}
+
+/// Lines that let installers take these wheels and no others of the same names.
+pub fn constraints(files: &[PathBuf]) -> Vec<String> {
+    let mut by_name: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for file in files {
+        by_name.entry(name_of(file).unwrap_or_default()).or_default().push(file.clone());
+    }
+    // Of wheels for several Pythons installers know which fits; that they are of this version is said. So it is
+    // of one with extras: pip 23 takes no extra of what is held to an address.
+    let lines = by_name.iter().filter_map(|(name, files)| match files.as_slice() {
+        [file] if !has_extras(file) => Some(format!("{name} @ {}", address(file))),
+        files => Some(format!("{name}=={}", one_version(files)?)),
+    });
+    lines.collect()
+}
+
+/// Requirements, one a line, where those of `files` take the place of addresses: they were brought to be taken.
+pub fn without_addresses(requirements: &str, files: &[PathBuf]) -> String {
+    let names: BTreeSet<String> = files.iter().filter_map(|file| name_of(file)).collect();
+    let line = |line: &str| {
+        let Ok(parsed) = line.parse::<Requirement>() else { return line.to_owned() };
+        if parsed.versions.is_some() || !names.contains(&parsed.name) {
+            return line.to_owned();
+        }
+        let marker = line.split_once(" ;").map_or("", |(_, marker)| marker);
+        let marker = if marker.is_empty() { String::new() } else { format!(" ;{marker}") };
+        let extras = parsed.extras.join(",");
+        let extras = if extras.is_empty() { extras } else { format!("[{extras}]") };
+        format!("{}{extras}{marker}", parsed.name)
+    };
+    requirements.lines().map(|text| line(text) + "\n").collect()
+}
+
+/// What a wheel says of itself. Of what cannot be read, installers tell.
+fn metadata(file: &Path) -> Option<Metadata> {
+    let is_wheel = file.extension().is_some_and(|extension| extension == "whl");
+    let text = is_wheel.then(|| Wheel::open(file).ok()?.info("METADATA").ok()).flatten()?;
+    Some(Metadata::parse(&text))
+}
+
+fn has_extras(file: &Path) -> bool {
+    metadata(file).is_some_and(|metadata| metadata.first("Provides-Extra").is_some())
+}
+
+/// The distributions that a wheel requires from addresses.
+fn from_addresses(file: &Path) -> Vec<String> {
+    let Some(metadata) = metadata(file) else { return Vec::new() };
+    let required = metadata.requirements().flatten().filter(|r| r.versions.is_none());
+    required.map(|requirement| requirement.name).collect()
+}
+
+fn name_of(file: &Path) -> Option<String> {
+    distribution_of(&file.file_name()?.to_string_lossy())
+}
+
+/// The version of wheels, if all are of the same.
+fn one_version(files: &[PathBuf]) -> Option<String> {
+    let version = |file: &PathBuf| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().parse::<WheelName>();
+        name.ok().map(|name| name.version.to_string())
+    };
+    let first = version(files.first()?)?;
+    files.iter().all(|file| version(file).as_ref() == Some(&first)).then_some(first)
+}
+
+/// Lets pip find `files` in `place`; gives where they are there.
+///
+/// # Errors
+/// When `place` cannot be written.
+pub fn show(
+    files: &[PathBuf],
+    place: &Path,
+    variables: &mut BTreeMap<String, OsString>,
+) -> io::Result<Vec<PathBuf>> {
+    fs::create_dir_all(place)?;
+    let mut links = Vec::new();
+    for file in files {
+        let link = place.join(file.file_name().unwrap_or_default());
+        fs::os::unix::fs::symlink(fs::canonicalize(file)?, &link)?;
+        links.push(link);
+    }
+    append(variables, "PIP_FIND_LINKS", &address(place));
+    variables.insert("UV_FIND_LINKS".to_owned(), address(place).into());
+    Ok(links)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_say_which_distribution_they_are_of() {
+        let names = ["A_b.c-1.0-py3-none-any.whl", "a_b-1.0.tar.gz", "SHA256SUMS"]
+            .map(|file| distribution_of(file).unwrap_or_default());
+        assert_eq!(names, ["a-b-c", "a-b", ""]);
+    }
+
+    #[test]
+    fn a_wheel_that_is_there_takes_the_place_of_an_address() {
+        let files = ["/h/tool-1.0-py3-none-any.whl"].map(PathBuf::from);
+        let given = "numpy>=2\nTool[gpu]@git+https://example.org/tool ; python_version >= '3'\n\
+                     other @ https://example.org/other.whl\n";
+        assert_eq!(
+            without_addresses(given, &files),
+            "numpy>=2\ntool[gpu] ; python_version >= '3'\nother @ https://example.org/other.whl\n"
+        );
+    }
+
+    #[test]
+    fn what_came_before_is_the_only_one_of_its_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let files =
+            ["one-1.0-py3-none-any.whl", "two-1-cp311-cp311-any.whl", "two-1-cp312-cp312-any.whl"]
+                .map(|f| directory.path().join(f));
+        for file in &files {
+            fs::write(file, "").unwrap();
+        }
+        let (place, mut variables) = (
+            directory.path().join("w h"),
+            BTreeMap::from([("PIP_FIND_LINKS".to_owned(), OsString::from("mine"))]),
+        );
+        offer(&files, &place, &mut variables).unwrap();
+        let constraints = fs::read_to_string(directory.path().join("w h.txt")).unwrap();
+        assert!(
+            constraints.starts_with("one @ file:///")
+                && constraints.ends_with("w%20h/one-1.0-py3-none-any.whl\ntwo==1\n"),
+            "{constraints}"
+        );
+        assert!(variables["PIP_FIND_LINKS"].to_str().unwrap().starts_with("mine file:///"));
+        assert_eq!(fs::read_dir(&place).unwrap().count(), 3);
+    }
+}

@@ -1,0 +1,321 @@
+//! Blobs on their way: in one message, or in a stream of them.
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
+use bazel_remote_apis::google::bytestream::{QueryWriteStatusRequest, ReadRequest, WriteRequest};
+use fs_err::File;
+use futures_util::{StreamExt, stream};
+use tonic::{Code, Status};
+
+use super::action::Digest;
+use super::client::{Client, Failure, too_slow};
+use build::cache::Room;
+
+/// How much is sent in a message of a stream.
+const PIECE: u64 = 1 << 20;
+/// How many blobs are sent at once.
+const AT_ONCE: usize = 8;
+/// How many blobs go together, at most.
+const TOGETHER: usize = 500;
+/// How long a message of a stream may be waited for: a build does not wait, but the hand that fetches it could do
+/// other work.
+const STALL: Duration = Duration::from_secs(10);
+
+/// Bytes to be sent.
+#[derive(Debug, Clone)]
+pub(super) enum Blob {
+    Memory(Vec<u8>),
+    /// `len` bytes of a file.
+    File {
+        file: Arc<File>,
+        offset: u64,
+        len: u64,
+    },
+}
+
+impl Blob {
+    fn piece(&self, at: u64, most: u64) -> std::io::Result<Vec<u8>> {
+        match self {
+            Self::Memory(bytes) => {
+                let start = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
+                let end = usize::try_from(at + most).unwrap_or(usize::MAX).min(bytes.len());
+                Ok(bytes[start..end].to_vec())
+            }
+            Self::File { file, offset, len } => {
+                let mut piece = vec![0; usize::try_from(most.min(len - at)).unwrap_or(0)];
+                file.file().read_exact_at(&mut piece, offset + at)?;
+                Ok(piece)
+            }
+        }
+    }
+}
+
+/// Where the bytes of a blob go.
+pub(super) trait Put {
+    /// Puts bytes at `at`, counted from the blob's start.
+    fn put(&self, at: u64, bytes: &[u8]) -> std::io::Result<()>;
+}
+
+impl Put for Room<'_> {
+    fn put(&self, at: u64, bytes: &[u8]) -> std::io::Result<()> {
+        self.write_at(at, bytes)
+    }
+}
+
+impl Put for File {
+    fn put(&self, at: u64, bytes: &[u8]) -> std::io::Result<()> {
+        self.file().write_all_at(bytes, at)
+    }
+}
+
+impl Client {
+    /// Fetches a blob into `room`, which has its size. `progress` is told of bytes.
+    pub async fn fetch(
+        &self,
+        digest: Digest,
+        room: &impl Put,
+        progress: impl Fn(u64),
+    ) -> Result<(), Failure> {
+        if digest.size <= self.limits.batch {
+            let bytes = self.fetch_small(digest).await?;
+            if bytes.len() as u64 != digest.size {
+                return Err(Failure::Refused("a blob has another size than its name says".into()));
+            }
+            progress(digest.size);
+            return room.put(0, &bytes).map_err(local);
+        }
+        let at = AtomicU64::new(0);
+        self.try_often(|| async {
+            let before = at.load(Ordering::Relaxed);
+            let answer = self.stream_into(digest, room, &at, &progress).await;
+            (at.load(Ordering::Relaxed) > before, answer)
+        })
+        .await?
+    }
+
+    /// Fetches a blob that fits into one message.
+    pub async fn fetch_small(&self, digest: Digest) -> Result<Vec<u8>, Failure> {
+        let message = api::BatchReadBlobsRequest {
+            instance_name: self.instance.clone(),
+            digests: vec![digest.message()],
+            ..api::BatchReadBlobsRequest::default()
+        };
+        let ask = || {
+            let (request, mut storage) = (self.request(message.clone()), self.storage());
+            async move {
+                let response = storage.batch_read_blobs(request).await?.into_inner();
+                let [answer] = <[_; 1]>::try_from(response.responses)
+                    .map_err(|_| Status::data_loss("another number of blobs than asked for"))?;
+                let code = answer.status.as_ref().map_or(0, |status| status.code);
+                match Code::from_i32(code) {
+                    Code::Ok => Ok(tonic::Response::new(answer.data)),
+                    code => Err(Status::new(code, answer.status.unwrap_or_default().message)),
+                }
+            }
+        };
+        self.call(ask).await
+    }
+
+    /// Goes on at `at` until the blob is whole.
+    async fn stream_into(
+        &self,
+        digest: Digest,
+        room: &impl Put,
+        at: &AtomicU64,
+        progress: &impl Fn(u64),
+    ) -> Result<Result<(), Failure>, Status> {
+        let mut offset = at.load(Ordering::Relaxed);
+        let request = ReadRequest {
+            resource_name: self.named(&format!("blobs/{}/{}", digest.sha256, digest.size)),
+            read_offset: i64::try_from(offset).unwrap_or(i64::MAX),
+            read_limit: 0,
+        };
+        let mut bytes = self.byte_stream();
+        let stall = STALL.min(self.timeout());
+        let slow = |_| too_slow();
+        let answer = tokio::time::timeout(stall, bytes.read(self.request(request)));
+        let mut answer = answer.await.map_err(slow)??.into_inner();
+        while let Some(message) =
+            tokio::time::timeout(stall, answer.message()).await.map_err(slow)??
+        {
+            let len = message.data.len() as u64;
+            if offset + len > digest.size {
+                let why = "a blob has more bytes than its name says".to_owned();
+                return Ok(Err(Failure::Refused(why)));
+            }
+            if let Err(error) = room.put(offset, &message.data) {
+                return Ok(Err(local(error)));
+            }
+            offset += len;
+            at.store(offset, Ordering::Relaxed);
+            progress(len);
+        }
+        if offset < digest.size {
+            return Err(Status::unavailable("a blob ends early"));
+        }
+        Ok(Ok(()))
+    }
+
+    /// Sends blobs that are small, together.
+    pub async fn send_small(&self, blobs: &[(Digest, Blob)]) -> Result<(), Failure> {
+        let each = |(digest, blob): &(Digest, Blob)| {
+            Ok(api::batch_update_blobs_request::Request {
+                digest: Some(digest.message()),
+                data: blob.piece(0, digest.size)?,
+                ..api::batch_update_blobs_request::Request::default()
+            })
+        };
+        let requests = blobs.iter().map(each).collect::<std::io::Result<_>>().map_err(local)?;
+        let message = api::BatchUpdateBlobsRequest {
+            instance_name: self.instance.clone(),
+            requests,
+            ..api::BatchUpdateBlobsRequest::default()
+        };
+        let ask = || {
+            let (request, mut storage) = (self.request(message.clone()), self.storage());
+            async move {
+                let answer = storage.batch_update_blobs(request).await?;
+                let statuses =
+                    answer.get_ref().responses.iter().filter_map(|it| it.status.as_ref());
+                match statuses.into_iter().find(|status| status.code != 0) {
+                    Some(bad) => Err(Status::new(Code::from_i32(bad.code), bad.message.clone())),
+                    None => Ok(answer),
+                }
+            }
+        };
+        self.call(ask).await.map(drop)
+    }
+
+    /// Sends a blob in a stream. Where that breaks, it goes on at what the server says to have.
+    pub async fn send(&self, digest: Digest, blob: &Blob) -> Result<(), Failure> {
+        let upload = uuid();
+        let name = self.named(&format!("uploads/{upload}/blobs/{}/{}", digest.sha256, digest.size));
+        let (begun, committed) = (AtomicU64::new(0), AtomicU64::new(0));
+        self.try_often(|| async {
+            let before = committed.load(Ordering::Relaxed);
+            if begun.swap(1, Ordering::Relaxed) == 1 {
+                committed.store(self.committed(&name).await, Ordering::Relaxed);
+            }
+            let at = committed.load(Ordering::Relaxed);
+            let further = at > before;
+            if at >= digest.size {
+                return (further, Ok(()));
+            }
+            (further, self.stream_from(&name, digest, blob, at).await)
+        })
+        .await
+    }
+
+    /// How much of an upload the server has.
+    async fn committed(&self, name: &str) -> u64 {
+        let resource_name = name.to_owned();
+        let request = self.request(QueryWriteStatusRequest { resource_name });
+        let mut bytes = self.byte_stream();
+        let answer = tokio::time::timeout(STALL, bytes.query_write_status(request)).await;
+        match answer {
+            Ok(Ok(answer)) => u64::try_from(answer.into_inner().committed_size).unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    async fn stream_from(
+        &self,
+        name: &str,
+        digest: Digest,
+        blob: &Blob,
+        at: u64,
+    ) -> Result<(), Status> {
+        let (name, blob, size) = (name.to_owned(), blob.clone(), digest.size);
+        // What cannot be read ends the stream early, which the server refuses.
+        let messages = stream::unfold(Some(at), move |at| {
+            let next = at.and_then(|at| {
+                let data = blob.piece(at, PIECE).ok()?;
+                let end = at + data.len() as u64;
+                let finish_write = end == size;
+                let message = WriteRequest {
+                    resource_name: name.clone(),
+                    write_offset: i64::try_from(at).unwrap_or(i64::MAX),
+                    finish_write,
+                    data,
+                };
+                Some((message, (!finish_write).then_some(end)))
+            });
+            std::future::ready(next)
+        });
+        let mut bytes = self.byte_stream();
+        let answer = tokio::time::timeout(
+            self.timeout() + Duration::from_secs(size >> 20),
+            bytes.write(self.request(messages)),
+        );
+        let answer = answer.await.map_err(|_| too_slow())??.into_inner();
+        let committed = u64::try_from(answer.committed_size).unwrap_or(0);
+        if committed == size {
+            Ok(())
+        } else {
+            Err(Status::unavailable(format!("{committed} of {size} bytes were taken")))
+        }
+    }
+
+    /// Sends blobs, small ones together.
+    pub async fn send_all(&self, blobs: BTreeMap<Digest, Blob>) -> Result<(), Failure> {
+        // A batch has room for what is beside the bytes of each: a digest is about a hundred.
+        let most = self.limits.batch;
+        let (small, large): (Vec<_>, Vec<_>) =
+            blobs.into_iter().partition(|(digest, _)| digest.size + 200 <= most);
+        let (mut batches, mut batch, mut bytes) = (Vec::new(), Vec::new(), 0);
+        for blob in small {
+            let size = blob.0.size + 200;
+            if bytes + size > most || batch.len() == TOGETHER {
+                batches.push(std::mem::take(&mut batch));
+                bytes = 0;
+            }
+            bytes += size;
+            batch.push(blob);
+        }
+        batches.push(batch);
+        batches.retain(|batch| !batch.is_empty());
+        let batches = stream::iter(&batches).map(|batch| self.send_small(batch));
+        let mut batches = batches.buffer_unordered(AT_ONCE);
+        while let Some(done) = batches.next().await {
+            done?;
+        }
+        let large = stream::iter(&large).map(|(digest, blob)| self.send(*digest, blob));
+        let mut large = large.buffer_unordered(AT_ONCE);
+        while let Some(done) = large.next().await {
+            done?;
+        }
+        Ok(())
+    }
+
+    /// A name of the server's instance.
+    fn named(&self, rest: &str) -> String {
+        if self.instance.is_empty() { rest.to_owned() } else { format!("{}/{rest}", self.instance) }
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
+fn local(error: std::io::Error) -> Failure {
+    Failure::Refused(format!("on this machine: {error}"))
+}
+
+/// A random name (RFC 9562, version 4).
+fn uuid() -> String {
+    let random = || RandomState::new().hash_one(0);
+    let (high, low) = (random(), random());
+    let high = high & !0xf000 | 0x4000;
+    let low = low & !(0b11 << 62) | 0b10 << 62;
+    format!(
+        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+        high >> 32,
+        high >> 16 & 0xffff,
+        high & 0xffff,
+        low >> 48,
+        low & 0xffff_ffff_ffff
+    )
+}

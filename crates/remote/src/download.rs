@@ -1,0 +1,373 @@
+//! Bringing streams while packages are made.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+
+use super::action::{self, Action};
+use super::client::{Client, Failure};
+use super::farm::{self, Farm, Made, Task};
+use super::pace::{PATIENCE, Pace, is_dear};
+use super::{Counts, SharedCache};
+use build::cache::{Awaited, Form, Recipe};
+
+/// How many streams are asked for at once.
+const HANDS: usize = 24;
+/// How many of them may be quick to pack: those come too late more often.
+const CHEAP_HANDS: usize = 4;
+/// How many streams a farm packs at once: as many as hide that each takes long.
+const FARM_HANDS: usize = 32;
+/// How much of what is quick to pack is hashed for nothing, before one gives up on it.
+const SAMPLE: u64 = 64 << 20;
+/// How long a server may say nothing while it is asked, before it is not asked any more.
+const SILENCE: Duration = Duration::from_secs(10);
+/// How often it is decided anew who is waited for.
+const TICK: Duration = Duration::from_millis(20);
+/// For how long.
+const HOLD: Duration = Duration::from_millis(300);
+
+/// Brings what it can.
+pub(super) fn download(shared: &SharedCache, awaited: &[&dyn Awaited], over: &AtomicBool) {
+    let is_dear = |place: &usize| is_dear(awaited[*place].size(), awaited[*place].effort());
+    let (dear, cheap): (VecDeque<_>, VecDeque<_>) = (0..awaited.len()).partition(is_dear);
+    let hands = HANDS.min(awaited.len());
+    let download = Download {
+        shared,
+        all: awaited,
+        over,
+        queue: Mutex::new(Queue { dear, cheap }),
+        pace: Pace::new(),
+        cpu: Semaphore::new(shared.options.threads.max(1)),
+        cheap_hits: AtomicU64::new(0),
+        cheap_misses: AtomicU64::new(0),
+        asking: AtomicUsize::new(0),
+        looking: AtomicUsize::new(hands),
+        missed: Mutex::default(),
+    };
+    std::thread::scope(|scope| {
+        let download = &download;
+        let mut hands: Vec<_> =
+            (0..hands).map(|number| scope.spawn(move || download.hand(number))).collect();
+        if let Some(farm) = &shared.farm {
+            let farm_hands = FARM_HANDS.min(awaited.len());
+            let given = (0..farm_hands).map(|_| scope.spawn(move || download.delegate(farm)));
+            hands.extend(given.collect::<Vec<_>>());
+        }
+        let busy = || hands.iter().any(|hand| !hand.is_finished());
+        while !over.load(Ordering::Relaxed) && busy() {
+            download.decide();
+            if download.is_silent(SILENCE) {
+                break;
+            }
+            std::thread::sleep(TICK);
+        }
+        if download.is_silent(PATIENCE) {
+            let silence = download.pace.silence().as_secs_f32();
+            shared.breaker.turn_off(format!("it did not answer for {silence:.1} s"));
+        }
+        shared.stop.send_replace(true);
+    });
+    for awaited in awaited {
+        awaited.give_up();
+    }
+}
+
+struct Download<'b> {
+    shared: &'b SharedCache,
+    all: &'b [&'b dyn Awaited],
+    over: &'b AtomicBool,
+    queue: Mutex<Queue>,
+    pace: Pace,
+    /// Who hashes and unpacks.
+    cpu: Semaphore,
+    cheap_hits: AtomicU64,
+    cheap_misses: AtomicU64,
+    /// How many wait for the server.
+    asking: AtomicUsize,
+    /// How many hands still ask for streams.
+    looking: AtomicUsize,
+    /// What the server does not have and a farm could pack, by its place among all.
+    missed: Mutex<BTreeMap<usize, Recipe>>,
+}
+
+/// What nobody has asked for yet, as places among all: in the order in which threads come to it.
+struct Queue {
+    dear: VecDeque<usize>,
+    cheap: VecDeque<usize>,
+}
+
+impl<'b> Download<'b> {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Holds back what is about to come, as long as that is quicker than packing it.
+    fn decide(&self) {
+        let threads = self.shared.options.threads;
+        for awaited in self.all.iter().filter(|awaited| awaited.is_open()) {
+            if self.pace.pays(awaited.size(), awaited.effort(), threads) {
+                awaited.hold(HOLD);
+            }
+        }
+    }
+
+    /// The next one to ask for. What threads wait for comes in their order; else what they come to last is the
+    /// first, so that it is here when they do.
+    fn next(&self, hand: usize) -> Option<usize> {
+        let threads = self.shared.options.threads;
+        let mut queue = self.queue();
+        let pays = |place: &usize| {
+            let it = self.all[*place];
+            self.pace.pays(it.size(), it.effort(), threads)
+        };
+        loop {
+            let forward = queue.dear.front().is_some_and(pays);
+            let next = if forward { queue.dear.pop_front() } else { queue.dear.pop_back() };
+            match next {
+                Some(next) if self.all[next].is_open() => return Some(next),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        let (hits, misses) = (&self.cheap_hits, &self.cheap_misses);
+        let hopeless = misses.load(Ordering::Relaxed) > SAMPLE + hits.load(Ordering::Relaxed);
+        if hand < CHEAP_HANDS && !hopeless {
+            while let Some(next) = queue.cheap.pop_back() {
+                if self.all[next].is_open() {
+                    return Some(next);
+                }
+            }
+        }
+        None
+    }
+
+    /// One of those who ask.
+    fn hand(&self, number: usize) {
+        self.look_up(number);
+        self.looking.fetch_sub(1, Ordering::Release);
+    }
+
+    fn look_up(&self, number: usize) {
+        let Some(client) = self.ask(|| self.shared.client()) else { return self.over_for_all() };
+        while !self.over.load(Ordering::Relaxed) {
+            if self.shared.breaker.off().is_some() {
+                return self.over_for_all();
+            }
+            let Some(place) = self.next(number) else { return };
+            let awaited = self.all[place];
+            let Some(recipe) = self.recipe(awaited) else {
+                awaited.give_up();
+                continue;
+            };
+            let came = self.one(&client, awaited, &recipe);
+            if !matches!(came, Err(Failure::Over) | Ok(Came::InTime | Came::TooLate | Came::Here)) {
+                self.miss(place, recipe);
+            }
+            if !matches!(came, Ok(Came::InTime)) {
+                awaited.give_up();
+            }
+            match came {
+                Err(Failure::Over) => {}
+                Ok(_) | Err(_) => self.pace.done(awaited.size()),
+            }
+            self.count(awaited, &came);
+        }
+    }
+
+    fn over_for_all(&self) {
+        self.all.iter().for_each(|awaited| awaited.give_up());
+    }
+
+    fn count(&self, awaited: &dyn Awaited, came: &Result<Came, Failure>) {
+        let counts = &self.shared.counts;
+        if !self.shared.options.read {
+            return;
+        }
+        let cheap = !is_dear(awaited.size(), awaited.effort());
+        match came {
+            Ok(Came::InTime) => Counts::add(&counts.hits, 1),
+            Ok(Came::Wrong) => Counts::add(&counts.refused, 1),
+            Err(Failure::Missing | Failure::Refused(_)) => Counts::add(&counts.misses, 1),
+            Ok(Came::TooLate | Came::Here) | Err(Failure::Over) => return,
+        }
+        let hit = matches!(came, Ok(Came::InTime));
+        match (cheap, hit) {
+            (true, true) => Counts::add(&self.cheap_hits, awaited.size()),
+            (true, false) => Counts::add(&self.cheap_misses, awaited.size()),
+            (false, _) => {}
+        }
+    }
+
+    /// Whether the server was asked, and nothing came for so long.
+    fn is_silent(&self, time: Duration) -> bool {
+        self.asking.load(Ordering::Relaxed) > 0 && self.pace.silence() > time
+    }
+
+    /// Does what the server has to do with.
+    fn ask<T>(&self, question: impl FnOnce() -> T) -> T {
+        if self.asking.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.pace.stirred();
+        }
+        let answer = question();
+        self.asking.fetch_sub(1, Ordering::Relaxed);
+        answer
+    }
+
+    /// Does what takes a core's time, when one is free.
+    fn compute<T>(&self, work: impl FnOnce() -> T) -> T {
+        // It is never closed.
+        let permit = self.shared.runtime.block_on(self.cpu.acquire());
+        let done = work();
+        drop(permit);
+        self.pace.stirred();
+        done
+    }
+
+    /// What is asked for. None when it cannot be read, or somebody began to pack it: they will say.
+    fn recipe(&self, awaited: &dyn Awaited) -> Option<Recipe> {
+        let content = self.compute(|| awaited.content()).ok()?;
+        let (settings, effort) = (awaited.settings().to_owned(), awaited.effort());
+        Some(Recipe { content, size: awaited.size(), settings, effort })
+    }
+
+    /// Asks for one stream, and has it checked.
+    fn one(
+        &self,
+        client: &Client,
+        awaited: &dyn Awaited,
+        recipe: &Recipe,
+    ) -> Result<Came, Failure> {
+        let (shared, form) = (self.shared, awaited.form());
+        if shared.cache.has(&recipe.key()) {
+            return Ok(Came::Here);
+        }
+        if !shared.options.read {
+            return Err(Failure::Missing);
+        }
+        let action = Action::of(recipe, &shared.options.silo).digest();
+        let entry = self.ask(|| shared.runtime.block_on(client.entry(action)))?;
+        self.pace.stirred();
+        let Some(stream) = action::stream(&entry, recipe, form) else { return Ok(Came::Wrong) };
+        if !awaited.is_open() {
+            self.remember(recipe);
+            return Ok(Came::TooLate);
+        }
+        let Ok(Some(room)) = shared.cache.room(stream.size) else { return Ok(Came::TooLate) };
+        let progress = |_| self.pace.stirred();
+        self.ask(|| shared.runtime.block_on(client.fetch(stream, &room, progress)))?;
+        if !awaited.is_open() {
+            self.remember(recipe);
+            return Ok(Came::TooLate);
+        }
+        Ok(self.take(awaited, form, recipe, &room))
+    }
+
+    /// A farm can pack what nobody has.
+    fn miss(&self, place: usize, recipe: Recipe) {
+        if self.shared.farm.is_some() && farm::is_worth(recipe.size, recipe.effort) {
+            self.missed.lock().unwrap_or_else(PoisonError::into_inner).insert(place, recipe);
+        }
+    }
+
+    /// What threads come to last of what a farm could pack.
+    fn next_missed(&self) -> Option<(&'b dyn Awaited, Recipe)> {
+        let mut missed = self.missed.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some((place, recipe)) = missed.pop_last() {
+            if self.all[place].is_open() {
+                return Some((self.all[place], recipe));
+            }
+        }
+        None
+    }
+
+    /// One of those who give work to the farm.
+    fn delegate(&self, farm: &Farm) {
+        let ended = || self.over.load(Ordering::Relaxed) || *self.shared.stop.borrow();
+        while !ended() && !farm.is_off() {
+            // In this order: who looks adds before it ends.
+            let looking = self.looking.load(Ordering::Acquire) > 0;
+            let Some((awaited, recipe)) = self.next_missed() else {
+                if !looking {
+                    return;
+                }
+                std::thread::sleep(TICK);
+                continue;
+            };
+            let Some(client) = self.shared.client() else { return };
+            match self.packed(farm, &client, awaited, &recipe) {
+                Ok(Came::InTime | Came::Here) => {}
+                Ok(Came::TooLate) => farm.was_late(),
+                Ok(Came::Wrong) => farm.failed("what it made is not what was to be packed".into()),
+                Err(Failure::Over) => return,
+                Err(failure) => farm.failed(failure.to_string()),
+            }
+        }
+    }
+
+    /// Has the farm pack one stream, and checks it.
+    fn packed(
+        &self,
+        farm: &Farm,
+        client: &Client,
+        awaited: &dyn Awaited,
+        recipe: &Recipe,
+    ) -> Result<Came, Failure> {
+        let task = Task { awaited, recipe };
+        let is_needed = || awaited.is_open() && !self.over.load(Ordering::Relaxed);
+        let farm::Came::Stream(stream, room) = farm.pack(self.shared, client, task, is_needed)?
+        else {
+            return Ok(Came::TooLate);
+        };
+        if !awaited.is_open() {
+            return Ok(Came::TooLate);
+        }
+        let import = || self.shared.cache.import(recipe, awaited.form(), &room);
+        let Ok(entry) = self.compute(import) else { return Ok(Came::Wrong) };
+        // A thread that begins with it finds it now.
+        farm.made(Made { recipe: recipe.clone(), form: awaited.form(), stream, entry });
+        if !awaited.arrive(entry) {
+            return Ok(Came::TooLate);
+        }
+        farm.was_in_time(stream);
+        Ok(Came::InTime)
+    }
+
+    fn take(
+        &self,
+        awaited: &dyn Awaited,
+        form: Form,
+        recipe: &Recipe,
+        room: &build::cache::Room<'_>,
+    ) -> Came {
+        let Ok(entry) = self.compute(|| self.shared.cache.import(recipe, form, room)) else {
+            return Came::Wrong;
+        };
+        if !awaited.arrive(entry) {
+            self.remember(recipe);
+            return Came::TooLate;
+        }
+        Counts::add(&self.shared.counts.hit_bytes, entry.packed_len);
+        Came::InTime
+    }
+
+    /// The server has it: there is no need to send it.
+    fn remember(&self, recipe: &Recipe) {
+        let mut there = self.shared.there.lock().unwrap_or_else(PoisonError::into_inner);
+        there.push(recipe.key());
+    }
+}
+
+/// What became of a stream that was asked for.
+enum Came {
+    /// It is what it should be, and nobody packs it.
+    InTime,
+    /// Somebody packs it already, or it cannot be had.
+    TooLate,
+    /// This machine has it.
+    Here,
+    /// It is something else than its name says.
+    Wrong,
+}

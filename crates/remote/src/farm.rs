@@ -1,0 +1,375 @@
+//! Having a build farm pack what the shared cache does not have.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
+use fs_err::File;
+
+use super::SharedCache;
+use super::action::{self, Digest, Execution};
+use super::address::Address;
+use super::auth::Auth;
+use super::blob::Blob;
+use super::breaker::Breaker;
+use super::client::{Client, Failure};
+use super::execution::Answer;
+use super::pace::is_dear;
+use build::cache::{self, Awaited, CacheEntry, Form, Recipe, Room};
+use wheel::archive::checksum::Sha256;
+
+/// What packs in less time is packed here: a farm needs about as long to begin.
+const WORTH: Duration = Duration::from_millis(250);
+/// How many actions in a row may fail: what is wrong with one is wrong with all.
+const TOO_MANY: u32 = 3;
+/// How much is read at once.
+const PIECE: u64 = 1 << 20;
+
+/// A farm, and what it is told about each action.
+#[derive(Debug, Clone)]
+pub struct Executor {
+    /// Where it is.
+    pub address: Address,
+    /// What its machines have to be.
+    pub properties: Vec<(String, String)>,
+    /// What they run: a static program, `rockpack` of this version.
+    pub program: PathBuf,
+}
+
+/// A farm that is used.
+#[derive(Debug)]
+pub(super) struct Farm {
+    executor: Executor,
+    auth: Arc<Auth>,
+    breaker: Arc<Breaker>,
+    ready: Mutex<Option<Ready>>,
+    /// What the storage is known to have.
+    there: Mutex<HashSet<Digest>>,
+    packed: AtomicU64,
+    packed_bytes: AtomicU64,
+    late: AtomicU64,
+    trouble: Mutex<Trouble>,
+    /// What it packed and this build has.
+    made: Mutex<Vec<Made>>,
+}
+
+/// A stream that a farm packed.
+#[derive(Debug, Clone)]
+pub(super) struct Made {
+    pub recipe: Recipe,
+    pub form: Form,
+    pub stream: Digest,
+    pub entry: CacheEntry,
+}
+
+/// A connection, and the program, which the storage has.
+#[derive(Debug, Clone)]
+struct Ready {
+    client: Client,
+    program: (Digest, Blob),
+}
+
+#[derive(Debug, Default)]
+struct Trouble {
+    failed: u64,
+    in_a_row: u32,
+    why: Option<String>,
+}
+
+/// What came of a stream that the farm was given.
+pub(super) enum Came<'c> {
+    /// The packed bytes, which nobody has checked.
+    Stream(Digest, Room<'c>),
+    /// Nobody needs it any more.
+    Unneeded,
+}
+
+/// A stream to pack.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'t> {
+    pub awaited: &'t dyn Awaited,
+    pub recipe: &'t Recipe,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a farm is given streams of this size that pack in this time.
+pub(super) fn is_worth(size: u64, effort: Duration) -> bool {
+    effort >= WORTH && is_dear(size, effort)
+}
+
+impl Farm {
+    pub fn new(executor: Executor, auth: Auth) -> Self {
+        Self {
+            executor,
+            auth: Arc::new(auth),
+            breaker: Arc::default(),
+            ready: Mutex::default(),
+            there: Mutex::default(),
+            packed: AtomicU64::default(),
+            packed_bytes: AtomicU64::default(),
+            late: AtomicU64::default(),
+            trouble: Mutex::default(),
+            made: Mutex::default(),
+        }
+    }
+
+    /// Whether nothing more is given to it.
+    pub fn is_off(&self) -> bool {
+        self.breaker.off().is_some()
+    }
+
+    /// What it did.
+    pub fn report(&self) -> cache::Farm {
+        let trouble = lock(&self.trouble);
+        let late = self.late.load(Ordering::Relaxed);
+        // What was asked over a broken connection was late for that reason.
+        let broken = || self.breaker.failing().filter(|_| late > 0);
+        cache::Farm {
+            address: self.executor.address.to_string(),
+            packed: self.packed.load(Ordering::Relaxed),
+            packed_bytes: self.packed_bytes.load(Ordering::Relaxed),
+            late,
+            failed: trouble.failed,
+            why: trouble.why.clone().or_else(|| self.breaker.off()).or_else(broken),
+        }
+    }
+
+    /// What it packed and this build has.
+    pub fn all_made(&self) -> Vec<Made> {
+        lock(&self.made).clone()
+    }
+
+    /// A stream came, and is what it should be.
+    pub fn made(&self, made: Made) {
+        lock(&self.trouble).in_a_row = 0;
+        lock(&self.made).push(made);
+    }
+
+    /// It came before a thread got to it.
+    pub fn was_in_time(&self, stream: Digest) {
+        self.packed.fetch_add(1, Ordering::Relaxed);
+        self.packed_bytes.fetch_add(stream.size, Ordering::Relaxed);
+    }
+
+    /// A thread was quicker.
+    pub fn was_late(&self) {
+        self.late.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// It did not pack what it was given.
+    pub fn failed(&self, why: String) {
+        let mut trouble = lock(&self.trouble);
+        trouble.failed += 1;
+        trouble.in_a_row += 1;
+        trouble.why.get_or_insert_with(|| why.clone());
+        if trouble.in_a_row >= TOO_MANY {
+            self.breaker.turn_off(why);
+        }
+    }
+
+    /// The connection, which is made when it is needed first; the program is sent over `storage` then.
+    fn ready(&self, shared: &SharedCache, storage: &Client) -> Result<Ready, Failure> {
+        let mut ready = lock(&self.ready);
+        if self.is_off() {
+            return Err(Failure::Over);
+        }
+        if let Some(ready) = &*ready {
+            return Ok(ready.clone());
+        }
+        match self.connect(shared, storage) {
+            Ok(connected) => Ok(ready.insert(connected).clone()),
+            // Packages were made before it answered.
+            Err(_) if *shared.stop.borrow() => Err(Failure::Over),
+            Err(why) => {
+                self.breaker.turn_off(why);
+                Err(Failure::Over)
+            }
+        }
+    }
+
+    fn connect(&self, shared: &SharedCache, storage: &Client) -> Result<Ready, String> {
+        self.auth.refresh().map_err(|error| base::text::with_causes(&error))?;
+        let (auth, breaker) = (Arc::clone(&self.auth), Arc::clone(&self.breaker));
+        let (address, stop) = (&self.executor.address, shared.stop.subscribe());
+        let client = Client::connect(address, &shared.options, auth, breaker, stop);
+        let client = shared.runtime.block_on(client)?;
+        if !client.limits.executes {
+            return Err("the server executes nothing".to_owned());
+        }
+        let program = program(&self.executor.program).map_err(|error| error.to_string())?;
+        let sent = shared.runtime.block_on(async {
+            if storage.missing(&[program.0]).await?.is_empty() {
+                return Ok(());
+            }
+            storage.send_all(BTreeMap::from([program.clone()])).await
+        });
+        sent.map_err(|failure| format!("its storage does not take the program: {failure}"))?;
+        Ok(Ready { client, program })
+    }
+
+    /// Has one stream packed.
+    ///
+    /// # Errors
+    /// When the farm does not pack it.
+    pub fn pack<'c>(
+        &self,
+        shared: &'c SharedCache,
+        storage: &Client,
+        task: Task<'_>,
+        is_needed: impl Fn() -> bool,
+    ) -> Result<Came<'c>, Failure> {
+        let Task { awaited, recipe } = task;
+        let ready = self.ready(shared, storage)?;
+        let (properties, silo) = (&self.executor.properties, &shared.options.silo);
+        let execution = Execution::of(recipe, ready.program.0, properties, silo);
+        let largest = storage.limits.largest;
+        if largest > 0 && recipe.size > largest {
+            return Ok(Came::Unneeded);
+        }
+        shared.runtime.block_on(async {
+            let mut fresh = !shared.options.read;
+            if !fresh && let Some(result) = earlier(storage, &execution).await? {
+                // An entry whose stream is gone, or is none, is made anew.
+                fresh = true;
+                if let Some(stream) = action::executed(&result, recipe)
+                    && let Ok(came) = fetched(shared, storage, stream).await
+                {
+                    return Ok(came);
+                }
+            }
+            for again in [false, true] {
+                self.send(shared, storage, (awaited, recipe), &ready, &execution, again).await?;
+                let answer = ready.client.execute(execution.digest(), fresh, &is_needed).await?;
+                match answer {
+                    Answer::Done(result) => {
+                        let stream = stream(storage, &result, recipe).await?;
+                        return fetched(shared, storage, stream).await;
+                    }
+                    Answer::Unneeded => return Ok(Came::Unneeded),
+                    Answer::Lacking(why) if again => return Err(Failure::Refused(why)),
+                    Answer::Lacking(_) => {}
+                }
+            }
+            Ok(Came::Unneeded)
+        })
+    }
+
+    /// Sends what the storage does not have of the inputs. `again` believes nothing that was known of it.
+    async fn send(
+        &self,
+        shared: &SharedCache,
+        storage: &Client,
+        (awaited, recipe): (&dyn Awaited, &Recipe),
+        ready: &Ready,
+        execution: &Execution,
+        again: bool,
+    ) -> Result<(), Failure> {
+        let content = Digest { sha256: recipe.content.0, size: recipe.size };
+        let messages = [&execution.command, &execution.root, &execution.action];
+        let mut wanted: Vec<Digest> = messages.iter().map(|bytes| Digest::of(bytes)).collect();
+        wanted.push(content);
+        if again {
+            wanted.push(ready.program.0);
+        } else {
+            let there = lock(&self.there);
+            wanted.retain(|digest| !there.contains(digest));
+        }
+        let missing = storage.missing(&wanted).await?;
+        let mut blobs = BTreeMap::new();
+        for bytes in messages {
+            blobs.insert(Digest::of(bytes), Blob::Memory(bytes.clone()));
+        }
+        blobs.extend([ready.program.clone()]);
+        blobs.retain(|digest, _| missing.contains(digest));
+        if missing.contains(&content) {
+            match spooled(shared, awaited, recipe.size) {
+                Ok(blob) => _ = blobs.insert(content, blob),
+                // It was packed here meanwhile, and its bytes were given up.
+                Err(_) if !awaited.is_open() => return Err(Failure::Over),
+                Err(error) => return Err(Failure::Refused(format!("here: {error}"))),
+            }
+        }
+        storage.send_all(blobs).await?;
+        lock(&self.there).extend(wanted);
+        Ok(())
+    }
+}
+
+/// What machines of a farm run, and what it is found by.
+pub(super) fn program(path: &Path) -> std::io::Result<(Digest, Blob)> {
+    let file = Arc::new(File::open(path)?);
+    let len = file.metadata()?.len();
+    let sha256 = base::regular::sha256(path)?;
+    let sha256: Sha256 = sha256.parse().map_err(|_| std::io::ErrorKind::InvalidData)?;
+    Ok((Digest { sha256, size: len }, Blob::File { file, offset: 0, len }))
+}
+
+/// What became of the same action earlier, if the server knows.
+async fn earlier(
+    storage: &Client,
+    execution: &Execution,
+) -> Result<Option<api::ActionResult>, Failure> {
+    match storage.entry(execution.digest()).await {
+        Ok(result) => Ok(Some(result)),
+        Err(Failure::Missing | Failure::Refused(_)) => Ok(None),
+        Err(Failure::Over) => Err(Failure::Over),
+    }
+}
+
+/// The stream that an action made.
+async fn stream(
+    storage: &Client,
+    result: &api::ActionResult,
+    recipe: &Recipe,
+) -> Result<Digest, Failure> {
+    if let Some(stream) = action::executed(result, recipe) {
+        return Ok(stream);
+    }
+    Err(match result.exit_code {
+        0 => Failure::Refused("what it made is no stream".to_owned()),
+        _ => ended(storage, result).await,
+    })
+}
+
+/// A program of the farm ended with a status that is not 0.
+pub(super) async fn ended(storage: &Client, result: &api::ActionResult) -> Failure {
+    let (code, said) = (result.exit_code, storage.stderr(result).await);
+    let said = if said.is_empty() { said } else { format!(": {said}") };
+    Failure::Refused(format!("the program ended with exit status {code}{said}"))
+}
+
+async fn fetched<'c>(
+    shared: &'c SharedCache,
+    storage: &Client,
+    stream: Digest,
+) -> Result<Came<'c>, Failure> {
+    // Without room for it here, nobody can use it.
+    let Ok(Some(room)) = shared.cache.room(stream.size) else { return Ok(Came::Unneeded) };
+    match storage.fetch(stream, &room, |_| ()).await {
+        Ok(()) => Ok(Came::Stream(stream, room)),
+        Err(Failure::Missing) => Err(Failure::Refused("the stream that it made is gone".into())),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The content in a file without a name: what is sent is read when its turn comes, and may be larger than memory.
+fn spooled(shared: &SharedCache, awaited: &dyn Awaited, len: u64) -> std::io::Result<Blob> {
+    let dir = shared.cache.dir();
+    let mut file = tempfile::tempfile_in(dir)?;
+    let (mut piece, mut at) = (Vec::new(), 0);
+    while at < len {
+        piece.resize(usize::try_from((len - at).min(PIECE)).unwrap_or_default(), 0);
+        awaited.read_exact_at(at, &mut piece)?;
+        file.write_all(&piece)?;
+        at += piece.len() as u64;
+    }
+    let file = Arc::new(File::from_parts(file, dir));
+    Ok(Blob::File { file, offset: 0, len })
+}

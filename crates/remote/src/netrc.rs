@@ -1,0 +1,82 @@
+//! Names and passwords of hosts, as curl and git keep them.
+
+use super::secret::Secret;
+use base::text::base64;
+
+/// The `authorization` for `host` of a netrc file: of the entry of its name, else of `default`.
+pub(super) fn authorization(netrc: &str, host: &str) -> Option<Secret> {
+    let (mut words, mut found) = (words(netrc).into_iter(), None);
+    let mut entry = Credentials::default();
+    let finish = |entry: Credentials, found: &mut Option<Secret>| {
+        if let (true, Some(login), Some(password)) = (entry.applies, entry.login, entry.password) {
+            let pair = format!("{login}:{password}");
+            found.get_or_insert(Secret::new(format!("Basic {}", base64(pair.as_bytes()))));
+        }
+    };
+    while let Some(word) = words.next() {
+        match word {
+            "machine" => {
+                let applies = words.next() == Some(host);
+                finish(
+                    std::mem::replace(
+                        &mut entry,
+                        Credentials { applies, ..Credentials::default() },
+                    ),
+                    &mut found,
+                );
+            }
+            "default" => {
+                let next = Credentials { applies: true, ..Credentials::default() };
+                finish(std::mem::replace(&mut entry, next), &mut found);
+            }
+            "login" => entry.login = words.next(),
+            "password" => entry.password = words.next(),
+            "account" => drop(words.next()),
+            _ => {}
+        }
+    }
+    finish(entry, &mut found);
+    found
+}
+
+#[derive(Default)]
+struct Credentials<'n> {
+    applies: bool,
+    login: Option<&'n str>,
+    password: Option<&'n str>,
+}
+
+/// The words of a file; macros end with an empty line.
+fn words(netrc: &str) -> Vec<&str> {
+    let (mut words, mut in_macro) = (Vec::new(), false);
+    for line in netrc.lines() {
+        in_macro &= !line.trim().is_empty();
+        let line = line.split('#').next().unwrap_or_default();
+        if in_macro {
+            continue;
+        }
+        for word in line.split_whitespace() {
+            if word == "macdef" {
+                in_macro = true;
+                break;
+            }
+            words.push(word);
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_entry_of_the_host_counts_then_the_default() {
+        let netrc = "# mine\nmachine other login o password p\nmacdef init\nmachine cache login m password m\n\nmachine cache\n  login me\n  password it\ndefault login any password body\n";
+        let said = |host| authorization(netrc, host).map(|it| it.reveal().to_owned());
+        assert_eq!(said("cache").as_deref(), Some("Basic bWU6aXQ="));
+        assert_eq!(said("unknown").as_deref(), Some("Basic YW55OmJvZHk="));
+        assert_eq!(authorization("machine cache login me", "cache"), None);
+        assert_eq!(authorization("", "cache"), None);
+    }
+}

@@ -1,0 +1,417 @@
+//! Having a build farm make whole files: each order is an action with a tree of inputs, most of which its storage has.
+//!
+//! Unlike streams, nobody here makes the same meanwhile: orders are waited for, up to a limit. What comes has the bytes
+//! that its digest says. Whether these are the right ones, whoever ordered them has to find out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
+use fs_err::OpenOptions;
+use futures_util::{StreamExt, stream};
+use prost::Message as _;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
+
+use super::action::{Digest, platform};
+use super::auth::Auth;
+use super::blob::Blob;
+use super::breaker::Breaker;
+use super::client::{Client, Failure};
+use super::execution::{Answer, CANCEL, TICK};
+use super::farm::{ended, program};
+use super::tree::Tree;
+use super::{Address, Executor, Options};
+use base::cleanup;
+
+/// How many actions a farm has at once.
+const AT_ONCE: usize = 8;
+/// How many digests are asked about in a request.
+const ASKED: usize = 500;
+/// What the program is called among the inputs.
+const PROGRAM: &str = "rockpack";
+/// How long an action may take in any case: machines may have to fetch gigabytes first.
+const LEAST: Duration = Duration::from_mins(10);
+/// How often longer than here it may take there.
+const SLOWER: u32 = 10;
+
+/// Something that an action starts from.
+#[derive(Debug, Clone)]
+pub enum Input {
+    /// A file with these bytes, which are sent where the storage lacks them.
+    Bytes(Vec<u8>),
+    /// A file that the storage has.
+    File(Digest),
+    /// A directory that the storage has, with all that is below it.
+    Directory(Digest),
+    /// A directory with nothing in it.
+    Empty,
+}
+
+/// A file that an action makes.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// Where, below the action's root.
+    pub path: String,
+    /// The file here that gets its bytes; without one, it stays in the storage.
+    pub place: Option<PathBuf>,
+}
+
+/// What a farm is asked to make.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// The words behind the program's name.
+    pub arguments: Vec<String>,
+    /// Variables of the program's environment.
+    pub variables: BTreeMap<String, String>,
+    /// What is there when the program begins, by paths below the action's root.
+    pub inputs: BTreeMap<String, Input>,
+    /// What is there when it has ended.
+    pub outputs: Vec<Output>,
+    /// How long it takes on one core here.
+    pub effort: Duration,
+}
+
+/// One name in a directory of the storage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Node {
+    /// A file.
+    File(Digest),
+    /// A directory.
+    Directory(Digest),
+}
+
+/// What is heard of an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heard {
+    /// It is given to the farm.
+    Begun,
+    /// It is made, and all that is fetched of it is here: so many bytes.
+    Made(u64),
+    /// It was not made.
+    Failed,
+}
+
+/// A farm with its storage, both connected.
+#[derive(Debug)]
+pub struct Orders {
+    runtime: Runtime,
+    storage: Client,
+    farm: Client,
+    executor: Executor,
+    program: (Digest, Blob),
+    options: Options,
+    stop: Arc<watch::Sender<bool>>,
+    /// How many orders the farm has at the moment.
+    under_way: Arc<AtomicUsize>,
+}
+
+/// An order as the protocol has it.
+struct Prepared<'o> {
+    order: &'o Order,
+    action: Digest,
+    /// What is sent where the storage lacks it.
+    blobs: BTreeMap<Digest, Blob>,
+}
+
+impl Orders {
+    /// Connects to the farm of `options`, and to the storage.
+    ///
+    /// # Errors
+    /// With the reason, for people.
+    pub fn connect(options: Options, executor: Executor) -> Result<Self, String> {
+        let said = |error: io::Error| error.to_string();
+        let runtime =
+            Builder::new_multi_thread().worker_threads(1).enable_all().build().map_err(said)?;
+        let stop = Arc::new(watch::Sender::new(false));
+        let connect = |address: &Address| {
+            let netrc = options.netrc.as_ref().and_then(|path| fs_err::read_to_string(path).ok());
+            let (headers, helpers) = (options.headers.clone(), options.helpers.clone());
+            let auth = Auth::new(address, headers, helpers, netrc.as_deref());
+            auth.refresh().map_err(|error| base::text::with_causes(&error))?;
+            let (auth, breaker) = (Arc::new(auth), Arc::<Breaker>::default());
+            let client = Client::connect(address, &options, auth, breaker, stop.subscribe());
+            runtime.block_on(client)
+        };
+        let (storage, farm) = (connect(&options.address)?, connect(&executor.address)?);
+        if !storage.limits.caches {
+            return Err(
+                "its storage keeps no files: the server there only executes actions".to_owned()
+            );
+        }
+        if !farm.limits.executes {
+            return Err("the server executes nothing".to_owned());
+        }
+        let program = program(&executor.program).map_err(said)?;
+        let under_way = Arc::default();
+        Ok(Self { runtime, storage, farm, executor, program, options, stop, under_way })
+    }
+
+    /// What a directory of the storage has.
+    ///
+    /// # Errors
+    /// With the reason, for people.
+    pub fn directory(&self, digest: Digest) -> Result<BTreeMap<String, Node>, String> {
+        // Some servers remove what they are asked for with a size that is not its own. So it is asked first whether it
+        // is there.
+        if !self.missing(&BTreeSet::from([digest]))?.is_empty() {
+            return Err("it is not there".to_owned());
+        }
+        let bytes = self.runtime.block_on(self.storage.fetch_small(digest));
+        let bytes = bytes.map_err(|failure| self.why(&failure))?;
+        let directory = (Digest::of(&bytes) == digest).then(|| api::Directory::decode(&*bytes));
+        let Some(Ok(directory)) = directory else {
+            return Err("what it has under this digest is no directory".to_owned());
+        };
+        let read = |digest: &Option<api::Digest>| Digest::read(digest.as_ref()?);
+        let files = directory.files.into_iter();
+        let files = files.filter_map(|it| Some((it.name, Node::File(read(&it.digest)?))));
+        let below = directory.directories.into_iter();
+        let below = below.filter_map(|it| Some((it.name, Node::Directory(read(&it.digest)?))));
+        Ok(files.chain(below).collect())
+    }
+
+    /// Those of these that the storage does not have.
+    ///
+    /// # Errors
+    /// With the reason, for people.
+    pub fn missing(&self, digests: &BTreeSet<Digest>) -> Result<BTreeSet<Digest>, String> {
+        let missing = self.runtime.block_on(self.lacks(digests.iter().copied()));
+        missing.map_err(|failure| self.why(&failure))
+    }
+
+    /// Has all of them made, several at once. What came of each: the digests of its outputs, or why there are
+    /// none. `hear` is told of orders, by their numbers.
+    pub fn make(
+        &self,
+        orders: &[Order],
+        hear: &(dyn Fn(usize, Heard) + Sync),
+    ) -> Vec<Result<Vec<Digest>, String>> {
+        let (stop, under_way) = (Arc::clone(&self.stop), Arc::clone(&self.under_way));
+        let farm = self.farm.clone();
+        // The farm is told that nobody needs it any more, as far as there is time for that.
+        let _registration = cleanup::removal(move || {
+            stop.send_replace(true);
+            under_way.load(Ordering::SeqCst) == 0 && farm.leaving() == 0
+        });
+        let made = self.runtime.block_on(self.all(orders, hear));
+        cleanup::wait_if_ending();
+        made
+    }
+
+    async fn all(
+        &self,
+        orders: &[Order],
+        hear: &(dyn Fn(usize, Heard) + Sync),
+    ) -> Vec<Result<Vec<Digest>, String>> {
+        let prepared: Vec<_> = orders.iter().map(|order| self.prepare(order)).collect();
+        let blobs = prepared.iter().flat_map(|prepared| prepared.blobs.clone());
+        if let Err(failure) = self.send(blobs.collect()).await {
+            let why = format!("its storage does not take what is sent: {}", self.why(&failure));
+            return orders.iter().map(|_| Err(why.clone())).collect();
+        }
+        let all: Duration = orders.iter().map(|order| order.effort).sum();
+        let limit = self.options.timeout * SLOWER + all * 2;
+        let deadline = Instant::now() + limit;
+        let mut order: Vec<usize> = (0..orders.len()).collect();
+        order.sort_by_key(|number| std::cmp::Reverse(orders[*number].effort));
+        let tasks = stream::iter(order).map(|number| {
+            let prepared = &prepared[number];
+            async move {
+                hear(number, Heard::Begun);
+                let _one = UnderWay::new(&self.under_way);
+                let made = self.one(prepared, deadline).await;
+                let late = || Failure::Refused(format!("it was not done in {} s", limit.as_secs()));
+                let made = made.and_then(|made| made.ok_or_else(late));
+                hear(number, made.as_ref().map_or(Heard::Failed, |made| Heard::Made(size(made))));
+                (number, made)
+            }
+        });
+        let mut made: Vec<_> = tasks.buffer_unordered(AT_ONCE).collect().await;
+        self.settle().await;
+        made.sort_by_key(|(number, _)| *number);
+        made.into_iter().map(|(_, made)| made.map_err(|failure| self.why(&failure))).collect()
+    }
+
+    /// Waits until the farm knows what nobody needs any more.
+    async fn settle(&self) {
+        let until = Instant::now() + CANCEL;
+        while self.farm.leaving() > 0 && Instant::now() < until {
+            tokio::time::sleep(TICK).await;
+        }
+    }
+
+    /// Has one order made, and its outputs fetched; none when it takes too long.
+    async fn one(
+        &self,
+        prepared: &Prepared<'_>,
+        deadline: Instant,
+    ) -> Result<Option<Vec<Digest>>, Failure> {
+        let mut fresh = !self.options.read;
+        let (mut sent_again, is_needed) = (false, || Instant::now() < deadline);
+        loop {
+            match self.farm.execute(prepared.action, fresh, is_needed).await? {
+                Answer::Unneeded => return Ok(None),
+                Answer::Lacking(why) if sent_again => return Err(Failure::Refused(why)),
+                Answer::Lacking(_) => {
+                    sent_again = true;
+                    self.send(prepared.blobs.clone()).await?;
+                }
+                Answer::Done(result) => {
+                    if result.exit_code != 0 {
+                        return Err(ended(&self.storage, &result).await);
+                    }
+                    let digests = outputs(&result, prepared.order)?;
+                    match self.fetch(&digests, prepared.order).await {
+                        // A result of earlier, whose files are gone, is made anew.
+                        Err(Failure::Missing) if !fresh => fresh = true,
+                        Err(Failure::Missing) => {
+                            return Err(Failure::Refused("what it made is gone".to_owned()));
+                        }
+                        fetched => return fetched.map(|()| Some(digests)),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Fetches what has a place here; of all else, it is asked whether it is there.
+    async fn fetch(&self, digests: &[Digest], order: &Order) -> Result<(), Failure> {
+        let local = |error: io::Error| Failure::Refused(format!("on this machine: {error}"));
+        let mut left = Vec::new();
+        for (output, digest) in order.outputs.iter().zip(digests) {
+            let Some(place) = &output.place else {
+                left.push(*digest);
+                continue;
+            };
+            let mut options = OpenOptions::new();
+            let file = options.write(true).create(true).truncate(true).open(place);
+            let file = file.map_err(local)?;
+            self.storage.fetch(*digest, &file, |_| ()).await?;
+            let found = base::regular::sha256(place).map_err(local)?;
+            if found != digest.sha256.to_string() {
+                let what = "has other bytes than its digest says";
+                return Err(Failure::Refused(format!("{} {what}", output.path)));
+            }
+        }
+        let gone = if left.is_empty() { BTreeSet::new() } else { self.lacks(left).await? };
+        if gone.is_empty() { Ok(()) } else { Err(Failure::Missing) }
+    }
+
+    /// Sends those that the storage does not have.
+    async fn send(&self, mut blobs: BTreeMap<Digest, Blob>) -> Result<(), Failure> {
+        let missing = self.lacks(blobs.keys().copied()).await?;
+        blobs.retain(|digest, _| missing.contains(digest));
+        self.storage.send_all(blobs).await
+    }
+
+    async fn lacks(
+        &self,
+        digests: impl IntoIterator<Item = Digest>,
+    ) -> Result<BTreeSet<Digest>, Failure> {
+        let digests: Vec<Digest> = digests.into_iter().collect();
+        let mut missing = BTreeSet::new();
+        for some in digests.chunks(ASKED) {
+            missing.extend(self.storage.missing(some).await?);
+        }
+        Ok(missing)
+    }
+
+    fn prepare<'o>(&self, order: &'o Order) -> Prepared<'o> {
+        let (mut tree, mut blobs) = (Tree::default(), BTreeMap::new());
+        tree.file(PROGRAM, self.program.0, true);
+        blobs.insert(self.program.0, self.program.1.clone());
+        for (path, input) in &order.inputs {
+            match input {
+                Input::Bytes(bytes) => {
+                    let digest = Digest::of(bytes);
+                    tree.file(path, digest, false);
+                    blobs.insert(digest, Blob::Memory(bytes.clone()));
+                }
+                Input::File(digest) => tree.file(path, *digest, false),
+                Input::Directory(digest) => tree.stored(path, *digest),
+                Input::Empty => tree.directory(path),
+            }
+        }
+        let mut messages = BTreeMap::new();
+        let root = tree.encode(&mut messages);
+        let command = self.command(order).encode_to_vec();
+        let seconds = (LEAST + order.effort * SLOWER).as_secs();
+        let action = api::Action {
+            command_digest: Some(Digest::of(&command).message()),
+            input_root_digest: Some(root.message()),
+            timeout: Some(bazel_remote_apis::google::protobuf::Duration {
+                seconds: i64::try_from(seconds).unwrap_or(i64::MAX),
+                nanos: 0,
+            }),
+            salt: self.options.silo.as_bytes().to_vec(),
+            platform: platform(&self.executor.properties),
+            ..api::Action::default()
+        };
+        let action = action.encode_to_vec();
+        let digest = Digest::of(&action);
+        messages.extend([(Digest::of(&command), command), (digest, action)]);
+        blobs.extend(messages.into_iter().map(|(digest, bytes)| (digest, Blob::Memory(bytes))));
+        Prepared { order, action: digest, blobs }
+    }
+
+    fn command(&self, order: &Order) -> api::Command {
+        let program = [format!("./{PROGRAM}")].into_iter();
+        let mut outputs: Vec<String> = order.outputs.iter().map(|it| it.path.clone()).collect();
+        outputs.sort();
+        let variable = |(name, value): (&String, &String)| api::command::EnvironmentVariable {
+            name: name.clone(),
+            value: value.clone(),
+        };
+        #[expect(deprecated, reason = "servers of before 2.2 read it there")]
+        api::Command {
+            arguments: program.chain(order.arguments.iter().cloned()).collect(),
+            environment_variables: order.variables.iter().map(variable).collect(),
+            output_files: outputs.clone(),
+            output_paths: outputs,
+            platform: platform(&self.executor.properties),
+            ..api::Command::default()
+        }
+    }
+
+    /// Why something failed, where the reason may be one of before.
+    fn why(&self, failure: &Failure) -> String {
+        let off = self.farm.breaker.off().or_else(|| self.storage.breaker.off());
+        off.filter(|_| matches!(failure, Failure::Over)).unwrap_or_else(|| failure.to_string())
+    }
+}
+
+/// The digests of all outputs, if there are those that were ordered.
+fn outputs(result: &api::ActionResult, order: &Order) -> Result<Vec<Digest>, Failure> {
+    let digest = |output: &Output| {
+        let made = result.output_files.iter().find(|made| made.path == output.path);
+        made.and_then(|made| Digest::read(made.digest.as_ref()?))
+            .ok_or_else(|| Failure::Refused(format!("{} is not among what it made", output.path)))
+    };
+    order.outputs.iter().map(digest).collect()
+}
+
+/// The bytes of all of them.
+fn size(made: &[Digest]) -> u64 {
+    made.iter().map(|digest| digest.size).sum()
+}
+
+/// Counts an order for as long as it lives.
+struct UnderWay<'c>(&'c AtomicUsize);
+
+impl<'c> UnderWay<'c> {
+    fn new(count: &'c AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,177 @@
+//! Sending what was packed, out of the finished packages.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use fs_err::File;
+use futures_util::{StreamExt, stream};
+use sha2::Digest as _;
+
+use super::action::{self, Action, Digest};
+use super::blob::Blob;
+use super::client::{Client, Failure};
+use super::farm::{Farm, Made};
+use super::pace::is_worth;
+use super::{Counts, SharedCache};
+use build::cache::{Archive, Form, Recipe, Stretch};
+use wheel::archive::deflate::Method;
+
+/// How many entries are made at once.
+const AT_ONCE: usize = 8;
+/// How many digests are asked about in a request.
+const ASKED: usize = 500;
+/// How much is read at once.
+const PIECE: usize = 1 << 20;
+
+/// A stream to send.
+#[derive(Debug)]
+struct Parcel<'a> {
+    recipe: &'a Recipe,
+    form: Form,
+    action: Action,
+    digest: Digest,
+    blob: Blob,
+}
+
+/// Sends all that is worth it and that the server does not have, within the budget.
+pub(super) fn upload(shared: &SharedCache, archives: &[Archive]) {
+    let there = shared.there.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let wanted: Vec<(&Path, &Recipe, Stretch)> = archives
+        .iter()
+        .flat_map(|archive| {
+            archive.offer.recipes().map(|(recipe, place)| (archive.path.as_path(), recipe, place))
+        })
+        .filter(|(_, recipe, _)| is_worth(recipe.size, recipe.effort))
+        .filter(|(_, recipe, _)| !there.contains(&recipe.key()))
+        .collect();
+    let mut made = shared.farm.as_ref().map_or_else(Vec::new, Farm::all_made);
+    // A thread may have packed it too.
+    made.retain(|made| !wanted.iter().any(|(_, recipe, _)| **recipe == made.recipe));
+    if wanted.is_empty() && made.is_empty() || shared.breaker.off().is_some() {
+        return;
+    }
+    let Some(client) = shared.client() else { return };
+    if !client.limits.writable {
+        shared.breaker.turn_off("it takes no entries from here: nothing was sent".to_owned());
+        return;
+    }
+    let mut parcels = parcels(shared, &wanted);
+    parcels.extend(made.iter().filter_map(|made| from_farm(shared, made)));
+    let budget = shared.options.budget;
+    let sent = shared
+        .runtime
+        .block_on(async { tokio::time::timeout(budget, send(shared, &client, &parcels)).await });
+    match sent {
+        Ok(Err(Failure::Refused(why))) => {
+            shared.breaker.turn_off(format!("it does not take what was packed: {why}"));
+        }
+        Ok(Err(Failure::Missing)) => {
+            shared.breaker.turn_off("it does not know what it was sent".to_owned());
+        }
+        Ok(Ok(()) | Err(Failure::Over)) => {}
+        Err(_) => {
+            let why = format!("sending was not done in {} s", budget.as_secs());
+            shared.breaker.turn_off(why);
+        }
+    }
+}
+
+/// The streams with the hashes of their packed bytes. One that cannot be read is left out.
+fn parcels<'a>(shared: &SharedCache, wanted: &[(&Path, &'a Recipe, Stretch)]) -> Vec<Parcel<'a>> {
+    let (next, parcels) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    let work = || {
+        while let Some((number, (path, recipe, place))) = {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            wanted.get(number).map(|wanted| (number, wanted))
+        } {
+            if let Some(parcel) = parcel(shared, path, recipe, *place) {
+                parcels.lock().unwrap_or_else(PoisonError::into_inner).insert(number, parcel);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..shared.options.threads.max(1) {
+            scope.spawn(work);
+        }
+    });
+    parcels.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
+}
+
+fn parcel<'a>(
+    shared: &SharedCache,
+    path: &Path,
+    recipe: &'a Recipe,
+    place: Stretch,
+) -> Option<Parcel<'a>> {
+    let file = File::open(path).ok()?;
+    let mut bytes = build::cache::PackedBytes::new(&file, place.offset, place.len);
+    let (mut hasher, mut piece) = (sha2::Sha256::new(), vec![0; PIECE]);
+    loop {
+        match bytes.read(&mut piece) {
+            Ok(0) => break,
+            Ok(count) => hasher.update(&piece[..count]),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
+    let form = if place.method == Method::Store { Form::XzBlock } else { Form::Deflate };
+    Some(Parcel {
+        recipe,
+        form,
+        action: Action::of(recipe, &shared.options.silo),
+        digest: Digest { sha256: hasher.into(), size: place.len },
+        blob: Blob::File { file: Arc::new(file), offset: place.offset, len: place.len },
+    })
+}
+
+/// What a farm packed is found by other programs too, under the name that has no program in it.
+fn from_farm<'a>(shared: &SharedCache, made: &'a Made) -> Option<Parcel<'a>> {
+    let (file, offset) = shared.cache.file_of(&made.entry);
+    let file = Arc::new(file.try_clone().ok()?);
+    Some(Parcel {
+        recipe: &made.recipe,
+        form: made.form,
+        action: Action::of(&made.recipe, &shared.options.silo),
+        digest: made.stream,
+        blob: Blob::File { file, offset, len: made.stream.size },
+    })
+}
+
+/// Streams first, then actions and commands, then entries: an entry never names what is not there.
+async fn send(
+    shared: &SharedCache,
+    client: &Client,
+    parcels: &[Parcel<'_>],
+) -> Result<(), Failure> {
+    let largest = client.limits.largest;
+    let fits = |parcel: &&Parcel<'_>| largest == 0 || parcel.digest.size <= largest;
+    for parcels in parcels.iter().filter(fits).collect::<Vec<_>>().chunks(ASKED / 3) {
+        let mut blobs: BTreeMap<Digest, Blob> = BTreeMap::new();
+        for parcel in parcels {
+            let Action { command, action } = &parcel.action;
+            blobs.insert(parcel.digest, parcel.blob.clone());
+            blobs.insert(Digest::of(command), Blob::Memory(command.clone()));
+            blobs.insert(Digest::of(action), Blob::Memory(action.clone()));
+        }
+        let digests: Vec<Digest> = blobs.keys().copied().collect();
+        let missing = client.missing(&digests).await?;
+        blobs.retain(|digest, _| missing.contains(digest));
+        client.send_all(blobs).await?;
+        let entries = stream::iter(parcels).map(|parcel| async move {
+            let result = action::result(parcel.recipe, parcel.form, parcel.digest);
+            client.set_entry(parcel.action.digest(), result).await?;
+            Counts::add(&shared.counts.sent, 1);
+            Counts::add(&shared.counts.sent_bytes, parcel.digest.size);
+            Ok(())
+        });
+        let mut entries = entries.buffer_unordered(AT_ONCE);
+        while let Some(done) = entries.next().await {
+            done?;
+        }
+    }
+    Ok(())
+}

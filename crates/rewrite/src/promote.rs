@@ -1,0 +1,323 @@
+//! Packages of a build become those of another version.
+//!
+//! ```text
+//! packages ──input──► their metadata ──set, targets──► Promotion ──write──► packages
+//!                                                          └► Change, one a field
+//! ```
+//!
+//! What changes is found by structure: header fields by name, requirements as PEP 508 has them, facts and
+//! bills of materials by key, literals of Python as literals. The rest of each wheel is copied as it is
+//! stored. Of packages that rockpack made, the result is what a build of the new version would have made.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use ::wheel::archive::Stage;
+use ::wheel::archive::sdist::SdistMember;
+use ::wheel::archive::stage::DIST;
+use ::wheel::package::{Wheel, packages};
+use base::names::{DistName, RelPath};
+use base::regular;
+use base::version::Version;
+use build::gate::Gate;
+use build::provenance::{self, Promoted, Run, Statement};
+use build::recorded;
+use manifest::{Manifest, PromoteRule};
+
+mod archive;
+mod change;
+mod error;
+mod facts;
+mod hashing;
+mod input;
+mod listed;
+mod local;
+mod metadata;
+mod packing;
+mod record;
+mod rewritten;
+mod set;
+mod targets;
+mod values;
+mod variants;
+mod wheel;
+mod write;
+
+pub use change::Change;
+pub use error::{PromoteError, WriteError};
+
+use input::{Input, refused};
+use set::Set;
+use targets::Targets;
+use wheel::{Context, WheelRewrite};
+
+/// What is going to be made of the packages in a directory.
+#[derive(Debug)]
+pub struct Promotion {
+    /// The version that they have.
+    pub from: Version,
+    /// The version that they get.
+    pub to: Version,
+    /// The targets that are kept, where that was asked for.
+    pub keep: Vec<String>,
+    /// The packages, sorted by path.
+    pub packages: Vec<Package>,
+    /// Packages for targets that are not kept: their paths below the directory.
+    pub left_out: Vec<String>,
+    /// Targets that are to be kept, and that no package is for.
+    pub absent: Vec<String>,
+    /// What SHA256SUMS beside the packages says, by path below the directory.
+    sums: BTreeMap<String, String>,
+    /// The statements that tell of the inputs: their paths below the directory.
+    statements: Vec<(String, PathBuf)>,
+}
+
+/// One package of a promotion.
+#[derive(Debug)]
+pub struct Package {
+    /// The file that it is made of.
+    pub from: PathBuf,
+    /// Where that is, below the directory of packages.
+    pub input: String,
+    /// Where it goes, below the destination.
+    pub output: RelPath,
+    /// Each field that is another then; none in one that is copied as it is.
+    pub changes: Vec<Change>,
+    action: Action,
+}
+
+#[derive(Debug)]
+enum Action {
+    Copy,
+    Text(String),
+    Wheel { wheel: Box<Wheel>, rewrite: WheelRewrite },
+    Sdist { name: DistName, members: Vec<SdistMember> },
+}
+
+/// What was made.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The packages, by path below the destination, with their SHA-256.
+    pub packages: BTreeMap<RelPath, String>,
+    /// Packages of an earlier build that were removed.
+    pub removed: Vec<RelPath>,
+}
+
+/// Finds out what becomes of the packages in `dir`, which is a destination of a build or its `dist`.
+///
+/// `manifest` says which packages there can be, and which of others carry the version. `keep` are the
+/// targets that are kept; empty, all are. Nothing is written.
+///
+/// # Errors
+/// When there are no packages that rockpack made, or of several versions; when `to` is the version that
+/// they have and all targets are kept; when a target is unknown or no package is for any that is kept; when
+/// they are not those that SHA256SUMS beside them lists; and when a package is not as rockpack writes it, or
+/// cannot be read.
+pub fn plan(
+    dir: &Path,
+    manifest: &Manifest,
+    to: &Version,
+    keep: &[String],
+) -> Result<Promotion, PromoteError> {
+    let inputs = packages(dir)?.into_iter().map(Input::read).collect::<Result<Vec<_>, _>>()?;
+    let from = version(dir, &inputs)?;
+    if from == *to && keep.is_empty() {
+        return Err(PromoteError::Same { version: to.to_string() });
+    }
+    let own = inputs.iter().filter(|input| input.own.is_some());
+    let names: BTreeSet<String> = own.map(|input| input.name.clone()).collect();
+    let mut set = Set::new(manifest, names, from.clone(), to.clone());
+    let mut targets = Targets::new(manifest, keep);
+    for input in &inputs {
+        targets.learn(&metadata::requirements(&input.metadata).0);
+    }
+    let have = have(&inputs, &targets);
+    let absent = targets.check(manifest, &have)?;
+    let is_kept = |input: &&Input| target(input, &targets).is_none_or(|t| !targets.drops(t));
+    let (kept, gone): (Vec<Input>, Vec<Input>) =
+        inputs.into_iter().partition(|input| is_kept(&input));
+    // All are known before the first is rewritten: they pin each other.
+    let new_versions = new_versions(manifest, &kept, &mut set)?;
+    let about_variants = variants::files(&kept, &gone, &set)?;
+    let dist = dist(&kept);
+    let sums = listed::sums(dist.as_deref(), kept.iter().chain(&gone))?;
+    let statements = statements(dist.as_deref());
+    let packages = kept.into_iter().zip(new_versions).map(|(input, new)| {
+        let rule = rule(manifest, &input.name);
+        rewritten::package(input, new, &Context { set: &set, targets: &targets, rule })
+    });
+    let mut packages = packages.collect::<Result<Vec<_>, _>>()?;
+    packages.extend(about_variants);
+    packages.sort_by(|a, b| a.input.cmp(&b.input));
+    one_name_each(&packages)?;
+    let left_out = gone.iter().map(Input::below_dist).collect();
+    Ok(Promotion {
+        from,
+        to: to.clone(),
+        keep: keep.to_vec(),
+        packages,
+        left_out,
+        absent,
+        sums,
+        statements,
+    })
+}
+
+/// The version of all packages that rockpack made.
+fn version(dir: &Path, inputs: &[Input]) -> Result<Version, PromoteError> {
+    let mut own = inputs.iter().filter(|input| input.own.is_some());
+    let first = own.next().ok_or_else(|| PromoteError::None { dir: dir.to_owned() })?;
+    match own.find(|input| input.version != first.version) {
+        None => Ok(first.version.clone()),
+        Some(other) => Err(PromoteError::Mixed {
+            packages: Box::new((first.below_dist(), other.below_dist())),
+            versions: Box::new((first.version.to_string(), other.version.to_string())),
+        }),
+    }
+}
+
+/// The target that a whole package is for, if it is for one.
+fn target<'i>(input: &'i Input, targets: &'i Targets) -> Option<&'i str> {
+    targets.of_package(&input.name, input.family()).or_else(|| variants::target(input, targets))
+}
+
+/// All targets that packages are for, and that selectors among them offer.
+fn have(inputs: &[Input], targets: &Targets) -> BTreeSet<String> {
+    let whole = inputs.iter().filter_map(|input| target(input, targets)).map(str::to_owned);
+    let facts = inputs.iter().filter_map(|input| input.own.as_ref());
+    whole.chain(facts.flat_map(|own| facts::targets(&own.facts))).collect()
+}
+
+/// The rule for a distribution.
+fn rule<'m>(manifest: &'m Manifest, name: &str) -> Option<&'m PromoteRule> {
+    manifest.promotions.iter().find(|rule| rule.is_for(name))
+}
+
+/// The version that each package gets; nothing for one that is copied.
+fn new_versions(
+    manifest: &Manifest,
+    inputs: &[Input],
+    set: &mut Set,
+) -> Result<Vec<Option<Version>>, PromoteError> {
+    let mut versions = Vec::new();
+    for input in inputs {
+        let package = input.file_name();
+        versions.push(if input.own.is_some() {
+            Some(set.to.clone())
+        } else if set.has(&input.name) {
+            let what = "there is nothing that rockpack writes into packages of this name";
+            let help = "promote packages that rockpack built, and others by the tool that made them";
+            return Err(refused(&package, what, help));
+        } else if rule(manifest, &input.name).is_some() {
+            let Some(new) = set.add(&input.name, &input.version) else {
+                let local = set.locals().0;
+                let what = format!("the version {} does not end with `{local}`", input.version);
+                let help = "a `promote` line of packages.kdl says that it carries the version of the others: take out the package, or its name there";
+                return Err(refused(&package, what, help));
+            };
+            Some(new)
+        } else {
+            None
+        });
+    }
+    Ok(versions)
+}
+
+fn one_name_each(packages: &[Package]) -> Result<(), PromoteError> {
+    let mut names = BTreeSet::new();
+    match packages.iter().find(|package| !names.insert(&package.output)) {
+        None => Ok(()),
+        Some(package) => Err(PromoteError::OneName { name: package.output.to_string() }),
+    }
+}
+
+/// The directory that packages are in, or the directories of families.
+fn dist(inputs: &[Input]) -> Option<PathBuf> {
+    let first = inputs.first()?;
+    let parent = first.found.path.parent()?;
+    if first.family().is_some() { parent.parent() } else { Some(parent) }.map(Path::to_owned)
+}
+
+/// The statements beside the packages.
+fn statements(dist: Option<&Path>) -> Vec<(String, PathBuf)> {
+    let Some(dist) = dist else { return Vec::new() };
+    let names = (0..).map_while(|index| {
+        let path = provenance::statement_path(index).ok()?;
+        let file = dist.join(path.file_name());
+        file.is_file().then(|| (path.file_name().to_owned(), file))
+    });
+    names.collect()
+}
+
+impl Promotion {
+    /// Writes the packages below `dest`, with checksums and provenance beside them, on so many threads.
+    /// What an earlier build left there is removed.
+    ///
+    /// # Errors
+    /// When a package lies where the new ones go or does not pass the gate, and when something cannot be read or
+    /// written. `dest` is then as it was.
+    pub fn write(
+        &self,
+        dest: &Path,
+        run: Run,
+        threads: usize,
+        gate: &Gate<'_>,
+    ) -> Result<Outcome, PromoteError> {
+        self.check_destination(dest)?;
+        let stage = Stage::open(dest)?;
+        let written = write::all(self, &stage, threads)?;
+        self.check_sums(&written)?;
+        let mut inputs: Vec<(String, String)> = self
+            .packages
+            .iter()
+            .zip(&written)
+            .map(|(package, written)| (package.input.clone(), written.input.clone()))
+            .collect();
+        for (name, file) in &self.statements {
+            inputs.push((name.clone(), regular::sha256(file)?));
+        }
+        let outputs = self.packages.iter().zip(written).map(|(p, w)| (p.output.clone(), w.output));
+        let packages: BTreeMap<RelPath, String> = outputs.collect();
+        let made: Vec<_> =
+            packages.iter().map(|(path, sha256)| provenance::Package { path, sha256 }).collect();
+        let promoted =
+            Promoted { from: &self.from, to: &self.to, keep_targets: &self.keep, inputs, run };
+        let statement = Statement::of_promotion(&promoted, &made);
+        let replaced = recorded::replace::<PromoteError>(stage, &made, vec![statement], gate)?;
+        Ok(Outcome { packages, removed: replaced.removed })
+    }
+
+    /// Compares the packages with the checksums beside them.
+    fn check_sums(&self, written: &[write::Written]) -> Result<(), PromoteError> {
+        for (package, written) in self.packages.iter().zip(written) {
+            let listed = self.sums.get(&package.input);
+            if listed.is_some_and(|listed| *listed != written.input) {
+                return Err(PromoteError::Changed { path: package.from.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a destination whose packages would be replaced by what is made of them.
+    fn check_destination(&self, dest: &Path) -> Result<(), PromoteError> {
+        let own = dest.canonicalize();
+        let beside = |package: &Package| {
+            let directory = package.from.parent().and_then(|parent| parent.canonicalize().ok());
+            directory.is_some_and(|directory| own.as_ref().is_ok_and(|own| *own == directory))
+        };
+        if self.packages.iter().any(beside) {
+            return Err(PromoteError::SameDirectory { dir: dest.to_owned() });
+        }
+        let Ok(place) = dest.join(DIST).canonicalize() else { return Ok(()) };
+        let inside = |package: &Package| {
+            package.from.canonicalize().is_ok_and(|path| path.starts_with(&place))
+        };
+        if self.packages.iter().any(inside) {
+            return Err(PromoteError::SameDirectory { dir: place });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! Why packages cannot be promoted.
+
+use std::io;
+use std::path::PathBuf;
+
+use base::names::PathError;
+use build::gate::GateError;
+use wheel::archive::StageError;
+use wheel::archive::sdist::SdistError;
+use wheel::archive::tarball::{TarError, XzError};
+use wheel::archive::zip::ZipError;
+use wheel::package::{CopyError, OpenError, ReadError};
+
+/// Why packages cannot become those of another version.
+#[derive(Debug, thiserror::Error)]
+pub enum PromoteError {
+    /// The directory, or a package in it.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A wheel.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// Packages that `verify` refuses.
+    #[error(transparent)]
+    Gate(#[from] GateError),
+    /// No package in the directory has a version that could be another.
+    #[error("{} has no package that a build of rockpack made", .dir.display())]
+    None {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// Packages of two versions.
+    #[error("{} is of version {}, and {} of {}", .packages.0, .versions.0, .packages.1, .versions.1)]
+    Mixed {
+        /// Two packages.
+        packages: Box<(String, String)>,
+        /// Their versions.
+        versions: Box<(String, String)>,
+    },
+    /// There is nothing to do.
+    #[error("the packages are of version {version} already")]
+    Same {
+        /// The version.
+        version: String,
+    },
+    /// A target that nobody knows.
+    #[error("`{target}` is no target: neither families.kdl nor a package knows it")]
+    UnknownTarget {
+        /// The target, as it was given.
+        target: String,
+        /// One that is nearly called so.
+        near: Option<String>,
+        /// The targets that the packages have.
+        have: Vec<String>,
+    },
+    /// None of the targets that are to be kept is there.
+    #[error("no package is for any of the targets that are to be kept ({})", .kept.join(", "))]
+    NoOverlap {
+        /// The targets, as they were given.
+        kept: Vec<String>,
+        /// The targets that the packages have.
+        have: Vec<String>,
+    },
+    /// Something in a package that cannot be promoted.
+    #[error("{what} in {package}")]
+    Content {
+        /// The package's file name.
+        package: String,
+        /// What is wrong, with the member.
+        what: String,
+        /// What to do about it.
+        help: &'static str,
+    },
+    /// A package that is not the one that is listed.
+    #[error("{} is not the file that SHA256SUMS beside it lists", .path.display())]
+    Changed {
+        /// The package.
+        path: PathBuf,
+    },
+    /// A package that was built with the others and is not there.
+    #[error("{package} is not in {}, and SHA256SUMS there lists it", .dir.display())]
+    Absent {
+        /// Its path below the directory.
+        package: String,
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// A package that was not built with the others.
+    #[error("{package} is in {}, and SHA256SUMS there does not list it", .dir.display())]
+    Unlisted {
+        /// Its path below the directory.
+        package: String,
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// Inputs and outputs would be the same files.
+    #[error("the packages lie in {}, where those of the new version would go", .dir.display())]
+    SameDirectory {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// Two packages would have one name.
+    #[error("two packages would be called {name}")]
+    OneName {
+        /// The name, below the destination.
+        name: String,
+    },
+    /// The destination.
+    #[error(transparent)]
+    Stage(#[from] StageError),
+    /// An output.
+    #[error("cannot write {output}")]
+    Write {
+        /// Its path below the destination.
+        output: String,
+        /// What failed.
+        source: WriteError,
+    },
+    /// The machine.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Why an output could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The zip of a wheel.
+    #[error(transparent)]
+    Zip(#[from] ZipError),
+    /// An sdist.
+    #[error(transparent)]
+    Sdist(#[from] SdistError),
+    /// The archive in a devel wheel.
+    #[error(transparent)]
+    Tar(#[from] TarError),
+    /// Compression of that archive.
+    #[error(transparent)]
+    Xz(#[from] XzError),
+    /// The name of a member.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// A member that no installer takes.
+    #[error(transparent)]
+    Member(#[from] CopyError),
+    /// What is read, or the disk.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}

@@ -1,0 +1,196 @@
+//! What packages of rockpack know of themselves: `_dist_info.py` and the links of device wheels.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::change::{Change, Changed};
+use super::set::Set;
+use super::targets::{Pruning, Targets};
+use base::names::Requirement;
+use base::python_literal;
+use base::text::markdown::{code, installs};
+
+/// The module that has the facts.
+pub(super) const FILE: &str = "_dist_info.py";
+/// What stands before the literal.
+const NAME: &str = "DIST = ";
+
+/// The facts in a module's text, if it is one that rockpack wrote.
+pub(super) fn read(text: &str) -> Option<Value> {
+    let value = python_literal::data(text)?;
+    (written(text, &value)? == text).then_some(value)
+}
+
+/// The module with other facts.
+fn written(text: &str, value: &Value) -> Option<String> {
+    let (before, _) = text.split_once(NAME)?;
+    let module = python_literal::module("", "DIST", value);
+    let (_, literal) = module.split_once(NAME)?;
+    Some(format!("{before}{NAME}{literal}"))
+}
+
+/// The facts about another version, and of a selector that is for several targets, about those that are
+/// kept; `text` is the module. With what that means for its readme.
+pub(super) fn promoted(
+    member: &str,
+    text: &str,
+    old: &Value,
+    set: &Set,
+    targets: &Targets,
+) -> Option<(Changed, Pruning)> {
+    let (mut facts, mut changes) = (old.clone(), Vec::new());
+    let lines = prune(member, &mut facts, targets, &mut changes);
+    if let Some(Value::String(version)) = facts.get_mut("version") {
+        changes.push(Change::new(member, "version", version.clone(), set.to.as_str()));
+        *version = set.to.to_string();
+    }
+    for field in ["requires", "extras"] {
+        let Some(value) = facts.get_mut(field) else { continue };
+        each_text(value, field, &mut |field, text| {
+            if let Some(new) = set.repinned(text) {
+                changes.push(Change::new(member, field, std::mem::replace(text, new.clone()), new));
+            }
+        });
+    }
+    Some((Changed { text: written(text, &facts)?, changes }, Pruning::of_lines(lines)))
+}
+
+/// Shows each text in a value, with the keys that lead to it.
+fn each_text(value: &mut Value, field: &str, see: &mut dyn FnMut(&str, &mut String)) {
+    match value {
+        Value::String(text) => see(field, text),
+        Value::Array(items) => {
+            for item in items {
+                each_text(item, field, see);
+            }
+        }
+        Value::Object(map) => {
+            for (key, item) in map {
+                each_text(item, &format!("{field}.{key}"), see);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The targets that a selector is for: those of each system, in its order, each once.
+pub(super) fn targets(facts: &Value) -> Vec<String> {
+    let lists = facts.get("targets").and_then(Value::as_object);
+    let all =
+        lists.into_iter().flat_map(|lists| lists.values()).filter_map(Value::as_array).flatten();
+    let mut targets: Vec<String> = Vec::new();
+    for target in all.filter_map(Value::as_str) {
+        if !targets.iter().any(|known| known == target) {
+            targets.push(target.to_owned());
+        }
+    }
+    targets
+}
+
+/// Takes out what is for targets that go. Gives the lines of its readme that change.
+fn prune(
+    member: &str,
+    facts: &mut Value,
+    targets: &Targets,
+    changes: &mut Vec<Change>,
+) -> BTreeMap<String, Option<String>> {
+    let all = self::targets(facts);
+    let goes = |target: &str| targets.drops(target);
+    if all.len() < 2 || !all.iter().any(|target| goes(target)) {
+        return BTreeMap::new();
+    }
+    let default = facts.get("default_target").and_then(Value::as_str).map(str::to_owned);
+    let lists = facts.get_mut("targets").and_then(Value::as_object_mut);
+    let mut common: Vec<Vec<String>> = Vec::new();
+    for (system, list) in lists.into_iter().flatten() {
+        let Some(list) = list.as_array_mut() else { continue };
+        let field = format!("targets.{system}");
+        list.retain(|target| {
+            let goes = target.as_str().is_some_and(goes);
+            changes.extend(
+                goes.then(|| Change::gone(member, &*field, target.as_str().unwrap_or_default())),
+            );
+            !goes
+        });
+        common.push(list.iter().filter_map(Value::as_str).map(str::to_owned).collect());
+    }
+    if let Some(old) = default.filter(|target| goes(target)) {
+        // As a build has it: one that every system has comes first.
+        common.retain(|list| !list.is_empty());
+        let in_all = all
+            .iter()
+            .map(String::as_str)
+            .filter(|t| common.iter().all(|list| list.iter().any(|o| o == t)));
+        let new = targets.first(in_all).or_else(|| targets.first(all.iter().map(String::as_str)));
+        if let (Some(new), Some(field)) = (new, facts.get_mut("default_target")) {
+            changes.push(Change::new(member, "default_target", old, new));
+            *field = new.into();
+        }
+    }
+    prune_required(member, facts, targets, changes);
+    prune_extras(member, facts, targets, changes)
+}
+
+/// Whether a requirement is of a package for a target that goes.
+fn goes(requirement: &str, targets: &Targets) -> bool {
+    let name = requirement.parse::<Requirement>().map(|requirement| requirement.name);
+    name.is_ok_and(|name| targets.of(&name).is_some_and(|target| targets.drops(target)))
+}
+
+/// Takes out of what is required in any case what is for targets that go.
+fn prune_required(member: &str, facts: &mut Value, targets: &Targets, changes: &mut Vec<Change>) {
+    let Some(list) = facts.get_mut("requires").and_then(Value::as_array_mut) else { return };
+    list.retain(|text| {
+        let text = text.as_str().unwrap_or_default();
+        let goes = goes(text, targets);
+        changes.extend(goes.then(|| Change::gone(member, "requires", text)));
+        !goes
+    });
+}
+
+fn prune_extras(
+    member: &str,
+    facts: &mut Value,
+    targets: &Targets,
+    changes: &mut Vec<Change>,
+) -> BTreeMap<String, Option<String>> {
+    let mut lines = BTreeMap::new();
+    let Some(extras) = facts.get_mut("extras").and_then(Value::as_object_mut) else { return lines };
+    let row = |extra: &str, list: &Value| {
+        let texts = list.as_array().into_iter().flatten().filter_map(Value::as_str);
+        let list: Vec<String> = texts.map(str::to_owned).collect();
+        format!("| {} | {} |", code(extra), installs(&list))
+    };
+    extras.retain(|extra, list| {
+        let before = row(extra, list);
+        let Some(items) = list.as_array_mut() else { return true };
+        let count = items.len();
+        items.retain(|text| {
+            let text = text.as_str().unwrap_or_default();
+            let goes = goes(text, targets);
+            changes.extend(goes.then(|| Change::gone(member, format!("extras.{extra}"), text)));
+            !goes
+        });
+        if items.len() == count {
+            return true;
+        }
+        let stays = !items.is_empty();
+        lines.insert(before, stays.then(|| row(extra, list)));
+        stays
+    });
+    lines
+}
+
+/// The links of a device wheel about another version; nothing when it is no such file as rockpack writes.
+pub(super) fn promoted_links(member: &str, text: &str, set: &Set) -> Option<Changed> {
+    let mut links: Value = serde_json::from_str(text).ok()?;
+    if format!("{links}\n") != text {
+        return None;
+    }
+    let version = links.get_mut("version")?;
+    let old = version.as_str()?.to_owned();
+    *version = set.to.as_str().into();
+    let changes = vec![Change::new(member, "version", old, set.to.as_str())];
+    Some(Changed { text: format!("{links}\n"), changes })
+}

@@ -1,0 +1,194 @@
+//! The packages that are there: which of them rockpack made, and their metadata.
+
+use std::io::Read;
+
+use serde_json::Value;
+
+use super::error::PromoteError;
+use super::facts;
+use base::names::{Form, RelPath};
+use base::version::Version;
+use wheel::package::{Found, Metadata, OpenError, Sdist, Wheel};
+
+/// How many bytes the files of an sdist may have that is written anew: it is held in memory.
+const LARGEST_SDIST: u64 = 64 << 20;
+
+/// A package that was read.
+#[derive(Debug)]
+pub(super) struct Input {
+    pub found: Found,
+    /// Its distribution, as indexes compare it.
+    pub name: String,
+    pub version: Version,
+    /// METADATA or PKG-INFO.
+    pub metadata: String,
+    /// What it knows of itself, if rockpack made it.
+    pub own: Option<Own>,
+    pub body: Body,
+}
+
+/// What a package of rockpack knows of itself.
+#[derive(Debug)]
+pub(super) struct Own {
+    /// The member that has the facts; in an sdist below the directory at its top.
+    pub member: String,
+    pub text: String,
+    pub facts: Value,
+}
+
+/// What a package is made of.
+#[derive(Debug)]
+pub(super) enum Body {
+    Wheel(Box<Wheel>),
+    /// The files below the directory at its top; nothing of one that rockpack did not make.
+    Sdist(Vec<SdistFile>),
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Self::Sdist(Vec::new())
+    }
+}
+
+/// A file of an sdist.
+#[derive(Debug, Clone)]
+pub(super) struct SdistFile {
+    pub path: String,
+    pub executable: bool,
+    pub content: Vec<u8>,
+}
+
+impl Input {
+    /// Reads what a package says of itself.
+    pub fn read(found: Found) -> Result<Self, PromoteError> {
+        match found.form {
+            Form::Wheel => wheel(found),
+            Form::Sdist => sdist(found),
+        }
+    }
+
+    /// What its file is called.
+    pub fn file_name(&self) -> String {
+        file_name(&self.found)
+    }
+
+    /// Where it lies below `dist`.
+    pub fn below_dist(&self) -> String {
+        let directory = self.found.directory.as_str();
+        let below =
+            directory.split_once('/').map_or_else(String::new, |(_, below)| format!("{below}/"));
+        below + &self.file_name()
+    }
+
+    /// The family's directory that it is in, where it is in one.
+    pub fn family(&self) -> Option<&str> {
+        self.found.directory.as_str().split_once('/').map(|(_, family)| family)
+    }
+}
+
+fn file_name(found: &Found) -> String {
+    found.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The error that something in a package cannot be promoted.
+pub(super) fn refused(package: &str, what: impl Into<String>, help: &'static str) -> PromoteError {
+    PromoteError::Content { package: package.to_owned(), what: what.into(), help }
+}
+
+/// Name and version by a package's metadata.
+fn said(package: &str, metadata: &str) -> Result<(String, Version), PromoteError> {
+    let metadata = Metadata::parse(metadata);
+    let both = metadata.name().and_then(|name| Ok((name.normalized(), metadata.version()?)));
+    both.map_err(|error| {
+        refused(package, format!("there is no name and version: {error}"), "build it again")
+    })
+}
+
+fn wheel(found: Found) -> Result<Input, PromoteError> {
+    let wheel = Wheel::open(&found.path)?;
+    let metadata = wheel.info("METADATA")?;
+    let (name, version) = said(&file_name(&found), &metadata)?;
+    if !wheel.name().is_of(&name.parse().map_err(|_| mismatch(&found))?, &version) {
+        return Err(mismatch(&found));
+    }
+    let own = own_of_wheel(&wheel, &name)?;
+    Ok(Input { found, name, version, metadata, own, body: Body::Wheel(Box::new(wheel)) })
+}
+
+fn mismatch(found: &Found) -> PromoteError {
+    let what = "the metadata is of another distribution or version than the file name";
+    refused(&file_name(found), what, "give it the name of what it is")
+}
+
+/// The facts in a wheel's import package, if they are of this distribution.
+fn own_of_wheel(wheel: &Wheel, name: &str) -> Result<Option<Own>, OpenError> {
+    let is_facts = |member: &str| {
+        member
+            .strip_suffix(facts::FILE)
+            .and_then(|directory| directory.strip_suffix('/'))
+            .is_some_and(|d| !d.contains('/'))
+    };
+    for entry in wheel.entries().iter().filter(|entry| is_facts(&entry.name)) {
+        let text = wheel.text(&entry.name)?.unwrap_or_default();
+        if let Some(facts) = facts::read(&text).filter(|facts| is_of(facts, name)) {
+            return Ok(Some(Own { member: entry.name.clone(), text, facts }));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether facts are of this distribution.
+fn is_of(facts: &Value, name: &str) -> bool {
+    let told = facts.get("distribution").and_then(Value::as_str);
+    told.and_then(base::names::normalized).as_deref() == Some(name)
+}
+
+fn sdist(found: Found) -> Result<Input, PromoteError> {
+    let (mut files, mut size) = (Vec::new(), 0);
+    let sdist = Sdist::open(&found.path, |member, bytes| {
+        size += member.size;
+        if member.is_file() && size <= LARGEST_SDIST {
+            let mut content = Vec::new();
+            bytes.take(member.size).read_to_end(&mut content)?;
+            let executable = member.mode()? & 0o111 != 0;
+            files.push(SdistFile { path: member.path.clone(), executable, content });
+        }
+        Ok(())
+    })?;
+    let package = file_name(&found);
+    let metadata = sdist.pkg_info().unwrap_or_default().to_owned();
+    let (name, version) = said(&package, &metadata)?;
+    let top = format!("{}/", sdist.top);
+    let whole = sdist.files.len() == files.len() && sdist.faults.is_empty();
+    let member = sdist.files.iter().find_map(|path| {
+        let below = path.strip_prefix(&*top)?;
+        let is_facts = below.strip_prefix("src/")?.strip_suffix(facts::FILE)?.strip_suffix('/')?;
+        (!is_facts.contains('/')).then(|| below.to_owned())
+    });
+    let own = member.and_then(|member| {
+        let file = files.iter().find(|file| file.path.strip_prefix(&*top) == Some(&*member))?;
+        let text = String::from_utf8(file.content.clone()).ok()?;
+        let facts = facts::read(&text).filter(|facts| is_of(facts, &name))?;
+        Some(Own { member, text, facts })
+    });
+    if own.is_some() && !whole {
+        let what = "there are links, faults or more bytes than rockpack writes";
+        return Err(refused(&package, what, "`rockpack verify` tells what is wrong with it"));
+    }
+    for file in &mut files {
+        file.path = file.path.strip_prefix(&*top).unwrap_or(&file.path).to_owned();
+    }
+    Ok(Input { found, name, version, metadata, own, body: Body::Sdist(files) })
+}
+
+/// A path below the destination.
+pub(super) fn output(found: &Found, name: &str) -> Result<RelPath, PromoteError> {
+    let name: RelPath = name.parse().map_err(|_| {
+        refused(
+            &file_name(found),
+            format!("`{name}` is no name for a file"),
+            "give another version",
+        )
+    })?;
+    Ok(found.directory.join(&name))
+}

@@ -1,0 +1,122 @@
+//! What becomes of one package.
+
+use super::change::Change;
+use super::error::PromoteError;
+use super::input::{Body, Input, Own, SdistFile, output, refused};
+use super::set::Set;
+use super::wheel::{self, Context};
+use super::{Action, Package, facts, metadata};
+use ::wheel::archive::egg_info;
+use ::wheel::archive::sdist::{SdistMember, sdist_file_name};
+use ::wheel::package::WheelName;
+use base::names::DistName;
+use base::version::Version;
+
+/// The package with the version `new`; copied as it is without one.
+pub(super) fn package(
+    mut input: Input,
+    new: Option<Version>,
+    context: &Context<'_>,
+) -> Result<Package, PromoteError> {
+    let (below, from) = (input.below_dist(), input.found.path.clone());
+    let Some(new) = new else {
+        no_pins(&input, context.set)?;
+        let output = output(&input.found, &input.file_name())?;
+        let (changes, action) = (Vec::new(), Action::Copy);
+        return Ok(Package { from, input: below, output, changes, action });
+    };
+    let output = output(&input.found, &file_name(&input, &new)?)?;
+    let (action, changes) = match (std::mem::take(&mut input.body), &input.own) {
+        (Body::Wheel(wheel), Some(own)) => {
+            let (rewrite, changes) = wheel::own(&input, own, &wheel, context)?;
+            (Action::Wheel { wheel, rewrite }, changes)
+        }
+        (Body::Wheel(wheel), None) => {
+            let (requirements, extras) = metadata::requirements(&input.metadata);
+            let pruning = context.targets.pruning(&requirements, &extras)?;
+            let (rewrite, changes) = wheel::other(&input, &wheel, &new, &pruning, context)?;
+            (Action::Wheel { wheel, rewrite }, changes)
+        }
+        (Body::Sdist(files), Some(own)) => {
+            let (members, changes) = sdist(&input, own, files, context)?;
+            (Action::Sdist { name: dist_name(&input)?, members }, changes)
+        }
+        (Body::Sdist(_), None) => {
+            let what = "there is an sdist that rockpack did not make";
+            let help = "build it from the sources of that version";
+            return Err(refused(&input.file_name(), what, help));
+        }
+    };
+    Ok(Package { from, input: below, output, changes, action })
+}
+
+fn dist_name(input: &Input) -> Result<DistName, PromoteError> {
+    let wrong = |error| refused(&input.file_name(), format!("{error}"), "build it again");
+    input.name.parse().map_err(|error: base::names::NameError| wrong(error))
+}
+
+/// The file name with the new version; all else stays as its maker spelt it.
+fn file_name(input: &Input, to: &Version) -> Result<String, PromoteError> {
+    let Body::Wheel(wheel) = &input.body else {
+        return Ok(sdist_file_name(&dist_name(input)?, to));
+    };
+    let old = input.file_name();
+    let new = WheelName { version: to.clone(), ..wheel.name().clone() }.to_string();
+    let name = old.split('-').next().unwrap_or_default();
+    let rest = new.split_once('-').map_or("", |(_, rest)| rest);
+    Ok(format!("{name}-{rest}"))
+}
+
+/// A package that is copied must not ask for what is not there any more.
+fn no_pins(input: &Input, set: &Set) -> Result<(), PromoteError> {
+    let (requirements, _) = metadata::requirements(&input.metadata);
+    match requirements.iter().find(|requirement| set.repinned(&requirement.text).is_some()) {
+        None => Ok(()),
+        Some(pin) => {
+            let what = format!("the requirement `{}` is of the old version", pin.text);
+            let help = "rockpack did not make it: name it in a `promote` line of packages.kdl if its own version has that of the \
+                        others in it, else build it against the new one";
+            Err(refused(&input.file_name(), what, help))
+        }
+    }
+}
+
+/// The files of a selector about the new version.
+fn sdist(
+    input: &Input,
+    own: &Own,
+    files: Vec<SdistFile>,
+    context: &Context<'_>,
+) -> Result<(Vec<SdistMember>, Vec<Change>), PromoteError> {
+    let (package, set) = (input.file_name(), context.set);
+    let done = facts::promoted(&own.member, &own.text, &own.facts, set, context.targets);
+    let Some((facts, lines)) = done else {
+        let what = format!("`{}` is not as rockpack writes it", own.member);
+        return Err(refused(&package, what, "build it again with this rockpack"));
+    };
+    let (requirements, extras) = metadata::requirements(&input.metadata);
+    let pruning = context.targets.pruning(&requirements, &extras)?.and_lines(lines);
+    let info = metadata::promoted("PKG-INFO", &input.metadata, &set.to, set, &pruning);
+    let (requirements, _) = metadata::requirements(&info.text);
+    let requires = egg_info::requires(requirements.iter().map(|one| one.text.as_str()));
+    let mut members = Vec::new();
+    for SdistFile { path, executable, content } in files {
+        let bytes = match path.as_str() {
+            "PKG-INFO" => info.text.clone().into_bytes(),
+            path if egg_info::file_of(path) == Some(egg_info::PKG_INFO) => {
+                info.text.clone().into_bytes()
+            }
+            path if egg_info::file_of(path) == Some(egg_info::REQUIRES) => {
+                requires.clone().into_bytes()
+            }
+            path if path == own.member => facts.text.clone().into_bytes(),
+            _ => content,
+        };
+        let path = path.parse().map_err(|_| {
+            let what = format!("`{path}` is no path");
+            refused(&package, what, "`rockpack verify` tells what is wrong with it")
+        })?;
+        members.push(SdistMember { path, executable, content: bytes });
+    }
+    Ok((members, [info.changes, facts.changes].concat()))
+}

@@ -1,0 +1,84 @@
+//! Which packages are promoted together, and what their versions become.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::promote::local;
+use base::names::{Requirement, normalized};
+use base::version::Version;
+use manifest::Manifest;
+
+/// The versions of everything that is promoted.
+#[derive(Debug)]
+pub(super) struct Set {
+    /// The version of the packages that rockpack made.
+    pub from: Version,
+    /// The one that they get.
+    pub to: Version,
+    /// Their names, as indexes compare them: those that are there, and all of the manifest.
+    names: BTreeSet<String>,
+    /// What others call the product in the local part of their versions.
+    product: String,
+    /// Old and new versions of those that carry the version in their local part.
+    others: BTreeMap<String, (Version, Version)>,
+}
+
+impl Set {
+    /// Packages with these names, and all that the manifest has a name for.
+    pub fn new(manifest: &Manifest, names: BTreeSet<String>, from: Version, to: Version) -> Self {
+        let product = manifest.product().unwrap_or_default().to_owned();
+        let mut set = Self { from, to, names, product, others: BTreeMap::new() };
+        set.names.extend(names_of(manifest).into_iter().map(|(name, _)| name));
+        set
+    }
+
+    /// Takes in a package that carries the version in its local part; gives the new version, or nothing
+    /// where it does not carry it.
+    pub fn add(&mut self, name: &str, old: &Version) -> Option<Version> {
+        let new = local::promoted(old, &self.product, &self.from, &self.to)?;
+        self.others.insert(name.to_owned(), (old.clone(), new.clone()));
+        Some(new)
+    }
+
+    /// What its version in the local part of others is called, before and after.
+    pub fn locals(&self) -> (String, String) {
+        (local::part(&self.product, &self.from), local::part(&self.product, &self.to))
+    }
+
+    /// Whether a package of this name has the version itself.
+    pub fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// A requirement with the new version of what it pins; nothing where it stays.
+    pub fn repinned(&self, text: &str) -> Option<String> {
+        let requirement: Requirement = text.parse().ok()?;
+        requirement.repinned(|version| {
+            let version: Version = version.parse().ok()?;
+            self.version(&requirement.name, &version).map(ToString::to_string)
+        })
+    }
+
+    /// The version that this one of a package becomes.
+    fn version(&self, name: &str, version: &Version) -> Option<&Version> {
+        match self.others.get(name) {
+            Some((old, new)) => (old == version).then_some(new),
+            None => (self.has(name) && *version == self.from).then_some(&self.to),
+        }
+    }
+}
+
+/// Every name that a distribution of the manifest can have, as indexes compare it, with the GPU target
+/// that it is for.
+pub(super) fn names_of(manifest: &Manifest) -> Vec<(String, Option<String>)> {
+    let distributions = manifest.packages.values().flat_map(|package| &package.distributions);
+    let each = distributions.flat_map(|distribution| {
+        let variants = distribution.per.variants(&manifest.families);
+        // One of a name without a place for it is for no target that its name would tell.
+        let by_gpu = distribution.per.is_by_gpu() && distribution.name.has_placeholder();
+        variants.into_iter().filter_map(move |variant| {
+            let target = variant.as_str().filter(|_| by_gpu).map(str::to_owned);
+            Some((normalized(&distribution.name.fill(&variant))?, target))
+        })
+    });
+    each.collect()
+}

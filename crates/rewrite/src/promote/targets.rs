@@ -1,0 +1,268 @@
+//! Which targets are kept, and what goes with the others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::change::Change;
+use super::error::PromoteError;
+use super::set::names_of;
+use base::names::{Requirement, normalized};
+use base::source::nearest;
+use manifest::{Manifest, Pick};
+
+/// What is known of targets: those that there are, what they are called in names, and which are kept.
+#[derive(Debug, Default)]
+pub(super) struct Targets {
+    /// The targets that are kept, as they were given; nothing where all are.
+    kept: Option<BTreeSet<String>>,
+    /// The levels above them: packages of targets that are kept require theirs.
+    above: BTreeSet<String>,
+    /// The target that an extra of this name is for.
+    extras: BTreeMap<String, String>,
+    /// The target that a distribution of this name is for.
+    distributions: BTreeMap<String, String>,
+    /// Names that stand for one ISA, and not for a family.
+    isas: BTreeSet<String>,
+    /// Names of either.
+    names: BTreeSet<String>,
+}
+
+impl Targets {
+    /// What the manifest says of them.
+    pub fn new(manifest: &Manifest, keep: &[String]) -> Self {
+        let isas = manifest.families.isas.keys().map(ToString::to_string).collect();
+        let names = manifest.families.names().map(str::to_owned).collect();
+        let distributions =
+            names_of(manifest).into_iter().filter_map(|(name, target)| Some((name, target?)));
+        let kept = (!keep.is_empty()).then(|| keep.iter().cloned().collect());
+        let above = keep.iter().flat_map(|target| manifest.families.above(target));
+        Self {
+            kept,
+            above: above.map(str::to_owned).collect(),
+            extras: extras(manifest),
+            distributions: distributions.collect(),
+            isas,
+            names,
+        }
+    }
+
+    /// Learns which distributions are for one target: those that an extra of this target alone requires.
+    pub fn learn(&mut self, requirements: &[Requirement]) {
+        for requirement in requirements {
+            let mut targets = requirement.of_extras.iter().filter_map(|e| self.extras.get(e));
+            if let Some(target) = targets.next().cloned() {
+                self.distributions.entry(requirement.name.clone()).or_insert(target);
+            }
+        }
+    }
+
+    /// The target that a distribution of this name is for.
+    pub fn of(&self, name: &str) -> Option<&str> {
+        self.distributions.get(name).map(String::as_str)
+    }
+
+    /// The same of a package in a directory: builds that split all by family have one for each.
+    pub fn of_package<'p>(&'p self, name: &str, directory: Option<&'p str>) -> Option<&'p str> {
+        self.of(name).or_else(|| directory.filter(|directory| self.names.contains(*directory)))
+    }
+
+    /// Whether a target goes.
+    pub fn drops(&self, target: &str) -> bool {
+        let is_kept =
+            |kept: &BTreeSet<String>| kept.contains(target) || self.above.contains(target);
+        self.kept.as_ref().is_some_and(|kept| !is_kept(kept))
+    }
+
+    /// Of these targets, in their order, the first that is kept: one that stands for an ISA before one
+    /// that stands for a family.
+    pub fn first<'t>(&self, targets: impl Iterator<Item = &'t str>) -> Option<&'t str> {
+        let kept: Vec<&str> = targets.filter(|target| !self.drops(target)).collect();
+        kept.iter().find(|target| self.is_isa(target)).or_else(|| kept.first()).copied()
+    }
+
+    /// Whether a name stands for an ISA, as those of three digits and more do.
+    fn is_isa(&self, target: &str) -> bool {
+        let digits = target.chars().filter(char::is_ascii_digit).count();
+        self.isas.contains(target) || digits >= 3 && !target.contains('-')
+    }
+
+    /// Checks that something of what is to be kept is among the targets of the packages; gives what is not.
+    pub fn check(
+        &self,
+        manifest: &Manifest,
+        have: &BTreeSet<String>,
+    ) -> Result<Vec<String>, PromoteError> {
+        let Some(kept) = &self.kept else { return Ok(Vec::new()) };
+        let known = || manifest.families.names().chain(have.iter().map(String::as_str));
+        let (there, absent): (Vec<&String>, Vec<&String>) =
+            kept.iter().partition(|target| have.contains(*target));
+        let listed = || have.iter().cloned().collect();
+        if let Some(target) = absent.iter().find(|target| !known().any(|name| name == **target)) {
+            let near = nearest(target, known()).map(str::to_owned);
+            return Err(PromoteError::UnknownTarget {
+                target: (*target).clone(),
+                near,
+                have: listed(),
+            });
+        }
+        if there.is_empty() {
+            return Err(PromoteError::NoOverlap {
+                kept: kept.iter().cloned().collect(),
+                have: listed(),
+            });
+        }
+        Ok(absent.into_iter().cloned().collect())
+    }
+
+    /// What goes from metadata with these requirements and extras.
+    ///
+    /// # Errors
+    /// When they are for several targets, none of which is kept.
+    pub fn pruning(
+        &self,
+        requirements: &[Requirement],
+        extras: &[String],
+    ) -> Result<Pruning, PromoteError> {
+        let targets = self.targets_of(requirements, extras);
+        let Some(kept) = self.kept.as_ref().filter(|_| targets.len() > 1) else {
+            return Ok(Pruning::default());
+        };
+        let Some(first) = self.first(targets.iter().copied()) else {
+            let have = targets.iter().map(|target| (*target).to_owned()).collect();
+            return Err(PromoteError::NoOverlap { kept: kept.iter().cloned().collect(), have });
+        };
+        let goes = |extra: &&String| self.extras.get(*extra).is_some_and(|t| self.drops(t));
+        let mut pruning = Pruning {
+            extras: extras.iter().filter(goes).cloned().collect(),
+            distributions: self
+                .distributions
+                .iter()
+                .filter(|(_, t)| self.drops(t))
+                .map(|(n, _)| n.clone())
+                .collect(),
+            ..Pruning::default()
+        };
+        // An extra that stands for one target of several leads to the default one.
+        let of = |extra: &String| {
+            let mut own = requirements
+                .iter()
+                .filter(|r| r.of_extras.contains(extra))
+                .filter(|r| self.of(&r.name).is_some());
+            own.next().filter(|_| own.next().is_none())
+        };
+        let others = extras.iter().filter(|extra| !self.extras.contains_key(*extra));
+        let pointers = others.filter_map(|extra| Some((extra.clone(), of(extra)?)));
+        let pointers = pointers.filter(|(_, to)| self.of(&to.name).is_some_and(|t| self.drops(t)));
+        let default = requirements.iter().find(|requirement| {
+            let mut of = requirement.of_extras.iter().filter_map(|e| self.extras.get(e));
+            of.any(|target| target == first) && self.of(&requirement.name) == Some(first)
+        });
+        if let Some(default) = default {
+            pruning.pointers =
+                pointers.map(|(extra, _)| (extra, name(&default.text).to_owned())).collect();
+        }
+        Ok(pruning)
+    }
+
+    /// The targets that a package is for by its extras; without such, those whose packages it requires in any case,
+    /// each once.
+    fn targets_of<'t>(&'t self, requirements: &[Requirement], extras: &[String]) -> Vec<&'t str> {
+        let by_extra = extras.iter().filter_map(|extra| self.extras.get(extra));
+        let mut targets: Vec<&str> = by_extra.map(String::as_str).collect();
+        if targets.is_empty() {
+            let always = requirements.iter().filter(|r| r.of_extras.is_empty());
+            let required: BTreeSet<&str> = always.filter_map(|r| self.of(&r.name)).collect();
+            targets.extend(required);
+        }
+        targets
+    }
+}
+
+/// The name at the start of a requirement, as it is spelt there.
+fn name(requirement: &str) -> &str {
+    let in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let end = requirement.find(|c| !in_name(c)).unwrap_or(requirement.len());
+    &requirement[..end]
+}
+
+/// The extras that selectors offer for each target, by their names.
+fn extras(manifest: &Manifest) -> BTreeMap<String, String> {
+    let mut extras = BTreeMap::new();
+    for package in manifest.packages.values() {
+        for extra in package.extras.iter().filter(|extra| extra.pick == Pick::Each) {
+            let offered = manifest.packages.get(&extra.package.value);
+            let distributions = offered.into_iter().flat_map(|package| &package.distributions);
+            for per in distributions.map(|d| &d.per).filter(|per| per.is_by_gpu()) {
+                for variant in per.variants(&manifest.families) {
+                    let name = normalized(&extra.name.fill(&variant));
+                    extras.extend(name.zip(variant.as_str().map(str::to_owned)));
+                }
+            }
+        }
+    }
+    extras
+}
+
+/// What goes from the metadata of one package.
+#[derive(Debug, Default)]
+pub(super) struct Pruning {
+    /// Extras, as indexes compare them.
+    extras: BTreeSet<String>,
+    /// Distributions of targets that go.
+    distributions: BTreeSet<String>,
+    /// Extras that lead to a target which goes, and the distribution that they lead to now.
+    pointers: BTreeMap<String, String>,
+    /// Lines of a readme, and what stands there now, if anything does.
+    lines: BTreeMap<String, Option<String>>,
+}
+
+impl Pruning {
+    /// Of a page that has these lines: what stands there now, if anything does.
+    pub fn of_lines(lines: BTreeMap<String, Option<String>>) -> Self {
+        Self { lines, ..Self::default() }
+    }
+
+    /// The same with the lines of a page that `other` is of.
+    #[must_use]
+    pub fn and_lines(self, other: Self) -> Self {
+        Self { lines: other.lines, ..self }
+    }
+
+    /// Whether an extra goes.
+    pub fn drops_extra(&self, extra: &str) -> bool {
+        normalized(extra).is_some_and(|extra| self.extras.contains(&extra))
+    }
+
+    /// What a requirement becomes; nothing when it goes.
+    pub fn requirement(&self, text: &str) -> Option<String> {
+        let same = || Some(text.to_owned());
+        if self.distributions.is_empty() {
+            return same();
+        }
+        let Ok(requirement) = text.parse::<Requirement>() else { return same() };
+        if requirement.of_extras.iter().any(|extra| self.extras.contains(extra)) {
+            return None;
+        }
+        if !self.distributions.contains(&requirement.name) {
+            return same();
+        }
+        let to = requirement.of_extras.iter().find_map(|extra| self.pointers.get(extra))?;
+        Some(format!("{to}{}", &text[name(text).len()..]))
+    }
+
+    /// A readme without what goes.
+    pub fn readme(&self, member: &str, text: &str) -> (String, Vec<Change>) {
+        let (mut out, mut changes) = (String::with_capacity(text.len()), Vec::new());
+        for line in text.split_inclusive('\n') {
+            let plain = line.trim_end_matches('\n');
+            match self.lines.get(plain) {
+                None => out += line,
+                Some(None) => changes.push(Change::gone(member, "Description", plain)),
+                Some(Some(new)) => {
+                    out.extend([new, "\n"]);
+                    changes.push(Change::new(member, "Description", plain, new));
+                }
+            }
+        }
+        (out, changes)
+    }
+}

@@ -1,0 +1,169 @@
+use serde_json::{Value, json};
+
+use super::set::Set;
+use super::targets::{Pruning, Targets};
+use super::{facts, metadata};
+use base::python_literal;
+use base::source::Source;
+use manifest::Manifest;
+
+const PACKAGES: &str = r#"common { author "A"; requires-python ">=3.10"; }
+package "meta" kind="selector" {
+    distribution "rocm" module="rocm_sdk" per="none"
+    summary "Selector"; license "MIT"; template "meta"
+    requires "core"
+    extra "device-{isa}" package="device" offer="each"
+    extra "device-all" package="device" offer="all"
+}
+package "core" kind="runtime" {
+    distribution "rocm-sdk-core" module="rocm_sdk_core" per="none"
+    summary "Core"; license "MIT"; template "runtime"
+    artifact "base" "lib"
+}
+package "device" kind="runtime" {
+    distribution "rocm-sdk-device-{isa}" module="rocm_sdk_device_{isa}" per="isa"
+    summary "Device"; license "MIT"; template "runtime"
+    artifact "blas" "lib"
+}
+"#;
+
+fn manifest() -> Manifest {
+    let isas = ["906", "950", "1010", "1011", "1012", "1030", "1201"];
+    let line = |isa: &&str| format!("isa \"gfx{isa}\" \"gfx{}X-all\" product=\"A\"\n", &isa[..2]);
+    let families = isas.iter().map(line).collect::<String>();
+    let packages = Source::new("packages.kdl", PACKAGES);
+    Manifest::decode(&packages, &Source::new("families.kdl", families)).unwrap()
+}
+
+fn set(manifest: &Manifest, from: &str, to: &str) -> Set {
+    Set::new(manifest, ["rocm".to_owned()].into(), from.parse().unwrap(), to.parse().unwrap())
+}
+
+fn targets(manifest: &Manifest, keep: &[&str]) -> Targets {
+    let keep: Vec<String> = keep.iter().map(|isa| format!("gfx{isa}")).collect();
+    Targets::new(manifest, &keep)
+}
+
+/// Metadata of a distribution with an extra for each of these targets, one for all and one for the first.
+fn page(name: &str, isas: &[&str], version: &str) -> String {
+    let mut text = format!(
+        "Metadata-Version: 2.1\nName: x\nVersion: {version}\nProvides-Extra: device\nProvides-Extra: device-all\n"
+    );
+    text.extend([format!("Requires-Dist: {name}-gfx{}=={version}; extra == 'device'\n", isas[0])]);
+    for isa in isas {
+        text.extend([format!(
+                "Provides-Extra: device-gfx{isa}\nRequires-Dist: {name}-gfx{isa}=={version}; extra == 'device-gfx{isa}'\n"
+            )]);
+        text.extend([format!(
+            "Requires-Dist: {name}-gfx{isa}=={version} ; extra == \"device-all\"\n"
+        )]);
+    }
+    text + "\nVersion: body\n"
+}
+
+fn pruned(text: &str, keep: &[&str]) -> String {
+    let manifest = manifest();
+    let mut targets = targets(&manifest, keep);
+    let (requirements, extras) = metadata::requirements(text);
+    targets.learn(&requirements);
+    let pruning = targets.pruning(&requirements, &extras).unwrap();
+    let set = set(&manifest, "1", "2");
+    metadata::promoted("METADATA", text, &"7".parse().unwrap(), &set, &pruning).text
+}
+
+#[test]
+fn metadata_is_as_if_the_others_were_never_there() {
+    let isas = ["1010", "1011", "1012"];
+    let default = |isa: &str, isas: &[&str]| {
+        let text = page("amd-device", isas, "7");
+        text.replacen(
+            &format!("gfx{}==7; extra == 'device'", isas[0]),
+            &format!("gfx{isa}==7; extra == 'device'"),
+            1,
+        )
+    };
+    let text = page("amd-device", &isas, "7");
+    assert_eq!(pruned(&text, &["1011", "1012"]), default("1011", &["1011", "1012"]));
+    assert_eq!(pruned(&text, &["1010", "1012"]), page("amd-device", &["1010", "1012"], "7"));
+    assert_eq!(pruned(&text, &["1010", "1011", "1012"]), text);
+    // The extra for all stays, however few those are.
+    let four = page("amd-torch-device", &["1010", "1011", "1012", "1030"], "7");
+    assert_eq!(pruned(&four, &["1011"]), page("amd-torch-device", &["1011"], "7"));
+    // One target: nothing to choose from.
+    let one = page("amd-device", &["1010"], "7");
+    assert_eq!(pruned(&one, &["950"]), one);
+}
+
+#[test]
+fn several_targets_of_which_none_is_kept_are_an_error() {
+    let manifest = manifest();
+    let (requirements, extras) = metadata::requirements(&page("a", &["1010", "1011"], "7"));
+    let error = targets(&manifest, &["950"]).pruning(&requirements, &extras).unwrap_err();
+    let message = "no package is for any of the targets that are to be kept (gfx950)";
+    assert_eq!(error.to_string(), message);
+}
+
+/// The default target and the lists that are left of these.
+fn default(isas: &[&str], keep: &[&str]) -> (Value, Value) {
+    let (manifest, isas) =
+        (manifest(), isas.iter().map(|isa| format!("gfx{isa}")).collect::<Vec<_>>());
+    let facts = json!({"version": "1", "targets": {"linux": isas, "win32": []}, "default_target": isas[0], "extras": {}});
+    let text = python_literal::module("Doc.", "DIST", &facts);
+    let (set, targets) = (set(&manifest, "1", "2"), targets(&manifest, keep));
+    let (done, _) = facts::promoted("_dist_info.py", &text, &facts, &set, &targets).unwrap();
+    assert!(done.text.starts_with("\"\"\"Doc.\"\"\"\n"));
+    let new = python_literal::data(&done.text).unwrap();
+    (new["default_target"].clone(), new["targets"]["linux"].clone())
+}
+
+#[test]
+fn the_default_is_the_first_that_is_kept() {
+    let isas = ["1010", "906", "1030"];
+    assert_eq!(default(&isas, &["906", "1030"]), (json!("gfx906"), json!(["gfx906", "gfx1030"])));
+    assert_eq!(default(&isas, &["1030", "906"]).0, "gfx906", "the order is the packages'");
+    assert_eq!(default(&isas, &["1010", "1030"]).0, "gfx1010");
+    // An ISA comes before a family.
+    assert_eq!(default(&["1010", "11", "1201"], &["11", "1201"]).0, "gfx1201");
+    assert_eq!(default(&["1010", "11X-all"], &["11X-all", "1201"]).0, "gfx11X-all");
+    assert_eq!(default(&["1010"], &["1201"]), (json!("gfx1010"), json!(["gfx1010"])));
+}
+
+#[test]
+fn pins_on_the_set_change_and_no_others() {
+    let manifest = manifest();
+    let set = set(&manifest, "7.13.0a20260501", "7.13.0");
+    let repinned = |text: &str| set.repinned(text);
+    assert_eq!(
+        repinned("rocm-sdk-core==7.13.0a20260501").as_deref(),
+        Some("rocm-sdk-core==7.13.0")
+    );
+    assert_eq!(
+        repinned("ROCm_SDK.device-gfx950 == 7.13.0a20260501; os_name == 'nt'").as_deref(),
+        Some("ROCm_SDK.device-gfx950 == 7.13.0; os_name == 'nt'")
+    );
+    for same in [
+        "numpy==7.13.0a20260501",
+        "rocm-sdk-core==7.13.0a20260502",
+        "rocm-sdk-core==7.13.0a20260501+bkc.20260813",
+        "rocm-sdk-core>=7.13.0a20260501",
+        "rocm-sdk-core @ https://example.org/7.13.0a20260501.whl",
+        "no requirement ==",
+    ] {
+        assert_eq!(repinned(same), None, "{same}");
+    }
+}
+
+#[test]
+fn headers_keep_all_that_is_not_the_version() {
+    let manifest = manifest();
+    let set = set(&manifest, "7.10.0rc1", "7.10.0");
+    let text = "Name: rocm\r\nversion: 7.10.0rc1\r\nSummary: of 7.10.0rc1\r\nRequires-Dist: rocm-sdk-core\r\n  ==7.10.0rc1\r\nX-Version: 7.10.0rc1\r\n\r\nVersion: 7.10.0rc1\r\n";
+    let done = metadata::promoted("METADATA", text, &set.to, &set, &Pruning::default());
+    let expected = text.replacen("7.10.0rc1", "7.10.0", 1).replacen(
+        "core\r\n  ==7.10.0rc1",
+        "core ==7.10.0",
+        1,
+    );
+    assert_eq!(done.text, expected);
+    assert_eq!(done.changes.len(), 2);
+}

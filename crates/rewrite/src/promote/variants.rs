@@ -1,0 +1,80 @@
+//! Files about wheel variants: another name, and no label of a target that goes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use super::change::Change;
+use super::error::PromoteError;
+use super::input::{Body, Input, output, refused};
+use super::set::Set;
+use super::targets::Targets;
+use super::{Action, Package, metadata};
+use base::names::{DistName, VariantLabel};
+use base::regular;
+use wheel::archive::variants::{Variants, file_name};
+
+/// No such file is longer.
+const LONGEST: u64 = 1 << 20;
+
+/// The target that a wheel variant is for: that of the package which it requires.
+pub(super) fn target<'t>(input: &Input, targets: &'t Targets) -> Option<&'t str> {
+    label(input)?;
+    let (requirements, _) = metadata::requirements(&input.metadata);
+    match requirements.as_slice() {
+        [one] => targets.of(&one.name),
+        _ => None,
+    }
+}
+
+fn label(input: &Input) -> Option<&VariantLabel> {
+    match &input.body {
+        Body::Wheel(wheel) => wheel.name().variant.as_ref(),
+        Body::Sdist(_) => None,
+    }
+}
+
+/// The files beside wheel variants, of which `gone` are for targets that are not kept.
+pub(super) fn files(
+    kept: &[Input],
+    gone: &[Input],
+    set: &Set,
+) -> Result<Vec<Package>, PromoteError> {
+    let mut beside: BTreeMap<PathBuf, &Input> = BTreeMap::new();
+    for input in kept.iter().filter(|input| label(input).is_some()) {
+        let name = file_name(&dist(input)?, &input.version);
+        beside.entry(input.found.path.with_file_name(name)).or_insert(input);
+    }
+    let labels: BTreeSet<&VariantLabel> = gone.iter().filter_map(label).collect();
+    beside.into_iter().map(|(from, input)| file(from, input, &labels, set)).collect()
+}
+
+fn dist(input: &Input) -> Result<DistName, PromoteError> {
+    let wrong = |error| refused(&input.file_name(), format!("{error}"), "build it again");
+    input.name.parse().map_err(|error: base::names::NameError| wrong(error))
+}
+
+fn file(
+    from: PathBuf,
+    input: &Input,
+    gone: &BTreeSet<&VariantLabel>,
+    set: &Set,
+) -> Result<Package, PromoteError> {
+    let name = from.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let text = regular::read_to_string(&from, LONGEST)?;
+    let mut said = Variants::read(&text).map_err(|error| {
+        let what = format!("it does not tell of wheel variants: {error}");
+        refused(&name, what, "build the packages again")
+    })?;
+    let mut changes = Vec::new();
+    for label in gone {
+        if said.variants.remove(*label).is_some() {
+            changes.push(Change::gone(&name, "variants", label.as_str()));
+        }
+    }
+    let text = if changes.is_empty() { text } else { said.text() };
+    let output = output(&input.found, &file_name(&dist(input)?, &set.to))?;
+    let below = input.below_dist();
+    let directory =
+        below.rsplit_once('/').map_or_else(String::new, |(above, _)| format!("{above}/"));
+    Ok(Package { from, input: directory + &name, output, changes, action: Action::Text(text) })
+}

@@ -1,0 +1,158 @@
+//! The versions of a build: of its wheels, and of the deb and rpm packages made beside them.
+//!
+//! Pure: the date, the commit and what `version.json` has are given. A build is of one
+//! [`ReleaseType`], or has a suffix of its own; [`versions`] spells it for each kind of package,
+//! and [`traps`] tells what installers will make of it.
+
+use std::fmt;
+
+mod base;
+mod date;
+mod kind;
+#[cfg(test)]
+mod tests;
+mod traps;
+
+pub use base::{Base, BaseError};
+pub use date::{Date, DateError};
+pub use kind::{Continuation, ReleaseType};
+pub use traps::traps;
+
+/// What a version is made of.
+#[derive(Debug, Clone)]
+pub struct Inputs {
+    /// What is released, by the name of its selector.
+    pub product: String,
+    /// The version that is worked on, and the date that a release branch started from.
+    pub base: Base,
+    /// What kind of build it is.
+    pub kind: Continuation,
+    /// The day of the build, in UTC.
+    pub date: Date,
+    /// The commit, in hexadecimal; asked for by development builds alone.
+    pub sha: Option<String>,
+}
+
+/// One version in the spelling of each kind of package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Versions {
+    /// Of wheels and sdists (PEP 440).
+    pub wheel: String,
+    /// Of deb packages.
+    pub deb: String,
+    /// Of rpm packages.
+    pub rpm: String,
+    /// What frameworks that are built against it append to their own version.
+    pub suffix: String,
+}
+
+impl Versions {
+    /// Names and values, as CI reads them.
+    pub fn outputs(&self, product: &str) -> [(String, &str); 4] {
+        [
+            (format!("{product}_package_version"), &self.wheel),
+            (format!("{product}_deb_package_version"), &self.deb),
+            (format!("{product}_rpm_package_version"), &self.rpm),
+            ("version_suffix".to_owned(), &self.suffix),
+        ]
+    }
+}
+
+/// Why there is no version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum VersionsError {
+    /// A build of this type has a start date, and `version.json` has none.
+    NoBaseDate(ReleaseType),
+    /// A development build is named by its commit, and no commit is known.
+    NoSha(ReleaseType),
+    /// The commit is not a hash.
+    Sha(String),
+}
+
+impl fmt::Display for VersionsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoBaseDate(kind) => write!(
+                f,
+                "a {kind} build is named by the date that its branch started from, and `release-metadata.base-date` is empty"
+            ),
+            Self::NoSha(kind) => {
+                write!(f, "a {kind} build is named by its commit, and none is known")
+            }
+            Self::Sha(text) => write!(f, "`{text}` is not the hash of a commit"),
+        }
+    }
+}
+
+impl VersionsError {
+    /// What to do about it.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::NoBaseDate(_) => "write it in version.json, or give --base-date YYYYMMDD",
+            Self::NoSha(_) => "give it: --sha HASH, or run in the checkout",
+            Self::Sha(_) => "give 8 to 64 hexadecimal digits",
+        }
+    }
+}
+
+/// The version of a build, spelled for each kind of package.
+///
+/// # Errors
+/// When the kind of build asks for a date or a commit that is not there.
+pub fn versions(inputs: &Inputs) -> Result<Versions, VersionsError> {
+    let (base, date) = (&*inputs.base.version, inputs.date);
+    let (wheel, deb, rpm) = match &inputs.kind {
+        Continuation::Suffix(suffix) => {
+            let all = format!("{base}{suffix}");
+            (all.clone(), all.clone(), all)
+        }
+        Continuation::Prerelease(number) => (
+            format!("{base}rc{number}"),
+            format!("{base}~pre{number}"),
+            format!("{base}~rc{number}"),
+        ),
+        Continuation::Type(ReleaseType::Release) => {
+            (base.to_owned(), base.to_owned(), base.to_owned())
+        }
+        Continuation::Type(ReleaseType::Nightly) => {
+            (format!("{base}a{date}"), format!("{base}~{date}"), format!("{base}~{date}"))
+        }
+        Continuation::Type(kind @ ReleaseType::NightlyBkc) => {
+            let start = base_date(inputs, *kind)?;
+            let package = format!("{base}~{start}.bkc.{date}");
+            (format!("{base}a{start}+bkc.{date}"), package.clone(), package)
+        }
+        Continuation::Type(kind @ (ReleaseType::Ci | ReleaseType::Dev | ReleaseType::DevBkc)) => {
+            if *kind == ReleaseType::DevBkc {
+                base_date(inputs, *kind)?;
+            }
+            let sha = sha(inputs, *kind)?;
+            let short = &sha[..8];
+            (
+                format!("{base}.dev0+{sha}"),
+                format!("{base}~dev{date}"),
+                format!("{base}~{date}g{short}"),
+            )
+        }
+    };
+    let suffix = suffix(&inputs.product, &wheel);
+    Ok(Versions { wheel, deb, rpm, suffix })
+}
+
+/// What frameworks append: a local segment of their own version, so that `+` becomes `-` in it.
+pub fn suffix(product: &str, wheel: &str) -> String {
+    let normal = wheel.parse::<::base::version::Version>();
+    let text = normal.map_or_else(|_| wheel.to_owned(), |version| version.to_string());
+    let kind = if text.contains("dev") { "dev" } else { "" };
+    format!("+{kind}{product}{}", text.replace('+', "-"))
+}
+
+fn base_date(inputs: &Inputs, kind: ReleaseType) -> Result<Date, VersionsError> {
+    inputs.base.date.ok_or(VersionsError::NoBaseDate(kind))
+}
+
+fn sha(inputs: &Inputs, kind: ReleaseType) -> Result<String, VersionsError> {
+    let text = inputs.sha.as_ref().ok_or(VersionsError::NoSha(kind))?;
+    let is_hash = (8..=64).contains(&text.len()) && text.chars().all(|c| c.is_ascii_hexdigit());
+    if is_hash { Ok(text.to_ascii_lowercase()) } else { Err(VersionsError::Sha(text.clone())) }
+}

@@ -1,0 +1,201 @@
+//! A finished wheel becomes a host wheel and one for each target that it has device code for.
+//!
+//! ```text
+//! wheel ──input──► members ──assignment, scan──► Sorted ──division──► Part, one a wheel ──write──► wheels
+//! ```
+//!
+//! Which file goes where is known by its path, and what is inside of it may not contradict. Nothing is
+//! compressed again: members are copied as they are stored, and their rows of RECORD with them. Programs and
+//! libraries whose code goes into archives (`device-by "path" "bundle"`) are the exception.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use base::names::RelPath;
+use base::source::{Code, Problem, Problems};
+use base::version::Version;
+use build::gate::Gate;
+use build::provenance::{Package, Run, SplitInto, Statement};
+use build::recorded;
+use manifest::{Families, Manifest, SplitRule};
+use wheel::archive::Stage;
+use wheel::archive::stage::DIST;
+
+mod assignment;
+mod beside;
+mod division;
+mod error;
+mod fat;
+mod hashed;
+mod input;
+mod packed_code;
+mod rows;
+mod scan;
+mod sorted;
+mod spooled;
+mod stuck;
+mod texts;
+mod write;
+
+pub use division::{Division, Emptied, Part};
+pub use error::{SplitError, WriteError};
+pub use fat::Archive;
+pub use sorted::Whole;
+
+use assignment::{Assignment, Home};
+use beside::Beside;
+use input::{Input, none, refused};
+
+/// What is asked for.
+#[derive(Debug)]
+pub struct Ask<'a> {
+    /// The wheels.
+    pub wheels: &'a [PathBuf],
+    /// The version of the packages that they were built against.
+    pub version: Option<&'a Version>,
+    /// Where those packages are.
+    pub beside: Option<&'a Path>,
+    /// How many threads read and write.
+    pub threads: usize,
+}
+
+/// What becomes of wheels.
+#[derive(Debug)]
+pub struct Split {
+    /// A wheel each, in the order in which they were given.
+    pub divisions: Vec<Division>,
+}
+
+/// What was made.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The wheels, by path below the destination, with their SHA-256.
+    pub packages: BTreeMap<RelPath, String>,
+    /// Packages of an earlier run that were removed.
+    pub removed: Vec<RelPath>,
+}
+
+/// Finds out what becomes of wheels, by the `wheel` lines of a manifest that have `device-by`. Nothing is
+/// written.
+///
+/// # Errors
+/// When a wheel cannot be read, is damaged or has members that installers refuse; when no line is for it;
+/// when a file names a target and no line takes it, or several targets, or has code for another; when
+/// two wheels are of one distribution and two versions, or install one path; and when the versions that
+/// are required contradict each other.
+pub fn plan(manifest: &Manifest, ask: &Ask<'_>) -> Result<Split, SplitError> {
+    let beside = ask.beside.map(Beside::read).transpose()?;
+    let inputs = ask.wheels.iter().map(|path| Input::open(path, manifest));
+    let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+    none(versions(&inputs))?;
+    let divisions =
+        inputs.into_iter().map(|i| division::divided(i, manifest, ask, beside.as_ref()));
+    let divisions = divisions.collect::<Result<Vec<_>, _>>()?;
+    none(owners(&divisions))?;
+    Ok(Split { divisions })
+}
+
+/// Tells of members of a wheel by their names which target's wheel they go into; nothing of those that stay in
+/// the host wheel, and of those of which nobody knows it.
+pub fn home<'m>(
+    rule: &'m SplitRule,
+    families: &'m Families,
+) -> impl Fn(&str) -> Option<String> + 'm {
+    let assignment = Assignment::new(rule, families);
+    move |member| match assignment.home(&member.parse().ok()?) {
+        Ok(Home::Target(target, _)) => Some(target),
+        _ => None,
+    }
+}
+
+/// Wheels of one distribution in two versions.
+fn versions(inputs: &[Input<'_>]) -> Problems {
+    let (mut problems, mut first) = (Problems::new(), BTreeMap::new());
+    for input in inputs {
+        let name = &input.wheel.name().dist;
+        let other: &&Input<'_> = first.entry(name.normalized()).or_insert(input);
+        let (version, one) = (&input.wheel.name().version, &other.wheel.name().version);
+        if version != one {
+            let what = format!("it is of version {version}, and another wheel of {one}");
+            let help = "split wheels of one version at a time";
+            problems.push(refused(&input.path, &what, help));
+        }
+    }
+    problems
+}
+
+/// Wheels with one name, and paths that wheels of two distributions install.
+fn owners(divisions: &[Division]) -> Problems {
+    let (mut problems, mut names) = (Problems::new(), BTreeMap::new());
+    let mut paths: BTreeMap<&str, &Division> = BTreeMap::new();
+    for division in divisions {
+        for part in &division.parts {
+            if names.insert(&part.output, division).is_some() {
+                let what = format!("two wheels would be called {}", part.output.file_name());
+                problems.push(refused(
+                    &division.from,
+                    &what,
+                    "give each wheel once, and each `wheel` of packages.kdl names of its own",
+                ));
+            }
+            for (_, path) in &part.members {
+                let other = paths.entry(path).or_insert(division);
+                if other.name != division.name {
+                    let what = format!("`{path}` is a file of {} too", other.name);
+                    let problem =
+                        Problem::error(Code::TwoOwners, format!("{}: {what}", division.name));
+                    problems.push(
+                        problem.help("one of the two must not have it: build it again without"),
+                    );
+                    return problems;
+                }
+            }
+        }
+    }
+    problems
+}
+
+impl Split {
+    /// Writes the wheels below `dest`, with checksums and provenance beside them, on so many threads.
+    /// What an earlier run left there is removed.
+    ///
+    /// # Errors
+    /// When a wheel lies where the new ones go or does not pass the gate, and when something cannot be read or
+    /// written. `dest` is then as it was.
+    pub fn write(
+        &self,
+        dest: &Path,
+        run: Run,
+        ask: &Ask<'_>,
+        gate: &Gate<'_>,
+    ) -> Result<Outcome, SplitError> {
+        self.check_destination(dest)?;
+        let stage = Stage::open(dest)?;
+        let hashes = write::all(&self.divisions, &stage, ask.threads)?;
+        let file =
+            |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let inputs = hashes.inputs.iter().map(|(path, sha256)| (file(path), sha256.clone()));
+        let into = SplitInto { version: ask.version, inputs: inputs.collect(), run };
+        let packages = hashes.outputs;
+        let made: Vec<_> = packages.iter().map(|(path, sha256)| Package { path, sha256 }).collect();
+        let statement = Statement::of_split(&into, &made);
+        let replaced = recorded::replace::<SplitError>(stage, &made, vec![statement], gate)?;
+        Ok(Outcome { packages, removed: replaced.removed })
+    }
+
+    /// Refuses a destination in which the wheels lie that are split.
+    fn check_destination(&self, dest: &Path) -> Result<(), SplitError> {
+        let Ok(place) = dest.join(DIST).canonicalize() else { return Ok(()) };
+        let inside = |division: &&Division| {
+            division.from.canonicalize().is_ok_and(|path| path.starts_with(&place))
+        };
+        match self.divisions.iter().find(inside) {
+            None => Ok(()),
+            Some(division) => {
+                let what = format!("it lies in {}, where the new wheels would go", place.display());
+                let help = "give another directory: -o OUT";
+                Err(SplitError::Refused(refused(&division.from, &what, help).into()))
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The packages that the new wheels can require.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use base::version::Version;
+use wheel::package::{ReadError, WheelName, distribution_of, packages};
+
+/// Distributions with their versions, as the names of files tell them.
+#[derive(Debug, Default)]
+pub(super) struct Beside(BTreeMap<String, BTreeSet<String>>);
+
+impl Beside {
+    /// Those in a directory.
+    ///
+    /// # Errors
+    /// When there are none, or the directory cannot be read.
+    pub fn read(dir: &Path) -> Result<Self, ReadError> {
+        let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for found in packages(dir)? {
+            let file = found.path.file_name().unwrap_or_default().to_string_lossy();
+            let Some(name) = distribution_of(&file) else { continue };
+            let version = file.parse::<WheelName>().map(|name| name.version.to_string());
+            all.entry(name).or_default().extend(version.ok());
+        }
+        Ok(Self(all))
+    }
+
+    /// The versions of a distribution; nothing where it is not there.
+    pub fn versions(&self, name: &str) -> Option<&BTreeSet<String>> {
+        self.0.get(name)
+    }
+}
+
+/// Whether a version is one that a requirement asks for.
+pub(super) fn fits(requirement: &base::names::Requirement, version: &str) -> bool {
+    let Some(wanted) = &requirement.versions else { return true };
+    version.parse::<pep440_rs::Version>().is_ok_and(|version| wanted.contains(&version))
+}
+
+/// The same of a version of ours.
+pub(super) fn fits_version(requirement: &base::names::Requirement, version: &Version) -> bool {
+    fits(requirement, version.as_str())
+}

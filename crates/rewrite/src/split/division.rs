@@ -1,0 +1,392 @@
+//! What becomes of one wheel.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use super::Ask;
+use super::assignment::Line;
+use super::beside::{Beside, fits, fits_version};
+use super::error::SplitError;
+use super::fat::{self, Archive, Fat};
+use super::input::{Input, none, refused};
+use super::rows::Rows;
+use super::sorted::{Sorted, Whole, sorted};
+use super::texts::{self, Offered};
+use base::names::{DistName, RelPath, Requirement, normalized};
+use base::source::{Code, Problem, Problems};
+use manifest::{Families, Manifest};
+use wheel::archive::wheel::dist_info_dir;
+use wheel::package::{Wheel, WheelName};
+
+/// A wheel, and those that are made of it.
+#[derive(Debug)]
+pub struct Division {
+    /// The wheel.
+    pub from: PathBuf,
+    /// Its distribution, as indexes compare it.
+    pub name: String,
+    /// Its version, as it says it.
+    pub version: String,
+    /// What is made: the host wheel first, then one for each target.
+    pub parts: Vec<Part>,
+    /// Files with code for several targets that stay in the host wheel.
+    pub whole: Vec<Whole>,
+    /// Files of the host wheel whose code goes into archives.
+    pub emptied: Vec<Emptied>,
+    /// Requirements that are left out, since no such package is beside.
+    pub left_out: Vec<String>,
+    pub(super) wheel: Wheel,
+    pub(super) rows: Rows,
+    pub(super) fats: Vec<Fat>,
+    /// What archives are called.
+    pub(super) group: String,
+}
+
+/// A file of the host wheel whose code goes into archives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Emptied {
+    /// The member.
+    pub member: String,
+    /// The ISAs that it has code for.
+    pub isas: Vec<String>,
+    /// How many offload bundles it had.
+    pub bundles: usize,
+    /// How many of its bytes are zeros now.
+    pub zeros: u64,
+}
+
+/// A wheel that is made.
+#[derive(Debug)]
+pub struct Part {
+    /// Where it goes, below the destination.
+    pub output: RelPath,
+    /// The ISA or level that it is for; none of the host wheel.
+    pub target: Option<String>,
+    /// How many files it has of the wheel, and archives of code.
+    pub files: usize,
+    /// Their bytes; of archives those of the code.
+    pub bytes: u64,
+    /// The bytes of files that are packed already.
+    pub packed: u64,
+    /// Those of files that are made and packed when it is written.
+    pub fresh: u64,
+    /// The archives of code that it has.
+    pub archives: Vec<Archive>,
+    /// The globs that took them, with the number of files and their bytes.
+    pub taken: Vec<(String, usize, u64)>,
+    /// The extras that it has more than before.
+    pub extras: Vec<String>,
+    /// What it requires, of a wheel for a target.
+    pub requires: Vec<String>,
+    /// Members by their places, with the names that they get.
+    pub(super) members: Vec<(usize, String)>,
+    /// Members with a content of ours.
+    pub(super) texts: Vec<(String, String)>,
+    pub(super) record: String,
+}
+
+/// Says what becomes of a wheel.
+pub(super) fn divided(
+    input: Input<'_>,
+    manifest: &Manifest,
+    ask: &Ask<'_>,
+    beside: Option<&Beside>,
+) -> Result<Division, SplitError> {
+    none(pins(&input, manifest, ask))?;
+    let sorted = sorted(&input, &manifest.families, ask.threads)?;
+    let work = Work { input: &input, families: &manifest.families, ask, beside, sorted: &sorted };
+    let (mut left_out, mut problems) = (BTreeSet::new(), Problems::new());
+    let offered = work.offered();
+    problems.extend(work.alone(&offered));
+    let mut parts = vec![work.host(&offered)?];
+    for target in sorted.targets.keys() {
+        let requires = work.requires(target, &mut left_out, &mut problems);
+        parts.push(work.device(target, requires)?);
+    }
+    none(problems)?;
+    let emptied = emptied(&input, &sorted.fats);
+    let group = fat::group(&input);
+    let (name, version) = (input.wheel.name().dist.normalized(), input.version().to_owned());
+    let left_out = left_out.into_iter().collect();
+    let Input { path: from, wheel, rows, .. } = input;
+    let Sorted { whole, fats, .. } = sorted;
+    Ok(Division { from, name, version, parts, whole, emptied, left_out, wheel, rows, fats, group })
+}
+
+fn emptied(input: &Input<'_>, fats: &[Fat]) -> Vec<Emptied> {
+    let file = |fat: &Fat| Emptied {
+        member: input.wheel.entries()[fat.member].name.clone(),
+        isas: fat.isas().into_iter().map(str::to_owned).collect(),
+        bundles: fat.bundles().len(),
+        zeros: fat.zeros(),
+    };
+    fats.iter().map(file).collect()
+}
+
+/// Requirements of packages of the manifest in another version than the one that is given.
+fn pins(input: &Input<'_>, manifest: &Manifest, ask: &Ask<'_>) -> Problems {
+    let mut problems = Problems::new();
+    let Some(version) = ask.version else { return problems };
+    let lines = manifest.packages.values().flat_map(|package| &package.distributions);
+    let own: BTreeSet<String> = lines.filter_map(|line| normalized(line.name.as_str())).collect();
+    let requirements = input.metadata.requirements().flatten();
+    for requirement in requirements.filter(|r| own.contains(&r.name) && !fits_version(r, version)) {
+        let what = format!("it requires `{}`, and --version is {version}", requirement.text);
+        let help = "give the version that it was built against, or a wheel that was built against this one";
+        problems.push(refused(&input.path, &what, help));
+    }
+    problems
+}
+
+struct Work<'w> {
+    input: &'w Input<'w>,
+    families: &'w Families,
+    ask: &'w Ask<'w>,
+    beside: Option<&'w Beside>,
+    sorted: &'w Sorted,
+}
+
+impl Work<'_> {
+    fn is_level(&self, target: &str) -> bool {
+        self.families.levels.contains_key(target)
+    }
+
+    /// The levels above a target that have a wheel.
+    fn above(&self, target: &str) -> Vec<&str> {
+        let above = self.families.above(target).into_iter();
+        above.filter(|level| self.sorted.targets.contains_key(*level)).collect()
+    }
+
+    fn device_name(&self, target: &str) -> String {
+        self.input.rule.device.as_str().replace("{isa}", target)
+    }
+
+    fn pin(&self, name: &str) -> String {
+        format!("{name}=={}", self.input.version())
+    }
+
+    /// The extras: one for each ISA with a wheel, or with code in a file that stays whole and a wheel of a
+    /// level above it; and one for all.
+    fn offered(&self) -> Vec<Offered> {
+        let own = self.sorted.targets.keys().filter(|target| !self.is_level(target));
+        let coded = self.sorted.whole.iter().flat_map(|whole| &whole.targets);
+        let coded = coded.map(|name| self.families.package_of(name).to_owned());
+        let coded = coded.filter(|isa| !self.above(isa).is_empty());
+        let isas: BTreeSet<String> = own.cloned().chain(coded).collect();
+        let wheels = |isa: &String| -> Vec<String> {
+            let all = if self.sorted.targets.contains_key(isa) {
+                vec![isa.as_str()]
+            } else {
+                self.above(isa)
+            };
+            all.into_iter().map(|target| self.pin(&self.device_name(target))).collect()
+        };
+        let mut offered: Vec<Offered> = isas
+            .iter()
+            .map(|isa| Offered { extra: format!("device-{isa}"), requires: wheels(isa) })
+            .collect();
+        let all: BTreeSet<String> = isas.iter().flat_map(wheels).collect();
+        offered
+            .push(Offered { extra: "device-all".to_owned(), requires: all.into_iter().collect() });
+        offered
+    }
+
+    /// What keeps the wheels from being of use together.
+    fn alone(&self, offered: &[Offered]) -> Problems {
+        let (mut problems, path) = (Problems::new(), &self.input.path);
+        let extras = self.input.metadata.extras();
+        if let Some(twice) = offered.iter().find(|offered| extras.contains(&offered.extra)) {
+            let what = format!("it has an extra `{}` already", twice.extra);
+            problems.push(refused(
+                path,
+                &what,
+                "give the wheel as it was built: this one was split before",
+            ));
+        }
+        if self.sorted.targets.is_empty() {
+            let help = match self.sorted.whole.first() {
+                Some(whole) => format!(
+                    "`{}` has code for {}, and programs and libraries stay whole",
+                    whole.member,
+                    whole.targets.join(", ")
+                ),
+                None => "give a wheel with device code".to_owned(),
+            };
+            problems.push(refused(path, "no file of it goes into a wheel for a target", help));
+        }
+        let reached: BTreeSet<&str> = self
+            .sorted
+            .targets
+            .keys()
+            .filter(|target| !self.is_level(target))
+            .map(String::as_str)
+            .chain(
+                self.sorted
+                    .whole
+                    .iter()
+                    .flat_map(|w| &w.targets)
+                    .map(|name| self.families.package_of(name)),
+            )
+            .flat_map(|isa| self.above(isa))
+            .collect();
+        for level in self.sorted.targets.keys().filter(|target| self.is_level(target)) {
+            if !reached.contains(level.as_str()) {
+                let what = format!(
+                    "it has files for the level {level} and for no ISA below it, so that nothing would require them"
+                );
+                let help = "build the wheel for such an ISA, or name the files in a `host` line of packages.kdl";
+                problems.push(refused(path, &what, help));
+            }
+        }
+        problems
+    }
+
+    /// What the wheel for a target requires.
+    fn requires(
+        &self,
+        target: &str,
+        left_out: &mut BTreeSet<String>,
+        problems: &mut Problems,
+    ) -> Vec<String> {
+        let mut requires = vec![self.pin(self.input.name())];
+        for template in &self.input.rule.requires {
+            let text = template.as_str();
+            if text.contains("{version}") && self.ask.version.is_none() {
+                if problems.is_empty() {
+                    let what = "no --version is given, which a requirement has a place for";
+                    let problem = Problem::usage(Code::SplitRefused, what)
+                        .label(&template.place, "`{version}` stands here");
+                    problems.push(
+                        problem.help(
+                            "give the version of the packages that the wheel was built against",
+                        ),
+                    );
+                }
+                continue;
+            }
+            let version = self.ask.version.map_or("", |version| version.as_str());
+            let text = text.replace("{isa}", target).replace("{version}", version);
+            let Ok(requirement) = text.parse::<Requirement>() else { continue };
+            match self.beside.map(|beside| beside.versions(&requirement.name)) {
+                None if self.is_level(target) => {}
+                Some(None) => {
+                    left_out.insert(text);
+                }
+                Some(Some(there)) if !there.iter().any(|version| fits(&requirement, version)) => {
+                    let there: Vec<&str> = there.iter().map(String::as_str).collect();
+                    let what = format!(
+                        "a wheel for {target} would require `{text}`, and --beside has {} {}",
+                        requirement.name,
+                        there.join(" and ")
+                    );
+                    let help =
+                        "give the packages that the wheel was built against, and their version";
+                    problems.push(refused(&self.input.path, &what, help));
+                }
+                _ => requires.push(text),
+            }
+        }
+        requires
+            .extend(self.above(target).into_iter().map(|level| self.pin(&self.device_name(level))));
+        requires
+    }
+
+    fn host(&self, offered: &[Offered]) -> Result<Part, SplitError> {
+        let (wheel, info) = (&self.input.wheel, self.input.wheel.dist_info());
+        let metadata = format!("{info}/METADATA");
+        let entries = wheel.entries();
+        let name = |index: &usize| (*index, entries[*index].name.clone());
+        let stays = self.sorted.host.iter().filter(|index| entries[**index].name != metadata);
+        let mut members: Vec<(usize, String)> = stays.map(name).collect();
+        // Installers look for the metadata at the end.
+        members.sort_by_key(|(_, name)| name.starts_with(&format!("{info}/")));
+        let file = self.input.path.file_name().unwrap_or_default().to_string_lossy();
+        let text = texts::host(&self.input.text, offered);
+        let texts = vec![(metadata, text)];
+        let extras = offered.iter().map(|offered| offered.extra.clone()).collect();
+        let mut part = self.part(&file, None, &self.sorted.host, &[])?;
+        for fat in &self.sorted.fats {
+            part.packed -= entries[fat.member].compressed;
+            part.fresh += entries[fat.member].size;
+        }
+        Ok(Part { members, texts, extras, record: format!("{info}/RECORD"), ..part })
+    }
+
+    fn device(&self, target: &str, requires: Vec<String>) -> Result<Part, SplitError> {
+        let (wheel, host) = (&self.input.wheel, self.input.wheel.name());
+        let name = self.device_name(target);
+        let wrong = |what: String| {
+            let help = "correct `distribution` in the `device-by` line of packages.kdl";
+            SplitError::Refused(refused(&self.input.path, &what, help).into())
+        };
+        let dist: DistName =
+            name.parse().map_err(|e: base::names::NameError| wrong(e.to_string()))?;
+        let info = dist_info_dir(&dist, &host.version)?;
+        let files = self.sorted.targets.get(target).map(Vec::as_slice).unwrap_or_default();
+        let places: Vec<usize> = files.iter().map(|(index, _)| *index).collect();
+        let own = |index: &usize| (*index, wheel.entries()[*index].name.clone());
+        let mut members: Vec<(usize, String)> = places.iter().map(own).collect();
+        let mut licenses = Vec::new();
+        for license in self.input.metadata.all("License-File") {
+            let beside = ["licenses/", ""].map(|below| format!("{below}{license}"));
+            let old = |file: &String| wheel.zip().find(&format!("{}/{file}", wheel.dist_info()));
+            let found = beside.iter().find_map(|file| Some((old(file)?, file)));
+            if let Some((index, file)) = found {
+                members.push((index, format!("{info}/{file}")));
+                licenses.push(license);
+            }
+        }
+        let summary = format!("Device code of {} for {target}", self.input.name());
+        let texts = vec![
+            (
+                format!("{info}/METADATA"),
+                texts::device(&self.input.text, &name, &summary, &licenses, &requires),
+            ),
+            (format!("{info}/WHEEL"), texts::wheel(&wheel.info("WHEEL")?, host)),
+        ];
+        let file = WheelName { dist, ..host.clone() }.to_string();
+        let mut part = self.part(&file, Some(target), &places, files)?;
+        let archives = self.sorted.archives.get(target).cloned().unwrap_or_default();
+        part.files += archives.len();
+        part.fresh = archives.iter().map(|archive| archive.bytes).sum();
+        part.bytes += part.fresh;
+        Ok(Part { members, texts, requires, archives, record: format!("{info}/RECORD"), ..part })
+    }
+
+    /// What is counted of a wheel that is made.
+    fn part(
+        &self,
+        file: &str,
+        target: Option<&str>,
+        places: &[usize],
+        files: &[(usize, Line)],
+    ) -> Result<Part, SplitError> {
+        let entries = self.input.wheel.entries();
+        let sum = |of: fn(&wheel::package::directory::DirectoryEntry) -> u64| {
+            places.iter().map(|index| of(&entries[*index])).sum()
+        };
+        let mut taken: BTreeMap<Line, (usize, u64)> = BTreeMap::new();
+        for (index, line) in files {
+            let (count, bytes) = taken.entry(*line).or_default();
+            *count += 1;
+            *bytes += entries[*index].size;
+        }
+        let glob = |(line, at): Line| self.input.rule.files[line].globs[at].as_str().to_owned();
+        let taken = taken.into_iter().map(|(line, (count, bytes))| (glob(line), count, bytes));
+        Ok(Part {
+            output: format!("dist/{file}").parse()?,
+            target: target.map(str::to_owned),
+            files: places.len(),
+            bytes: sum(|entry| entry.size),
+            packed: sum(|entry| entry.compressed),
+            fresh: 0,
+            archives: Vec::new(),
+            taken: taken.collect(),
+            extras: Vec::new(),
+            requires: Vec::new(),
+            members: Vec::new(),
+            texts: Vec::new(),
+            record: String::new(),
+        })
+    }
+}

@@ -1,0 +1,116 @@
+//! A wheel that is to be split, and the first things that can be wrong with it.
+
+use std::path::{Path, PathBuf};
+
+use super::error::SplitError;
+use super::rows::Rows;
+use base::names::RelPath;
+use base::source::{Code, Problem, Problems, nearest};
+use manifest::{Manifest, SplitRule};
+use wheel::package::{FaultKind, Metadata, Wheel, WheelFile, copied};
+
+/// A wheel with the rule for it.
+#[derive(Debug)]
+pub(super) struct Input<'m> {
+    pub path: PathBuf,
+    pub rule: &'m SplitRule,
+    pub wheel: Wheel,
+    pub text: String,
+    pub metadata: Metadata,
+    pub rows: Rows,
+    /// The members that are files, by their places, with their paths.
+    pub members: Vec<(usize, RelPath)>,
+}
+
+/// A refusal of one wheel.
+pub(super) fn refused(path: &Path, what: &str, help: impl Into<String>) -> Problem {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Problem::error(Code::SplitRefused, format!("{name}: {what}")).help(help.into())
+}
+
+impl<'m> Input<'m> {
+    /// Opens the wheel; nothing of it is unpacked but its metadata.
+    pub fn open(path: &Path, manifest: &'m Manifest) -> Result<Self, SplitError> {
+        let verify = "`rockpack verify` tells all that is wrong with it";
+        let wrong = |what: &str| SplitError::Refused(refused(path, what, verify).into());
+        let risky = |kind| {
+            matches!(
+                kind,
+                FaultKind::Disagree | FaultKind::Feature | FaultKind::Name | FaultKind::Kind
+            )
+        };
+        if let Some(fault) = WheelFile::read(path)?.faults().iter().find(|fault| risky(fault.kind))
+        {
+            let member = fault.member.as_deref().unwrap_or("the archive");
+            return Err(wrong(&format!("`{member}`: {}", fault.what)));
+        }
+        let wheel = Wheel::open(path)?;
+        let name = wheel.name().dist.normalized();
+        let rule = rule(path, manifest, &name)?;
+        let rows = Rows::read(&wheel.info("RECORD")?);
+        let rows = rows.map_err(|what| wrong(&format!("RECORD: {what}")))?;
+        let text = wheel.info("METADATA")?;
+        let metadata = Metadata::parse(&text);
+        let same = metadata.name().is_ok_and(|dist| dist.normalized() == name)
+            && metadata.version().is_ok_and(|version| version == wheel.name().version);
+        if !same {
+            return Err(wrong("its metadata is another package's than its file name says"));
+        }
+        let members = members(&wheel, &rows).map_err(|what| wrong(&what))?;
+        Ok(Self { path: path.to_owned(), rule, wheel, text, metadata, rows, members })
+    }
+
+    /// The distribution, as its author spells it.
+    pub fn name(&self) -> &str {
+        self.metadata.first("Name").unwrap_or_default()
+    }
+
+    /// Its version, likewise.
+    pub fn version(&self) -> &str {
+        self.metadata.first("Version").unwrap_or_default()
+    }
+}
+
+/// The line of the manifest for a distribution.
+fn rule<'m>(path: &Path, manifest: &'m Manifest, name: &str) -> Result<&'m SplitRule, SplitError> {
+    let splits = &manifest.python.splits;
+    if let Some(rule) = splits.iter().find(|split| split.name.as_str() == name) {
+        return Ok(rule);
+    }
+    let known = || splits.iter().map(|split| split.name.as_str());
+    let help = match (nearest(name, known()), splits.is_empty()) {
+        (Some(near), _) => format!("did you mean `{near}`?"),
+        (None, true) => format!("write `wheel \"{name}\" {{ device-by … }}` in packages.kdl"),
+        (None, false) => {
+            format!("packages.kdl says it of {}", known().collect::<Vec<_>>().join(", "))
+        }
+    };
+    let what = format!("no `wheel` line with `device-by` says how `{name}` is split");
+    Err(SplitError::Refused(refused(path, &what, help).into()))
+}
+
+/// The files of a wheel, if all of them can be copied; else what is wrong with one.
+fn members(wheel: &Wheel, rows: &Rows) -> Result<Vec<(usize, RelPath)>, String> {
+    let info = wheel.dist_info();
+    let mut members = Vec::new();
+    for (index, entry) in wheel.entries().iter().enumerate() {
+        let name = &entry.name;
+        if entry.is_directory() {
+            continue;
+        }
+        let path: RelPath = name.parse().map_err(|error| format!("{error}"))?;
+        copied(entry).map_err(|error| error.to_string())?;
+        let file = name.strip_prefix(info).and_then(|rest| rest.strip_prefix('/'));
+        if matches!(file, Some("RECORD" | "RECORD.jws" | "RECORD.p7s")) {
+            continue;
+        }
+        rows.check(entry).map_err(|what| format!("RECORD: {what}"))?;
+        members.push((index, path));
+    }
+    Ok(members)
+}
+
+/// Fails if there are problems.
+pub(super) fn none(problems: Problems) -> Result<(), SplitError> {
+    if problems.is_empty() { Ok(()) } else { Err(SplitError::Refused(problems)) }
+}

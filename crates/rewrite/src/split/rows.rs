@@ -1,0 +1,104 @@
+//! The rows of a wheel's RECORD, by member.
+
+use std::collections::BTreeMap;
+
+use wheel::archive::wheel::record::field;
+use wheel::package::directory::DirectoryEntry;
+use wheel::package::record::Rows as Read;
+
+/// Hash and size of each member, as RECORD has them.
+#[derive(Debug)]
+pub(super) struct Rows(BTreeMap<String, (String, String)>);
+
+/// The hashes that RECORD can have, with the letters that base64 makes of them without padding
+/// (binary distribution format: SHA-256 or better).
+const HASHES: [(&str, usize); 3] = [("sha256=", 43), ("sha384=", 64), ("sha512=", 86)];
+
+impl Rows {
+    /// Reads them; gives what is wrong with a row.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let mut rows = BTreeMap::new();
+        for row in Read::new(text.as_bytes()) {
+            let [path, hash, size] = row.map_err(|_| "a row has not three fields".to_owned())?;
+            if rows.insert(path.clone(), (hash, size)).is_some() {
+                return Err(format!("`{path}` has two rows"));
+            }
+        }
+        Ok(Self(rows))
+    }
+
+    /// Whether the row of a member is one that can be copied; else what is wrong with it.
+    pub fn check(&self, entry: &DirectoryEntry) -> Result<(), String> {
+        let name = &entry.name;
+        let (hash, size) = self.0.get(name).ok_or_else(|| format!("`{name}` has no row"))?;
+        let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        let is_hash = HASHES.iter().any(|(kind, length)| {
+            hash.strip_prefix(kind)
+                .is_some_and(|text| text.len() == *length && text.chars().all(fine))
+        });
+        if !is_hash {
+            return Err(format!("`{name}` has the hash `{hash}`, which is no SHA-256 in base64"));
+        }
+        if size.parse() != Ok(entry.size) {
+            return Err(format!("`{name}` has {} bytes, and its row says `{size}`", entry.size));
+        }
+        Ok(())
+    }
+
+    /// The row of a member whose content stays, under the name `name`.
+    pub fn same(&self, member: &str, name: &str) -> String {
+        let (hash, size) = self.0.get(member).map_or(("", ""), |(hash, size)| (hash, size));
+        format!("{},{hash},{size}\n", field(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wheel::archive::checksum::Digest;
+    use wheel::archive::wheel::record::row;
+
+    #[test]
+    fn rows_that_can_be_copied_have_a_strong_hash_and_the_size() {
+        let good = Digest::of(b"abc");
+        let hex = good.sha256.to_string();
+        let text = format!(
+            "{}b,sha256={hex},3\nc,md5=abc,3\nd,{},4\ne,,\n",
+            row("a", &good),
+            good.sha256.for_record()
+        );
+        let rows = Rows::read(&text).unwrap();
+        let said = |name: &str| {
+            let size = 3;
+            let entry = DirectoryEntry {
+                name: name.to_owned(),
+                utf8: true,
+                flags: 0,
+                method: 0,
+                time: (0, 0),
+                crc32: 0,
+                compressed: size,
+                size,
+                mode: 0,
+                header: 0,
+                data: 0,
+            };
+            rows.check(&entry).map_err(|why| why.replace(&hex, "HEX"))
+        };
+        assert_eq!(said("a"), Ok(()));
+        let wrong = ["b", "c", "d", "e", "f"].map(|name| said(name).unwrap_err());
+        assert_eq!(
+            wrong,
+            [
+                "`b` has the hash `sha256=HEX`, which is no SHA-256 in base64",
+                "`c` has the hash `md5=abc`, which is no SHA-256 in base64",
+                "`d` has 3 bytes, and its row says `4`",
+                "`e` has the hash ``, which is no SHA-256 in base64",
+                "`f` has no row",
+            ]
+        );
+        assert_eq!(Rows::read("a,,\na,,\n").unwrap_err(), "`a` has two rows");
+        assert_eq!(Rows::read("a,b\n").unwrap_err(), "a row has not three fields");
+        assert_eq!(rows.same("a", "x,y"), row("x,y", &good));
+    }
+}

@@ -1,0 +1,46 @@
+//! Why the code of a program or a library does not go into archives.
+
+use std::io;
+
+use binary::device_code::BundleError;
+use binary::elf::ElfError;
+use binary::elf::fat::FatError;
+use wheel::package::OpenError;
+
+/// Why the code of a file cannot be taken out.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Stuck {
+    /// The file.
+    #[error(transparent)]
+    Elf(#[from] FatError),
+    /// A bundle.
+    #[error(transparent)]
+    Bundle(#[from] BundleError),
+    /// A target without a wheel.
+    #[error("it has code for {0}, which families.kdl does not have")]
+    Target(String),
+    /// A path that is another one when the wheel is installed.
+    #[error(
+        "installers put it elsewhere than below the root, from where nothing leads to archives"
+    )]
+    Moved,
+    /// The machine.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The wheel.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+}
+
+impl Stuck {
+    /// Whether it says something about the file, and nothing about the machine.
+    pub fn is_about_the_file(&self) -> bool {
+        let read = |error: &FatError| matches!(error, FatError::Elf(ElfError::Read { .. }));
+        match self {
+            Self::Elf(error) => !read(error),
+            Self::Bundle(error) => !matches!(error, BundleError::Io(_)),
+            Self::Target(_) | Self::Moved => true,
+            Self::Io(_) | Self::Open(_) => false,
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Raw deflate (RFC 1951) in blocks that join to one stream.
+//!
+//! A block is compressed on its own, so that blocks of one file can be made in any order by any
+//! number of threads and the bytes are always the same. libdeflate makes them: it is the fastest
+//! encoder there is for its output's size, but knows whole streams only. So a block that another
+//! follows is opened at its end: the mark of the last block in it is taken away, and an empty
+//! stored block is added, which ends at a byte.
+
+use libdeflater::{CompressionLvl, Compressor};
+
+use super::checksum::Digest;
+
+mod huffman;
+mod last_block;
+
+use last_block::{LastBlock, last_block};
+
+/// Bytes of input that make one block. Part of what decides the output's bytes: blocks know nothing of each
+/// other, so that smaller ones make larger streams (libraries in blocks of 1 MiB: 0.12 % larger than in these).
+pub const BLOCK: usize = 2 << 20;
+
+/// What makes the blocks, for those who keep them: another version may make other bytes.
+pub const ENCODER: &str = "libdeflater 1.26.1";
+
+/// How hard deflate tries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Level {
+    /// As fast as is of use.
+    Fast,
+    /// No larger than what zlib makes at its own default.
+    #[default]
+    Default,
+    /// As small as it goes, at a tenth of the speed.
+    Max,
+}
+
+impl Level {
+    fn number(self) -> CompressionLvl {
+        let number = match self {
+            Self::Fast => 1,
+            Self::Default => 6,
+            Self::Max => 12,
+        };
+        CompressionLvl::new(number).unwrap_or_default()
+    }
+}
+
+/// How a zip member's bytes are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// As they are.
+    Store,
+    /// Deflated.
+    Deflate,
+}
+
+/// Compresses blocks; it keeps its tables and its memory from one to the next.
+pub struct Encoder {
+    compressor: Compressor,
+    /// What the encoder fills: never smaller than its bound, and never cleared.
+    scratch: Vec<u8>,
+}
+
+impl Encoder {
+    /// One of this level.
+    pub fn new(level: Level) -> Self {
+        Self { compressor: Compressor::new(level.number()), scratch: Vec::new() }
+    }
+
+    /// Compresses `data`, one block of a stream.
+    ///
+    /// The results of all blocks, one after the other, are one deflate stream if `last` was set
+    /// for the last of them alone. A stream has at least one block, even when it has no bytes.
+    /// What does not shrink is stored, at 5 bytes for each 64 KiB.
+    pub fn block(&mut self, data: &[u8], last: bool) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.append_block(data, last, &mut out);
+        out
+    }
+
+    /// As [`Encoder::block`], appending to `out`.
+    pub fn append_block(&mut self, data: &[u8], last: bool, out: &mut Vec<u8>) {
+        let (start, whole) = (out.len(), self.whole(data).filter(|whole| whole.len() < data.len()));
+        let Some(whole) = whole else { return stored(data, last, out) };
+        if last {
+            return out.extend_from_slice(whole);
+        }
+        if !append_opened(whole, out) {
+            out.truncate(start);
+            stored(data, last, out);
+        }
+    }
+
+    /// A stream of its own.
+    fn whole(&mut self, data: &[u8]) -> Option<&[u8]> {
+        let bound = self.compressor.deflate_compress_bound(data.len());
+        if self.scratch.len() < bound {
+            self.scratch.resize(bound, 0);
+        }
+        let length = self.compressor.deflate_compress(data, &mut self.scratch).ok()?;
+        Some(&self.scratch[..length])
+    }
+}
+
+/// Appends a whole stream without what makes it end, up to a byte's border. `false` when it is no stream.
+fn append_opened(stream: &[u8], out: &mut Vec<u8>) -> bool {
+    let Some(LastBlock { mark, end }) = last_block(stream) else { return false };
+    let start = out.len();
+    out.extend_from_slice(stream);
+    out[start + mark / 8] &= !(1 << (mark % 8));
+    // Three bits of zero begin a stored block that is not the last, and the rest of the byte does not count.
+    if let Some(byte) = out.get_mut(start + end / 8) {
+        *byte &= !(0xff << (end % 8));
+    }
+    out.resize(start + (end + 3).div_ceil(8), 0);
+    out.extend_from_slice(&EMPTY);
+    true
+}
+
+/// The length of a stored block without bytes, and its complement.
+const EMPTY: [u8; 4] = [0, 0, 0xff, 0xff];
+
+/// Appends `data` in stored blocks (RFC 1951, section 3.2.4), one at least.
+fn stored(data: &[u8], last: bool, out: &mut Vec<u8>) {
+    out.reserve(data.len() + 5 * data.len().div_ceil(0xffff).max(1));
+    let mut rest = data;
+    loop {
+        let (part, after) = rest.split_at(rest.len().min(0xffff));
+        let length = u16::try_from(part.len()).unwrap_or(u16::MAX);
+        out.push(u8::from(last && after.is_empty()));
+        out.extend_from_slice(&length.to_le_bytes());
+        out.extend_from_slice(&(!length).to_le_bytes());
+        out.extend_from_slice(part);
+        if after.is_empty() {
+            return;
+        }
+        rest = after;
+    }
+}
+
+/// Compresses `data` as one stream, block after block.
+///
+/// The same bytes as joining the results of [`Encoder::block`] for each [`BLOCK`] of it.
+pub fn deflate(data: &[u8], level: Level) -> Vec<u8> {
+    let (mut encoder, mut out, mut rest) = (Encoder::new(level), Vec::new(), data);
+    while rest.len() > BLOCK {
+        let (block, after) = rest.split_at(BLOCK);
+        encoder.append_block(block, false, &mut out);
+        rest = after;
+    }
+    encoder.append_block(rest, true, &mut out);
+    out
+}
+
+/// A member's content, ready to go into a zip: what it is digested and packed.
+#[derive(Debug, Clone)]
+pub struct Packed {
+    /// How `bytes` are stored.
+    pub method: Method,
+    /// What the archive says of the content.
+    pub digest: Digest,
+    /// The content, compressed if `method` says so.
+    pub bytes: Vec<u8>,
+}
+
+impl Packed {
+    /// Compresses `data`, or stores it where deflate would not make it smaller.
+    pub fn new(data: &[u8], level: Level) -> Self {
+        let deflated = deflate(data, level);
+        if deflated.len() < data.len() {
+            Self { method: Method::Deflate, digest: Digest::of(data), bytes: deflated }
+        } else {
+            Self::stored(data.to_vec())
+        }
+    }
+
+    /// Stores `data` as it is.
+    pub fn stored(data: Vec<u8>) -> Self {
+        Self { method: Method::Store, digest: Digest::of(&data), bytes: data }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    fn inflate(stream: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut decoder = flate2::bufread::DeflateDecoder::new(stream);
+        decoder.read_to_end(&mut out).unwrap();
+        assert_eq!(decoder.total_in(), stream.len() as u64, "nothing follows the stream");
+        out
+    }
+
+    /// Words from a fixed generator: compressible, but not trivially so.
+    fn text(size: usize) -> Vec<u8> {
+        let mut state = 7_u64;
+        let mut out = Vec::with_capacity(size + 16);
+        while out.len() < size {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            out.extend_from_slice(format!("{:x} ", (state >> 40) % 5000).as_bytes());
+        }
+        out.truncate(size);
+        out
+    }
+
+    fn noise(size: usize) -> Vec<u8> {
+        let mut state = 1_u64;
+        let mut byte = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 56) as u8
+        };
+        (0..size).map(|_| byte()).collect()
+    }
+
+    /// Bytes of which the rare ones are so rare that their codes are long.
+    fn skewed(size: usize) -> Vec<u8> {
+        noise(size)
+            .iter()
+            .zip(noise(2 * size).iter().skip(size))
+            .map(|(&a, &b)| if b == 0 { a } else { 200 + (a.leading_zeros() & 7).to_le_bytes()[0] })
+            .collect()
+    }
+
+    #[test]
+    fn the_encoder_is_the_one_that_is_built_in() {
+        let lock = fs_err::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock"))
+            .unwrap();
+        let (name, version) = ENCODER.split_once(' ').unwrap();
+        assert!(
+            lock.contains(&format!("name = \"{name}\"\nversion = \"{version}\"")),
+            "ENCODER is another than Cargo.lock has"
+        );
+    }
+
+    #[test]
+    fn blocks_join_to_one_stream() {
+        for size in [0, 1, 100, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 77] {
+            for data in [text(size), noise(size), vec![0; size]] {
+                for level in [Level::Fast, Level::Default] {
+                    assert!(inflate(&deflate(&data, level)) == data, "{size} {level:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_of_every_size_join() {
+        // Whatever the bit is that a block ends at.
+        let (data, mut encoder, mut stream, mut expected) =
+            (text(40_000), Encoder::new(Level::Default), Vec::new(), Vec::new());
+        for size in 0..300 {
+            stream.extend(encoder.block(&data[size..size + size * 100], false));
+            expected.extend_from_slice(&data[size..size + size * 100]);
+        }
+        stream.extend(encoder.block(&[], true));
+        assert!(inflate(&stream) == expected);
+    }
+
+    #[test]
+    fn an_encoder_forgets_what_it_saw() {
+        let (words, mut used) = (text(50_000), Encoder::new(Level::Default));
+        used.block(&noise(70_000), false);
+        assert_eq!(used.block(&words, true), Encoder::new(Level::Default).block(&words, true));
+    }
+
+    #[test]
+    fn what_others_make_opens_too() {
+        // zlib-rs makes fixed, dynamic and stored blocks, and codes of every length.
+        for level in [0, 1, 6, 9] {
+            // Codes of seven bits alone never lead a reader who began at a wrong bit to the right ones.
+            let seven = noise(300_000).iter().map(|byte| byte & 0x7f).collect();
+            let mixed =
+                [text(70_000), noise(70_000), text(9), noise(200_000), skewed(70_000)].concat();
+            for data in [text(300_000), noise(100_000), text(7), skewed(200_000), seven, mixed] {
+                let mut encoder =
+                    flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::new(level));
+                std::io::Write::write_all(&mut encoder, &data).unwrap();
+                let mut opened = Vec::new();
+                assert!(append_opened(&encoder.finish().unwrap(), &mut opened));
+                let joined = [opened, deflate(b"end", Level::Default)].concat();
+                assert!(inflate(&joined) == [&data[..], b"end"].concat(), "{level} {}", data.len());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_stream_does_not_open() {
+        let whole = deflate(&text(12_000), Level::Default);
+        for end in 0..whole.len() {
+            assert!(last_block(&whole[..end]).is_none(), "cut at {end} of {}", whole.len());
+        }
+        let long = deflate(&skewed(400_000), Level::Default);
+        for end in (0..long.len()).step_by(997).chain(long.len() - 20..long.len()) {
+            assert!(last_block(&long[..end]).is_none(), "cut at {end} of {}", long.len());
+        }
+        assert!(last_block(&[7]).is_none(), "there is no third kind of block");
+        assert!(
+            last_block(&[1, 5, 0, 5, 0, 1, 2, 3, 4, 5]).is_none(),
+            "the length's complement is wrong"
+        );
+    }
+
+    #[test]
+    fn blocks_cost_less_than_one_percent() {
+        let data = text(4 * BLOCK + 12_345);
+        for level in [Level::Fast, Level::Default, Level::Max] {
+            let whole = Encoder::new(level).block(&data, true);
+            let blocks = deflate(&data, level);
+            assert!(
+                blocks.len() * 100 <= whole.len() * 101,
+                "{} against {} at {level:?}",
+                blocks.len(),
+                whole.len()
+            );
+        }
+    }
+
+    #[test]
+    fn what_does_not_shrink_is_stored() {
+        let (words, noise) =
+            (Packed::new(&text(5000), Level::Default), Packed::new(&noise(5000), Level::Default));
+        assert_eq!((words.method, noise.method), (Method::Deflate, Method::Store));
+        assert_eq!(inflate(&words.bytes), text(5000));
+        assert_eq!((words.digest, noise.bytes.len()), (Digest::of(&text(5000)), 5000));
+        assert_eq!(Packed::new(b"", Level::Default).method, Method::Store);
+    }
+}

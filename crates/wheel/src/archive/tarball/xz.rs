@@ -1,0 +1,370 @@
+//! xz in blocks, which several threads can make and read (the .xz file format, version 1.2).
+//!
+//! Each block is compressed on its own, wherever there is a thread for it; then they are put
+//! together to one stream with one index, the same bytes that liblzma's own threads would make.
+
+use std::io::{self, Read};
+use std::num::NonZero;
+
+use liblzma::stream::{Action, Check, MtStreamBuilder, Status, Stream};
+
+use crate::archive::checksum::{Digest, Hasher};
+
+/// Bytes of input that make a block, at most: three times the largest dictionary, as liblzma recommends.
+const LARGEST: usize = 24 << 20;
+
+/// What makes the blocks, for those who keep them: another version may make other bytes.
+pub const XZ_ENCODER: &str = "liblzma-sys 0.4.9";
+
+/// How hard xz tries, from 0 (fast) to 6 (small).
+///
+/// Higher presets of xz only enlarge the dictionary, up to more than a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Preset(u8);
+
+impl Preset {
+    /// 6, what everybody means who names no preset.
+    pub const DEFAULT: Self = Self(6);
+
+    /// The preset of this number, if there is one.
+    pub fn new(preset: u8) -> Option<Self> {
+        (preset <= 6).then_some(Self(preset))
+    }
+
+    /// Its number.
+    pub fn number(self) -> u8 {
+        self.0
+    }
+
+    /// Bytes of input that make one block: eight dictionaries (xz(1), the table of presets), which costs half a percent of
+    /// size, so that a fast preset is not done by some cores long before the others. Fixed, so that the bytes don't
+    /// depend on liblzma's choice.
+    pub fn block(self) -> usize {
+        const DICTIONARY: [usize; 7] =
+            [256 << 10, 1 << 20, 2 << 20, 4 << 20, 4 << 20, 8 << 20, 8 << 20];
+        (8 * DICTIONARY[usize::from(self.0)]).min(LARGEST)
+    }
+
+    /// About how many bytes of memory compressing one block takes: the encoder (`xz --info-memory`, the table
+    /// of presets in xz(1)), its copy of the input, and the output.
+    pub fn memory(self) -> u64 {
+        const ENCODER: [u64; 7] = [3, 9, 17, 32, 48, 94, 94];
+        (ENCODER[usize::from(self.0)] << 20) + 2 * self.block() as u64
+    }
+}
+
+impl Default for Preset {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// More than `size` bytes can come to: what xz cannot compress it stores in chunks with a few
+/// bytes each, and every block has a header, padding and an index entry.
+pub fn xz_worst_case(size: u64) -> u64 {
+    let smallest = Preset(0).block() as u64;
+    size.saturating_add(size / 1024).saturating_add((size / smallest + 1) * 256 + 1024)
+}
+
+/// Why xz could not compress.
+#[derive(Debug, thiserror::Error)]
+pub enum XzError {
+    /// In practice for want of memory.
+    #[error("failed to compress with xz")]
+    Encoder(#[from] liblzma::stream::Error),
+    /// What liblzma made is not laid out as the format says.
+    #[error("xz made something that is no stream of one block")]
+    Layout,
+}
+
+/// One compressed block.
+#[derive(Debug, Clone)]
+pub struct XzBlock {
+    /// The block, with the padding behind it.
+    pub bytes: Vec<u8>,
+    record: Record,
+}
+
+impl XzBlock {
+    /// The block that these are the bytes of, with padding, as its header (section 3.1) has its sizes.
+    /// `None` when it has not, or when they are not those of the bytes.
+    pub fn kept(bytes: Vec<u8>) -> Option<Self> {
+        let &[length, flags, ref sizes @ ..] = bytes.as_slice() else { return None };
+        if flags & SIZES != SIZES {
+            return None;
+        }
+        let (packed, used) = number(sizes)?;
+        let (content, _) = number(&sizes[used..])?;
+        let unpadded = ((u64::from(length) + 1) * 4).checked_add(packed)?.checked_add(CHECK)?;
+        let whole = unpadded.checked_next_multiple_of(4) == Some(bytes.len() as u64);
+        whole.then_some(Self { bytes, record: Record { unpadded, content } })
+    }
+
+    /// How many bytes its content has, as it says.
+    pub fn content_len(&self) -> u64 {
+        self.record.content
+    }
+
+    /// The digest of its content, which is unpacked for it. `None` when it cannot be unpacked, or has more
+    /// than `most` bytes.
+    pub fn digest(&self, most: u64) -> Option<Digest> {
+        if self.record.content > most {
+            return None;
+        }
+        let mut stream = XzStream::default();
+        stream.add(self);
+        let end = stream.end();
+        let packed = XzStream::START.chain(&*self.bytes).chain(&*end);
+        let decoder = Stream::new_stream_decoder(Preset::DEFAULT.memory(), 0).ok()?;
+        let decoder = liblzma::read::XzDecoder::new_stream(packed, decoder);
+        let (mut decoder, mut hasher) = (decoder.take(most + 1), Hasher::default());
+        let mut buffer = vec![0; 1 << 20];
+        loop {
+            match decoder.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => hasher.update(&buffer[..count]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return None,
+            }
+        }
+        let digest = hasher.finish();
+        (digest.size == self.record.content).then_some(digest)
+    }
+}
+
+/// What the index says of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Record {
+    /// Its size without padding.
+    unpadded: u64,
+    /// The size of its content.
+    content: u64,
+}
+
+/// The flags of a block whose header has the sizes of what is packed and of the content.
+const SIZES: u8 = 0xc0;
+/// Bytes of a CRC-64, which ends each block.
+const CHECK: u64 = 8;
+/// Bytes of a stream's header, and of its footer.
+const FRAME: usize = 12;
+/// Where the footer says how long the index is, counted in units of four bytes and one less.
+const BACKWARD: std::ops::Range<usize> = 4..8;
+
+/// Compresses `content`, at most [`Preset::block`] bytes and not empty, to one block that says its sizes itself.
+///
+/// # Errors
+/// When liblzma has not enough memory.
+pub fn xz_block(content: &[u8], preset: Preset) -> Result<XzBlock, XzError> {
+    // Its encoder for threads is the one whose blocks say their sizes, so that they can be read in parallel.
+    let mut stream = MtStreamBuilder::new();
+    stream
+        .threads(NonZero::<u32>::MIN.get())
+        .block_size(preset.block() as u64)
+        .preset(preset.0.into())
+        .check(Check::Crc64);
+    let mut stream = stream.encoder()?;
+    let most = usize::try_from(xz_worst_case(content.len() as u64)).map_err(|_| XzError::Layout)?;
+    let mut out = Vec::with_capacity(most);
+    let mut taken = 0;
+    while stream.process_vec(&content[taken..], &mut out, Action::Finish)? != Status::StreamEnd {
+        taken = usize::try_from(stream.total_in()).map_err(|_| XzError::Layout)?;
+        if out.len() == out.capacity() {
+            return Err(XzError::Layout);
+        }
+    }
+    only_block(out).ok_or(XzError::Layout)
+}
+
+/// Takes the block out of a stream that has no other.
+fn only_block(mut stream: Vec<u8>) -> Option<XzBlock> {
+    let footer = stream.len().checked_sub(FRAME).filter(|&at| at >= FRAME)?;
+    let backward = u32::from_le_bytes(stream[footer..][BACKWARD].try_into().ok()?) as usize;
+    let index = footer.checked_sub((backward + 1) * 4)?;
+    let [0, 1, rest @ ..] = stream.get(index..footer)? else { return None };
+    let (unpadded, used) = number(rest)?;
+    let (content, _) = number(&rest[used..])?;
+    stream.truncate(index);
+    stream.drain(..FRAME);
+    Some(XzBlock { bytes: stream, record: Record { unpadded, content } })
+}
+
+/// Puts blocks together to one stream: [`XzStream::START`], the blocks in their order, and what ends it.
+#[derive(Debug, Default)]
+pub struct XzStream {
+    records: Vec<Record>,
+}
+
+impl XzStream {
+    /// What a stream with CRC-64 begins with (section 2.1.1): the magic, the kind of check, their CRC-32.
+    pub const START: [u8; FRAME] = [0xfd, b'7', b'z', b'X', b'Z', 0, 0, 4, 0xe6, 0xd6, 0xb4, 0x46];
+
+    /// Takes note of the next block, whose bytes follow those of the ones before.
+    pub fn add(&mut self, block: &XzBlock) {
+        self.records.push(block.record);
+    }
+
+    /// The index and the footer (sections 4 and 2.1.2), after all blocks.
+    pub fn end(&self) -> Vec<u8> {
+        let mut out = vec![0];
+        append_number(&mut out, self.records.len() as u64);
+        for record in &self.records {
+            append_number(&mut out, record.unpadded);
+            append_number(&mut out, record.content);
+        }
+        out.resize(out.len().next_multiple_of(4), 0);
+        append_crc(&mut out, 0);
+        let backward = u32::try_from(out.len() / 4 - 1).unwrap_or(u32::MAX).to_le_bytes();
+        let fields = [&backward[..], &[0, 4]].concat();
+        out.extend_from_slice(&crc32fast::hash(&fields).to_le_bytes());
+        out.extend_from_slice(&fields);
+        out.extend_from_slice(b"YZ");
+        out
+    }
+}
+
+/// Appends the CRC-32 of everything from `start` on.
+fn append_crc(out: &mut Vec<u8>, start: usize) {
+    let crc = crc32fast::hash(&out[start..]);
+    out.extend_from_slice(&crc.to_le_bytes());
+}
+
+/// Appends a number in groups of seven bits, the lowest first (section 1.2).
+fn append_number(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number.to_le_bytes()[0] | 0x80);
+        number >>= 7;
+    }
+    out.push(number.to_le_bytes()[0]);
+}
+
+/// Reads such a number, and tells how many bytes it has.
+fn number(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut value = 0;
+    for (index, &byte) in bytes.iter().take(9).enumerate() {
+        value |= u64::from(byte & 0x7f) << (7 * index);
+        if byte & 0x80 == 0 {
+            return Some((value, index + 1));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    /// More than two blocks, quick to compress.
+    fn data() -> Vec<u8> {
+        let line = |i: u32| format!("{:08}{}\n", i, "=".repeat(500));
+        (0..110_000).flat_map(|i| line(i).into_bytes()).collect()
+    }
+
+    fn compress(data: &[u8], preset: u8) -> Vec<u8> {
+        let (mut out, mut stream, preset) =
+            (XzStream::START.to_vec(), XzStream::default(), Preset::new(preset).unwrap());
+        for content in data.chunks(preset.block()) {
+            let block = xz_block(content, preset).unwrap();
+            stream.add(&block);
+            out.extend(block.bytes);
+        }
+        out.extend(stream.end());
+        out
+    }
+
+    /// The same through liblzma's own threads.
+    fn by_liblzma(data: &[u8], preset: u8) -> Vec<u8> {
+        let block = Preset::new(preset).unwrap().block() as u64;
+        let stream = MtStreamBuilder::new()
+            .threads(2)
+            .block_size(block)
+            .preset(preset.into())
+            .check(Check::Crc64)
+            .encoder()
+            .unwrap();
+        let mut out = Vec::new();
+        liblzma::read::XzEncoder::new_stream(data, stream).read_to_end(&mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn the_encoder_is_the_one_that_is_built_in() {
+        let lock = fs_err::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock"))
+            .unwrap();
+        let (name, version) = XZ_ENCODER.split_once(' ').unwrap();
+        assert!(
+            lock.contains(&format!("name = \"{name}\"\nversion = \"{version}\"")),
+            "XZ_ENCODER is another than Cargo.lock has"
+        );
+    }
+
+    #[test]
+    fn blocks_make_the_stream_that_liblzma_makes() {
+        let data = data();
+        assert!(data.len() > 2 * LARGEST);
+        for preset in [0, 3] {
+            assert!(compress(&data, preset) == by_liblzma(&data, preset), "preset {preset}");
+        }
+        assert!(compress(b"short", 6) == by_liblzma(b"short", 6));
+    }
+
+    #[test]
+    fn xz_reads_back() {
+        for data in [data(), b"short".to_vec(), Vec::new()] {
+            let mut out = Vec::new();
+            liblzma::read::XzDecoder::new(&compress(&data, 1)[..]).read_to_end(&mut out).unwrap();
+            assert!(out == data);
+        }
+    }
+
+    #[test]
+    fn what_does_not_shrink_fits_the_worst_case() {
+        let noise: Vec<u8> = (0..200_000_u32)
+            .flat_map(|i| i.wrapping_mul(2_654_435_761).rotate_left(i % 31).to_le_bytes())
+            .collect();
+        let block = xz_block(&noise, Preset::DEFAULT).unwrap();
+        assert!(block.bytes.len() as u64 <= xz_worst_case(noise.len() as u64));
+    }
+
+    #[test]
+    fn a_block_can_be_kept() {
+        for content in [b"to be kept".to_vec(), vec![7; 300], data()[..1 << 20].to_vec()] {
+            let block = xz_block(&content, Preset::new(0).unwrap()).unwrap();
+            let kept = XzBlock::kept(block.bytes.clone()).unwrap();
+            assert_eq!((&kept.bytes, kept.record), (&block.bytes, block.record));
+            for wrong in [0, 1, 2, 15, block.bytes.len() - 4] {
+                assert!(XzBlock::kept(block.bytes[..wrong].to_vec()).is_none(), "{wrong} bytes");
+            }
+        }
+        assert!(XzBlock::kept(vec![0; 16]).is_none());
+    }
+
+    #[test]
+    fn numbers_are_written_in_groups_of_seven_bits() {
+        for value in [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX >> 1] {
+            let mut bytes = Vec::new();
+            append_number(&mut bytes, value);
+            assert_eq!(number(&bytes), Some((value, bytes.len())), "{value}");
+        }
+        assert_eq!(number(&[0x80]), None, "cut short");
+        assert_eq!(number(&[0xff; 10]), None, "too long");
+    }
+
+    #[test]
+    fn what_is_no_stream_has_no_block() {
+        let whole = compress(b"some bytes", 0);
+        assert!(only_block(whole.clone()).is_some());
+        for end in 0..whole.len() {
+            assert!(only_block(whole[..end].to_vec()).is_none(), "cut at {end}");
+        }
+    }
+
+    #[test]
+    fn presets_are_0_to_6() {
+        assert_eq!((Preset::new(6), Preset::new(7)), (Some(Preset::DEFAULT), None));
+        let blocks: Vec<usize> =
+            (0..=6).filter_map(Preset::new).map(|preset| preset.block() >> 20).collect();
+        assert_eq!(blocks, [2, 8, 16, 24, 24, 24, 24]);
+    }
+}

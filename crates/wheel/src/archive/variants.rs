@@ -1,0 +1,161 @@
+//! Wheel variants (PEP 825): what `variant.json` in a wheel says of its label, and the file that says the same of all
+//! wheels of one version, beside them on an index.
+//!
+//! Both have one form. It is provisional: its schema says that nobody shall rely on it yet.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use base::names::{DistName, VariantLabel};
+use base::version::Version;
+
+/// The schema of the form that is written.
+pub const SCHEMA: &str = "https://variants-schema.wheelnext.dev/peps/850/v0.2.0.json";
+/// The file in a wheel's metadata directory.
+pub const MEMBER: &str = "variant.json";
+/// The label of the wheel for machines that no other label fits. It has no properties.
+pub const NULL: &str = "null";
+
+const ENDING: &str = "-variants.json";
+
+/// The content of either file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Variants {
+    /// Which form it has.
+    #[serde(rename = "$schema")]
+    pub schema: String,
+    /// What is asked first.
+    pub default_priorities: Value,
+    /// What tells the properties of a machine, by namespace.
+    pub providers: Map<String, Value>,
+    /// The properties of each label.
+    pub variants: BTreeMap<VariantLabel, Value>,
+}
+
+/// Who tells what a machine has.
+#[derive(Debug, Clone, Copy)]
+pub struct Provider<'p> {
+    /// The namespace of its properties.
+    pub namespace: &'p str,
+    /// What installs it (PEP 508).
+    pub requires: &'p str,
+    /// The object in it that answers.
+    pub plugin: &'p str,
+}
+
+impl Variants {
+    /// What a provider is asked, without labels.
+    pub fn new(provider: Provider<'_>) -> Self {
+        let Provider { namespace, requires, plugin } = provider;
+        let provider = json!({"plugin-api": plugin, "requires": [requires]});
+        Self {
+            schema: SCHEMA.to_owned(),
+            default_priorities: json!({"namespace": [namespace]}),
+            providers: Map::from_iter([(namespace.to_owned(), provider)]),
+            variants: BTreeMap::new(),
+        }
+    }
+
+    /// The same with a label more: its value of a feature, or no property.
+    #[must_use]
+    pub fn with(mut self, label: VariantLabel, property: Option<(&str, &str, &str)>) -> Self {
+        let properties = property.map_or_else(
+            || json!({}),
+            |(namespace, feature, value)| json!({ namespace: { feature: [value] } }),
+        );
+        self.variants.insert(label, properties);
+        self
+    }
+
+    /// Reads either file.
+    ///
+    /// # Errors
+    /// When it is no JSON, lacks a key, or has one that is not known.
+    pub fn read(text: &str) -> serde_json::Result<Self> {
+        serde_json::from_str(text)
+    }
+
+    /// The text of the file: one line, with sorted keys.
+    pub fn text(&self) -> String {
+        // Keys are texts and values are JSON, so that this cannot fail.
+        let value = serde_json::to_value(self).unwrap_or_default();
+        format!("{value}\n")
+    }
+
+    /// Whether all that `one` says is said here too.
+    pub fn has(&self, one: &Self) -> bool {
+        let same = (&self.schema, &self.default_priorities, &self.providers)
+            == (&one.schema, &one.default_priorities, &one.providers);
+        same && one.variants.iter().all(|(label, value)| self.variants.get(label) == Some(value))
+    }
+}
+
+/// The name of the file beside the wheels of a version (`my_dist-1.0-variants.json`).
+pub fn file_name(dist: &DistName, version: &Version) -> String {
+    format!("{}-{version}{ENDING}", dist.file_stem())
+}
+
+/// The distribution and the version that such a file is of, by its name.
+pub fn of_file_name(name: &str) -> Option<(DistName, Version)> {
+    let (dist, version) = name.strip_suffix(ENDING)?.split_once('-')?;
+    Some((dist.parse().ok()?, version.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gpu() -> Variants {
+        Variants::new(Provider { namespace: "ex", requires: "ex-gpu>=1", plugin: "ex_gpu:Plugin" })
+    }
+
+    #[test]
+    fn keys_are_sorted_and_the_text_reads_back() {
+        let all = gpu()
+            .with(NULL.parse().unwrap(), None)
+            .with("gpu1".parse().unwrap(), Some(("ex", "arch", "gpu1")));
+        let text = all.text();
+        assert_eq!(
+            text,
+            concat!(
+                "{\"$schema\":\"https://variants-schema.wheelnext.dev/peps/850/v0.2.0.json\",",
+                "\"default-priorities\":{\"namespace\":[\"ex\"]},",
+                "\"providers\":{\"ex\":{\"plugin-api\":\"ex_gpu:Plugin\",\"requires\":[\"ex-gpu>=1\"]}},",
+                "\"variants\":{\"gpu1\":{\"ex\":{\"arch\":[\"gpu1\"]}},\"null\":{}}}\n"
+            )
+        );
+        assert_eq!(Variants::read(&text).unwrap(), all);
+        let one = gpu().with(NULL.parse().unwrap(), None);
+        assert!(all.has(&one) && !one.has(&all));
+        let other = gpu().with("gpu1".parse().unwrap(), Some(("ex", "arch", "gpu2")));
+        assert!(!all.has(&other), "another value of the label");
+    }
+
+    #[test]
+    fn unknown_keys_and_labels_that_no_file_can_have_are_refused() {
+        let text = gpu().with("gpu1".parse().unwrap(), None).text();
+        for wrong in [
+            text.replace("\"providers\"", "\"provider\""),
+            text.replace("gpu1", "GPU-1"),
+            text.replace("\"$schema\"", "\"schema\""),
+            "[]".to_owned(),
+        ] {
+            assert!(Variants::read(&wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn file_names_read_back() {
+        let (dist, version) = ("My-Dist".parse().unwrap(), "1.0rc1+a.b".parse().unwrap());
+        let name = file_name(&dist, &version);
+        assert_eq!(name, "my_dist-1.0rc1+a.b-variants.json");
+        let (read, same) = of_file_name(&name).unwrap();
+        assert_eq!((read.normalized(), same), (dist.normalized(), version));
+        for other in ["my_dist-1.0.json", "a-b-c-variants.json", "variants.json"] {
+            assert!(of_file_name(other).is_none(), "{other}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The binaries in a wheel.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::{Ignored, Unfound};
+use crate::package::devel_archive::{self, is_devel_archive};
+use crate::package::wheel::site_path;
+use crate::package::{Content, ContentKind, Kept, OpenError, Wheel, WheelName};
+use binary::elf::{self, ElfFacts, ElfKind, Import, Machine};
+use binary::pe;
+use binary::policy::{self, Subject, SymbolSet, Symbols, Unresolved, windows_tag};
+use binary::site::Linked;
+
+/// What a wheel has to be judged by.
+pub(super) struct Contents {
+    /// The wheel's file name.
+    pub file: String,
+    pub name: WheelName,
+    /// What runs on an architecture that there are policies for.
+    pub files: Vec<File>,
+    /// PE files, each with the platform tag that it asks for.
+    pub pe_files: Vec<(String, &'static str)>,
+    pub ignored: Vec<Ignored>,
+    /// A file for a machine without platform tags, and the machine.
+    pub foreign: Option<(String, String)>,
+}
+
+/// An ELF file.
+pub(super) struct File {
+    path: String,
+    pub facts: ElfFacts,
+    imports: Vec<Import>,
+    pub symbols: Option<Symbols>,
+    /// How it is loaded where it is installed; nothing of files in archives.
+    pub linked: Option<Linked>,
+    /// Libraries of the wheel that the loader does not find for it.
+    pub lost: Vec<Unfound>,
+    lost_names: Vec<String>,
+}
+
+impl File {
+    /// Which of its symbols nobody of the set defines.
+    pub fn unresolved(&self, set: &SymbolSet<'_>) -> Option<Unresolved> {
+        let symbols = set.unresolved(self.symbols.as_ref()?);
+        (!symbols.is_empty()).then(|| Unresolved { file: self.path.clone(), symbols })
+    }
+
+    /// Its path without directories.
+    pub fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+
+    /// Takes in a library of the wheel, at `at`, that the loader does not find for it.
+    pub fn lose(&mut self, library: &str, at: &str, certain: bool) {
+        self.lost_names.push(library.to_owned());
+        let (file, library, at) = (self.path.clone(), library.to_owned(), at.to_owned());
+        self.lost.push(Unfound { file, library, at, certain });
+    }
+
+    /// Its path in the wheel.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    pub fn subject(&self) -> Subject<'_> {
+        Subject {
+            file: &self.path,
+            facts: &self.facts,
+            imports: &self.imports,
+            lost: &self.lost_names,
+        }
+    }
+}
+
+impl Contents {
+    pub fn read(path: &Path) -> Result<Self, OpenError> {
+        let wheel = Wheel::open(path)?;
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut contents = Self {
+            file,
+            name: wheel.name().clone(),
+            files: Vec::new(),
+            pe_files: Vec::new(),
+            ignored: Vec::new(),
+            foreign: None,
+        };
+        for entry in wheel.entries() {
+            let (name, member) = (&entry.name, wheel.member(entry)?);
+            let read = if is_devel_archive(name) {
+                devel_archive::each(name, member, |archived, bytes| {
+                    let path = format!("{name}: {}", archived.path);
+                    if archived.is_file() {
+                        contents.add(&path, None, archived.size, bytes)?;
+                    }
+                    Ok(())
+                })
+            } else {
+                contents.add(name, site_path(name), entry.size, member)
+            };
+            read.map_err(|source| wheel.unread(name, source))?;
+        }
+        Ok(contents)
+    }
+
+    /// Takes in a member, when it is a binary.
+    fn add(
+        &mut self,
+        path: &str,
+        installed: Option<String>,
+        size: u64,
+        member: impl Read,
+    ) -> io::Result<()> {
+        let content = Content::new(member)?;
+        match content.kind() {
+            ContentKind::Elf => self.add_elf(path, installed, &content.keep(size)?),
+            ContentKind::Pe => self.add_pe(path, &content.keep(size)?),
+            ContentKind::Archive | ContentKind::Script | ContentKind::Data => {}
+        }
+        Ok(())
+    }
+
+    fn add_pe(&mut self, path: &str, file: &Kept) {
+        let ignored = |reason| Ignored { file: path.to_owned(), reason };
+        match pe::facts(file) {
+            Ok(Some(facts)) => match windows_tag(&facts) {
+                Some(tag) => self.pe_files.push((path.to_owned(), tag)),
+                None => self.ignored.push(ignored("no platform tag speaks of it".to_owned())),
+            },
+            Ok(None) => {}
+            Err(error) => self.ignored.push(ignored(error.to_string())),
+        }
+    }
+
+    fn add_elf(&mut self, path: &str, installed: Option<String>, file: &Kept) {
+        let read = elf::inspect(file).and_then(|info| Ok((policy::facts_of(&info, file)?, info)));
+        let (facts, info) = match read {
+            Ok(read) => read,
+            Err(error) => {
+                return self
+                    .ignored
+                    .push(Ignored { file: path.to_owned(), reason: error.to_string() });
+            }
+        };
+        if let (ElfKind::Foreign, Machine::Other { number, bits, .. }) = (facts.kind, facts.machine)
+        {
+            let machine = format!("for another machine (number {number}, {bits}-bit)");
+            self.ignored.push(Ignored { file: path.to_owned(), reason: machine.clone() });
+            self.foreign.get_or_insert((path.to_owned(), machine));
+        } else if facts.kind.runs_on_hosts() {
+            let symbols = Symbols::of(&info, &facts, path, file);
+            // Only those with a version are ever named.
+            let imports =
+                info.imports(file).into_iter().filter(|import| import.version.is_some()).collect();
+            let is_module = symbols.as_ref().is_some_and(Symbols::is_module);
+            let linked = installed.and_then(|installed| Linked::new(installed, &facts, is_module));
+            let path = path.to_owned();
+            let (lost, lost_names) = (Vec::new(), Vec::new());
+            self.files.push(File { path, facts, imports, symbols, linked, lost, lost_names });
+        }
+    }
+}

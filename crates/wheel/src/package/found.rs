@@ -1,0 +1,68 @@
+//! Where built packages lie.
+
+use std::path::{Path, PathBuf};
+
+use super::ReadError;
+use base::names::Form;
+use base::names::RelPath;
+
+/// A package to read.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The file.
+    pub path: PathBuf,
+    /// Where it lies as plans say it: `dist`, or `dist/FAMILY`.
+    pub directory: RelPath,
+    /// A wheel or an sdist, by its ending.
+    pub form: Form,
+}
+
+/// The packages in `dir`, which is a `dist` directory or has one, and in the directories in it,
+/// sorted by path.
+///
+/// # Errors
+/// When a directory cannot be listed, or there are no packages.
+pub fn packages(dir: &Path) -> Result<Vec<Found>, ReadError> {
+    let below = dir.join("dist");
+    let dir =
+        if listed(dir)?.iter().all(|p| form(p).is_none()) && below.is_dir() { &below } else { dir };
+    let mut found = Vec::new();
+    for path in listed(dir)? {
+        if let Some(form) = form(&path) {
+            found.extend(directory("dist").map(|directory| Found { path, directory, form }));
+        } else if path.is_dir() {
+            family(&path, &mut found)?;
+        }
+    }
+    if found.is_empty() { Err(ReadError::Empty(dir.to_owned())) } else { Ok(found) }
+}
+
+fn family(dir: &Path, found: &mut Vec<Found>) -> Result<(), ReadError> {
+    let name = dir.file_name().unwrap_or_default().to_string_lossy();
+    let Some(directory) = directory(&format!("dist/{name}")) else { return Ok(()) };
+    let packages = listed(dir)?.into_iter().filter_map(|path| Some((form(&path)?, path)));
+    found.extend(packages.map(|(form, path)| Found { path, directory: directory.clone(), form }));
+    Ok(())
+}
+
+fn directory(text: &str) -> Option<RelPath> {
+    text.parse().ok()
+}
+
+/// What is in a directory, sorted; hidden things are nobody's packages.
+fn listed(dir: &Path) -> Result<Vec<PathBuf>, ReadError> {
+    let mut paths = Vec::new();
+    for entry in fs_err::read_dir(dir)? {
+        let path = entry?.path();
+        if !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')) {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// Whether a path names a package, by its ending.
+fn form(path: &Path) -> Option<Form> {
+    Form::of_file(&path.file_name()?.to_string_lossy())
+}

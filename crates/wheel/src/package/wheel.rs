@@ -1,0 +1,228 @@
+//! Wheels that exist.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::{Fault, FaultKind, OpenError, WheelName, text};
+use crate::package::ZipFile;
+use crate::package::directory::{Directory, DirectoryEntry, DirectoryError};
+use crate::package::zip_file::{LONGEST_RECORD, LONGEST_TEXT, Unpacked};
+use crate::unpacking::{Refusal, name_fault};
+use base::regular;
+
+/// A wheel's file, whoever made it: its directory was read, and what is wrong with that is known.
+#[derive(Debug)]
+pub struct WheelFile {
+    path: PathBuf,
+    zip: ZipFile,
+    dist_info: Option<String>,
+    faults: Vec<Fault>,
+}
+
+impl WheelFile {
+    /// Reads the directory, and none of the members.
+    ///
+    /// # Errors
+    /// When the file cannot be opened or read. An archive that cannot be read is a fault.
+    pub fn read(path: &Path) -> io::Result<Self> {
+        let file = regular::open(path)?.into_parts().0;
+        let mut faults = Vec::new();
+        let mut directory = match Directory::read(&file) {
+            Ok(directory) => directory,
+            Err(DirectoryError::Io(error)) => return Err(regular::of(path, error)),
+            Err(DirectoryError::Broken(why)) => {
+                faults.push(Fault::new(FaultKind::Broken, why));
+                Directory::default()
+            }
+        };
+        faults.append(&mut directory.faults);
+        faults.extend(directory.entries.iter().filter_map(entry_fault));
+        if directory.entries.is_empty() && faults.is_empty() {
+            faults.push(Fault::new(FaultKind::Broken, "it is a zip archive without members"));
+        }
+        let dist_info = match dist_info(&directory.entries) {
+            Ok(found) => Some(found),
+            Err(fault) => {
+                faults.extend((!directory.entries.is_empty()).then_some(fault));
+                None
+            }
+        };
+        let zip = ZipFile::new(file, directory);
+        Ok(Self { path: path.to_owned(), zip, dist_info, faults })
+    }
+
+    /// The same wheel under the name that its file will have.
+    #[must_use]
+    pub fn called(mut self, file_name: &str) -> Self {
+        self.path.set_file_name(file_name);
+        self
+    }
+
+    /// What the file is called.
+    pub fn file_name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// The archive.
+    pub fn zip(&self) -> &ZipFile {
+        &self.zip
+    }
+
+    /// The metadata directory (`NAME-VERSION.dist-info`), where there is one.
+    pub fn dist_info(&self) -> Option<&str> {
+        self.dist_info.as_deref()
+    }
+
+    /// What is wrong with the archive.
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    /// A member as text, as far as it can be unpacked and the limit for texts; or why it has no text.
+    pub fn text(&self, name: &str) -> Option<(String, Option<Fault>)> {
+        let index = self.zip.find(name)?;
+        let mut bytes = Vec::new();
+        if let Ok(member) = self.zip.member(&self.zip.entries()[index]) {
+            // Where unpacking fails, that is found when all members are read.
+            let _ = member.take(LONGEST_TEXT + 1).read_to_end(&mut bytes);
+        }
+        let (text, fault) = text::checked(bytes);
+        Some((text, fault.map(|fault| fault.of(name))))
+    }
+}
+
+/// A name that leads outside or that installers do not take, or a member that is no file.
+fn entry_fault(entry: &DirectoryEntry) -> Option<Fault> {
+    let name = entry.name.strip_suffix('/').unwrap_or(&entry.name);
+    let unsound = || (!entry.utf8).then_some(Refusal::Name("not UTF-8, or not marked as UTF-8"));
+    let kind = || match entry.mode & 0o170_000 {
+        0 | 0o040_000 | 0o100_000 => None,
+        0o120_000 => Some(Refusal::Link),
+        _ => Some(Refusal::Special),
+    };
+    let refusal = unsound().or_else(|| name_fault(name)).or_else(kind)?;
+    Some(refusal.of(&*entry.name).into())
+}
+
+/// The only metadata directory.
+fn dist_info(entries: &[DirectoryEntry]) -> Result<String, Fault> {
+    let mut found: Vec<&str> = entries
+        .iter()
+        .filter_map(|entry| entry.name.split_once('/'))
+        .map(|(directory, _)| directory)
+        .collect();
+    found.retain(|directory| directory.ends_with(".dist-info"));
+    found.sort_unstable();
+    found.dedup();
+    let fault = |what: &'static str| Fault::new(FaultKind::MetadataDirectory, what);
+    match found.as_slice() {
+        [one] => Ok((*one).to_owned()),
+        [] => Err(fault("it has no metadata directory (NAME-VERSION.dist-info)")),
+        several => Err(fault("it has several metadata directories").because(several.join(", "))),
+    }
+}
+
+/// A wheel whose members are told apart, with a name and metadata.
+#[derive(Debug)]
+pub struct Wheel {
+    path: PathBuf,
+    zip: ZipFile,
+    name: WheelName,
+    dist_info: String,
+}
+
+impl Wheel {
+    /// Opens a wheel: its directory is read, none of its members.
+    ///
+    /// # Errors
+    /// When the file cannot be read, its name is no wheel's, it is no zip or has a member that no reader may take, or
+    /// it has no metadata directory or several.
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        let WheelFile { path, zip, dist_info, faults } = WheelFile::read(path)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().parse()?;
+        if let Some(reason) = faults.iter().find_map(Fault::refusal) {
+            return Err(OpenError::Zip { path, reason });
+        }
+        let name_of_info = "*.dist-info/METADATA";
+        match dist_info.filter(|info| zip.find(&format!("{info}/METADATA")).is_some()) {
+            Some(dist_info) => Ok(Self { path, zip, name, dist_info }),
+            None => Err(OpenError::Missing { path, name: name_of_info.to_owned() }),
+        }
+    }
+
+    /// What its file name says.
+    pub fn name(&self) -> &WheelName {
+        &self.name
+    }
+
+    /// The metadata directory (`NAME-VERSION.dist-info`).
+    pub fn dist_info(&self) -> &str {
+        &self.dist_info
+    }
+
+    /// The archive.
+    pub fn zip(&self) -> &ZipFile {
+        &self.zip
+    }
+
+    /// The members, in the order of the archive's directory.
+    pub fn entries(&self) -> &[DirectoryEntry] {
+        self.zip.entries()
+    }
+
+    /// The bytes of a member, unpacked.
+    ///
+    /// # Errors
+    /// When it is packed as installers do not know.
+    pub fn member(&self, entry: &DirectoryEntry) -> Result<Unpacked<'_>, OpenError> {
+        self.zip.member(entry).map_err(|source| self.unread(&entry.name, source))
+    }
+
+    /// The bytes of the member `name`, if it is there.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is longer than [`LONGEST_TEXT`], or RECORD than [`LONGEST_RECORD`].
+    pub fn bytes(&self, name: &str) -> Result<Option<Vec<u8>>, OpenError> {
+        let Some(index) = self.zip.find(name) else { return Ok(None) };
+        let is_record = name.ends_with(".dist-info/RECORD");
+        let most = if is_record { LONGEST_RECORD } else { LONGEST_TEXT };
+        let bytes = self.zip.bytes(&self.zip.entries()[index], most);
+        bytes.map(Some).map_err(|source| self.unread(name, source))
+    }
+
+    /// The same as text.
+    ///
+    /// # Errors
+    /// As [`Wheel::bytes`], and when it is not UTF-8.
+    pub fn text(&self, name: &str) -> Result<Option<String>, OpenError> {
+        let not_text = || io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8");
+        let text = |bytes| String::from_utf8(bytes).map_err(|_| self.unread(name, not_text()));
+        self.bytes(name)?.map(text).transpose()
+    }
+
+    /// The text of `METADATA`, `WHEEL` or `RECORD`, which have to be there.
+    ///
+    /// # Errors
+    /// As [`Wheel::text`], and when it is not there.
+    pub fn info(&self, file: &str) -> Result<String, OpenError> {
+        let name = format!("{}/{file}", self.dist_info);
+        let missing = || OpenError::Missing { path: self.path.clone(), name: name.clone() };
+        self.text(&name)?.ok_or_else(missing)
+    }
+
+    /// The error that a member cannot be read.
+    pub fn unread(&self, name: &str, source: io::Error) -> OpenError {
+        OpenError::Member { path: self.path.clone(), name: name.to_owned(), source }
+    }
+}
+
+/// Where a member is below site-packages; `None` of what is installed elsewhere.
+pub fn site_path(name: &str) -> Option<String> {
+    match name.split_once(".data/") {
+        Some((distribution, rest)) if !distribution.contains('/') => {
+            let (scheme, path) = rest.split_once('/')?;
+            matches!(scheme, "purelib" | "platlib").then(|| path.to_owned())
+        }
+        _ => Some(name.to_owned()),
+    }
+}

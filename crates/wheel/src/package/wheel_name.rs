@@ -1,0 +1,144 @@
+//! The file names of wheels (binary distribution format, "File name convention").
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::archive::variants;
+use base::names::{DistName, VariantLabel};
+use base::version::Version;
+
+/// What a wheel's file name says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WheelName {
+    /// The distribution, spelt as in the file name.
+    pub dist: DistName,
+    /// Its version.
+    pub version: Version,
+    /// The build tag, which few wheels have.
+    pub build: Option<String>,
+    /// Python tags, `.` between several (`py3`, `cp311`, `py2.py3`).
+    pub python: String,
+    /// ABI tags, `.` between several (`none`, `cp311`, `abi3`).
+    pub abi: String,
+    /// Platform tags, `.` between several (`any`, `manylinux_2_28_x86_64`).
+    pub platform: String,
+    /// The label of a wheel variant, which few wheels have (PEP 825).
+    pub variant: Option<VariantLabel>,
+}
+
+/// A file name that no wheel may have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no name of a wheel: NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM[-VARIANT].whl")]
+pub struct WheelNameError(pub String);
+
+impl FromStr for WheelName {
+    type Err = WheelNameError;
+
+    fn from_str(text: &str) -> Result<Self, WheelNameError> {
+        let error = || WheelNameError(text.to_owned());
+        let parts: Vec<&str> = text.strip_suffix(".whl").ok_or_else(error)?.split('-').collect();
+        let [dist, version, rest @ ..] = &parts[..] else { return Err(error()) };
+        // No Python tag begins with a digit, as every build tag does.
+        let (build, rest) = match rest {
+            [build, rest @ ..] if build.starts_with(|c: char| c.is_ascii_digit()) => {
+                (Some((*build).to_owned()), rest)
+            }
+            rest => (None, rest),
+        };
+        let (tags, variant) = match rest {
+            [tags @ .., variant] if tags.len() == 3 => {
+                (tags, Some(variant.parse().map_err(|_| error())?))
+            }
+            tags => (tags, None),
+        };
+        let &[python, abi, platform] = tags else { return Err(error()) };
+        if tags.iter().any(|tag| tag.split('.').any(str::is_empty)) {
+            return Err(error());
+        }
+        Ok(Self {
+            dist: dist.parse().map_err(|_| error())?,
+            version: version.parse().map_err(|_| error())?,
+            build,
+            python: python.to_owned(),
+            abi: abi.to_owned(),
+            platform: platform.to_owned(),
+            variant,
+        })
+    }
+}
+
+/// The name of the distribution that a wheel or an sdist is of, or a file about variants of its wheels, by its file
+/// name, as indexes compare it.
+pub fn distribution_of(file_name: &str) -> Option<String> {
+    let wheel = || file_name.parse::<WheelName>().ok().map(|name| name.dist);
+    let sdist = || file_name.strip_suffix(".tar.gz")?.rsplit_once('-')?.0.parse().ok();
+    let variants = || variants::of_file_name(file_name).map(|(dist, _)| dist);
+    wheel().or_else(sdist).or_else(variants).map(|name: DistName| name.normalized())
+}
+
+/// The file name, escaped as it has to be.
+impl fmt::Display for WheelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}-", self.dist.file_stem(), self.version)?;
+        self.build.iter().try_for_each(|build| write!(f, "{build}-"))?;
+        write!(f, "{}-{}-{}", self.python, self.abi, self.platform)?;
+        self.variant.iter().try_for_each(|variant| write!(f, "-{variant}"))?;
+        f.write_str(".whl")
+    }
+}
+
+impl WheelName {
+    /// Whether it is of this version of a distribution, however both are spelt.
+    pub fn is_of(&self, name: &DistName, version: &Version) -> bool {
+        self.dist.normalized() == name.normalized() && self.version == *version
+    }
+
+    /// Every tag that the sets of tags stand for, as `WHEEL` lists them.
+    pub fn tags(&self) -> impl Iterator<Item = String> {
+        let abis = |python| self.abi.split('.').map(move |abi| (python, abi));
+        let pairs = self.python.split('.').flat_map(abis);
+        pairs.flat_map(|(python, abi)| {
+            self.platform.split('.').map(move |platform| format!("{python}-{abi}-{platform}"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_back() {
+        for text in [
+            "rocm_sdk_core-7.2.0-py3-none-manylinux_2_28_x86_64.whl",
+            "numpy-2.1.0-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
+            "a-1.0rc1+loc.al-1build-py2.py3-none-any.whl",
+            "a-1.0-py3-none-any-gfx942.whl",
+            "a-1.0-1build-py3-none-linux_x86_64-x86_64_v3.1.whl",
+        ] {
+            assert_eq!(text.parse::<WheelName>().unwrap().to_string(), text);
+        }
+        let name: WheelName = "a-1.0-py2.py3-none-b.c.whl".parse().unwrap();
+        assert_eq!(
+            name.tags().collect::<Vec<_>>(),
+            ["py2-none-b", "py2-none-c", "py3-none-b", "py3-none-c"]
+        );
+    }
+
+    #[test]
+    fn what_is_no_wheel_is_refused() {
+        for text in [
+            "a-1.0-py3-none-any.zip",
+            "a-1.0-py3-none.whl",
+            "a-1.0-x1-py3-none-any-null.whl",
+            "a-1.0-py3-none-any-GFX942.whl",
+            "a-1.0-py3-none-any-.whl",
+            "a-1.0-1-py3-none-any-null-null.whl",
+            "a-1.0.whl",
+            "a-one-py3-none-any.whl",
+            "a-1.0-py3--any.whl",
+        ] {
+            assert!(text.parse::<WheelName>().is_err(), "{text}");
+        }
+    }
+}

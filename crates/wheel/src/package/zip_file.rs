@@ -1,0 +1,201 @@
+//! A zip that exists already, opened for reading: its directory, and members from front to back.
+
+use std::fs::File;
+use std::io::{self, BufReader, ErrorKind, Read};
+use std::os::unix::fs::FileExt;
+
+use flate2::bufread::DeflateDecoder;
+
+use super::directory::{Directory, DirectoryEntry};
+use binary::elf::ReadAt;
+
+/// Texts that are read whole are no longer: METADATA, WHEEL, PKG-INFO and the like.
+pub const LONGEST_TEXT: u64 = 2 << 20;
+/// No RECORD is longer, which has a row for each member.
+pub const LONGEST_RECORD: u64 = 32 << 20;
+
+/// How much is read at once.
+const BLOCK: usize = 128 << 10;
+
+/// A zip whose directory was read.
+#[derive(Debug)]
+pub struct ZipFile {
+    file: File,
+    directory: Directory,
+}
+
+impl ZipFile {
+    /// The archive in `file`, of which the directory is known.
+    pub fn new(file: File, directory: Directory) -> Self {
+        Self { file, directory }
+    }
+
+    /// What was read of it.
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// The members, in the order of the archive's directory.
+    pub fn entries(&self) -> &[DirectoryEntry] {
+        &self.directory.entries
+    }
+
+    /// The place of the member `name`.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.directory.find(name)
+    }
+
+    /// The bytes of a member as they are stored.
+    pub fn packed(&self, entry: &DirectoryEntry) -> Section<'_> {
+        Section { file: &self.file, at: entry.data, end: entry.data + entry.compressed }
+    }
+
+    /// The bytes of a member: read to the end, they are checked against size and CRC-32.
+    ///
+    /// # Errors
+    /// When the member is encrypted, or packed by a method that installers do not know.
+    pub fn member(&self, entry: &DirectoryEntry) -> io::Result<Unpacked<'_>> {
+        match entry.method {
+            _ if entry.is_encrypted() => Err(broken("it is encrypted".to_owned())),
+            0 | 8 => Ok(self.unpacked(entry)),
+            method => Err(broken(format!("it is packed by the unknown method {method}"))),
+        }
+    }
+
+    /// The same whatever the archive tells of how it is packed: what is not stored is taken for deflated.
+    pub fn unpacked(&self, entry: &DirectoryEntry) -> Unpacked<'_> {
+        let packed = BufReader::with_capacity(BLOCK, self.packed(entry));
+        let source = if entry.is_stored() {
+            Source::Stored(packed)
+        } else {
+            Source::Deflated(DeflateDecoder::new(packed))
+        };
+        Unpacked {
+            source,
+            size: entry.size,
+            compressed: entry.compressed,
+            crc32: entry.crc32,
+            read: 0,
+            hasher: crc32fast::Hasher::new(),
+        }
+    }
+
+    /// The bytes of a member that has at most `most` of them, whatever the archive tells.
+    ///
+    /// # Errors
+    /// When it is longer, or damaged, or cannot be read.
+    pub fn bytes(&self, entry: &DirectoryEntry, most: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        // One byte more tells whether it ends, and lets the reader compare size and CRC-32.
+        self.member(entry)?.take(most + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > most {
+            return Err(broken(format!("it is longer than {} MiB, the limit for it", most >> 20)));
+        }
+        Ok(bytes)
+    }
+}
+
+fn broken(why: String) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, why)
+}
+
+/// Whether the bytes of a member are at fault, and not the disk.
+pub fn is_broken(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::UnexpectedEof
+    )
+}
+
+fn not_unpacked(error: io::Error) -> io::Error {
+    if is_broken(&error) { broken("its bytes cannot be unpacked".to_owned()) } else { error }
+}
+
+/// Some bytes of a file, read from their front on.
+#[derive(Debug)]
+pub struct Section<'f> {
+    file: &'f File,
+    at: u64,
+    end: u64,
+}
+
+impl Read for Section<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
+        let wanted = out.len().min(left);
+        let count = self.file.read_at(&mut out[..wanted], self.at)?;
+        if count == 0 && wanted > 0 {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+/// What was not read yet, in any order.
+impl ReadAt for Section<'_> {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.end - self.at)
+    }
+
+    fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        let end = offset.checked_add(buf.len() as u64).filter(|end| *end <= self.end - self.at);
+        end.ok_or(ErrorKind::UnexpectedEof)?;
+        ReadAt::read_exact_at(self.file, self.at + offset, buf)
+    }
+}
+
+/// A member's bytes, unpacked.
+#[derive(Debug)]
+pub struct Unpacked<'f> {
+    source: Source<'f>,
+    size: u64,
+    compressed: u64,
+    crc32: u32,
+    read: u64,
+    hasher: crc32fast::Hasher,
+}
+
+#[derive(Debug)]
+enum Source<'f> {
+    Stored(BufReader<Section<'f>>),
+    Deflated(DeflateDecoder<BufReader<Section<'f>>>),
+}
+
+impl Read for Unpacked<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = match &mut self.source {
+            Source::Stored(source) => source.read(out),
+            Source::Deflated(source) => source.read(out),
+        };
+        let count = count.map_err(not_unpacked)?;
+        self.hasher.update(&out[..count]);
+        self.read += count as u64;
+        if self.read > self.size {
+            let told = self.size;
+            return Err(broken(format!(
+                "it has more than the {told} bytes that the archive tells"
+            )));
+        }
+        if count == 0 && !out.is_empty() {
+            self.check()?;
+        }
+        Ok(count)
+    }
+}
+
+impl Unpacked<'_> {
+    /// Compares what was read with what the archive tells.
+    fn check(&self) -> io::Result<()> {
+        if self.read < self.size {
+            let (read, told) = (self.read, self.size);
+            return Err(broken(format!("it has {read} bytes, and the archive tells {told}")));
+        }
+        if matches!(&self.source, Source::Deflated(source) if source.total_in() != self.compressed)
+        {
+            return Err(broken("its compressed bytes end before their end".to_owned()));
+        }
+        let same = self.hasher.clone().finalize() == self.crc32;
+        if same { Ok(()) } else { Err(broken("its CRC-32 is another".to_owned())) }
+    }
+}

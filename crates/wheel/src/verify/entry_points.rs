@@ -1,0 +1,64 @@
+//! Entry points: whether what they name is there (entry points specification).
+
+use std::collections::BTreeMap;
+
+use super::Finding;
+use super::layout::SCRIPTS;
+use crate::archive::entry_points::{EntryPoint, Object};
+use base::source::Code;
+
+mod source;
+
+/// A module has so few files beside each other.
+const FEW: usize = 64;
+
+/// Where installers write a script for an entry.
+pub(super) fn script(entry: &EntryPoint) -> Option<String> {
+    entry.is_script().then(|| format!("{SCRIPTS}{}", entry.name))
+}
+
+/// Whether the module is in the wheel and, where it is Python source, has the attribute. `text` reads a member.
+pub(super) fn check(
+    entry: &EntryPoint,
+    object: &Object<'_>,
+    installed: &BTreeMap<String, String>,
+    text: impl Fn(&str) -> Option<String>,
+) -> Option<Finding> {
+    let path = object.module.replace('.', "/");
+    let error = |what: &'static str| {
+        let attribute = object.attribute.map(|attribute| format!(":{attribute}"));
+        let line = format!("{} = {}{}", entry.name, object.module, attribute.unwrap_or_default());
+        Some(Finding::error(Code::EntryPoint, what).because(format!("`{line}`")))
+    };
+    let sources = [format!("{path}.py"), format!("{path}/__init__.py")];
+    let Some(member) = sources.iter().find_map(|source| installed.get(source)) else {
+        let compiled = [format!("{path}."), format!("{path}/__init__.")];
+        let is_library = |rest: &str| {
+            !rest.contains('/') && ["so", "pyd", "pyc"].iter().any(|end| rest.ends_with(end))
+        };
+        let is_compiled =
+            compiled.iter().any(|start| below(installed, start).take(FEW).any(is_library));
+        // A directory without `__init__.py` is a module too (PEP 420), which defines nothing.
+        let is_directory =
+            object.attribute.is_none() && below(installed, &format!("{path}/")).next().is_some();
+        let absent = "an entry point names a module that is not in the wheel";
+        return if is_directory || is_compiled { None } else { error(absent) };
+    };
+    let attribute = object.attribute?.split('.').next()?;
+    let source = text(member).unwrap_or_default();
+    if source::defines(&source, attribute)
+        || installed.contains_key(&format!("{path}/{attribute}.py"))
+    {
+        return None;
+    }
+    error("an entry point names something that its module does not define")
+}
+
+/// What follows `start` in the paths that begin with it.
+fn below<'i>(
+    installed: &'i BTreeMap<String, String>,
+    start: &str,
+) -> impl Iterator<Item = &'i str> {
+    let start = start.to_owned();
+    installed.range(start.clone()..).map_while(move |(path, _)| path.strip_prefix(&*start))
+}

@@ -1,0 +1,31 @@
+//! What reading found, as findings.
+
+use super::Finding;
+use crate::package::{Fault, FaultKind};
+use base::source::Code;
+
+/// The rule for each fault that reading names.
+impl From<Fault> for Finding {
+    fn from(fault: Fault) -> Self {
+        let code = match fault.kind {
+            FaultKind::Broken => Code::BrokenPackage,
+            FaultKind::Feature => Code::ZipFeature,
+            FaultKind::Disagree | FaultKind::Ambiguous => Code::HeadersDisagree,
+            FaultKind::MetadataDirectory => Code::MissingMetadata,
+            FaultKind::Text => Code::MetadataField,
+            FaultKind::EntryPoint => Code::EntryPoint,
+            FaultKind::Name => Code::UnsafeName,
+            FaultKind::Link => Code::LinkOutside,
+            FaultKind::Below => Code::FileAndDirectory,
+            FaultKind::Kind => Code::MemberKind,
+            FaultKind::Mode => Code::MemberMode,
+            FaultKind::Twice => Code::MemberTwice,
+            FaultKind::Stray | FaultKind::Comment => Code::StrayBytes,
+        };
+        let finding = match fault.kind {
+            FaultKind::Comment => Self::warning(code, fault.what),
+            _ => Self::error(code, fault.what),
+        };
+        Self { member: fault.member, detail: fault.detail, ..finding }
+    }
+}

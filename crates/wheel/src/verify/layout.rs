@@ -1,0 +1,208 @@
+//! Names, kinds, modes, times and the order of a wheel's members.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::Finding;
+use super::elf::FileRole;
+use super::member::Member;
+use crate::package::directory::DirectoryEntry;
+use crate::package::wheel::site_path;
+use base::names::{Lookalikes, folded, oversize};
+use base::source::Code;
+use binary::Format;
+
+/// Where scripts go, which is not below site-packages.
+pub(super) const SCRIPTS: &str = "<scripts>/";
+
+/// What is wrong with members, each by itself and in their order.
+pub(super) fn check(
+    entries: &[DirectoryEntry],
+    members: &[Member],
+    dist_info: Option<&str>,
+) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (entry, member) in entries.iter().zip(members) {
+        let all = [name(entry), kind(entry), bytes(member)]
+            .into_iter()
+            .flatten()
+            .chain(mode(entry))
+            .chain(start(entry, member));
+        found.extend(all.map(|finding| finding.of(&*entry.name)));
+    }
+    found.extend(times(entries));
+    found.extend(dist_info.and_then(|directory| order(entries, directory)));
+    found
+}
+
+/// A name that not every system takes.
+fn name(entry: &DirectoryEntry) -> Option<Finding> {
+    entry.name.contains(':').then(|| {
+        Finding::warning(Code::UnsafeName, "its name cannot be installed on Windows")
+            .because("it has `:`")
+    })
+}
+
+fn kind(entry: &DirectoryEntry) -> Option<Finding> {
+    entry
+        .is_directory()
+        .then(|| Finding::warning(Code::MemberKind, "a directory: wheels hold files alone"))
+}
+
+fn bytes(member: &Member) -> Option<Finding> {
+    let fault = member.fault.as_ref()?;
+    Some(Finding::error(Code::BrokenMember, "damaged").because(fault.clone()))
+}
+
+/// Permissions that no installed file should have.
+fn mode(entry: &DirectoryEntry) -> Vec<Finding> {
+    let permissions = entry.mode & 0o7777;
+    let mut found = Vec::new();
+    if entry.mode & 0o170_000 == 0o120_000 {
+        // A link's own permissions mean nothing.
+        return found;
+    }
+    let error =
+        |what| Finding::error(Code::MemberMode, what).because(format!("mode {permissions:04o}"));
+    if permissions & 0o7000 != 0 {
+        found.push(error("set-user-id, set-group-id or sticky"));
+    }
+    if permissions & 0o002 != 0 {
+        found.push(error("writable for everyone"));
+    }
+    found
+}
+
+/// Programs that cannot be started, and what only looks like an ELF file.
+fn start(entry: &DirectoryEntry, member: &Member) -> Option<Finding> {
+    if member.fault.is_some() {
+        // What damaged bytes are not is no fault of its own.
+        return None;
+    }
+    let executable = entry.mode & 0o111 != 0;
+    match &member.kind {
+        FileRole::Elf(binary) if binary.is_program() && !executable => {
+            Some(Finding::error(Code::NotExecutable, "a program without an execute bit"))
+        }
+        // Modules often have such a line, and installers rewrite what is in `.data/scripts`.
+        FileRole::Script
+            if !executable && !is_module(&entry.name) && !entry.name.contains(".data/scripts/") =>
+        {
+            Some(Finding::warning(Code::NotExecutable, "a script (`#!`) without an execute bit"))
+        }
+        FileRole::Broken(Format::Elf, why) => Some(
+            Finding::error(Code::BrokenElf, "starts like an ELF file and cannot be read as one")
+                .because(why.clone()),
+        ),
+        FileRole::Broken(Format::Pe, why) => Some(
+            Finding::error(Code::BrokenPe, "starts like a PE file and cannot be read as one")
+                .because(why.clone()),
+        ),
+        FileRole::BrokenImportLibrary(why) => {
+            let what = "starts like an import library and cannot be read as one";
+            Some(Finding::error(Code::BrokenPe, what).because(why.clone()))
+        }
+        FileRole::Elf(_)
+        | FileRole::Pe(_)
+        | FileRole::ImportLibrary(_)
+        | FileRole::Script
+        | FileRole::Data => None,
+    }
+}
+
+/// Python source in one of its forms (`.py`, `.pyx`, `.pyi`).
+fn is_module(name: &str) -> bool {
+    Path::new(name)
+        .extension()
+        .is_some_and(|extension| extension.as_encoded_bytes().starts_with(b"py"))
+}
+
+/// Members that bear different times were not all given the time of the release.
+fn times(entries: &[DirectoryEntry]) -> Option<Finding> {
+    let first = entries.first()?;
+    let other = entries.iter().find(|entry| entry.time != first.time)?;
+    let what = "its members bear different times, so that it cannot be built again as it is";
+    Some(Finding::warning(Code::MemberTime, what).because(format!(
+        "{} and {}",
+        time(first),
+        time(other)
+    )))
+}
+
+fn time(entry: &DirectoryEntry) -> String {
+    let (date, time) = (u32::from(entry.time.0), u32::from(entry.time.1));
+    let day = format!("{}-{:02}-{:02}", 1980 + (date >> 9), date >> 5 & 15, date & 31);
+    format!("{day} {:02}:{:02}:{:02}", time >> 11, time >> 5 & 63, (time & 31) * 2)
+}
+
+/// Installers look for the metadata at the end (binary distribution format, "Recommended archiver features").
+fn order(entries: &[DirectoryEntry], dist_info: &str) -> Option<Finding> {
+    let inside = |entry: &&DirectoryEntry| {
+        entry.name.strip_prefix(dist_info).is_some_and(|rest| rest.starts_with('/'))
+    };
+    // A directory has no bytes that could stand in the way.
+    let files = || entries.iter().filter(|entry| !entry.is_directory());
+    let mut after = files().skip_while(|entry| !inside(entry)).filter(|entry| !inside(entry));
+    if let Some(entry) = after.next() {
+        return Some(
+            Finding::warning(
+                Code::MemberOrder,
+                "stands behind the metadata, which belongs to the end",
+            )
+            .of(&*entry.name),
+        );
+    }
+    let record = format!("{dist_info}/RECORD");
+    let behind = files().skip_while(|entry| entry.name != record).nth(1)?;
+    Some(
+        Finding::warning(Code::MemberOrder, "stands behind RECORD, which belongs to the end")
+            .of(&*behind.name),
+    )
+}
+
+/// Where files are installed, with the member of each: below site-packages, or in another of the
+/// installation's directories.
+pub(super) fn installed(entries: &[DirectoryEntry]) -> BTreeMap<String, String> {
+    let files = entries.iter().filter(|entry| !entry.is_directory());
+    let files = files.filter(|entry| oversize(&entry.name).is_none());
+    files.map(|entry| (installed_path(&entry.name).into_owned(), entry.name.clone())).collect()
+}
+
+fn installed_path(name: &str) -> Cow<'_, str> {
+    if let Some(path) = site_path(name) {
+        return path.into();
+    }
+    let scheme = name.split_once(".data/").map_or(name, |(_, rest)| rest);
+    let (scheme, path) = scheme.split_once('/').unwrap_or(("data", scheme));
+    format!("<{scheme}>/{path}").into()
+}
+
+/// Paths of one wheel that differ in case or in Unicode normalisation alone, and files with files below them.
+pub(super) fn clashes(installed: &BTreeMap<String, String>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut seen: BTreeMap<Cow<'_, str>, &str> = BTreeMap::new();
+    for path in installed.keys() {
+        if let Some(other) = seen.insert(folded(path), path) {
+            let Lookalikes { differ_in, one, other } = Lookalikes::new(path, other);
+            let what = format!("differs from another member in {differ_in} alone");
+            found.push(
+                Finding::warning(Code::CaseClash, what).of(&one).because(format!("`{other}`")),
+            );
+        }
+    }
+    for path in installed.keys() {
+        if let Some(parent) = path
+            .match_indices('/')
+            .map(|(at, _)| &path[..at])
+            .find(|parent| installed.contains_key(*parent))
+        {
+            found.push(
+                Finding::error(Code::FileAndDirectory, "lies below a file")
+                    .of(path)
+                    .because(format!("`{parent}`")),
+            );
+        }
+    }
+    found
+}

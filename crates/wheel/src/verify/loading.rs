@@ -1,0 +1,55 @@
+//! Libraries that ELF files need and the loader does not find, though a package has them.
+
+use super::{Finding, Package};
+use base::source::Code;
+use binary::policy;
+use binary::site::{Linked, Lost, Site};
+
+/// What to do about such a library.
+pub(super) const REMEDY: &str = "set an rpath in its build (`-Wl,-rpath,'$ORIGIN'`, or `rockpack elf edit --rpath`); if the package loads the library itself before, `rockpack help manifest ignore` accepts it";
+
+/// A finding for each library that packages have and the loader does not find for a file: an error where the
+/// file's own package has it and loading fails for sure ([`Lost::certain`]), else a warning: another file may load
+/// the library first.
+pub fn loading(packages: &[Package], on_system: &dyn Fn(&str) -> bool) -> Vec<Finding> {
+    let owners: Vec<(&Package, &(String, Linked))> = packages
+        .iter()
+        .flat_map(|package| package.linked.iter().map(move |linked| (package, linked)))
+        .collect();
+    let site = Site::new(owners.iter().map(|(_, (_, linked))| linked));
+    let promised = |lost: &Lost<'_>| {
+        let (_, (_, linked)) = owners[lost.file];
+        on_system(lost.library) || policy::is_promised(linked.machine, lost.library)
+    };
+    let lost = site.lost().into_iter().filter(|lost| !promised(lost));
+    let finding = |lost: Lost<'_>| {
+        let (package, (member, _)) = owners[lost.file];
+        let library = lost.library;
+        let own = lost.there.iter().find(|there| std::ptr::eq(owners[**there].0, package));
+        let finding = match (own, lost.there.first()) {
+            (Some(own), _) if lost.certain => {
+                let what = format!(
+                    "needs `{library}` of the same package, and no rpath leads to its directory"
+                );
+                let (_, (at, _)) = owners[*own];
+                Finding::error(Code::LibraryNotFound, what).because(format!("it is `{at}`"))
+            }
+            (Some(own), _) => {
+                let what = format!(
+                    "needs `{library}` of the same package, to which no rpath leads: what opens it has to load that first"
+                );
+                let (_, (at, _)) = owners[*own];
+                Finding::warning(Code::LibraryNotFound, what).because(format!("it is `{at}`"))
+            }
+            (None, first) => {
+                let other = first.map_or("another package", |first| &*owners[*first].0.file);
+                let what = format!(
+                    "needs `{library}` of {other}, to which no rpath leads: another file has to load it first"
+                );
+                Finding::warning(Code::LibraryNotFound, what)
+            }
+        };
+        finding.of(&**member).to(library).within(&package.file)
+    };
+    lost.map(finding).collect()
+}

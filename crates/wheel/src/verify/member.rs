@@ -1,0 +1,101 @@
+//! One member, read once from front to back.
+
+use std::io::{self, Read, Write};
+
+use super::algorithm::Algorithm;
+use super::archived::{self, Archived, Devel};
+use super::code::Targets;
+use super::elf::{FileRole, archive, binary};
+use super::reading::{Tee, fault};
+use crate::package::ZipFile;
+use crate::package::content::Shown;
+use crate::package::devel_archive::is_devel_archive;
+use crate::package::directory::DirectoryEntry;
+use crate::package::{self, Content, Fault, Kept};
+use ::binary::device_code::{self, Code, Sink};
+use ::binary::elf::ReadAt;
+
+/// What is known of a member's bytes.
+#[derive(Debug)]
+pub struct Member {
+    /// The hash that RECORD asks for.
+    pub(super) digest: Vec<u8>,
+    /// How many bytes there are.
+    pub(super) size: u64,
+    /// Why they are not what the archive says.
+    pub(super) fault: Option<String>,
+    pub(super) kind: FileRole,
+    /// What it has code for, if somebody wants to know.
+    pub(super) code: Code,
+    /// The members of a devel archive.
+    pub(super) archived: Vec<Archived>,
+    /// Faults of a devel archive.
+    pub(super) archive_faults: Vec<Fault>,
+}
+
+/// Reads a member, which is hashed by `algorithm`; with `targets`, what it has code for as well.
+///
+/// # Errors
+/// When the file cannot be read. Bytes that do not unpack are a fault of the member.
+pub(super) fn read(
+    zip: &ZipFile,
+    entry: &DirectoryEntry,
+    algorithm: Algorithm,
+    targets: Option<&Targets>,
+) -> io::Result<Member> {
+    let (mut hash, mut size) = (algorithm.hasher(), 0);
+    let bytes = Shown::new(zip.unpacked(entry), |bytes: &[u8]| {
+        hash.update(bytes);
+        size += bytes.len() as u64;
+    });
+    let mut devel = Devel::default();
+    let (fault, kind, code) = if is_devel_archive(&entry.name) {
+        devel = archived::read(&entry.name, bytes, targets)?;
+        (devel.fault.take(), FileRole::Data, Code::default())
+    } else {
+        content(zip, entry, bytes, targets)?
+    };
+    let Devel { members: archived, faults: archive_faults, .. } = devel;
+    let digest = hash.finalize().into_vec();
+    Ok(Member { digest, size, fault, kind, code, archived, archive_faults })
+}
+
+/// Reads all bytes: what is wrong with them, what they are, and what they have code for.
+fn content(
+    zip: &ZipFile,
+    entry: &DirectoryEntry,
+    bytes: impl Read,
+    targets: Option<&Targets>,
+) -> io::Result<(Option<String>, FileRole, Code)> {
+    let content = match Content::new(bytes) {
+        Ok(content) => content,
+        Err(error) => return Ok((fault(Err(error))?, FileRole::Data, Code::default())),
+    };
+    let kind = content.kind();
+    if matches!(kind, package::ContentKind::Elf | package::ContentKind::Pe) && !entry.is_stored() {
+        let mut kept = Kept::of_size(entry.size)?;
+        let fault = fault(content.copy_to(&mut kept))?;
+        let code = of_binary(&kept, targets)?;
+        return Ok((fault, binary(&entry.name, &kept), code));
+    }
+    if matches!(kind, package::ContentKind::Elf | package::ContentKind::Pe) {
+        let fault = fault(content.copy_to(&mut io::sink()))?;
+        let file = zip.packed(entry);
+        return Ok((fault, binary(&entry.name, &file), of_binary(&file, targets)?));
+    }
+    let mut sink = targets.map(|targets| targets.reading.sink(targets.names_one(&entry.name)));
+    let mut tee = Tee::new(kind, entry.size, sink.as_mut().map(|sink| sink as &mut dyn Write));
+    let fault = fault(content.copy_to(&mut tee))?;
+    let kind = match (kind, tee.kept.filter(|_| fault.is_none())) {
+        (package::ContentKind::Script, _) => FileRole::Script,
+        (_, Some(bytes)) => archive(&bytes),
+        _ => FileRole::Data,
+    };
+    // What damaged bytes have code for is no fault of its own.
+    let code = sink.filter(|_| fault.is_none()).map(Sink::finish).unwrap_or_default();
+    Ok((fault, kind, code))
+}
+
+fn of_binary(file: &(impl ReadAt + ?Sized), targets: Option<&Targets>) -> io::Result<Code> {
+    targets.map_or_else(|| Ok(Code::default()), |_| device_code::of_binary(file))
+}

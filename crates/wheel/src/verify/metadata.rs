@@ -1,0 +1,266 @@
+//! Core metadata: fields that have to be there, and what may stand in them.
+
+use super::{Finding, Package};
+use crate::package::Metadata;
+use base::names::normalized;
+use base::source::Code;
+use base::version::Version;
+
+/// Versions of the metadata that are known, oldest first (core metadata specification).
+const VERSIONS: [(u32, u32); 8] = [(1, 0), (1, 1), (1, 2), (2, 1), (2, 2), (2, 3), (2, 4), (2, 5)];
+
+/// Fields that can be there once.
+const ONCE: [&str; 16] = [
+    "Metadata-Version",
+    "Name",
+    "Version",
+    "Summary",
+    "Description-Content-Type",
+    "Keywords",
+    "Home-page",
+    "Download-URL",
+    "Author",
+    "Author-email",
+    "Maintainer",
+    "Maintainer-email",
+    "License",
+    "License-Expression",
+    "Requires-Python",
+    "Description",
+];
+
+/// The version since which a field can be there.
+const SINCE: [(&str, (u32, u32)); 7] = [
+    ("Provides-Extra", (2, 1)),
+    ("Description-Content-Type", (2, 1)),
+    ("Dynamic", (2, 2)),
+    ("License-Expression", (2, 4)),
+    ("License-File", (2, 4)),
+    ("Import-Name", (2, 5)),
+    ("Import-Namespace", (2, 5)),
+];
+
+/// The rules for a file of core metadata.
+pub(super) struct Rules<'m>(pub &'m Metadata);
+
+fn error(what: impl Into<std::borrow::Cow<'static, str>>) -> Finding {
+    Finding::error(Code::MetadataField, what)
+}
+
+impl Rules<'_> {
+    /// What is wrong with the fields.
+    pub fn check(&self) -> Vec<Finding> {
+        let mut found = self.version();
+        found.extend(self.counts());
+        found.extend(self.license());
+        found.extend(self.values());
+        found.extend(self.requirements());
+        found
+    }
+
+    fn told_version(&self) -> Option<(u32, u32)> {
+        let (major, minor) = self.0.first("Metadata-Version")?.split_once('.')?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    }
+
+    fn version(&self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        let newest = VERSIONS[VERSIONS.len() - 1];
+        match self.told_version() {
+            Some(version) if VERSIONS.contains(&version) => {
+                let fields = SINCE
+                    .iter()
+                    .filter(|(field, since)| *since > version && self.0.first(field).is_some());
+                let (told, what) = (
+                    format!("{}.{}", version.0, version.1),
+                    "is newer than the Metadata-Version that is told",
+                );
+                // What writes these fields too early is in wide use, and installers do not mind.
+                found.extend(fields.map(|(field, _)| {
+                    Finding::warning(Code::MetadataField, format!("{field} {what}"))
+                        .because(told.clone())
+                }));
+            }
+            Some((2, minor)) if minor > newest.1 => {
+                found.push(
+                    Finding::warning(
+                        Code::MetadataField,
+                        "its Metadata-Version is newer than is known",
+                    )
+                    .because(format!("2.{minor}")),
+                );
+            }
+            _ => found.push(error("it has no Metadata-Version that is known")),
+        }
+        found
+    }
+
+    fn counts(&self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        for field in ["Name", "Version"] {
+            if self.0.first(field).is_none_or(str::is_empty) {
+                found.push(error(format!("its metadata has no {field}")));
+            }
+        }
+        let twice = ONCE.iter().filter(|field| self.0.all(field).len() > 1);
+        found.extend(twice.map(|field| error(format!("its metadata has {field} twice"))));
+        found
+    }
+
+    fn license(&self) -> Vec<Finding> {
+        if self.0.first("License-Expression").is_none() {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        if self.0.first("License").is_some() {
+            found.push(error(
+                "it has both License and License-Expression, which index servers refuse",
+            ));
+        }
+        if self.0.all("Classifier").iter().any(|classifier| classifier.starts_with("License ::")) {
+            found.push(error(
+                "it has a licence classifier beside License-Expression, which index servers refuse",
+            ));
+        }
+        found
+    }
+
+    fn values(&self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        let text = |field| self.0.first(field);
+        let invalid = |field: &str, text: &str| {
+            error(format!("its {field} is malformed")).because(format!("`{text}`"))
+        };
+        if let Some(name) =
+            text("Name").filter(|name| !name.is_empty() && normalized(name).is_none())
+        {
+            found.push(invalid("Name", name));
+        }
+        if let Some(version) = text("Version")
+            .filter(|version| !version.is_empty() && version.parse::<Version>().is_err())
+        {
+            found.push(invalid("Version", version));
+        }
+        if let Some(python) = text("Requires-Python")
+            .filter(|python| python.parse::<pep440_rs::VersionSpecifiers>().is_err())
+        {
+            found.push(invalid("Requires-Python", python));
+        }
+        if text("Summary").is_some_and(|summary| summary.contains('\n')) {
+            found.push(error("its Summary has more than one line"));
+        }
+        for extra in self.0.all("Provides-Extra") {
+            match normalized(&extra) {
+                None => found.push(invalid("Provides-Extra", &extra)),
+                Some(name) if name != extra && self.told_version() >= Some((2, 3)) => {
+                    found.push(
+                        Finding::warning(Code::MetadataField, "an extra is not normalised")
+                            .because(format!("`{extra}` is `{name}`")),
+                    );
+                }
+                Some(_) => {}
+            }
+        }
+        found
+    }
+
+    /// The field's values that are no requirements, and those for extras that are not offered.
+    fn requirements(&self) -> Vec<Finding> {
+        let (mut found, offered) = (Vec::new(), self.0.extras());
+        for requirement in self.0.requirements() {
+            let requirement = match requirement {
+                Ok(requirement) => requirement,
+                Err(text) => {
+                    let what = "a Requires-Dist is no requirement";
+                    let finding = Finding::error(Code::RequirementForm, what);
+                    found.push(finding.because(format!("`{text}`")));
+                    continue;
+                }
+            };
+            for extra in requirement.of_extras.iter().filter(|extra| !offered.contains(*extra)) {
+                found.push(Finding::error(
+                    Code::UnmetExtra,
+                    format!(
+                        "it requires something for its extra `{extra}`, which it does not offer"
+                    ),
+                ));
+            }
+        }
+        found
+    }
+
+    /// Licence texts that are named and not there.
+    pub fn license_files(&self, has: impl Fn(&str) -> bool) -> Vec<Finding> {
+        let absent = self.0.all("License-File").into_iter().filter(|file| !has(file));
+        absent
+            .map(|file| {
+                Finding::error(Code::LicenseFile, "a License-File that is not there").of(file)
+            })
+            .collect()
+    }
+
+    /// What others have to know of the package.
+    pub fn tell(&self, package: &mut Package) {
+        package.name = self.0.name().ok().map(|name| name.normalized());
+        package.version = self.0.version().ok();
+        package.requires = self.0.requirements().filter_map(Result::ok).collect();
+        package.extras = self.0.extras();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> Vec<String> {
+        let found = Rules(&Metadata::parse(text)).check();
+        found
+            .into_iter()
+            .map(|f| f.detail.map_or(f.what.to_string(), |detail| format!("{} ({detail})", f.what)))
+            .collect()
+    }
+
+    #[test]
+    fn what_is_whole_has_no_findings() {
+        assert!(said("Metadata-Version: 2.4\nName: a\nVersion: 1\nLicense-Expression: MIT\nProvides-Extra: x-y\nRequires-Dist: b; extra == 'x_y'\n").is_empty());
+        assert!(said("Metadata-Version: 1.2\nName: a\nVersion: 1\nLicense: MIT\n").is_empty());
+    }
+
+    #[test]
+    fn fields_are_held_to_what_they_are() {
+        for (text, needle) in [
+            ("Name: a\nVersion: 1\n", "no Metadata-Version"),
+            ("Metadata-Version: 2.9\nName: a\nVersion: 1\n", "newer than is known (2.9)"),
+            ("Metadata-Version: 2.1\nName: a\nVersion: 1\nDynamic: x\n", "Dynamic is newer"),
+            ("Metadata-Version: 2.1\nVersion: 1\n", "no Name"),
+            ("Metadata-Version: 2.1\nName: -\nVersion: 1\n", "its Name is malformed"),
+            ("Metadata-Version: 2.1\nName: a\nVersion: x\n", "its Version is malformed"),
+            ("Metadata-Version: 2.1\nName: a\nVersion: 1\nVersion: 2\n", "Version twice"),
+            (
+                "Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Python: 3\n",
+                "its Requires-Python is malformed",
+            ),
+            ("Metadata-Version: 2.1\nName: a\nVersion: 1\nSummary: x\n  y\n", "more than one line"),
+            ("Metadata-Version: 2.4\nName: a\nVersion: 1\nProvides-Extra: X.y\n", "`X.y` is `x-y`"),
+            (
+                "Metadata-Version: 2.4\nName: a\nVersion: 1\nLicense: x\nLicense-Expression: MIT\n",
+                "both License",
+            ),
+            (
+                "Metadata-Version: 2.4\nName: a\nVersion: 1\nClassifier: License :: OSI\nLicense-Expression: MIT\n",
+                "classifier",
+            ),
+            (
+                "Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Dist: b=1\n",
+                "no requirement (`b=1`)",
+            ),
+            (
+                "Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Dist: b; extra == 'x'\n",
+                "extra `x`",
+            ),
+        ] {
+            let said = said(text);
+            assert!(said.len() == 1 && said[0].contains(needle), "{needle:?}: {said:?}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What a wheel is called: by its file, its metadata directory, its metadata and its tags.
+
+use super::elf::FileRole;
+use super::member::Member;
+use super::{Finding, extensions};
+use crate::package::directory::DirectoryEntry;
+use crate::package::{Header, Metadata, WheelName};
+use base::names::{DistName, VariantLabel, normalized};
+use base::source::Code;
+use base::version::Version;
+use binary::policy::windows_tag;
+
+/// The names that a wheel has before anything in it is read.
+pub(super) struct Names<'w> {
+    file_name: &'w str,
+    /// `None` when the file's name is not a package's.
+    name: Option<WheelName>,
+    /// The metadata directory.
+    dist_info: &'w str,
+}
+
+impl<'w> Names<'w> {
+    pub fn new(file_name: &'w str, dist_info: &'w str) -> Self {
+        Self { file_name, name: file_name.parse().ok(), dist_info }
+    }
+
+    /// The label of the variant that it is.
+    pub fn label(&self) -> Option<&VariantLabel> {
+        self.name.as_ref()?.variant.as_ref()
+    }
+
+    /// What is wrong with the names by themselves.
+    pub fn findings(&self) -> Vec<Finding> {
+        let Some(name) = &self.name else {
+            return vec![Finding::error(
+                Code::PackageName,
+                "its file name is no wheel's: NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM[-VARIANT].whl",
+            )];
+        };
+        let mut found = Vec::new();
+        let written = name.to_string();
+        if written != self.file_name {
+            found.push(
+                Finding::warning(Code::PackageName, "its file name is not normalised")
+                    .because(format!("`{written}` is")),
+            );
+        }
+        for tag in name.tags().filter(|tag| !is_tag(tag)) {
+            found.push(
+                Finding::error(Code::TagForm, "its file name has a malformed tag").because(tag),
+            );
+        }
+        let directory =
+            self.dist_info.strip_suffix(".dist-info").and_then(|stem| stem.split_once('-'));
+        let same = directory.is_some_and(|(dist, version)| {
+            same_name(dist, &name.dist) && same_version(version, &name.version)
+        });
+        if !same {
+            found.push(
+                Finding::error(Code::NamesDisagree, "its metadata directory is another package's")
+                    .of(self.dist_info),
+            );
+        }
+        found
+    }
+
+    /// Compares with `METADATA`.
+    pub fn compare(&self, metadata: &Metadata) -> Vec<Finding> {
+        let Some(name) = &self.name else { return Vec::new() };
+        let mut found = Vec::new();
+        let said = |field| metadata.first(field);
+        if let Some(dist) = said("Name").filter(|dist| !same_name(dist, &name.dist)) {
+            found.push(
+                Finding::error(Code::NamesDisagree, "its metadata has another name")
+                    .because(format!("`{dist}`")),
+            );
+        }
+        if let Some(version) =
+            said("Version").filter(|version| !same_version(version, &name.version))
+        {
+            found.push(
+                Finding::error(Code::NamesDisagree, "its metadata has another version")
+                    .because(format!("`{version}`")),
+            );
+        }
+        found
+    }
+
+    /// Compares with `WHEEL`.
+    pub fn tags(&self, wheel: &Header) -> Vec<Finding> {
+        let mut found = version(wheel);
+        if !matches!(wheel.first("Root-Is-Purelib"), Some("true" | "false")) {
+            found.push(Finding::error(
+                Code::MetadataField,
+                "WHEEL does not say `Root-Is-Purelib: true` or `false`",
+            ));
+        }
+        let mut tags = wheel.all("Tag");
+        found.extend(
+            tags.iter()
+                .filter(|tag| !is_tag(tag))
+                .map(|tag| Finding::error(Code::TagForm, "WHEEL has a malformed tag").because(tag)),
+        );
+        let Some(name) = &self.name else { return found };
+        let mut expected: Vec<String> = name.tags().collect();
+        tags.sort();
+        expected.sort();
+        if tags != expected {
+            let detail =
+                format!("{} in WHEEL, {} in its file name", listed(&tags), listed(&expected));
+            found.push(Finding::error(Code::TagsDisagree, "its tags differ").because(detail));
+        }
+        if wheel.first("Build") != name.build.as_deref() {
+            found.push(Finding::error(
+                Code::TagsDisagree,
+                "its file name and WHEEL have different build tags",
+            ));
+        }
+        found
+    }
+
+    /// Extension modules for another Python or platform than the file's name tells.
+    pub fn extensions(&self, entries: &[DirectoryEntry]) -> Vec<Finding> {
+        let found = self.name.as_ref().map(|name| extensions::check(name, entries));
+        found.unwrap_or_default()
+    }
+
+    /// Programs and libraries for another platform than the file's name tells.
+    pub fn platform(&self, entries: &[DirectoryEntry], members: &[Member]) -> Vec<Finding> {
+        let Some(name) = &self.name else { return Vec::new() };
+        let platforms: Vec<&str> = name.platform.split('.').collect();
+        let mut found = Vec::new();
+        for (entry, member) in entries.iter().zip(members) {
+            let (kind, needs) = match &member.kind {
+                FileRole::Elf(binary) if binary.kind.is_editable() => {
+                    ("an ELF", binary.architecture())
+                }
+                FileRole::Pe(facts) => ("a PE", windows_tag(facts)),
+                _ => continue,
+            };
+            let Some(needs) = needs else { continue };
+            if !platforms.iter().any(|platform| platform.ends_with(needs)) {
+                let what = format!(
+                    "{kind} file for {needs}, which the tag `{}` does not tell",
+                    name.platform
+                );
+                found.push(Finding::error(Code::WrongPlatform, what).of(&*entry.name));
+            }
+        }
+        found
+    }
+}
+
+fn version(wheel: &Header) -> Vec<Finding> {
+    let version = wheel.first("Wheel-Version").unwrap_or_default();
+    match version.split_once('.').map(|(major, minor)| (major.parse(), minor.parse())) {
+        Some((Ok(1_u32), Ok(0_u32))) => Vec::new(),
+        Some((Ok(1), Ok(_))) => vec![Finding::warning(
+            Code::MetadataField,
+            format!("WHEEL has the newer Wheel-Version {version}"),
+        )],
+        _ => vec![
+            Finding::error(Code::MetadataField, "WHEEL has no Wheel-Version that installers know")
+                .because(format!("`{version}`")),
+        ],
+    }
+}
+
+/// Three tags of lower-case letters, digits and `_` (PEP 425).
+fn is_tag(text: &str) -> bool {
+    let fine = |tag: &str| {
+        !tag.is_empty()
+            && tag.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    };
+    let tags: Vec<&str> = text.split('-').collect();
+    tags.len() == 3 && tags.into_iter().all(fine)
+}
+
+fn listed(tags: &[String]) -> String {
+    if tags.is_empty() { "none".to_owned() } else { tags.join(" ") }
+}
+
+fn same_name(text: &str, name: &DistName) -> bool {
+    normalized(text) == Some(name.normalized())
+}
+
+fn same_version(text: &str, version: &Version) -> bool {
+    text.parse::<Version>().is_ok_and(|other| other == *version)
+}

@@ -1,0 +1,161 @@
+//! RECORD: every member, with its hash and size (binary distribution format, "The .dist-info directory").
+
+use std::io::Read;
+
+use super::Finding;
+use super::algorithm::Algorithm;
+use super::member::Member;
+use crate::package::directory::Directory;
+use crate::package::record::{NotThree, Rows};
+use crate::package::zip_file::LONGEST_RECORD;
+use base::source::Code;
+use base::text::base64_url;
+
+/// A row.
+#[derive(Debug)]
+struct Row {
+    hash: String,
+    size: String,
+}
+
+/// The rows of the members that there are.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    /// By the member's place in the archive.
+    rows: Vec<Option<Row>>,
+    /// What no member has the name of.
+    absent: Vec<String>,
+    /// Whether all of it was read.
+    whole: bool,
+    pub findings: Vec<Finding>,
+}
+
+/// What signs RECORD, and so cannot be in it.
+const SIGNATURES: [&str; 2] = ["RECORD.jws", "RECORD.p7s"];
+/// After so many rows that are wrong, the others are not read.
+const MOST_WRONG: usize = 1000;
+
+impl Record {
+    /// Reads the file, which is held in memory as far as it is about the members of `directory`. What is
+    /// no row of it is a finding. Where it cannot be unpacked, that is found when members are read.
+    pub fn read(text: impl Read, directory: &Directory) -> Self {
+        let rows = directory.entries.iter().map(|_| None).collect();
+        let mut record = Self { rows, ..Self::default() };
+        let mut all = Rows::new(text.take(LONGEST_RECORD + 1));
+        for row in all.by_ref() {
+            record.add(row, directory);
+            if record.findings.len() + record.absent.len() >= MOST_WRONG {
+                let what = "RECORD has over 1,000 rows that are wrong; the others were not read";
+                record.findings.push(Finding::error(Code::RecordForm, what));
+                return record;
+            }
+        }
+        if all.bytes() > LONGEST_RECORD {
+            let what = "RECORD is longer than 32 MiB, the limit for it";
+            record.findings.push(Finding::error(Code::RecordForm, what));
+            return record;
+        }
+        let fault = all.unreadable().map(|what| Finding::error(Code::RecordForm, what));
+        record.findings.extend(fault.map(|finding| finding.of("RECORD")));
+        record.whole = true;
+        record
+    }
+
+    fn add(&mut self, row: Result<[String; 3], NotThree>, directory: &Directory) {
+        let Ok([path, hash, size]) = row else {
+            let what = "RECORD has a row without exactly three fields";
+            return self.findings.push(Finding::error(Code::RecordForm, what));
+        };
+        match directory.find(&path).map(|index| &mut self.rows[index]) {
+            Some(place @ None) => *place = Some(Row { hash, size }),
+            Some(Some(_)) => {
+                self.findings.push(Finding::error(Code::RecordForm, "twice in RECORD").of(path));
+            }
+            None => self.absent.push(path),
+        }
+    }
+
+    fn row(&self, index: usize) -> Option<&Row> {
+        self.rows.get(index)?.as_ref()
+    }
+
+    /// By what the member at `index` is hashed: what its row says, where that is known.
+    pub fn algorithm(&self, index: usize) -> Algorithm {
+        let row = self.row(index).and_then(|row| Algorithm::of(row.hash.split_once('=')?.0));
+        row.unwrap_or_default()
+    }
+
+    /// Compares rows with members. `own` is RECORD's own name.
+    pub fn compare(&self, own: &str, directory: &Directory, members: &[Member]) -> Vec<Finding> {
+        let mut found = Vec::new();
+        for (entry, member) in directory.entries.iter().zip(members) {
+            let signature = own
+                .strip_suffix("RECORD")
+                .is_some_and(|dir| SIGNATURES.iter().any(|s| entry.name == [dir, s].concat()));
+            // Of members of one name, all have the row.
+            match directory.find(&entry.name).and_then(|index| self.row(index)) {
+                Some(row) if entry.name == own => found.extend(own_row(row).map(|f| f.of(own))),
+                Some(_) if signature => {}
+                Some(row) => {
+                    found.extend(differences(row, member).into_iter().map(|f| f.of(&*entry.name)));
+                }
+                None if signature || entry.is_directory() || !self.whole => {}
+                None => {
+                    found.push(Finding::error(Code::NotInRecord, "not in RECORD").of(&*entry.name));
+                }
+            }
+        }
+        found.extend(self.absent.iter().map(|path| {
+            Finding::error(Code::OnlyInRecord, "in RECORD, and not in the wheel").of(path)
+        }));
+        found
+    }
+}
+
+/// A file cannot have its own hash.
+fn own_row(row: &Row) -> Option<Finding> {
+    let blank = row.hash.is_empty() && row.size.is_empty();
+    (!blank).then(|| Finding::error(Code::RecordForm, "RECORD states a hash or size of itself"))
+}
+
+fn differences(row: &Row, member: &Member) -> Vec<Finding> {
+    if member.fault.is_some() {
+        // Its bytes are not what was packed, so there is nothing to compare.
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    match row.hash.split_once('=').map(|(name, digest)| (Algorithm::of(name), digest)) {
+        Some((Some(_), digest)) if digest == base64_url(&member.digest) => {}
+        Some((Some(_), _)) => {
+            found.push(Finding::error(Code::RecordHash, "RECORD has another hash"));
+        }
+        Some((None, _)) => {
+            let what = "RECORD has a hash that is malformed, or weaker than SHA-256";
+            found.push(Finding::error(Code::RecordForm, what).because(row.hash.clone()));
+        }
+        None => found.push(Finding::error(Code::RecordForm, "RECORD has no hash of it")),
+    }
+    // A size can be left out.
+    if !row.size.is_empty() && row.size.parse() != Ok(member.size) {
+        let detail = format!("{} bytes, and RECORD says {}", member.size, row.size);
+        found.push(Finding::error(Code::RecordHash, "RECORD has another size").because(detail));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longer_hashes_are_known() {
+        let row = |hash: &str| Some(Row { hash: hash.to_owned(), size: String::new() });
+        let record =
+            Record { rows: vec![row("sha512=x"), row("md5=x"), None], ..Record::default() };
+        assert_eq!(
+            [0, 1, 2, 3].map(|index| record.algorithm(index)),
+            [Algorithm::Sha512, Algorithm::Sha256, Algorithm::Sha256, Algorithm::Sha256]
+        );
+        assert_eq!(Algorithm::Sha384.hasher().output_size(), 48);
+    }
+}

@@ -1,0 +1,147 @@
+//! Findings as people are told of them: members that are at fault alike together.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::{Finding, loading, sums};
+use base::source::{Code, Problem, Problems, Severity, printable};
+
+/// How many members of one fault are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// The first few.
+    Few,
+    /// All of them.
+    All,
+}
+
+/// So many are few.
+const FEW: usize = 3;
+
+/// A problem for each fault of each file; with [`Shown::All`] one for each member at fault.
+pub fn problems<'f>(findings: impl IntoIterator<Item = &'f Finding>, shown: Shown) -> Problems {
+    let mut groups: BTreeMap<(&str, Code, &str, bool), Vec<&Finding>> = BTreeMap::new();
+    for finding in findings {
+        let warning = finding.severity != Severity::Error;
+        groups
+            .entry((&finding.file, finding.code, &finding.what, warning))
+            .or_default()
+            .push(finding);
+    }
+    let mut problems = Problems::new();
+    for ((file, code, what, warning), findings) in groups {
+        let size = if shown == Shown::All { 1 } else { findings.len() };
+        for together in findings.chunks(size) {
+            let message = format!("{}: {}", plain(file), sentence(&plain(what), together));
+            let problem = if warning {
+                Problem::warning(code, message)
+            } else {
+                Problem::error(code, message)
+            };
+            problems.push(match remedy(code, what) {
+                Some(remedy) => problem.help(remedy),
+                None => problem,
+            });
+        }
+    }
+    problems
+}
+
+/// What is wrong, with whom.
+fn sentence(what: &str, findings: &[&Finding]) -> String {
+    let mut members: Vec<String> =
+        findings.iter().filter_map(|finding| particular(finding)).collect();
+    if members.is_empty() {
+        return what.to_owned();
+    }
+    let more = members.len().saturating_sub(FEW);
+    members.truncate(FEW);
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{what}: {}{rest}", members.join(", "))
+}
+
+/// The fault that was found first, with the first of those that are at fault alike; nothing of other faults.
+pub fn first(findings: &[Finding]) -> Option<String> {
+    let one = findings.first()?;
+    let alike = |other: &&Finding| {
+        (&other.file, other.code, &other.what) == (&one.file, one.code, &one.what)
+    };
+    Some(sentence(&plain(&one.what), &findings.iter().filter(alike).collect::<Vec<_>>()))
+}
+
+/// One finding in a sentence, file first.
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", plain(&self.file), sentence(&plain(&self.what), &[self]))
+    }
+}
+
+/// No text of an archive is shown longer, in characters.
+const LONGEST: usize = 300;
+
+/// A text of an archive, in which nothing can move a terminal's cursor.
+fn plain(text: &str) -> String {
+    let shown: String = text.chars().take(LONGEST).collect();
+    let cut = if text.chars().nth(LONGEST).is_some() { "…" } else { "" };
+    format!("{}{cut}", printable(&shown))
+}
+
+fn particular(finding: &Finding) -> Option<String> {
+    match (finding.member.as_deref().map(plain), finding.detail.as_deref().map(plain)) {
+        (Some(member), Some(detail)) => Some(format!("`{member}` ({detail})")),
+        (Some(member), None) => Some(format!("`{member}`")),
+        (None, Some(detail)) => Some(detail),
+        (None, None) => None,
+    }
+}
+
+/// What to do, where that is not plain.
+fn remedy(code: Code, what: &str) -> Option<&'static str> {
+    Some(match code {
+        Code::RecordHash | Code::NotInRecord | Code::OnlyInRecord => {
+            "the wheel was changed after it was made, or made wrong: build it anew, or write RECORD anew with `python -m wheel pack`"
+        }
+        Code::BrokenMember | Code::BrokenPackage => "download or build it anew",
+        Code::SdistUnusable => "build it anew; `pip wheel --no-deps FILE` shows the whole error",
+        Code::RpathLeadsNowhere => {
+            "take the entry away in the build; if it is meant, `rockpack help manifest ignore` tells how to say so"
+        }
+        Code::ImportLeadsNowhere => {
+            "ship it, verify the package that has it too (`--with`), or list it: system-library"
+        }
+        Code::Runpath => "`rockpack elf edit --convert-rpath` turns it into DT_RPATH",
+        Code::LibraryNotFound => loading::REMEDY,
+        Code::RpathOutside => "set the rpath relative to `$ORIGIN`",
+        Code::MemberTime => "build it with SOURCE_DATE_EPOCH set",
+        Code::TwoOwners => {
+            "installing the second overwrites the first, and uninstalling one breaks the other: keep the file in one of them"
+        }
+        Code::TagsDisagree => "`python -m wheel tags` writes name, WHEEL and RECORD alike",
+        Code::MisplacedCode => {
+            "build it apart, or take it in a package for its ISA; if it is meant, `rockpack help manifest allow-isa` tells how to say so"
+        }
+        Code::NotAsPlanned => {
+            "`rockpack build --plan` makes what a plan says; after `rockpack retag` or `rockpack promote`, compare with a plan of that --platform-tag or --version"
+        }
+        Code::ChecksumList if what == sums::LOST => {
+            "fetch what is missing (a build with --remote-download-outputs minimal leaves packages in the farm's storage), or build it again; if it was removed on purpose, remove its line"
+        }
+        Code::ChecksumList => "write it anew: sha256sum *.whl *.tar.gz > SHA256SUMS",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_fault_comes_with_those_alike() {
+        let line = |line: &str| Finding::error(Code::NotAsPlanned, "it is another").because(line);
+        let mut findings: Vec<Finding> = ["- a", "+ b", "- c", "+ d", "+ e"].map(line).into();
+        findings.insert(2, Finding::error(Code::NotAsPlanned, "it has another size"));
+        assert_eq!(first(&findings).unwrap(), "it is another: - a, + b, - c and 2 more");
+        assert_eq!(first(&findings[2..3]).unwrap(), "it has another size");
+        assert_eq!(first(&[]), None);
+    }
+}

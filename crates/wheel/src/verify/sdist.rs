@@ -1,0 +1,87 @@
+//! One sdist: a gzipped tar with one directory at its top (PEP 625).
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+
+use super::metadata::Rules;
+use super::{Finding, Package};
+use crate::package::{self, Metadata, Sdist};
+use base::names::DistName;
+use base::names::Form;
+use base::source::Code;
+
+/// Reads and checks the sdist at `path`, which findings call `name`.
+///
+/// # Errors
+/// When the file cannot be read. An archive that cannot be read is a finding.
+pub fn sdist(path: &Path, name: &str) -> io::Result<Package> {
+    let mut package = Package::unread(name, Form::Sdist);
+    let file_name = path.file_name().unwrap_or_default().to_string_lossy();
+    let sdist = Sdist::read(path, |_, _| Ok(()))?;
+    let mut found: Vec<Finding> = sdist.faults.iter().cloned().map(Finding::from).collect();
+    if let Some(error) = &sdist.broken {
+        let what = "it is no gzipped tar archive, or cut short";
+        found.push(Finding::error(Code::BrokenPackage, what).because(error.to_string()));
+    } else {
+        found.extend(check(&sdist, &file_name, &mut package));
+    }
+    package.files = sdist.files.len();
+    package.size = sdist.size;
+    package.findings = found.into_iter().map(|finding| finding.within(name)).collect();
+    Ok(package)
+}
+
+fn check(sdist: &Sdist, file_name: &str, package: &mut Package) -> Vec<Finding> {
+    let mut found = Vec::from_iter(tops(sdist, file_name));
+    if sdist.times.len() > 1 {
+        let what = "its members bear different times, so that it cannot be built again as it is";
+        found.push(Finding::warning(Code::MemberTime, what));
+    }
+    let missing = |what: &'static str| Finding::error(Code::MissingMetadata, what);
+    if !sdist.has("pyproject.toml") && !sdist.has("setup.py") {
+        found.push(missing("it has neither pyproject.toml nor setup.py"));
+    }
+    match sdist.pkg_info().filter(|_| sdist.has("PKG-INFO")) {
+        Some(text) => {
+            let metadata = Metadata::parse(text);
+            let rules = Rules(&metadata);
+            found.extend(rules.check());
+            found.extend(rules.license_files(|file| sdist.has(file)));
+            rules.tell(package);
+            found.extend(names(file_name, &metadata));
+        }
+        None => found.push(missing("it has no PKG-INFO in its top directory")),
+    }
+    found
+}
+
+/// The one directory has the name of the file.
+fn tops(sdist: &Sdist, file_name: &str) -> Option<Finding> {
+    let top =
+        |path: &'_ String| path.split_once('/').map_or(String::new(), |(top, _)| top.to_owned());
+    let tops: BTreeSet<String> = sdist.files.iter().map(top).collect();
+    if tops.len() == 1 && tops.contains(&sdist.top) && file_name.ends_with(".tar.gz") {
+        return None;
+    }
+    let named = |top: String| if top.is_empty() { "files at its top".to_owned() } else { top };
+    let detail = tops.into_iter().map(named).collect::<Vec<_>>().join(", ");
+    let what = "it is not one directory with the name of the file";
+    Some(Finding::error(Code::NamesDisagree, what).because(detail))
+}
+
+/// Compares the file's name with the metadata.
+fn names(file_name: &str, metadata: &Metadata) -> Option<Finding> {
+    let (name, version): (DistName, _) = (metadata.name().ok()?, metadata.version().ok()?);
+    let expected = format!("{}-{version}.tar.gz", name.file_stem());
+    if file_name == expected {
+        return None;
+    }
+    Some(if package::sdist::is_of(file_name, &name, &version) {
+        Finding::warning(Code::PackageName, "its file name is not normalised")
+            .because(format!("`{expected}` is"))
+    } else {
+        Finding::error(Code::NamesDisagree, "its metadata is another package's")
+            .because(format!("`{}` {version}", name.normalized()))
+    })
+}

@@ -1,0 +1,41 @@
+//! Symbols of ELF files that nobody defines, though all libraries that are loaded with them are known.
+
+use super::{Finding, Package};
+use base::source::Code;
+use binary::policy::SymbolSet;
+
+/// So many symbols of a file are named.
+const NAMED: usize = 3;
+
+/// What the packages define together.
+pub(super) struct Defined<'p>(SymbolSet<'p>);
+
+impl<'p> Defined<'p> {
+    pub fn new(packages: &'p [Package]) -> Self {
+        Self(SymbolSet::new(packages.iter().flat_map(|p| &p.symbols).map(|taken| &*taken.symbols)))
+    }
+
+    /// A finding for each file of a package with symbols that nobody defines.
+    pub fn check(&self, package: &Package) -> Vec<Finding> {
+        let files = package.symbols.iter().filter_map(|taken| {
+            let missing = self.0.unresolved(&taken.symbols);
+            let what = "takes symbols that neither a package of the set defines nor the system";
+            let finding = (!missing.is_empty())
+                .then(|| Finding::error(Code::UnresolvedSymbol, what).because(named(&missing)))?;
+            Some(finding.of(&*taken.member).within(&package.file))
+        });
+        files.collect()
+    }
+}
+
+fn named(symbols: &[String]) -> String {
+    let mut text: Vec<String> =
+        symbols.iter().take(NAMED).map(|symbol| format!("`{symbol}`")).collect();
+    if symbols.len() > NAMED {
+        text.push(format!("{} more", symbols.len() - NAMED));
+    }
+    match text.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => text.concat(),
+    }
+}

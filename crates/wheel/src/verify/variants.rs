@@ -1,0 +1,195 @@
+//! Wheel variants: a wheel's label, what it says of that, and what the file beside the wheels says (PEP 825).
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use fs_err as fs;
+
+use super::{Finding, Package};
+use crate::archive::variants::{self, MEMBER, NULL, Variants};
+use base::names::VariantLabel;
+use base::regular;
+use base::source::Code;
+
+/// No file about variants is longer.
+const LONGEST: u64 = 1 << 20;
+
+/// A variant as the wheel's name and `variant.json` have it.
+#[derive(Debug)]
+pub(super) struct Told {
+    /// The last part of the file name.
+    label: VariantLabel,
+    /// What is said of it, where that can be read.
+    said: Option<Variants>,
+}
+
+/// What the two say of a wheel, and what is wrong with that.
+pub(super) fn told(
+    label: Option<&VariantLabel>,
+    text: Option<&str>,
+) -> (Option<Told>, Option<Finding>) {
+    let (label, text) = match (label, text) {
+        (None, None) => return (None, None),
+        (None, Some(_)) => {
+            let what = "it says which variant it is, and its file name has no label";
+            return (None, Some(disagree(what).of(MEMBER)));
+        }
+        (Some(label), None) => {
+            let what = format!("its metadata directory has no {MEMBER}, as every variant has");
+            let finding = Finding::error(Code::MissingMetadata, what);
+            return (Some(Told { label: label.clone(), said: None }), Some(finding));
+        }
+        (Some(label), Some(text)) => (label.clone(), text),
+    };
+    match Variants::read(text) {
+        Ok(said) => {
+            let finding = own(&label, &said).map(|finding| finding.of(MEMBER));
+            (Some(Told { label, said: Some(said) }), finding)
+        }
+        Err(error) => {
+            let what = "it does not say which variant it is in a form that installers read";
+            let finding = Finding::error(Code::VariantForm, what).of(MEMBER);
+            (Some(Told { label, said: None }), Some(finding.because(error.to_string())))
+        }
+    }
+}
+
+/// Exactly the label of the file name, with properties unless it is the one that has none.
+fn own(label: &VariantLabel, said: &Variants) -> Option<Finding> {
+    let labels: Vec<&str> = said.variants.keys().map(VariantLabel::as_str).collect();
+    if labels != [label.as_str()] {
+        let detail = format!("`{label}` in its file name, {} there", labels.join(", "));
+        return Some(disagree("its labels differ").because(detail));
+    }
+    let none = said.variants[label].as_object().is_none_or(serde_json::Map::is_empty);
+    let what = match (label.as_str() == NULL, none) {
+        (true, false) => "the label `null` is for machines without properties, and it has some",
+        (false, true) => "the variant has no properties, so that no machine can choose it",
+        _ => return None,
+    };
+    Some(disagree(what))
+}
+
+/// Compares the variants among `packages`, which lie in `directory`, with the files there that tell installers of
+/// them.
+///
+/// # Errors
+/// When the directory or a file cannot be read.
+pub fn variants_beside<'p>(
+    directory: &Path,
+    packages: impl IntoIterator<Item = &'p Package>,
+) -> io::Result<Vec<Finding>> {
+    let wheels: Vec<(&Package, &Told)> =
+        packages.into_iter().filter_map(|p| Some((p, p.variant.as_ref()?))).collect();
+    let (indexes, mut found) = read(directory)?;
+    for (package, told) in wheels {
+        let Some((name, version)) = package.name.as_ref().zip(package.version.as_ref()) else {
+            continue;
+        };
+        let finding = match (indexes.get(&(name.clone(), version.to_string())), &told.said) {
+            (None, _) => {
+                let what = "no file beside it tells installers of its variants";
+                disagree(what).because(format!("`{}`", beside(name, version.as_str())))
+            }
+            (Some(Some(index)), Some(said)) if !index.has(said) => {
+                let what = "the file beside it says something else of its variant, or nothing";
+                disagree(what).because(format!("`{}`", told.label))
+            }
+            _ => continue,
+        };
+        found.push(finding.within(&package.file));
+    }
+    Ok(found)
+}
+
+/// What a file about variants is called.
+fn beside(name: &str, version: &str) -> String {
+    match (name.parse(), version.parse()) {
+        (Ok(name), Ok(version)) => variants::file_name(&name, &version),
+        _ => String::new(),
+    }
+}
+
+/// What is said of the variants of a name and version, where it can be read.
+type Indexes = BTreeMap<(String, String), Option<Variants>>;
+
+fn read(directory: &Path) -> io::Result<(Indexes, Vec<Finding>)> {
+    let (mut indexes, mut found) = (Indexes::new(), Vec::new());
+    if !directory.is_dir() {
+        return Ok((indexes, found));
+    }
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let file = entry.file_name().to_string_lossy().into_owned();
+        let Some((name, version)) = variants::of_file_name(&file) else { continue };
+        let text = regular::read_to_string(entry.path(), LONGEST)?;
+        let said = Variants::read(&text);
+        if let Err(error) = &said {
+            let what = "installers cannot read it, and would refuse every wheel of the version";
+            let finding = Finding::error(Code::VariantForm, what).because(error.to_string());
+            found.push(finding.within(&file));
+        }
+        indexes.insert((name.normalized(), version.to_string()), said.ok());
+    }
+    Ok((indexes, found))
+}
+
+fn disagree(what: &'static str) -> Finding {
+    Finding::error(Code::VariantsDisagree, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive::variants::Provider;
+
+    fn text(label: &str, property: Option<&str>) -> String {
+        let provider = Provider { namespace: "ex", requires: "ex-gpu>=1", plugin: "ex_gpu:Plugin" };
+        let property = property.map(|value| ("ex", "arch", value));
+        Variants::new(provider).with(label.parse().unwrap(), property).text()
+    }
+
+    fn said(label: Option<&str>, text: Option<&str>) -> String {
+        let label = label.map(|label| label.parse().unwrap());
+        told(label.as_ref(), text).1.map_or_else(String::new, |f| format!("{}: {}", f.code, f.what))
+    }
+
+    #[test]
+    fn a_wheel_says_of_its_label_what_its_name_says() {
+        let (gpu1, null) = (text("gpu1", Some("gpu1")), text("null", None));
+        for (label, text, expected) in [
+            (None, None, ""),
+            (Some("gpu1"), Some(&*gpu1), ""),
+            (Some("null"), Some(&*null), ""),
+            (
+                None,
+                Some(&*gpu1),
+                "variants-disagree: it says which variant it is, and its file name has no label",
+            ),
+            (
+                Some("gpu1"),
+                None,
+                "missing-metadata: its metadata directory has no variant.json, as every variant has",
+            ),
+            (Some("gpu2"), Some(&*gpu1), "variants-disagree: its labels differ"),
+            (
+                Some("gpu1"),
+                Some(&*text("gpu1", None)),
+                "variants-disagree: the variant has no properties, so that no machine can choose it",
+            ),
+            (
+                Some("null"),
+                Some(&*text("null", Some("gpu1"))),
+                "variants-disagree: the label `null` is for machines without properties, and it has some",
+            ),
+            (
+                Some("gpu1"),
+                Some("{}"),
+                "variant-form: it does not say which variant it is in a form that installers read",
+            ),
+        ] {
+            assert_eq!(said(label, text), expected);
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! One wheel: opened, read in parts, concluded.
+
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::code::{Targets, Told};
+use super::dlls::Imports;
+use super::elf::{FileRole, Search, Taken};
+use super::member::Member;
+use super::metadata::Rules;
+use super::names::Names;
+use super::record::Record;
+use super::{Finding, Package, entry_points, layout, member, variants};
+use crate::archive::variants::MEMBER;
+use crate::package::ZipFile;
+use crate::package::directory::DirectoryEntry;
+use crate::package::entry_points::EntryPoints;
+use crate::package::wheel::site_path;
+use crate::package::{Header, Metadata, WheelFile};
+use base::names::Form;
+use base::source::Code;
+use binary::site::Linked;
+
+/// A part is at least this long, packed, unless it is the last.
+const PART: u64 = 32 << 20;
+
+/// A wheel whose directory was read.
+#[derive(Debug)]
+pub struct Wheel {
+    file: WheelFile,
+    /// What it is called in findings.
+    name: String,
+    record: Record,
+    /// With these it is told what members have code for.
+    targets: Option<Arc<Targets>>,
+}
+
+impl Wheel {
+    /// Opens the wheel at `path`, which findings call `name`. An archive that cannot be read is a finding.
+    ///
+    /// # Errors
+    /// When the file cannot be opened or read.
+    pub fn open(path: &Path, name: &str) -> io::Result<Self> {
+        let file = WheelFile::read(path)?;
+        let zip = file.zip();
+        let record = file.dist_info().and_then(|dir| zip.find(&format!("{dir}/RECORD")));
+        // A member that cannot be unpacked at all is found when it is read.
+        let record = record.and_then(|at| zip.member(&zip.entries()[at]).ok());
+        let record = record.map(|text| Record::read(text, zip.directory())).unwrap_or_default();
+        Ok(Self { file, name: name.to_owned(), record, targets: None })
+    }
+
+    /// Also reads what its members have code for: [`super::misplaced`] judges it.
+    #[must_use]
+    pub fn with_targets(mut self, targets: &Arc<Targets>) -> Self {
+        self.targets = Some(Arc::clone(targets));
+        self
+    }
+
+    /// Judges it by the name that its file will have.
+    #[must_use]
+    pub fn called(mut self, file_name: &str) -> Self {
+        self.file = self.file.called(file_name);
+        self
+    }
+
+    fn zip(&self) -> &ZipFile {
+        self.file.zip()
+    }
+
+    /// Its members in parts that can be read on any thread: how to cut depends on sizes alone.
+    pub fn parts(&self) -> Vec<Range<usize>> {
+        let (mut parts, mut start, mut bytes) = (Vec::new(), 0, 0);
+        for (index, entry) in self.zip().entries().iter().enumerate() {
+            bytes += entry.compressed;
+            if bytes >= PART || index + 1 == self.zip().entries().len() {
+                parts.push(start..index + 1);
+                (start, bytes) = (index + 1, 0);
+            }
+        }
+        parts
+    }
+
+    /// Reads the members of a part.
+    ///
+    /// # Errors
+    /// When the file cannot be read. What is wrong with a member is known of it afterwards.
+    pub fn read(&self, part: Range<usize>) -> io::Result<Vec<Member>> {
+        let entries = self.zip().entries().get(part.clone()).unwrap_or_default();
+        part.zip(entries)
+            .map(|(at, entry)| {
+                let algorithm = self.record.algorithm(at);
+                member::read(self.zip(), entry, algorithm, self.targets.as_deref())
+            })
+            .collect()
+    }
+
+    /// What there is to say when all members were read, in their order.
+    pub fn conclude(self, members: &[Member]) -> Package {
+        let mut package = Package::unread(&self.name, Form::Wheel);
+        let mut found: Vec<Finding> =
+            self.file.faults().iter().cloned().map(Finding::from).collect();
+        let entries = self.zip().entries();
+        package.files = entries.iter().filter(|entry| !entry.is_directory()).count();
+        package.size = members.iter().map(|member| member.size).sum();
+        let is_binary =
+            |member: &&Member| matches!(member.kind, FileRole::Elf(_) | FileRole::Pe(_));
+        package.binaries = members.iter().filter(is_binary).count();
+        package.searches = entries
+            .iter()
+            .zip(members)
+            .filter_map(|(entry, member)| search(entry, member))
+            .collect();
+        package.symbols = entries
+            .iter()
+            .zip(members)
+            .filter_map(|(entry, member)| symbols(entry, member))
+            .collect();
+        let loaded = entries.iter().zip(members);
+        package.linked = loaded.filter_map(|(entry, member)| linked(entry, member)).collect();
+        let both = entries.iter().zip(members);
+        package.imports = both.flat_map(|(entry, member)| imports(entry, member)).collect();
+        let archived = members.iter().flat_map(|member| &member.archived);
+        package.archived = archived.map(|file| file.path.clone()).collect();
+        package.code = self.code(members);
+        package.installed = layout::installed(entries);
+        let of_archives = members.iter().flat_map(|member| &member.archive_faults);
+        found.extend(of_archives.cloned().map(Finding::from));
+        found.extend(layout::check(entries, members, self.file.dist_info()));
+        found.extend(layout::clashes(&package.installed));
+        if let Some(dist_info) = self.file.dist_info() {
+            found.extend(self.metadata(dist_info, members, &mut package));
+        }
+        package.findings = found.into_iter().map(|finding| finding.within(&self.name)).collect();
+        package
+    }
+
+    /// The members that tell something of device code.
+    fn code(&self, members: &[Member]) -> Vec<Told> {
+        let Some(targets) = &self.targets else { return Vec::new() };
+        let mut told = Vec::new();
+        for (entry, member) in self.zip().entries().iter().zip(members) {
+            if !member.code.is_empty() || targets.names_one(&entry.name) {
+                told.push(Told { member: entry.name.clone(), code: member.code.clone() });
+            }
+            let archived = member.archived.iter();
+            let told_of = archived.filter(|f| !f.code.is_empty() || targets.names_one(&f.path));
+            told.extend(told_of.map(|f| Told { member: f.path.clone(), code: f.code.clone() }));
+        }
+        told
+    }
+
+    fn metadata(&self, dist_info: &str, members: &[Member], package: &mut Package) -> Vec<Finding> {
+        let entries = self.zip().entries();
+        let mut found = Vec::new();
+        let record = format!("{dist_info}/RECORD");
+        if self.zip().find(&record).is_some() {
+            found.extend(self.record.findings.iter().cloned());
+            found.extend(self.record.compare(&record, self.zip().directory(), members));
+        } else {
+            found.push(missing("RECORD"));
+        }
+        let wheel = self.needed("WHEEL", &mut found);
+        let has = |path: &str| self.zip().find(path).is_some();
+        let file_name = self.file.file_name();
+        let names = Names::new(&file_name, dist_info);
+        found.extend(names.findings());
+        found.extend(names.extensions(entries));
+        let variant = self.text(MEMBER, &mut found);
+        let (variant, wrong) = variants::told(names.label(), variant.as_deref());
+        package.variant = variant;
+        found.extend(wrong);
+        if let Some(text) = self.needed("METADATA", &mut found) {
+            let metadata = Metadata::parse(&text);
+            let rules = Rules(&metadata);
+            found.extend(rules.check());
+            found.extend(rules.license_files(|file| {
+                has(&format!("{dist_info}/licenses/{file}")) || has(&format!("{dist_info}/{file}"))
+            }));
+            found.extend(names.compare(&metadata));
+            rules.tell(package);
+        }
+        if let Some(text) = wheel {
+            found.extend(names.tags(&Header::parse(&text)));
+            found.extend(names.platform(entries, members));
+        }
+        let text = self.text("entry_points.txt", &mut found).unwrap_or_default();
+        let (points, file) = (EntryPoints::parse(&text), format!("{dist_info}/entry_points.txt"));
+        found.extend(points.faults.iter().cloned().map(|fault| fault.of(&*file).into()));
+        for (entry, object) in points.sound() {
+            package.entry_points += 1;
+            let script = entry_points::script(entry);
+            package.installed.extend(script.map(|path| (path, file.clone())));
+            found.extend(entry_points::check(entry, &object, &package.installed, |member| {
+                self.file.text(member).map(|(text, _)| text)
+            }));
+        }
+        found
+    }
+
+    /// A file of the metadata directory; one that is not there is a finding.
+    fn needed(&self, file: &str, found: &mut Vec<Finding>) -> Option<String> {
+        let text = self.text(file, found);
+        if text.is_none() {
+            found.push(missing(file));
+        }
+        text
+    }
+
+    /// A text of the metadata directory, if it is there; a member that is not a text is a finding.
+    fn text(&self, file: &str, found: &mut Vec<Finding>) -> Option<String> {
+        let name = format!("{}/{file}", self.file.dist_info()?);
+        let (text, fault) = self.file.text(&name)?;
+        found.extend(fault.map(Finding::from));
+        Some(text)
+    }
+}
+
+fn missing(file: &str) -> Finding {
+    Finding::error(Code::MissingMetadata, format!("its metadata directory has no {file}"))
+}
+
+fn search(entry: &DirectoryEntry, member: &Member) -> Option<Search> {
+    let FileRole::Elf(binary) = &member.kind else { return None };
+    Some(Search {
+        member: entry.name.clone(),
+        path: site_path(&entry.name).unwrap_or_default(),
+        // A loader that sees DT_RUNPATH does not look at DT_RPATH.
+        directories: binary.runpath.as_ref().or(binary.rpath.as_ref())?.clone(),
+        runpath: binary.runpath.is_some(),
+    })
+}
+
+fn symbols(entry: &DirectoryEntry, member: &Member) -> Option<Taken> {
+    let FileRole::Elf(binary) = &member.kind else { return None };
+    let symbols = Arc::clone(binary.symbols.as_ref()?);
+    Some(Taken { member: entry.name.clone(), symbols })
+}
+
+fn linked(entry: &DirectoryEntry, member: &Member) -> Option<(String, Linked)> {
+    let FileRole::Elf(binary) = &member.kind else { return None };
+    Some((entry.name.clone(), binary.linked.clone()?))
+}
+
+/// What the member imports, and what the files in it do if it is a devel archive.
+fn imports<'m>(
+    entry: &'m DirectoryEntry,
+    member: &'m Member,
+) -> impl Iterator<Item = Imports> + 'm {
+    let own = Imports { member: entry.name.clone(), libraries: member.kind.imports() };
+    let archived = member
+        .archived
+        .iter()
+        .map(|file| Imports { member: file.path.clone(), libraries: file.imports.clone() });
+    std::iter::once(own).chain(archived).filter(|imports| !imports.libraries.is_empty())
+}

@@ -1,0 +1,245 @@
+//! The published JSON Schemas are those of the types.
+//!
+//! `UPDATE_EXPECT=1 cargo test --features schema-tests schema` writes `schema/*.schema.json` anew.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use index::fetch::{FETCH_PLAN_FORMAT, FetchPlan};
+use plan::Plan;
+use plan::catalog::{CATALOG_FORMAT, LOCK_FORMAT, Origin, SavedCatalog, SavedLock};
+
+#[path = "accepted.rs"]
+mod accepted;
+
+#[test]
+fn the_published_schemas_are_those_of_the_types() {
+    published::<Plan>("plan", plan::FORMAT);
+    published::<SavedCatalog>("catalog", CATALOG_FORMAT);
+    published::<SavedLock>("lock", LOCK_FORMAT);
+    published::<FetchPlan>("fetch", FETCH_PLAN_FORMAT);
+}
+
+/// Compares the schema of `T` with `schema/{name}-{format}.schema.json`.
+fn published<T: JsonSchema>(name: &str, format: u32) {
+    let schema = schema_of::<T>(&format!("urn:rockpack:schema:{name}-{format}"));
+    assert_eq!(untold(&schema, name), Vec::<String>::new(), "each of these wants a doc comment");
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schema/{name}-{format}.schema.json"));
+    let mut text = String::new();
+    write(&schema, 0, &mut text);
+    text.push('\n');
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), schema, "nothing is lost in writing");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs_err::write(&file, &text).unwrap();
+    }
+    let published = fs_err::read_to_string(&file).unwrap_or_default();
+    assert!(
+        published == text,
+        "{} is not the schema of the type; see UPDATE_EXPECT=1 and git diff",
+        file.display()
+    );
+}
+
+fn generator() -> SchemaGenerator {
+    SchemaSettings::draft2020_12().for_serialize().into_generator()
+}
+
+/// What a value of `T` is written as: closed, told in words, with `id` as its name.
+fn schema_of<T: JsonSchema>(id: &str) -> Value {
+    let mut schema = generator().into_root_schema_for::<T>().to_value();
+    settle(&mut schema, false);
+    schema["$id"] = id.into();
+    for definition in schema["$defs"].as_object_mut().unwrap().iter_mut() {
+        give_title(definition.1, definition.0);
+    }
+    schema
+}
+
+/// Makes a schema that a type's derive gives the one to publish, with all that is below it.
+///
+/// `part` says that it is one of several whose object the schema above describes, and closes.
+fn settle(schema: &mut Value, part: bool) {
+    unlink_description(schema);
+    let Value::Object(map) = schema else { return };
+    // Of Rust's own names for numbers validators know nothing; `minimum` says what they say.
+    map.remove("format");
+    let above = map.contains_key("properties");
+    if above && !part && !map.contains_key("additionalProperties") {
+        let keyword = if map.contains_key("oneOf") {
+            "unevaluatedProperties"
+        } else {
+            "additionalProperties"
+        };
+        map.insert(keyword.to_owned(), false.into());
+    }
+    settle_properties(map);
+    for (keyword, value) in map.iter_mut() {
+        match (keyword.as_str(), value) {
+            ("$defs", Value::Object(definitions)) => {
+                for schema in definitions.values_mut() {
+                    settle(schema, false);
+                }
+            }
+            ("oneOf" | "anyOf" | "prefixItems", Value::Array(cases)) => {
+                for case in cases {
+                    settle(case, above);
+                }
+            }
+            ("items" | "additionalProperties", schema) => settle(schema, false),
+            _ => {}
+        }
+    }
+}
+
+fn settle_properties(schema: &mut Map<String, Value>) {
+    let required = schema.get("required").cloned().unwrap_or_default();
+    let optional = |name: &str| {
+        required.as_array().is_none_or(|names| names.iter().all(|known| known != name))
+    };
+    let case = schema.get("description").cloned();
+    let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
+    let only = properties.len() == 1;
+    for (name, property) in properties.iter_mut() {
+        if optional(name) {
+            drop_null(property);
+        }
+        settle(property, false);
+        give_title(property, name);
+        // An enum's case is no field: what is said of it is said of the object that is the case.
+        let says = match property.get("const") {
+            Some(tag) => Some(format!("Which case this is: always {tag} here.").into()),
+            None => case.clone().filter(|_| only),
+        };
+        if let (None, Some(says)) = (property.get("description"), says) {
+            property["description"] = says;
+        }
+    }
+}
+
+/// A field that is left out when there is nothing to say is not written as `null`.
+fn drop_null(schema: &mut Value) {
+    let null = |schema: &Value| schema.get("type").is_some_and(|kind| kind == "null");
+    if let Some(kinds) = schema.get_mut("type").and_then(Value::as_array_mut) {
+        kinds.retain(|kind| kind != "null");
+        let [only] = kinds.as_slice() else { panic!("{kinds:?} is more than one type") };
+        schema["type"] = only.clone();
+    }
+    if let Some(cases) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
+        cases.retain(|case| !null(case));
+        let [Value::Object(only)] = cases.as_slice() else {
+            panic!("{cases:?} is more than one type")
+        };
+        let only = only.clone();
+        let map = schema.as_object_mut().unwrap();
+        map.remove("anyOf");
+        map.extend(only);
+    }
+}
+
+/// A description is a doc comment without the links of rustdoc.
+fn unlink_description(schema: &mut Value) {
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        *text = words.join(" ").replace("[`", "`").replace("`]", "`");
+    }
+}
+
+/// The field's or type's name in words: `platform_tag` is titled `platform tag`.
+fn give_title(schema: &mut Value, name: &str) {
+    schema["title"] = name.replace('_', " ").into();
+}
+
+/// Every property and type below `schema` of which nothing is said.
+fn untold(schema: &Value, at: &str) -> Vec<String> {
+    let Value::Object(map) = schema else { return Vec::new() };
+    let told = |schema: &Value| schema["title"].is_string() && schema["description"].is_string();
+    let mut found = Vec::new();
+    for (keyword, value) in map {
+        for (name, below) in value.as_object().into_iter().flatten() {
+            let at = format!("{at} {keyword} {name}");
+            if matches!(keyword.as_str(), "properties" | "$defs") && !told(below) {
+                found.push(at.clone());
+            }
+            found.extend(untold(below, &at));
+        }
+        for case in value.as_array().into_iter().flatten() {
+            if keyword == "oneOf" && !case["description"].is_string() {
+                found.push(format!("{at} {keyword}"));
+            }
+            found.extend(untold(case, at));
+        }
+    }
+    found
+}
+
+/// Keywords in the order in which people read them; all others come after, by name.
+const ORDER: [&str; 12] = [
+    "$schema",
+    "$id",
+    "title",
+    "description",
+    "type",
+    "const",
+    "pattern",
+    "minimum",
+    "$ref",
+    "properties",
+    "required",
+    "oneOf",
+];
+
+fn write(value: &Value, depth: usize, out: &mut String) {
+    let rank = |key: &str| {
+        ORDER
+            .iter()
+            .position(|known| *known == key)
+            .unwrap_or(ORDER.len() + usize::from(key == "$defs"))
+    };
+    match value {
+        Value::Object(map) => {
+            let mut fields: Vec<(&String, &Value)> = map.iter().collect();
+            fields.sort_by_key(|(key, _)| rank(key));
+            block(out, depth, ['{', '}'], &fields, |(key, value), out| {
+                let _ = write!(out, "{}: ", json!(key));
+                write(value, depth + 1, out);
+            });
+        }
+        Value::Array(items) if items.iter().any(Value::is_object) => {
+            block(out, depth, ['[', ']'], items, |item, out| write(item, depth + 1, out));
+        }
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(Value::to_string).collect();
+            let _ = write!(out, "[{}]", items.join(", "));
+        }
+        other => out.push_str(&other.to_string()),
+    }
+}
+
+fn block<T>(
+    out: &mut String,
+    depth: usize,
+    [open, close]: [char; 2],
+    items: &[T],
+    mut each: impl FnMut(&T, &mut String),
+) {
+    out.push(open);
+    for (index, item) in items.iter().enumerate() {
+        out.push_str(if index == 0 { "\n" } else { ",\n" });
+        out.push_str(&"  ".repeat(depth + 1));
+        each(item, out);
+    }
+    let _ = write!(out, "\n{}{close}", "  ".repeat(depth));
+}
+
+/// The generator misses no property of which nothing is said.
+#[test]
+fn what_is_not_told_is_found() {
+    let mut bare = schema_of::<Origin>("urn:test");
+    bare["properties"]["path"]["description"] = Value::Null;
+    assert_eq!(untold(&bare, "origin"), ["origin properties path"]);
+}
