@@ -273,7 +273,10 @@ fn wheels_of_the_sources_pass_the_gate() {
     let told = said(&output);
     assert!(told.contains("writable for everyone: `demo/data.txt` (mode 0666)"), "{told}");
     assert!(told.contains("`--allow member-mode` lets it through"), "{told}");
-    assert!(fs::read(&kept).map_or(true, |there| there == sound), "it was placed");
+    assert_eq!(fs::read(&kept).ok(), Some(sound.clone()), "the last good wheel has to stay");
+    assert_eq!(self::packages(&dir.join("out")), [kept.clone()]);
+    let log = fs::read_to_string(dir.join("out/logs/demo.log")).unwrap();
+    assert!(log.contains("writable for everyone: `demo/data.txt` (mode 0666)"), "{log}");
     let output = run(dir, &build, &[Code::MemberMode]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(said(&output).contains("let through: --allow member-mode"), "{}", said(&output));

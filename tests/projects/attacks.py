@@ -8,7 +8,7 @@ import shutil
 import socket
 import struct
 
-from scenes import FIXTURES, digests, unwrapped, wheels
+from scenes import FIXTURES, WHOLE_WHEEL, digests, unwrapped, wheels
 
 ATTACK = FIXTURES.parent / "attack"
 
@@ -76,6 +76,7 @@ def attacked(scene, dest, files, env):
     """Run the attack on these files; return how rockpack ended, and the lines of the project's log."""
     sources, targets = scene.work / "attack sources", scene.work / "attacked.json"
     shutil.copytree(ATTACK, sources / "attack")
+    shutil.copy(WHOLE_WHEEL, sources / "attack")
     with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as abstract:
         name = f"rockpack-attacks-{os.getpid()}"
         abstract.bind("\0" + name)

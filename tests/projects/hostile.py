@@ -10,25 +10,13 @@ from pathlib import Path
 
 import attacks
 from process import run
-from scenes import unwrapped, wheels
+from scenes import WHOLE_WHEEL, digests, unwrapped, wheels
 
 # A build backend of the project's own, which needs nothing from an index.
 BACKEND = '''# SPDX-License-Identifier: MIT
-import base64, hashlib, os, signal, subprocess, sys, time, zipfile
+import os, signal, subprocess, sys
 from pathlib import Path
-
-def wheel(directory, name):
-    info = f"{name}-1.dist-info"
-    files = {f"{info}/METADATA": f"Metadata-Version: 2.1\\nName: {name}\\nVersion: 1\\n",
-             f"{info}/WHEEL": "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"}
-    def row(path, text):
-        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode().rstrip("=")
-        return f"{path},sha256={digest},{len(text.encode())}\\n"
-    files[f"{info}/RECORD"] = "".join(row(*file) for file in files.items()) + f"{info}/RECORD,,\\n"
-    with zipfile.ZipFile(Path(directory, f"{name}-1-py3-none-any.whl"), "w") as archive:
-        for path, text in files.items():
-            archive.writestr(path, text)
-    return f"{name}-1-py3-none-any.whl"
+from whole_wheel import write as wheel
 
 def build_wheel(directory, config_settings=None, metadata_directory=None):
     %s
@@ -80,9 +68,49 @@ def all_of_them(scene):
     left = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
     scene.check("no working directory is left of them", f"{left}" if left else None)
     attacks.all_of_them(scene)
+    refused(scene)
     outside(scene)
     full_disk(scene)
     full_file_system(scene)
+
+
+def refused(scene):
+    """Build a sound wheel, then one that verify refuses, then the same with its code allowed."""
+    sources, dest = scene.work / "refused", scene.work / "refused out"
+    sound = "return wheel(directory, 'example_refused')"
+    unsound = "return wheel(directory, 'example_refused', unlisted={'example_one.py': '', 'example_two.py': ''})"
+    name, file = "example-refused", "example_refused-1-py3-none-any.whl"
+    nodes = f'python-project "{name}" {{ source "{name}"; }}\n'
+
+    def build(body, *options):
+        write(sources, {name: body})
+        return scene.build(dest, nodes, "--only", name, *options, sources=sources)
+
+    scene.check("a sound wheel is placed", build(sound).problem or (None if wheels(dest) == [file] else f"{wheels(dest)}"))
+    before = digests(dest / "dist", "*.whl")
+    done = build(unsound)
+    said, findings = unwrapped(done.err), [f"{file}: not in RECORD: `{member}.py`" for member in ("example_one", "example_two")]
+    told = ("`example-refused` could not be built", findings[0], "(and 1 more finding)", "`--allow not-in-record` lets it through with a warning")
+    absent = [words for words in told if words not in said]
+    scene.check("one that verify refuses fails its project", f"{absent} not in {done.err}" if absent or done.status != 1 else None)
+    log = (dest / "logs/example-refused.log").read_text(encoding="utf-8").splitlines()
+    scene.check("its log has every finding", None if all(finding in log for finding in findings) else f"{log[-8:]}")
+    scene.check("the last good wheel stays, with its bytes", None if before and digests(dest / "dist", "*.whl") == before else f"{wheels(dest)}")
+    listed = file in (dest / "dist/SHA256SUMS").read_text(encoding="utf-8")
+    told = listed and f"kept dist/{file}, built" in done.out
+    scene.check("it stays listed, and that it was kept is said", None if told else f"{done.out}{done.err}")
+    left = [path.name for path in dest.iterdir() if path.name not in ("dist", "logs", "kept")]
+    scene.check("the refused wheel is nowhere", f"{left}" if left else None)
+    done = build(unsound, "--allow", "member-mode")
+    same = digests(dest / "dist", "*.whl") == before
+    scene.check("another code does not let it through", None if done.status == 1 and same else f"{done.ending}: {done.err}")
+    done = build(unsound, "--allow", "not-in-record")
+    said = unwrapped(done.err)
+    told = ("not in RECORD: `example_one.py`, `example_two.py`", "let through: --allow not-in-record")
+    absent = [words for words in told if words not in said]
+    scene.check("its code does, with a warning", done.problem or (f"{absent} not in {done.err}" if absent else None))
+    after = digests(dest / "dist", "*.whl")
+    scene.check("and it replaces the other", None if list(after) == [file] and after != before else f"{after}")
 
 
 def outside(scene):
@@ -118,6 +146,7 @@ def write(sources, bodies):
         project = sources / name
         project.mkdir(parents=True, exist_ok=True)
         (project / "backend.py").write_text(BACKEND % body, encoding="utf-8")
+        shutil.copy(WHOLE_WHEEL, project)
         (project / "pyproject.toml").write_text('[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n', encoding="utf-8")
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What is built, and what has to come of it."""
 
-import base64
 import hashlib
 import os
 import shutil
@@ -9,12 +8,15 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import whole_wheel
 from fetch import machine
 from process import run
 from report import Report
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 FIXTURES = REPOSITORY / "tests/fixtures/projects"
+# A module that the build backends of tests import.
+WHOLE_WHEEL = Path(whole_wheel.__file__)
 STACK = ["example_wave-1.2.0-cp", "example_wave_cython-2.0.1-cp", "example_wave_tools-0.3-py3-none-any"]
 
 
@@ -68,25 +70,10 @@ def digests(directory, pattern="**/*"):
     return {str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def row(path, text):
-    """Return the row of a file in RECORD."""
-    digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode().rstrip("=")
-    return f"{path},sha256={digest},{len(text.encode())}\n"
-
-
 def decoy(directory, name, version, text=""):
     """Write a wheel that holds nothing but a module."""
     directory.mkdir(parents=True, exist_ok=True)
-    info = f"{name}-{version}.dist-info"
-    members = {
-        f"{name}.py": text,
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: {version}\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    members[f"{info}/RECORD"] = "".join(map(row, members, members.values())) + f"{info}/RECORD,,\n"
-    with zipfile.ZipFile(directory / f"{name}-{version}-py3-none-any.whl", "w") as archive:
-        for member, content in members.items():
-            archive.writestr(member, content)
+    whole_wheel.write(directory, name, version, {f"{name}.py": text})
 
 
 def lines_with(text, *wanted):
