@@ -228,7 +228,8 @@ fn device_wheels_say_where_their_files_go_in_an_expanded_tree() {
         "{\"isa\":\"gfx942\",\"links\":[\
          {\"relpath\":\".kpack/b.kpack\",\"target\":\"../../_x_libs/.kpack/b.kpack\"},\
          {\"relpath\":\"lib/k\",\"target\":\"../../_x_libs/lib/k\"},\
-         {\"relpath\":\"lib/k.co\",\"target\":\"../../_x_libs/lib/k.co\"}],\"version\":\"1.0\"}\n"
+         {\"relpath\":\"lib/k.co\",\"target\":\"../../_x_libs/lib/k.co\"},\
+         {\"relpath\":\".x_device_gfx942\",\"target\":\"../_x_libs/.x_device_gfx942\"}],\"version\":\"1.0\"}\n"
     );
     assert!(
         archived(&plan, "x-devel").iter().all(|l| !l.contains("k.co")),

@@ -111,6 +111,9 @@ def refused(scene):
     scene.check("its code does, with a warning", done.problem or (f"{absent} not in {done.err}" if absent else None))
     after = digests(dest / "dist", "*.whl")
     scene.check("and it replaces the other", None if list(after) == [file] and after != before else f"{after}")
+    done = build(unsound)
+    refused_again = done.status == 1 and "not in RECORD" in unwrapped(done.err)
+    scene.check("without its code it is refused again, though nothing changed", None if refused_again else f"{done.ending}: {done.err}")
 
 
 def outside(scene):

@@ -179,6 +179,9 @@ impl<'a> Builder<'a> {
         let fail = |e: io::Error| Failure { reason: with_causes(&e), tail: Vec::new() };
         let into = self.stage.path(&path("dist").map_err(fail)?);
         let wheels = kept.take(self.stage.dest(), &into).map_err(fail)?;
+        // An earlier build may have let findings through that this one does not.
+        let passed = self.gate.check(wheels.iter().map(PathBuf::as_path));
+        passed.map_err(|e| Failure { reason: with_causes(&e), tail: Vec::new() })?;
         (self.report)(Happened::Kept(project.name.to_string()));
         if let Some(inputs) = kept.inputs() {
             self.know(&project.name, inputs.clone());

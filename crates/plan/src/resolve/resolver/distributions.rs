@@ -41,8 +41,8 @@ impl<'a> Resolver<'a> {
         ));
         absent.sort_by(|a, b| a.path.cmp(&b.path));
         if dist.is_overlay() {
-            placed.extend(self.device_links(filled, &placed));
             placed.extend(overlay_marker(dist));
+            placed.extend(self.device_links(filled, &placed));
         } else {
             placed.extend(platform_marker(dist));
         }
