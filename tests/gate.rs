@@ -274,7 +274,7 @@ fn wheels_of_the_sources_pass_the_gate() {
     assert!(told.contains("writable for everyone: `demo/data.txt` (mode 0666)"), "{told}");
     assert!(told.contains("`--allow member-mode` lets it through"), "{told}");
     assert_eq!(fs::read(&kept).ok(), Some(sound.clone()), "the last good wheel has to stay");
-    assert_eq!(self::packages(&dir.join("out")), [kept.clone()]);
+    assert_eq!(self::packages(&dir.join("out")), std::slice::from_ref(&kept));
     let log = fs::read_to_string(dir.join("out/logs/demo.log")).unwrap();
     assert!(log.contains("writable for everyone: `demo/data.txt` (mode 0666)"), "{log}");
     let output = run(dir, &build, &[Code::MemberMode]);
