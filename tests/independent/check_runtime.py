@@ -8,7 +8,7 @@ import elf
 import elf_compare
 import rpath
 from rules import (COPY, DEVEL_LINKS, FORWARD, INIT, LINKED_ELF, STUB, devel_member,
-                   renamed_paths)
+                   link_up, marker, renamed_paths)
 from wheels import Record, mapped, member_faults, mode_of, open_members, open_wheel
 
 STUB_LIMIT = 8192
@@ -117,6 +117,8 @@ class RuntimeCheck:
                                         package.own[path])
             if form == "link":
                 wanted[path] = target
+        path = marker(package)
+        wanted[path] = link_up(path, f"{package.platform_dir}/{path}")
         found = {link["relpath"]: link["target"] for link in document["links"]}
         if "version" not in document:
             yield "has no version"

@@ -100,6 +100,11 @@ def link_item(view, entry):
     return Item(entry.path, COPY, found)
 
 
+def marker(package):
+    """Returns the path of the file that a device wheel alone has at the top of its platform directory."""
+    return "." + package.distribution.replace("-", "_").lower()
+
+
 def fill_runtime(package, earlier):
     """Sets the items of a runtime package; `earlier` are those it may start programs of."""
     for path, entry in sorted(package.own.items()):
@@ -119,8 +124,7 @@ def fill_runtime(package, earlier):
         package.items[path] = Item(path, DEVEL_LINKS)
         # pip removes emptied directories only below one that it removes a file from, so each
         # device wheel has a file of its own at the top (defect 24: nothing is left behind).
-        path = "." + package.distribution.replace("-", "_").lower()
-        package.items[path] = Item(path, INIT)
+        package.items[marker(package)] = Item(marker(package), INIT)
 
 
 def wanted_alias(package, entry):

@@ -68,7 +68,7 @@ def item_bytes(package, item):
         return shared_object(soname=name, needed=[item.entry.elf.soname], rpath="$ORIGIN")
     if item.form == rules.DEVEL_LINKS:
         links = [{"relpath": path, "target": rules.link_up(path, f"{package.platform_dir}/{path}")}
-                 for path in package.own if package.own[path].form == "file"]
+                 for path in [*(path for path in package.own if package.own[path].form == "file"), rules.marker(package)]]
         return json.dumps({"version": 1, "links": links}).encode()
     return item.entry.source.read_bytes() if item.entry else b""
 

@@ -451,6 +451,6 @@ fn a_store_records_its_stream_and_takes_no_other() {
         }
         assert_eq!(run(&prune, &["--stream", "nightly"]).0, Some(0));
         assert_eq!(run(&publish, &["--stream", "nightly"]).0, Some(0));
-        assert_eq!(run(&publish, &["--stream", "weekly"]).0, Some(2), "no stream of packages.kdl");
+        assert_eq!(run(&publish, &["--stream", "monthly"]).0, Some(2), "no stream of packages.kdl");
     }
 }
