@@ -121,7 +121,7 @@ fn artifacts_have_the_bytes_of_sparse_files_in_every_form() {
     }
 }
 
-/// A file with two holes; `None` on a file system that has none.
+/// A file with two holes; `None` if the file system stores no holes.
 fn with_holes(path: &Path) -> Option<Vec<u8>> {
     use std::os::unix::fs::{FileExt, MetadataExt};
     let (file, mut bytes) = (fs_err::File::create(path).unwrap(), vec![0; 9 << 20]);

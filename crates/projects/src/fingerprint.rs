@@ -8,7 +8,7 @@ use wheel::archive::checksum;
 pub struct Fingerprint(Sha256);
 
 impl Fingerprint {
-    /// Begins with what the hash is of.
+    /// Starts a hash over values of one kind, which `of` names.
     pub fn new(of: &str) -> Self {
         let mut hash = Self(Sha256::new());
         hash.add(of);

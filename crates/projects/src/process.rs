@@ -55,7 +55,7 @@ pub struct Run<'a> {
     pub directory: &'a Path,
     /// All variables that it sees.
     pub environment: &'a BTreeMap<String, OsString>,
-    /// What it is held to; it may do all that its user may, where there are none.
+    /// Its limits; without them it may do all that its user may.
     pub limits: Option<&'a Limits>,
 }
 

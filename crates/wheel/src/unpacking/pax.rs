@@ -55,7 +55,7 @@ impl PaxRecords {
     /// The value of a key as a number.
     ///
     /// # Errors
-    /// When it is none.
+    /// Fails if the value is no number.
     pub fn number(&self, key: &str) -> io::Result<Option<u64>> {
         let name = key.rsplit('.').next().unwrap_or(key);
         self.get(key.as_bytes()).map(|value| number(name, value)).transpose()

@@ -46,7 +46,7 @@ impl Sparse {
     /// Reads the records of a member; nothing if it is no sparse file.
     ///
     /// # Errors
-    /// When they are none of the three forms.
+    /// Fails if the records have none of the three forms.
     pub fn of(records: &PaxRecords) -> io::Result<Option<Self>> {
         if !records.has(PREFIX.as_bytes()) {
             return Ok(None);

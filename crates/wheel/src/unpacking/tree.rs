@@ -18,7 +18,7 @@ pub struct Tree {
 #[derive(Debug)]
 enum Node {
     Directory,
-    /// A directory that is no member itself.
+    /// A directory that no member declares.
     Implied,
     File,
     Link(Box<str>),
