@@ -1,12 +1,12 @@
-//! The model of a shared cache: what the documentation shows is what it computes.
+//! The model of a shared cache: its README shows its output.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
 use super::expected;
 
-const CHAPTER: &str = "docs/shared-cache.md";
-const INPUTS: &str = "docs/shared-cache-model.tsv";
+const CHAPTER: &str = "tests/remote/README.md";
+const INPUTS: &str = "tests/remote/model.tsv";
 const BEGIN: &str = "```text\n$ tests/remote/model\n";
 
 fn file(path: &str) -> std::path::PathBuf {
@@ -37,9 +37,9 @@ fn column<'t>(table: &'t str, name: &str) -> Vec<&'t str> {
 }
 
 #[test]
-fn the_chapter_has_what_the_model_prints() {
+fn the_readme_has_the_output_of_the_model() {
     let chapter = fs_err::read_to_string(file(CHAPTER)).unwrap();
-    let begin = chapter.find(BEGIN).expect("the chapter shows the table") + BEGIN.len();
+    let begin = chapter.find(BEGIN).expect("the page shows the table") + BEGIN.len();
     let end = begin + chapter[begin..].find("```").unwrap();
     let found = format!("{}{}{}", &chapter[..begin], table(&[]), &chapter[end..]);
     expected::compare(CHAPTER, &found);
