@@ -118,6 +118,13 @@ def _add_init(parser: argparse.ArgumentParser) -> None:
     how = parser.add_mutually_exclusive_group()
     how.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
     how.add_argument("-v", "--verbose", action="store_true", help="say what is done")
+    parser.add_argument(
+        "--symlinks",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="make libraries of the tree symbolic links, for container images, whose layers copy"
+        " hard links [default: as the tree has them, hard links in a new one]",
+    )
     parser.set_defaults(run=_init)
 
 
@@ -285,7 +292,7 @@ def _init(arguments: argparse.Namespace) -> int:
 
     if arguments.verbose:
         os.environ["ROCM_SDK_VERBOSE"] = "1"
-    root = _devel.ensure(quiet=arguments.quiet, thorough=True)
+    root = _devel.ensure(quiet=arguments.quiet, thorough=True, symlinks=arguments.symlinks)
     if not arguments.quiet:
         warn(f"the devel tree is {root}")
     return 0
