@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import lzma
 import os
 import shutil
@@ -226,9 +227,7 @@ class Devel(unittest.TestCase):
         if "out of reach" in done.stderr:
             self.skipTest(f"another user cannot reach {self.site}")
         said = done.stdout
-        self.assertIn(
-            f"cannot expand rocm-sdk-devel in {self.site}: [Errno 13]", said, done.stderr
-        )
+        self.assertIn(f"cannot expand rocm-sdk-devel in {self.site}: [Errno 13]", said, done.stderr)
         self.assertIn("as a user who may write there", said)
         self.assertEqual(self.tree_rows(), [])
 
@@ -344,6 +343,67 @@ class Devel(unittest.TestCase):
         (self.root / "include/hip/hip_runtime.h").unlink()
         self.init()
         self.assertEqual(self.layout.files(TREE), EXPECTED)
+
+    # ------------------------------------------------------------------- images
+
+    def copied(self, *options: str) -> support.Layout:
+        """Return the layout that `cp` makes of this one."""
+        other = support.Layout(self)
+        shutil.rmtree(other.site)
+        subprocess.run(["cp", *options, str(self.site), str(other.site)], check=True)
+        return other
+
+    def doctor(self, layout: support.Layout) -> list[str]:
+        layout.install(support.device("gfx942"))
+        found = json.loads(layout.sdk("doctor", "--json", ROCM_SDK_TARGET_FAMILY="gfx942").stdout)
+        return [one["code"] for one in found["findings"] if one["code"] != "devel-incomplete"]
+
+    def test_copies_of_hard_links_are_found_and_mended(self) -> None:
+        self.init()
+        self.assertEqual(self.doctor(self.copied("-a")), [])
+        other = self.copied("-r")
+        self.assertEqual(self.doctor(other), ["devel-separated"])
+        self.assertEqual(other.sdk("init").returncode, 0)
+        self.assertEqual(self.doctor(other), [])
+        for name in ("libhiprtc.so", "libhiprtc.so.7"):
+            library = other.site / TREE / "lib" / name
+            self.assertTrue(library.samefile(other.site / "_rocm_sdk_core/lib/libhiprtc.so.7"))
+        other.check_hashes("rocm-sdk-devel")
+
+    def test_symbolic_links_survive_every_copy(self) -> None:
+        self.init("--symlinks")
+        for options in (["-a"], ["-r"]):
+            other = self.copied(*options)
+            self.assertEqual(self.doctor(other), [])
+            self.assertEqual(
+                os.readlink(other.site / TREE / "lib/libhipblas.so"),
+                "../../_rocm_sdk_libraries/lib/libhipblas.so.3",
+            )
+            self.assertFalse((other.site / TREE / "bin/hipcc").is_symlink())
+            other.check_hashes("rocm-sdk-devel")
+        self.init()
+        self.assertTrue((self.root / "lib/libhiprtc.so").is_symlink(), "the tree keeps its links")
+        rows = self.recorded("rocm-sdk-libraries")
+        self.assertIn(f"{TREE}/lib/libhipblas.so", rows)
+        self.init("--no-symlinks")
+        self.assertFalse((self.root / "lib/libhiprtc.so").is_symlink())
+        self.assertTrue(self.same("lib/libhiprtc.so", "_rocm_sdk_core/lib/libhiprtc.so.7"))
+        self.layout.check_hashes("rocm-sdk-devel")
+        self.assertNotIn(f"{TREE}/lib/libhipblas.so", self.recorded("rocm-sdk-libraries"))
+
+    def test_libraries_that_come_later_get_links_of_the_same_kind(self) -> None:
+        for option in ("--symlinks", "--no-symlinks"):
+            with self.subTest(option):
+                layout = support.Layout(self, support.core(), support.devel())
+                self.assertEqual(layout.sdk("init", "--quiet", option).returncode, 0)
+                layout.install(support.libraries())
+                self.assertEqual(layout.sdk("init", "--quiet").returncode, 0)
+                library = layout.site / TREE / "lib/libhipblas.so.3"
+                self.assertEqual(library.is_symlink(), option == "--symlinks")
+                self.assertTrue(
+                    library.samefile(layout.site / "_rocm_sdk_libraries/lib/libhipblas.so.3")
+                )
+                layout.check_hashes("rocm-sdk-devel")
 
     # ------------------------------------------------------------------- device packages
 

@@ -112,6 +112,41 @@ class Report(Case):
         self.assertEqual(lines[-1], "3 errors, 1 warning")
 
 
+class SecondCopies(Case):
+    """Libraries under the names of the packages' in other places."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.layout.install(support.device("gfx942"))
+        self.ours = f"{self.site}/_rocm_sdk_core/lib/libhiprtc.so.7"
+
+    def test_a_directory_of_ld_library_path(self) -> None:
+        other = self.layout.top / "rocm"
+        other.mkdir()
+        shutil.copy(self.ours, other / "libhiprtc.so.7")
+        found = self.findings(
+            0, ROCM_SDK_TARGET_FAMILY="gfx942", LD_LIBRARY_PATH=f"/nowhere:{other}"
+        )
+        subject, message, remedy = found["library-shadowed"]
+        self.assertEqual(subject, str(other))
+        self.assertIn(f"{other}/libhiprtc.so.7, here {self.ours}", message)
+        self.assertEqual(remedy, f"take {other} out of LD_LIBRARY_PATH")
+
+    def test_the_packages_own_directory_is_no_second_copy(self) -> None:
+        own = str(self.site / "_rocm_sdk_core" / "lib")
+        found = self.findings(0, ROCM_SDK_TARGET_FAMILY="gfx942", LD_LIBRARY_PATH=own)
+        self.assertNotIn("library-shadowed", found)
+
+    def test_a_wheel_with_a_rocm_of_its_own(self) -> None:
+        torch = support.Wheel("torch", "torch", "torch", "_torch")
+        torch.files["torch/lib/libhiprtc.so.7"] = b"other"
+        self.layout.install(torch)
+        subject, message, remedy = self.findings(0, ROCM_SDK_TARGET_FAMILY="gfx942")["other-sdk"]
+        self.assertEqual(subject, "torch")
+        self.assertIn(f"{self.site}/torch/lib/libhiprtc.so.7, here {self.ours}", message)
+        self.assertEqual(remedy, "install a build of torch that requires rocm")
+
+
 class Packages(Case):
     gfx942 = {"ROCM_SDK_TARGET_FAMILY": "gfx942"}  # noqa: RUF012
 

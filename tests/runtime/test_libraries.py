@@ -169,6 +169,18 @@ class RealLibraries(unittest.TestCase):
         said = self.layout.code(f"import os; os.chdir({str(self.layout.top)!r})\n{code}")
         self.assertEqual(said, "True ['hiprtc']\n['hiprtc', 'hipblas']")
 
+    def test_a_second_copy_in_the_process_is_a_warning_that_names_both_files(self) -> None:
+        other = compiled.library(self.layout.top / "rocm" / "libhiprtc.so.7")
+        load = f"import ctypes, warnings, rocm_sdk; ctypes.CDLL({str(other)!r})\n"
+        catch = "with warnings.catch_warnings(record=True) as seen:\n    warnings.simplefilter('always')\n"
+        for call in ("preload_libraries('hiprtc')", "initialize_process()"):
+            twice = f"{load}{catch}    rocm_sdk.{call}; rocm_sdk.{call}\nprint(*(one.message for one in seen), sep='\\n')"
+            said = self.layout.code(twice).splitlines()
+            self.assertEqual(len(said), 1, said)
+            self.assertTrue(said[0].startswith(f"{other} was loaded before {self.hiprtc}: "), said)
+        own = f"import ctypes, rocm_sdk; ctypes.CDLL({str(self.hiprtc)!r}); rocm_sdk.initialize_process()"
+        self.assertEqual(self.layout.code(own), "")
+
     def test_nothing_is_asked_for(self) -> None:
         code = "import rocm_sdk; rocm_sdk.preload_libraries(); print(rocm_sdk.find_libraries())"
         self.assertEqual(self.layout.code(code), "[]")
@@ -219,8 +231,9 @@ class Import(unittest.TestCase):
         code = (
             "import inspect, rocm_sdk\n"
             "public = [n for n in vars(rocm_sdk) if not n.startswith('_')]\n"
-            "print(sorted(rocm_sdk.__all__), sorted(set(public) - {'annotations', 'TYPE_CHECKING'}))\n"
-            "for name in ('find_libraries', 'preload_libraries', 'initialize_process'):\n"
+            "print(*sorted(set(public) - {'annotations', 'TYPE_CHECKING'}))\n"
+            "print(*sorted(set(rocm_sdk.__all__) - set(public)))\n"
+            "for name in sorted(set(public) & set(rocm_sdk.__all__)):\n"
             "    function = getattr(rocm_sdk, name)\n"
             "    print(name, len(inspect.getdoc(function)) > 80, inspect.signature(function))\n"
         )
@@ -228,14 +241,22 @@ class Import(unittest.TestCase):
 
 
 PUBLIC = [
-    "['__version__', 'find_libraries', 'initialize_process', 'preload_libraries'] "
-    "['find_libraries', 'initialize_process', 'preload_libraries']",
+    "driver find_bitcode_library find_header_directory find_libraries find_library find_program "
+    "find_static_library initialize_process preload_libraries root",
+    "Driver Found NotFoundError __version__",
+    "driver True () -> 'Driver'",
+    "find_bitcode_library True (name: 'str') -> 'Found'",
+    "find_header_directory True (name: 'str') -> 'Found'",
     "find_libraries True (*shortnames: 'str') -> 'list[Path]'",
-    "preload_libraries True (*shortnames: 'str', rtld_global: 'bool' = True) -> 'None'",
+    "find_library True (name: 'str') -> 'Found'",
+    "find_program True (name: 'str') -> 'Found'",
+    "find_static_library True (name: 'str') -> 'Found'",
     "initialize_process True (*, preload_shortnames: 'Iterable[str] | None' = None, "
     "rtld_global: 'bool' = True, env_override: 'bool' = True, "
     "check_version: 'str | re.Pattern[str] | None' = None, "
     "fail_on_version_mismatch: 'bool' = False, **unknown: 'object') -> 'None'",
+    "preload_libraries True (*shortnames: 'str', rtld_global: 'bool' = True) -> 'None'",
+    "root True (*, require_devel: 'bool' = False) -> 'Path'",
 ]
 
 
@@ -315,7 +336,11 @@ class Process(unittest.TestCase):
         ):
             self.assertEqual(layout.code(code, **nothing), "")
         whole = support.Layout(
-            self, support.core(), support.libraries(), support.device("gfx1100"), support.device("gfx942")
+            self,
+            support.core(),
+            support.libraries(),
+            support.device("gfx1100"),
+            support.device("gfx942"),
         )
         self.assertEqual(whole.code(code, ROCM_SDK_KFD_NODES=nodes), "")
         without = support.Layout(self, support.core())

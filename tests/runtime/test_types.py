@@ -20,6 +20,14 @@ paths: list[Path] = rocm_sdk.find_libraries("hiprtc")
 rocm_sdk.preload_libraries("hiprtc", rtld_global=False)
 rocm_sdk.initialize_process(preload_shortnames=("a",), check_version=re.compile("7"))
 version: str = rocm_sdk.__version__
+found: rocm_sdk.Found = rocm_sdk.find_library("hiprtc")
+directory: Path = found.path
+try:
+    open(rocm_sdk.find_program("hipcc"))
+except rocm_sdk.NotFoundError as error:
+    places: list[tuple[str, str]] = error.places
+tree: Path = rocm_sdk.root(require_devel=True)
+usable: bool = rocm_sdk.driver().usable
 """
 
 

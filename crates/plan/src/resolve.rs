@@ -45,6 +45,7 @@ mod rpath;
 mod runtime_data;
 mod select;
 mod shards;
+mod shared;
 mod source_build;
 mod sources;
 mod targets;

@@ -218,6 +218,8 @@ pub(super) struct Own<'o> {
     pub scripts: &'o [(&'o str, &'o ScriptTarget)],
     /// Forwarding libraries.
     pub aliases: &'o [&'o RelPath],
+    /// Shared libraries by short name.
+    pub libraries: BTreeMap<String, RelPath>,
     /// The name of the devel tree's archive.
     pub archive: Option<&'o str>,
 }
@@ -259,6 +261,9 @@ pub(super) fn wheel(
     }
     if let (Some(map), false) = (facts.as_object_mut(), own.aliases.is_empty()) {
         map.insert("aliases".to_owned(), json!(own.aliases));
+    }
+    if let (Some(map), false) = (facts.as_object_mut(), own.libraries.is_empty()) {
+        map.insert("shared".to_owned(), json!(own.libraries));
     }
     if let (Some(archive), Some(map)) = (own.archive, facts.as_object_mut()) {
         map.insert("archive".to_owned(), json!(archive));

@@ -14,15 +14,31 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from ._driver import Driver
+    from ._errors import NotFoundError
+    from ._find import Found
+
     __version__: str
     """The version of this distribution, normalised as PEP 440 has it."""
 
 __all__ = [
+    "Driver",
+    "Found",
+    "NotFoundError",
     "__version__",
+    "driver",
+    "find_bitcode_library",
+    "find_header_directory",
     "find_libraries",
+    "find_library",
+    "find_program",
+    "find_static_library",
     "initialize_process",
     "preload_libraries",
+    "root",
 ]
+
+_TYPES = {"Driver": "_driver", "Found": "_find", "NotFoundError": "_errors"}
 
 
 _ALL_CDLLS: dict[str, ctypes.CDLL] = {}
@@ -30,7 +46,7 @@ _ALL_CDLLS: dict[str, ctypes.CDLL] = {}
 
 
 def __getattr__(name: str) -> Any:
-    """Return `__version__` or the module `_dist_info`, both of which are generated."""
+    """Return `__version__`, the module `_dist_info` or a public type; none is loaded before."""
     if name == "__version__":
         from ._dist_info import DIST
 
@@ -40,6 +56,10 @@ def __getattr__(name: str) -> Any:
 
         # `from . import` would ask for the attribute first, and so call this again.
         return importlib.import_module("._dist_info", __name__)
+    if name in _TYPES:
+        import importlib
+
+        return getattr(importlib.import_module(f".{_TYPES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -56,6 +76,83 @@ def find_libraries(*shortnames: str) -> list[Path]:
     from . import _libraries
 
     return _libraries.find(*shortnames)
+
+
+def find_library(name: str) -> Found:
+    """Return a shared library by short name (`amdhip64`, `hsa-runtime64`, `LLVM`).
+
+    Every library of the packages has a short name: its file name without `lib`, ending and
+    version. The order of the search: installed packages, the devel tree (expanded first where
+    necessary), the directory of ROCM_PATH, the system. The answer is usable as a path.
+
+    Raises NotFoundError, which lists these places and the command that installs an absent package.
+    """
+    from . import _find
+
+    return _find.library(name)
+
+
+def find_header_directory(name: str) -> Found:
+    """Return the directory to pass with `-I` for a header (`hip/hip_runtime.h`, `rocblas`).
+
+    `name` is a header, or a directory of headers, below the answer. Searches and raises as
+    `find_library` does; the headers are in the devel package.
+    """
+    from . import _find
+
+    return _find.header_directory(name)
+
+
+def find_program(name: str) -> Found:
+    """Return a program (`amdclang`, `rocminfo`), not the console script that starts it.
+
+    Searches and raises as `find_library` does; the system's directories are those of PATH.
+    """
+    from . import _find
+
+    return _find.program(name)
+
+
+def find_bitcode_library(name: str) -> Found:
+    """Return a library of device bitcode (`ocml`, `ockl`, `oclc_abi_version_600`).
+
+    Searches and raises as `find_library` does.
+    """
+    from . import _find
+
+    return _find.bitcode_library(name)
+
+
+def find_static_library(name: str) -> Found:
+    """Return a static library by the name that a linker takes with `-l`.
+
+    Searches and raises as `find_library` does; static libraries are in the devel package.
+    """
+    from . import _find
+
+    return _find.static_library(name)
+
+
+def root(*, require_devel: bool = False) -> Path:
+    """Return the directory that has the layout of /opt/rocm.
+
+    This is the devel tree, expanded first where necessary; without the devel package, core's
+    directory, which has no headers. With `require_devel` that is a ModuleNotFoundError.
+    """
+    from . import _find
+
+    return _find.root(require_devel=require_devel)
+
+
+def driver() -> Driver:
+    """Return the kernel's driver for AMD GPUs; no process is started.
+
+    `loaded` is false on a machine without one. `usable` says whether this user may open it, and
+    `problem` why not, with the remedy.
+    """
+    from . import _driver
+
+    return _driver.look()
 
 
 def preload_libraries(*shortnames: str, rtld_global: bool = True) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -25,6 +26,7 @@ except Exception as error:  # whatever the generated module raises where it is d
     )
 
 _INTERRUPTED = 130  # as shells have it
+_FORMAT = 1
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -36,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever reads has seen enough, as `head` has; there is nobody to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
-    except (RocmSdkError, ModuleNotFoundError, OSError) as error:
+    except (RocmSdkError, ModuleNotFoundError, OSError, ValueError) as error:
         warn(str(error))
         return 1
     except KeyboardInterrupt:
@@ -53,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="command")
     _add_path(commands.add_parser("path", help="print a directory of the installation"))
+    _add_find(commands.add_parser("find", help="print the path of a library, header, program"))
     _add_env(commands.add_parser("env", help="print what a shell or CMake needs to find it"))
     _add_init(commands.add_parser("init", help="expand the devel package, link device packages"))
     _add_doctor(commands.add_parser("doctor", help="say what is wrong, and what mends it"))
@@ -62,6 +65,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_framework_init(
         commands.add_parser("framework-init", help="write the start of a package built on ROCm")
     )
+    driver = commands.add_parser("driver", help="print the kernel's driver for AMD GPUs")
+    driver.add_argument("--json", action="store_true", help="print it as JSON")
+    driver.set_defaults(run=_driver)
     targets = commands.add_parser("targets", help="print the ISAs that there are packages for")
     targets.set_defaults(run=_targets)
     version = commands.add_parser("version", help="print the version")
@@ -82,7 +88,20 @@ def _add_path(parser: argparse.ArgumentParser) -> None:
         help="fail unless devel is installed; without, core's directory will do for"
         " root, bin and lib",
     )
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
     parser.set_defaults(run=_path)
+
+
+def _add_find(parser: argparse.ArgumentParser) -> None:
+    from ._find import SEARCHES
+
+    parser.description = f"For example: {COMMAND} find program amdclang"
+    kinds = parser.add_subparsers(required=True, metavar="kind")
+    for kind, (explanation, search) in SEARCHES.items():
+        one = kinds.add_parser(kind, help=explanation)
+        one.add_argument("names", nargs="+", metavar="NAME")
+        one.add_argument("--json", action="store_true", help="print the answers as JSON")
+        one.set_defaults(run=_find, search=search)
 
 
 def _add_env(parser: argparse.ArgumentParser) -> None:
@@ -99,6 +118,13 @@ def _add_init(parser: argparse.ArgumentParser) -> None:
     how = parser.add_mutually_exclusive_group()
     how.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
     how.add_argument("-v", "--verbose", action="store_true", help="say what is done")
+    parser.add_argument(
+        "--symlinks",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="make libraries of the tree symbolic links, for container images, whose layers copy"
+        " hard links [default: as the tree has them, hard links in a new one]",
+    )
     parser.set_defaults(run=_init)
 
 
@@ -185,9 +211,51 @@ def _path(arguments: argparse.Namespace) -> int:
     needs_devel = not of_core or (arguments.require_devel and "devel" in DIST["packages"])
     if of_core and needs_devel and find("devel") is None:
         warn(f"{COMMAND} path --{arguments.which} --no-require-devel prints core's directory")
-    root = _devel_root() if needs_devel else _root()[0]
-    print(root / below)
+    root, is_devel = (_devel_root(), True) if needs_devel else _root()
+    if arguments.json:
+        _print_json({"name": arguments.which, "path": str(root / below), "devel": is_devel})
+    else:
+        print(root / below)
     return 0
+
+
+def _find(arguments: argparse.Namespace) -> int:
+    found = [arguments.search(name) for name in arguments.names]
+    if arguments.json:
+        rows = [
+            {
+                "name": one.name,
+                "path": str(one.path),
+                "found_via": one.found_via,
+                "distribution": one.distribution,
+            }
+            for one in found
+        ]
+        _print_json({"found": rows})
+    else:
+        for one in found:
+            print(one)
+    return 0
+
+
+def _driver(arguments: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
+    from . import _driver
+
+    found = _driver.look()
+    if arguments.json:
+        _print_json(asdict(found))
+    elif found.version is not None:
+        print(found.version)
+    if found.problem is not None:
+        warn(found.problem)
+    return 0 if found.usable else 1
+
+
+def _print_json(content: dict[str, object]) -> None:
+    """Print an object of the format whose number it has."""
+    print(json.dumps({"format": _FORMAT, **content}, indent=1))
 
 
 def _root() -> tuple[Path, bool]:
@@ -224,7 +292,7 @@ def _init(arguments: argparse.Namespace) -> int:
 
     if arguments.verbose:
         os.environ["ROCM_SDK_VERBOSE"] = "1"
-    root = _devel.ensure(quiet=arguments.quiet, thorough=True)
+    root = _devel.ensure(quiet=arguments.quiet, thorough=True, symlinks=arguments.symlinks)
     if not arguments.quiet:
         warn(f"the devel tree is {root}")
     return 0

@@ -17,6 +17,7 @@ import errno
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,26 +29,30 @@ from ._lock import exclusive
 from ._log import Progress, log, warn
 from ._packages import COMMAND, DIST, Installed, describe, require
 from ._paths import unlimited
-from ._place import place
-from ._record import Row, row_of_bytes, row_of_file
+from ._place import HARD_LINK, is_same_file, place
+from ._record import NO_ROW, Row, row_of_bytes, row_of_file
 
 MARKER = ".rocm-sdk.json"
 _READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def ensure(*, quiet: bool = True, thorough: bool = False) -> Path:
+def ensure(*, quiet: bool = True, thorough: bool = False, symlinks: bool | None = None) -> Path:
     """Return the root of the devel tree; expand and complete it first where necessary.
 
     Device packages that were installed since are linked into it. Any number of processes
     may call this at once; one works, the others wait. `quiet` silences progress and
     summary. `thorough` compares the tree with RECORD first and makes it anew when a file
-    is gone or has another size; without it, only links into other packages are looked at.
+    is gone or has another size; without it, only links into other packages are looked at. It
+    also makes hard links anew that became copies, as `cp -r` and container layers make them.
+
+    `symlinks` is whether libraries of the tree are symbolic links to the other packages' files
+    in place of hard links, for container images. None keeps the links of a tree that exists.
 
     Raises ModuleNotFoundError when the devel package is not installed, and DevelError
     when its version differs from this one's or the tree cannot be written.
     """
-    devel = Devel(require("devel"), quiet=quiet)
+    devel = Devel(require("devel"), quiet=quiet, symlinks=symlinks)
     devel.check_versions()
     try:
         if not devel.is_current(thorough=thorough):
@@ -78,7 +83,9 @@ def _explain(error: OSError, installed: Installed) -> str:
 class Devel:
     """The devel package where it is installed, with its tree."""
 
-    def __init__(self, installed: Installed, *, quiet: bool = True) -> None:
+    def __init__(
+        self, installed: Installed, *, quiet: bool = True, symlinks: bool | None = None
+    ) -> None:
         self.installed = installed
         self.name = installed.package.platform_dir
         self.root = installed.root  # as people and programs are told it
@@ -89,6 +96,8 @@ class Devel:
         self.workspace = self.site / installed.package.workspace
         self.record = installed.record
         self.quiet = quiet
+        present = bool((self.state() or {}).get("symlinks"))
+        self.symlinks = present if symlinks is None else symlinks
 
     def check_versions(self) -> None:
         """Raise DevelError unless rocm, core and devel are of one version, in one place."""
@@ -112,7 +121,9 @@ class Devel:
         """Return what the marker says, or None when the tree is not whole, or of another archive.
 
         `links` are symbolic links into other packages, with their texts; `pending` names
-        whose files are not installed, with these files.
+        whose files are not installed, with these files; `shared` libraries that are hard links of
+        other packages' files, with these files; `symlinks` whether there are symbolic ones
+        in their place. An older rockpack wrote only the first two.
         """
         try:
             state = json.loads((self.root / MARKER).read_text("utf-8"))
@@ -139,7 +150,11 @@ class Devel:
             return False
         if self.waiting(state) or self.broken(state) or _device.unlinked(self):
             return False
-        return not thorough or not (self.damaged() or self.workspace.name in self.record.rows())
+        if bool(state.get("symlinks")) != self.symlinks:
+            return False
+        return not thorough or not (
+            self.damaged() or self.separated(state) or self.workspace.name in self.record.rows()
+        )
 
     def waiting(self, state: dict[str, Any]) -> dict[str, str]:
         """Return the links whose files were not installed, but are now."""
@@ -156,6 +171,16 @@ class Devel:
         """Return the links into other packages that went when these were reinstalled."""
         links: dict[str, str] = state["links"]
         return {name: text for name, text in links.items() if not os.path.lexists(self.site / name)}
+
+    def separated(self, state: dict[str, Any]) -> dict[str, str]:
+        """Return the hard links of other packages' files that became files with bytes of their own."""
+        shared: dict[str, str] = state.get("shared", {})
+        return {
+            name: source
+            for name, source in shared.items()
+            if not is_same_file(str(self.site / name), str(self.site / source))
+            and (self.site / source).is_file()
+        }
 
     def damaged(self) -> list[str]:
         """Return the recorded files of the tree that are gone or have another size."""
@@ -185,6 +210,8 @@ class Devel:
         if state is not None and thorough and (damaged := self.damaged()):
             log(f"{len(damaged)} files of {self.root} are gone or changed, as {damaged[0]}")
             state = None
+        if state is not None and bool(state.get("symlinks")) != self.symlinks:
+            state = None
         if state is None:
             self._expand()
         else:
@@ -197,6 +224,7 @@ class Devel:
         self._sweep()
         try:
             with self._working():
+                _expand.forget_outer_links(self)
                 state, summary = _expand.expand(self, progress.show)
                 for path in _device.unlinked(self):
                     _device.link(self, path)
@@ -216,16 +244,50 @@ class Devel:
         pending = {k: v for k, v in state["pending"].items() if k not in waiting}
         with self._working():
             if waiting:
-                rows = {name: row_of_file(self.site / source) for name, source in waiting.items()}
-                self.rewrite(add={**rows, **self.marker_row({**state, "pending": pending})})
-                for name, source in waiting.items():
-                    (self.site / name).parent.mkdir(parents=True, exist_ok=True)
-                    place(str(self.site / source), str(self.site / name))
-                self._write_marker({**state, "pending": pending})
+                self._fill({**state, "pending": pending}, waiting)
             if broken:
                 _expand.make_outer_links(self, broken)
+            self._unite(self.separated(state))
             for path in _device.unlinked(self):
                 _device.link(self, path)
+
+    def _fill(self, state: dict[str, Any], waiting: dict[str, str]) -> None:
+        """Make the links whose files have come, and write the marker that lists them."""
+        symbolic = {
+            name: _expand.relative_link(name, source)
+            for name, source in waiting.items()
+            if self.symlinks and _expand.is_shared_library(name)
+        }
+        files = {name: source for name, source in waiting.items() if name not in symbolic}
+        rows = {name: row_of_file(self.site / source) for name, source in files.items()}
+        self.rewrite(add={**rows, **dict.fromkeys(symbolic, NO_ROW)})
+        for name, source in files.items():
+            (self.site / name).parent.mkdir(parents=True, exist_ok=True)
+            place(str(self.site / source), str(self.site / name))
+        _expand.make_outer_links(self, symbolic)
+        shared = {
+            name: source
+            for name, source in files.items()
+            if _expand.is_shared_library(name)
+            and is_same_file(str(self.site / name), str(self.site / source))
+        }
+        state["links"] = {**state["links"], **symbolic}
+        state["shared"] = {**state.get("shared", {}), **shared}
+        self.rewrite(add=self.marker_row(state))
+        self._write_marker(state)
+
+    def _unite(self, separated: dict[str, str]) -> None:
+        """Make hard links again, each in one step: a compiler may be reading the tree."""
+        fresh = str(self.workspace / "link")
+        ways: Counter[str] = Counter()
+        for name, source in separated.items():
+            ways[place(str(self.site / source), fresh)] += 1
+            os.replace(fresh, self.site / name)
+        copies = ways.total() - ways[HARD_LINK]
+        if copies:
+            warn(
+                f"{copies} files of {self.root} stay copies: `{COMMAND} init --symlinks` makes links"
+            )
 
     @contextmanager
     def _working(self) -> Iterator[None]:

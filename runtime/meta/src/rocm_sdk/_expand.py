@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 import sys
 import time
 from collections import Counter
@@ -16,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from . import _archive
 from ._errors import DevelError
 from ._log import log, warn
-from ._packages import every_installed
+from ._packages import Installed, every_installed
 from ._paths import below
-from ._place import place_all, told
+from ._place import is_same_file, link_symbolically, place_all, told
 from ._record import NO_ROW, Row, row_of_bytes, row_of_file
 from ._tree import Tree
 
@@ -41,10 +42,27 @@ def expand(devel: Devel, show: Callable[[int], None]) -> tuple[dict[str, Any], s
     with ThreadPoolExecutor(min(_MOST_THREADS, (os.cpu_count() or 1) + 1)) as pool:
         _archive.unpack(devel.archive, tree, into, pool, show)
         plan = _Plan(tree, devel.site, keep=devel.info.get("keep_links", []))
-        if sys.platform == "win32" or not _links_work(into):
+        has_links = sys.platform != "win32" and _links_work(into)
+        if devel.symlinks:
+            if not has_links:
+                raise DevelError(f"{devel.site} cannot have symbolic links, which --symlinks makes")
+            plan.link_symbolically()
+        elif not has_links:
             plan.spell_out(tree, devel.site)
         ways = _assemble(plan, tree, devel.site, into, pool)
-    state = {"links": plan.outer, "pending": plan.pending}
+    shared = {
+        name: source
+        for name, source in plan.copies.items()
+        if source not in tree.files
+        and is_shared_library(name)
+        and is_same_file(below(into, name), below(str(devel.site), source))
+    }
+    state = {
+        "links": plan.outer,
+        "pending": plan.pending,
+        "shared": shared,
+        "symlinks": devel.symlinks,
+    }
     devel.rewrite(add={**_rows(plan, tree, devel.site), **devel.marker_row(state)})
     os.rename(below(into, devel.name), devel.tree)
     make_outer_links(devel, plan.outer)
@@ -108,6 +126,17 @@ class _Plan:
         else:
             self.copies[name] = target
 
+    def link_symbolically(self) -> None:
+        """Make symbolic links in place of the hard links of libraries.
+
+        Programs stay hard links: they find their own directory by the path of their file.
+        """
+        for name, source in list(self.copies.items()):
+            if is_shared_library(name):
+                del self.copies[name]
+                is_inner = source.partition("/")[0] == name.partition("/")[0]
+                (self.inner if is_inner else self.outer)[name] = relative_link(name, source)
+
     def spell_out(self, tree: Tree, site: Path) -> None:
         """Put files in place of symbolic links: each file below what a link leads to."""
         links = [*self.inner, *self.outer]
@@ -137,12 +166,12 @@ class _Plan:
         for name in [*self.inner, *self.outer]:
             if name.startswith(start):
                 for rest, source in self._below(name, tree, site, (*through, link)):
-                    yield f"{name[len(target):]}{rest}", source
+                    yield f"{name[len(target) :]}{rest}", source
         if target not in tree.directories:
             for parent, _, files in os.walk(site / target):
                 inside = Path(parent).relative_to(site).as_posix()
                 for file in files:
-                    yield f"{inside[len(target):]}/{file}", f"{inside}/{file}"
+                    yield f"{inside[len(target) :]}/{file}", f"{inside}/{file}"
 
 
 def _assemble(plan: _Plan, tree: Tree, site: Path, into: str, pool: Executor) -> Counter[str]:
@@ -182,25 +211,47 @@ def _rows(plan: _Plan, tree: Tree, site: Path) -> dict[str, Row]:
     return rows
 
 
+def forget_outer_links(devel: Devel) -> None:
+    """Remove the rows of an earlier tree's links from the RECORDs of other packages."""
+    for installed in _linked():
+        if any(map(devel.is_ours, installed.record.rows())):
+            installed.record.rewrite(scratch=devel.workspace, drop=devel.is_ours)
+
+
+def _linked() -> list[Installed]:
+    """Return the packages whose RECORD lists symbolic links of the tree."""
+    return [
+        installed
+        for installed in every_installed()
+        if installed.package.kind != "devel" and installed.package.logical != "device"
+    ]
+
+
 def make_outer_links(devel: Devel, links: dict[str, str]) -> None:
     """Make the symbolic links into other packages.
 
     The other package's RECORD lists them too: pip does not see a link whose target is
     gone, and so would leave it behind where the other package was uninstalled first.
     """
-    for installed in every_installed():
+    for installed in _linked():
         prefix = f"{installed.package.platform_dir}/"
-        if installed.package.kind != "devel" and installed.package.logical != "device":
-            own = [name for name, text in links.items() if target(name, text).startswith(prefix)]
-            if own:
-                rows = dict.fromkeys(own, NO_ROW)
-                installed.record.rewrite(scratch=devel.workspace, add=rows)
+        own = [name for name, text in links.items() if target(name, text).startswith(prefix)]
+        if own:
+            installed.record.rewrite(scratch=devel.workspace, add=dict.fromkeys(own, NO_ROW))
     for name, text in links.items():
         path = below(str(devel.site), name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        if os.path.lexists(path):
-            os.unlink(path)
-        os.symlink(text, path)
+        link_symbolically(path, text)
+
+
+def is_shared_library(name: str) -> bool:
+    """Return whether a file is a shared library by its name."""
+    return re.search(r"\.so(\.[^/]*)?$", name) is not None
+
+
+def relative_link(name: str, source: str) -> str:
+    """Return the text of the link `name` that leads to `source`; both relative to site-packages."""
+    return posixpath.relpath(source, posixpath.dirname(name))
 
 
 def target(name: str, text: str) -> str:

@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import warnings
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -32,23 +33,24 @@ def find(*shortnames: str) -> list[Path]:
 
 def locate(shortnames: tuple[str, ...]) -> list[tuple[str, Path]]:
     """Return short name and file of each library that exists; absent packages together."""
-    rows = [(shortname, _row(shortname)) for shortname in shortnames]
-    rows = [(shortname, row) for shortname, row in rows if _pattern(row) is not None]
+    rows = [(shortname, row(shortname)) for shortname in shortnames]
+    rows = [(shortname, known) for shortname, known in rows if _pattern(known) is not None]
     packages: dict[str, Installed] = {}
     absent: list[Package] = []
-    for logical in dict.fromkeys(row["package"] for _, row in rows):
-        installed = _installed(logical)
-        if installed is None:
+    for logical in dict.fromkeys(known["package"] for _, known in rows):
+        package = installed(logical)
+        if package is None:
             absent.append(describe(logical, _target(logical)))
         else:
-            packages[logical] = installed
+            packages[logical] = package
     if absent:
         raise missing(absent)
-    found = [(name, _file(name, row, packages[row["package"]])) for name, row in rows]
+    found = [(name, _file(name, known, packages[known["package"]])) for name, known in rows]
     return [(name, path) for name, path in found if path is not None]
 
 
-def _installed(logical: str) -> Installed | None:
+def installed(logical: str) -> Installed | None:
+    """Return an installed package; of packages for one target each, that of this process."""
     return find_package(logical, _target(logical))
 
 
@@ -67,37 +69,59 @@ def preload(*shortnames: str, rtld_global: bool = True) -> None:
         log(f"loading {path}")
         _warn_of_another(path)
         loaded[shortname] = ctypes.CDLL(str(path), mode=mode)
-        if (alias := _alias(_row(shortname), path)) is not None:
+        if (alias := _alias(row(shortname), path)) is not None:
             log(f"loading {alias}")
             _aliases.append(ctypes.CDLL(str(alias), mode=mode))
 
 
-def _alias(row: dict[str, Any], path: Path) -> Path | None:
+def _alias(library: dict[str, Any], path: Path) -> Path | None:
     """Return the forwarding library of a library, under the name without a version.
 
     Programs that open that name later get what is loaded: its SONAME is that name.
     """
-    directory = str(_pattern(row)).rpartition("/")[0]
+    directory = str(_pattern(library)).rpartition("/")[0]
     if (match := _ELF_NAME.fullmatch(path.name)) is None or not match["version"]:
         return None
     alias = path.with_name(path.name.removesuffix(match["version"]))
-    installed = _installed(row["package"])
-    known = installed is not None and f"{directory}/{alias.name}" in installed.aliases
+    package = installed(library["package"])
+    known = package is not None and f"{directory}/{alias.name}" in package.aliases
     return alias if known and alias.is_file() else None
 
 
 def pattern(shortname: str) -> str | None:
     """Return where a library lies in its package; None where this system has none."""
-    return _pattern(_row(shortname))
+    return _pattern(row(shortname))
 
 
-def _row(shortname: str) -> dict[str, Any]:
-    libraries: dict[str, dict[str, Any]] = DIST["libraries"]
-    if shortname in libraries:
-        return libraries[shortname]
-    near = difflib.get_close_matches(shortname, libraries, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(libraries)}"
+def row(shortname: str) -> dict[str, Any]:
+    """Return package and pattern of a library; raises ModuleNotFoundError for an unknown name.
+
+    The distribution declares a few, also of packages that are absent; an installed package knows
+    all of its own.
+    """
+    declared: dict[str, dict[str, Any]] = DIST["libraries"]
+    if shortname in declared:
+        return declared[shortname]
+    for package in every_installed():
+        path = package.libraries.get(shortname)
+        logical = package.package.logical
+        # Of packages for one target each, that of this process counts.
+        if path is not None and (not has_target(logical) or installed(logical) == package):
+            return {
+                "package": logical,
+                "linux": path,
+                "windows": path,
+                "optional": False,
+            }
+    near = difflib.get_close_matches(shortname, names(), n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(declared)}"
     raise ModuleNotFoundError(f"there is no ROCm library {shortname!r}{hint}", name=shortname)
+
+
+def names() -> list[str]:
+    """Return the short names of all declared libraries and of those in installed packages."""
+    found = [name for package in every_installed() for name in package.libraries]
+    return list(dict.fromkeys([*DIST["libraries"], *found]))
 
 
 def _pattern(row: dict[str, Any]) -> str | None:
@@ -142,20 +166,62 @@ def _rank(shortname: str, name: str) -> tuple[bool, list[int]] | None:
     return is_own, [len(numbers), *numbers]
 
 
-def _warn_of_another(path: Path) -> None:
-    """Say that a process has a library of this name already: it has one of a name."""
+def warn_of_second() -> None:
+    """Warn of each library of this process that the packages have too, in another file."""
+    if sys.platform == "win32":
+        return
+    mapped = " ".join(_mapped_files())
+    # Packages are looked at only for a name that the process has.
+    stems = {
+        name: str(pattern).rpartition("/")[2].partition("*")[0] for name, pattern in _patterns()
+    }
+    for path in declared_files(name for name, stem in stems.items() if stem in mapped):
+        _warn_of_another(path, stacklevel=5)
+
+
+def declared_files(shortnames: Iterable[str] | None = None) -> list[Path]:
+    """Return the files of declared libraries, as far as their packages are installed and whole."""
+    found: list[Path] = []
+    for shortname in DIST["libraries"] if shortnames is None else shortnames:
+        try:
+            found += [path for _, path in locate((shortname,))]
+        except Exception as error:  # a damaged package may raise anything; the doctor reports it
+            log(f"{shortname}: {error}")
+    return found
+
+
+def _patterns() -> list[tuple[str, str]]:
+    found = [(name, _pattern(library)) for name, library in DIST["libraries"].items()]
+    return [(name, pattern) for name, pattern in found if pattern is not None]
+
+
+_warned: set[str] = set()
+
+
+def _warn_of_another(path: Path, *, stacklevel: int = 4) -> None:
+    """Warn once if the process has loaded another file as this library.
+
+    The frames of `stacklevel`: this function, preload, rocm_sdk.preload_libraries.
+    """
     other = _loaded_as(path.name)
-    if other is not None and not os.path.samefile(other, path):
-        warnings.warn(
-            f"{other} was loaded before {path}: what needs {path.name} gets the former; "
-            f"to mend it, call {__package__} before the package that loaded it",
-            RuntimeWarning,
-            stacklevel=4,  # this function, preload, rocm_sdk.preload_libraries
-        )
+    if (
+        other is None
+        or other in _warned
+        or not os.path.exists(other)
+        or os.path.samefile(other, path)
+    ):
+        return
+    _warned.add(other)
+    warnings.warn(
+        f"{other} was loaded before {path}: what needs {path.name} gets the former; "
+        f"to mend it, call {__package__} before the package that loaded it",
+        RuntimeWarning,
+        stacklevel=stacklevel,
+    )
 
 
 def _loaded_as(name: str) -> str | None:
-    """Return the file that this process has as the library of a name, on Windows."""
+    """Return the file that this process has as the library of a name."""
     if sys.platform == "win32":
         kernel = ctypes.WinDLL("kernel32")
         kernel.GetModuleHandleW.restype = ctypes.c_void_p
@@ -164,7 +230,21 @@ def _loaded_as(name: str) -> str | None:
             text = ctypes.create_unicode_buffer(1 << 15)
             kernel.GetModuleFileNameW(ctypes.c_void_p(handle), text, len(text))
             return text.value
-    return None
+        return None
+    return _mapped_files().get(name)
+
+
+def _mapped_files() -> dict[str, str]:
+    """Return the libraries of this process by file name, from the kernel's list."""
+    try:
+        with open("/proc/self/maps", "rb") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return {}  # macOS has none
+    # The path is the sixth column and may have spaces.
+    columns = (line.split(maxsplit=5) for line in lines if b".so" in line)
+    paths = (os.fsdecode(parts[5]) for parts in columns if len(parts) == 6)
+    return {os.path.basename(path): path for path in paths if path.startswith("/")}
 
 
 def _open_dll_directories() -> None:

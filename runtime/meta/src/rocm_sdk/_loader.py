@@ -131,7 +131,7 @@ def _candidates(name: str, needing: _Object) -> Iterator[str]:
         return
     for directory in _run_paths(needing):
         yield f"{directory}/{name}"
-    yield from _cached().get(name, [])
+    yield from cached_libraries().get(name, [])
     multiarch = _MULTIARCH.get(needing.elf.identity[2])
     for directory in _SYSTEM:
         if multiarch and not directory.endswith("64"):
@@ -179,7 +179,7 @@ def _expanded(paths: list[str], file: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=1)
-def _cached() -> dict[str, list[str]]:
+def cached_libraries() -> dict[str, list[str]]:
     """Return the system's libraries by name, from the file that ldconfig writes."""
     try:
         with open(_CACHE, "rb") as file:
@@ -200,4 +200,4 @@ def _string(data: bytes, offset: int) -> str:
     return os.fsdecode(data[offset : data.index(b"\0", offset)])
 
 
-__all__ = ["ElfError", "Loader", "Missing"]
+__all__ = ["ElfError", "Loader", "Missing", "cached_libraries"]

@@ -76,6 +76,12 @@ class Installed:
         return frozenset(self.info.get("aliases", ()))
 
     @property
+    def libraries(self) -> dict[str, str]:
+        """Its shared libraries by short name, relative to `root`; forwarding libraries excepted."""
+        libraries: dict[str, str] = self.info.get("shared", {})
+        return libraries
+
+    @property
     def version(self) -> str:
         """The version of the package, which can differ from this one's."""
         return str(self.info["version"])

@@ -41,6 +41,21 @@ def place_all(pairs: Iterable[tuple[str, str]]) -> Counter[str]:
     return Counter(place(source, name) for source, name in pairs)
 
 
+def link_symbolically(path: str, text: str) -> None:
+    """Make `path` a symbolic link with this text, in place of any file there."""
+    if os.path.lexists(path):
+        os.unlink(path)
+    os.symlink(text, path)
+
+
+def is_same_file(one: str, other: str) -> bool:
+    """Return whether two names are one file, links not followed; false where one is missing."""
+    try:
+        return os.path.samestat(os.lstat(one), os.lstat(other))
+    except OSError:
+        return False
+
+
 def told(ways: Counter[str]) -> str:
     """Say how often each way was taken, the usual one first."""
     order = (HARD_LINK, REFLINK, COPY)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from . import __version__
 from ._advice import missing_device
-from ._libraries import preload
+from ._libraries import preload, warn_of_second
 from ._log import log
 
 _ENVIRONMENT = "ROCM_SDK_PRELOAD_LIBRARIES"
@@ -30,6 +30,7 @@ def initialize(
     if check_version is not None:
         _check(check_version, fail=fail_on_version_mismatch)
     _tell_missing_device()
+    warn_of_second()
     preload(*(preload_shortnames or ()), rtld_global=rtld_global)
     if env_override:
         _preload_from_environment(rtld_global=rtld_global)

@@ -9,7 +9,7 @@ use crate::resolve::resolved_dist::ResolvedDist;
 use crate::resolve::select::{self, Matched};
 use crate::resolve::{
     describe, devel, empty, forbidden, licenses, notes, place, requires, rpath, runtime_data,
-    unused_rules, wheel_variant,
+    shared, unused_rules, wheel_variant,
 };
 use crate::{Archive, Distribution, Form, Member, Note};
 use base::names::{NameError, RelPath};
@@ -50,7 +50,9 @@ impl<'a> Resolver<'a> {
             is_shipped(filled, shipped, p)
         });
         let aliases: Vec<&RelPath> = forwards(filled).collect();
-        let known = runtime_data::Own { scripts: &scripts, aliases: &aliases, archive: None };
+        let libraries = shared::by_short_name(self.targets.system, filled);
+        let known =
+            runtime_data::Own { scripts: &scripts, aliases: &aliases, libraries, archive: None };
         let facts = runtime_data::wheel(self.manifest, self.targets, dist, self.all, &known);
         placed.extend(describe::import_package(
             dist,

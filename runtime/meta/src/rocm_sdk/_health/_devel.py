@@ -69,6 +69,15 @@ def _contents(devel: Devel, installed: list[Installed]) -> Iterator[Finding]:
     if damaged:
         message = f"files of the tree are gone or changed: {named(damaged)}"
         yield Finding("devel-damaged", ERROR, name, message, _INIT)
+    separated = list(devel.separated(state))
+    if separated:
+        message = (
+            "libraries of the tree are copies, as cp, rsync and container layers make them of hard"
+            f" links, and a process that loads them has two: {named(separated)}"
+        )
+        yield Finding(
+            "devel-separated", ERROR, name, message, f"{_INIT} (in an image: {_INIT} --symlinks)"
+        )
     waiting = [*devel.waiting(state), *(str(path) for path in _device.unlinked(devel))]
     if waiting:
         message = f"packages that came later are not yet linked into the tree: {named(waiting)}"

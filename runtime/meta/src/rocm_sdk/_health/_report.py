@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from .._packages import DIST, Installed, every_installed
-from . import _devel, _environment, _gpu, _libraries, _packages, _programs, _rivals
+from . import _devel, _environment, _gpu, _libraries, _packages, _programs, _rivals, _second
 from ._finding import ERROR, WARNING, Finding, reinstall
 
 _FORMAT = 1
@@ -139,6 +139,7 @@ def examine() -> Report:
         *libraries,
         *_rivals.check(rivals),
         *_environment.check(installed),
+        *_second.check(installed),
     ]
     scripts = sum(len(_programs.scripts_of(one)) for one in installed)
     ordered = sorted(findings, key=lambda finding: finding.severity != ERROR)

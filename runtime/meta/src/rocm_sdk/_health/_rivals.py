@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .._libraries import locate
+from .._libraries import declared_files
 from .._packages import DIST
 from .._regular import open_regular
 from ._finding import WARNING, Finding
@@ -61,7 +61,7 @@ def look() -> list[Rival]:
     """Return the libraries of packages that have a rival on this machine."""
     if sys.platform != "win32":
         return []
-    return [rival for path in _ours() for rival in _of(path)]
+    return [rival for path in declared_files() for rival in _of(path)]
 
 
 def check(rivals: list[Rival]) -> list[Finding]:
@@ -76,15 +76,6 @@ def check(rivals: list[Rival]) -> list[Finding]:
             remedy = f'pip install --upgrade "{DIST["distribution"]}"'
             findings.append(Finding("library-older", WARNING, rival.name, message, remedy))
     return findings
-
-
-def _ours() -> Iterator[Path]:
-    """Yield the libraries that programs find by name, whose package is installed and whole."""
-    for shortname in DIST["libraries"]:
-        try:
-            yield from (path for _, path in locate((shortname,)))
-        except (OSError, ModuleNotFoundError):
-            continue  # other checks say so
 
 
 def _of(path: Path) -> Iterator[Rival]:

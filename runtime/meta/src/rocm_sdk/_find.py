@@ -1,0 +1,352 @@
+"""Files of ROCm by name: libraries, headers, programs, bitcode, static libraries.
+
+Each search has the same places in the same order: the installed packages, the devel tree, the
+directory of ROCM_PATH, the system. Only packages and devel tree belong to this distribution.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import shutil
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import _libraries
+from ._errors import DevelError, NotFoundError
+from ._loader import cached_libraries
+from ._packages import COMMAND, DIST, Installed, describe, every_installed, has_target
+from ._packages import find as find_package
+
+PACKAGE, DEVEL, ENVIRONMENT, SYSTEM = "package", "devel", "environment", "system"
+_VARIABLE = "ROCM_PATH"
+_WINDOWS = sys.platform == "win32"
+_SYSTEM_ROOT = "/opt/rocm"
+_LIBRARY_DIRECTORIES = ("bin", "lib") if _WINDOWS else ("lib", "lib64", "lib/llvm/lib")
+_STATIC_DIRECTORIES = ("lib", "lib64", "lib/llvm/lib")
+_PROGRAM_DIRECTORIES = ("bin", "lib/llvm/bin", "llvm/bin")
+_BITCODE_DIRECTORIES = (
+    "lib/llvm/lib/clang/*/amdgcn/bitcode",
+    "lib/llvm/lib/clang/*/lib/amdgcn/bitcode",
+    "lib/llvm/amdgcn/bitcode",
+    "amdgcn/bitcode",
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A file or directory, and the place that has it; usable as a path.
+
+    `found_via` is `package`, `devel` (the expanded tree), `environment` (ROCM_PATH) or `system`.
+    `distribution` is the package that installed it, None outside packages and devel tree.
+    """
+
+    name: str
+    path: Path
+    found_via: str
+    distribution: str | None = None
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    def __str__(self) -> str:
+        return os.fspath(self.path)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A directory in the layout of /opt/rocm, or the reason why it cannot be searched."""
+
+    found_via: str
+    root: Path | None
+    distribution: str | None = None
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return self.reason or str(self.root)
+
+
+def library(name: str) -> Found:
+    """See `rocm_sdk.find_library`."""
+    short = name.removeprefix("lib").partition(".so")[0] if name.startswith("lib") else name
+    for candidate in dict.fromkeys((name, short)):
+        located = _located(candidate)
+        if located is not None:
+            return located
+    pattern = re.compile(_library_pattern(short), re.IGNORECASE if _WINDOWS else 0)
+
+    def search(root: Path) -> Path | None:
+        matches = [
+            path
+            for directory in _LIBRARY_DIRECTORIES
+            for path in _files(root / directory)
+            if pattern.fullmatch(path.name)
+        ]
+        # A directory that belongs to several packages has forwarding libraries: the versioned name wins.
+        return max(matches, key=lambda path: (len(path.name), path.name), default=None)
+
+    # The tables of the packages have been asked, so their directories have nothing more.
+    places = (place for place in _places() if place.found_via != PACKAGE or place.root is None)
+    return _first(
+        "library", name, places, search, lambda: _system_library(short), _libraries.names()
+    )
+
+
+def header_directory(name: str) -> Found:
+    """See `rocm_sdk.find_header_directory`."""
+    relative = _below(name)
+
+    def search(root: Path) -> Path | None:
+        directory = root / "include"
+        return directory if (directory / relative).exists() else None
+
+    return _first("header", name, _places(), search, lambda: _usr("include", relative, parent=True))
+
+
+def program(name: str) -> Found:
+    """See `rocm_sdk.find_program`."""
+    relative = _below(name)
+    names = [relative, Path(f"{relative}.exe")] if _WINDOWS else [relative]
+    known = [script for installed in every_installed() for script in installed.scripts]
+    for installed in every_installed():
+        target = installed.scripts.get(name)
+        path = installed.root / target["program"] if target else None
+        if path is not None and (started := _program(path)) is not None:
+            return Found(name, started, PACKAGE, installed.package.distribution)
+
+    def search(root: Path) -> Path | None:
+        candidates = [root / below / one for below in _PROGRAM_DIRECTORIES for one in names]
+        return next(
+            (path for path in candidates if os.access(path, os.X_OK) and path.is_file()), None
+        )
+
+    return _first("program", name, _places(), search, lambda: _on_path(name), known)
+
+
+def bitcode_library(name: str) -> Found:
+    """See `rocm_sdk.find_bitcode_library`."""
+    relative = _below(name)
+    file = relative if name.endswith(".bc") else relative.with_name(f"{relative.name}.bc")
+
+    def search(root: Path) -> Path | None:
+        directories = [
+            found for pattern in _BITCODE_DIRECTORIES for found in _globbed(root, pattern)
+        ]
+        return next((path for each in directories if (path := each / file).is_file()), None)
+
+    return _first("bitcode library", name, _places(), search)
+
+
+def static_library(name: str) -> Found:
+    """See `rocm_sdk.find_static_library`."""
+    relative = _below(name)
+    file = f"{relative}.lib" if _WINDOWS else f"lib{relative}.a"
+
+    def search(root: Path) -> Path | None:
+        candidates = [root / below / file for below in _STATIC_DIRECTORIES]
+        return next((path for path in candidates if path.is_file()), None)
+
+    return _first("static library", name, _places(), search, lambda: _usr("lib", Path(file)))
+
+
+def root(*, require_devel: bool = False) -> Path:
+    """See `rocm_sdk.root`."""
+    from . import _devel
+    from ._packages import require
+
+    if require_devel or find_package("devel") is not None:
+        return _devel.ensure()
+    return require("core").root
+
+
+SEARCHES: dict[str, tuple[str, Callable[[str], Found]]] = {
+    "library": ("a shared library by short name, such as `amdhip64`", library),
+    "header": (
+        "the include directory that has a header or a directory of headers",
+        header_directory,
+    ),
+    "program": ("a program, such as `amdclang`", program),
+    "bitcode": ("a library of device bitcode, such as `ocml`", bitcode_library),
+    "static": ("a static library by the name that `-l` takes", static_library),
+}
+"""Searches of the command line by name, with the thing that each finds."""
+
+
+def _located(name: str) -> Found | None:
+    """Return a library of the installed packages by short name."""
+    try:
+        row = _libraries.row(name)
+        located = _libraries.locate((name,))
+    except (ModuleNotFoundError, FileNotFoundError):
+        return None
+    if not located:
+        return None
+    installed = _libraries.installed(row["package"])
+    return Found(
+        name, located[0][1], PACKAGE, installed.package.distribution if installed else None
+    )
+
+
+def _places() -> Iterator[_Place]:
+    """Yield each place when it is searched: the devel tree is expanded only if packages have nothing."""
+    installed = every_installed()
+    for one in _once(installed):
+        if one.package.kind != "devel":
+            yield _Place(PACKAGE, one.root, one.package.distribution)
+    yield from _absent(installed)
+    yield _devel_place()
+    yield _environment_place()
+    yield _system_place()
+
+
+def _once(installed: list[Installed]) -> Iterator[Installed]:
+    """Return each platform directory once: device packages share one."""
+    seen: set[Path] = set()
+    for one in installed:
+        if one.root not in seen:
+            seen.add(one.root)
+            yield one
+
+
+def _absent(installed: list[Installed]) -> Iterator[_Place]:
+    """Return the packages that an extra installs and that are missing here, devel excepted."""
+    present = {one.package.logical for one in installed}
+    for logical, row in DIST["packages"].items():
+        if logical in present or row["kind"] == "devel":
+            continue
+        package = describe(logical)
+        reason = f'{package.distribution} is not installed; to install: pip install "{package.requirement}"'
+        if has_target(logical):
+            reason = f"{package.distribution} is not installed; {COMMAND} doctor names that of this machine"
+        yield _Place(PACKAGE, None, reason=reason)
+
+
+def _devel_place() -> _Place:
+    from . import _devel
+
+    if "devel" not in DIST["packages"]:
+        return _Place(DEVEL, None, reason=f"{DIST['distribution']} has no devel package")
+    try:
+        found = find_package("devel")
+        tree = _devel.ensure()
+    except (ModuleNotFoundError, DevelError) as error:
+        return _Place(DEVEL, None, reason=str(error))
+    return _Place(DEVEL, tree, found.package.distribution if found else None)
+
+
+def _environment_place() -> _Place:
+    value = os.environ.get(_VARIABLE, "")
+    if not value:
+        return _Place(ENVIRONMENT, None, reason=f"{_VARIABLE} is not set")
+    if not os.path.isdir(value):
+        return _Place(ENVIRONMENT, None, reason=f"{_VARIABLE}={value} is not a directory")
+    return _Place(ENVIRONMENT, Path(value))
+
+
+def _system_place() -> _Place:
+    if _WINDOWS:
+        value = os.environ.get("HIP_PATH", "")
+        return (
+            _Place(SYSTEM, Path(value))
+            if value
+            else _Place(SYSTEM, None, reason="HIP_PATH is not set")
+        )
+    return _Place(SYSTEM, Path(_SYSTEM_ROOT))
+
+
+def _first(
+    kind: str,
+    name: str,
+    places: Iterable[_Place],
+    search: Callable[[Path], Path | None],
+    of_system: Callable[[], Path | None] = lambda: None,
+    known: Iterable[str] = (),
+) -> Found:
+    """Return the match of the first place that has one; raises NotFoundError with all places.
+
+    `of_system` searches the system's own directories, which have another layout.
+    """
+    searched: list[_Place] = []
+    for place in places:
+        searched.append(place)
+        path = search(place.root) if place.root is not None else None
+        if path is not None:
+            return Found(name, path, place.found_via, place.distribution)
+    last = of_system()
+    if last is not None:
+        return Found(name, last, SYSTEM)
+    near = difflib.get_close_matches(name, list(known), n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    width = max(len(place.found_via) for place in searched)
+    looked = [f"  {place.found_via:{width}}  {place}" for place in searched]
+    message = "\n".join([f"no {kind} {name!r} was found{hint}", *looked])
+    raise NotFoundError(message, name, [(place.found_via, str(place)) for place in searched])
+
+
+def _below(name: str) -> Path:
+    """Return the name as a relative path; raises ValueError for one that leaves its directory."""
+    path = Path(name)
+    if not name or path.is_absolute() or path.drive or ".." in path.parts:
+        raise ValueError(f"{name!r} must be a name, or a path below the directory that is searched")
+    return path
+
+
+def _library_pattern(short: str) -> str:
+    stem = re.escape(short)
+    return rf"(?:lib)?{stem}(?:_\d+)?\.dll" if _WINDOWS else rf"lib{stem}\.so(?:\.\d+[a-z]*)*"
+
+
+def _files(directory: Path) -> list[Path]:
+    try:
+        return sorted(path for path in directory.iterdir() if path.is_file())
+    except OSError:
+        return []
+
+
+def _globbed(root: Path, pattern: str) -> list[Path]:
+    """Return directories; of several compilers, the newest first."""
+    return sorted(
+        root.glob(pattern), key=lambda path: _numbers(path.relative_to(root)), reverse=True
+    )
+
+
+def _numbers(path: Path) -> list[int]:
+    return [int(digits) for digits in re.findall(r"\d+", str(path))]
+
+
+def _program(path: Path) -> Path | None:
+    candidates = (path, path.with_name(f"{path.name}.exe"))
+    return next((one for one in candidates if one.is_file()), None)
+
+
+def _on_path(name: str) -> Path | None:
+    """Return a program in PATH; the scripts of this Python only start those of the packages."""
+    own = os.path.realpath(sysconfig.get_path("scripts"))
+    entries = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    others = [entry for entry in entries if entry and os.path.realpath(entry) != own]
+    found = shutil.which(name, path=os.pathsep.join(others)) if others else None
+    return Path(found) if found else None
+
+
+def _system_library(short: str) -> Path | None:
+    """Return a library that ldconfig lists, by name with or without version."""
+    if _WINDOWS:
+        return None
+    pattern = re.compile(_library_pattern(short))
+    names = [name for name in cached_libraries() if pattern.fullmatch(name)]
+    best = max(names, key=lambda name: (len(name), name), default=None)
+    return Path(cached_libraries()[best][0]) if best else None
+
+
+def _usr(directory: str, relative: Path, *, parent: bool = False) -> Path | None:
+    if _WINDOWS:
+        return None
+    multiarch = sysconfig.get_config_var("MULTIARCH") or "."
+    for base in (Path("/usr") / directory, Path("/usr") / directory / multiarch):
+        if (base / relative).exists():
+            return base if parent else base / relative
+    return None

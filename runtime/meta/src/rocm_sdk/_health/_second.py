@@ -1,0 +1,102 @@
+"""Is there a second ROCm that a process could load besides these packages?
+
+A process that has two copies of one library fails in ways that do not name either. On Windows
+`_rivals` compares the places that its loader searches.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from importlib.metadata import Distribution, distributions
+from pathlib import Path
+
+from .._libraries import declared_files
+from .._loader import cached_libraries
+from .._packages import DIST, Installed
+from ._finding import WARNING, Finding
+
+_SHOWN = 3
+_VARIABLE = "LD_LIBRARY_PATH"
+
+# Places of other copies by directory: file name and our file of each.
+_Copies = dict[str, list[tuple[str, Path]]]
+
+
+def check(installed: list[Installed]) -> list[Finding]:
+    """Return directories and distributions that have libraries under the names of ours."""
+    ours = {path.name: path for path in declared_files()}
+    if sys.platform == "win32" or not ours:
+        return []
+    own = {os.path.realpath(one.root) for one in installed}
+    return [
+        *_in_variable(ours, own),
+        *_in_cache(ours, own),
+        *_in_distributions(ours, {one.package.distribution for one in installed}),
+    ]
+
+
+def _in_variable(ours: dict[str, Path], own: set[str]) -> Iterator[Finding]:
+    entries = [entry for entry in os.environ.get(_VARIABLE, "").split(":") if entry]
+    paths = [os.path.join(entry, name) for entry in entries for name in ours]
+    for directory, copies in _others(paths, ours, own).items():
+        message = (
+            f"the loader searches it first ({_VARIABLE}), and it has {_listed(directory, copies)}"
+        )
+        yield Finding(
+            "library-shadowed", WARNING, directory, message, f"take {directory} out of {_VARIABLE}"
+        )
+
+
+def _in_cache(ours: dict[str, Path], own: set[str]) -> Iterator[Finding]:
+    paths = [path for name in ours for path in cached_libraries().get(name, [])]
+    for directory, copies in _others(paths, ours, own).items():
+        message = (
+            "a library that is not of these packages gets its ROCm here (/etc/ld.so.cache): "
+            f"{_listed(directory, copies)}"
+        )
+        remedy = "build what uses it against these packages, or keep it in another process"
+        yield Finding("other-sdk", WARNING, directory, message, remedy)
+
+
+def _in_distributions(ours: dict[str, Path], own: set[str]) -> Iterator[Finding]:
+    for one in distributions():
+        name = one.metadata["Name"]
+        if name in own or name == DIST["distribution"]:
+            continue
+        copies = [
+            (file, ours[os.path.basename(file)])
+            for file in _files(one)
+            if os.path.basename(file) in ours
+        ]
+        if copies:
+            path, our_path = copies[0]
+            more = f", and {len(copies) - 1} more" if len(copies) > 1 else ""
+            message = f"it has a ROCm in its wheel: {path}, here {our_path}{more}"
+            remedy = f"install a build of {name} that requires {DIST['distribution']}"
+            yield Finding("other-sdk", WARNING, name, message, remedy)
+
+
+def _files(one: Distribution) -> list[str]:
+    """Return the files that RECORD lists; none if it cannot be read."""
+    try:
+        return [str(one.locate_file(file)) for file in one.files or []]
+    except (OSError, ValueError):
+        return []
+
+
+def _others(paths: list[str], ours: dict[str, Path], own: set[str]) -> _Copies:
+    found: _Copies = {}
+    for path in dict.fromkeys(paths):
+        directory, name = os.path.split(path)
+        inside = any(os.path.realpath(directory).startswith(f"{root}{os.sep}") for root in own)
+        if not inside and os.path.isfile(path) and not os.path.samefile(path, ours[name]):
+            found.setdefault(directory, []).append((name, ours[name]))
+    return found
+
+
+def _listed(directory: str, copies: list[tuple[str, Path]]) -> str:
+    shown = [f"{directory}/{name}, here {ours}" for name, ours in copies[:_SHOWN]]
+    more = len(copies) - len(shown)
+    return "; ".join(shown) + (f"; and {more} more" if more else "")

@@ -1,0 +1,253 @@
+"""find_library and its siblings: places, order, errors, and the command's answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import unittest
+from pathlib import Path
+from typing import Any
+
+import support
+
+SHARED = {"hsa-runtime64": "lib/libhsa-runtime64.so.1", "LLVM": "lib/llvm/lib/libLLVM.so.22.0git"}
+BITCODE = "lib/llvm/lib/clang/22/amdgcn/bitcode"
+
+
+def core() -> support.Wheel:
+    """Return core with libraries and bitcode that no line of the manifest names."""
+    wheel = support.core()
+    wheel.more["shared"] = dict(SHARED, hiprtc="lib/libhiprtc.so.7")
+    for path in SHARED.values():
+        wheel.files[f"_rocm_sdk_core/{path}"] = support.real_library().read_bytes()
+    wheel.files[f"_rocm_sdk_core/{BITCODE}/ocml.bc"] = b"BC"
+    wheel.files["_rocm_sdk_core/lib/llvm/lib/clang/9/amdgcn/bitcode/ocml.bc"] = b"BC"
+    wheel.files["*_rocm_sdk_core/lib/llvm/bin/lld"] = support.SAYS_WHERE
+    return wheel
+
+
+class Find(unittest.TestCase):
+    def setUp(self) -> None:
+        self.layout = support.Layout(self, core(), support.libraries())
+        self.site = self.layout.site
+
+    def ask(self, call: str, **environment: str) -> list[Any]:
+        """Return name, path below site-packages (if it is there), place and distribution."""
+        code = (
+            "import json, os, rocm_sdk\n"
+            f"one = rocm_sdk.{call}\n"
+            "print(json.dumps([one.name, os.fspath(one), one.found_via, one.distribution]))"
+        )
+        name, path, via, distribution = json.loads(self.layout.code(code, **environment))
+        return [name, path.replace(f"{self.site}/", ""), via, distribution]
+
+    def refusal(self, call: str, **environment: str) -> str:
+        done = self.layout.run("-c", f"import rocm_sdk; rocm_sdk.{call}", **environment)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        return done.stderr
+
+    def test_every_library_of_a_package_has_a_short_name(self) -> None:
+        for name, path in SHARED.items():
+            found = [name, f"_rocm_sdk_core/{path}", "package", "rocm-sdk-core"]
+            self.assertEqual(self.ask(f"find_library({name!r})"), found)
+        declared = [
+            "hiprtc",
+            "_rocm_sdk_core/lib/libhiprtc.so.7",
+            "package",
+            "rocm-sdk-core",
+        ]
+        self.assertEqual(self.ask("find_library('hiprtc')"), declared)
+        code = (
+            "import rocm_sdk; print(*(p.name for p in rocm_sdk.find_libraries('LLVM', 'hiprtc')))"
+        )
+        self.assertEqual(self.layout.code(code), "libLLVM.so.22.0git libhiprtc.so.7")
+
+    def test_file_names_and_sonames_are_names_too(self) -> None:
+        for name in ("libLLVM.so.22.0git", "libLLVM.so", "libLLVM"):
+            path = self.ask(f"find_library({name!r})")[1]
+            self.assertEqual(path, "_rocm_sdk_core/lib/llvm/lib/libLLVM.so.22.0git")
+
+    def test_a_wrong_name_suggests_the_nearest_and_lists_the_places(self) -> None:
+        error = self.refusal("find_library('hsa-runtime')", ROCM_PATH="/nonexistent")
+        self.assertIn("no library 'hsa-runtime' was found; did you mean 'hsa-runtime64'?", error)
+        self.assertIn(
+            '  package      rocm-profiler is not installed; to install: pip install "rocm[profiler]"',
+            error,
+        )
+        self.assertIn(
+            '  devel        rocm-sdk-devel is not installed; to install: pip install "rocm[devel]"',
+            error,
+        )
+        self.assertIn("  environment  ROCM_PATH=/nonexistent is not a directory", error)
+        self.assertIn("  system       /opt/rocm", error)
+
+    def test_the_error_has_the_places_as_data(self) -> None:
+        code = (
+            "import rocm_sdk\n"
+            "try:\n    rocm_sdk.find_static_library('nothing')\n"
+            "except rocm_sdk.NotFoundError as error:\n"
+            "    print(error.name, [kind for kind, _ in error.places], isinstance(error, LookupError))"
+        )
+        kinds = ["package", "package", "package", "package", "devel", "environment", "system"]
+        self.assertEqual(self.layout.code(code), f"nothing {kinds} True")
+
+    def test_rocm_path_is_searched_behind_the_packages(self) -> None:
+        other = self.layout.top / "other rocm"
+        for name in (
+            "lib/libhsa-runtime64.so.1",
+            "lib/libonly.so.3",
+            "lib/libonly.so",
+            "include/only/a.h",
+        ):
+            path = other / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"")
+        environment = {"ROCM_PATH": str(other)}
+        self.assertEqual(self.ask("find_library('hsa-runtime64')", **environment)[2], "package")
+        only = ["only", f"{other}/lib/libonly.so.3", "environment", None]
+        self.assertEqual(self.ask("find_library('only')", **environment), only)
+        header = ["only/a.h", f"{other}/include", "environment", None]
+        self.assertEqual(self.ask("find_header_directory('only/a.h')", **environment), header)
+
+    def test_the_system_is_last(self) -> None:
+        library = self.ask("find_library('c')")
+        self.assertEqual(library[2:], ["system", None])
+        self.assertTrue(Path(library[1]).name.startswith("libc.so"), library)
+        self.assertEqual(self.ask("find_program('sh')")[2], "system")
+
+    def test_programs_are_those_behind_the_console_scripts(self) -> None:
+        hipcc = ["hipcc", "_rocm_sdk_core/bin/hipcc", "package", "rocm-sdk-core"]
+        self.assertEqual(self.ask("find_program('hipcc')"), hipcc)
+        arch = self.ask("find_program('offload-arch')")
+        self.assertEqual(arch[1], "_rocm_sdk_core/lib/llvm/bin/offload-arch")
+        self.assertEqual(self.ask("find_program('lld')")[1], "_rocm_sdk_core/lib/llvm/bin/lld")
+        scripts = str(Path(sys.executable).parent)
+        error = self.refusal("find_program('rocminf')", PATH=scripts)
+        self.assertIn("no program 'rocminf' was found; did you mean 'rocminfo'?", error)
+
+    def test_bitcode_of_the_newest_compiler_wins(self) -> None:
+        for name in ("ocml", "ocml.bc"):
+            self.assertEqual(
+                self.ask(f"find_bitcode_library({name!r})")[1], f"_rocm_sdk_core/{BITCODE}/ocml.bc"
+            )
+
+    def test_names_stay_below_their_directory(self) -> None:
+        for name in ("../../etc/passwd", "/etc/passwd", ""):
+            for call in (
+                "find_header_directory",
+                "find_program",
+                "find_static_library",
+                "find_bitcode_library",
+            ):
+                self.assertIn("must be a name", self.refusal(f"{call}({name!r})"))
+
+    def test_the_root_without_devel_is_core(self) -> None:
+        code = "import rocm_sdk; print(rocm_sdk.root())"
+        self.assertEqual(self.layout.code(code), f"{self.site}/_rocm_sdk_core")
+        self.assertIn('pip install "rocm[devel]"', self.refusal("root(require_devel=True)"))
+
+    def test_the_command_prints_paths_or_json(self) -> None:
+        done = self.layout.sdk("find", "library", "LLVM", "hiprtc")
+        paths = [f"{self.site}/_rocm_sdk_core/{p}" for p in (SHARED["LLVM"], "lib/libhiprtc.so.7")]
+        self.assertEqual(done.stdout.splitlines(), paths)
+        found = json.loads(self.layout.sdk("find", "bitcode", "ocml", "--json").stdout)
+        row = {
+            "name": "ocml",
+            "path": f"{self.site}/_rocm_sdk_core/{BITCODE}/ocml.bc",
+            "found_via": "package",
+            "distribution": "rocm-sdk-core",
+        }
+        self.assertEqual(found, {"format": 1, "found": [row]})
+        failed = self.layout.sdk("find", "header", "hip/hip_runtime.h")
+        self.assertEqual([failed.returncode, failed.stdout], [1, ""])
+        self.assertIn("no header 'hip/hip_runtime.h' was found", failed.stderr)
+        failed = self.layout.sdk("find", "static", "../x")
+        self.assertIn("must be a name", failed.stderr)
+
+    def test_the_path_is_printed_as_json(self) -> None:
+        done = self.layout.sdk("path", "--bin", "--no-require-devel", "--json")
+        expected = {
+            "format": 1,
+            "name": "bin",
+            "path": f"{self.site}/_rocm_sdk_core/bin",
+            "devel": False,
+        }
+        self.assertEqual(json.loads(done.stdout), expected)
+
+
+class FindInDevel(unittest.TestCase):
+    def setUp(self) -> None:
+        members = dict(support.DEVEL_MEMBERS)
+        members["lib/libx.a"] = b"!<arch>\n"
+        self.layout = support.Layout(
+            self, support.core(), support.libraries(), support.devel(members)
+        )
+
+    def test_headers_and_static_libraries_expand_the_tree(self) -> None:
+        tree = f"{self.layout.site}/_rocm_sdk_devel"
+        code = (
+            "import rocm_sdk\n"
+            "found = [rocm_sdk.find_header_directory('hip'), rocm_sdk.find_static_library('x')]\n"
+            "print(*(f'{one} {one.found_via} {one.distribution}' for one in found), rocm_sdk.root())"
+        )
+        expected = (
+            f"{tree}/include devel rocm-sdk-devel {tree}/lib/libx.a devel rocm-sdk-devel {tree}"
+        )
+        self.assertEqual(self.layout.code(code), expected)
+
+    def test_a_library_of_the_packages_does_not_expand_it(self) -> None:
+        self.layout.code("import rocm_sdk; rocm_sdk.find_library('hiprtc')")
+        self.assertFalse(os.path.exists(f"{self.layout.site}/_rocm_sdk_devel"))
+
+
+class Driver(unittest.TestCase):
+    """The kernel's files in other places."""
+
+    def setUp(self) -> None:
+        self.layout = support.Layout(self)
+        self.module = self.layout.top / "amdgpu"
+        self.device = self.layout.top / "kfd"
+
+    def look(self) -> dict[str, Any]:
+        code = (
+            "import json, dataclasses; from rocm_sdk import _driver\n"
+            f"print(json.dumps(dataclasses.asdict(_driver.look({str(self.module)!r}, {str(self.device)!r}))))"
+        )
+        found: dict[str, Any] = json.loads(self.layout.code(code))
+        return found
+
+    def test_without_the_module_nothing_is_loaded(self) -> None:
+        found = self.look()
+        self.assertEqual([found["loaded"], found["usable"], found["version"]], [False, False, None])
+        self.assertIn("has not loaded", found["problem"])
+
+    def test_a_module_of_its_own_has_a_version(self) -> None:
+        self.module.mkdir()
+        self.device.touch()
+        (self.module / "version").write_text("6.16.6\n")
+        expected = {
+            "loaded": True,
+            "usable": True,
+            "version": "6.16.6",
+            "source": "module",
+            "problem": None,
+        }
+        self.assertEqual(self.look(), expected)
+
+    def test_the_kernels_own_has_the_kernels_version(self) -> None:
+        self.module.mkdir()
+        found = self.look()
+        self.assertEqual([found["version"], found["source"]], [os.uname().release, "kernel"])
+        self.assertIn(f"a container needs --device={self.device}", found["problem"])
+
+    @unittest.skipIf(os.geteuid() == 0, "root may open every file")
+    def test_a_device_of_another_group_names_it(self) -> None:
+        self.module.mkdir()
+        self.device.touch(mode=0)
+        self.assertIn("sudo usermod -a -G", self.look()["problem"])
+
+    def test_the_command_prints_it(self) -> None:
+        done = self.layout.sdk("driver", "--json")
+        self.assertEqual(json.loads(done.stdout)["format"], 1)
+        self.assertEqual(done.returncode, 0 if json.loads(done.stdout)["usable"] else 1)
