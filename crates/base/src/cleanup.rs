@@ -1,7 +1,6 @@
-//! What has to go when the process is told to end: temporary files, half-written outputs, other programs.
+//! Cleanup on termination: temporary files, incomplete outputs, child programs.
 //!
-//! Whoever makes such a thing registers it for as long as it is there. A thread that waits for signals
-//! calls [`run`]; nothing here installs a handler.
+//! A thread that waits for signals calls [`run`]; no handler is installed here.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,13 +15,12 @@ mod orphans;
 
 pub use orphans::{adopt_orphans, end_orphans};
 
-/// How long programs may take to end when they are asked to.
+/// Grace period after SIGTERM.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How often it is looked whether they did.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How often a removal is tried before what comes back again and again is left.
+/// Attempts to remove a path that other threads recreate.
 const ATTEMPTS: u32 = 50;
-/// How long threads that still work have between two of those attempts.
+/// Pause between attempts.
 const BETWEEN: Duration = Duration::from_millis(2);
 
 static REGISTERED: Mutex<Registered> = Mutex::new(Registered { next: 0, things: BTreeMap::new() });
@@ -35,13 +33,13 @@ struct Registered {
 }
 
 enum Thing {
-    /// A program that was started as the leader of a process group, with all that it started.
+    /// Leader of a process group.
     Programs(Pid),
-    /// What removes something, and says whether it is gone.
+    /// Removes something and returns whether it is gone.
     Removal(Box<dyn Fn() -> bool + Send>),
 }
 
-/// As long as this lives, what it stands for goes when the process is told to end.
+/// Registration, valid until dropped.
 #[derive(Debug)]
 #[must_use]
 pub struct Registration(u64);
@@ -52,7 +50,7 @@ impl Drop for Registration {
     }
 }
 
-/// Registers a file or a directory with all that is in it.
+/// Registers a file, or a directory with its content.
 pub fn path(path: PathBuf) -> Registration {
     removal(move || {
         let _ = if path.is_dir() && !path.is_symlink() {
@@ -64,11 +62,10 @@ pub fn path(path: PathBuf) -> Registration {
     })
 }
 
-/// Makes a temporary file or directory, and registers it: the process does not end in between, and nothing
-/// is made once it has begun to.
+/// Creates and registers a temporary file or directory in one step; blocks once [`run`] has begun.
 ///
 /// # Errors
-/// When it cannot be made.
+/// If `make` fails.
 pub fn temporary<T: AsRef<Path>>(
     make: impl FnOnce() -> io::Result<T>,
 ) -> io::Result<(T, Registration)> {
@@ -78,44 +75,43 @@ pub fn temporary<T: AsRef<Path>>(
     Ok((place, registration))
 }
 
-/// Registers anything that knows how to remove something, and says whether it is gone. It may be called
-/// several times, while other threads still work.
+/// Registers a function that returns whether its thing is gone. It may run several times, while
+/// other threads still work.
 pub fn removal(remove: impl Fn() -> bool + Send + 'static) -> Registration {
     add(Thing::Removal(Box::new(remove)))
 }
 
-/// Registers the process group that `leader` leads: a program that was started, and all that it starts.
+/// Registers a child program with its process group.
 pub fn programs(leader: Pid) -> Registration {
     add(Thing::Programs(leader))
 }
 
-/// Held by whoever does something that is done whole: [`run`] waits for it.
+/// Guard: [`run`] waits until it is dropped.
 #[derive(Debug)]
 #[must_use]
 pub struct Undisturbed {
     _held: RwLockReadGuard<'static, ()>,
 }
 
-/// Begins something that is done whole. Once [`run`] has begun, this waits for the process to end. A thread
-/// that holds one does not begin another: [`run`] may wait in between.
+/// Starts an operation that must not be cut off; blocks once [`run`] has begun. A thread must not
+/// hold two guards: [`run`] may wait between them.
 pub fn undisturbed() -> Undisturbed {
     Undisturbed { _held: UNDISTURBED.read().unwrap_or_else(PoisonError::into_inner) }
 }
 
-/// Waits for the end, if the process has been told to end: what fails since then is no failure, and what
-/// would be made is not made.
+/// Blocks if termination has begun: later errors are not reported, and nothing is created.
 pub fn wait_if_ending() {
     while ENDING.load(Ordering::SeqCst) {
         std::thread::park();
     }
 }
 
-/// Says that the process has been told to end.
+/// Marks termination as begun.
 pub fn begin() {
     ENDING.store(true, Ordering::SeqCst);
 }
 
-/// Ends all programs and removes everything that is registered. Nothing can be registered afterwards.
+/// Ends registered programs and removes registered paths. Later registrations block.
 pub fn run() {
     begin();
     let quiet = UNDISTURBED.write().unwrap_or_else(PoisonError::into_inner);
@@ -131,19 +127,18 @@ pub fn run() {
             Thing::Programs(_) => None,
         })
     };
-    // Threads that still work may put something into a directory that is being removed.
+    // Threads that still work may add files to a directory during its removal.
     for _ in 0..ATTEMPTS {
         if removals().filter(|remove| !remove()).count() == 0 {
             break;
         }
         std::thread::sleep(BETWEEN);
     }
-    // Threads that come to register or to remove something wait until the process ends.
+    // Other threads block on these locks until the process exits.
     std::mem::forget(registered);
     std::mem::forget(quiet);
 }
 
-/// Asks the programs of these groups to end, and ends those that do not.
 fn end_programs(groups: &[Pid]) {
     let each = |signal| {
         for group in groups {

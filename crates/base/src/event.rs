@@ -1,66 +1,66 @@
-//! What happens during a build, as data. The library reports events; the binary draws them.
+//! Events of a build.
 
 use std::time::Duration;
 
 use crate::names::RelPath;
 
-/// Something that happened.
+/// Event of a build.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// Packages of this many bytes of input will be written.
+    /// A build of packages starts.
     BuildStarted {
-        /// How many files come out.
+        /// Number of outputs.
         outputs: usize,
-        /// Bytes read from the artifacts, all outputs together.
+        /// Bytes of input of all outputs.
         bytes: u64,
     },
-    /// A build farm will build packages of this many bytes of input.
+    /// A build by a farm starts.
     FarmStarted {
-        /// How many files come out.
+        /// Number of outputs.
         outputs: usize,
-        /// Bytes that go into them, all together.
+        /// Bytes of input of all outputs.
         bytes: u64,
     },
-    /// Archives of this many bytes will be read from a store.
+    /// Fetching of archives from a store starts.
     FetchStarted {
-        /// How many.
+        /// Number of archives.
         archives: usize,
-        /// Their bytes, all together.
+        /// Total size in bytes.
         bytes: u64,
     },
-    /// An archive is read no more, whatever came of it; or a package is not waited for any more.
+    /// An archive or package is finished, successfully or not.
     ArchiveLeft {
-        /// The archive's key, or the package's path.
+        /// Key of the archive, or path of the package.
         path: RelPath,
     },
-    /// Writing one output, or reading one archive, has begun.
+    /// Writing of an output, or reading of an archive, starts.
     OutputStarted {
-        /// Its path below the destination.
+        /// Path below the destination.
         path: RelPath,
-        /// Bytes of input that go into it.
+        /// Bytes of input.
         bytes: u64,
     },
-    /// Bytes of input were dealt with since the last of these events.
+    /// Further bytes of input were processed.
     Progress {
-        /// The output that they are of.
+        /// Path of the output.
         path: RelPath,
-        /// How many.
+        /// Bytes since the previous event.
         bytes: u64,
     },
-    /// One output is complete, not yet under its final name.
+    /// An output is complete, under a temporary name.
     OutputFinished {
-        /// Its path below the destination.
+        /// Path below the destination.
         path: RelPath,
-        /// Files that are in it.
+        /// Number of files in the output.
         files: usize,
-        /// Its size in bytes.
+        /// Size in bytes.
         size: u64,
-        /// How long it took.
+        /// Duration.
         took: Duration,
     },
 }
 
-/// Who wants to know. Called from any thread.
+/// Receiver of events, called from any thread.
 pub trait Reporter: Sync {
     /// Takes one event.
     fn report(&self, event: Event);

@@ -1,35 +1,34 @@
-//! What tells, without reading them, that bytes are the ones seen before.
+//! Identity of content, determined without reading it.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 
-/// What stands for bytes: if it is the same, they are.
+/// Mark of content: equal marks mean equal bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
-    /// The file that has them, on this machine. Within one tick of the clock a file can change twice
-    /// and look the same.
+    /// Local file. Two changes within one tick of the clock can leave it equal.
     File(FileState),
-    /// What whoever keeps them says of them: a digest, an entity tag. Other bytes have another.
+    /// Digest or entity tag from the store.
     Tag(String),
 }
 
-/// A file, as it was when it was looked at.
+/// State of a file at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileState {
-    /// The device that it is on.
+    /// Device number.
     pub device: u64,
-    /// Its inode.
+    /// Inode number.
     pub inode: u64,
-    /// Its bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When its content was changed: seconds since 1970, and nanoseconds.
+    /// Change of content: seconds since 1970, and nanoseconds.
     pub modified: (i64, i64),
-    /// When anything of it was changed.
+    /// Change of content or metadata.
     pub changed: (i64, i64),
 }
 
 impl FileState {
-    /// What the system says of a file.
+    /// Takes the state from metadata.
     pub fn of(file: &Metadata) -> Self {
         Self {
             device: file.dev(),
@@ -40,8 +39,7 @@ impl FileState {
         }
     }
 
-    /// Whether the content has not changed from one look to the other. Another link to the file, or other
-    /// rights, change no byte.
+    /// Ignores `changed`, which new hard links and permissions update.
     pub fn has_same_content(&self, other: &Self) -> bool {
         Self { changed: other.changed, ..*self } == *other
     }

@@ -1,7 +1,7 @@
-//! Ground floor of rockpack: types that every other crate shares.
+//! Types shared by all crates of rockpack.
 //!
-//! Takes text, paths and names; returns checked names, versions, sources with places, and problems that can be
-//! printed. Never decides anything about packages, and knows no other crate of rockpack.
+//! Takes text, paths and names; returns checked names, versions, sources with places, and problems
+//! for display. Makes no decision about packages and depends on no other crate of rockpack.
 
 pub mod cleanup;
 pub mod event;

@@ -1,4 +1,4 @@
-//! Names, parsed once at the edge and carried as types.
+//! Names, validated once at the boundary.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// What every newtype over a text has: it is read through `FromStr`, and shown as it is. The
-/// text is shared: a plan names an artifact once for each of its files.
+/// The text is shared, because a plan repeats a name for each file.
 macro_rules! text_conversions {
     ($name:ident, $error:ty) => {
         impl Serialize for $name {
@@ -57,20 +56,20 @@ pub use platform::{PlatformTagError, PlatformTags, is_tag_level};
 pub use requirement::{NoRequirement, Requirement};
 pub use target_names::TargetNames;
 
-/// A name that is not of its kind: says what was wrong with which text.
+/// Rejected name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not {kind}: {reason}")]
 pub struct NameError {
-    /// What it should have been, with its article ("a distribution name").
+    /// Expected kind, with its article ("a distribution name").
     pub kind: &'static str,
-    /// The text as it was given.
+    /// Given text.
     pub text: String,
-    /// What is wrong with it.
+    /// Reason.
     pub reason: &'static str,
 }
 
 impl NameError {
-    /// Wraps a text that is known to be such a name.
+    /// Creates the error for `text`.
     pub fn new(kind: &'static str, text: &str, reason: &'static str) -> Self {
         Self { kind, text: text.to_owned(), reason }
     }
@@ -85,7 +84,7 @@ macro_rules! name_type {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// The name as text.
+            /// Returns the name as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -108,7 +107,7 @@ macro_rules! name_type {
 }
 
 name_type!(
-    /// A package as the manifest calls it (`core`), whatever its distribution is called.
+    /// Name of a package in the manifest (`core`).
     PackageName, "a package name", r"^[a-z0-9-]+$", |text| {
         let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         (text.is_empty() || !text.chars().all(fine)).then_some("use lower-case letters, digits and `-`")
@@ -116,7 +115,7 @@ name_type!(
 );
 
 name_type!(
-    /// The name of a build artifact: the first field of an artifact directory's name.
+    /// Name of a build artifact: the first field of an artifact directory's name.
     ArtifactName, "an artifact name", r"^[A-Za-z0-9.+-]+$", |text| {
         let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '+');
         (text.is_empty() || !text.chars().all(fine)).then_some("use letters, digits, `-`, `.` and `+`; `_` separates fields")
@@ -124,7 +123,7 @@ name_type!(
 );
 
 name_type!(
-    /// A distribution's name as an index shows it (PEP 508; `rocm-sdk-core`).
+    /// Name of a distribution in an index (PEP 508; `rocm-sdk-core`).
     DistName, "a distribution name", r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$", |text| {
         let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
@@ -139,7 +138,7 @@ name_type!(
 );
 
 name_type!(
-    /// An importable Python name: an identifier without dots.
+    /// Importable Python name: an identifier without dots.
     ModuleName, "a Python module name", r"^[A-Za-z_][A-Za-z0-9_]*$", |text| {
         let head = |c: char| c.is_ascii_alphabetic() || c == '_';
         let fine = |c: char| head(c) || c.is_ascii_digit();
@@ -148,26 +147,26 @@ name_type!(
 );
 
 name_type!(
-    /// The label of a wheel variant, the last part of its file name (PEP 825).
+    /// Label of a wheel variant, the last part of its file name (PEP 825).
     VariantLabel, "a label of a wheel variant", r"^[0-9a-z_.]+$", |text| {
         let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '.');
         (text.is_empty() || !text.chars().all(fine)).then_some("use lower-case letters, digits, `_` and `.`")
     }
 );
 
-/// A distribution's or an extra's name as indexes compare it (PEP 503), if it is one.
+/// Normalizes a distribution or extra (PEP 503); `None` if invalid.
 pub fn normalized(text: &str) -> Option<String> {
     text.parse::<DistName>().ok().map(|name| name.normalized())
 }
 
 impl DistName {
-    /// The name as it stands in the file names of wheels and sdists: runs of `-`, `_` and
-    /// `.` become one `_`, in lower case (binary distribution format, "Escaping and Unicode").
+    /// Returns the name for file names: each run of `-`, `_` and `.` becomes `_`, in lower case
+    /// (binary distribution format, "Escaping and Unicode").
     pub fn file_stem(&self) -> String {
         self.normalized().replace('-', "_")
     }
 
-    /// The name as indexes compare it (PEP 503): runs of `-`, `_` and `.` become one `-`, in lower case.
+    /// Normalizes the name (PEP 503): each run of `-`, `_` and `.` becomes `-`, in lower case.
     pub fn normalized(&self) -> String {
         let mut out = String::with_capacity(self.0.len());
         for c in self.0.chars() {
@@ -180,21 +179,21 @@ impl DistName {
         out
     }
 
-    /// The platform directory of this distribution: `_`, the name with `-` as `_`, the suffix.
+    /// Returns the platform directory: `_`, the name with `_` for `-` and `.`, the suffix.
     ///
     /// # Errors
-    /// When the result is not an importable name.
+    /// If the result is not importable.
     pub fn platform_dir(&self, suffix: &str) -> Result<ModuleName, NameError> {
         format!("_{}{suffix}", self.0.replace(['-', '.'], "_")).parse()
     }
 }
 
-/// A part of an artifact: what of a project's installation it holds.
+/// Component of an artifact: part of a project's installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Component {
-    /// Shared libraries and the data they read.
+    /// Shared libraries and their data.
     Lib,
     /// Programs.
     Run,
@@ -209,10 +208,10 @@ pub enum Component {
 }
 
 impl Component {
-    /// Every component, in the order in which people list them.
+    /// All components, in conventional order.
     pub const ALL: [Self; 6] = [Self::Lib, Self::Run, Self::Dev, Self::Dbg, Self::Doc, Self::Test];
 
-    /// The component as it stands in directory names and manifests.
+    /// Returns the name in directory names and manifests.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Lib => "lib",
@@ -242,22 +241,22 @@ impl FromStr for Component {
     }
 }
 
-/// How a build splits device code from host code.
+/// Placement of device code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// Device code is cut out of the libraries and packed per ISA.
+    /// Device code is removed from libraries and packed per ISA.
     Kpack,
-    /// Libraries hold the device code of one family each.
+    /// Libraries contain the device code of one family.
     Legacy,
 }
 
 impl Mode {
-    /// Both modes.
+    /// All modes.
     pub const ALL: [Self; 2] = [Self::Kpack, Self::Legacy];
 
-    /// The mode as manifests and the command line spell it.
+    /// Returns the name in manifests and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Kpack => "kpack",
@@ -281,7 +280,7 @@ impl FromStr for Mode {
     }
 }
 
-/// The operating system that packages are for.
+/// Operating system of packages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -293,10 +292,10 @@ pub enum System {
 }
 
 impl System {
-    /// Both systems.
+    /// All systems.
     pub const ALL: [Self; 2] = [Self::Linux, Self::Windows];
 
-    /// The system as manifests spell it.
+    /// Returns the name in manifests.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Linux => "linux",
@@ -304,7 +303,7 @@ impl System {
         }
     }
 
-    /// The value of Python's `sys.platform`, as environment markers compare it (PEP 508).
+    /// Returns Python's `sys.platform` (PEP 508).
     pub fn sys_platform(self) -> &'static str {
         match self {
             Self::Linux => "linux",

@@ -1,15 +1,15 @@
-//! Data as Python source: what the runtime imports in place of parsing JSON.
+//! Data as Python source, which the runtime imports.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// `NAME = …` as a module's text, with `doc` as its doc string. Mappings are sorted by key.
+/// Returns a module with sorted mappings; `doc` is the docstring.
 pub fn module(doc: &str, name: &str, value: &Value) -> String {
     format!("\"\"\"{doc}\"\"\"\n\n{}", assignment(name, value))
 }
 
-/// `NAME = …` with a line break at its end. Mappings are sorted by key.
+/// Returns `NAME = …` with sorted mappings and a final line break.
 pub fn assignment(name: &str, value: &Value) -> String {
     let mut text = format!("{name} = ");
     literal(value, 0, &mut text);
@@ -57,15 +57,13 @@ fn block<T>(
     out.push(ends[1]);
 }
 
-/// A string literal. JSON's escapes are Python's, but for surrogate pairs, which serde never writes.
+/// Writes JSON, which is valid Python except for surrogate pairs, which serde never writes.
 fn string(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
 }
 
-/// The data of a module that [`module`] made with the name `DIST`; `None` for any other text.
-///
-/// The text is a Python literal after `=`: JSON, but for three words and commas before closing
-/// brackets.
+/// Returns the data of a [`module`] with the name `DIST`: JSON except for three words and trailing
+/// commas.
 pub fn data(text: &str) -> Option<Value> {
     let (_, literal) = text.split_once("DIST = ")?;
     serde_json::from_str(&json(literal)).ok()
@@ -97,7 +95,6 @@ fn json(literal: &str) -> String {
     out
 }
 
-/// The length of the string literal that `text` starts with.
 fn string_len(text: &str) -> usize {
     let mut escaped = false;
     let end = text.char_indices().skip(1).find(|(_, c)| {
@@ -108,8 +105,8 @@ fn string_len(text: &str) -> usize {
     end.map_or(text.len(), |(at, _)| at + 1)
 }
 
-/// A name that can stand in Python source for `text`: letters and digits stay, anything
-/// else becomes its code in hexadecimal between `_`, so that no two names fall together.
+/// Returns an injective Python name: `-` becomes `_`, other special characters become hexadecimal
+/// between `_`.
 pub fn identifier(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

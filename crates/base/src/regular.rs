@@ -1,7 +1,7 @@
-//! Opening files that somebody else provides: regular files alone, and without waiting for anybody.
+//! Opening of regular files without blocking.
 //!
-//! A FIFO blocks whoever opens it until someone writes to it, and a device such as `/dev/zero` never
-//! ends. Neither is an input, so that everything that reads one opens it here.
+//! A FIFO blocks until another process writes, and `/dev/zero` never ends, so all inputs are opened
+//! here.
 
 use std::fmt::{Display, Write as _};
 use std::fs::{FileType, Metadata};
@@ -15,29 +15,29 @@ use fs_err::{File, OpenOptions};
 use rustix::fs::{Advice, CWD, Mode, OFlags, fadvise, openat};
 use sha2::{Digest, Sha256};
 
-/// Opens a regular file for reading; a link to one is followed.
+/// Opens a regular file, following links.
 ///
 /// # Errors
-/// When the file cannot be opened, or is a directory, FIFO, socket or device. The error names it.
+/// If it is missing or irregular; the error names it.
 pub fn open(path: impl AsRef<Path>) -> io::Result<File> {
     open_with(path.as_ref(), OFlags::empty())
 }
 
-/// Opens a regular file for reading, and no link to one.
+/// Opens a regular file that is not a link.
 ///
 /// # Errors
-/// As [`open`], and when the last part of `path` is a link.
+/// See [`open`], and if it is a link.
 pub fn open_unlinked(path: impl AsRef<Path>) -> io::Result<File> {
     let path = path.as_ref();
     check(path, &fs_err::symlink_metadata(path)?)?;
     open_with(path, OFlags::NOFOLLOW)
 }
 
-/// Opens a regular file for reading that lies below `dir`: no part of `below` is a link, so that what somebody
-/// else put into `dir` leads nowhere else, whatever they change meanwhile.
+/// Opens a regular file below `dir` without following links, even if other processes change
+/// directories.
 ///
 /// # Errors
-/// As [`open_unlinked`], and when a directory on the way is a link.
+/// See [`open_unlinked`], and if a directory is a link.
 pub fn open_below(dir: &Path, below: &Path) -> io::Result<File> {
     let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut place = dir.to_owned();
@@ -61,41 +61,41 @@ pub fn open_below(dir: &Path, below: &Path) -> io::Result<File> {
 }
 
 fn open_with(path: &Path, more: OFlags) -> io::Result<File> {
-    // Of a regular file nothing blocks, so that the flag may stay.
+    // O_NONBLOCK has no effect on regular files.
     let flags = (OFlags::NONBLOCK | more).bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     check(path, &file.metadata()?)?;
     Ok(file)
 }
 
-/// Asks the system to read some of a file before it is needed. It does not say how that went.
+/// Asks the system to read ahead; ignores errors.
 pub fn read_ahead(file: &File, offset: u64, len: u64) {
     if let Some(len) = NonZero::new(len) {
         let _ = fadvise(file, offset, Some(len), Advice::WillNeed);
     }
 }
 
-/// Checks that what was found at `path` is a regular file.
+/// Checks metadata.
 ///
 /// # Errors
-/// If it is not: the error names it and says what it is.
+/// If it is not of a regular file; names path and kind.
 pub fn check(path: &Path, found: &Metadata) -> io::Result<()> {
     let kind = found.file_type();
     if kind.is_file() { Ok(()) } else { Err(irregular(path, kind)) }
 }
 
-/// The bytes of a regular file that has at most `most` of them, however large it grows meanwhile.
+/// Reads at most `most` bytes, even if the file grows.
 ///
 /// # Errors
-/// As [`open`], and when the file is larger.
+/// See [`open`], and if the file is larger.
 pub fn read(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
     read_open(open(path)?, most)
 }
 
-/// The same of a file that is no link.
+/// Reads like [`read`], but rejects a link.
 ///
 /// # Errors
-/// As [`open_unlinked`], and when the file is larger.
+/// See [`open_unlinked`], and if the file is larger.
 pub fn read_unlinked(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
     read_open(open_unlinked(path)?, most)
 }
@@ -114,19 +114,19 @@ fn read_open(mut file: File, most: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The same for a text.
+/// Reads a text like [`read`].
 ///
 /// # Errors
-/// As [`read`], and when the file is not UTF-8.
+/// See [`read`], and if it is not UTF-8.
 pub fn read_to_string(path: impl AsRef<Path>, most: u64) -> io::Result<String> {
     let path = path.as_ref();
     text(read(path, most)?, &path.display())
 }
 
-/// The text that bytes are; `of` is what they are of.
+/// Decodes UTF-8; `of` names the source in the error.
 ///
 /// # Errors
-/// When they are not UTF-8: the error names `of`.
+/// If the bytes are not UTF-8.
 pub fn text(bytes: Vec<u8>, of: &dyn Display) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -146,24 +146,24 @@ fn irregular(path: &Path, kind: FileType) -> io::Error {
     io::Error::new(error, format!("`{}` is {what}, not a regular file", path.display()))
 }
 
-/// Says that `of` has more than `most` bytes.
+/// Returns the error for input `of` with more than `most` bytes.
 pub fn too_large(of: &dyn Display, most: u64) -> io::Error {
     let text = format!("`{of}` is larger than {most} bytes, the limit for it");
     io::Error::new(ErrorKind::FileTooLarge, text)
 }
 
-/// The SHA-256 of a regular file in hexadecimal digits; the file is read in pieces.
+/// Returns the SHA-256 of a file in hexadecimal.
 ///
 /// # Errors
-/// As [`open`], and when it cannot be read.
+/// See [`open`], and if reading fails.
 pub fn sha256(path: impl AsRef<Path>) -> io::Result<String> {
     sha256_of(open(path)?)
 }
 
-/// The same of what a reader gives.
+/// Returns the SHA-256 in hexadecimal.
 ///
 /// # Errors
-/// Those of the reader.
+/// If reading fails.
 pub fn sha256_of(mut reader: impl Read) -> io::Result<String> {
     let (mut hasher, mut block) = (Sha256::new(), vec![0; 1 << 20]);
     loop {
@@ -179,7 +179,7 @@ pub fn sha256_of(mut reader: impl Read) -> io::Result<String> {
     }))
 }
 
-/// `error`, which names the file that it is about.
+/// Adds a missing path to an error.
 pub fn of(path: &Path, error: io::Error) -> io::Error {
     let (path, text) = (path.display().to_string(), error.to_string());
     if text.contains(&path) {
@@ -253,7 +253,7 @@ mod tests {
         assert!(said(dir.path()).ends_with("` is a directory, not a regular file"));
         assert_eq!(said(Path::new("/dev/zero")), "`/dev/zero` is a device, not a regular file");
         assert_eq!(open(dir.path().join("c")).unwrap_err().kind(), ErrorKind::NotFound);
-        // What the system makes up while it is read has no size before.
+        // Generated files of procfs report no size.
         assert_eq!(read("/proc/self/maps", 9).unwrap_err().kind(), ErrorKind::FileTooLarge);
     }
 }

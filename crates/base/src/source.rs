@@ -1,4 +1,4 @@
-//! Where things are said, and what is wrong with them: the one diagnostic type.
+//! Sources with places, and problems: the only diagnostic type.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -21,19 +21,18 @@ pub use position::{Position, Span};
 pub use printable::{printable, printable_lines};
 pub use wrap::wrapped;
 
-/// A text that diagnostics point into: a KDL file with its name as people know it.
+/// Text with its displayed name, such as a KDL file.
 #[derive(Debug, Clone)]
 pub struct Source(Arc<Text>);
 
 #[derive(Debug)]
 struct Text {
     name: String,
-    /// The file it was read from, as it was asked for; `None` of what no file has.
     file: Option<String>,
     whole: String,
-    /// The text as pictures show it, when that is another one.
+    /// Text for pictures, if it differs.
     drawn: OnceLock<Option<String>>,
-    /// Where its line breaks are.
+    /// Offsets of line breaks.
     breaks: Vec<usize>,
 }
 
@@ -44,12 +43,12 @@ impl Text {
 }
 
 impl Source {
-    /// A source of this name and text.
+    /// Creates a source from text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         Self::with(name.into(), None, text.into())
     }
 
-    /// The text of a file: `name` is what people call it, `file` where it is, as it was asked for.
+    /// Creates a source from a file; `name` is displayed, `file` is the path as given by the user.
     pub fn of_file(
         name: impl Into<String>,
         file: impl Into<String>,
@@ -63,17 +62,17 @@ impl Source {
         Self(Arc::new(Text { name, file, whole: text, drawn: OnceLock::new(), breaks }))
     }
 
-    /// The name, as messages and plans show it (`packages.kdl`).
+    /// Returns the name in messages and plans (`packages.kdl`).
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// The file it was read from, if it was read from one (`packaging/packages.kdl`).
+    /// Returns the path of the file, if any (`packaging/packages.kdl`).
     pub fn file(&self) -> Option<&str> {
         self.0.file.as_deref()
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub fn text(&self) -> &str {
         &self.0.whole
     }
@@ -82,7 +81,6 @@ impl Source {
         self.0.breaks.partition_point(|&at| at < byte) + 1
     }
 
-    /// Where a line begins; behind the last one, the end of the text.
     fn line_start(&self, line: usize) -> usize {
         match line.checked_sub(2) {
             None => 0,
@@ -97,13 +95,13 @@ impl Source {
         Position { line, column: before.chars().count() + 1 }
     }
 
-    /// The place of these bytes.
+    /// Returns the place of these bytes.
     pub fn at(&self, bytes: Range<usize>) -> Place {
         Place { source: self.clone(), bytes, shown: OnceLock::new() }
     }
 }
 
-/// Some bytes of a source: where a rule stands.
+/// Byte range of a source.
 #[derive(Clone)]
 pub struct Place {
     source: Source,
@@ -112,27 +110,27 @@ pub struct Place {
 }
 
 impl Place {
-    /// The source that has it.
+    /// Returns the source.
     pub fn source(&self) -> &Source {
         &self.source
     }
 
-    /// What stands there.
+    /// Returns the text at this place.
     pub fn text(&self) -> &str {
         self.source.text().get(self.bytes.clone()).unwrap_or_default()
     }
 
-    /// Where it starts, in bytes.
+    /// Returns the start in bytes.
     pub fn start(&self) -> usize {
         self.bytes.start
     }
 
-    /// The line it starts on, counted from 1.
+    /// Returns the first line, counted from 1.
     pub fn line(&self) -> usize {
         self.source.line_of(self.bytes.start)
     }
 
-    /// Where it starts and ends, in lines and columns.
+    /// Returns start and end in lines and columns.
     pub fn span(&self) -> Span {
         Span {
             start: self.source.position(self.bytes.start),
@@ -140,15 +138,14 @@ impl Place {
         }
     }
 
-    /// The place as it is shown, in one text that all who name it share: a plan names a rule once
-    /// for each file that the rule placed.
+    /// Returns the place for display, shared because plans repeat it.
     pub fn shown(&self) -> Arc<str> {
         let shown = || format!("{}:{}", self.source.name(), self.line()).into();
         self.shown.get_or_init(shown).clone()
     }
 }
 
-/// `packages.kdl:12`, as a plan names its rules.
+/// `packages.kdl:12`, as in plans.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.shown())
@@ -161,17 +158,17 @@ impl fmt::Debug for Place {
     }
 }
 
-/// A value with the place where it was said.
+/// Value with its place.
 #[derive(Debug, Clone)]
 pub struct Spanned<T> {
-    /// What was said.
+    /// Value.
     pub value: T,
-    /// Where.
+    /// Place of the value.
     pub place: Place,
 }
 
 impl<T> Spanned<T> {
-    /// `value`, said at `place`.
+    /// Combines a value with its place.
     pub fn new(value: T, place: Place) -> Self {
         Self { value, place }
     }
@@ -185,7 +182,7 @@ impl<T> std::ops::Deref for Spanned<T> {
     }
 }
 
-/// One thing that is wrong (or worth a warning), with the places at fault and the remedy.
+/// Error, warning or note.
 #[derive(Debug, Clone)]
 pub struct Problem {
     code: Code,
@@ -199,12 +196,12 @@ pub struct Problem {
     expected: Option<Box<Expected>>,
 }
 
-/// That a warning is expected: a line of the manifest says so, and why.
+/// Declaration in the manifest that a warning is expected.
 #[derive(Debug, Clone)]
 pub struct Expected {
-    /// Why.
+    /// Reason in the manifest.
     pub reason: String,
-    /// Where the manifest says it.
+    /// Place of the declaration.
     pub place: Place,
 }
 
@@ -223,35 +220,34 @@ impl Problem {
         }
     }
 
-    /// An error. `message` is one sentence in lower case that names what is at fault.
+    /// Creates an error. `message` is a sentence in lower case that names the thing.
     pub fn error(code: Code, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Error, message.into())
     }
 
-    /// A warning: the work goes on.
+    /// Creates a warning, which does not stop the work.
     pub fn warning(code: Code, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Warning, message.into())
     }
 
-    /// Worth knowing, though nothing is wrong.
+    /// Creates a note about something that is not a fault.
     pub fn note(code: Code, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Advice, message.into())
     }
 
-    /// An error of the command line rather than of the files: callers tell both apart by the exit status.
+    /// Creates an error of the command line, with another exit status.
     pub fn usage(code: Code, message: impl Into<String>) -> Self {
         Self { usage: true, ..Self::error(code, message) }
     }
 
-    /// Names the fact that is wrong, where several packages meet with the same one: of the
-    /// problems of one code and fact, a collection keeps the first.
+    /// Sets the fact at fault: of problems with equal code and fact, a collection keeps the first.
     #[must_use]
     pub fn of_fact(mut self, fact: impl Into<String>) -> Self {
         self.fact = Some(fact.into().into());
         self
     }
 
-    /// Points at `place`. Places of one file share a picture; those of another get their own.
+    /// Adds a place. Files get separate pictures.
     #[must_use]
     pub fn label(mut self, place: &Place, text: impl Into<String>) -> Self {
         let same_file = |(first, _): &(Place, String)| first.source.name() == place.source.name();
@@ -263,7 +259,7 @@ impl Problem {
         self
     }
 
-    /// Notes that a line of the manifest expects the warning. An error stays one.
+    /// Marks a warning, but not an error, as expected.
     #[must_use]
     pub fn expected(mut self, reason: &str, place: &Place) -> Self {
         let expected = Expected { reason: reason.to_owned(), place: place.clone() };
@@ -271,12 +267,12 @@ impl Problem {
         self
     }
 
-    /// The line of the manifest that expects it, if one does.
+    /// Returns the declaration that the warning is expected.
     pub fn expectation(&self) -> Option<&Expected> {
         self.expected.as_deref()
     }
 
-    /// Says what to do about it.
+    /// Sets the remedy.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(capped::short_lines(&text.into()).into());
@@ -287,37 +283,37 @@ impl Problem {
         self.labels.first().map(|(place, _)| (place.source.name(), place.bytes.start))
     }
 
-    /// What kind of problem it is.
+    /// Returns the code.
     pub fn code(&self) -> Code {
         self.code
     }
 
-    /// How bad it is: an error stops the work.
+    /// Returns the severity; only errors stop the work.
     pub fn severity(&self) -> Severity {
         self.severity
     }
 
-    /// Whether it stops the work.
+    /// Returns whether the problem stops the work.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 
-    /// The sentence.
+    /// Returns the message.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The remedy, if one is known.
+    /// Returns the remedy.
     pub fn remedy(&self) -> Option<&str> {
         self.help.as_deref()
     }
 
-    /// The places at fault in the first file, with what is said of each.
+    /// Returns the places in the first file, with their labels.
     pub fn labels(&self) -> &[(Place, String)] {
         &self.labels
     }
 
-    /// The places in other files, with what is said of each.
+    /// Returns the places in other files, with their labels.
     pub fn labels_elsewhere(&self) -> impl Iterator<Item = &(Place, String)> {
         self.elsewhere.iter().flat_map(|other| &other.labels)
     }
@@ -331,7 +327,7 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// All that is wrong, collected: one run reports every independent mistake.
+/// Collected problems: one run reports all independent faults.
 #[derive(Debug, Clone, Default)]
 pub struct Problems {
     found: Vec<Problem>,
@@ -339,12 +335,12 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// Nothing yet.
+    /// Creates an empty collection.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds one, unless its fact is known to be wrong already.
+    /// Adds a problem unless its fact is known.
     pub fn push(&mut self, problem: Problem) {
         let is_new =
             problem.fact.clone().is_none_or(|fact| self.facts.insert((problem.code, fact)));
@@ -353,34 +349,34 @@ impl Problems {
         }
     }
 
-    /// Adds all of another collection.
+    /// Adds all problems of another collection.
     pub fn extend(&mut self, other: Self) {
         other.found.into_iter().for_each(|problem| self.push(problem));
     }
 
-    /// In the order of the files: first what has no place, then by file and place.
+    /// Sorts by place; problems without one are first.
     #[must_use]
     pub fn in_order(mut self) -> Self {
         self.found.sort_by(|a, b| a.first_place().cmp(&b.first_place()));
         self
     }
 
-    /// Whether any of them stops the work.
+    /// Returns whether any problem stops the work.
     pub fn has_errors(&self) -> bool {
         self.found.iter().any(Problem::is_error)
     }
 
-    /// Whether the command line alone is at fault.
+    /// Returns whether all errors are of the command line.
     pub fn blame_usage(&self) -> bool {
         self.found.iter().filter(|p| p.is_error()).all(|p| p.usage)
     }
 
-    /// Whether there is no problem.
+    /// Returns whether the collection is empty.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
 
-    /// In the order in which they were found.
+    /// Returns the problems in order.
     pub fn iter(&self) -> impl Iterator<Item = &Problem> {
         self.found.iter()
     }
@@ -394,7 +390,7 @@ impl From<Problem> for Problems {
     }
 }
 
-/// The known name nearest to `text`, for a hint; `None` when nothing is near.
+/// Returns the most similar name, if any.
 pub fn nearest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST: usize = 200;
     let known = known.into_iter().filter(|_| text.len() <= LONGEST);

@@ -1,4 +1,4 @@
-//! What packages are made for: the mode, the system, and how distributions are split by ISA, family or an axis.
+//! Mode, system and split of packages.
 
 mod condition;
 mod per;

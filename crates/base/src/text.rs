@@ -1,4 +1,4 @@
-//! Numbers, sizes, causes and names in the sentences that people read, and bytes as base64.
+//! Text for messages: numbers, sizes, causes, names; and base64.
 
 mod base64;
 mod causes;

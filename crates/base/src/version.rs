@@ -1,38 +1,38 @@
-//! The version of everything a build makes.
+//! Version of the packages of a build.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A PEP 440 version, normalised once when it is parsed: `7.10.0-dev0` is `7.10.0.dev0`.
+/// PEP 440 version, normalized during parsing: `7.10.0-dev0` becomes `7.10.0.dev0`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(extend("pattern" = PATTERN)))]
 pub struct Version(String);
 
-/// A normalised version as a regular expression (PEP 440, appendix B, without what it normalises).
+/// Normalized version as a regular expression (PEP 440, appendix B).
 #[cfg(feature = "schemas")]
 const PATTERN: &str = r"^([1-9][0-9]*!)?[0-9]+(\.[0-9]+)*((a|b|rc)[0-9]+)?(\.post[0-9]+)?(\.dev[0-9]+)?(\+[a-z0-9]+(\.[a-z0-9]+)*)?$";
 
-/// A text that is no PEP 440 version.
+/// Text that is not a PEP 440 version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a PEP 440 version: {reason}")]
 pub struct VersionError {
-    /// The text as it was given.
+    /// Given text.
     pub text: String,
-    /// What the parser says.
+    /// Error of the parser.
     pub reason: String,
 }
 
 impl Version {
-    /// What stands in for a version that is not known, where work goes on to find other mistakes.
+    /// Returns a placeholder, so that further faults can be reported.
     pub fn unknown() -> Self {
         Self("0".to_owned())
     }
 
-    /// The version of a build that is not a release: `7.2.0` gives `7.2.0.dev0`, `7.2.0+abc` gives
-    /// `7.2.0.dev0+abc`. A development version stays as it is.
+    /// Returns `7.2.0.dev0` for `7.2.0`, `7.2.0.dev0+abc` for `7.2.0+abc`. Development versions are
+    /// unchanged.
     #[must_use]
     pub fn development(&self) -> Self {
         match pep440_rs::Version::from_str(&self.0) {
@@ -41,9 +41,8 @@ impl Version {
         }
     }
 
-    /// The version of a build from changed sources: `7.2.0` gives `7.2.0+dirty`, `7.2.0+abc` gives
-    /// `7.2.0+abc.dirty`. A local part that says so already stays: `dirty`, or the date that setuptools-scm
-    /// appends (`d20260131`).
+    /// Marks modified sources: `7.2.0+dirty`, `7.2.0+abc.dirty`. Local versions with `dirty` or the
+    /// date of setuptools-scm (`d20260131`) are unchanged.
     #[must_use]
     pub fn dirty(&self) -> Self {
         let Some((_, local)) = self.0.split_once('+') else {
@@ -59,14 +58,14 @@ impl Version {
         Self(format!("{}.dirty", self.0))
     }
 
-    /// The first three numbers of its release; those that it does not have are 0.
+    /// Returns three numbers of the release; missing ones are 0.
     pub fn numbers(&self) -> [u64; 3] {
         let release = pep440_rs::Version::from_str(&self.0).map(|v| v.release().to_vec());
         let release = release.unwrap_or_default();
         [0, 1, 2].map(|index| release.get(index).copied().unwrap_or_default())
     }
 
-    /// The normalised text.
+    /// Returns the normalized text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! Gives a library another rpath, proves the edit, and writes the result to a new file.
+//! Sets the rpath of a library, verifies the edit, and writes the result to a new file.
 //!
 //! `cargo run -p rockpack-binary --example rpath -- LIBRARY OUTPUT '$ORIGIN/lib'`
 
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let file = File::open(&library)?;
     let edits = Edits { rpath: RpathEdit::Set(arguments.collect()), ..Edits::default() };
-    // The plan is an error unless the edited file, parsed anew, differs in the rpath alone.
+    // Fails unless the edited file, parsed again, differs only in its rpath.
     let plan = elf::edit(&file, &edits)?;
     let mut new = File::create_new(&output)?;
     io::copy(&mut Edited::new(&file, &plan).reader(), &mut new)?;

@@ -1,11 +1,9 @@
-//! Which targets files have code for, read from what is inside them.
+//! Detection of GPU targets in files, and extraction of their code.
 //!
-//! ELF code objects have the number of an ISA in their headers; offload bundles, by themselves or
-//! in programs and libraries, name a target for each piece of code; so do the tables of contents of
-//! code archives (`KPAK`). Databases of code are of no one format: in them the names of ISAs are
-//! looked for as texts. Nothing here knows which targets there are: [`base::names::TargetNames`] does.
-//!
-//! Code also moves: out of a [`Bundle`], by an [`Archiver`], into an archive.
+//! ELF code objects have an ISA number in their header. Offload bundles, also inside programs and
+//! libraries, and code archives (`KPAK`) name a target for each piece of code. Code databases have
+//! no common format: they are searched for ISA names, which [`base::names::TargetNames`]
+//! interprets.
 
 use std::collections::BTreeSet;
 
@@ -23,27 +21,26 @@ pub use kpack::{Archiver, compressed, marker};
 pub use reading::{Reading, Sink};
 pub use unbundled::{Bundle, BundleError, Object};
 
-/// The targets that a file has code for.
+/// Targets found in a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Code {
-    /// Targets by name, as the file spells them, perhaps with features.
+    /// Target names as spelled in the file, with features if it lists any.
     pub ids: BTreeSet<String>,
-    /// ISAs by number.
+    /// ISA numbers (`EF_AMDGPU_MACH`).
     pub machs: BTreeSet<u32>,
-    /// Texts that begin like the name of an ISA.
+    /// Texts that begin with the prefix of an ISA name.
     pub texts: BTreeSet<String>,
-    /// What is in it is not known: why.
+    /// Part of the file that could not be read, so that more targets may exist.
     pub unread: Option<&'static str>,
 }
 
-/// Whether a file that begins with these 24 bytes tells of code by its inside, other than as a program or a
-/// library: an offload bundle or an archive of code.
+/// Returns whether a file with these first 24 bytes is an offload bundle or code archive.
 pub fn is_container(start: &[u8]) -> bool {
     bundle::is_one(start) || archive::table_offset(start).is_some()
 }
 
 impl Code {
-    /// Whether nothing was found.
+    /// Returns whether nothing was found and everything was read.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

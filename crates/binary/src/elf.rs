@@ -1,14 +1,14 @@
-//! Reads and edits ELF files: what a file needs and offers, and another rpath, SONAME or NEEDED for it.
+//! Reader of ELF facts and symbols, and editor of rpath, SONAME and NEEDED.
 //!
 //! ```text
 //! ReadAt ─inspect─► ElfInfo ─facts──────► ElfFacts
 //!                      └─────plan_edit──► EditPlan ─► Edited (reads as the edited file) ─verify
 //! ```
 //!
-//! Only headers, the dynamic section and its string and version tables are read, through
-//! `PT_DYNAMIC`; section headers are kept in step where they exist, but nothing depends on
-//! them, and nothing but [`fat`] (device code) on a section's name. An edit is a list of overlays and a tail, so
-//! that a file of gigabytes is edited while it is copied, and its source is never written to.
+//! Reads only headers, dynamic section, strings and version tables, found through `PT_DYNAMIC`.
+//! Section headers are updated if present, but only [`fat`] (device code) depends on their names.
+//! An edit is a list of overlays and appended bytes, so it is applied while a file of gigabytes is
+//! copied; the source is never written.
 
 mod builder;
 mod dynamic;

@@ -1,65 +1,66 @@
-//! The one set of facts that all formats have.
+//! Facts common to all binary formats.
 
 use super::elf::{ElfFacts, ElfKind, Rpath, VersionNeed};
 use super::machine::Machine;
 use super::pe::{PeFacts, PeKind, PeVersion};
 
-/// The format of a binary.
+/// Format of a binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// Executable and Linkable Format: Linux.
+    /// Executable and Linkable Format (Linux).
     Elf,
-    /// Portable Executable: Windows.
+    /// Portable Executable (Windows).
     Pe,
 }
 
-/// What a binary is to those that load it.
+/// Role of a binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BinaryKind {
-    /// Others load it.
+    /// Loaded by other binaries.
     Library,
-    /// People start it.
+    /// Started as a process.
     Program,
-    /// A GPU runs it.
+    /// Executed by a GPU.
     DeviceCode,
-    /// Nobody runs it as it is: an object file, a core dump, a driver.
+    /// Neither loaded nor started: an object file, a core dump, a driver.
     Other,
 }
 
-/// What a binary is, what it is called, and what it needs to be loaded.
+/// Role, name and dependencies of a binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts<'f> {
-    /// Its format.
+    /// Format of the file.
     pub format: Format,
-    /// What it is.
+    /// Role of the binary.
     pub kind: BinaryKind,
-    /// The processor it is for.
+    /// Processor that the binary runs on.
     pub machine: Machine,
-    /// What it is called where others need it: `DT_SONAME`, or the name in the export directory.
+    /// Name by which other binaries refer to it: `DT_SONAME`, or the name in the export directory.
     pub name: Option<&'f str>,
-    /// The libraries that are loaded with it, in its order: `DT_NEEDED`, imports.
+    /// Libraries loaded at start, in order: `DT_NEEDED`, imports.
     pub needs: &'f [String],
-    /// The libraries that are loaded when they are first called: delay imports.
+    /// Libraries loaded at their first call: delay imports.
     pub delayed: &'f [String],
-    /// Where it says that libraries are looked for. PE files say nothing.
+    /// Library search directories in the file. PE files have none.
     pub search: SearchPath<'f>,
-    /// What the file itself says that its version is. ELF files say nothing.
+    /// Version in the file's resources. ELF files have none.
     pub version: Option<&'f PeVersion>,
-    /// The symbol versions it needs of each library. PE files have none.
+    /// Required symbol versions of each library. PE files have none.
     pub versions: &'f [VersionNeed],
 }
 
-/// The directories that a binary has libraries looked for in.
+/// Library search directories of an ELF file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SearchPath<'f> {
-    /// Those before `LD_LIBRARY_PATH`: `DT_RPATH`.
+    /// `DT_RPATH`: searched before `LD_LIBRARY_PATH`.
     pub before: Option<Rpath<'f>>,
-    /// Those after it: `DT_RUNPATH`. With these, the others are not searched (ld.so(8)).
+    /// `DT_RUNPATH`: searched after `LD_LIBRARY_PATH`. If present, `DT_RPATH` is ignored
+    /// (ld.so(8)).
     pub after: Option<Rpath<'f>>,
 }
 
 impl Facts<'_> {
-    /// Every library it needs, at once or later.
+    /// Returns all needed libraries, loaded at start or later.
     pub fn all_needs(&self) -> impl Iterator<Item = &str> {
         self.needs.iter().chain(self.delayed).map(String::as_str)
     }

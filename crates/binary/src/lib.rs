@@ -1,14 +1,11 @@
-//! Programs and libraries: the facts of a file, whatever its format.
+//! Facts about programs and libraries of any format.
 //!
 //! ```text
 //! ReadAt ─read─► Binary ─facts─► Facts: kind, machine, names, needs, search directories, versions
 //! ```
 //!
-//! A format is a module here and a line in [`Binary`] and [`Facts`]. ELF files can also be edited ([`elf`]);
-//! of PE files only facts are read ([`pe`]).
-//!
-//! Takes the bytes of files; returns facts, edited ELF files and device code. Never runs a file, believes no length
-//! in it, and knows neither packages nor ROCm.
+//! Takes the bytes of files; returns facts, edited ELF files ([`elf`]) and device code. Never runs
+//! a file, checks every length in it, and knows neither packages nor ROCm.
 
 pub mod device_code;
 pub mod elf;

@@ -1,61 +1,56 @@
-//! Needs that the dynamic loader serves only through the files that load a file.
+//! Dependencies found only through the files that load a file.
 //!
-//! `DT_RPATH` counts for everything that a file loads, and a library that is loaded already is
-//! found without a search. Both depend on what is loaded first, so loads are gone through from
-//! each file that may lead to such a need, breadth first, as glibc does it.
+//! `DT_RPATH` applies to everything that a file loads, and a loaded library is found without a
+//! search. So loading is simulated breadth-first, as in glibc, from each file that leads to such a
+//! dependency.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Installed files as the loader (ld.so(8)) sees them. Files and the names that they need have numbers.
+/// Installed files as the dynamic loader (ld.so(8)) finds them. Files and needed names are
+/// numbered.
 pub trait Installed {
-    /// The number of files.
+    /// Returns the number of files.
     fn count(&self) -> usize;
 
-    /// The names that a file needs, in order.
+    /// Returns the needed names in order.
     fn needed(&self, file: usize) -> &[usize];
 
-    /// The SONAME of a file, if some file needs it.
+    /// Returns the SONAME of a file, if another file needs that name.
     fn soname(&self, file: usize) -> Option<usize>;
 
-    /// Whether what a file loads searches the file's directories too: with `DT_RPATH`, not with `DT_RUNPATH`.
+    /// Returns whether loaded libraries search the file's directories, as with `DT_RPATH`.
     fn inherited(&self, file: usize) -> bool;
 
-    /// The library of a name that a file's own directories have, with all that is installed where `root` is.
+    /// Returns the library `name` in the directories of `file`, installed together with `root`.
     fn own(&self, file: usize, name: usize, root: usize) -> Option<usize>;
 
-    /// Every library of a name.
+    /// Returns all libraries with this name.
     fn bearers(&self, name: usize) -> Vec<usize>;
 }
 
-/// Files with names that they need, by number.
 type Needs = HashSet<(usize, usize)>;
-/// Of each file those that load it.
+/// Loading files by loaded file.
 type LoadedBy = HashMap<usize, Vec<usize>>;
 
-/// Needs that only loaders serve.
+/// Result of the simulated loads.
 #[derive(Debug, Default)]
 pub struct Loads {
-    /// By file and name: how the loads went that came by.
     outcomes: HashMap<(usize, usize), Outcome>,
-    /// How many files were gone through so far.
     visits: usize,
 }
 
-/// How loads went.
 #[derive(Debug, Default, Clone, Copy)]
 struct Outcome {
-    /// The library, and the file whose load found it.
+    /// Library, and root file of the load that found it.
     found: Option<(usize, usize)>,
-    /// Some load did not find it.
     failed: bool,
 }
 
-/// Files gone through before the rest counts as not found. Where so many rely on what loads them,
-/// one line gives them an rpath of their own; it is the remedy anyway.
+/// Beyond this limit, dependencies count as not found; such a package should set rpaths anyway.
 const MOST_VISITS: usize = 200_000;
 
 impl Loads {
-    /// Goes through the loads of all files that have such needs.
+    /// Simulates the loads of all dependencies that a file cannot find itself.
     pub fn new(installed: &impl Installed) -> Self {
         let (pending, loaded_by) = survey(installed);
         let mut loads = Self::default();
@@ -67,7 +62,7 @@ impl Loads {
         loads
     }
 
-    /// Goes through loads that may come by a need, the nearest first, until one fails.
+    /// Simulates loads that reach `need`, nearest root first, until one fails.
     fn ask(
         &mut self,
         installed: &impl Installed,
@@ -94,13 +89,13 @@ impl Loads {
         }
     }
 
-    /// The library that every load finds for this need, and the first file whose load does.
+    /// Returns the library that every load finds, and the root of the first load.
     pub fn through(&self, file: usize, name: usize) -> Option<(usize, usize)> {
         self.outcomes.get(&(file, name)).filter(|outcome| !outcome.failed)?.found
     }
 }
 
-/// Needs that the files do not serve themselves though the library is somewhere, and for each file those that load it.
+/// Returns unresolved dependencies, and the loading files of each file.
 fn survey(installed: &impl Installed) -> (Needs, LoadedBy) {
     let (mut pending, mut loaded_by) = (Needs::new(), LoadedBy::new());
     for file in 0..installed.count() {
@@ -109,7 +104,7 @@ fn survey(installed: &impl Installed) -> (Needs, LoadedBy) {
                 loaded_by.entry(found).or_default().push(file);
                 continue;
             }
-            // What a loader may find for it is loaded by this file as well.
+            // Other loads may find any library with this name.
             for library in installed.bearers(name) {
                 loaded_by.entry(library).or_default().push(file);
                 pending.insert((file, name));
@@ -119,15 +114,12 @@ fn survey(installed: &impl Installed) -> (Needs, LoadedBy) {
     (pending, loaded_by)
 }
 
-/// One file being loaded, with all that it needs.
 struct Load<'i, I> {
     installed: &'i I,
     root: usize,
-    /// Files in the order in which they are loaded.
     queue: VecDeque<usize>,
-    /// Of each file the one that loaded it.
     loaders: HashMap<usize, Option<usize>>,
-    /// Libraries by the names under which they are known.
+    /// Loaded libraries by file name and SONAME.
     known: HashMap<usize, usize>,
 }
 
@@ -144,7 +136,7 @@ impl<'i, I: Installed> Load<'i, I> {
         load
     }
 
-    /// Loads until it is known what becomes of the `asked` need; notes what becomes of others on the way.
+    /// Simulates loading until `asked` is decided; records other pending dependencies, too.
     fn run(mut self, pending: &Needs, asked: (usize, usize), loads: &mut Loads) {
         let installed = self.installed;
         while let Some(file) = self.queue.pop_front() {
@@ -167,7 +159,6 @@ impl<'i, I: Installed> Load<'i, I> {
         }
     }
 
-    /// Notes that a file is loaded, once.
     fn enter(&mut self, file: usize, loader: Option<usize>) {
         if self.loaders.contains_key(&file) {
             return;
@@ -177,7 +168,7 @@ impl<'i, I: Installed> Load<'i, I> {
         self.known.extend(self.installed.soname(file).map(|name| (name, file)));
     }
 
-    /// One that is loaded already, else the first in the directories of the file and of those that loaded it.
+    /// Prefers a loaded library, then the directories of the file and of its loaders.
     fn library(&self, file: usize, name: usize) -> Option<usize> {
         if let Some(library) = self.known.get(&name) {
             return Some(*library);
@@ -186,7 +177,7 @@ impl<'i, I: Installed> Load<'i, I> {
         let above = std::iter::successors(self.loaders.get(&file).copied().flatten(), |at| {
             self.loaders.get(at).copied().flatten()
         });
-        // A file with DT_RUNPATH searches that alone, and lends it to nobody.
+        // With DT_RUNPATH, a file searches only its own directories and does not pass them on.
         let lenders = above.filter(|at| installed.inherited(*at) && installed.inherited(file));
         std::iter::once(file).chain(lenders).find_map(|at| installed.own(at, name, self.root))
     }

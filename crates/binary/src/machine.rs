@@ -1,8 +1,6 @@
-//! Processors.
-
 use serde::{Deserialize, Serialize};
 
-/// The processor that a file is for.
+/// Processor that a file is built for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -12,13 +10,13 @@ pub enum Machine {
     X86_64,
     /// 64-bit ARM, little-endian.
     Aarch64,
-    /// Anything else.
+    /// Any other processor.
     Other {
-        /// The format's own number: `e_machine`, `IMAGE_FILE_MACHINE_*`.
+        /// Number in the format: `e_machine`, `IMAGE_FILE_MACHINE_*`.
         number: u16,
         /// 32 or 64.
         bits: u8,
-        /// The byte order.
+        /// Byte order.
         big_endian: bool,
     },
 }

@@ -1,7 +1,7 @@
-//! Reads PE files: programs and DLLs of Windows (Microsoft, "PE Format").
+//! PE reader for Windows programs and DLLs (Microsoft, "PE Format").
 //!
-//! Only headers, the names of imported DLLs, and the file's own name and version are read, by position and each
-//! after a check that the file has it, so that a file that lies takes neither memory nor time.
+//! Reads only headers, imported DLLs, name and version. Positions are checked first, so that forged
+//! ones cost neither memory nor time.
 
 mod error;
 mod facts;

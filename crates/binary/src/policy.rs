@@ -1,13 +1,13 @@
-//! Platform tags: on which systems ELF files run, by the manylinux and musllinux policies.
+//! Platform tags of ELF files by the manylinux and musllinux policies.
 //!
 //! ```text
-//! ElfFacts of a set of files ─Needs::of─► Needs ─verdict───────► Verdict (the tag, and what forces it)
-//!                                           └──contradiction──► why a tag is wrong for them
+//! ElfFacts of a set of files ─Needs::of─► Needs ─verdict───────► Verdict (tag, and its obstacles)
+//!                                           └──contradiction──► reason why a tag is wrong
 //! ```
 //!
-//! Facts are enough, so that a plan says of a catalog what an audit says of the wheels that were
-//! built. A policy (PEP 600 and its forerunners; PEP 656) lists the symbol versions and the
-//! libraries that every system of its tag has; `policy/table.tsv` has all of them.
+//! Only facts are judged, so plans and audits agree. A policy (PEP 600 and its predecessors; PEP
+//! 656) lists symbol versions and libraries of all systems with its tag; `policy/table.tsv`
+//! contains all policies.
 
 mod facts;
 mod given;
@@ -31,17 +31,17 @@ pub use windows::windows_tag;
 use crate::elf::stub::StubMachine;
 use table::is_forbidden_somewhere;
 
-/// The C library that files are linked with.
+/// C library that files are linked with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Libc {
-    /// glibc: manylinux.
+    /// glibc (manylinux).
     Glibc,
-    /// musl: musllinux.
+    /// musl (musllinux).
     Musl,
 }
 
 impl Libc {
-    /// What its tags begin with, up to the numbers.
+    /// Returns the prefix of its tags, up to the numbers.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Glibc => "manylinux",
@@ -50,7 +50,7 @@ impl Libc {
     }
 }
 
-/// The architecture as platform tags end with it.
+/// Returns the architecture suffix of platform tags.
 pub fn architecture(machine: StubMachine) -> &'static str {
     match machine {
         StubMachine::X86_64 => "x86_64",

@@ -1,4 +1,4 @@
-//! Telling formats apart by a file's first bytes.
+//! Detection of a binary's format by its first bytes.
 
 use std::io;
 
@@ -7,28 +7,28 @@ use super::facts::{Facts, Format};
 use super::pe::{self, PeError, PeFacts};
 use super::read_at::ReadAt;
 
-/// A binary with what its format has to say.
+/// Facts of a binary, by format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Binary {
-    /// An ELF file.
+    /// ELF file.
     Elf(Box<ElfFacts>),
-    /// A PE file.
+    /// PE file.
     Pe(Box<PeFacts>),
 }
 
-/// Why a file is not the binary that it starts like.
+/// Fault of a file that begins like a binary.
 #[derive(Debug, thiserror::Error)]
 pub enum BinaryError {
-    /// It starts like an ELF file.
+    /// The file begins like ELF.
     #[error(transparent)]
     Elf(#[from] ElfError),
-    /// It starts like a PE file.
+    /// The file begins like PE.
     #[error(transparent)]
     Pe(#[from] PeError),
 }
 
 impl Binary {
-    /// What all formats have.
+    /// Returns the facts common to all formats.
     pub fn facts(&self) -> Facts<'_> {
         match self {
             Self::Elf(facts) => (&**facts).into(),
@@ -38,7 +38,7 @@ impl Binary {
 }
 
 impl BinaryError {
-    /// The format that the file starts like.
+    /// Returns the format suggested by the first bytes.
     pub fn format(&self) -> Format {
         match self {
             Self::Elf(_) => Format::Elf,
@@ -46,10 +46,10 @@ impl BinaryError {
         }
     }
 
-    /// What the system said, if the file could not be read; else the error, which blames its bytes.
+    /// Returns the system error of a failed read.
     ///
     /// # Errors
-    /// The error itself, when nothing was wrong with reading.
+    /// Returns the error itself if the content is at fault.
     pub fn into_io(self) -> Result<io::Error, Self> {
         match self {
             Self::Elf(ElfError::Read { source, .. }) | Self::Pe(PeError::Read { source, .. }) => {
@@ -60,12 +60,10 @@ impl BinaryError {
     }
 }
 
-/// Reads the facts of `file`; `None` when it is not a binary of a known format.
-///
-/// Only headers and the tables they lead to are read.
+/// Reads the facts; `None` for unknown formats.
 ///
 /// # Errors
-/// When it starts like a binary, and is cut short or contradicts its format.
+/// If a binary is truncated or malformed.
 pub fn read(file: &(impl ReadAt + ?Sized)) -> Result<Option<Binary>, BinaryError> {
     if let Some(facts) = elf::facts(file)? {
         return Ok(Some(Binary::Elf(Box::new(facts))));

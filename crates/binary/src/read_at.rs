@@ -1,20 +1,18 @@
-//! Bytes that can be read at any place, by several threads at once.
-
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// Something of known length that is read by position, without a cursor.
+/// Source of known length that several threads can read at any position.
 pub trait ReadAt {
-    /// The length in bytes.
+    /// Returns the length in bytes.
     ///
     /// # Errors
-    /// When the file system doesn't tell.
+    /// If the file system does not report it.
     fn len(&self) -> io::Result<u64>;
 
-    /// Whether there is nothing to read.
+    /// Returns whether the length is 0.
     ///
     /// # Errors
-    /// As [`ReadAt::len`].
+    /// See [`ReadAt::len`].
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
@@ -22,7 +20,7 @@ pub trait ReadAt {
     /// Fills `buf` with the bytes from `offset` on.
     ///
     /// # Errors
-    /// [`io::ErrorKind::UnexpectedEof`] when fewer bytes are left, or what reading gives.
+    /// [`io::ErrorKind::UnexpectedEof`] if fewer bytes remain, or the error of the read.
     fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()>;
 }
 

@@ -1,4 +1,4 @@
-//! ELF files of finished packages below one site-packages, and the libraries that the loader finds for them.
+//! Installed ELF files below one site-packages, and the libraries that the loader finds.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,12 +6,12 @@ use super::loader::{Installed, Loads};
 use crate::Machine;
 use crate::elf::{ElfFacts, ElfKind, Rpath};
 
-/// What the loader reads of an installed ELF file.
+/// Properties of an installed ELF file that matter to the loader.
 #[derive(Debug, Clone)]
 pub struct Linked {
-    /// Its path below site-packages.
+    /// Path below site-packages.
     pub path: String,
-    /// The processor that it is for.
+    /// Processor that the file is built for.
     pub machine: Machine,
     is_library: bool,
     is_module: bool,
@@ -22,14 +22,13 @@ pub struct Linked {
 }
 
 impl Linked {
-    /// Of the file at `path`, which Python can import if it `is_module`; `None` of one that no loader of the system
-    /// loads.
+    /// Takes a file; `is_module` marks Python imports. `None` if the host does not load it.
     pub fn new(path: String, facts: &ElfFacts, is_module: bool) -> Option<Self> {
         if !facts.kind.runs_on_hosts() {
             return None;
         }
         let (directory, _) = path.rsplit_once('/').unwrap_or_default();
-        // With both tags, the loader reads DT_RUNPATH alone.
+        // The loader ignores DT_RPATH if DT_RUNPATH is present.
         let text = facts.runpath.as_deref().or(facts.rpath.as_deref()).unwrap_or_default();
         let directories =
             Rpath::new(text).directories().filter_map(|entry| entry.inside(directory));
@@ -55,34 +54,34 @@ impl Linked {
     }
 }
 
-/// A library that a file needs, that is installed, and that the loader does not find.
+/// Needed library that is installed, but not found by the loader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lost<'s> {
-    /// The number of the file.
+    /// Number of the file that needs the library.
     pub file: usize,
-    /// The library, as the file names it.
+    /// Needed name.
     pub library: &'s str,
-    /// The numbers of the files that bear the name.
+    /// Numbers of the installed files with this name.
     pub there: Vec<usize>,
-    /// Whether loading fails for sure: Python imports the file, a file of the set loads it, or it is a program. Another
-    /// is opened by name, by a process that may have loaded the library.
+    /// Certain failure: the file is a program, a Python module, or loaded by another file.
+    /// Otherwise the process may have loaded the library already.
     pub certain: bool,
 }
 
-/// All that is installed together, each file by its number in the order in which they were given.
+/// Files installed together, numbered in the given order.
 #[derive(Debug)]
 pub struct Site<'s> {
     files: Vec<&'s Linked>,
     names: Vec<&'s str>,
     numbers: HashMap<&'s str, usize>,
     needed: Vec<Vec<usize>>,
-    /// Two packages that are never installed together can have one path.
+    /// Files by directory and name. Packages that are never installed together can share a path.
     at: HashMap<(&'s str, &'s str), Vec<usize>>,
     bearers: HashMap<usize, Vec<usize>>,
 }
 
 impl<'s> Site<'s> {
-    /// Of these files.
+    /// Indexes the files.
     pub fn new(files: impl IntoIterator<Item = &'s Linked>) -> Self {
         let files: Vec<&Linked> = files.into_iter().collect();
         let mut site = Self {
@@ -112,8 +111,8 @@ impl<'s> Site<'s> {
         site
     }
 
-    /// Every library that is installed and is not found by a file that needs it: neither in the file's own
-    /// directories, nor through every file that loads it.
+    /// Returns installed libraries found neither in the file's directories nor through all its
+    /// loaders.
     pub fn lost(&self) -> Vec<Lost<'s>> {
         let loads = Loads::new(self);
         let (mut lost, loaded) = (Vec::new(), self.loaded());
@@ -132,14 +131,12 @@ impl<'s> Site<'s> {
         lost
     }
 
-    /// The files that another one loads by its own search.
     fn loaded(&self) -> HashSet<usize> {
         let needs = self.needed.iter().enumerate();
         let needs = needs.flat_map(|(file, names)| names.iter().map(move |name| (file, *name)));
         needs.filter_map(|(file, name)| self.own(file, name, file)).collect()
     }
 
-    /// Libraries of a name for the machine of a file.
     fn others(&self, file: usize, name: usize) -> Vec<usize> {
         let fits = |other: &usize| self.files[*other].machine == self.files[file].machine;
         self.bearers(name).into_iter().filter(|other| *other != file).filter(fits).collect()
@@ -224,7 +221,7 @@ mod tests {
         let root = library("a/root.so", "root.so", "libm1.so", "$ORIGIN/lib");
         assert_eq!(lost(&[root, middle.clone(), end.clone()]), []);
         assert_eq!(lost(&[middle.clone(), end.clone()]), [(0, "libend.so".to_owned())]);
-        // With DT_RUNPATH (29) in place of DT_RPATH (15), a file lends its directories to no other.
+        // DT_RUNPATH (29) instead of DT_RPATH (15) does not apply to loaded libraries.
         let mut bytes =
             forwarding_library(StubMachine::X86_64, "root.so", "libm1.so", "$ORIGIN/lib").unwrap();
         let at = bytes.chunks(8).position(|word| word == 15_u64.to_le_bytes()).unwrap() * 8;

@@ -1,4 +1,4 @@
-//! PE files as stubs are made, and such with other bytes.
+//! Tests with stub PE files, intact and altered.
 
 mod import_library;
 mod version;
@@ -11,7 +11,6 @@ use super::pe::stub::{
 use super::pe::{PeError, PeFacts, PeKind, PeVersion, facts};
 use super::{Binary, BinaryKind, Facts, Format, Machine, ReadAt, read};
 
-/// A DLL of this name that imports from these DLLs, and from those when it first calls them.
 fn dll(name: &str, imports: &[&str], delayed: &[&str]) -> Vec<u8> {
     let (kind, machine) = (PeKind::Library, Machine::X86_64);
     stub(&Stub { kind, machine, name, imports, delayed, version: Some([7, 2, 1, 65000]) })
@@ -33,7 +32,7 @@ fn a_dll_says_what_it_is_called_and_what_it_needs() {
         version: Some(PeVersion { file: "7.2.1.65000".into(), product: "7.2.1.65000".into() }),
     };
     assert_eq!(found, expected);
-    // A second reader of the same bytes: `object`'s own.
+    // Cross-check with the reader of `object`.
     let bytes = whole();
     let file = object::read::pe::PeFile64::parse(&*bytes).unwrap();
     let mut names = Vec::new();
@@ -101,7 +100,6 @@ fn programs_drivers_and_other_machines_are_told_apart() {
     assert_eq!(with(&[(FILE_HEADER, 0x14c)]).1, other);
 }
 
-/// What is wrong with the file after this change.
 fn refused(change: impl Fn(&mut Maker)) -> String {
     let mut made = Maker { bytes: whole() };
     change(&mut made);
@@ -119,7 +117,7 @@ fn what_contradicts_the_format_is_named_with_its_place() {
         refused(|made| made.word(import, 0x9000)),
         refused(|made| made.word(SECTIONS + 16, u32::MAX)),
         refused(|made| made.word(SECTIONS + 12, u32::MAX)),
-        // The import table begins four bytes before the section ends, which has no padding here.
+        // The import table begins four bytes before the end of a section without padding.
         refused(|made| {
             let len = u32::from_le_bytes(made.bytes[SECTIONS + 8..][..4].try_into().unwrap());
             made.bytes.truncate((OFFSET + len) as usize);
@@ -162,7 +160,7 @@ fn what_contradicts_the_format_is_named_with_its_place() {
 #[test]
 fn a_table_that_leads_to_itself_ends() {
     let endless = refused(|made| {
-        // As many descriptors as the section holds, each with a name, and none without.
+        // Descriptors fill the section, all with a name: no terminator.
         let name = made.bytes.windows(8).position(|at| at == b"KERNEL32").unwrap();
         let name = u32::try_from(name).unwrap() - OFFSET + ADDRESS;
         let start = u32::try_from(made.bytes.len()).unwrap() - OFFSET + ADDRESS;
@@ -198,7 +196,7 @@ fn no_byte_makes_the_reader_panic() {
 
 #[test]
 fn no_more_is_read_than_the_tables_take() {
-    /// A file whose section is as long as it says, and of which no more than this is read at once.
+    /// File with a section of 2 GiB that rejects large reads.
     struct Long(Vec<u8>);
     impl ReadAt for Long {
         fn len(&self) -> std::io::Result<u64> {

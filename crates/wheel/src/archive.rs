@@ -1,9 +1,8 @@
-//! Writers of wheels, sdists and tarballs, and the stage on which they appear whole or not at all.
+//! Writers of wheels, sdists and tarballs, and the stage for atomic output.
 //!
-//! Everything here gives the same bytes for the same input: no clock, no umask, no order of a
-//! hash table, no number of threads gets into an archive. Nothing here starts a thread of its
-//! own but [`stage::written`]; what is worth doing in parallel is a pure function that a caller may
-//! run anywhere ([`deflate::Encoder`], [`deflate::Packed::new`]).
+//! Equal input gives equal bytes, independent of clock, umask, hash order and number of threads.
+//! Only [`stage::written`] starts threads; callers may run [`deflate::Encoder`] and
+//! [`deflate::Packed::new`] on any thread.
 
 pub mod checksum;
 pub mod deflate;

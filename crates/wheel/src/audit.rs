@@ -1,10 +1,8 @@
-//! Audits wheels: which platform tag is true of each, and what forces it.
+//! Audit of wheels: the true platform tag of each, and its reasons.
 //!
-//! The ELF files of a wheel are read where they lie in it, those of a devel wheel's archive too:
-//! they cannot be imported before it is expanded, but they are shipped. What they need is judged
-//! by the policies of [`binary::policy`], by which a plan finds its tag as well. Wheels that
-//! are audited together are one set: the libraries of one satisfy another, and its symbols. A library of a
-//! file's own wheel has to be where the loader looks; one of another wheel may be loaded before.
+//! Wheels audited together satisfy each other's libraries and symbols, judged by
+//! [`binary::policy`], like plans. Archives in devel wheels are read, too: they are shipped. The
+//! loader must find a library of the same wheel; a library of another wheel may already be loaded.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,95 +19,93 @@ mod contents;
 
 use contents::Contents;
 
-/// What an audit found out about one wheel.
+/// Result for one wheel.
 #[derive(Debug, Clone, Serialize)]
 pub struct Audit {
-    /// The wheel's file name.
+    /// File name of the wheel.
     pub file: String,
-    /// The best platform tag that is true of it: `manylinux_2_17_x86_64`, `linux_x86_64`, or `any`
-    /// where no file is for one architecture.
+    /// Best true platform tag, or `any` if no file depends on an architecture.
     pub tag: String,
-    /// Other tags that are as true: older names of the same, and of files without a C library that of the other one.
+    /// Other true tags: older names, and the other library's tag for files without a C library.
     pub also: Vec<String>,
-    /// The platform tags that its file name has, `.` between several.
+    /// Platform tags in the file name, separated by `.`.
     pub named: String,
-    /// Why the tags in its name are wrong, if one is.
+    /// Reason why one of the tags in the file name is wrong.
     pub wrong: Option<String>,
-    /// How many ELF or PE files were judged.
+    /// Number of judged ELF or PE files.
     pub binaries: usize,
-    /// What keeps it from the next older tag: what forces the one it has. Libraries first, then symbol versions.
+    /// Obstacles to the next older tag: libraries first, then symbol versions.
     pub forced_by: Vec<Obstacle>,
-    /// The next older tag; of `linux_…` the one that it could have. `None` for the oldest.
+    /// Next older tag, or the nearest manylinux tag for `linux_…`.
     pub next_older: Option<String>,
-    /// Libraries that neither these wheels ship nor any policy allows.
+    /// Libraries that neither the wheels nor any policy provides.
     pub external_libraries: Vec<Obstacle>,
-    /// Libraries of the wheel itself that the loader does not find for a file. A tag counts them as libraries that
-    /// are not shipped.
+    /// Libraries of the wheel that the loader does not find, treated as not shipped.
     pub unfound: Vec<Unfound>,
-    /// Files with symbols that nobody defines: neither these wheels nor the systems that policies speak of.
+    /// Files with symbols that neither the wheels nor the systems of policies define.
     pub unresolved: Vec<Unresolved>,
-    /// ELF files that were not judged, and why.
+    /// ELF files that were not judged.
     pub ignored: Vec<Ignored>,
     #[serde(skip)]
     needs: Option<Needs>,
 }
 
-/// A library that a file needs, and that the wheel has where the loader does not look.
+/// Library that is in the wheel, but outside the loader's search path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unfound {
-    /// The path of the file in the wheel.
+    /// Path of the file that needs the library.
     pub file: String,
-    /// The library, as the file names it.
+    /// Needed name.
     pub library: String,
-    /// The path of the library in the wheel.
+    /// Path of the library in the wheel.
     pub at: String,
-    /// Whether loading fails for sure; another file is opened by a process that may have loaded the library.
+    /// Certain failure; otherwise the process may have loaded the library already.
     pub certain: bool,
 }
 
-/// An ELF file that no tag speaks of.
+/// ELF file outside the scope of platform tags.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Ignored {
-    /// Its path in the wheel.
+    /// Path in the wheel.
     pub file: String,
-    /// Why it is not judged.
+    /// Reason.
     pub reason: String,
 }
 
-/// Why wheels cannot be audited.
+/// Error of an audit.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
-    /// One cannot be read.
+    /// A wheel cannot be read.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// It has files for both architectures.
+    /// A wheel has files for both architectures.
     #[error("cannot audit {wheel}")]
     Mixed {
-        /// The wheel's file name.
+        /// File name of the wheel.
         wheel: String,
-        /// Which files.
+        /// The two files.
         source: Mixed,
     },
-    /// It is for another system.
+    /// A wheel is for another system.
     #[error(
         "cannot audit {wheel}: {platform} is no platform tag for Linux, and it has no binary of Windows"
     )]
     OtherSystem {
-        /// The wheel's file name.
+        /// File name of the wheel.
         wheel: String,
-        /// The tags in it.
+        /// Tags in the file name.
         platform: String,
     },
-    /// It is for another machine.
+    /// A wheel is for another machine.
     #[error(
         "cannot audit {wheel}: `{file}` is {machine}, and there are policies for x86_64 and aarch64 only"
     )]
     OtherMachine {
-        /// The wheel's file name.
+        /// File name of the wheel.
         wheel: String,
         /// One of its ELF files.
         file: String,
-        /// What that is for.
+        /// Machine of the file.
         machine: String,
     },
 }
@@ -117,15 +113,15 @@ pub enum AuditError {
 /// Audits wheels as one set.
 ///
 /// # Errors
-/// When one cannot be read, is not for Linux on x86-64 or aarch64, or is for both.
+/// If a wheel is unreadable, not for Linux on x86-64 or aarch64, or for both.
 pub fn audit(wheels: &[&Path]) -> Result<Vec<Audit>, AuditError> {
     audit_with(wheels, &[])
 }
 
-/// Audits wheels as one set with others, which are not audited.
+/// Audits wheels together with `others`, which are not audited.
 ///
 /// # Errors
-/// As [`audit`].
+/// See [`audit`].
 pub fn audit_with(wheels: &[&Path], others: &[&Path]) -> Result<Vec<Audit>, AuditError> {
     let mut contents: Vec<Contents> =
         wheels.iter().chain(others).map(|path| Contents::read(path)).collect::<Result<_, _>>()?;
@@ -145,7 +141,6 @@ pub fn audit_with(wheels: &[&Path], others: &[&Path]) -> Result<Vec<Audit>, Audi
     judged.map(|(wheel, unresolved)| Ok(Audit { unresolved, ..judge(wheel, &shipped)? })).collect()
 }
 
-/// Notes for each file the libraries of its own wheel that the loader does not find for it.
 fn lose(contents: &mut [Contents]) {
     let all = contents.iter().enumerate().flat_map(|(wheel, contents)| {
         let files = contents.files.iter().enumerate();
@@ -165,7 +160,7 @@ fn lose(contents: &mut [Contents]) {
     }
 }
 
-/// Why a platform tag (`.` between several) is wrong for an audited wheel; `None` when it is true of it.
+/// Returns the reason why one of the tags (separated by `.`) is wrong.
 pub fn contradiction(audit: &Audit, tag: &str) -> Option<String> {
     audit.needs.as_ref()?.contradiction(tag)
 }
@@ -199,7 +194,6 @@ fn judge(wheel: Contents, shipped: &Shipped) -> Result<Audit, AuditError> {
     Ok(audit)
 }
 
-/// The C library that a wheel's name speaks of.
 fn libc_of(name: &WheelName) -> Option<Libc> {
     let means = |libc: &Libc| name.platform.split('.').any(|tag| tag.starts_with(libc.prefix()));
     [Libc::Glibc, Libc::Musl].into_iter().find(means)
@@ -223,7 +217,7 @@ impl Audit {
         }
     }
 
-    /// The tag of most PE files; the name is wrong where one asks for another than it tells.
+    /// Sets the tag of most files; a file with a tag that the name lacks makes the name wrong.
     fn decide_windows(&mut self, files: &[(String, &'static str)]) {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for (_, tag) in files {
@@ -239,7 +233,7 @@ impl Audit {
             .map(|(file, tag)| format!("`{file}` is for {tag}"));
     }
 
-    /// Without a file to judge, a wheel fits anywhere, unless that is because it is for something else.
+    /// Accepts wheels without judged files, unless they are for another system.
     fn check_system(&mut self, foreign: Option<(String, String)>) -> Result<(), AuditError> {
         let wheel = self.file.clone();
         if let Some((file, machine)) = foreign {

@@ -1,4 +1,4 @@
-//! Packages that exist, whoever made them: what they are, and the one way in which each part is read.
+//! Reader of finished packages, independent of the tool that built them.
 //!
 //! ```text
 //! file name ─► WheelName                  zip ─WheelFile::read─► WheelFile (with its faults)
@@ -6,9 +6,8 @@
 //! entry_points.txt ─► EntryPoints         gzipped tar ─Sdist::read─► Sdist (with its faults)
 //! ```
 //!
-//! Reading forgives nothing and judges nothing: what is wrong is a [`Fault`] with a name, of which
-//! `verify` makes a finding, and for which others refuse the package. What a package can ask for is
-//! bounded: sizes, numbers of members, names, texts.
+//! Reading is strict, but does not judge: a deviation is a [`Fault`], which `verify` reports and
+//! other callers treat as an error. Sizes, numbers of members, names and texts are limited.
 
 pub mod content;
 mod copied;

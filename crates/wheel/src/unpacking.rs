@@ -1,12 +1,13 @@
-//! Reading archives of others: one rule for names, kinds and links of members, and one reader of tar archives.
+//! Reading of untrusted archives: one rule for names, kinds and links of members, and one tar
+//! reader.
 //!
 //! ```text
 //! tar ─TarStream─► headers that all readers take alike ─TarReader─► TarMember ─Tree─► MemberFault
 //! zip ─Directory─► names and kinds ─────────────────────────────► name_fault, Refusal
 //! ```
 //!
-//! Readers in other languages differ in the names that they take and in the links that they follow. The rule
-//! refuses all that one of them would put outside of the archive's directory or read otherwise than another.
+//! Readers in other languages differ in accepted names and followed links. The rule rejects all
+//! members that any of them would unpack outside the target directory or read differently.
 
 mod fault;
 mod follow;
@@ -23,27 +24,27 @@ pub use member::{MemberKind, TarMember};
 pub use tar_reader::{Rest, TarReader};
 pub use tree::Tree;
 
-/// Differences between the tar archives that are read.
+/// Parameters for kinds of tar archives.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
-    /// The number of members that none exceeds.
+    /// Limit of members.
     most_members: usize,
-    /// Links stay in the directory at the top, and not in the archive alone: some installers leave it out.
+    /// Links must stay inside the top directory, because some installers strip it.
     in_top: bool,
-    /// Names may begin with `./`, and the archive's root may be a member.
+    /// Names may begin with `./`, and the root may be a member.
     from_dot: bool,
-    /// Sparse files are read as GNU tar reads them; installers differ in what they make of them.
+    /// Accept sparse files and read them like GNU tar; installers differ on them.
     sparse: bool,
 }
 
 impl Rules {
-    /// Those of an artifact.
+    /// Artifact.
     pub const ARTIFACT: Self =
         Self { most_members: 1 << 22, in_top: false, from_dot: true, sparse: true };
-    /// Those of an sdist (PEP 721).
+    /// Sdist (PEP 721).
     pub const SDIST: Self =
         Self { most_members: 1 << 17, in_top: true, from_dot: false, sparse: false };
-    /// Those of the archive in a devel wheel, whose root is site-packages.
+    /// Archive in a devel wheel, whose root becomes site-packages.
     pub const DEVEL: Self =
         Self { most_members: 1 << 19, in_top: false, from_dot: false, sparse: false };
 }

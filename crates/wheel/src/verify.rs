@@ -1,14 +1,13 @@
-//! Checks finished packages, whoever made them: each by itself, and all as one set.
+//! Checks of finished packages, separately and as one set.
 //!
 //! ```text
 //! Wheel::open ─► members (in parts, on any thread) ─► Wheel::conclude ─► Package ─┐
 //! sdist ─────────────────────────────────────────────────────────────► Package ─┴─► together
 //! ```
 //!
-//! Reading ([`crate::package`]) names what is wrong with a package, and a rule makes a finding of each
-//! fault (`fault`); the other rules compare what was read. Members are read once, from front to back,
-//! with memory for a few blocks and one ELF file each. A finding has a code, which a manifest can ignore with a reason; who decides that
-//! is the caller.
+//! Faults of the reader ([`crate::package`]) become findings (`fault`); further rules compare
+//! content. Members are read once and sequentially, with memory for a few blocks and one ELF file.
+//! A manifest can ignore findings by code; the caller applies that.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,24 +60,24 @@ use code::Told;
 use dlls::Imports;
 use elf::{Search, Taken};
 
-/// Something that is wrong with a package.
+/// Fault of a package.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What kind of thing it is.
+    /// Code of the fault.
     #[serde(serialize_with = "code")]
     pub code: Code,
-    /// Whether it is a mistake, or doubtful.
+    /// Error or warning.
     #[serde(serialize_with = "severity")]
     pub severity: Severity,
-    /// The package's file, as it was asked for.
+    /// File of the package, as given by the caller.
     pub file: String,
-    /// The member at fault, where one is.
+    /// Member at fault, if any.
     pub member: Option<String>,
-    /// What is wrong; the same words for all members that are at fault alike.
+    /// Description, identical for all members with the same fault.
     pub what: Cow<'static, str>,
-    /// What is particular to this member.
+    /// Detail of this member.
     pub detail: Option<String>,
-    /// Where it leads: of an rpath the directory, below site-packages or as it is written.
+    /// Target of a reference, such as an rpath directory.
     pub to: Option<String>,
 }
 
@@ -93,7 +92,7 @@ fn severity<S: serde::Serializer>(severity: &Severity, serializer: S) -> Result<
 }
 
 impl Finding {
-    /// A mistake; `within` names its file.
+    /// Creates an error; [`Finding::within`] sets the file.
     pub fn error(code: Code, what: impl Into<Cow<'static, str>>) -> Self {
         Self {
             code,
@@ -106,19 +105,18 @@ impl Finding {
         }
     }
 
-    /// The same for what is doubtful.
     fn warning(code: Code, what: impl Into<Cow<'static, str>>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, what) }
     }
 
-    /// Names the member that it is found in.
+    /// Sets the member.
     #[must_use]
     pub fn of(mut self, member: impl Into<String>) -> Self {
         self.member = Some(member.into());
         self
     }
 
-    /// Adds the detail that proves it.
+    /// Sets the detail.
     #[must_use]
     pub fn because(mut self, detail: impl Into<String>) -> Self {
         self.detail = Some(detail.into());
@@ -130,7 +128,7 @@ impl Finding {
         self
     }
 
-    /// Names the file of the package.
+    /// Sets the file.
     #[must_use]
     pub fn within(mut self, file: &str) -> Self {
         file.clone_into(&mut self.file);
@@ -138,55 +136,46 @@ impl Finding {
     }
 }
 
-/// A package that was read: what was found in it, and what others have to know of it.
+/// Checked package: its findings, and data for checks of the set.
 #[derive(Debug)]
 pub struct Package {
-    /// The file, as it was asked for.
+    /// File, as given by the caller.
     pub file: String,
-    /// A wheel or an sdist.
+    /// Package format.
     pub form: Form,
-    /// The distribution's name as indexes compare it, where the package says one.
+    /// Normalized name of the distribution, if valid.
     pub name: Option<String>,
-    /// Its version, where it says one.
+    /// Version, if valid.
     pub version: Option<Version>,
-    /// How many files there are.
+    /// Number of files.
     pub files: usize,
-    /// Their bytes, unpacked.
+    /// Unpacked size in bytes.
     pub size: u64,
-    /// How many of them are ELF or PE files.
+    /// Number of ELF and PE files.
     pub binaries: usize,
-    /// How many entry points there are.
+    /// Number of entry points.
     pub entry_points: usize,
-    /// What is wrong with it by itself.
+    /// Findings of the package alone.
     pub findings: Vec<Finding>,
-    /// Where its files are installed, with the member of each.
     installed: BTreeMap<String, String>,
-    /// What its members tell of device code, if somebody wants to know.
     code: Vec<Told>,
-    /// Where its ELF files look for libraries.
     searches: Vec<Search>,
-    /// How its ELF files are loaded, each with its member.
     linked: Vec<(String, Linked)>,
-    /// What its ELF files take from others and offer to them.
     symbols: Vec<Taken>,
-    /// What its PE files import.
     imports: Vec<Imports>,
-    /// The installed paths of files in its devel archive.
+    /// Installed paths in the devel archive.
     archived: Vec<String>,
     requires: Vec<Requirement>,
-    /// Which of several wheels of its name it is.
     variant: Option<variants::Told>,
-    /// The extras that it offers, as they are compared.
     extras: BTreeSet<String>,
 }
 
 impl Package {
-    /// The members that are installed, in the order of their places.
+    /// Returns the installed members, ordered by installed path.
     pub fn members(&self) -> impl Iterator<Item = &str> {
         self.installed.values().map(String::as_str)
     }
 
-    /// A package of which nothing is known but its file.
     fn unread(file: &str, form: Form) -> Self {
         Self {
             file: file.to_owned(),

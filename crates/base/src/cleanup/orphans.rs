@@ -1,6 +1,5 @@
-//! Programs that left their process group (`setsid`), and whose parent has ended.
-//!
-//! The system gives them to the nearest ancestor that asked for such (prctl(2), `PR_SET_CHILD_SUBREAPER`).
+//! Descendants that left their process group (`setsid`) and lost their parent; the system reparents
+//! them to the nearest subreaper (prctl(2), `PR_SET_CHILD_SUBREAPER`).
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,27 +10,22 @@ use rustix::process::{
     Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid,
 };
 
-/// How long killed programs may take to be gone.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Time between two looks at what is still there.
 const PAUSE: Duration = Duration::from_millis(5);
 
 static ADOPTING: AtomicBool = AtomicBool::new(false);
 
-/// Asks the system for orphaned descendants of this process, which are ended with it from now on.
-///
-/// For a program alone: [`end_orphans`] ends every child that the process has.
+/// Makes this process a subreaper. Not for libraries: [`end_orphans`] kills every child.
 ///
 /// # Errors
-/// When the system cannot do that.
+/// If the system refuses.
 pub fn adopt_orphans() -> io::Result<()> {
     set_child_subreaper(Some(getpid()))?;
     ADOPTING.store(true, Ordering::SeqCst);
     Ok(())
 }
 
-/// Kills all children of this process, and what becomes its child by that. Does nothing before
-/// [`adopt_orphans`]; no program that is still wanted may run.
+/// Kills all children; does nothing before [`adopt_orphans`].
 pub fn end_orphans() {
     if !ADOPTING.load(Ordering::SeqCst) {
         return;
@@ -50,17 +44,16 @@ pub fn end_orphans() {
     }
 }
 
-/// The children of this process that have not ended.
 fn children() -> Vec<Pid> {
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
     let numbers = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     numbers.filter(|&number| is_child(number)).filter_map(Pid::from_raw).collect()
 }
 
-/// Whether a process has this one as its parent, and is no zombie: `proc_pid_stat(5)`, fields 3 and 4.
+/// Reads fields 3 and 4 of `proc_pid_stat(5)`.
 fn is_child(number: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
-    // The name before them is in parentheses, and may have parentheses itself.
+    // The name may contain parentheses.
     let Some((_, rest)) = stat.rsplit_once(')') else { return false };
     let mut fields = rest.split_ascii_whitespace();
     let is_zombie = fields.next() == Some("Z");

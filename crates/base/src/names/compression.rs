@@ -1,4 +1,4 @@
-//! How hard wheels are compressed.
+//! Compression levels of wheels.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,29 +7,29 @@ use serde::{Deserialize, Serialize};
 
 use super::NameError;
 
-/// How the members of wheels are compressed: between the time of a build and the size of what people download.
+/// Compression of wheel members.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Compression {
-    /// Not at all.
+    /// No compression.
     Store,
-    /// As fast as is of use.
+    /// Fastest useful level.
     Fast,
-    /// No larger than what zlib makes at its own default.
+    /// At most the size of zlib's default level.
     #[default]
     Default,
-    /// As small as deflate goes.
+    /// Smallest deflate output.
     Max,
 }
 
 impl Compression {
-    /// All of them, from the fastest to the smallest.
+    /// All levels, from fastest to smallest.
     pub const ALL: [Self; 4] = [Self::Store, Self::Fast, Self::Default, Self::Max];
 
-    /// The level as manifests and the command line spell it.
+    /// Returns the name in manifests and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Store => "store",

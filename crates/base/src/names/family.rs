@@ -1,4 +1,4 @@
-//! Families and ISAs: for which GPUs an artifact was built.
+//! Families and ISAs: GPUs that an artifact is built for.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -7,45 +7,42 @@ use serde::{Deserialize, Serialize};
 
 use super::NameError;
 
-/// The third field of an artifact directory's name: `generic`, a family or an ISA,
-/// an ISA perhaps with features (`gfx942:xnack+`).
+/// Third field of an artifact directory's name: `generic`, a family, or an ISA with optional
+/// features (`gfx942:xnack+`).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(extend("pattern" = "^[A-Za-z0-9:+-]+$")))]
 pub struct Family(Arc<str>);
 
 impl Family {
-    /// The family as it stands in directory names.
+    /// Returns the name in directory names.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The family of everything that runs on any GPU.
+    /// Returns the family of target-neutral artifacts.
     pub fn generic() -> Self {
         Self("generic".into())
     }
 
-    /// Whether it is target-neutral.
+    /// Returns whether the artifact is target-neutral.
     pub fn is_generic(&self) -> bool {
         &*self.0 == "generic"
     }
 
-    /// The name without features, which do not make another ISA: see [`without_features`].
+    /// Returns the name without features: see [`without_features`].
     pub fn base(&self) -> &str {
         without_features(&self.0)
     }
 
-    /// The first word of the name. The ISAs of one package have it in common, and so do their
-    /// artifacts, whatever stands behind it.
+    /// Returns the first word, common to the ISAs and artifacts of a package.
     pub fn stem(&self) -> &str {
         stem(&self.0)
     }
 }
 
-/// A target's name without its features (target IDs of LLVM's AMDGPU user guide): `gpu9:ecc+:try-`.
-/// Files and artifacts that cannot have `:` in their names have `-` in its place: `gpu9-try+`.
-///
-/// Every feature ends with its switch, `+` or `-`, so that `gpu9-strict` is a name of its own.
+/// Removes the features of a target (target IDs of LLVM's AMDGPU user guide): `gpu9:ecc+:try-`, in
+/// file names `gpu9-try+`. Features end with `+` or `-`, so `gpu9-strict` has none.
 pub fn without_features(text: &str) -> &str {
     let mut name = text.split(':').next().unwrap_or(text);
     while let Some(feature) = name.strip_suffix(['+', '-'])
@@ -56,7 +53,6 @@ pub fn without_features(text: &str) -> &str {
     name
 }
 
-/// What stands before the first `:` or `-` of a name.
 fn stem(text: &str) -> &str {
     text.split([':', '-']).next().unwrap_or(text)
 }
@@ -77,23 +73,21 @@ impl FromStr for Family {
     }
 }
 
-/// One GPU instruction set, without features: `gfx942`, or `gfx942-strict`, a kind of it that is
-/// compiled by itself.
+/// GPU instruction set without features: `gfx942`, or its kind `gfx942-strict`.
 ///
-/// Sorts as people count: by the length of its name, then by its letters, so that
-/// `gfx906` comes before `gfx1100`.
+/// Sorted by length, then by bytes: `gfx906`, `gfx1100`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
 #[serde(try_from = "String")]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(extend("pattern" = "^[a-z0-9]+(-[a-z0-9]+)*$")))]
 pub struct Isa(Arc<str>);
 
 impl Isa {
-    /// The ISA as text.
+    /// Returns the ISA as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether `other` is a kind of this one: its name is this one's, and more after `-`.
+    /// Returns whether `other` is this ISA followed by `-` and more.
     pub fn has_kind(&self, other: &Self) -> bool {
         other.0.strip_prefix(&*self.0).is_some_and(|rest| rest.starts_with('-'))
     }

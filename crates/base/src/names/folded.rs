@@ -1,32 +1,31 @@
-//! Paths as file systems compare them that mind neither case nor Unicode normalisation.
+//! Paths on file systems that ignore case and Unicode normalization.
 
 use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
 
-/// What two paths have in common that are one file for such a file system: canonical caseless
-/// matching (Unicode, section 3.13). Paths in plain lower case are their own.
+/// Returns the canonical caseless form (Unicode, section 3.13).
 pub fn folded(path: &str) -> Cow<'_, str> {
     if path.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase()) {
         return Cow::Borrowed(path);
     }
-    // Lower case of a decomposed letter can be composed again, and of a composed one need not be.
+    // Mapping to lower case can compose letters again.
     Cow::Owned(path.nfd().flat_map(char::to_lowercase).nfd().collect())
 }
 
-/// Two paths that are not the same, and are when they are folded, so that people see the difference.
+/// Different paths with equal folded form, for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lookalikes {
-    /// In what they differ: `case`, or `Unicode normalisation`.
+    /// Kind of the difference: `case`, or `Unicode normalisation`.
     pub differ_in: &'static str,
-    /// The first as it can be read.
+    /// First path.
     pub one: String,
-    /// The other.
+    /// Second path.
     pub other: String,
 }
 
 impl Lookalikes {
-    /// Says in what two paths differ. Where they look the same, all that is not ASCII is escaped.
+    /// Escapes non-ASCII characters if both look the same.
     pub fn new(one: &str, other: &str) -> Self {
         if one.nfc().eq(other.nfc()) {
             let differ_in = "Unicode normalisation";

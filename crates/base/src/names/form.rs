@@ -1,20 +1,18 @@
-//! What a distribution comes as.
-
 use serde::{Deserialize, Serialize};
 
-/// What a distribution comes as.
+/// Package format of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
-    /// A wheel (PEP 427).
+    /// Wheel (PEP 427).
     Wheel,
-    /// A source distribution (PEP 625).
+    /// Source distribution (PEP 625).
     Sdist,
 }
 
 impl Form {
-    /// What a file is by its name. PEP 625 knows no other ending for sdists.
+    /// Detects the format by file name. PEP 625 allows only `.tar.gz` for sdists.
     #[expect(
         clippy::case_sensitive_file_extension_comparisons,
         reason = "so are they to installers"

@@ -1,14 +1,14 @@
-//! Names that compilers and GPU runtimes have fixed for device code in files of the host, and for archives of it.
+//! Names of device code fixed by compilers and GPU runtimes.
 
-/// The section of an ELF file with offload bundles.
+/// ELF section with offload bundles.
 pub const BUNDLES: &str = ".hip_fatbin";
-/// The section with a record of each of them.
+/// ELF section with one record per bundle.
 pub const RECORDS: &str = ".hipFatBinSegment";
-/// The key of an archive's table with the targets that it has code for.
+/// Key of the targets in an archive's table.
 pub const TARGETS: &str = "gfx_arches";
-/// That with what these have in common.
+/// Key of the ISA common to these targets.
 pub const FAMILY: &str = "gfx_arch_family";
-/// How the table calls a code object.
+/// Type of a code object in the table.
 pub const CODE_OBJECT: &str = "hsaco";
-/// In the way to archives, the runtime puts the target that it looks for in place of this.
+/// Placeholder for the target in archive paths.
 pub const ANY_TARGET: &str = "@GFXARCH@";

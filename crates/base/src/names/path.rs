@@ -1,4 +1,4 @@
-//! Relative paths with `/`, the same on every system.
+//! Relative paths with `/`, identical on all systems.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -7,69 +7,68 @@ use serde::{Deserialize, Serialize};
 
 use super::ModuleName;
 
-/// A relative path: `/` between segments, never empty, no `.` or `..`, no control characters.
-///
-/// Sorts by bytes, so that an order never depends on a locale.
+/// Relative path: segments separated by `/`, without `.`, `..` or control characters, sorted by
+/// bytes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(extend("pattern" = PATTERN)))]
 pub struct RelPath(Arc<str>);
 
-/// [`RelPath`] as a regular expression: segments that are neither `.` nor `..`, with `/` between.
+/// [`RelPath`] as a regular expression, for schemas.
 #[cfg(feature = "schemas")]
 const PATTERN: &str = r"^(?!\.{1,2}(/|$))[^/\\\u0000-\u001F\u007F-\u009F]+(/(?!\.{1,2}(/|$))[^/\\\u0000-\u001F\u007F-\u009F]+)*$";
 
-/// Why a text is not a [`RelPath`].
+/// Rejected path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` {reason}", .path.escape_debug())]
 pub struct PathError {
-    /// The text as it was given.
+    /// Given text.
     pub path: String,
-    /// What is wrong with it, as the rest of a sentence.
+    /// Reason, as the end of a sentence.
     pub reason: &'static str,
 }
 
 impl RelPath {
-    /// The path as text.
+    /// Returns the path as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The last segment.
+    /// Returns the last segment.
     pub fn file_name(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 
-    /// The path without its last segment, if there is one before it.
+    /// Returns the path without its last segment.
     pub fn parent(&self) -> Option<Self> {
         self.0.rsplit_once('/').map(|(parent, _)| Self(parent.into()))
     }
 
-    /// Its segments, first to last.
+    /// Returns the segments in order.
     pub fn segments(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.0.split('/')
     }
 
-    /// How many directories lie above it: 0 for `a`, 1 for `a/b`.
+    /// Returns the number of parents: 0 for `a`, 1 for `a/b`.
     pub fn depth(&self) -> usize {
         self.segments().count() - 1
     }
 
-    /// This path with another below it.
+    /// Appends a path.
     #[must_use]
     pub fn join(&self, below: &Self) -> Self {
         Self([&self.0, "/", &below.0].concat().into())
     }
 
-    /// What is left of this path below `directory`; `None` when it lies elsewhere.
+    /// Returns the path relative to `directory`, if below it.
     pub fn below(&self, directory: &Self) -> Option<Self> {
         self.0.strip_prefix(&*directory.0)?.strip_prefix('/').map(|rest| Self(rest.into()))
     }
 
-    /// This path with another last segment.
+    /// Replaces the last segment.
     ///
     /// # Errors
-    /// When `name` is not a path segment.
+    /// If `name` is not a valid segment.
     pub fn with_file_name(&self, name: &str) -> Result<Self, PathError> {
         match self.0.rsplit_once('/') {
             Some((parent, _)) => format!("{parent}/{name}").parse(),
@@ -77,8 +76,7 @@ impl RelPath {
         }
     }
 
-    /// The way from the directory that holds `self` to `to`, both below the same root:
-    /// from `bin/a` to `lib/b` it is `../lib/b`.
+    /// Returns the path from this file's directory: from `bin/a` to `lib/b` it is `../lib/b`.
     pub fn relative_to_sibling(&self, to: &Self) -> String {
         let alike = self.0.bytes().zip(to.0.bytes()).take_while(|(a, b)| a == b).count();
         let shared =
@@ -88,7 +86,6 @@ impl RelPath {
     }
 }
 
-/// An identifier is a path of one segment.
 impl From<&ModuleName> for RelPath {
     fn from(name: &ModuleName) -> Self {
         Self(name.0.clone())
@@ -120,7 +117,7 @@ impl FromStr for RelPath {
 
 text_conversions!(RelPath, PathError);
 
-/// Why no file system takes a path, or no installer should.
+/// Returns why file systems or installers reject a path as too long or deep.
 pub fn oversize(path: &str) -> Option<&'static str> {
     if path.len() > 4095 {
         return Some("it is longer than 4,095 bytes");

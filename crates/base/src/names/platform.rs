@@ -1,4 +1,4 @@
-//! Platform tags (PEP 425, 513, 571, 599, 600 and 656): the systems that installers put a wheel on.
+//! Platform tags (PEP 425, 513, 571, 599, 600 and 656).
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,35 +6,35 @@ use std::str::FromStr;
 
 use super::System;
 
-/// The platform tags of a wheel: one, or a compressed set with `.` between
-/// (`manylinux_2_17_x86_64.manylinux2014_x86_64`). Each is a tag that an installer takes.
+/// Platform tags accepted by installers, separated by `.`
+/// (`manylinux_2_17_x86_64.manylinux2014_x86_64`).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlatformTags(String);
 
-/// A text that is not a platform tag, or a set with a malformed tag.
+/// Rejected platform tag or set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{tag}` is not a platform tag: {reason}; {remedy}")]
 pub struct PlatformTagError {
-    /// The tag at fault, or the whole set where it is the set.
+    /// Invalid tag, or the whole set.
     pub tag: String,
-    /// What is wrong with it.
+    /// Reason.
     pub reason: String,
-    /// What to write instead.
+    /// Correction to write.
     pub remedy: String,
 }
 
 impl PlatformTags {
-    /// The set as file names have it.
+    /// Returns the set as in file names.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Each tag of the set.
+    /// Returns the tags.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.split('.')
     }
 
-    /// The system that the tags are for; none for `any`.
+    /// Returns the system of the tags; `None` for `any`.
     pub fn system(&self) -> Option<System> {
         match self.as_str() {
             "any" => None,
@@ -68,13 +68,13 @@ impl FromStr for PlatformTags {
     }
 }
 
-/// Whether a text names a release of a C library as tags begin with it: `manylinux_2_28`,
-/// `manylinux2014`, `musllinux_1_2`.
+/// Returns whether a text is a tag without its architecture: `manylinux_2_28`, `manylinux2014`,
+/// `musllinux_1_2`.
 pub fn is_tag_level(text: &str) -> bool {
     matches!(split(text), Some((TagKind::Glibc(_) | TagKind::Musl, None)))
 }
 
-/// The architectures of Linux that installers have tags of, as `uname -m` spells them.
+/// In the spelling of `uname -m`.
 const LINUX: [&str; 11] = [
     "x86_64",
     "aarch64",
@@ -89,7 +89,6 @@ const LINUX: [&str; 11] = [
     "loongarch64",
 ];
 
-/// The architectures of macOS, and the names for files of several of them.
 const MACOS: [&str; 11] = [
     "arm64",
     "x86_64",
@@ -104,15 +103,15 @@ const MACOS: [&str; 11] = [
     "fat64",
 ];
 
-/// The names that came before PEP 600, and the glibc that they stand for.
+/// Tags before PEP 600.
 const LEGACY: [(&str, (u32, u32)); 3] =
     [("manylinux2014", (2, 17)), ("manylinux2010", (2, 12)), ("manylinux1", (2, 5))];
 
-/// What a tag begins with.
+/// Start of a tag.
 #[derive(Clone, Copy)]
 enum TagKind {
     Linux,
-    /// With the release that it promises.
+    /// Promised release.
     Glibc((u32, u32)),
     Musl,
     MacOs,
@@ -124,7 +123,6 @@ impl TagKind {
     }
 }
 
-/// Refuses what no installer takes.
 fn check(tag: &str) -> Result<(), PlatformTagError> {
     if ["any", "win32", "win_amd64", "win_arm64"].contains(&tag) {
         return Ok(());
@@ -145,7 +143,7 @@ fn check(tag: &str) -> Result<(), PlatformTagError> {
     }
 }
 
-/// Installers take tags from the glibc on that an architecture had first in a policy.
+/// Rejects releases before the first policy of an architecture, like installers.
 fn check_release(
     tag: &str,
     architecture: &str,
@@ -161,7 +159,6 @@ fn check_release(
     Err(error(tag, reason, remedy))
 }
 
-/// What a tag begins with, and the architecture behind it.
 fn split(tag: &str) -> Option<(TagKind, Option<&str>)> {
     let legacy = LEGACY.iter().find_map(|(name, release)| {
         Some((TagKind::Glibc(*release), behind(tag.strip_prefix(name)?).ok()?))
@@ -184,12 +181,12 @@ fn split(tag: &str) -> Option<(TagKind, Option<&str>)> {
     Some((system, behind(rest).ok()?))
 }
 
-/// `x86_64` of `_x86_64`; none of nothing; an error of anything else.
+/// Parses `_x86_64` to `x86_64`; nothing to `None`.
 fn behind(rest: &str) -> Result<Option<&str>, ()> {
     if rest.is_empty() { Ok(None) } else { rest.strip_prefix('_').map(Some).ok_or(()) }
 }
 
-/// A number without leading zeros, and what is behind it.
+/// Parses a number without leading zeros.
 fn number(text: &str) -> Option<(u32, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
@@ -197,7 +194,7 @@ fn number(text: &str) -> Option<(u32, &str)> {
     (plain && digits.len() < 5).then(|| digits.parse().ok()).flatten().map(|n| (n, rest))
 }
 
-/// A text that is a tag of no kind; perhaps one that is spelt in another way.
+/// Suggests the tag if only the spelling differs.
 fn unknown(tag: &str) -> PlatformTagError {
     let spelt = tag.trim().to_ascii_lowercase().replace(['-', ' '], "_");
     if spelt != tag && check(&spelt).is_ok() {

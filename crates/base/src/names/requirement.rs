@@ -1,4 +1,4 @@
-//! Requirements (dependency specifiers, PEP 508), as far as a set of packages can be held to them.
+//! Requirements (dependency specifiers, PEP 508).
 
 use std::str::FromStr;
 
@@ -9,22 +9,22 @@ use super::normalized;
 mod marker;
 mod pin;
 
-/// A `Requires-Dist`.
+/// Value of `Requires-Dist`.
 #[derive(Debug, Clone)]
 pub struct Requirement {
-    /// What is required, as indexes compare it.
+    /// Normalized name.
     pub name: String,
-    /// The extras of it, likewise.
+    /// Normalized extras of the required distribution.
     pub extras: Vec<String>,
-    /// Which versions will do; none where it is required from an address.
+    /// Accepted versions; `None` for a URL requirement.
     pub versions: Option<VersionSpecifiers>,
-    /// The extras that the requirement is for.
+    /// Extras that activate the requirement.
     pub of_extras: Vec<String>,
-    /// As it was written.
+    /// Original text.
     pub text: String,
 }
 
-/// A text that is no requirement.
+/// Text that is not a requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoRequirement;
 
@@ -39,7 +39,7 @@ impl FromStr for Requirement {
         let (name, rest) = text.split_at(end);
         let (extras, rest) = extras(rest.trim_start())?;
         let (versions, marker) = if let Some(address) = rest.strip_prefix('@') {
-            // A `;` belongs to the address unless a space stands before it.
+            // Without a preceding space, `;` belongs to the URL.
             let (address, marker) = address
                 .split_once(" ;")
                 .map_or((address, None), |(address, marker)| (address, Some(marker)));
@@ -65,7 +65,6 @@ impl FromStr for Requirement {
     }
 }
 
-/// `[a, b]`, and what follows.
 fn extras(text: &str) -> Result<(Vec<String>, &str), NoRequirement> {
     let Some(inside) = text.strip_prefix('[') else { return Ok((Vec::new(), text)) };
     let (inside, rest) = inside.split_once(']').ok_or(NoRequirement)?;
@@ -79,7 +78,7 @@ fn extras(text: &str) -> Result<(Vec<String>, &str), NoRequirement> {
     Ok((extras, rest.trim_start()))
 }
 
-/// Version specifiers, also in brackets as older tools write them.
+/// Accepts parentheses, as written by older tools.
 fn specifiers(text: &str) -> Result<VersionSpecifiers, NoRequirement> {
     let bare = text.strip_prefix('(').map_or(Some(text), |rest| rest.strip_suffix(')'));
     bare.ok_or(NoRequirement)?.parse().map_err(|_| NoRequirement)

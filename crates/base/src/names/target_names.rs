@@ -1,28 +1,28 @@
-//! Targets as the names of files and the insides of code tell them.
+//! GPU targets in file names and device code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::family::{Isa, without_features};
 
-/// The fewest and the most digits of an ISA that nobody declared.
+/// Number of digits of an undeclared ISA.
 const DIGITS: std::ops::RangeInclusive<usize> = 3..=4;
-/// The fewest digits of the count of compute units that names of databases put behind an ISA.
+/// Minimum digits of a number of compute units, which database names append.
 const COUNT: usize = 2;
 
-/// The targets that a manifest declares: what a name says of code, and in which packages it belongs.
+/// Targets declared by the manifest.
 #[derive(Debug, Clone, Default)]
 pub struct TargetNames {
-    /// The ISAs with packages that each name stands for.
+    /// ISAs with packages, by each declared name.
     packages: BTreeMap<String, BTreeSet<String>>,
     isas: BTreeSet<String>,
-    /// The letters that names of ISAs begin with.
+    /// Letters at the start of ISA names.
     prefixes: BTreeSet<String>,
-    /// ISAs by their numbers in ELF files.
+    /// ISAs by number in ELF files.
     machs: BTreeMap<u32, String>,
 }
 
 impl TargetNames {
-    /// Declares an ISA, whose code is in the packages of `package`; `mach` is its number in ELF files.
+    /// Declares an ISA with its `package`; `mach` is its ELF number.
     pub fn add_isa(&mut self, isa: &Isa, package: &str, mach: Option<u32>) {
         let (isa, letters) = (isa.as_str(), isa.as_str().find(|c: char| !c.is_ascii_lowercase()));
         self.packages.entry(isa.to_owned()).or_default().insert(package.to_owned());
@@ -32,30 +32,29 @@ impl TargetNames {
         self.machs.extend(mach.map(|mach| (mach, isa.to_owned())));
     }
 
-    /// Declares a name for several ISAs, of which these have packages: a family or a level.
+    /// Declares a family or level.
     pub fn add_group<'i>(&mut self, name: &str, isas: impl Iterator<Item = &'i str>) {
         self.packages.entry(name.to_owned()).or_default().extend(isas.map(str::to_owned));
     }
 
-    /// Declares a word of paths that stands for these ISAs; it can begin with other letters.
+    /// Declares a word in paths.
     pub fn add_word<'i>(&mut self, word: &str, isas: impl Iterator<Item = &'i str>) {
         let letters = word.find(|c: char| !c.is_ascii_lowercase()).filter(|at| *at > 0);
         self.prefixes.extend(letters.map(|at| word[..at].to_owned()));
         self.add_group(word, isas);
     }
 
-    /// The letters that names of ISAs begin with.
+    /// Returns the letters at the start of ISA names.
     pub fn prefixes(&self) -> impl Iterator<Item = &str> {
         self.prefixes.iter().map(String::as_str)
     }
 
-    /// The ISA of this number in ELF files.
+    /// Returns the ISA with this number in ELF files.
     pub fn of_mach(&self, mach: u32) -> Option<&str> {
         self.machs.get(&mach).map(String::as_str)
     }
 
-    /// Whether code for `name` belongs into a package for `target`: they have an ISA in common.
-    /// A name that nobody declared belongs into none.
+    /// Returns whether both share an ISA. An undeclared name matches only itself.
     pub fn belongs(&self, name: &str, target: &str) -> bool {
         let packages = |name: &str| self.packages.get(without_features(name));
         match (packages(name), packages(target)) {
@@ -64,11 +63,10 @@ impl TargetNames {
         }
     }
 
-    /// The targets that a path names, each once and in the order of the path.
+    /// Returns the targets in a path, in order and without duplicates.
     ///
-    /// A name stands by itself: what is before and behind it is neither a letter nor a digit. A `-`
-    /// in it can be a `_` in the path, and a count of compute units can follow without anything
-    /// between. Of an ISA that nobody declared all digits are its name.
+    /// Names are delimited by other characters than letters and digits. `-` may be `_` in the path,
+    /// and a number of compute units may follow directly. Undeclared ISAs include all digits.
     pub fn in_path<'p>(&'p self, path: &'p str) -> Vec<&'p str> {
         let mut names = Vec::new();
         for prefix in &self.prefixes {
@@ -83,7 +81,6 @@ impl TargetNames {
         names.into_iter().map(|(_, name)| name).filter(|name| seen.insert(*name)).collect()
     }
 
-    /// The target that a text begins with, by the rules of [`Self::in_path`].
     fn at<'p>(&'p self, text: &'p str, prefix: &str) -> Option<&'p str> {
         let fits = |name: &&String| {
             starts_with(text, name).is_some_and(|rest| {
@@ -99,7 +96,7 @@ impl TargetNames {
         })
     }
 
-    /// The declared ISA that a text in a file begins with, whatever follows but a digit.
+    /// Returns the declared ISA at the start of a text, not followed by a hexadecimal digit.
     pub fn in_text(&self, text: &str) -> Option<&str> {
         let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_hexdigit());
         let fits = |name: &&String| starts_with(text, name).is_some_and(ends);
@@ -107,14 +104,13 @@ impl TargetNames {
     }
 }
 
-/// What follows `name` in a text that begins with it, a `-` of it perhaps written `_`.
+/// Matches `-` in `name` also with `_`.
 fn starts_with<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let start = text.get(..name.len())?;
     let same = |(a, b): (u8, u8)| a == b || a == b'_' && b == b'-';
     start.bytes().zip(name.bytes()).all(same).then(|| &text[name.len()..])
 }
 
-/// The letters and digits that a text begins with.
 fn word(text: &str) -> &str {
     &text[..text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len())]
 }
@@ -164,13 +160,13 @@ mod tests {
             ("lib/gfx906/gfx942/gfx906.co", &["gfx906", "gfx942"]),
             ("lib/libx_gfx94X-dcgpu.so", &["gfx94X-dcgpu"]),
             ("engines/amd-gfx9/x", &["gfx9"]),
-            // Nobody declared these: an ISA, one with a count, and a word that is no ISA.
+            // Undeclared ISAs and words.
             ("lib/gfx803/x.co", &["gfx803"]),
             ("lib/gfx1036.co", &["gfx1036"]),
             ("lib/gfx9421.co", &["gfx9421"]),
             ("lib/gfx80340.co", &[]),
             ("lib/gfx11/gfx11xx/gfx.co", &[]),
-            // Part of another word.
+            // Parts of other words.
             ("lib/myagfx906.co", &[]),
             ("lib/gfx906nps.co", &[]),
             ("lib/gfx906é.co", &[]),

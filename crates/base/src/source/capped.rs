@@ -1,8 +1,6 @@
-//! Problems of a file in their order, and no more of them than people read.
-
 use super::{Code, Problem, Problems};
 
-/// Keeps the first problems, and counts the others: a file can have a million.
+/// First problems, and the number of others: a file can have a million.
 #[derive(Debug, Default)]
 pub struct Capped {
     found: Vec<Problem>,
@@ -12,7 +10,7 @@ pub struct Capped {
 impl Capped {
     const MOST: usize = 100;
 
-    /// Adds one, which is made only when it is kept.
+    /// Adds a problem, created only if kept.
     pub fn report(&mut self, make: impl FnOnce() -> Problem) {
         if self.found.len() < Self::MOST {
             self.found.push(make());
@@ -21,14 +19,14 @@ impl Capped {
         }
     }
 
-    /// Whether nothing was reported.
+    /// Returns whether no problem was reported.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
 
-    /// Those that were kept, in the order of the file, and how many more there are.
+    /// Returns the kept problems in file order, with a note of others.
     pub fn into_problems(mut self) -> Problems {
-        // Files in the order in which something is wrong with them: an included one has places of its own.
+        // Byte offsets are comparable only within a file.
         let mut files: Vec<String> = Vec::new();
         for name in self.found.iter().filter_map(first_file) {
             if !files.contains(&name) {
@@ -57,8 +55,7 @@ fn first_byte(problem: &Problem) -> usize {
     problem.labels().first().map_or(0, |(place, _)| place.start())
 }
 
-/// What people can read of a message: of one that has a name of a megabyte, both ends, and how much is between
-/// them. Words stay whole where they are words.
+/// Keeps start and end of a long message, preferably cut at spaces.
 pub(super) fn short(message: String) -> String {
     const MOST: usize = 400;
     if message.len() <= MOST {
@@ -72,10 +69,9 @@ pub(super) fn short(message: String) -> String {
     format!("{head} … ({between} characters are left out) … {tail}")
 }
 
-/// No word is longer: what is, is cut.
+/// Longer words are cut.
 const WORD: usize = 60;
 
-/// As [`short`], line by line: the end of a log has many, and each is worth reading.
 pub(super) fn short_lines(text: &str) -> String {
     text.lines().map(|line| short(line.to_owned())).collect::<Vec<_>>().join("\n")
 }
@@ -98,7 +94,7 @@ mod tests {
         assert!(head.ends_with("eight") || head.ends_with("by"), "{head}");
         assert!(tail.starts_with("eight") || tail.starts_with("by"), "{tail}");
         assert_eq!(count.parse::<usize>().unwrap() + head.len() + tail.len(), 9 * 60);
-        // What has no words is cut anywhere.
+        // Text without spaces is cut anywhere.
         let name = short(format!("`{}` is unknown", "ä".repeat(1 << 20)));
         assert!(name.contains("ä … (10484") && name.ends_with("ä` is unknown"), "{name}");
         assert!(name.len() < 400, "{}", name.len());

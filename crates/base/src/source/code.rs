@@ -1,28 +1,25 @@
-//! What can be wrong: a stable name for each kind of problem.
-//!
-//! Messages are for people and may be worded better one day; scripts and annotations go by
-//! these names. A name is never given to another kind of problem, and goes only with its kind.
+//! Codes: stable names for scripts and annotations, never reused for another kind.
 
 macro_rules! codes {
     ($($variant:ident $name:literal $means:literal)+) => {
-        /// The kind of a problem.
+        /// Kind of a problem.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
             $(#[doc = $means] $variant,)+
         }
 
         impl Code {
-            /// Every code, grouped by the stage that finds it.
+            /// All codes, grouped by the stage that reports them.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// The stable name: lower-case words with `-` between.
+            /// Returns the stable name: lower-case words separated by `-`.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
                 }
             }
 
-            /// What is wrong, in a sentence.
+            /// Returns a sentence that describes the problem.
             pub fn meaning(self) -> &'static str {
                 match self {
                     $(Self::$variant => $means,)+
@@ -48,7 +45,7 @@ codes! {
     InvalidText "invalid-text" "The text breaks the rules of what it is: a name, a path, a glob, a version specifier or a word of a fixed choice."
     MisplacedNode "misplaced-node" "The line means nothing in a package of this kind."
 
-    // The manifest by itself.
+    // Manifest.
     Include "include" "A file that the manifest includes cannot be read, or is included twice."
     ChangesNothing "changes-nothing" "A line changes or removes what no included file has."
     UnknownPackage "unknown-package" "No package has this name."
@@ -81,7 +78,7 @@ codes! {
     PathTooLong "path-too-long" "An installed path is longer than its system opens."
     OtherSystem "other-system" "The artifacts, --system and the platform tag are not for one system."
 
-    // The artifact directory.
+    // Artifact directory.
     UnreadableArtifact "unreadable-artifact" "Something in the artifact directory cannot be read."
     NoArtifacts "no-artifacts" "The directory holds no artifact."
     ArtifactTwice "artifact-twice" "An artifact is there as a directory and as an archive, or as two archives."
@@ -96,7 +93,7 @@ codes! {
 
     BrokenCatalog "broken-catalog" "The file is no saved catalog, or one of another format."
 
-    // The plan.
+    // Plan.
     ImpossibleVersion "impossible-version" "The version is missing or malformed (PEP 440)."
     VersionTrap "version-trap" "Installers make of the version what its author may not expect."
     PlatformTag "platform-tag" "The platform tag is missing or malformed (PEP 425)."
@@ -132,7 +129,7 @@ codes! {
     DirtyCheckout "dirty-checkout" "The files of a checkout differ from its commit, and clean checkouts are required."
     MissingSource "missing-source" "The sources of a Python project, or a finished wheel, are not where the manifest says."
 
-    // Packages that were built.
+    // Built packages.
     BrokenPackage "broken-package" "The file is no wheel or sdist that can be read."
     HeadersDisagree "headers-disagree" "A zip says two things of one member."
     ZipFeature "zip-feature" "The zip uses something that installers refuse."
@@ -197,11 +194,11 @@ codes! {
 }
 
 impl Code {
-    /// Warnings of a plan that a manifest can expect.
+    /// Warnings of a plan that a manifest can declare as expected.
     pub const OF_PLANS: &[Self] =
         &[Self::UnresolvedLibrary, Self::LibraryByLuck, Self::LibraryTwice, Self::MissingLibrary];
 
-    /// What the check of packages finds, and a manifest can ignore.
+    /// Findings in packages that a manifest can ignore.
     pub const OF_PACKAGES: &[Self] = &[
         Self::BrokenPackage,
         Self::HeadersDisagree,

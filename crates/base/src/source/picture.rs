@@ -1,4 +1,4 @@
-//! A problem as a picture: the lines at fault, with what is wrong written below them.
+//! Pictures of problems: lines at fault with labels.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,15 +13,13 @@ use textwrap::WordSplitter;
 use super::printable::{printable, printable_lines};
 use super::{Place, Problem, Source, wrap};
 
-/// How far beside a label a line is shown: lines of megabytes are cut.
 const BESIDE: usize = 1000;
 
-/// Labels are not broken into columns narrower than this.
+/// Minimum width of label text.
 const NARROWEST_LABEL: usize = 30;
 
-/// Draws `problem` in lines of at most `width` columns, as far as nothing is longer that people
-/// copy: paths, flags and code are never broken. Labels that are far apart have pictures of their
-/// own. A name in it cannot move the cursor, colour, or begin a line.
+/// Renders lines of at most `width` columns without breaking paths, flags and code. Distant labels
+/// get separate pictures. Control characters are escaped.
 pub fn picture(problem: &Problem, width: usize, colour: bool) -> String {
     let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme)
@@ -34,7 +32,7 @@ pub fn picture(problem: &Problem, width: usize, colour: bool) -> String {
     let mut text = String::new();
     for part in Drawn::of(problem, width) {
         if handler.render_report(&mut text, &part).is_err() {
-            // A picture that cannot be drawn is no reason to say less.
+            // If rendering fails, print at least the message.
             text.push_str(&part.message);
             text.push('\n');
         }
@@ -42,7 +40,6 @@ pub fn picture(problem: &Problem, width: usize, colour: bool) -> String {
     text
 }
 
-/// What is drawn at once: what is said of one file.
 #[derive(Debug)]
 struct Drawn<'p> {
     message: Cow<'p, str>,
@@ -53,7 +50,6 @@ struct Drawn<'p> {
 }
 
 impl<'p> Drawn<'p> {
-    /// The problem itself, then its places in other files.
     fn of(problem: &'p Problem, width: usize) -> Vec<Self> {
         let own = Self {
             message: printable(&problem.message),
@@ -73,7 +69,6 @@ impl<'p> Drawn<'p> {
     }
 }
 
-/// The heading names the place of the primary label: the fault's, which is said first.
 fn spans(labels: &[(Place, String)], width: usize) -> Vec<LabeledSpan> {
     let make = |(index, (place, text)): (usize, &(Place, String))| {
         let new = if index == 0 {
@@ -87,14 +82,13 @@ fn spans(labels: &[(Place, String)], width: usize) -> Vec<LabeledSpan> {
     labels.iter().enumerate().map(make).collect()
 }
 
-/// What is underlined of a place: of one that is longer than people read, the beginning.
+/// Returns only the start of a long place.
 fn underlined(place: &Place) -> Range<usize> {
     const MOST: usize = 200;
     let most = place.source.text().floor_char_boundary(place.bytes.start + MOST);
     place.bytes.start..place.bytes.end.min(most)
 }
 
-/// How many columns there are for a label below its place.
 fn room(place: &Place, width: usize) -> usize {
     let span = place.span();
     let number = (span.end.line + 1).to_string().len();
@@ -129,7 +123,7 @@ impl Diagnostic for Drawn<'_> {
     }
 }
 
-/// Lines around a span, found by the known line breaks: a picture takes no time for what is not in it.
+/// Reads only the lines around a span, in time independent of the rest of the text.
 impl SourceCode for Source {
     fn read_span<'a>(
         &'a self,
@@ -157,14 +151,14 @@ impl SourceCode for Source {
         let lines = self.line_of(to.saturating_sub(1).max(from)) - line;
         let data = &text.as_bytes()[from..to];
         let place = (from, to - from).into();
-        // What reads this joins two pictures when `line + lines` of one is at least the other's
-        // line: the last line is left out of the count, so that a line between keeps them apart.
+        // miette joins pictures if `line + lines` of one reaches the line of the other; omitting
+        // the last line keeps pictures separate.
         let lines = lines.saturating_sub(1);
         Ok(Box::new(MietteSpanContents::new_named(name, data, place, line, 0, lines)))
     }
 }
 
-/// `text` with as many bytes, and question marks in place of what [`printable`] escapes.
+/// Replaces characters escaped by [`printable`] with `?`, keeping the length.
 pub(super) fn masked(text: &str) -> Option<String> {
     let hidden = |at: usize, c: char| {
         super::printable::is_active(c) && !(c == '\r' && text[at + 1..].starts_with('\n'))

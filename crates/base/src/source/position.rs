@@ -1,20 +1,20 @@
-//! Lines and columns, as editors and machines count them.
+//! Lines and columns as in editors.
 
-/// A place between two characters.
+/// Position between two characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// Counted from 1.
+    /// Line, counted from 1.
     pub line: usize,
-    /// Characters (Unicode scalar values) before it on its line, plus 1.
+    /// Column, counted from 1 in characters (Unicode scalar values).
     pub column: usize,
 }
 
-/// From the first character to the place behind the last one.
+/// Range of positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// Where the first character is.
+    /// Position of the first character.
     pub start: Position,
-    /// Behind the last character; equal to `start` for an empty span.
+    /// Position after the last character; equal to `start` for an empty span.
     pub end: Position,
 }
 

@@ -1,23 +1,20 @@
-//! Text that a terminal shows as it is: what would move the cursor, colour or reorder it is escaped.
+//! Escaping of characters that affect a terminal.
 
 use std::borrow::Cow;
 
-/// `text` on one line, with nothing in it that a terminal or an editor acts on: control characters,
-/// line breaks, and marks that turn or hide what stands beside them are written as `\u{1b}`.
-///
-/// Everything else stays, so a name that can be copied is copied whole.
+/// Escapes control characters, line breaks, and marks that reverse or hide text as `\u{1b}`. Other
+/// characters stay, so that names can be copied.
 pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_active(c) || matches!(c, '\n' | '\t'))
 }
 
-/// Like [`printable`], of a text of several lines: line breaks and tabs stay.
+/// Escapes like [`printable`], but keeps line breaks and tabs.
 pub fn printable_lines(text: &str) -> Cow<'_, str> {
     escaped(text, is_active)
 }
 
-/// What a terminal acts on, or what shows a text in another order than it is in, or not at all.
-/// Bidirectional marks: Unicode Standard Annex 9, section 2; invisible operators and tags: Unicode
-/// Technical Standard 39, section 3.1.
+/// Matches controls, bidirectional marks (Unicode Standard Annex 9, section 2), and invisible
+/// operators and tags (Unicode Technical Standard 39, section 3.1).
 pub(super) fn is_active(c: char) -> bool {
     let control = c.is_control() && c != '\n' && c != '\t';
     control

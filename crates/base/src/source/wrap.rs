@@ -1,10 +1,9 @@
-//! Where lines of text may break: never inside what somebody would copy.
+//! Line breaking that keeps text for copying whole.
 
 use textwrap::core::Word;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-/// How texts are broken into lines of this width: at spaces alone, and not at those between
-/// backticks or quotes.
+/// Breaks only at spaces outside backticks and quotes.
 pub(super) fn options<'a>(width: usize) -> Options<'a> {
     Options::new(width)
         .break_words(false)
@@ -12,12 +11,12 @@ pub(super) fn options<'a>(width: usize) -> Options<'a> {
         .word_separator(SEPARATOR)
 }
 
-/// The text in lines of this width, all but the first behind `indent`.
+/// Wraps text to this width; lines after the first begin with `indent`.
 pub fn wrapped(text: &str, width: usize, indent: &str) -> String {
     textwrap::fill(text, options(width).subsequent_indent(indent))
 }
 
-/// Words with the spaces behind them; code and quoted text is one word.
+/// Separator that keeps code and quoted text as one word.
 pub(super) const SEPARATOR: WordSeparator = WordSeparator::Custom(words);
 
 fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
@@ -30,7 +29,7 @@ fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     }))
 }
 
-/// Where the first word of `text` ends, the spaces behind it included; `None` when nothing is left.
+/// Returns the end of the first word with its trailing spaces.
 fn word_end(text: &str) -> Option<usize> {
     let (mut at, mut before) = (0, ' ');
     while let Some(c) = text[at..].chars().next() {
@@ -41,7 +40,7 @@ fn word_end(text: &str) -> Option<usize> {
         let opens = c == '`' || c == '"' && matches!(before, ' ' | '=' | '(');
         let inside = if opens { text[at + 1..].find(c) } else { None };
         before = c;
-        // A mark without its partner is a character like others.
+        // An unpaired mark is an ordinary character.
         at += inside.map_or(c.len_utf8(), |len| len + 2);
     }
     (at > 0).then_some(at)

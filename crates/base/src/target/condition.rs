@@ -1,18 +1,18 @@
-//! Where a line of the manifest counts.
+//! Conditions of manifest lines.
 
 use crate::names::{Mode, System};
 
-/// What a plan is made for.
+/// Mode and system of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Target {
-    /// How device code is split.
+    /// Method to split device code.
     pub mode: Mode,
-    /// The operating system of those who install.
+    /// Operating system of the users.
     pub system: System,
 }
 
 impl Target {
-    /// Every mode on every system.
+    /// All combinations of mode and system.
     pub const ALL: [Self; 4] = [
         Self { mode: Mode::Kpack, system: System::Linux },
         Self { mode: Mode::Kpack, system: System::Windows },
@@ -21,23 +21,23 @@ impl Target {
     ];
 }
 
-/// `mode="kpack" on="linux"`: a line counts in this mode and on this system only; without them, in all.
+/// `mode="kpack" on="linux"`: a missing part is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Condition {
-    /// The mode.
+    /// Required mode.
     pub mode: Option<Mode>,
-    /// The system.
+    /// Required system.
     pub on: Option<System>,
 }
 
 impl Condition {
-    /// Whether the line counts in a plan for `target`.
+    /// Returns whether the line applies to `target`.
     pub fn holds(self, target: Target) -> bool {
         self.mode.is_none_or(|mode| mode == target.mode)
             && self.on.is_none_or(|system| system == target.system)
     }
 
-    /// A target for which both lines count, if there is one.
+    /// Returns a target to which both lines apply.
     pub fn meets(self, other: Self) -> Option<Target> {
         Target::ALL.into_iter().find(|target| self.holds(*target) && other.holds(*target))
     }

@@ -1,39 +1,38 @@
-//! How artifacts become distributions.
+//! Splits of a package into distributions.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// `per="none|isa|family|AXIS"`: of which artifacts a distribution is made, and how many there are.
+/// `per="none|isa|family|AXIS"`: number of distributions, and the artifacts of each.
 ///
-/// What a split means is decided here and in [`super::Variant`] alone: the others ask for values,
-/// placeholders and words.
+/// Only this type and [`super::Variant`] implement the meaning.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Per {
-    /// One distribution, of the artifacts for no particular target.
+    /// One distribution, from target-neutral artifacts.
     None,
-    /// One for each family, of its artifacts and those for no particular target.
+    /// One per family, from its artifacts and target-neutral ones.
     Family,
-    /// One for each ISA, of its artifacts alone.
+    /// One per ISA, only from its artifacts.
     Isa,
-    /// One for each value of an axis of `families.kdl`, of its artifacts alone.
+    /// One per value of an axis of `families.kdl`, only from its artifacts.
     Axis(Arc<str>),
 }
 
-/// The values that splits range over.
+/// Values of splits.
 pub trait Values {
-    /// ISAs.
+    /// Returns the ISAs.
     fn isas(&self) -> Vec<String>;
-    /// Families, ISAs among them.
+    /// Returns the families and ISAs.
     fn families(&self) -> Vec<String>;
-    /// The values of an axis.
+    /// Returns the values of an axis.
     fn axis(&self, name: &str) -> Vec<String>;
 }
 
 impl Per {
-    /// The splits that every manifest knows, in the words of `per`.
+    /// Values of `per` other than axes.
     pub const WORDS: [&'static str; 3] = ["none", "family", "isa"];
 
-    /// The split of this word; any other word names an axis.
+    /// Parses `per`; an unknown word is an axis.
     pub fn named(word: &str) -> Self {
         match word {
             "none" => Self::None,
@@ -43,12 +42,12 @@ impl Per {
         }
     }
 
-    /// The word for it.
+    /// Returns the value of `per`.
     pub fn word(&self) -> &str {
         self.placeholder().unwrap_or("none")
     }
 
-    /// The placeholder that it fills in names: `isa` of `{isa}`.
+    /// Returns the placeholder of names: `isa` for `{isa}`.
     pub fn placeholder(&self) -> Option<&str> {
         match self {
             Self::None => None,
@@ -58,18 +57,18 @@ impl Per {
         }
     }
 
-    /// Whether it is by GPU, so that a machine can tell which distribution it needs.
+    /// Returns whether a machine can select its distribution by GPU.
     pub fn is_by_gpu(&self) -> bool {
         matches!(self, Self::Family | Self::Isa)
     }
 
-    /// Whether it is by something that no machine tells.
+    /// Returns whether no machine can select its distribution.
     pub fn is_by_axis(&self) -> bool {
         matches!(self, Self::Axis(_))
     }
 }
 
-/// What there is one distribution for: `ISA`, `family`, or the name of the axis.
+/// Unit: `ISA`, `family`, or the axis.
 impl fmt::Display for Per {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

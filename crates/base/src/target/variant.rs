@@ -1,19 +1,19 @@
-//! One of the distributions that a package is split into.
+//! Variant of a package: one distribution of a split.
 
 use super::{Per, Values};
 use crate::names::Family;
 
-/// What a distribution is made for.
+/// Variant of a distribution.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Variant {
-    /// One distribution for all.
+    /// Distribution for all targets.
     None,
-    /// For one value of a split: a family, an ISA, or a value of an axis.
+    /// Distribution for a family, an ISA, or a value of an axis.
     Of(Per, String),
 }
 
 impl Per {
-    /// The variants that it makes, one a distribution.
+    /// Returns the variants of a split, one per distribution.
     pub fn variants(&self, values: &dyn Values) -> Vec<Variant> {
         let values = match self {
             Self::None => return vec![Variant::None],
@@ -24,7 +24,7 @@ impl Per {
         values.into_iter().map(|value| Variant::Of(self.clone(), value)).collect()
     }
 
-    /// The variant that belongs to a distribution of `variant`.
+    /// Returns the variant of this split for a distribution of `variant`.
     #[must_use]
     pub fn beside(&self, variant: &Variant) -> Variant {
         if *self == Self::None { Variant::None } else { variant.clone() }
@@ -32,7 +32,7 @@ impl Per {
 }
 
 impl Variant {
-    /// The value as text.
+    /// Returns the value.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::None => None,
@@ -40,7 +40,7 @@ impl Variant {
         }
     }
 
-    /// What it is a value of.
+    /// Returns the split.
     pub fn per(&self) -> &Per {
         match self {
             Self::None => &Per::None,
@@ -48,8 +48,8 @@ impl Variant {
         }
     }
 
-    /// Whether a distribution of it can take an artifact that was built for this. `home` is the target
-    /// whose packages have it: features do not make another one, and an ISA can be packaged with another.
+    /// Returns whether the distribution accepts an artifact for `family`. `home` is the target of
+    /// its packages: without features, possibly another ISA.
     pub fn takes(&self, family: &Family, home: &str) -> bool {
         match self {
             Self::None => family.is_generic(),
@@ -58,7 +58,7 @@ impl Variant {
         }
     }
 
-    /// The text with its placeholder filled.
+    /// Replaces the placeholder in a text.
     pub fn fill(&self, text: &str) -> String {
         match self {
             Self::None => text.to_owned(),

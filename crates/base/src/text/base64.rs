@@ -1,16 +1,16 @@
-//! Bytes as text, in base64 (RFC 4648).
+//! Base64 (RFC 4648).
 
-/// The digits that both alphabets have.
+/// Digits common to both alphabets.
 const DIGITS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// Base64 with padding (section 4).
+/// Encodes base64 with padding (section 4).
 pub fn base64(bytes: &[u8]) -> String {
     let mut text = encoded(bytes, ['+', '/']);
     text.extend(std::iter::repeat_n('=', text.len().next_multiple_of(4) - text.len()));
     text
 }
 
-/// URL-safe base64 without padding (section 5).
+/// Encodes URL-safe base64 without padding (section 5).
 pub fn base64_url(bytes: &[u8]) -> String {
     encoded(bytes, ['-', '_'])
 }

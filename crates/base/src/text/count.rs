@@ -1,11 +1,9 @@
-//! Numbers with what they count.
-
-/// How many of something: `1 file`, `2 files`, `3 libraries`.
+/// Formats `1 file`, `2 files`, `3 libraries`.
 pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {}", plural(count, what))
 }
 
-/// The noun for so many.
+/// Returns the noun in the number for `count`.
 pub fn plural(count: usize, what: &str) -> String {
     match what.strip_suffix('y') {
         _ if count == 1 => what.to_owned(),

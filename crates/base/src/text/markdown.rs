@@ -1,14 +1,12 @@
-//! Names and sentences inside GitHub's Markdown, where they mean nothing but themselves.
+//! Escaping of names and sentences for GitHub's Markdown.
 
 use std::fmt::Write as _;
 
-/// The longest name that is shown whole, in characters; of longer ones the middle is left out.
+/// The middle of longer names is omitted.
 const LONGEST: usize = 160;
 
-/// `text` as code, in a sentence or in a cell of a table: nothing in it is markup.
-///
-/// Plain names stand between backticks, which keeps the source readable. What a backtick, a
-/// cell or a line could not hold stands as HTML, each character of markup by its number.
+/// Formats text as code in a sentence or table cell: plain names between backticks, others in HTML
+/// with markup characters escaped by number.
 pub fn code(text: &str) -> String {
     let text = shortened(text);
     let plain = |c: char| c.is_alphanumeric() || " -_./+:@=,~#$()…".contains(c);
@@ -20,17 +18,17 @@ pub fn code(text: &str) -> String {
     }
 }
 
-/// `text` as code where HTML alone is read, such as in `<summary>`.
+/// Formats text as code for `<summary>`, which does not parse Markdown.
 pub fn html_code(text: &str) -> String {
     format!("<code>{}</code>", numbered(&shortened(text)))
 }
 
-/// A sentence of a plan: what it has between backticks is code, and nothing else is markup.
-/// Words that would call people, or link issues and pages (`@name`, `#1`, `www.a.b`), are code too.
+/// Formats a sentence: text between backticks, and words that mention users or link pages (`@name`,
+/// `#1`, `www.a.b`), become code; the rest is escaped.
 pub fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) {
-        // A backtick without a partner is no markup.
+        // An unpaired backtick is not markup.
         return words(text);
     }
     parts
@@ -47,8 +45,7 @@ fn words(text: &str) -> String {
     text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Every character that HTML or Markdown may read as markup by its number; control characters as
-/// they are written in code (`\n`).
+/// Escapes markup, and control characters like `\n`.
 fn numbered(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -74,10 +71,9 @@ fn shortened(text: &str) -> String {
     head.chain(std::iter::once('…')).chain(text.chars().skip(count - half)).collect()
 }
 
-/// How many packages are named that an extra installs.
 const MOST: usize = 3;
 
-/// What an extra installs, by its pinned requirements: the cell of a readme's table.
+/// Formats an extra's pinned requirements as a table cell.
 pub fn installs(requirements: &[String]) -> String {
     let names: Vec<String> =
         requirements.iter().take(MOST).map(|one| code(required_name(one))).collect();
@@ -87,7 +83,7 @@ pub fn installs(requirements: &[String]) -> String {
     }
 }
 
-/// The name of `name==version; marker`.
+/// Returns the name in `name==version; marker`.
 pub fn required_name(requirement: &str) -> &str {
     requirement.split_once("==").map_or(requirement, |(name, _)| name)
 }

@@ -1,13 +1,13 @@
-//! Sizes and counts, as people read them.
+//! Sizes and counts for display.
 
-/// Bytes for people: three digits and a decimal unit.
+/// Formats bytes with three digits and a decimal unit.
 pub fn human_size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     if bytes < 1000 {
         return format!("{bytes} B");
     }
     let (mut whole, mut unit) = (bytes, 0);
-    // Integers only: the same text on every machine.
+    // Integer arithmetic gives the same text on every machine.
     while whole >= 1_000_000 && unit + 1 < UNITS.len() {
         whole /= 1000;
         unit += 1;
@@ -20,7 +20,7 @@ pub fn human_size(bytes: u64) -> String {
     }
 }
 
-/// A count for people: `9,400`.
+/// Formats a count: `9,400`.
 pub fn thousands(count: usize) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

@@ -1,25 +1,19 @@
-//! Archives of device code: `KPAK`, a version, where the table of contents begins, compressed code,
-//! and the table at the end (RFC 0008 of `TheRock`). The table is `MessagePack`: `toc` maps each program
-//! or library to a map from targets to what there is for them.
+//! Device code archives (RFC 0008 of `TheRock`): `KPAK`, version, offset of the table of contents,
+//! compressed code, and the table (`MessagePack`), whose `toc` maps each binary to its targets.
 
 use std::collections::BTreeSet;
 
 use super::msgpack::Reader;
 
-/// How an archive begins.
 pub(super) const MAGIC: &[u8; 4] = b"KPAK";
-/// How long the header is.
 pub(super) const HEADER: usize = 16;
-/// The key of the table.
 pub(super) const TABLE: &str = "toc";
 
-/// Where the table begins, of a file that begins as an archive does.
 pub(super) fn table_offset(start: &[u8]) -> Option<u64> {
     let rest = start.get(..HEADER)?.strip_prefix(MAGIC)?;
     rest[4..].try_into().ok().map(u64::from_le_bytes)
 }
 
-/// The targets that a table names; nothing where the bytes are no table.
 pub(super) fn targets(table: &[u8]) -> Option<BTreeSet<String>> {
     let mut reader = Reader::new(table);
     let mut targets = None;
@@ -61,7 +55,7 @@ pub(super) mod tests {
         out
     }
 
-    /// An archive as the build's tools write it, with code for these targets.
+    /// Archive in the layout of `rocm_kpack`'s writer, with one kernel per target.
     pub fn archive(targets: &[&str]) -> Vec<u8> {
         let kernel = map(&[("type", text("x")), ("ordinal", vec![0]), ("original_size", vec![9])]);
         let code: Vec<(&str, Vec<u8>)> = targets.iter().map(|t| (*t, kernel.clone())).collect();

@@ -1,53 +1,46 @@
-//! Offload bundles (clang-offload-bundler's documentation): a table of target IDs, then the code.
-//! A bundle can be compressed as a whole.
+//! Offload bundles, plain and compressed (documentation of clang-offload-bundler): a table of
+//! target IDs, then the code.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 
 use flate2::read::ZlibDecoder;
 
-/// How a bundle begins.
 pub(super) const MAGIC: &[u8; 24] = b"__CLANG_OFFLOAD_BUNDLE__";
-/// How a compressed bundle begins.
 pub(super) const COMPRESSED: &[u8; 4] = b"CCOB";
-/// More than a bundle has.
 const MOST_ENTRIES: u64 = 4096;
-/// Longer than a target ID is.
 const LONGEST_ID: u64 = 1024;
-/// What stands before the target in the ID of device code: the rest is for the host.
+/// Triple of device code in an entry's ID. Entries without it are for the host.
 const TRIPLE: &str = "amdgcn-amd-amdhsa";
 
-/// A piece of code in a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// Where it begins, from the bundle's first byte on.
+    /// Offset from the start of the bundle.
     pub offset: u64,
-    /// Its bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// For whom it is, such as `hipv4-amdgcn-amd-amdhsa--gfx942`.
+    /// Bundle entry ID, such as `hipv4-amdgcn-amd-amdhsa--gfx942`.
     pub id: String,
 }
 
-/// Whether bytes begin as a bundle does. The first 24 have to be there.
+/// Requires the first 24 bytes.
 pub(super) fn is_one(start: &[u8]) -> bool {
     start.starts_with(MAGIC) || is_compressed(start)
 }
 
-/// The versions of compressed bundles that there are, with the methods that they know.
 fn is_compressed(start: &[u8]) -> bool {
     start.starts_with(COMPRESSED)
         && matches!(start.get(4..8), Some([version, 0, method, 0])
             if (1..=3).contains(version) && *method <= 1)
 }
 
-/// The targets of a bundle; nothing where it cannot be read.
 pub(super) fn targets(mut bundle: impl Read) -> Option<BTreeSet<String>> {
     let mut start = [0; 8];
     bundle.read_exact(&mut start).ok()?;
     if !is_compressed(&start) {
         return table((&start[..]).chain(bundle)).ok();
     }
-    // Sizes and a hash follow, wider from version to version.
+    // The rest of the header: sizes and a hash, wider in later versions.
     let rest = match start[4] {
         1 => 12,
         2 => 16,
@@ -65,10 +58,7 @@ fn table(bundle: impl Read) -> io::Result<BTreeSet<String>> {
     Ok(with_code.filter_map(|entry| target(&entry.id).map(str::to_owned)).collect())
 }
 
-/// The table of a bundle that is not compressed.
-///
-/// # Errors
-/// When it is none, is cut, or is longer than any is.
+/// Reads the table of an uncompressed bundle.
 pub(super) fn entries(mut bundle: impl Read) -> io::Result<Vec<Entry>> {
     let mut magic = [0; 24];
     bundle.read_exact(&mut magic)?;
@@ -93,7 +83,7 @@ pub(super) fn entries(mut bundle: impl Read) -> io::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// The target of an ID such as `KIND-TRIPLE--TARGET`; nothing of the host's.
+/// Extracts `TARGET` from `KIND-TRIPLE--TARGET`; `None` for host entries.
 pub(super) fn target(id: &str) -> Option<&str> {
     let (_, rest) = id.split_once(TRIPLE)?;
     let rest = rest.trim_start_matches('-');
@@ -113,7 +103,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// A bundle with a byte of code for each ID.
+    /// Bundle with one byte of code per ID.
     pub fn bundle(ids: &[&str]) -> Vec<u8> {
         let mut bundle = [&MAGIC[..], &(ids.len() as u64).to_le_bytes()].concat();
         for id in ids {

@@ -1,30 +1,25 @@
-//! Binaries: code objects by their headers, bundles in programs and libraries by their places.
+//! Code objects by ELF header, and bundles in binaries by alignment.
 
 use std::io::{self, BufReader, Read};
 
 use super::{Code, bundle};
 use crate::ReadAt;
 
-/// `EM_AMDGPU`.
 pub(super) const AMDGPU: u16 = 224;
-/// `EF_AMDGPU_MACH`: which bits of `e_flags` tell the ISA.
+/// `EF_AMDGPU_MACH`: bits of `e_flags` with the ISA number.
 const MACH: u32 = 0xff;
-/// `ELFCLASS64`.
 const CLASS_64: u8 = 2;
-/// A bundle in an ELF program or library begins at a multiple of this: compilers align it so, and
-/// linkers keep that in the file, for the part of it is mapped in pages.
+/// Alignment set by compilers and kept by linkers, because the section is mapped in pages.
 const ALIGNMENT: usize = 4096;
-/// In PE files sections are less aligned in the file than in memory (PE format, `FileAlignment`).
+/// `FileAlignment`, smaller than the alignment in memory.
 const ALIGNMENT_PE: usize = 512;
-/// So many bundles wait for what follows them, where a file goes by once.
 const MOST_OPEN: usize = 16;
-/// How much is read at once.
 const PIECE: usize = 256 * ALIGNMENT;
 
-/// What an ELF or PE file has code for. Bytes that only look like a bundle tell nothing.
+/// Returns the targets of a binary. Ignores bytes that only resemble a bundle.
 ///
 /// # Errors
-/// When the file cannot be read.
+/// If reading fails.
 pub fn of_binary(file: &(impl ReadAt + ?Sized)) -> io::Result<Code> {
     let (mut code, mut start) = (Code::default(), [0; 52]);
     let len = file.len()?;
@@ -55,11 +50,13 @@ pub fn of_binary(file: &(impl ReadAt + ?Sized)) -> io::Result<Code> {
     Ok(code)
 }
 
-/// The same of a file that goes by once. A bundle whose table is not at hand is read with what follows it,
-/// up to some bytes; of more such bundles than a few at a time nothing is told but that.
+/// Returns the targets of a stream.
+///
+/// A table that continues in the next piece is completed; beyond 16 such tables at a time, the
+/// result is marked as unread.
 ///
 /// # Errors
-/// When the file cannot be read.
+/// If reading fails.
 pub fn of_stream(mut file: impl Read) -> io::Result<Code> {
     let (mut code, mut piece, mut open) = (Code::default(), vec![0; PIECE], Vec::<Vec<u8>>::new());
     let mut alignment = None;
@@ -89,7 +86,6 @@ pub fn of_stream(mut file: impl Read) -> io::Result<Code> {
     }
 }
 
-/// Reads as much as there is room for; less at the end alone.
 fn fill(file: &mut impl Read, piece: &mut [u8]) -> io::Result<usize> {
     let mut size = 0;
     while size < piece.len() {
@@ -103,11 +99,10 @@ fn fill(file: &mut impl Read, piece: &mut [u8]) -> io::Result<usize> {
     Ok(size)
 }
 
-/// Reads a file from a place on.
 pub(super) struct Cursor<'f, F: ?Sized> {
     pub file: &'f F,
     pub at: u64,
-    /// Where it ends.
+    /// End offset.
     pub len: u64,
 }
 
@@ -137,7 +132,6 @@ mod tests {
         }
     }
 
-    /// A bundle whose table is longer than so many bytes.
     fn long(ids: &[&str], bytes: usize) -> Vec<u8> {
         let host = format!("host-x86_64-unknown-linux-{}", "x".repeat(900));
         let mut all = vec![host.as_str(); bytes / 900 + 1];
@@ -155,10 +149,10 @@ mod tests {
             257 * ALIGNMENT,
             &compressed(3, 1, &bundle(&["hipv4-amdgcn-amd-amdhsa--gfx908:sramecc+"])),
         );
-        // A constant of a program that reads bundles, and one that is cut.
+        // A constant in a program that reads bundles, and a truncated bundle.
         put(5 * ALIGNMENT + 40, &bundle(&["hipv4-amdgcn-amd-amdhsa--gfx1100"]));
         put(300 * ALIGNMENT - 30, b"__CLANG_OFFLOAD_BUNDLE__");
-        // One that goes on in the next piece.
+        // A table that continues in the next piece.
         put(256 * ALIGNMENT - ALIGNMENT, &long(&["hipv4-amdgcn-amd-amdhsa--gfx90a"], ALIGNMENT));
         assert_eq!(
             of_binary(&file).unwrap().ids,

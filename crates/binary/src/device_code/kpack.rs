@@ -1,17 +1,19 @@
-//! Writes archives of device code, as HIP's runtime reads them.
+//! Writer of device code archives in the form that HIP's runtime reads.
 //!
-//! What is relied on, by the reader that the runtime uses and the writer of the build's tools (`ROCm/rocm-systems`,
-//! `shared/kpack`: `runtime/src/toc_parser.cpp`, `runtime/src/loader.cpp`, `python/rocm_kpack/kpack.py`):
+//! Sources are the runtime's reader and the writer of the build tools (`ROCm/rocm-systems`,
+//! `shared/kpack`: `runtime/src/toc_parser.cpp`, `runtime/src/loader.cpp`,
+//! `python/rocm_kpack/kpack.py`):
 //!
-//! - 16 bytes of header: `KPAK`, version 1 in four bytes, the place of the table of contents in eight. All
-//!   numbers outside of the table are little-endian.
-//! - With the scheme `zstd-per-kernel`, from byte 64 on: how many pieces there are, then each piece: its
-//!   length and a zstd frame that tells its content's size. The table has place and size of all that as
-//!   `zstd_offset` and `zstd_size`.
-//! - The table is the rest of the file. `toc` maps `BINARY#INDEX` to a map from targets to `ordinal` (the place
-//!   among the pieces), `original_size` and `type`.
-//! - `gfx_arches` lists the targets. The runtime looks for code in an archive only when a target is listed that fits
-//!   the GPU: its ISA with any of its features (`for_each_compatible_target`).
+//! - The header has 16 bytes: `KPAK`, version 1 in four bytes, the offset of the table of contents
+//!   in eight. Numbers outside the table are little-endian.
+//! - With the scheme `zstd-per-kernel`, byte 64 starts the number of pieces, followed by the
+//!   pieces: each a length and a zstd frame that declares its content size. The table gives offset
+//!   and size of this block as `zstd_offset` and `zstd_size`.
+//! - The table is the rest of the file. `toc` maps `BINARY#INDEX` to a map from targets to
+//!   `ordinal` (index of the piece), `original_size` and `type`.
+//! - `gfx_arches` lists the targets. The runtime opens an archive only if this list has a target
+//!   compatible with the GPU: its ISA with any subset of its features
+//!   (`for_each_compatible_target`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -20,17 +22,15 @@ use super::archive::{HEADER, MAGIC, TABLE};
 use super::packer::Packer;
 use base::names::offload::{CODE_OBJECT, FAMILY, TARGETS};
 
-/// The version of the format, of header and table.
 const VERSION: u32 = 1;
-/// Where the pieces begin.
 const PIECES: usize = 64;
-/// How hard zstd tries: what the build's tools take, and many times faster than the levels above 10.
+/// Compression level of the build tools; levels above 10 are many times slower.
 const LEVEL: i32 = 3;
 
-/// So many bytes of code as a piece of an archive.
+/// Compresses `size` bytes of code to a piece of an archive.
 ///
 /// # Errors
-/// When `code` has another size, or cannot be read.
+/// If `code` cannot be read or does not have `size` bytes.
 pub fn compressed(code: &mut dyn Read, size: u64) -> io::Result<Vec<u8>> {
     let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
     encoder.set_pledged_src_size(Some(size))?;
@@ -38,7 +38,7 @@ pub fn compressed(code: &mut dyn Read, size: u64) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// An archive in the making.
+/// Archive under construction.
 #[derive(Debug)]
 pub struct Archiver<W> {
     out: W,
@@ -47,17 +47,17 @@ pub struct Archiver<W> {
     pieces: u32,
     end: u64,
     targets: BTreeSet<String>,
-    /// Pieces of code by binary and target: which one it is, and its size.
+    /// Index and unpacked size of each piece, by `BINARY#INDEX` and target.
     table: BTreeMap<String, BTreeMap<String, (u32, u64)>>,
 }
 
 impl<W: Write + Seek> Archiver<W> {
-    /// Begins an archive of a group of binaries, for an ISA. `out` is empty.
+    /// Starts an archive on an empty `out`.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If writing fails.
     pub fn new(mut out: W, group: &str, isa: &str) -> io::Result<Self> {
-        // The place of the table and the count of pieces are known in the end.
+        // `finish` overwrites these with the offset of the table and the number of pieces.
         out.write_all(&[0; PIECES + size_of::<u32>()])?;
         Ok(Self {
             out,
@@ -70,11 +70,11 @@ impl<W: Write + Seek> Archiver<W> {
         })
     }
 
-    /// Adds the code of one offload bundle for a target, as `compressed` gives it: the bundle that has this place,
-    /// from 0 on, among those of a binary. `size` is what it has unpacked.
+    /// Adds one bundle's code for a target. `index` counts the bundles of `binary` from 0; `size`
+    /// is the unpacked size of `frame`, the output of [`compressed`].
     ///
     /// # Errors
-    /// When it cannot be written, was added before, or is larger than the format holds.
+    /// If writing fails, the piece exists, or it exceeds the format.
     pub fn add(
         &mut self,
         binary: &str,
@@ -97,10 +97,10 @@ impl<W: Write + Seek> Archiver<W> {
         Ok(())
     }
 
-    /// Writes what comes last, and gives what was written to.
+    /// Writes table and header, and returns the output.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If writing fails.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.write_all(&self.contents())?;
         let mut header = Vec::with_capacity(HEADER);
@@ -115,7 +115,6 @@ impl<W: Write + Seek> Archiver<W> {
         Ok(self.out)
     }
 
-    /// The table of contents.
     fn contents(&self) -> Vec<u8> {
         let mut table = Packer::default();
         table.map(8);
@@ -155,10 +154,11 @@ impl<W: Write + Seek> Archiver<W> {
     }
 }
 
-/// What takes a bundle's place in a program or a library: it leads the runtime to archives (`loader.cpp`, above).
+/// Returns the marker that replaces a bundle in a binary and refers to archives (`loader.cpp`,
+/// above).
 ///
-/// `binary` is the name that archives have for the file. In `path`, which is relative to the file, `@GFXARCH@`
-/// stands for the target that is looked for, with and without features.
+/// `binary` is its name in the archives. In `path`, relative to the binary, the runtime replaces
+/// `@GFXARCH@` with each compatible target.
 pub fn marker(binary: &str, path: &str) -> Vec<u8> {
     let mut marker = Packer::default();
     marker.map(2);

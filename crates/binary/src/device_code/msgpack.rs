@@ -1,12 +1,11 @@
-//! As much of `MessagePack` as a table of contents takes: maps are walked, all else is stepped over.
+//! `MessagePack` reader that walks maps and skips other values.
 //!
-//! A crate would decode values into a tree. Here nothing is kept but keys, depth is counted, and
-//! no length in the bytes is believed before as many bytes are there.
+//! Unlike a crate, it builds no tree, limits the depth, and never allocates by a length in the
+//! input.
 
-/// Nesting deeper than this is no table of contents.
+/// Limit of nesting, against stack overflow.
 const DEEPEST: usize = 32;
 
-/// Bytes that are read from front to back.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reader<'b>(&'b [u8]);
 
@@ -21,14 +20,13 @@ impl<'b> Reader<'b> {
         Some(taken)
     }
 
-    /// A number of `width` bytes, the highest first.
     fn number(&mut self, width: usize) -> Option<usize> {
         let bytes = self.take(width)?;
         let value = bytes.iter().fold(0_u64, |value, byte| value << 8 | u64::from(*byte));
         usize::try_from(value).ok()
     }
 
-    /// How many entries a map has that begins here; nothing for any other value.
+    /// Returns the number of entries of a map; `None` for other values.
     pub fn map(&mut self) -> Option<usize> {
         match self.take(1)?[0] {
             byte @ 0x80..=0x8f => Some(usize::from(byte & 15)),
@@ -38,7 +36,7 @@ impl<'b> Reader<'b> {
         }
     }
 
-    /// The text that begins here; nothing for any other value.
+    /// Reads a text; `None` for other values.
     pub fn text(&mut self) -> Option<&'b str> {
         let length = match self.take(1)?[0] {
             byte @ 0xa0..=0xbf => usize::from(byte & 31),
@@ -50,7 +48,6 @@ impl<'b> Reader<'b> {
         std::str::from_utf8(self.take(length)?).ok()
     }
 
-    /// Steps over a value, whatever it is.
     pub fn skip(&mut self) -> Option<()> {
         self.skip_in(0)
     }
@@ -86,7 +83,7 @@ impl<'b> Reader<'b> {
     }
 
     fn skip_many(&mut self, count: usize, depth: usize) -> Option<()> {
-        // Every value takes a byte, so that a count of billions ends with the bytes.
+        // Every value has at least one byte, so a forged count ends with the input.
         (depth < DEEPEST).then_some(())?;
         (0..count).try_for_each(|_| self.skip_in(depth + 1))
     }

@@ -1,7 +1,6 @@
-//! As much of `MessagePack` as archives of code and what leads to them take: maps, arrays, texts, numbers.
+//! `MessagePack` writer for code archives and markers: maps, arrays, texts, numbers.
 
-/// Values that are written one after the other. Counts come before what they count, so that a map of two
-/// is `map(2)`, a key, a value, a key and a value.
+/// Counts precede the values: a map of two entries is `map(2)`, key, value, key, value.
 #[derive(Debug, Default)]
 pub(super) struct Packer(Vec<u8>);
 
@@ -49,7 +48,7 @@ impl Packer {
     }
 }
 
-/// A length in four bytes: what is written here is far shorter than that can tell.
+/// Lengths here are far below 4 GiB.
 fn length(length: usize) -> [u8; 4] {
     u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes()
 }

@@ -1,4 +1,4 @@
-//! What a file that is no ELF file has code for, told while it goes by.
+//! Detection of device code in files other than ELF, while their bytes pass.
 
 use std::io::{self, Write};
 
@@ -6,62 +6,56 @@ use aho_corasick::AhoCorasick;
 
 use super::{Code, archive, bundle};
 
-/// Of a bundle, the table at its start is read: so many bytes have it, packed or not.
+/// Size of a bundle's start, enough for its table, plain or compressed.
 const START_OF_BUNDLE: usize = 1 << 20;
-/// A table of contents that is larger is not read.
 const LARGEST_TABLE: usize = 64 << 20;
-/// Longer than the name of an ISA is.
 const LONGEST_NAME: usize = 32;
-/// More different texts are not kept.
 const MOST_TEXTS: usize = 4096;
 
-/// Looks into files.
+/// Detector of device code for a set of ISA name prefixes.
 #[derive(Debug)]
 pub struct Reading {
-    /// Finds the letters that names of ISAs begin with.
     prefixes: AhoCorasick,
 }
 
 impl Reading {
-    /// With these letters names of ISAs begin.
+    /// Creates a detector; `prefixes` are the starts of ISA names, such as `gfx`.
     pub fn new<'p>(prefixes: impl Iterator<Item = &'p str>) -> Self {
         let prefixes: Vec<&str> = prefixes.filter(|prefix| prefix.len() < LONGEST_NAME).collect();
         let none = || AhoCorasick::new([""; 0]).unwrap_or_else(|_| unreachable!("no pattern"));
         Self { prefixes: AhoCorasick::new(prefixes).unwrap_or_else(|_| none()) }
     }
 
-    /// Takes the bytes of a file; with `texts`, names of ISAs in them count.
+    /// Returns a sink for a file; `texts` enables the search for ISA names.
     pub fn sink(&self, texts: bool) -> Sink<'_> {
         let prefixes = texts.then_some(&self.prefixes);
         Sink { prefixes, kind: FileKind::Unknown, kept: Vec::new(), at: 0, code: Code::default() }
     }
 }
 
-/// The bytes of a file, as far as they are needed.
+/// Writer that receives all bytes of a file and keeps only the ones it needs.
 #[derive(Debug)]
 pub struct Sink<'r> {
-    /// With these, texts are looked for.
     prefixes: Option<&'r AhoCorasick>,
     kind: FileKind,
-    /// Of a bundle its start, of an archive its table, of others the end of what went by.
+    /// Start of a bundle, table of an archive, or last bytes of any other file.
     kept: Vec<u8>,
     at: u64,
     code: Code,
 }
 
-/// What a file is, by its first bytes.
 #[derive(Debug, Clone, Copy)]
 enum FileKind {
-    /// Too few are known.
+    /// Fewer than 24 bytes have arrived.
     Unknown,
     Bundle,
-    /// With the place of its table.
+    /// The offset of the table of contents.
     Archive(u64),
     Other,
 }
 
 impl Sink<'_> {
-    /// What was found in the bytes that were written.
+    /// Returns the targets found in the written bytes.
     pub fn finish(mut self) -> Code {
         if matches!(self.kind, FileKind::Unknown) {
             self.decide();
@@ -80,7 +74,6 @@ impl Sink<'_> {
         self.code
     }
 
-    /// Tells by the first bytes what the file is.
     fn decide(&mut self) {
         let start = std::mem::take(&mut self.kept);
         self.kind = match archive::table_offset(&start) {
@@ -114,7 +107,7 @@ impl Sink<'_> {
         self.at += bytes.len() as u64;
     }
 
-    /// Looks for texts, in all but the last `less` bytes, which are kept.
+    /// Collects ISA names that begin before the last `less` bytes, which are kept.
     fn look(&mut self, less: usize) {
         let Some(prefixes) = self.prefixes else { return };
         let end = self.kept.len().saturating_sub(less);
@@ -155,7 +148,7 @@ mod tests {
     use super::super::bundle::tests::{bundle, compressed};
     use super::*;
 
-    /// What is found, by any way in which the bytes can come.
+    /// Detects with several chunk sizes and checks that the results are equal.
     fn found(bytes: &[u8], texts: bool) -> Code {
         let reading = Reading::new(["gfx"].into_iter());
         let all = [1, 7, 24, 100, bytes.len().max(1)].map(|size| {

@@ -1,8 +1,8 @@
-//! Code objects in the offload bundles of programs and libraries: where each is, and its bytes.
+//! Extraction of code objects from offload bundles.
 //!
-//! What is relied on: clang's `ClangOffloadBundler` documentation for the table of a bundle and for the headers of
-//! compressed ones. Version 1 of these tells nothing of its length; 2 has it in four bytes behind the method, 3
-//! in eight; then come the size of the content and a hash.
+//! The formats are in clang's `ClangOffloadBundler` documentation. Headers of compressed bundles:
+//! version 1 has no length of the bundle; version 2 has it in four bytes after the method, version
+//! 3 in eight. The size of the content and a hash follow.
 
 use std::io::{self, BufReader, Read};
 
@@ -12,12 +12,11 @@ use super::bundle::{self, COMPRESSED, Entry, MAGIC};
 use super::elf::{AMDGPU, Cursor};
 use crate::ReadAt;
 
-/// Bytes by which a bundle is told, and by which a code object is: no bundle with code is shorter.
 const START: usize = 32;
-/// The largest window that zstd knows of: bundles are compressed with long distances.
+/// Largest window of zstd, used by long-distance matching.
 const WINDOW_LOG: u32 = 31;
 
-/// An offload bundle in a file.
+/// Offload bundle in a file, with its position and its code objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bundle {
     at: u64,
@@ -26,90 +25,90 @@ pub struct Bundle {
     objects: Vec<Object>,
 }
 
-/// Code for one target.
+/// Code object for one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
-    /// The target, perhaps with features.
+    /// Target name, with features if the ID has any.
     pub target: String,
-    /// Its bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Where it begins in the bundle, when that is not compressed.
+    /// Offset in the uncompressed bundle.
     offset: u64,
 }
 
-/// How a bundle is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Plain,
-    /// With so many bytes of header, and of content.
+    /// Size of the header and of the uncompressed content.
     Zlib(u64, u64),
     Zstd(u64, u64),
 }
 
-/// Why code cannot be taken out of a bundle.
+/// Fault of a bundle that prevents extraction. Positions are offsets in the file.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
-    /// Something else is there.
+    /// No bundle at this position.
     #[error("there is no offload bundle at byte {0:#x}")]
     None(u64),
-    /// A version or a method that nobody knows the headers of.
+    /// Unknown version or compression method.
     #[error(
         "the offload bundle at byte {at:#x} is compressed in version {version} by method {method}, which are not known"
     )]
     Unknown {
-        /// Where it is.
+        /// Position of the bundle.
         at: u64,
-        /// The version.
+        /// Version in the header.
         version: u16,
-        /// The method.
+        /// Compression method in the header.
         method: u16,
     },
-    /// Version 1 of compressed bundles.
+    /// Version 1 of compressed bundles, which has no length.
     #[error(
         "the offload bundle at byte {0:#x} is compressed in version 1, which does not tell where it ends"
     )]
     Endless(u64),
-    /// It reaches over its place.
+    /// The bundle extends beyond the given end.
     #[error("the offload bundle at byte {0:#x} is longer than its place")]
     Long(u64),
-    /// Its table, or its content, is damaged.
+    /// Invalid table or content.
     #[error("the offload bundle at byte {at:#x} is damaged: {what}")]
     Damaged {
-        /// Where it is.
+        /// Position of the bundle.
         at: u64,
-        /// What is wrong.
+        /// Description of the fault.
         what: String,
     },
-    /// Code for something that is no target.
+    /// Code for something other than a GPU target, such as the host.
     #[error(
         "the offload bundle at byte {at:#x} has code for `{id}`, for which there are no archives"
     )]
     Foreign {
-        /// Where it is.
+        /// Position of the bundle.
         at: u64,
-        /// As it says it.
+        /// Bundle entry ID.
         id: String,
     },
-    /// Code that a loader would have to link or to compile first.
+    /// Entry that is not a code object, such as bitcode that a loader would have to compile or
+    /// link.
     #[error(
         "the offload bundle at byte {at:#x} has for {target} no code object but something else, such as code to be linked"
     )]
     NoObject {
-        /// Where it is.
+        /// Position of the bundle.
         at: u64,
-        /// The target.
+        /// Target of the entry.
         target: String,
     },
-    /// The file.
+    /// The file could not be read.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 impl Bundle {
-    /// Reads the bundle at a place, and checks that all of it can be taken out. It ends at `end` or before.
+    /// Reads the bundle at `at` that ends at or before `end`, and checks all its code.
     ///
     /// # Errors
-    /// When there is none, it is damaged, or has what is not understood.
+    /// See [`BundleError`].
     pub fn read(file: &impl ReadAt, at: u64, end: u64) -> Result<Self, BundleError> {
         let mut start = [0; START];
         let room = end.checked_sub(at).ok_or(BundleError::None(at))?;
@@ -137,26 +136,26 @@ impl Bundle {
         Ok(bundle)
     }
 
-    /// Where it begins in the file.
+    /// Returns the offset of the bundle in the file.
     pub fn at(&self) -> u64 {
         self.at
     }
 
-    /// Its bytes in the file.
+    /// Returns the size of the bundle in the file, in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// What it has code for, in the order of its table.
+    /// Returns the code objects in the order of the table.
     pub fn objects(&self) -> &[Object] {
         &self.objects
     }
 
-    /// Gives each code object by its place among `objects`, with its bytes: what is compressed is unpacked once for
-    /// all of them. They come in the order in which they are in the bundle.
+    /// Calls `take` with the index in [`Bundle::objects`] and the bytes of each code object, in
+    /// order of their offsets: a compressed bundle is decompressed only once.
     ///
     /// # Errors
-    /// When the file cannot be read, and what `take` returns.
+    /// If reading fails, and errors of `take`.
     pub fn each_code(
         &self,
         file: &impl ReadAt,
@@ -167,7 +166,7 @@ impl Bundle {
         let mut content = self.content(file)?;
         let mut at = 0;
         for (index, object) in order {
-            // `check` saw to it that none begins before the one ahead of it ends.
+            // `check` rejected overlapping objects.
             let before = object.offset.saturating_sub(at);
             io::copy(&mut content.by_ref().take(before), &mut io::sink())?;
             let mut code = content.by_ref().take(object.size);
@@ -178,13 +177,11 @@ impl Bundle {
         Ok(())
     }
 
-    /// The bytes of a code object that is not compressed.
     fn plain<'f>(&self, file: &'f impl ReadAt, object: &Object) -> Box<dyn Read + 'f> {
         let at = self.at + object.offset;
         Box::new(Cursor { file, at, len: at + object.size })
     }
 
-    /// All of it as it is when it is not compressed.
     fn content<'f>(&self, file: &'f impl ReadAt) -> io::Result<Box<dyn Read + 'f>> {
         let from = |header: u64| {
             BufReader::new(Cursor { file, at: self.at + header, len: self.at + self.length })
@@ -218,7 +215,7 @@ impl Bundle {
         Ok(objects)
     }
 
-    /// Reads what is compressed to the end, and looks at the first bytes of each code object.
+    /// Decompresses to the end, and checks the ELF header of each code object.
     fn check(&self, file: &impl ReadAt) -> Result<(), BundleError> {
         let mut objects: Vec<&Object> = self.objects.iter().collect();
         objects.sort_by_key(|object| object.offset);
@@ -260,7 +257,6 @@ impl Bundle {
     }
 }
 
-/// How a bundle is stored that begins with these bytes, and its length when they tell it.
 fn form(start: &[u8; START], at: u64) -> Result<(Form, Option<u64>), BundleError> {
     if start.starts_with(MAGIC) {
         return Ok((Form::Plain, None));
@@ -293,7 +289,6 @@ fn form(start: &[u8; START], at: u64) -> Result<(Form, Option<u64>), BundleError
     Ok((form, Some(length)))
 }
 
-/// Whether these are the first bytes of an ELF file for AMD's GPUs.
 fn is_code_object(start: &[u8]) -> bool {
     start.len() == 20
         && start.starts_with(b"\x7fELF")
@@ -312,7 +307,7 @@ mod tests {
         object
     }
 
-    /// A bundle as clang lays it out: the host's entry, then code at multiples of a page.
+    /// Bundle in clang's layout: a host entry, then code at multiples of a page.
     fn plain(code: &[(&str, Vec<u8>)]) -> Vec<u8> {
         let host = ("host-x86_64-unknown-linux-gnu-", 4096, 0);
         let mut entries = vec![(host.0.to_owned(), host.1, host.2)];
@@ -383,7 +378,7 @@ mod tests {
             all.unwrap();
             let expected = code().map(|(target, bytes)| (target.to_owned(), bytes));
             assert_eq!(read_code, expected);
-            // Nobody has to read them.
+            // `take` may leave the bytes unread.
             let mut seen = Vec::new();
             read.each_code(&file, |index, _| {
                 seen.push(index);
@@ -439,7 +434,7 @@ mod tests {
         }
         let mut far = bundle.clone();
         far[32..40].copy_from_slice(&u64::MAX.to_le_bytes());
-        // The host's entry has no bytes, wherever it says that they are.
+        // The offset of a host entry without bytes does not matter.
         assert!(refused(&far).contains("longer than its place"));
         let whole = packed(3, 1, &bundle);
         assert!(refused(&whole[..whole.len() - 1].to_vec()).contains("longer than its place"));

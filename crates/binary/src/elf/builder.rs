@@ -1,4 +1,4 @@
-//! An edited file in the making: the old headers, changed, and the bytes that differ.
+//! Edited file under construction: changed headers, and the bytes that differ.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,9 @@ use super::header::{SECTION_SIZE, SEGMENT_SIZE, Section, Segment, read_bytes};
 use super::info::ElfInfo;
 use crate::ReadAt;
 
-/// Where `e_phoff` stands in the file header.
 const E_PHOFF: u64 = 32;
-/// Where `e_phnum` stands in the file header.
 const E_PHNUM: u64 = 56;
 
-/// A table that is in the file and in memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TablePlace {
     pub offset: u64,
@@ -24,30 +21,27 @@ pub(super) struct TablePlace {
     pub size: u64,
 }
 
-/// The file as it will be.
 pub(super) struct ElfBuilder<'a, R: ?Sized> {
     pub file: &'a R,
     pub info: &'a ElfInfo,
     pub segments: Vec<Segment>,
     pub sections: Vec<Section>,
-    /// Where the program header table goes.
+    /// New offset of the program header table.
     pub table_at: u64,
     pub entries: Vec<DynamicEntry>,
     pub dynamic: TablePlace,
     pub strings: TablePlace,
-    /// What was done, for people.
+    /// Descriptions of the changes, for users.
     pub steps: Vec<String>,
     writes: BTreeMap<u64, Vec<u8>>,
     tail: Vec<u8>,
 }
 
-/// `value` rounded up to a multiple of `align`, a power of two.
 pub(super) fn round_up(value: u64, align: u64) -> Result<u64, ElfError> {
     value.checked_next_multiple_of(align.max(1)).ok_or(ElfError::Header { field: "p_vaddr", value })
 }
 
 impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
-    /// A builder that changes nothing yet.
     pub(super) fn new(
         file: &'a R,
         info: &'a ElfInfo,
@@ -70,17 +64,14 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
         }
     }
 
-    /// Where the file ends by now.
     pub(super) fn end(&self) -> u64 {
         self.info.file_len + self.tail.len() as u64
     }
 
-    /// The old file's bytes.
     pub(super) fn old(&self, offset: u64, len: u64) -> Result<Vec<u8>, ElfError> {
         read_bytes(self.file, self.info.file_len, offset, len, "the bytes to move")
     }
 
-    /// Puts `bytes` at `offset`, in the old part or behind it.
     pub(super) fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<(), ElfError> {
         let index = |value: u64| {
             usize::try_from(value).map_err(|_| ElfError::Header { field: "file offset", value })
@@ -100,12 +91,10 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
         Ok(())
     }
 
-    /// Makes room in memory for so many bytes more behind the file, which is worth it for many.
     pub(super) fn reserve(&mut self, bytes: usize) {
         self.tail.reserve_exact(bytes);
     }
 
-    /// Makes the file end at `offset` at least, with zeros.
     pub(super) fn pad_to(&mut self, offset: u64) -> Result<(), ElfError> {
         let len = usize::try_from(offset.saturating_sub(self.info.file_len))
             .map_err(|_| ElfError::Header { field: "file offset", value: offset })?;
@@ -113,7 +102,6 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
         Ok(())
     }
 
-    /// Sets the entry that holds an address or size, where there is one.
     pub(super) fn set_entry(&mut self, tag: DynamicTag, value: u64) {
         self.entries
             .iter_mut()
@@ -121,7 +109,6 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
             .for_each(|entry| entry.value = value);
     }
 
-    /// Says where the string table is now, in its entries and its section.
     pub(super) fn set_strings(&mut self, place: TablePlace) {
         let old = self.strings.address;
         self.strings = place;
@@ -130,7 +117,6 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
         self.set_section(elf::SHT_STRTAB, old, place);
     }
 
-    /// Says where the dynamic section is now, in its segment and its section.
     pub(super) fn set_dynamic(&mut self, place: TablePlace) {
         let old = self.dynamic.address;
         self.dynamic = place;
@@ -152,14 +138,12 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
         }
     }
 
-    /// Where memory ends, and the next LOAD may begin.
     pub(super) fn next_page(&self) -> Result<u64, ElfError> {
         let highest =
             self.segments.iter().filter(|segment| segment.is_load()).map(Segment::memory_end).max();
         round_up(highest.unwrap_or(0), self.info.machine.page())
     }
 
-    /// Writes the headers and the dynamic section, and gives what differs from the old file.
     pub(super) fn finish(mut self) -> Result<(Vec<Overlay>, u64, Vec<String>), ElfError> {
         self.write_dynamic()?;
         self.write_segments()?;
@@ -175,7 +159,7 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
         Ok((overlays, end, self.steps))
     }
 
-    /// All slots are written, so that what a removed entry leaves becomes `DT_NULL`.
+    /// Overwrites all former slots: slots of removed entries become `DT_NULL`.
     fn write_dynamic(&mut self) -> Result<(), ElfError> {
         let mut bytes: Vec<u8> = self.entries.iter().flat_map(|entry| entry.to_bytes()).collect();
         let used = self.info.dynamic.as_ref().map_or(0, |dynamic| dynamic.entries.len() as u64 + 1)
@@ -205,7 +189,7 @@ impl<'a, R: ReadAt + ?Sized> ElfBuilder<'a, R> {
         self.write(E_PHNUM, &narrow.to_le_bytes())
     }
 
-    /// `PT_PHDR` shows the whole table, and room after it where it did so before.
+    /// Keeps spare room that `PT_PHDR` covered before.
     fn update_own_header(&mut self) {
         let size = self.segments.len() as u64 * SEGMENT_SIZE;
         let offset = self.table_at;

@@ -1,5 +1,3 @@
-//! An edit that is checked before anybody uses it.
-
 use super::edit_plan::EditPlan;
 use super::edited::Edited;
 use super::edits::Edits;
@@ -9,11 +7,10 @@ use super::plan::plan_edit;
 use super::verify::verify;
 use crate::ReadAt;
 
-/// Plans `edits` for `file` and checks the result; the file itself is only read.
+/// Plans and verifies `edits`, without writing.
 ///
 /// # Errors
-/// When the file is not one that can be edited, there is no room, or the result would break
-/// an invariant that the file keeps.
+/// If the file cannot be edited, or the result would violate an invariant that it satisfies.
 pub fn edit(file: &(impl ReadAt + ?Sized), edits: &Edits) -> Result<EditPlan, ElfError> {
     let info = inspect(file)?;
     let plan = plan_edit(file, &info, edits)?;

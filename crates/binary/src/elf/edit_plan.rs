@@ -1,20 +1,19 @@
-//! The plan of an edit: which bytes differ, and why.
+//! Plan of an edit: the bytes that differ, with explanations.
 
 use super::edits::Edits;
 use super::error::ElfError;
 use crate::ReadAt;
 
-/// Bytes that differ from the old file, or follow it.
+/// Bytes that differ from the old file or are appended to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overlay {
-    /// Where they go.
+    /// Offset in the edited file.
     pub offset: u64,
-    /// What goes there.
+    /// Bytes at the offset.
     pub bytes: Vec<u8>,
 }
 
-/// What makes the edited file of the old one: its bytes, with the overlays over them, and
-/// zeros where it is longer and no overlay says otherwise.
+/// Difference of two files. Appended bytes without an overlay are zeros.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditPlan {
     pub(super) old_len: u64,
@@ -25,12 +24,12 @@ pub struct EditPlan {
 }
 
 impl Overlay {
-    /// Where it ends.
+    /// Returns the offset after the last byte.
     pub fn end(&self) -> u64 {
         self.offset + self.bytes.len() as u64
     }
 
-    /// What is left of it when bytes that the file has already are cut off at both ends.
+    /// Removes equal bytes at both ends; `None` if no byte differs.
     pub(super) fn without_what_is_there(
         mut self,
         file: &(impl ReadAt + ?Sized),
@@ -48,32 +47,32 @@ impl Overlay {
 }
 
 impl EditPlan {
-    /// Whether the file is as wanted already.
+    /// Returns whether the edit changes nothing.
     pub fn is_noop(&self) -> bool {
         self.overlays.is_empty() && self.old_len == self.new_len
     }
 
-    /// What is done, one sentence each, for people.
+    /// Returns descriptions of the changes for users, one per change.
     pub fn steps(&self) -> &[String] {
         &self.steps
     }
 
-    /// The length of the file it is made for.
+    /// Returns the length of the old file.
     pub fn old_len(&self) -> u64 {
         self.old_len
     }
 
-    /// The edited file's length.
+    /// Returns the length of the edited file.
     pub fn new_len(&self) -> u64 {
         self.new_len
     }
 
-    /// The bytes that differ, in order; those behind the old file come last.
+    /// Returns the overlays in order of their offsets.
     pub fn overlay(&self) -> &[Overlay] {
         &self.overlays
     }
 
-    /// What it was made for.
+    /// Returns the edits that the plan implements.
     pub fn edits(&self) -> &Edits {
         &self.edits
     }

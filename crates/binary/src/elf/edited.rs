@@ -1,11 +1,9 @@
-//! A file as an edit leaves it, without writing it.
-
 use std::io;
 
 use super::edit_plan::EditPlan;
 use crate::ReadAt;
 
-/// An old file seen through a plan: reads as the edited file, at any place, from any thread.
+/// Edited file without writing it, readable at any position from any thread.
 #[derive(Debug, Clone, Copy)]
 pub struct Edited<'p, R> {
     file: R,
@@ -13,12 +11,12 @@ pub struct Edited<'p, R> {
 }
 
 impl<'p, R: ReadAt> Edited<'p, R> {
-    /// `file` as `plan` changes it; the plan has to be made for this file.
+    /// Applies `plan`, which must have been made for this `file`.
     pub fn new(file: R, plan: &'p EditPlan) -> Self {
         Self { file, plan }
     }
 
-    /// The edited file from start to end.
+    /// Returns a sequential reader of the edited file.
     pub fn reader(self) -> Reader<Self> {
         Reader::new(self)
     }
@@ -32,7 +30,7 @@ impl<R: ReadAt> ReadAt for Edited<'_, R> {
     fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         let end = offset.checked_add(buf.len() as u64).filter(|&end| end <= self.plan.new_len());
         let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
-        // Of what is asked for, the old file has this much; zeros follow it.
+        // Bytes up to here exist in the old file; the rest are zeros.
         let old = usize::try_from(self.plan.old_len().clamp(offset, end) - offset)
             .map_err(io::Error::other)?;
         if old > 0 {
@@ -53,7 +51,7 @@ impl<R: ReadAt> ReadAt for Edited<'_, R> {
     }
 }
 
-/// Reads something from its start to its end.
+/// Sequential reader of a [`ReadAt`].
 #[derive(Debug, Clone)]
 pub struct Reader<R> {
     file: R,

@@ -1,4 +1,4 @@
-//! What is wanted of a file, and what that makes of its dynamic section.
+//! Edits, and the resulting dynamic section.
 
 use object::elf::{self, DynamicTag};
 use serde::{Deserialize, Serialize};
@@ -8,69 +8,66 @@ use super::error::ElfError;
 use super::info::ElfInfo;
 use super::rpath::rpath_text;
 
-/// Changes to one file. They are one plan: all of them are made, or none.
+/// Changes to one file, applied all together or not at all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edits {
-    /// Where the loader looks for what the file needs.
+    /// Change of the library search path.
     #[serde(default)]
     pub rpath: RpathEdit,
-    /// Another `DT_SONAME`.
+    /// New `DT_SONAME`.
     #[serde(default)]
     pub soname: Option<String>,
-    /// Other names for needed libraries, in `DT_NEEDED` and the version needs alike.
+    /// New names of needed libraries, in `DT_NEEDED` and in the version needs.
     #[serde(default)]
     pub needed: Vec<Rename>,
 }
 
-/// What becomes of `DT_RPATH` and `DT_RUNPATH`. All but [`RpathEdit::Keep`] leave no `DT_RUNPATH`.
+/// Change of `DT_RPATH` and `DT_RUNPATH`. All except [`RpathEdit::Keep`] remove `DT_RUNPATH`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RpathEdit {
-    /// Nothing.
+    /// No change.
     #[default]
     Keep,
-    /// What is there becomes `DT_RPATH`.
+    /// Move the existing directories to `DT_RPATH`.
     Convert,
-    /// What is there becomes `DT_RPATH`, with these entries after it, none of them twice.
+    /// Move the existing directories to `DT_RPATH` and append these, without duplicates.
     Append(Vec<String>),
-    /// Exactly these entries; none removes both tags.
+    /// Set exactly these directories; an empty list removes both tags.
     Set(Vec<String>),
 }
 
-/// A needed library's new name. A file that doesn't need `from` stays as it is.
+/// New name of a needed library; other files stay unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rename {
-    /// The name it has.
+    /// Old name.
     pub from: String,
-    /// The name it gets.
+    /// New name.
     pub to: String,
 }
 
-/// The dynamic section as it is to be, and the strings it gains.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub entries: Vec<DynamicEntry>,
-    /// What follows the old string table, at its end.
+    /// Strings to append to the string table.
     pub added: Vec<u8>,
-    /// New `vn_file`s: where the entry stands in its table, and the string's offset.
+    /// New `vn_file`s: offset of the entry in its table, and offset of the string.
     pub needs: Vec<(u64, u64)>,
-    /// What changes, for people.
+    /// Descriptions of the changes, for users.
     pub steps: Vec<String>,
 }
 
-/// The strings of a file while it gains some.
 struct Pool<'a> {
     old: &'a Strings,
     added: Vec<u8>,
 }
 
 impl Edits {
-    /// Only another rpath.
+    /// Changes only the rpath.
     pub fn rpath(rpath: RpathEdit) -> Self {
         Self { rpath, ..Self::default() }
     }
 
-    /// What the dynamic section has to become.
     pub(super) fn wanted(
         &self,
         info: &ElfInfo,
@@ -100,7 +97,7 @@ impl Edits {
         Ok(wanted)
     }
 
-    /// The value of `DT_RPATH` afterwards; `None` when there is to be none.
+    /// Returns the new `DT_RPATH`; `None` removes the tag.
     pub(super) fn final_rpath(&self, info: &ElfInfo) -> Result<Option<Vec<u8>>, ElfError> {
         let effective = info.effective_rpath()?.map(<[u8]>::to_vec);
         Ok(match &self.rpath {
@@ -174,7 +171,6 @@ impl Edits {
         Ok(())
     }
 
-    /// Names that the format, or its list separator, can't hold.
     fn check(&self) -> Result<(), ElfError> {
         let paths = match &self.rpath {
             RpathEdit::Keep | RpathEdit::Convert => &[][..],
@@ -224,7 +220,6 @@ impl Rename {
     }
 }
 
-/// `existing` and the entries it doesn't have, in order.
 fn extended(existing: Option<Vec<u8>>, entries: &[String]) -> Option<Vec<u8>> {
     let existing = existing.filter(|value| !value.is_empty());
     let mut all: Vec<&[u8]> =
@@ -238,10 +233,8 @@ fn extended(existing: Option<Vec<u8>>, entries: &[String]) -> Option<Vec<u8>> {
 }
 
 impl Pool<'_> {
-    /// Where `value` stands, after adding it when it stands nowhere.
-    ///
-    /// Linkers let strings share their ends, so a longer one serves too. Nothing is ever
-    /// overwritten: which other tables point into a string can't be known for sure.
+    /// Reuses the end of a longer string. Existing strings are never overwritten, because other
+    /// tables may point into them.
     fn offset(&mut self, value: &[u8]) -> u64 {
         let added = Strings { offset: 0, address: 0, bytes: std::mem::take(&mut self.added) };
         let base = self.old.bytes.len() as u64;
@@ -255,7 +248,7 @@ impl Pool<'_> {
         })
     }
 
-    /// As [`Pool::offset`]; the value that is there keeps its place, so that only the tag flips.
+    /// Keeps the offset of an unchanged rpath, so that only the tag changes.
     fn offset_of_rpath(&mut self, info: &ElfInfo, value: &[u8]) -> Result<u64, ElfError> {
         let kept = info.effective_rpath()? == Some(value);
         Ok(info.effective_rpath_at().filter(|_| kept).unwrap_or_else(|| self.offset(value)))
@@ -263,17 +256,15 @@ impl Pool<'_> {
 }
 
 impl ElfInfo {
-    /// The entry that loaders heed: `DT_RUNPATH` disables `DT_RPATH` (gABI, "Shared Object Dependencies").
+    /// Prefers `DT_RUNPATH`, which disables `DT_RPATH` (gABI, "Shared Object Dependencies").
     fn effective_rpath_at(&self) -> Option<u64> {
         self.tag(elf::DT_RUNPATH).or_else(|| self.tag(elf::DT_RPATH))
     }
 
-    /// The search path that loaders heed.
     pub(super) fn effective_rpath(&self) -> Result<Option<&[u8]>, ElfError> {
         self.effective_rpath_at().map(|at| self.string("DT_RUNPATH", at)).transpose()
     }
 
-    /// The values of all dynamic entries of `tag`.
     pub(super) fn entries_of(&self, tag: DynamicTag) -> impl Iterator<Item = u64> {
         self.dynamic.iter().flat_map(move |dynamic| dynamic.all(tag))
     }

@@ -1,4 +1,4 @@
-//! The symbols that a file offers to others, and the versions it has them in.
+//! Defined symbols and their versions.
 
 use std::collections::HashMap;
 
@@ -10,23 +10,23 @@ use super::imports::NUMBER;
 use super::info::ElfInfo;
 use crate::ReadAt;
 
-/// A symbol that the loader can find in the file.
+/// Symbol that the loader can find in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Export<'a> {
-    /// The symbol's name.
+    /// Name of the symbol.
     pub name: &'a [u8],
-    /// Its version; a symbol without one is as good as any.
+    /// Version; the loader accepts a symbol without one for every version.
     pub version: Option<&'a [u8]>,
 }
 
-/// The numbers that stand for no version: that of local symbols, and that of the file itself.
+/// Highest number without a version: local symbols and the file itself.
 const WITHOUT_VERSION: u16 = elf::VER_NDX_GLOBAL.0;
-/// A symbol of an older version, which is found by that alone.
+/// Flag of an old version, found only by its name.
 const HIDDEN: u16 = 0x8000;
 
 impl ElfInfo {
-    /// Gives `take` each symbol that the file offers, in the order of its table. The table is read
-    /// once; one that cannot be located has no symbols.
+    /// Calls `take` with each defined symbol in table order; a table that cannot be located counts
+    /// as empty.
     pub fn exports(&self, file: &(impl ReadAt + ?Sized), mut take: impl FnMut(Export<'_>)) {
         let _ = self.each_export(file, &mut take);
     }
@@ -62,7 +62,6 @@ impl ElfInfo {
         Some(())
     }
 
-    /// The names of the versions that the file defines, by the numbers that symbols bear.
     fn defined_versions(&self) -> HashMap<u16, &[u8]> {
         let named = self.definitions.entries.iter().filter_map(|entry| {
             let name = self.string("vda_name", *entry.names.first()?).ok()?;
@@ -85,7 +84,6 @@ mod tests {
 
     use crate::elf;
 
-    /// What the file offers, as `name@version`.
     fn exports(path: &str) -> BTreeSet<String> {
         let file = fs_err::File::open(path).unwrap();
         let mut all = BTreeSet::new();

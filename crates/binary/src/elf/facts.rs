@@ -1,4 +1,4 @@
-//! What a catalog remembers of an ELF file.
+//! Facts of an ELF file for the catalog.
 
 use object::elf::{self, DynamicTag};
 use serde::{Deserialize, Serialize};
@@ -8,50 +8,50 @@ use super::info::{ElfInfo, ElfKind, inspect};
 use crate::Machine;
 use crate::ReadAt;
 
-/// A file's kind, its names, and what it needs to be loaded.
+/// Kind, names and dependencies of an ELF file.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ElfFacts {
-    /// What it is.
+    /// Role of the file.
     pub kind: ElfKind,
-    /// The processor it is for.
+    /// Processor that the file is built for.
     pub machine: Machine,
-    /// `DT_SONAME`: what others call it.
+    /// `DT_SONAME`: name by which other files need it.
     pub soname: Option<String>,
-    /// `DT_NEEDED`: the libraries it is loaded with, in order.
+    /// `DT_NEEDED`: needed libraries, in order.
     pub needed: Vec<String>,
-    /// `DT_RPATH`: where they are looked for, before `LD_LIBRARY_PATH`.
+    /// `DT_RPATH`: search path before `LD_LIBRARY_PATH`.
     pub rpath: Option<String>,
-    /// `DT_RUNPATH`: where they are looked for, after `LD_LIBRARY_PATH`; disables `DT_RPATH`.
+    /// `DT_RUNPATH`: search path after `LD_LIBRARY_PATH`; disables `DT_RPATH`.
     pub runpath: Option<String>,
-    /// The oldest glibc that has all it needs, as major and minor version.
+    /// Oldest glibc with all needed versions, as major and minor version.
     pub glibc: Option<(u32, u32)>,
-    /// The symbol versions it needs of each library.
+    /// Needed symbol versions of each library.
     pub versions: Vec<VersionNeed>,
-    /// `PT_INTERP`: the loader of an executable.
+    /// `PT_INTERP`: loader of an executable.
     pub interpreter: Option<String>,
-    /// Symbols that it takes of others and that some platform tag forbids, though it allows the library.
+    /// Imported symbols that a platform policy forbids although it allows their library.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forbidden: Vec<String>,
-    /// The x86-64 level that it says it cannot do without: 2 for x86-64-v2.
+    /// Required x86-64 level, such as 2 for x86-64-v2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isa_level: Option<u8>,
 }
 
-/// The symbol versions needed of one library.
+/// Needed symbol versions of one library.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct VersionNeed {
-    /// The library's SONAME.
+    /// SONAME of the library.
     pub library: String,
-    /// The versions, in the file's order.
+    /// Versions in file order.
     pub versions: Vec<String>,
 }
 
-/// The facts of `file`; `None` when it is not ELF at all (empty and short files too).
+/// Reads the facts; `None` if the file is not ELF.
 ///
 /// # Errors
-/// When it says that it is ELF, and is cut short or contradicts the format.
+/// If an ELF file is truncated or malformed.
 pub fn facts(file: &(impl ReadAt + ?Sized)) -> Result<Option<ElfFacts>, ElfError> {
     match inspect(file) {
         Ok(info) => info.facts().map(Some),
@@ -61,10 +61,10 @@ pub fn facts(file: &(impl ReadAt + ?Sized)) -> Result<Option<ElfFacts>, ElfError
 }
 
 impl ElfInfo {
-    /// What a catalog remembers of the file.
+    /// Returns the facts.
     ///
     /// # Errors
-    /// When a name lies outside the string table.
+    /// If a name is outside the string table.
     pub fn facts(&self) -> Result<ElfFacts, ElfError> {
         let versions = self.version_needs()?;
         let needed = self.needed()?;
@@ -82,7 +82,7 @@ impl ElfInfo {
                 .max(),
             versions,
             interpreter: self.interpreter.as_deref().map(lossy),
-            // What a platform forbids, `policy` knows.
+            // `policy::facts` adds these.
             forbidden: Vec::new(),
             isa_level: self.isa_level,
         })
@@ -107,23 +107,21 @@ impl ElfInfo {
         offsets.map(|at| self.string("DT_NEEDED", at).map(lossy)).collect()
     }
 
-    /// The string that `field` points to.
     pub(super) fn string(&self, field: &'static str, offset: u64) -> Result<&[u8], ElfError> {
         let strings = self.strings.as_ref().ok_or(ElfError::Dynamic { field, value: offset })?;
         strings.named(field, offset)
     }
 }
 
-/// Names in ELF files are bytes; all that matter here are ASCII, so others may show as `�`.
+/// Replaces invalid UTF-8; names that matter are ASCII.
 fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The glibc that introduced a symbol version.
 fn glibc_version(name: &str) -> Option<(u32, u32)> {
     let rest = name.strip_prefix("GLIBC_")?;
     if rest == "ABI_DT_RELR" {
-        // Not a release's own symbols but a mark: loaders before 2.36 can't read DT_RELR.
+        // A marker without symbols: loaders before 2.36 cannot read DT_RELR.
         return Some((2, 36));
     }
     let mut numbers = rest.split('.').map(str::parse);

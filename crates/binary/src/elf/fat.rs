@@ -1,17 +1,19 @@
-//! Device code in programs and libraries of hosts: where it is, and the file without it.
+//! Device code in host binaries.
 //!
-//! What is relied on, by clang's code generation for HIP and by what HIP's runtime reads (`ROCm/rocm-systems`:
-//! `projects/clr/hipamd`, `StatCO::digestFatBinary`; `shared/kpack`, `python/rocm_kpack/elf/kpack_transform.py`):
+//! Sources are clang's code generation and HIP's runtime (`ROCm/rocm-systems`:
+//! `projects/clr/hipamd`, `StatCO::digestFatBinary`; `shared/kpack`,
+//! `python/rocm_kpack/elf/kpack_transform.py`):
 //!
-//! - The section `.hip_fatbin` has offload bundles, one for each unit that was compiled, with zeros between.
-//! - `.hipFatBinSegment` has a record of 24 bytes for each of them: four bytes of magic number (`HIPF`), a version (1),
-//!   the bundle's address, and eight bytes that are zero. In what loads anywhere, loaders fill the address.
-//! - With the magic number `HIPK` the address is that of a marker which tells where archives of code are, and the last
-//!   eight bytes are the number of the bundle: archives have code by binary, number and target.
+//! - `.hip_fatbin` contains offload bundles, one per compilation unit, separated by zeros.
+//! - `.hipFatBinSegment` contains a record of 24 bytes per bundle: magic number `HIPF` (four
+//!   bytes), version 1, address of the bundle, eight zero bytes. In position-independent files,
+//!   loaders fill in the address.
+//! - With the magic number `HIPK`, the address is of a marker that refers to code archives, and the
+//!   last eight bytes are the index of the bundle: archives are keyed by binary, index and target.
 //!
-//! So the marker is put where each bundle began, and the rest of the bundle is made zeros. No address changes
-//! then, no relocation, no header and no length. (The build's own tools add a segment for the marker, and cut the
-//! pages of the bundles out of the file.) Only names tell these two sections: this is the one place that asks for them.
+//! The marker replaces the start of each bundle, and the rest becomes zeros, so addresses,
+//! relocations, headers and the length stay. (ROCm's build tools add a segment and cut pages.) Only
+//! this module depends on section names.
 
 use std::ops::Range;
 
@@ -31,42 +33,36 @@ pub use emptied::{Emptied, Emptying};
 pub use error::FatError;
 pub use proof::prove;
 
-/// Bytes of a record.
 const RECORD: usize = 24;
-/// Where the bundle's address stands in a record.
 const ADDRESS: u64 = 8;
-/// Where its number does.
 const NUMBER: usize = 16;
-/// The magic number of records of bundles, `HIPF`.
+/// `HIPF`.
 const OF_BUNDLE: u32 = 0x4849_5046;
-/// That of records of markers, `HIPK`.
+/// `HIPK`.
 const OF_MARKER: u32 = 0x4b50_4948;
-/// The version of both.
 const VERSION: u32 = 1;
 
-/// A program or a library with device code, of which it is known what leads to that.
+/// Program or library with device code, in which only the records refer to the bundles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FatElf {
     length: u64,
-    /// The bundles, by place in the file.
     section: Range<u64>,
     records: Vec<Record>,
 }
 
-/// A record of a bundle.
+/// File offsets of a record and its bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Record {
-    /// Where it is in the file.
     at: u64,
-    /// Where its bundle is.
     bundle: u64,
 }
 
 impl FatElf {
-    /// Finds the bundles of a program or a library.
+    /// Finds the bundles.
     ///
     /// # Errors
-    /// When something about them is not as compilers make it, or anything but their records leads to them.
+    /// If the layout differs from that written by compilers, or anything other than a record refers
+    /// to a bundle.
     pub fn read(file: &impl ReadAt) -> Result<Self, FatError> {
         let info = inspect(file)?;
         if info.machine != Machine::X86_64 {
@@ -101,7 +97,7 @@ impl FatElf {
         Ok(Self { length: info.file_len, section, records: all })
     }
 
-    /// Where each bundle can be, from its first byte to where the next begins, by their numbers.
+    /// Returns the file range from each bundle to the next, by index.
     pub fn bundles(&self) -> Vec<Range<u64>> {
         let end = |start: u64| {
             let later = self.records.iter().map(|record| record.bundle).filter(|at| *at > start);
@@ -115,7 +111,7 @@ fn addresses(section: &Section) -> Range<u64> {
     section.address..section.address.saturating_add(section.size)
 }
 
-/// The one section of this name, with bytes that are in memory as they are in the file.
+/// Returns the only section with this name, if mapped as in the file.
 fn section<'i>(
     info: &'i ElfInfo,
     file: &impl ReadAt,
@@ -146,18 +142,17 @@ fn section<'i>(
     }
 }
 
-/// Whether no table and no other section has bytes of a section.
 fn is_alone(info: &ElfInfo, file: &impl ReadAt, section: &Section) -> bool {
     let own = |start: u64, end: u64| start == section.offset && end == section.file_end();
     let mut others = info.claims(file);
-    // A claim of the section itself is there once; a second one is another's.
+    // The section's own claim; an equal second claim belongs to another table.
     if let Some(at) = others.iter().position(|claim| own(claim.start, claim.end)) {
         others.remove(at);
     }
     !others.iter().any(|claim| claim.start < section.file_end() && section.offset < claim.end)
 }
 
-/// The words of records that loaders fill; what they fill elsewhere has nothing to do with bundles.
+/// Rejects relocations of bundles and records, except the records' addresses.
 fn filled(
     info: &ElfInfo,
     file: &impl ReadAt,
@@ -185,7 +180,6 @@ fn filled(
     }
 }
 
-/// The address of the bundle that the record at `address` is of.
 fn record(
     info: &ElfInfo,
     file: &impl ReadAt,
@@ -201,7 +195,7 @@ fn record(
     let moves = info.header.as_ref().is_none_or(|header| header.kind != elf::ET_EXEC);
     match (fills[..].first(), fills.len()) {
         (Some(Filled { to: Some(to), .. }), 1) => Ok(*to),
-        // A program for one place has the address in the record.
+        // A program with a fixed address has the bundle's address in the record.
         (None, _) if !moves => info.word_at(file, address + ADDRESS).ok_or(FatError::Unreadable),
         _ => Err(FatError::Address { address }),
     }

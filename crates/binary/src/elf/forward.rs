@@ -1,13 +1,11 @@
-//! Forwarding libraries: shared libraries of about 1 KB that stand for another one.
+//! Forwarding libraries: shared libraries of about 1 KB that load another one.
 //!
-//! Programs `dlopen` unversioned names (`libz.so`) that only development packages have. A
-//! forwarding library bears such a name and has nothing but a NEEDED entry for the real one
-//! (`libz.so.1`). `dlopen` loads both, and `dlsym` on its handle searches the library and then
-//! what it needs, so it finds every function and variable there, versioned ones too.
+//! Programs `dlopen` unversioned names (`libz.so`), which only development packages provide. A
+//! forwarding library has such a name and only a NEEDED entry (`libz.so.1`). `dlsym` on its handle
+//! also searches dependencies, so it finds all symbols, including versioned ones.
 //!
-//! The real library is found by `DT_RPATH`, which also comes before `LD_LIBRARY_PATH`. It is no
-//! substitute at link time: linkers don't take symbols from what a library needs unless told
-//! so (`--no-as-needed --copy-dt-needed-entries`).
+//! `DT_RPATH` precedes `LD_LIBRARY_PATH`. At link time the library is useless: linkers ignore
+//! symbols of dependencies without `--no-as-needed --copy-dt-needed-entries`.
 
 use object::elf::{self, Dyn64, DynamicTag, Sym64};
 use object::pod::bytes_of_slice;
@@ -16,40 +14,39 @@ use object::{I64, LittleEndian as LE, U64};
 use super::rpath::Rpath;
 use super::write::{BUILD_ID, Image, READ_WRITE, Section, Segment, StubMachine};
 
-/// Why there can be no such forwarding library.
+/// Reasons against building a forwarding library.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ForwardError {
-    /// A SONAME or NEEDED that isn't a file name: empty, with a `/` or a NUL. (With a slash
-    /// the loader takes it for a path, and the rpath isn't searched.)
+    /// SONAME or NEEDED that is not a file name. With a slash, the loader would use it as a path
+    /// and ignore the rpath.
     #[error("cannot write a forwarding library: its {field} {value:?} is not a file name")]
     NotAFileName {
         /// `SONAME` or `NEEDED`.
         field: &'static str,
-        /// Its value.
+        /// Value of the name.
         value: String,
     },
-    /// The library would stand for itself.
+    /// SONAME and NEEDED are equal.
     #[error("cannot write a forwarding library: `{0}` would need itself")]
     NeedsItself(String),
-    /// An rpath with a NUL or an empty entry: the loader takes the latter for the working directory.
+    /// Rpath with a NUL, or with an empty entry, which the loader reads as the working directory.
     #[error(
         "cannot write the forwarding library `{soname}`: its rpath {rpath:?} has an empty entry or a NUL"
     )]
     Rpath {
-        /// The library's SONAME.
+        /// SONAME of the library.
         soname: String,
-        /// The rpath.
+        /// Rejected rpath.
         rpath: String,
     },
 }
 
-/// The shared library `soname` that stands for the library `needed`, which the loader looks for
-/// in the directories of `rpath` (`:` between; `$ORIGIN` is where the forwarding library lies).
-///
-/// The bytes are a library for Linux (glibc or musl) and depend on nothing but the arguments.
+/// Builds the library `soname`, which loads `needed` from the directories in `rpath` (separated by
+/// `:`; `$ORIGIN` is its own directory), for glibc and musl. The bytes depend only on the
+/// arguments.
 ///
 /// # Errors
-/// When a name isn't a file name, the two are the same, or the rpath has an empty entry.
+/// See [`ForwardError`].
 pub fn forwarding_library(
     machine: StubMachine,
     soname: &str,
@@ -76,7 +73,6 @@ pub fn forwarding_library(
     Ok(image.finish(0))
 }
 
-/// How many entries the dynamic section has.
 const DYNAMIC_LEN: usize = 10;
 
 fn dynamic(entries: [(DynamicTag, u64); DYNAMIC_LEN]) -> Vec<u8> {
@@ -85,7 +81,7 @@ fn dynamic(entries: [(DynamicTag, u64); DYNAMIC_LEN]) -> Vec<u8> {
     bytes_of_slice(&entries).to_vec()
 }
 
-/// Read-only data, and the dynamic section: glibc turns the addresses in it into absolute ones.
+/// Read-only data, and a writable dynamic section: glibc relocates the addresses in it.
 fn segments() -> Vec<Segment> {
     vec![
         Segment::load_to(".dynstr", elf::PF_R),
@@ -96,16 +92,15 @@ fn segments() -> Vec<Segment> {
     ]
 }
 
-/// All sections, with room for the dynamic entries. The symbol table has the null symbol
-/// alone. There are hash tables of both styles, because readers learn the number of symbols
-/// from `DT_HASH`, and loaders may be built for only one of them.
+/// Includes both hash tables: readers take the number of symbols from `DT_HASH`, and loaders may
+/// support only one.
 fn sections(strings: Vec<u8>) -> Vec<Section> {
     vec![
         Section::build_id(),
         Section::new(".gnu.hash", elf::SHT_GNU_HASH, 8, gnu_hash_of_nothing())
             .table(0, ".dynsym", 0),
         Section::new(".hash", elf::SHT_HASH, 8, hash_of_nothing()).table(4, ".dynsym", 0),
-        // info: how many symbols are local
+        // sh_info: number of local symbols
         Section::new(".dynsym", elf::SHT_DYNSYM, 8, vec![0; size_of::<Sym64<LE>>()]).table(
             size_of::<Sym64<LE>>(),
             ".dynstr",
@@ -123,18 +118,17 @@ fn sections(strings: Vec<u8>) -> Vec<Section> {
     ]
 }
 
-/// `DT_GNU_HASH`: one bucket, first symbol 1, one Bloom filter word (0: holds nothing), shift 0;
-/// then that word of 64 bits and the bucket.
+/// Returns one bucket, first symbol 1, one Bloom filter word (matches nothing), shift 0; then
+/// filter word and bucket.
 fn gnu_hash_of_nothing() -> Vec<u8> {
     [1u32, 1, 1, 0, 0, 0, 0].map(u32::to_le_bytes).concat()
 }
 
-/// `DT_HASH`: one bucket, one symbol (the null one); then the bucket and the symbol's chain.
+/// Returns one bucket and one symbol (null); then bucket and chain.
 fn hash_of_nothing() -> Vec<u8> {
     [1u32, 1, 0, 0].map(u32::to_le_bytes).concat()
 }
 
-/// The strings behind a NUL, each ended by one, and where each begins.
 fn string_table(strings: [&str; 3]) -> (Vec<u8>, [u64; 3]) {
     let mut table = vec![0];
     let offsets = strings.map(|string| {

@@ -1,4 +1,4 @@
-//! The three tables of headers, as plain numbers.
+//! ELF header, program headers and section headers as native integers.
 
 use object::elf::{
     self, FileHeader64, ProgramFlags, ProgramHeader64, ProgramType, SectionHeader64, SectionType,
@@ -9,12 +9,9 @@ use object::pod;
 use super::error::ElfError;
 use crate::ReadAt;
 
-/// Bytes of a program header.
 pub(super) const SEGMENT_SIZE: u64 = size_of::<ProgramHeader64<LE>>() as u64;
-/// Bytes of a section header.
 pub(super) const SECTION_SIZE: u64 = size_of::<SectionHeader64<LE>>() as u64;
 
-/// What the file header says of the tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Header {
     pub kind: elf::FileType,
@@ -24,7 +21,6 @@ pub(super) struct Header {
     pub section_count: u64,
 }
 
-/// A program header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Segment {
     pub kind: ProgramType,
@@ -37,7 +33,6 @@ pub(super) struct Segment {
     pub align: u64,
 }
 
-/// A section header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Section {
     pub name: u32,
@@ -52,7 +47,7 @@ pub(super) struct Section {
     pub entry_size: u64,
 }
 
-/// Reads `len` bytes after checking that the file has them, so that a lying header allocates nothing.
+/// Checks the length first, so that a forged header allocates nothing.
 pub(super) fn read_bytes(
     file: &(impl ReadAt + ?Sized),
     have: u64,
@@ -67,13 +62,12 @@ pub(super) fn read_bytes(
     Ok(bytes)
 }
 
-/// Decodes a table of records; a rest that is shorter than a record is left out.
+/// Ignores an incomplete record at the end.
 pub(super) fn records<T: pod::Pod>(bytes: &[u8]) -> &[T] {
     pod::slice_from_bytes(bytes, bytes.len() / size_of::<T>()).map_or(&[], |(records, _)| records)
 }
 
 impl Header {
-    /// Reads the header of a little-endian 64-bit file of `have` bytes.
     pub(super) fn read(file: &(impl ReadAt + ?Sized), have: u64) -> Result<Self, ElfError> {
         let bytes =
             read_bytes(file, have, 0, size_of::<FileHeader64<LE>>() as u64, "the ELF header")?;
@@ -97,7 +91,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Counts that don't fit the header stand in section 0 (gABI, "ELF Header").
+    /// Reads counts too large for the header from section 0 (gABI, "ELF Header").
     fn take_large_counts(
         &mut self,
         file: &(impl ReadAt + ?Sized),
@@ -119,7 +113,6 @@ impl Header {
         Ok(())
     }
 
-    /// Reads the program headers.
     pub(super) fn segments(
         &self,
         file: &(impl ReadAt + ?Sized),
@@ -130,7 +123,6 @@ impl Header {
         Ok(records::<ProgramHeader64<LE>>(&bytes).iter().map(Segment::from).collect())
     }
 
-    /// Reads the section headers; a file may have none.
     pub(super) fn sections(
         &self,
         file: &(impl ReadAt + ?Sized),
@@ -145,7 +137,6 @@ impl Header {
     }
 }
 
-/// A table that exists has to have entries of the size that the class prescribes.
 fn check_entry_size(
     field: &'static str,
     size: u16,
@@ -172,33 +163,27 @@ impl From<&ProgramHeader64<LE>> for Segment {
 }
 
 impl Segment {
-    /// Whether the system maps it.
     pub(super) fn is_load(&self) -> bool {
         self.kind == elf::PT_LOAD
     }
 
-    /// Whether all of its permissions `flags` are given.
     pub(super) fn allows(&self, flags: ProgramFlags) -> bool {
         self.flags.0 & flags.0 == flags.0
     }
 
-    /// Where its bytes end in the file.
     pub(super) fn file_end(&self) -> u64 {
         self.offset.saturating_add(self.file_size)
     }
 
-    /// Where it ends in memory.
     pub(super) fn memory_end(&self) -> u64 {
         self.address.saturating_add(self.memory_size)
     }
 
-    /// The place in the file of `len` bytes at `address`, when it has bytes for all of them.
     pub(super) fn offset_of(&self, address: u64, len: u64) -> Option<u64> {
         let inside = address.checked_sub(self.address)?;
         (inside.checked_add(len)? <= self.file_size).then(|| self.offset.checked_add(inside))?
     }
 
-    /// The header as it stands in a file.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let raw = ProgramHeader64 {
             p_type: object::endian::U32::new(LE, self.kind),
@@ -232,22 +217,18 @@ impl From<&SectionHeader64<LE>> for Section {
 }
 
 impl Section {
-    /// Whether it is part of the program's memory.
     pub(super) fn is_allocated(&self) -> bool {
         self.flags & elf::SHF_ALLOC.0 != 0
     }
 
-    /// Whether it has bytes in the file.
     pub(super) fn has_bytes(&self) -> bool {
         self.kind != elf::SHT_NOBITS && self.kind != elf::SHT_NULL && self.size > 0
     }
 
-    /// Where its bytes end in the file.
     pub(super) fn file_end(&self) -> u64 {
         self.offset.saturating_add(self.size)
     }
 
-    /// The header as it stands in a file.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let raw = SectionHeader64 {
             sh_name: U32::new(LE, self.name),

@@ -1,9 +1,8 @@
-//! The symbols that a file takes from others, and the versions it wants them in.
+//! Imported symbols and their versions.
 //!
-//! Undefined symbols stand at the front of the dynamic symbol table: `DT_GNU_HASH` says where
-//! those begin that it finds, `DT_HASH` how many there are at all. Only names come of it, for
-//! people and for the few symbols that a platform forbids, so that a table that cannot be
-//! located is an empty one.
+//! Undefined symbols precede others in the table: `DT_GNU_HASH` contains the index of the first
+//! defined symbol, `DT_HASH` the total. Names are only for messages and policies, so a table that
+//! cannot be located counts as empty.
 
 use std::collections::HashMap;
 
@@ -15,22 +14,22 @@ use super::header::records;
 use super::info::ElfInfo;
 use crate::ReadAt;
 
-/// A symbol that the loader has to find in another file.
+/// Symbol that the loader must find in another file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
-    /// The symbol's name.
+    /// Name of the symbol.
     pub name: String,
-    /// Its version (`GLIBC_2.17`), and the library that has it; none of a symbol without a version.
+    /// Version (`GLIBC_2.17`) and library of the version; `None` for an unversioned symbol.
     pub version: Option<(String, String)>,
-    /// It may be missing.
+    /// Whether loading succeeds without the symbol.
     pub weak: bool,
 }
 
-/// A symbol's version number without its mark for hidden ones.
+/// Mask of a version number without the hidden flag.
 pub(super) const NUMBER: u16 = 0x7fff;
 
 impl ElfInfo {
-    /// The symbols that the file takes from others, in the order of its table.
+    /// Returns the imported symbols in table order.
     pub fn imports(&self, file: &(impl ReadAt + ?Sized)) -> Vec<Import> {
         self.read_imports(file).unwrap_or_default()
     }
@@ -64,7 +63,6 @@ impl ElfInfo {
         Some(imports.collect())
     }
 
-    /// The versions that are needed, and of which library, by the number that symbols bear.
     fn version_names(&self) -> HashMap<u16, (String, String)> {
         let text =
             |at| self.string("vna_name", at).map(|name| String::from_utf8_lossy(name).into_owned());
@@ -79,7 +77,6 @@ impl ElfInfo {
         names
     }
 
-    /// How many symbols have to be looked at for all that are undefined.
     fn front_count(&self, file: &(impl ReadAt + ?Sized)) -> Option<u64> {
         let base = || {
             let bytes = self.read_at(
@@ -90,7 +87,7 @@ impl ElfInfo {
             let (header, _) = pod::from_bytes::<GnuHashHeader<LE>>(&bytes).ok()?;
             Some(header.symbol_base.get(LE).into())
         };
-        // Linkers write an empty table as one that begins at 1, whatever stands before.
+        // Linkers write 1 for an empty hash table, regardless of undefined symbols.
         base().filter(|base| *base > 1).or_else(|| self.symbol_count(file))
     }
 }

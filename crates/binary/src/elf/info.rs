@@ -1,4 +1,4 @@
-//! What the headers of a file say.
+//! Headers and dynamic tables of a file.
 
 use object::elf::{self, DynamicTag, FileType, ProgramType};
 use serde::{Deserialize, Serialize};
@@ -9,33 +9,33 @@ use super::header::{Header, Section, Segment, read_bytes};
 use super::versions::{Table, VersionTable};
 use crate::{Machine, ReadAt};
 
-/// What a file is to a package.
+/// Kind of an ELF file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ElfKind {
-    /// `ET_DYN` with a dynamic section, loaded by others.
+    /// `ET_DYN` with a dynamic section, loaded by other files.
     SharedLibrary,
-    /// A program that the dynamic loader starts (`PT_INTERP`).
+    /// Program started by the dynamic loader (`PT_INTERP`).
     Executable,
     /// `ET_EXEC` without `PT_INTERP`.
     StaticExecutable,
-    /// `ET_DYN` that says it is a program (`DF_1_PIE`) and has no `PT_INTERP`.
+    /// `ET_DYN` with `DF_1_PIE` and without `PT_INTERP`.
     StaticPie,
     /// `ET_REL`.
     Relocatable,
     /// `ET_CORE`.
     Core,
-    /// A GPU's program (`EM_AMDGPU`).
+    /// GPU program (`EM_AMDGPU`).
     CodeObject,
-    /// Debug information split off: the headers of a file without its bytes.
+    /// Separate debug information: headers without the bytes of the file.
     DebugOnly,
-    /// 32-bit, big-endian, or for a machine that nothing here runs on.
+    /// 32-bit, big-endian, or for an unsupported machine.
     Foreign,
 }
 
 impl ElfKind {
-    /// Whether the file has what an edit changes; all others are copied as they are.
+    /// Returns whether edits apply to this kind; other files are copied unchanged.
     pub fn is_editable(self) -> bool {
         match self {
             Self::SharedLibrary | Self::Executable => true,
@@ -51,7 +51,7 @@ impl ElfKind {
 }
 
 impl ElfKind {
-    /// Whether it is a program or a library, which the system it is for has to suit.
+    /// Returns whether this kind is a program or library for the host.
     pub fn runs_on_hosts(self) -> bool {
         match self {
             Self::SharedLibrary | Self::Executable | Self::StaticExecutable | Self::StaticPie => {
@@ -64,7 +64,7 @@ impl ElfKind {
     }
 }
 
-/// The headers of a file, and of dynamic ones also the dynamic section with its tables.
+/// Headers of a file, and the dynamic section with its tables if present.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ElfInfo {
     pub(super) file_len: u64,
@@ -81,13 +81,10 @@ pub struct ElfInfo {
     pub(super) isa_level: Option<u8>,
 }
 
-/// Reads the headers of `file`.
-///
-/// Tables are read of x86-64 and aarch64 programs and libraries only; of everything else it
-/// tells what it is.
+/// Reads headers, and for x86-64 and aarch64 binaries the tables.
 ///
 /// # Errors
-/// When it is not ELF, cut short, or its headers contradict the format.
+/// If the file is not ELF, truncated or malformed.
 pub fn inspect(file: &(impl ReadAt + ?Sized)) -> Result<ElfInfo, ElfError> {
     let file_len =
         file.len().map_err(|source| ElfError::Read { what: "the file's length", source })?;
@@ -108,7 +105,7 @@ pub fn inspect(file: &(impl ReadAt + ?Sized)) -> Result<ElfInfo, ElfError> {
     Ok(info)
 }
 
-/// The fields whose places no class changes (gABI, "ELF Identification").
+/// Reads only fields with equal offsets in all classes (gABI, "ELF Identification").
 fn identify(file: &(impl ReadAt + ?Sized), have: u64) -> Result<(Machine, FileType), ElfError> {
     if have < 4 || read_bytes(file, have, 0, 4, "the magic number")? != elf::ELFMAG {
         return Err(ElfError::NotElf);
@@ -143,7 +140,7 @@ impl Machine {
         }
     }
 
-    /// The largest page that kernels for it use, in bytes.
+    /// Returns the largest page size in bytes.
     pub(super) fn page(self) -> u64 {
         match self {
             Self::Aarch64 => 0x10000,
@@ -170,12 +167,12 @@ impl ElfInfo {
         }
     }
 
-    /// What the file is.
+    /// Returns the kind of the file.
     pub fn kind(&self) -> ElfKind {
         self.kind
     }
 
-    /// The processor it is for.
+    /// Returns the processor that the file is built for.
     pub fn machine(&self) -> Machine {
         self.machine
     }
@@ -196,8 +193,8 @@ impl ElfInfo {
         Ok(())
     }
 
-    /// Tools that split debug information off keep the headers and drop the bytes: binutils
-    /// and LLVM empty the segments, elfutils leaves them and says so in the sections only.
+    /// Recognizes files emptied by binutils and LLVM (segments) or elfutils (only sections, marked
+    /// `SHT_NOBITS`).
     fn is_debug_only(&self) -> bool {
         let Some(dynamic) = self.segment(elf::PT_DYNAMIC) else {
             let mut code = self
@@ -210,7 +207,7 @@ impl ElfInfo {
             return emptied
                 || (code.peek().is_some() && code.all(|section| section.kind == elf::SHT_NOBITS));
         };
-        // `.tbss` takes no room in the address space, so another section can start where it does.
+        // `.tbss` takes no address space, so another section can have the same address.
         let takes_room = |section: &Section| {
             section.is_allocated() && section.flags & elf::SHF_TLS.0 == 0 && section.size > 0
         };
@@ -293,28 +290,24 @@ impl ElfInfo {
         }
     }
 
-    /// The LOAD segments, in the table's order.
     pub(super) fn loads(&self) -> impl Iterator<Item = &Segment> {
         self.segments.iter().filter(|segment| segment.is_load())
     }
 
-    /// The first segment of this kind.
     pub(super) fn segment(&self, kind: ProgramType) -> Option<&Segment> {
         self.segments.iter().find(|segment| segment.kind == kind)
     }
 
-    /// The value of the dynamic entry that loaders take for `tag`.
     pub(super) fn tag(&self, tag: DynamicTag) -> Option<u64> {
         self.dynamic.as_ref()?.get(tag)
     }
 
-    /// The place in the file of `address`, and how many bytes of its LOAD there are from it on.
+    /// Returns a file offset, and the bytes left in the LOAD.
     pub(super) fn bytes_from(&self, address: u64) -> Option<(u64, u64)> {
         let load = self.loads().find(|load| load.offset_of(address, 1).is_some())?;
         Some((load.offset_of(address, 1)?, load.address + load.file_size - address))
     }
 
-    /// The place in the file of `len` bytes of memory, when one LOAD has bytes for all of them.
     pub(super) fn offset_of(&self, address: u64, len: u64) -> Option<u64> {
         self.loads().find_map(|load| load.offset_of(address, len))
     }

@@ -1,4 +1,4 @@
-//! What has to hold of every file that loads, whatever made it.
+//! Invariants of every loadable file.
 
 use object::elf;
 
@@ -8,7 +8,6 @@ use super::layout::MOST_HEADERS;
 use super::violation::{Violation, check};
 use crate::ReadAt;
 
-/// What of the invariants a file breaks by itself.
 pub(super) fn violations(info: &ElfInfo, file: &(impl ReadAt + ?Sized)) -> Vec<Violation> {
     let mut found = Vec::new();
     check_table(info, &mut found);
@@ -17,17 +16,16 @@ pub(super) fn violations(info: &ElfInfo, file: &(impl ReadAt + ?Sized)) -> Vec<V
     check_dynamic(info, &mut found);
     check_ranges(info, file, &mut found);
     check_needs(info, &mut found);
-    // Equal headers break an invariant equally often.
+    // Equal headers cause equal violations.
     found.dedup();
     found
 }
 
-/// The LOAD whose bytes contain `len` bytes of the file at `offset`.
 fn load_of(info: &ElfInfo, offset: u64, len: u64) -> Option<&Segment> {
     info.loads().find(|load| load.offset <= offset && offset.saturating_add(len) <= load.file_end())
 }
 
-/// I1, I3: the table is mapped, and `PT_PHDR` shows it.
+/// Checks I1 and I3: the program header table is mapped, and `PT_PHDR` covers it.
 fn check_table(info: &ElfInfo, found: &mut Vec<Violation>) {
     let Some(header) = &info.header else { return };
     let len = header.segment_count.saturating_mul(SEGMENT_SIZE);
@@ -53,7 +51,7 @@ fn check_table(info: &ElfInfo, found: &mut Vec<Violation>) {
     check(found, "I1", agrees, || "PT_PHDR doesn't show the program header table".to_owned());
 }
 
-/// I2: kernels before 5.18 take the table's address to be that of the first LOAD plus `e_phoff`.
+/// Checks I2: kernels before 5.18 compute the address of the table as first LOAD plus `e_phoff`.
 fn check_kernel_view(info: &ElfInfo, found: &mut Vec<Violation>) {
     let (Some(header), Some(first)) = (&info.header, info.loads().next()) else { return };
     let Some(load) =
@@ -67,7 +65,7 @@ fn check_kernel_view(info: &ElfInfo, found: &mut Vec<Violation>) {
     });
 }
 
-/// I4, I5, I6: LOADs don't share pages, ascend, and are congruent to their offsets.
+/// Checks I4, I5 and I6: LOADs share no pages, ascend, and are congruent to their offsets.
 fn check_loads(info: &ElfInfo, found: &mut Vec<Violation>) {
     let page = info.machine.page();
     let pages = |load: &Segment| {
@@ -80,7 +78,7 @@ fn check_loads(info: &ElfInfo, found: &mut Vec<Violation>) {
             format!("LOAD at {:#x}: address and offset are not congruent", load.address)
         });
     }
-    // Each with the one that reaches furthest of those before it: as many comparisons as LOADs.
+    // Linear time: each is compared with the furthest-reaching earlier one.
     let mut in_file: Vec<_> = loads.iter().filter(|load| load.file_size > 0).collect();
     in_file.sort_by_key(|load| pages(load));
     let mut furthest: Option<&&&Segment> = None;
@@ -106,7 +104,7 @@ fn check_loads(info: &ElfInfo, found: &mut Vec<Violation>) {
     }
 }
 
-/// I7: loaders write into the dynamic section, and find it by address.
+/// Checks I7: loaders write to the dynamic section and find it by address.
 fn check_dynamic(info: &ElfInfo, found: &mut Vec<Violation>) {
     let Some(segment) = info.segment(elf::PT_DYNAMIC) else { return };
     let home = info
@@ -119,7 +117,7 @@ fn check_dynamic(info: &ElfInfo, found: &mut Vec<Violation>) {
     check(found, "I7", writable, || "PT_DYNAMIC is in a read-only LOAD segment".to_owned());
 }
 
-/// I8: every table that the dynamic section points to has its bytes in the file.
+/// Checks I8: all tables of the dynamic section have their bytes in the file.
 fn check_ranges(info: &ElfInfo, file: &(impl ReadAt + ?Sized), found: &mut Vec<Violation>) {
     for range in info.ranges(file) {
         let backed = info.offset_of(range.address, range.size.unwrap_or(1)).is_some();
@@ -129,7 +127,7 @@ fn check_ranges(info: &ElfInfo, file: &(impl ReadAt + ?Sized), found: &mut Vec<V
     }
 }
 
-/// I10: loaders look versions up in the libraries that `DT_NEEDED` names.
+/// Checks I10: loaders look up versions only in libraries of `DT_NEEDED`.
 fn check_needs(info: &ElfInfo, found: &mut Vec<Violation>) {
     let needed: Vec<_> = info
         .entries_of(elf::DT_NEEDED)

@@ -1,4 +1,4 @@
-//! The x86-64 level that a file says it cannot do without (x86-64 psABI, "Program property").
+//! Required x86-64 level of a file (x86-64 psABI, "Program property").
 
 use object::elf;
 
@@ -8,15 +8,13 @@ use super::info::ElfInfo;
 use crate::Machine;
 use crate::ReadAt;
 
-/// `GNU_PROPERTY_X86_ISA_1_NEEDED`.
 const ISA_NEEDED: u32 = 0xc000_8002;
-/// `NT_GNU_PROPERTY_TYPE_0`.
 const PROPERTIES: u32 = 5;
-/// Notes are small; one that claims more is not read.
+/// Larger notes are ignored; real ones are small.
 const LARGEST_NOTE: u64 = 1 << 20;
 
 impl ElfInfo {
-    /// The level: 2 for x86-64-v2 and so on; nothing where the baseline does, or nothing is said.
+    /// Returns the level; `None` for the baseline or without a property.
     pub(super) fn read_isa_level(
         &self,
         file: &(impl ReadAt + ?Sized),
@@ -38,7 +36,6 @@ impl ElfInfo {
     }
 }
 
-/// The highest level among the bits; the lowest bit is the baseline's.
 fn level(bits: u32) -> Option<u8> {
     [(8, 4), (4, 3), (2, 2)].into_iter().find(|(bit, _)| bits & bit != 0).map(|(_, level)| level)
 }
@@ -47,7 +44,6 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at.checked_add(4)?)?.try_into().ok().map(u32::from_le_bytes)
 }
 
-/// The bits of the property in a segment of notes that are padded to `align`.
 fn needed(notes: &[u8], align: usize) -> Option<u32> {
     let mut at = 0;
     loop {

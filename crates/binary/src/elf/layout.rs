@@ -1,4 +1,4 @@
-//! Finds room for what grows: the string table and, rarely, the dynamic section.
+//! Allocation of room for a longer string table and, rarely, a longer dynamic section.
 
 use object::elf::{self, ProgramFlags, ProgramType};
 
@@ -11,36 +11,33 @@ use super::ranges::Claim;
 use super::relocate::Block;
 use crate::ReadAt;
 
-/// Program headers that old kernels accept in an executable: what one page holds.
+/// Limit of old kernels: headers in one page.
 pub(super) const MOST_HEADERS: u64 = 73;
-/// Zeros behind a new string table, for a next edit.
+/// Zeros for further edits.
 const SLACK: u64 = 128;
-/// Spare entries of a dynamic section that has to move, as GNU ld leaves them.
+/// As in GNU ld.
 const SPARE_ENTRIES: u64 = 5;
-/// What the tables in a new segment are aligned to; none asks for more.
 const ALIGN: u64 = 16;
-/// How much padding is worth an executable that old kernels start.
+/// Padding beyond this is not worth compatibility with old kernels.
 pub(super) const MOST_PADDING: u64 = 1 << 20;
 
-/// What needs room.
 pub(super) struct Growth {
-    /// The strings that follow the old ones.
+    /// Strings to append.
     pub added: Vec<u8>,
-    /// Whether the dynamic section's entries don't fit where they are.
+    /// Whether the entries exceed the current dynamic section.
     pub dynamic: bool,
 }
 
-/// How a program header table gets one more entry.
+/// Slot for one more program header.
 enum Slot {
-    /// Another entry goes, or there is room after the table.
+    /// Another entry is dropped, or unused bytes follow the table.
     Here,
-    /// These blocks make room after the table.
+    /// Moving these blocks frees the bytes after the table.
     Cleared(Vec<Block>),
-    /// The table itself goes to the new segment.
+    /// The table itself moves to the new segment.
     TableMoves,
 }
 
-/// The segment that takes what grows, while it does.
 #[derive(Clone, Copy)]
 struct Home {
     index: usize,
@@ -49,7 +46,6 @@ struct Home {
 }
 
 impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
-    /// Makes room, by the cheapest way that leaves the rest of the file where it is.
     pub(super) fn grow(&mut self, growth: &Growth) -> Result<(), ElfError> {
         if growth.added.is_empty() && !growth.dynamic {
             return Ok(());
@@ -65,7 +61,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         self.grow_in_new_load(growth, &claims)
     }
 
-    /// Grows the string table where it is, when zeros that nothing claims follow it.
+    /// Uses unclaimed zeros after the table.
     fn grow_in_place(&mut self, added: &[u8], claims: &[Claim]) -> Result<bool, ElfError> {
         let end = self.strings.offset + self.strings.size;
         let strings_end = self.strings.address + self.strings.size;
@@ -94,7 +90,6 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         Ok(true)
     }
 
-    /// Whether these bytes are zeros that nothing refers to.
     fn is_free(&self, start: u64, end: u64, claims: &[Claim]) -> Result<bool, ElfError> {
         let claimed = claims.iter().any(|claim| claim.start < end && start < claim.end);
         let loads = self
@@ -109,7 +104,6 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
                 && !self.info.points_into(self.file, start, end)))
     }
 
-    /// The last LOAD, when nothing keeps it from growing past the file's end.
     fn last_load(&self, writable: bool) -> Option<Home> {
         let loads = || self.segments.iter().enumerate().filter(|(_, segment)| segment.is_load());
         let (index, load) = loads().max_by_key(|(_, load)| load.address)?;
@@ -144,7 +138,6 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         }
     }
 
-    /// Finds a place for one more program header.
     fn free_slot(&mut self, claims: &[Claim]) -> Result<Slot, ElfError> {
         if let Some(step) = self.drop_entry(elf::PT_NULL) {
             self.steps.push(step);
@@ -180,7 +173,6 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         Ok(Slot::TableMoves)
     }
 
-    /// Whether one more entry at `end` is in the LOAD that has the table.
     fn is_mapped(&self, end: u64) -> bool {
         let covers = |load: &Segment| {
             load.is_load() && load.offset <= self.table_at && end + SEGMENT_SIZE <= load.file_end()
@@ -195,7 +187,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         Some(format!("the {name} entry makes room for a LOAD segment"))
     }
 
-    /// Loaders and kernels that know `PT_GNU_PROPERTY` don't look at the note it doubles.
+    /// Drops a `PT_NOTE` equal to `PT_GNU_PROPERTY`, which loaders and kernels prefer.
     fn drop_doubled_note(&mut self) -> Option<String> {
         let property = self.info.segment(elf::PT_GNU_PROPERTY)?;
         let same = |segment: &Segment| {
@@ -211,8 +203,8 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         )
     }
 
-    /// Kernels before 5.18 tell a program that its table is at the first LOAD's address plus
-    /// `e_phoff`: the distance of addresses and offsets to keep, where the old file kept it.
+    /// Returns the distance that kernels before 5.18 require (address of the table: first LOAD plus
+    /// `e_phoff`), if the old file complies.
     fn kernel_distance(&self) -> Option<u64> {
         self.info.interpreter.as_ref()?;
         let first = self.info.loads().next()?;
@@ -222,7 +214,6 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         (table.address.wrapping_sub(table.offset) == distance).then_some(distance)
     }
 
-    /// Adds a LOAD behind all others.
     fn open_load(&mut self, writable: bool, distance: Option<u64>) -> Result<Home, ElfError> {
         let page = self.info.machine.page();
         let mut offset = round_up(self.end(), ALIGN)?;
@@ -256,7 +247,6 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         Ok(Home { index, offset, address })
     }
 
-    /// Puts what grows, and what makes room for it, behind what `home` has.
     fn fill(
         &mut self,
         home: Home,
@@ -266,8 +256,8 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
     ) -> Result<(), ElfError> {
         let is_new = self.segments[home.index].file_size == 0;
         if is_new && (table || !moved.is_empty()) {
-            // LLVM's strip takes the first entry at an offset for the one that the others at it
-            // are parts of, and so would align the LOAD like the loader's name or the table.
+            // LLVM's strip treats the first header at an offset as the parent of others, and would
+            // align the LOAD like the interpreter name or the table.
             self.pad_to(home.offset + ALIGN)?;
         }
         if table {
@@ -282,7 +272,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
             self.steps.push("the dynamic section moves there".to_owned());
         }
         let mut strings_move = !growth.added.is_empty();
-        // What goes nearby takes the place of others, and would be taken for one of them.
+        // Blocks placed nearby reuse bytes of other blocks, so those must be moved first.
         let (nearby, away): (Vec<_>, Vec<_>) =
             moved.iter().partition(|block| block.nearby.is_some());
         for block in away.into_iter().chain(nearby) {
@@ -302,7 +292,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
 
     fn move_strings(&mut self, home: Home, added: &[u8]) -> Result<(), ElfError> {
         let old = self.info.strings.as_ref().map_or(&[][..], |strings| &strings.bytes);
-        // The old ones can be many megabytes, and are copied once.
+        // The old table can have many megabytes; copy it only once.
         self.reserve(old.len() + added.len() + usize::try_from(ALIGN + SLACK).unwrap_or_default());
         let place = self.append(home, old)?;
         self.write(self.end(), added)?;
@@ -311,7 +301,6 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         Ok(())
     }
 
-    /// Puts `bytes` at the end of the file and of `home`.
     fn append(&mut self, home: Home, bytes: &[u8]) -> Result<TablePlace, ElfError> {
         let offset = round_up(self.end(), ALIGN)?;
         self.pad_to(offset)?;

@@ -1,5 +1,3 @@
-//! Planning an edit.
-
 use object::elf;
 
 use super::builder::{ElfBuilder, TablePlace};
@@ -13,10 +11,10 @@ use super::layout::{Growth, MOST_HEADERS};
 use crate::Machine;
 use crate::ReadAt;
 
-/// Plans `edits` for `file`, whose headers are `info`. See [`super::edit()`], which also checks the plan.
+/// Plans `edits`; [`super::edit()`] also verifies the plan.
 ///
 /// # Errors
-/// When the file is not one that can be edited, or there is no room.
+/// If the file cannot be edited or has no room.
 pub fn plan_edit(
     file: &(impl ReadAt + ?Sized),
     info: &ElfInfo,
@@ -42,16 +40,15 @@ pub fn plan_edit(
 }
 
 impl ElfInfo {
-    /// The facts of a file that can be edited.
+    /// Returns [`ElfInfo::facts`] of editable files.
     ///
     /// # Errors
-    /// The refusal for files that can't, or as [`ElfInfo::facts`].
+    /// If the file cannot be edited.
     pub fn editable_facts(&self) -> Result<ElfFacts, ElfError> {
         self.editable()?;
         self.facts()
     }
 
-    /// What an edit starts from; the refusal for files that can't be edited.
     fn editable(&self) -> Result<(u64, &Dynamic, &Strings), ElfError> {
         match (self.kind, self.machine) {
             (ElfKind::CodeObject, _) => return Err(ElfError::CodeObject),
@@ -97,7 +94,6 @@ impl Strings {
 }
 
 impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
-    /// Makes the dynamic section what is wanted, with room for it.
     fn take(&mut self, wanted: Wanted, capacity: u64) -> Result<(), ElfError> {
         self.entries = wanted.entries;
         self.steps = wanted.steps;
@@ -109,8 +105,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         Ok(())
     }
 
-    /// Whether the entries and a `DT_NULL` fit, if need be without `DT_RELACOUNT`: it only
-    /// tells loaders which relocations they may take a short way for.
+    /// Drops `DT_RELACOUNT` if necessary: it is only an optimization for loaders.
     fn fit(&mut self, capacity: u64) -> bool {
         let fits = |entries: &[DynamicEntry]| (entries.len() as u64) < capacity;
         let hint = self.entries.iter().position(|entry| entry.tag == elf::DT_RELACOUNT);
@@ -121,7 +116,6 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         fits(&self.entries)
     }
 
-    /// Points `vn_file` of the need at `at` of its table, wherever the table is by now.
     fn rename_need(&mut self, at: u64, file: u64) -> Result<(), ElfError> {
         const VN_FILE: u64 = 4;
         let tag = |entries: &[DynamicEntry]| {

@@ -1,5 +1,4 @@
-//! Whether anything that loaders follow points at bytes that look unused: zeros between tables
-//! may be a variable's.
+//! References to bytes that look unused: zeros between tables may belong to a variable.
 
 use std::ops::Range;
 
@@ -11,13 +10,12 @@ use super::header::records;
 use super::info::ElfInfo;
 use crate::ReadAt;
 
-/// How much of a table is read at a time, in bytes; a multiple of every record's size.
+/// A multiple of every record size.
 const WINDOW: u64 = 24 * 4096;
-/// Bytes that a relocation changes; those of GPU hosts change no more.
+/// Maximum size of a relocated word on supported hosts.
 const WORD: u64 = 8;
 
-/// Entries whose values are numbers or places in the string table, and those of tables that claim
-/// their bytes themselves.
+/// Numbers, string offsets, and tables claimed separately.
 const NO_ADDRESS: [DynamicTag; 26] = [
     elf::DT_NEEDED,
     elf::DT_SONAME,
@@ -47,18 +45,18 @@ const NO_ADDRESS: [DynamicTag; 26] = [
     elf::DT_DEBUG,
 ];
 
-/// A word that loaders fill (gABI, "Relocation").
+/// Word that the loader fills in (gABI, "Relocation").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Filled {
-    /// Its address.
+    /// Address of the word.
     pub place: u64,
-    /// The address that it leads to; nothing where a symbol tells.
+    /// Address written to the word; `None` if it depends on a symbol.
     pub to: Option<u64>,
-    /// Where the file is loaded is added, and nothing else.
+    /// Whether the loader adds only the base address.
     pub relative: bool,
 }
 
-/// Addresses that are about to be written over.
+/// Address ranges to be overwritten.
 struct Targets(Vec<Range<u64>>);
 
 impl Targets {
@@ -69,8 +67,7 @@ impl Targets {
 }
 
 impl ElfInfo {
-    /// Whether a symbol, a relocation or a dynamic entry refers to the bytes of the file from
-    /// `start` to `end`. A table that cannot be read refers to everything.
+    /// Returns whether anything refers to the file range; true if a table is unreadable.
     pub(super) fn points_into(&self, file: &(impl ReadAt + ?Sized), start: u64, end: u64) -> bool {
         let loads = self.loads().filter(|load| load.offset < end && start < load.file_end());
         let addresses = loads.map(|load| {
@@ -101,7 +98,8 @@ impl ElfInfo {
         )
     }
 
-    /// Whether a symbol or a dynamic entry leads to these addresses; nothing when a table cannot be read.
+    /// Returns whether a symbol or dynamic entry refers to `addresses`; `None` if a table is
+    /// unreadable.
     pub(super) fn names_any(
         &self,
         file: &(impl ReadAt + ?Sized),
@@ -116,7 +114,6 @@ impl ElfInfo {
         )
     }
 
-    /// Shows every word that loaders fill; nothing when a table cannot be read.
     pub(super) fn each_filled(
         &self,
         file: &(impl ReadAt + ?Sized),
@@ -170,7 +167,7 @@ impl ElfInfo {
         let addends = |relocation: &Rela64<LE>| {
             let addend = relocation.r_addend.get(LE).cast_unsigned();
             targets.touch(relocation.r_offset.get(LE), WORD)
-                // The first symbol has no value: what is relative to the file has the addend alone.
+                // Symbol 0 has no value: the target of a relative relocation is its addend.
                 || (relocation.r_sym(LE, false) == 0 && targets.touch(addend, 1))
         };
         let in_place = |relocation: &Rel64<LE>| {
@@ -191,8 +188,7 @@ impl ElfInfo {
         )
     }
 
-    /// The highest number of a symbol in any relocation, 0 when none has one; `None` when a table
-    /// cannot be read.
+    /// Returns the highest index or 0; `None` if a table is unreadable.
     pub(super) fn highest_symbol(&self, file: &(impl ReadAt + ?Sized)) -> Option<u32> {
         let mut highest = 0;
         let mut see = |symbol: u32| {
@@ -213,7 +209,7 @@ impl ElfInfo {
         Some(highest)
     }
 
-    /// Addresses and sizes of `DT_JMPREL`, `DT_RELA` and `DT_REL`; zeros for those that are not there.
+    /// `DT_JMPREL`, `DT_RELA` and `DT_REL`.
     fn relocation_tables(&self) -> [(u64, u64); 3] {
         let tables = [
             (elf::DT_JMPREL, elf::DT_PLTRELSZ),
@@ -237,8 +233,8 @@ impl ElfInfo {
         })
     }
 
-    /// `DT_RELR` (gABI, "Relative Relocations"): an address, then bit maps of the words behind it. Each word is
-    /// given with its place; without it where it has no bytes in the file.
+    /// Decodes `DT_RELR` (gABI, "Relative Relocations"): an address, then bitmaps of the words
+    /// after it.
     fn any_relative_word(
         &self,
         file: &(impl ReadAt + ?Sized),
@@ -260,25 +256,22 @@ impl ElfInfo {
             (0..63u64).filter(|bit| entry >> (bit + 1) & 1 == 1).any(|bit| {
                 let place = start.wrapping_add(bit * WORD);
                 let word = records::<U64<LE>>(&words).get(usize::try_from(bit).unwrap_or(63));
-                // The map can reach over the end of the LOAD.
+                // The bitmap can extend beyond the end of the LOAD.
                 refers(place, word.map(|word| word.get(LE)).or_else(|| self.word_at(file, place)))
             })
         };
         self.any_record(file, at, size, entry)
     }
 
-    /// The word at `address`, when it has bytes in the file.
     pub(super) fn word_at(&self, file: &(impl ReadAt + ?Sized), address: u64) -> Option<u64> {
         let bytes = self.read_at(file, address, WORD)?;
         bytes.try_into().ok().map(u64::from_le_bytes)
     }
 
-    /// Whether the word at `address` is an address that is about to be written over.
     fn word_points(&self, file: &(impl ReadAt + ?Sized), targets: &Targets, address: u64) -> bool {
         self.word_at(file, address).is_some_and(|word| targets.touch(word, 1))
     }
 
-    /// Whether any record of the table is one that `refers`; `None` when it has no bytes in the file.
     fn any_record<T: pod::Pod>(
         &self,
         file: &(impl ReadAt + ?Sized),

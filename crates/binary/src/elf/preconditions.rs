@@ -1,4 +1,4 @@
-//! What an edit relies on, and loaders too: a file that contradicts itself here is refused.
+//! Preconditions of edits: readers must agree on the file.
 
 use object::elf::{self, DynamicTag, Sym64};
 use object::endian::LittleEndian as LE;
@@ -8,7 +8,7 @@ use super::header::{SEGMENT_SIZE, records};
 use super::info::ElfInfo;
 use crate::ReadAt;
 
-/// Entries that a dynamic section has at most once, and what an error calls two of them.
+/// Tags allowed at most once.
 const SINGLE_ENTRIES: [(DynamicTag, &str); 21] = [
     (elf::DT_STRTAB, "count of DT_STRTAB entries"),
     (elf::DT_STRSZ, "count of DT_STRSZ entries"),
@@ -33,7 +33,7 @@ const SINGLE_ENTRIES: [(DynamicTag, &str); 21] = [
     (elf::DT_PREINIT_ARRAY, "count of DT_PREINIT_ARRAY entries"),
 ];
 
-/// Entries, besides those that facts are made of, whose values are places in the string table.
+/// Further tags with string offsets.
 const NAMES: [(DynamicTag, &str); 5] = [
     (elf::DT_AUXILIARY, "DT_AUXILIARY"),
     (elf::DT_FILTER, "DT_FILTER"),
@@ -43,7 +43,6 @@ const NAMES: [(DynamicTag, &str); 5] = [
 ];
 
 impl ElfInfo {
-    /// Refuses a file that different readers see differently, or that reads what no table has.
     pub(super) fn check_what_edits_rely_on(
         &self,
         file: &(impl ReadAt + ?Sized),
@@ -57,7 +56,7 @@ impl ElfInfo {
         self.check_names(file, symbols)
     }
 
-    /// Which of two the kernel and the loader take differs between them.
+    /// Rejects two segments of a kind, of which kernel and loader choose different ones.
     fn check_single_segments(&self) -> Result<(), ElfError> {
         let kinds = [
             (elf::PT_DYNAMIC, "count of PT_DYNAMIC entries"),
@@ -72,7 +71,7 @@ impl ElfInfo {
         Ok(())
     }
 
-    /// Two LOADs over the same bytes of memory: which of them is seen, depends on the loader.
+    /// Rejects overlapping LOADs, whose visible bytes depend on the loader.
     fn check_load_order(&self) -> Result<(), ElfError> {
         let mut loads: Vec<_> = self.loads().filter(|load| load.memory_size > 0).collect();
         loads.sort_by_key(|load| load.address);
@@ -86,7 +85,7 @@ impl ElfInfo {
         }
     }
 
-    /// Loaders find the dynamic section by its address, editors by its offset.
+    /// Rejects other offsets: loaders find the dynamic section by address, editors by offset.
     fn check_dynamic_place(&self) -> Result<(), ElfError> {
         match self.segment(elf::PT_DYNAMIC) {
             Some(it) if self.offset_of(it.address, it.file_size) != Some(it.offset) => {
@@ -96,7 +95,7 @@ impl ElfInfo {
         }
     }
 
-    /// Loaders take one entry of these tags, and what the others point to is in nobody's care.
+    /// Rejects duplicates, of which loaders use one.
     fn check_single_entries(&self) -> Result<(), ElfError> {
         for (tag, field) in SINGLE_ENTRIES {
             let count = self.entries_of(tag).count();
@@ -107,7 +106,6 @@ impl ElfInfo {
         Ok(())
     }
 
-    /// How many symbols loaders can come by: those that hash tables find, and those of relocations.
     fn symbols_in_use(&self, file: &(impl ReadAt + ?Sized)) -> Result<u64, ElfError> {
         let by_hash = self.symbol_count(file).unwrap_or(0);
         let most = self.highest_symbol(file).ok_or(ElfError::Dynamic {
@@ -117,7 +115,6 @@ impl ElfInfo {
         Ok(by_hash.max(if most > 0 { u64::from(most) + 1 } else { 0 }))
     }
 
-    /// Tables have all their bytes in the file, none lies over another, and hash chains have an end.
     fn check_tables(&self, file: &(impl ReadAt + ?Sized), symbols: u64) -> Result<(), ElfError> {
         if let Some(address) = self.tag(elf::DT_GNU_HASH)
             && self.gnu_hash(file).is_none()
@@ -136,7 +133,7 @@ impl ElfInfo {
             let start = self.offset_of(range.address, size);
             let not_backed = ElfError::NotFileBacked { field: range.name, address: range.address };
             let start = start.ok_or(not_backed)?;
-            // Some linkers make one table of all relocations, and name a part of it DT_JMPREL.
+            // Some linkers write one table of all relocations; DT_JMPREL is part of it.
             if range.tag != elf::DT_JMPREL {
                 places.push((start, start + size, range.name));
             }
@@ -148,7 +145,6 @@ impl ElfInfo {
         }
     }
 
-    /// Where the tables are in the file that an edit may write anew.
     fn header_places(&self) -> Vec<(u64, u64, &'static str)> {
         let mut places = vec![(0, 64, "the file header")];
         if let Some(header) = &self.header {
@@ -161,7 +157,7 @@ impl ElfInfo {
         places
     }
 
-    /// A string table that is said to be shorter than it is would lose its end when it moves.
+    /// Rejects names beyond `DT_STRSZ`, which would be lost if the string table moved.
     fn check_names(&self, file: &(impl ReadAt + ?Sized), symbols: u64) -> Result<(), ElfError> {
         self.facts()?;
         for entry in &self.definitions.entries {
@@ -171,7 +167,7 @@ impl ElfInfo {
             self.entries_of(tag).try_for_each(|at| self.string(field, at).map(drop))?;
         }
         let strings = self.strings.as_ref().map_or(0, |strings| strings.bytes.len() as u64);
-        // Without it nothing says how long the tables are that go with it (gABI: mandatory).
+        // Mandatory in the gABI; the sizes of related tables depend on it.
         let address = self
             .tag(elf::DT_SYMTAB)
             .ok_or(ElfError::Dynamic { field: "count of DT_SYMTAB entries", value: 0 })?;

@@ -1,4 +1,4 @@
-//! Which bytes of a file are whose.
+//! Use of the bytes of a file.
 
 use object::elf::{self, DynamicTag, GnuHashHeader, HashHeader, Sym64};
 use object::endian::LittleEndian as LE;
@@ -8,26 +8,23 @@ use super::header::{SECTION_SIZE, SEGMENT_SIZE, Section, read_bytes};
 use super::info::ElfInfo;
 use crate::ReadAt;
 
-/// A table that a dynamic entry points to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Range {
     pub tag: DynamicTag,
     pub name: &'static str,
     pub address: u64,
-    /// In bytes; `None` when nothing tells.
+    /// Size in bytes, if known.
     pub size: Option<u64>,
 }
 
-/// Bytes of the file that something refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Claim {
     pub start: u64,
     pub end: u64,
-    /// Whether it can stand elsewhere: all that refer to it are headers.
+    /// Whether only headers refer to the bytes, so that they can be moved.
     pub movable: bool,
 }
 
-/// Tables whose sizes stand in entries of their own.
 const SIZED: [(DynamicTag, DynamicTag, &str); 8] = [
     (elf::DT_STRTAB, elf::DT_STRSZ, "DT_STRTAB"),
     (elf::DT_RELA, elf::DT_RELASZ, "DT_RELA"),
@@ -40,7 +37,6 @@ const SIZED: [(DynamicTag, DynamicTag, &str); 8] = [
 ];
 
 impl ElfInfo {
-    /// Every table that the dynamic section points to.
     pub(super) fn ranges(&self, file: &(impl ReadAt + ?Sized)) -> Vec<Range> {
         let symbols = self.symbol_count(file);
         let mut all: Vec<Range> = SIZED
@@ -76,14 +72,13 @@ impl ElfInfo {
         Some(Range { tag, name, address, size })
     }
 
-    /// The allocated section that starts at `address`.
     fn section_at(&self, address: u64) -> Option<&Section> {
         self.sections.iter().find(|section| {
             section.is_allocated() && section.has_bytes() && section.address == address
         })
     }
 
-    /// How many dynamic symbols there are. No entry says it: a hash table or a section does.
+    /// Derives the number from hash tables and sections: no dynamic entry contains it.
     pub(super) fn symbol_count(&self, file: &(impl ReadAt + ?Sized)) -> Option<u64> {
         let section = self
             .section_at(self.tag(elf::DT_SYMTAB)?)
@@ -105,7 +100,6 @@ impl ElfInfo {
         Some(4 * (2 + buckets + chains))
     }
 
-    /// The size of the GNU hash table, and the count of symbols when it has any.
     pub(super) fn gnu_hash(&self, file: &(impl ReadAt + ?Sized)) -> Option<(u64, Option<u64>)> {
         let address = self.tag(elf::DT_GNU_HASH)?;
         let bytes = self.read_at(file, address, size_of::<GnuHashHeader<LE>>() as u64)?;
@@ -125,7 +119,7 @@ impl ElfInfo {
         let Some(mut symbol) = last.filter(|&symbol| symbol >= base && symbol != 0) else {
             return Some((chains_at, None));
         };
-        // The chain of the last bucket ends with the table; its last link is odd.
+        // The chain of the last bucket ends the table; its last link is odd.
         loop {
             let at = address.checked_add(chains_at)?.checked_add(4 * (symbol - base))?;
             let links = self.links(file, at)?;
@@ -137,14 +131,12 @@ impl ElfInfo {
         }
     }
 
-    /// The next links of a hash chain: a page of them, or what the LOAD has; `None` when it has none.
     fn links(&self, file: &(impl ReadAt + ?Sized), address: u64) -> Option<Vec<u8>> {
         let load = self.loads().find(|load| load.offset_of(address, 4).is_some())?;
         let left = load.address + load.file_size - address;
         self.read_at(file, address, left.min(4096) / 4 * 4)
     }
 
-    /// `len` bytes of memory at `address`, as the file has them.
     pub(super) fn read_at(
         &self,
         file: &(impl ReadAt + ?Sized),
@@ -154,7 +146,6 @@ impl ElfInfo {
         read_bytes(file, self.file_len, self.offset_of(address, len)?, len, "a dynamic table").ok()
     }
 
-    /// Everything that is known to be used, by place in the file.
     pub(super) fn claims(&self, file: &(impl ReadAt + ?Sized)) -> Vec<Claim> {
         let mut all = vec![Claim { start: 0, end: 64, movable: false }];
         if let Some(header) = &self.header {
@@ -202,7 +193,7 @@ impl ElfInfo {
         }
     }
 
-    /// `PT_PHDR` is the table itself, and `PT_GNU_RELRO` is about pages, not about bytes.
+    /// Skips `PT_PHDR`, which is the table itself, and `PT_GNU_RELRO`, which protects pages.
     fn claims_of_segments(&self) -> impl Iterator<Item = Claim> {
         let names_no_bytes = [elf::PT_LOAD, elf::PT_PHDR, elf::PT_GNU_RELRO, elf::PT_NULL];
         let others =

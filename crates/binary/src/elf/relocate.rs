@@ -1,4 +1,4 @@
-//! Makes room after the program header table by moving the small tables that follow it.
+//! Making room by moving small tables after the program header table.
 
 use object::elf;
 
@@ -8,19 +8,18 @@ use super::header::SEGMENT_SIZE;
 use super::ranges::Claim;
 use crate::ReadAt;
 
-/// Bytes that belong together: what several headers show of them overlaps.
+/// Claims that overlap, moved together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block {
     pub start: u64,
     pub end: u64,
     pub movable: bool,
-    /// It is the dynamic string table, which moves anyway.
+    /// Whether this is the dynamic string table, which is moved separately.
     pub is_strings: bool,
-    /// Where in the same segment it goes, rather than to the new one.
+    /// New offset in the same segment, instead of the new segment.
     pub nearby: Option<u64>,
 }
 
-/// Joins claims that overlap.
 fn blocks(claims: &[Claim]) -> Vec<Block> {
     let mut all: Vec<Block> = Vec::new();
     for claim in claims {
@@ -42,7 +41,7 @@ fn blocks(claims: &[Claim]) -> Vec<Block> {
 }
 
 impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
-    /// The blocks that have to move so that one more entry fits at `from`; `None` when one can't.
+    /// Returns the blocks to move, or `None` if one is not movable.
     pub(super) fn clear(
         &mut self,
         from: u64,
@@ -90,7 +89,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         block
     }
 
-    /// Padding is zeros; anything else may be something that no header shows.
+    /// Rejects other bytes than zeros: they may be in use without a header.
     fn are_gaps_zero(&self, from: u64, to: u64, blocks: &[Block]) -> Result<bool, ElfError> {
         let starts = blocks.iter().map(|block| block.start).chain([to]);
         let ends = [from].into_iter().chain(blocks.iter().map(|block| block.end));
@@ -110,8 +109,8 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
             .any(|load| load.is_load() && load.offset <= from && to <= load.file_end())
     }
 
-    /// Which block has the build-id. Core dumps keep a mapped file's first page only, and
-    /// tools find a file's debug information by the build-id in it.
+    /// Returns the block to keep nearby: core dumps contain only the first page of a mapped file,
+    /// and tools find debug information by its build ID.
     fn build_id(&self, blocks: &[Block]) -> Result<Option<usize>, ElfError> {
         for (index, block) in blocks.iter().enumerate() {
             let bytes = self.old(block.start, block.end - block.start)?;
@@ -128,7 +127,6 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         Ok(None)
     }
 
-    /// Moves a block, with all headers and entries that show it.
     pub(super) fn relocate(
         &mut self,
         block: &Block,
@@ -166,7 +164,6 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         Ok(())
     }
 
-    /// Makes headers and entries follow a block from `address` to `place`.
     fn follow(&mut self, block: &Block, address: u64, place: TablePlace) {
         let moved = |offset: u64| block.start <= offset && offset < block.end;
         let kinds = [elf::PT_INTERP, elf::PT_NOTE, elf::PT_GNU_PROPERTY];

@@ -1,54 +1,53 @@
-//! The directories of `DT_RPATH` and `DT_RUNPATH` (gABI, "Shared Object Dependencies"; ld.so(8)).
+//! Directories in `DT_RPATH` and `DT_RUNPATH` (gABI, "Shared Object Dependencies"; ld.so(8)).
 
 use std::fmt;
 
-/// The value of one of the two tags: directories with `:` between, in the order in which they are searched.
+/// Value of either tag: directories in search order, separated by `:`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Rpath<'t>(&'t str);
 
-/// One directory of an rpath, as it is written.
+/// Directory of an rpath, as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RpathEntry<'t>(&'t str);
 
-/// Where an entry leads from the file that has it.
+/// Target of an entry, relative to the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Leads {
-    /// To this directory below the top that the file's directory is below.
+    /// Directory below the root of the installation.
     Inside(String),
-    /// Above that top.
+    /// Directory above that root.
     Above,
-    /// To a directory of the machine.
+    /// Absolute path.
     Absolute,
-    /// To a directory below the one that a program is started in; an empty entry is that one itself.
+    /// Relative path; an empty entry is the working directory.
     WorkingDirectory,
-    /// Only the loader knows (`$LIB`, `$PLATFORM`).
+    /// Known only to the loader (`$LIB`, `$PLATFORM`).
     Token,
 }
 
 impl<'t> Rpath<'t> {
-    /// The rpath with this text. Without text it has no entry: so glibc's loader takes it.
+    /// Wraps the text. Empty text has no entries, as in glibc's loader.
     pub fn new(text: &'t str) -> Self {
         Self(text)
     }
 
-    /// Every entry, empty ones too.
+    /// Returns all entries, including empty ones.
     pub fn entries(self) -> impl Iterator<Item = RpathEntry<'t>> {
         self.0.split(':').filter(move |_| !self.0.is_empty()).map(RpathEntry)
     }
 
-    /// The entries that are not empty. An empty one stands for the working directory, which no
-    /// package can mean.
+    /// Returns the non-empty entries; an empty one is the working directory.
     pub fn directories(self) -> impl Iterator<Item = RpathEntry<'t>> {
         self.entries().filter(|entry| !entry.0.is_empty())
     }
 
-    /// The entries as an editor takes them.
+    /// Returns the entries as strings for [`RpathEdit`](super::RpathEdit).
     pub fn to_strings(self) -> Vec<String> {
         self.entries().map(|entry| entry.0.to_owned()).collect()
     }
 }
 
-/// The text of an rpath with these entries.
+/// Joins entries to the text of an rpath.
 pub fn rpath_text<E: AsRef<str>>(entries: impl IntoIterator<Item = E>) -> String {
     let mut text = String::new();
     for entry in entries {
@@ -61,19 +60,19 @@ pub fn rpath_text<E: AsRef<str>>(entries: impl IntoIterator<Item = E>) -> String
 }
 
 impl<'t> RpathEntry<'t> {
-    /// Its text.
+    /// Returns the text of the entry.
     pub fn as_str(self) -> &'t str {
         self.0
     }
 
-    /// The way from the file's own directory (empty, or from a `/` on), if the entry begins there.
+    /// Returns the path after `$ORIGIN`, if the entry begins with it.
     pub fn below_origin(self) -> Option<&'t str> {
         let rest = self.0.strip_prefix("$ORIGIN").or_else(|| self.0.strip_prefix("${ORIGIN}"))?;
         (rest.is_empty() || rest.starts_with('/')).then_some(rest)
     }
 
-    /// Where it leads from a file in `directory`, which is empty or `/`-relative to some top. No link
-    /// is followed.
+    /// Resolves the entry for a file in `directory` (relative to the root), without following
+    /// links.
     pub fn leads_from(self, directory: &str) -> Leads {
         let Some(rest) = self.below_origin() else {
             return match self.0.chars().next() {
@@ -88,7 +87,7 @@ impl<'t> RpathEntry<'t> {
         walked(directory, rest).map_or(Leads::Above, Leads::Inside)
     }
 
-    /// The directory below the top, if it leads to one: [`RpathEntry::leads_from`].
+    /// Returns the target if it is below the root; see [`RpathEntry::leads_from`].
     pub fn inside(self, directory: &str) -> Option<String> {
         match self.leads_from(directory) {
             Leads::Inside(inside) => Some(inside),
@@ -97,7 +96,7 @@ impl<'t> RpathEntry<'t> {
     }
 }
 
-/// The directory that `way` leads to from `directory`; `None` when it leads above the top. No link is followed.
+/// Resolves `way` from `directory`, without following links; `None` above the root.
 pub fn walked(directory: &str, way: &str) -> Option<String> {
     let mut at: Vec<&str> = directory.split('/').filter(|segment| !segment.is_empty()).collect();
     for segment in way.split('/') {

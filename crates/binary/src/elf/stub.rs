@@ -1,65 +1,60 @@
-//! Exec stubs: programs of a few KB that start another one relative to their own place.
+//! Exec stubs: programs of a few KB that start another program at a relative path.
 //!
-//! A wheel can't hold symlinks. Where an installation has `bin/clang → ../lib/llvm/bin/clang`,
-//! the wheel gets a stub as `bin/clang`. It finds itself through `/proc/self/exe`, so it works
-//! through `PATH`, a symlink or a relative call from anywhere, and replaces itself by the
-//! target with `execve`: process id, `argv` with `argv[0]`, environment, working directory and
-//! open descriptors stay what they are, and a target may be a stub again or a `#!` script.
+//! Wheels cannot contain symlinks, so `bin/clang → ../lib/llvm/bin/clang` becomes a stub. It finds
+//! itself through `/proc/self/exe`, so it works through `PATH`, symlinks and relative calls, and
+//! calls `execve`: process ID, `argv`, environment, working directory and open descriptors are
+//! kept, and the target may be another stub or a `#!` script.
 //!
-//! It needs no libc and no dynamic loader: a static executable with a fixed address, of raw
-//! system calls. A hard link to it counts as a place of its own: the target is looked for
-//! relative to the name that was executed.
+//! Stubs need neither libc nor loader: they are static executables at a fixed address with raw
+//! system calls. A hard link resolves the target relative to the executed name.
 //!
-//! When it can't start the target it says so on standard error, naming `argv[0]`, the target's
-//! absolute path and the reason, and exits as `env` does: 127 when there is no such program,
-//! 126 when there is one that can't be started. `/proc` has to be mounted: `AT_EXECFN`, the
-//! other way to learn the path, may be relative or name a symlink elsewhere, and then the
-//! wrong program would be started.
+//! On failure, the stub prints `argv[0]`, the absolute path and the reason to standard error, and
+//! exits like `env`: 127 if the target does not exist, 126 if it cannot be started. `/proc` must be
+//! mounted: `AT_EXECFN` may be relative or a symlink in another directory, which would start the
+//! wrong program.
 //!
-//! Unlike `execvp`, it doesn't give a script without `#!` to a shell.
+//! Unlike `execvp`, it does not run scripts without `#!` in a shell.
 
 use object::elf;
 
 pub use super::write::StubMachine;
 use super::write::{BUILD_ID, Image, READ_EXECUTE, Section, Segment};
 
-/// Why there can be no stub for a target.
+/// Reasons against building a stub.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StubError {
-    /// No target.
+    /// Empty target.
     #[error("cannot write an exec stub: its target is empty")]
     Empty,
-    /// A path that doesn't depend on the stub's place.
+    /// Path independent of the stub's directory.
     #[error("cannot write an exec stub for `{0}`: the target has to be relative to the stub")]
     Absolute(String),
-    /// The kernel ends paths at a NUL.
+    /// Path with a NUL, which would end it in the kernel.
     #[error("cannot write an exec stub for {0:?}: the target holds a NUL")]
     Nul(String),
-    /// The path ends in `/`, `.` or `..`.
+    /// Path that ends in `/`, `.` or `..`.
     #[error("cannot write an exec stub for `{0}`: the target names a directory")]
     Directory(String),
-    /// Longer than the kernel takes.
+    /// Path longer than the kernel accepts.
     #[error("cannot write an exec stub: its target is {len} bytes long, more than {MAX_TARGET}")]
     TooLong {
-        /// The target's length, in bytes.
+        /// Length of the target in bytes.
         len: usize,
     },
 }
 
-/// The longest target, in bytes: `PATH_MAX` without the NUL. (The kernel's limit holds for the
-/// whole path, so a target near it can't be started, and the stub then says so.)
+/// Maximum in bytes: `PATH_MAX` without the NUL. The kernel's limit applies to the whole path, so
+/// longer paths fail at run time.
 pub const MAX_TARGET: usize = 4095;
 
-/// The program that starts `target`, which is relative to the directory of the program itself
-/// and `/`-separated (`../lib/llvm/bin/clang-22`).
-///
-/// The bytes are an executable for Linux and depend on nothing but the arguments.
+/// Builds a Linux program that starts `target`, relative to its own directory and separated by `/`
+/// (`../lib/llvm/bin/clang-22`). The bytes depend only on the arguments.
 ///
 /// # Errors
-/// When `target` is empty, absolute, too long, holds a NUL or names a directory.
+/// See [`StubError`].
 pub fn exec_stub(machine: StubMachine, target: &str) -> Result<Vec<u8>, StubError> {
     check(target)?;
-    // The code ends where the target begins, so these two sections have to touch.
+    // The code expects the target directly after its end, so these sections must be adjacent.
     let text = Section::new(".text", elf::SHT_PROGBITS, 16, code(machine).to_vec())
         .flag(elf::SHF_EXECINSTR);
     let target = Section::new(".rodata", elf::SHT_PROGBITS, 1, [target.as_bytes(), b"\0"].concat());
@@ -79,7 +74,7 @@ pub fn exec_stub(machine: StubMachine, target: &str) -> Result<Vec<u8>, StubErro
     Ok(image.finish(entry))
 }
 
-/// The machine and target of a stub; `None` for any other bytes, those of another stub's code included.
+/// Returns machine and target of a stub; `None` for other bytes.
 pub fn stub_target(bytes: &[u8]) -> Option<(StubMachine, String)> {
     StubMachine::ALL.into_iter().find_map(|machine| {
         let code = code(machine);
@@ -92,11 +87,10 @@ pub fn stub_target(bytes: &[u8]) -> Option<(StubMachine, String)> {
     })
 }
 
-/// Where linkers put executables on both machines: a multiple of every page size, and far
-/// above what `vm.mmap_min_addr` keeps free.
+/// Address used by linkers: a multiple of all page sizes, and above `vm.mmap_min_addr`.
 const BASE: u64 = 0x40_0000;
 
-/// The assembled sources of `stub/*.s`: position-independent, the entry at offset 0.
+/// Returns the assembled `stub/*.s`: position-independent, entry at offset 0.
 fn code(machine: StubMachine) -> &'static [u8] {
     match machine {
         StubMachine::X86_64 => include_bytes!("stub/x86_64.bin"),

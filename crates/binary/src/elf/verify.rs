@@ -1,4 +1,4 @@
-//! Checks an edited file against the old one: from a fresh reading of both, by what loaders read.
+//! Verification of edits: both files are read again and compared.
 
 use std::collections::HashSet;
 
@@ -16,25 +16,23 @@ mod names;
 mod segments;
 mod tables;
 
-/// How much an edit may add besides strings and what had to move, in bytes: padding to the largest
-/// pages on both sides of it.
+/// Bytes of padding to the largest pages on both sides.
 const PADDING: u64 = 3 * 0x1_0000;
 
-/// Checks that `new`, which `plan` makes of `old`, has every edit and keeps every invariant
-/// that `old` keeps. Bytes that `plan` leaves alone are taken to be those of `old`.
+/// Verifies that `new`, by `plan` from `old`, has every edit and satisfies the invariants that
+/// `old` satisfies. Bytes outside the plan are assumed unchanged.
 ///
 /// # Errors
-/// All that is broken.
+/// All violations.
 pub fn verify(old: &impl ReadAt, new: &impl ReadAt, plan: &EditPlan) -> Result<(), Vec<Violation>> {
     prove(old, new, Some(plan))
 }
 
-/// Checks that `new` is `old` with another rpath, SONAME or NEEDED and nothing else, whatever made
-/// it: every byte is compared that loaders, symbols and relocations refer to. What [`verify`]
-/// finds right is right here too.
+/// Verifies that `new` is `old` except for rpath, SONAME and NEEDED, by any tool: compares every
+/// byte that loaders, symbols or relocations refer to. Accepts every file that [`verify`] accepts.
 ///
 /// # Errors
-/// All that is broken.
+/// All violations.
 pub fn compare(old: &impl ReadAt, new: &impl ReadAt) -> Result<(), Vec<Violation>> {
     prove(old, new, None)
 }
@@ -67,10 +65,10 @@ fn prove(
     if found.is_empty() { Ok(()) } else { Err(found) }
 }
 
-/// What `file` breaks of the invariants by itself: an edit keeps it, and it is worth a warning.
+/// Returns the invariants that `file` itself violates, which edits keep.
 ///
 /// # Errors
-/// As [`inspect`].
+/// See [`inspect`].
 pub fn inherited(file: &(impl ReadAt + ?Sized)) -> Result<Vec<Violation>, ElfError> {
     Ok(violations(&inspect(file)?, file))
 }
@@ -79,8 +77,7 @@ fn unreadable(error: &ElfError) -> Violation {
     Violation { invariant: "I8", detail: error.to_string() }
 }
 
-/// Fields of the file header that say nothing about where its tables are and how long (gABI,
-/// "ELF Header"): their names, places and sizes.
+/// Name, offset and size of fields unrelated to tables (gABI, "ELF Header").
 const KEPT_FIELDS: [(&str, usize, usize); 8] = [
     ("e_ident", 0, 16),
     ("e_type", 16, 2),
@@ -92,18 +89,16 @@ const KEPT_FIELDS: [(&str, usize, usize); 8] = [
     ("e_shentsize", 58, 2),
 ];
 
-/// The old file and the new one.
 struct Both<'a> {
     old: &'a ElfInfo,
     new: &'a ElfInfo,
     before: &'a dyn ReadAt,
     after: &'a dyn ReadAt,
-    /// What makes the new file of the old one, where that is known.
     plan: Option<&'a EditPlan>,
 }
 
 impl Both<'_> {
-    /// I17: the file header says what it said, but where its tables are and how long.
+    /// Checks I17: the file header changes only in position and size of tables.
     fn check_header(&self, found: &mut Vec<Violation>) {
         let header = |info: &ElfInfo, file: &dyn ReadAt| {
             read_bytes(file, info.file_len, 0, 64, "the ELF header").unwrap_or_default()
@@ -115,7 +110,7 @@ impl Both<'_> {
         }
     }
 
-    /// I12: what an edit adds is new strings, a copy of the old ones and of what had to move.
+    /// Checks I12: the file grows only by new strings and by copies of moved tables.
     fn check_growth(&self, found: &mut Vec<Violation>) {
         let strings = self.new.strings.as_ref().map_or(0, |strings| strings.bytes.len() as u64);
         let table_at = |info: &ElfInfo| info.header.as_ref().map(|header| header.segments_at);
@@ -128,7 +123,7 @@ impl Both<'_> {
         });
     }
 
-    /// I17: the files are as long as planned.
+    /// Checks I17: the lengths are as planned.
     fn check_lengths(&self, plan: &EditPlan, found: &mut Vec<Violation>) {
         let right = self.new.file_len == plan.new_len() && self.old.file_len == plan.old_len();
         check(found, "I17", right, || "the files are not as long as planned".to_owned());

@@ -1,4 +1,4 @@
-//! Symbol versions: those a file needs of others and those it defines.
+//! Needed and defined symbol versions.
 
 use object::elf::{Verdaux, Verdef, Vernaux, Verneed};
 use object::endian::LittleEndian as LE;
@@ -8,24 +8,21 @@ use super::error::ElfError;
 use super::header::{Segment, read_bytes};
 use crate::ReadAt;
 
-/// How much of a table is read at first; tables of real libraries are smaller.
+/// Tables of real libraries are smaller.
 const WINDOW: u64 = 4096;
 
-/// An entry of a version table, with the string offsets it holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Versions {
-    /// Where the entry stands in its table, in bytes.
+    /// Offset of the entry in its table.
     pub at: u64,
     /// `vn_file` of a need; 0 for a definition.
     pub file: u64,
-    /// The names: the versions needed, or the version defined and its parents.
+    /// Names of the needed versions, or of the defined version and its parents.
     pub names: Vec<u64>,
-    /// The number that symbols of the version bear: `vna_other` of each name of a need, `vd_ndx` of a
-    /// definition.
+    /// `vna_other` of each name of a need, `vd_ndx` of a definition.
     pub numbers: Vec<u16>,
 }
 
-/// Which of the two tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Table {
     Need,
@@ -41,29 +38,24 @@ impl Table {
     }
 }
 
-/// A table as it was read: its entries and its extent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct VersionTable {
     pub entries: Vec<Versions>,
-    /// How many bytes belong to it.
+    /// Size of the table in bytes.
     pub size: u64,
 }
 
-/// Where an entry's parts are, whichever table it is of.
 struct Parts {
     file: u64,
     count: u16,
     names: u64,
     next: u64,
     size: u64,
-    /// Of a definition.
     number: Option<u16>,
 }
 
 impl VersionTable {
-    /// Reads the table of `count` entries at `address`.
-    ///
-    /// Nothing says how long a table is, so more is read until the last entry is inside.
+    /// Reads a larger window until the last entry is inside: the size is not recorded.
     pub(super) fn read(
         file: &(impl ReadAt + ?Sized),
         have: u64,
@@ -91,11 +83,10 @@ impl VersionTable {
     }
 }
 
-/// Goes through the table; gives where it is broken, or leaves `bytes`.
 fn walk(table: Table, bytes: &[u8], count: u64) -> Result<VersionTable, u64> {
     let mut found = VersionTable::default();
     let mut at = 0;
-    // Entries that overlap could be made to cost the square of the table's length.
+    // Limit of names: overlapping entries could otherwise take quadratic time.
     let mut budget = bytes.len() / size_of::<Verdaux<LE>>();
     let mut places = Vec::new();
     for _ in 0..count {
@@ -123,8 +114,8 @@ fn walk(table: Table, bytes: &[u8], count: u64) -> Result<VersionTable, u64> {
         }
         at += parts.next;
     }
-    // Another name for a library would change what lies over a need. Definitions keep their bytes,
-    // and some linkers let them share parts.
+    // Renaming a library would change overlapping parts. Definitions never change, and some linkers
+    // let them share parts.
     places.sort_unstable();
     match places.windows(2).find(|pair| table == Table::Need && pair[1].0 < pair[0].1) {
         Some(pair) => Err(pair[1].0),
@@ -161,12 +152,11 @@ fn entry(table: Table, bytes: &[u8], at: u64) -> Option<Parts> {
     })
 }
 
-/// One name of an entry.
 struct Name {
     offset: u64,
-    /// What symbols bear; a definition says it itself.
+    /// Version number used by symbols; definitions have it in the entry.
     number: Option<u16>,
-    /// How far the next one is; 0 for the last.
+    /// Distance to the next name; 0 for the last.
     next: u64,
     size: u64,
 }

@@ -1,13 +1,11 @@
-//! An invariant that does not hold.
-
 use std::fmt;
 
-/// An invariant that a file breaks, or that an edit broke.
+/// Invariant that a file or an edit violates.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Violation {
-    /// Its number in the list of invariants (`I4`).
+    /// Number of the invariant (`I4`).
     pub invariant: &'static str,
-    /// What breaks it.
+    /// Description of the violation.
     pub detail: String,
 }
 
@@ -17,7 +15,6 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Records `detail` when `holds` is false.
 pub(super) fn check(
     found: &mut Vec<Violation>,
     invariant: &'static str,

@@ -1,4 +1,4 @@
-//! Writes small 64-bit little-endian ELF files whole: headers, sections, a build-id.
+//! Writer of small 64-bit little-endian ELF files: headers, sections, a build ID.
 
 use object::elf::{
     self, FileHeader64, FileType, Machine, ProgramFlags, ProgramHeader64, ProgramType,
@@ -9,7 +9,7 @@ use object::{LittleEndian as LE, U16, U32, U64};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// A machine that rockpack can write programs and libraries for.
+/// Machine for which programs and libraries can be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub enum StubMachine {
@@ -22,10 +22,10 @@ pub enum StubMachine {
 }
 
 impl StubMachine {
-    /// Both machines.
+    /// All supported machines.
     pub const ALL: [Self; 2] = [Self::X86_64, Self::Aarch64];
 
-    /// The machine that files for `machine` can be written for, if it is one of both.
+    /// Converts from [`Machine`](super::Machine); `None` for unsupported machines.
     pub fn of(machine: super::Machine) -> Option<Self> {
         match machine {
             super::Machine::X86_64 => Some(Self::X86_64),
@@ -41,7 +41,6 @@ impl StubMachine {
         }
     }
 
-    /// The largest page that kernels for this machine use, in bytes.
     fn page_size(self) -> u64 {
         match self {
             Self::X86_64 => 0x1000,
@@ -50,7 +49,6 @@ impl StubMachine {
     }
 }
 
-/// A section's bytes, and what its header says of them.
 pub(super) struct Section {
     name: &'static str,
     kind: SectionType,
@@ -63,25 +61,22 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// A read-only section that is loaded at a multiple of `align`.
     pub(super) fn new(name: &'static str, kind: SectionType, align: u64, bytes: Vec<u8>) -> Self {
         Self { name, kind, flags: elf::SHF_ALLOC, align, entry_size: 0, link: "", info: 0, bytes }
     }
 
-    /// The same, also executable (`SHF_EXECINSTR`) or writable (`SHF_WRITE`).
     pub(super) fn flag(mut self, flag: SectionFlags) -> Self {
         self.flags = SectionFlags(self.flags.0 | flag.0);
         self
     }
 
-    /// The same, as a table of entries of this size that refers to the section `link`; `info`
-    /// depends on its type (gABI, "Sections").
+    /// Sets table fields; `info` depends on the type of the section (gABI, "Sections").
     pub(super) fn table(mut self, entry_size: usize, link: &'static str, info: u32) -> Self {
         (self.entry_size, self.link, self.info) = (entry_size as u64, link, info);
         self
     }
 
-    /// Room for the file's build-id: [`Image::finish`] fills it in.
+    /// Creates a note that [`Image::finish`] fills in.
     pub(super) fn build_id() -> Self {
         let mut bytes = [4u32, BUILD_ID_LEN, elf::NT_GNU_BUILD_ID.0].map(u32::to_le_bytes).concat();
         bytes.extend(b"GNU\0");
@@ -94,13 +89,11 @@ impl Section {
     }
 }
 
-/// The name of the section that [`Section::build_id`] makes.
 pub(super) const BUILD_ID: &str = ".note.gnu.build-id";
-/// In bytes: that of a SHA-1, which linkers put there and debuggers make file names of.
+/// Length of a SHA-1, as in linkers' build IDs and debuggers' file names.
 const BUILD_ID_LEN: u32 = 20;
 const SECTION_NAMES: &str = ".shstrtab";
 
-/// What a program header covers.
 pub(super) struct Segment {
     kind: ProgramType,
     flags: ProgramFlags,
@@ -108,35 +101,31 @@ pub(super) struct Segment {
 }
 
 enum Span {
-    /// From the beginning of the file to the end of a section.
+    /// From the start of the file to the end of this section.
     HeadersTo(&'static str),
     Section(&'static str),
     Nothing,
 }
 
 impl Segment {
-    /// `PT_LOAD` of the headers and all sections up to and including `last`.
+    /// Covers the headers and all sections up to `last`.
     pub(super) fn load_to(last: &'static str, flags: ProgramFlags) -> Self {
         Self { kind: elf::PT_LOAD, flags, span: Span::HeadersTo(last) }
     }
 
-    /// A segment of one section.
     pub(super) fn of(kind: ProgramType, section: &'static str, flags: ProgramFlags) -> Self {
         Self { kind, flags, span: Span::Section(section) }
     }
 
-    /// `PT_GNU_STACK`: the stack isn't executable.
+    /// Forbids an executable stack.
     pub(super) fn stack() -> Self {
         Self { kind: elf::PT_GNU_STACK, flags: READ_WRITE, span: Span::Nothing }
     }
 }
 
-/// Readable and writable.
 pub(super) const READ_WRITE: ProgramFlags = ProgramFlags(elf::PF_R.0 | elf::PF_W.0);
-/// Readable and executable.
 pub(super) const READ_EXECUTE: ProgramFlags = ProgramFlags(elf::PF_R.0 | elf::PF_X.0);
 
-/// Where a section lies in the file and in memory.
 #[derive(Clone, Copy, Default)]
 struct Range {
     offset: u64,
@@ -144,10 +133,8 @@ struct Range {
     size: u64,
 }
 
-/// A file whose sections have their places: one after the other, behind the headers.
-///
-/// In memory, writable sections lie one page further than in the file, so that their segment
-/// and the one before share a page of the file but none in memory.
+/// Writable sections are one page higher in memory than in the file: their segment shares a page of
+/// the file with the previous one, but no page in memory.
 pub(super) struct Image {
     machine: StubMachine,
     kind: FileType,
@@ -158,8 +145,7 @@ pub(super) struct Image {
 }
 
 impl Image {
-    /// Gives `sections` their places, in their order, in a file that is loaded at the address
-    /// `base`. The table of section names is added.
+    /// Adds the table of section names.
     pub(super) fn place(
         machine: StubMachine,
         kind: FileType,
@@ -181,19 +167,17 @@ impl Image {
         Self { machine, kind, base, segments, sections, ranges }
     }
 
-    /// The address in memory of a section.
     pub(super) fn address(&self, name: &str) -> u64 {
         self.range(name).address
     }
 
-    /// Replaces the bytes of a section by as many others.
     pub(super) fn fill(&mut self, name: &str, bytes: Vec<u8>) {
         let index = self.index(name);
         assert_eq!(self.sections[index].bytes.len(), bytes.len(), "{name} has its place already");
         self.sections[index].bytes = bytes;
     }
 
-    /// The file. A program starts at the address `entry`; for a library it is 0.
+    /// Encodes the file. `entry` is the start address of a program, 0 for a library.
     pub(super) fn finish(self, entry: u64) -> Vec<u8> {
         let mut out = bytes_of(&self.file_header(entry)).to_vec();
         for segment in &self.segments {
@@ -212,7 +196,7 @@ impl Image {
         out
     }
 
-    /// Fills the build-id in: the beginning of the SHA-256 of the file in which it is zero.
+    /// Fills in the start of the SHA-256 of the file with a zero build ID.
     fn sign(&self, out: &mut [u8]) {
         let note = self.range(BUILD_ID);
         let end: usize = narrow(note.offset + note.size);
@@ -230,7 +214,6 @@ impl Image {
         self.ranges[self.index(name)]
     }
 
-    /// Where the section headers begin.
     fn section_headers(&self) -> u64 {
         let names = self.range(SECTION_NAMES);
         (names.offset + names.size).next_multiple_of(8)
@@ -264,7 +247,7 @@ impl Image {
     }
 
     fn section_header(&self, section: &Section, range: Range) -> SectionHeader64<LE> {
-        // Header 0 is the null section's.
+        // Header 0 is the null section.
         let link = if section.link.is_empty() { 0 } else { self.index(section.link) + 1 };
         let names = &self.sections[self.index(SECTION_NAMES)].bytes;
         SectionHeader64 {
@@ -310,7 +293,6 @@ impl Image {
     }
 }
 
-/// The section that holds the names of `sections` and its own, each ended by a NUL.
 fn section_names(sections: &[Section]) -> Section {
     let names = sections.iter().map(|section| section.name).chain([SECTION_NAMES]);
     let bytes = names.fold(vec![0], |bytes, name| [&bytes, name.as_bytes(), &[0]].concat());
@@ -319,14 +301,13 @@ fn section_names(sections: &[Section]) -> Section {
     table
 }
 
-/// Where `name` begins in a string table that has it as a whole string.
 fn name_offset(table: &[u8], name: &str) -> usize {
     let wanted = [b"\0", name.as_bytes(), b"\0"].concat();
     let found = table.windows(wanted.len()).position(|window| window == wanted);
     found.map_or(0, |before| before + 1)
 }
 
-/// A number in a narrower type. What is written here is a few KB long, so it always fits.
+/// Converts a value that fits, because files written here have a few KB.
 fn narrow<T>(value: impl TryInto<T, Error: std::fmt::Debug>) -> T {
     value.try_into().expect("sizes and counts in a file of a few KB")
 }

@@ -1,64 +1,62 @@
-//! Why a PE file could not be read.
-
 use std::io;
 
-/// Something is wrong with a PE file; `offset` is the place in the file, in bytes from its start.
+/// Fault of a PE file. Each `offset` is in bytes from the start of the file.
 #[derive(Debug, thiserror::Error)]
 pub enum PeError {
-    /// The system could not read it.
+    /// The system could not read the file.
     #[error("cannot read {what}")]
     Read {
-        /// What was read.
+        /// Part of the file.
         what: &'static str,
-        /// What the system says.
+        /// Error of the system.
         source: io::Error,
     },
     /// The file ends too early.
     #[error("the file has {have} bytes, and {what} at {offset:#x} ends at {}", .offset.saturating_add(*.len))]
     Truncated {
-        /// What is cut off.
+        /// Truncated part.
         what: &'static str,
-        /// Where it begins.
+        /// Offset of the part.
         offset: u64,
-        /// How many bytes it has.
+        /// Size of the part in bytes.
         len: u64,
-        /// How many bytes the file has.
+        /// Size of the file in bytes.
         have: u64,
     },
     /// A field has a value that the format does not allow.
     #[error("{field} at {offset:#x} is {value:#x}")]
     Field {
-        /// The field's name in the format's description.
+        /// Name of the field in the specification.
         field: &'static str,
-        /// Where it is.
+        /// Offset of the field.
         offset: u64,
-        /// Its value.
+        /// Value of the field.
         value: u64,
     },
-    /// An address leads to no bytes of the file.
+    /// An address is outside the bytes of the file.
     #[error("{field} at {offset:#x} leads to address {address:#x}, which no section has bytes for")]
     Nowhere {
-        /// The field that has the address.
+        /// Field with the address.
         field: &'static str,
-        /// Where it is.
+        /// Offset of the field.
         offset: u64,
-        /// The address, relative to the image's base.
+        /// Address relative to the image base.
         address: u32,
     },
-    /// A table does not end where its section does, or has more entries than any file needs.
+    /// A table exceeds its section or the limit of entries.
     #[error("{what} at {offset:#x} does not end")]
     Endless {
-        /// The table.
+        /// Name of the table.
         what: &'static str,
-        /// Where it begins.
+        /// Offset of the table.
         offset: u64,
     },
-    /// A name is empty, has no end, or is not of printable ASCII.
+    /// A name is empty, unterminated, or not printable ASCII.
     #[error("{field} at {offset:#x} is not a name")]
     Name {
-        /// What the name is of.
+        /// Field that refers to the name.
         field: &'static str,
-        /// Where it is.
+        /// Offset of the name.
         offset: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! What a catalog remembers of a PE file.
+//! Facts of a PE file for the catalog.
 
 use object::endian::LittleEndian as LE;
 use object::pe;
@@ -10,46 +10,46 @@ use super::image::Image;
 use super::version::{PeVersion, version};
 use crate::{Machine, ReadAt};
 
-/// No file imports from more DLLs; the largest of today's need some hundred.
+/// Limit of imports; today's largest files have a few hundred.
 const MOST_IMPORTS: usize = 4096;
 
-/// What a PE file is to a package.
+/// Role of a PE file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PeKind {
-    /// Loaded by others (`IMAGE_FILE_DLL`): DLLs, and extension modules of Python.
+    /// Loaded by other files (`IMAGE_FILE_DLL`): DLLs and Python extension modules.
     Library,
-    /// Started by people, with a console or without.
+    /// Started as a process, with or without a console.
     Program,
-    /// For the system itself: a driver, or what firmware starts.
+    /// Any other subsystem: drivers, EFI programs.
     Native,
 }
 
-/// A file's kind, its name, and what it needs to be loaded.
+/// Kind, name and dependencies of a PE file.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PeFacts {
-    /// What it is.
+    /// Role of the file.
     pub kind: PeKind,
-    /// The processor it is for.
+    /// Processor that the file is built for.
     pub machine: Machine,
-    /// What its export directory calls it.
+    /// Name in the export directory.
     pub name: Option<String>,
-    /// The DLLs that are loaded with it, in order.
+    /// DLLs loaded at start, in order.
     pub imports: Vec<String>,
-    /// The DLLs that are loaded when they are first called.
+    /// DLLs loaded at their first call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delayed: Vec<String>,
-    /// What its resources call its version.
+    /// Version in the resources.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<PeVersion>,
 }
 
-/// The facts of `file`; `None` when it has no signature of a PE file: data, or a program of DOS.
+/// Reads the facts; `None` without a PE signature (data, or a DOS program).
 ///
 /// # Errors
-/// When it says that it is PE, and is cut short or contradicts the format.
+/// If a PE file is truncated or malformed.
 pub fn facts(file: &(impl ReadAt + ?Sized)) -> Result<Option<PeFacts>, PeError> {
     let Some(image) = Image::read(file)? else { return Ok(None) };
     Ok(Some(PeFacts {
@@ -73,7 +73,7 @@ fn kind<R: ?Sized>(image: &Image<'_, R>) -> PeKind {
     }
 }
 
-/// The name in the export directory, whose fourth word it is ("Export Directory Table").
+/// Reads the field Name of the export directory ("Export Directory Table").
 fn own_name<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Option<String>, PeError> {
     let Some((address, from)) = image.directory(pe::IMAGE_DIRECTORY_ENTRY_EXPORT) else {
         return Ok(None);
@@ -95,19 +95,18 @@ fn imports<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Vec<String>, PeEr
 }
 
 fn delayed<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Vec<String>, PeError> {
-    // Without the lowest bit, words are addresses and not relative: so linkers of the last century made them.
+    // Old linkers wrote absolute addresses and left this bit clear.
     let base = image.base.unwrap_or(0);
     let read = |entry: &pe::ImageDelayloadDescriptor| {
         let name = entry.dll_name_rva.get(LE);
         let relative = entry.attributes.get(LE) & pe::IMAGE_DELAYLOAD_RVA_BASED != 0;
-        // An address below the base leads nowhere, and ends no table.
+        // An address below the base is invalid, but is not the end of the table.
         if relative || name == 0 { name } else { name.checked_sub(base).unwrap_or(u32::MAX) }
     };
     table(image, pe::IMAGE_DIRECTORY_ENTRY_DELAY_IMPORT, "the delay-load directory", 4, read)
 }
 
-/// The names that the entries of a table lead to, up to the entry without one. The name's field is
-/// `field` bytes from each entry's start.
+/// Reads up to the first entry without a name, whose address `read` returns from offset `field`.
 fn table<T: Pod, R: ReadAt + ?Sized>(
     image: &Image<'_, R>,
     index: usize,

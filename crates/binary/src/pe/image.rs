@@ -1,4 +1,4 @@
-//! Headers of a PE file, and the way from addresses to bytes.
+//! PE headers, and translation of addresses to file offsets.
 
 use object::endian::{LittleEndian as LE, U32};
 use object::pe::{
@@ -10,50 +10,44 @@ use object::pod::{self, Pod};
 use super::error::PeError;
 use crate::{Machine, ReadAt};
 
-/// The Windows loader takes no more sections ("Section Table").
+/// Limit of the Windows loader ("Section Table").
 const MOST_SECTIONS: u16 = 96;
-/// Longer names of DLLs are no file names.
+/// Windows' limit of a path (`MAX_PATH`).
 const LONGEST_NAME: usize = 260;
 
-/// The headers of a PE file.
 pub(super) struct Image<'r, R: ?Sized> {
     file: &'r R,
     len: u64,
     pub machine: Machine,
     pub flags: FileFlags,
     pub subsystem: Subsystem,
-    /// The address that old tables count from; of 32-bit files alone.
+    /// Base of absolute addresses in old tables; only 32-bit files have it.
     pub base: Option<u32>,
-    /// Bytes at the file's start that are mapped as they are.
+    /// Bytes at the start of the file that are mapped at the image base.
     headers: u32,
-    /// Address and place of each data directory.
+    /// Address of each data directory, with the file offset of that address.
     directories: Vec<(u32, u64)>,
     sections: Vec<Section>,
 }
 
-/// Where a section's bytes are.
 struct Section {
-    /// Its first address.
     address: u32,
-    /// Its first byte in the file.
     offset: u32,
-    /// Bytes that the file has of it and the image too.
+    /// Bytes present in both file and image.
     len: u32,
 }
 
-/// What both kinds of optional header say.
 struct Optional {
     bits: u8,
     base: Option<u32>,
     headers: u32,
     subsystem: Subsystem,
     directories: u32,
-    /// Its size without the directories.
     len: u64,
 }
 
 impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
-    /// Reads the headers of `file`; `None` when it has no signature of a PE file.
+    /// Reads the headers of `file`; `None` without a PE signature.
     pub fn read(file: &'r R) -> Result<Option<Self>, PeError> {
         let len =
             file.len().map_err(|source| PeError::Read { what: "the file's length", source })?;
@@ -83,7 +77,6 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
         Ok(Some(image))
     }
 
-    /// Where the signature is. A program of DOS has none, nor has a text that begins with `MZ`.
     fn signature(&self) -> Result<Option<u64>, PeError> {
         let dos = size_of::<ImageDosHeader>() as u64;
         if self.len < dos {
@@ -127,7 +120,7 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
                 return Err(PeError::Field { field: "Magic", offset: at, value: value.into() });
             }
         };
-        // The number of directories is the last field.
+        // NumberOfRvaAndSizes is the last field of the header.
         let most = u64::from(len).saturating_sub(optional.len) / 8;
         if u64::from(optional.directories) > most || u64::from(len) < optional.len {
             let (field, offset) = ("NumberOfRvaAndSizes", at + optional.len - 4);
@@ -159,7 +152,7 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
                 let (what, offset) = ("a section", place.into());
                 return Err(PeError::Truncated { what, offset, len: raw.into(), have: self.len });
             }
-            // Old linkers leave the size in memory out.
+            // Old linkers write 0 as the size in memory.
             let size = match found.virtual_size.get(LE) {
                 0 => raw,
                 size => size.min(raw),
@@ -174,13 +167,13 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
         Ok(())
     }
 
-    /// The address of a data directory and the place that says so; `None` where there is no such table.
+    /// Returns a directory's address and the file offset of that address.
     pub fn directory(&self, index: usize) -> Option<(u32, u64)> {
         self.directories.get(index).copied().filter(|(address, _)| *address != 0)
     }
 
-    /// The place in the file of an address, and of the end of the bytes around it. `field`, which is
-    /// at `from`, has the address.
+    /// Returns the file offset of an address and of its section's end. `field` and `from` locate
+    /// the address in errors.
     pub fn place(
         &self,
         address: u32,
@@ -199,7 +192,6 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
         Ok((start + u64::from(address - section.address), start + u64::from(section.len)))
     }
 
-    /// A record of the format.
     pub fn record<T: Pod>(&self, offset: u64, what: &'static str) -> Result<T, PeError> {
         let bytes = self.bytes(offset, size_of::<T>(), what)?;
         let read = pod::from_bytes::<T>(&bytes).map(|(record, _)| *record);
@@ -207,7 +199,7 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
         read.map_err(|()| PeError::Truncated { what, offset, len, have })
     }
 
-    /// The name of a file at an address, which `field` at `from` has.
+    /// Reads a file name; `field` and `from` locate the address in errors.
     pub fn name(&self, address: u32, field: &'static str, from: u64) -> Result<String, PeError> {
         let (at, end) = self.place(address, field, from)?;
         let wanted =

@@ -1,9 +1,9 @@
-//! Import libraries: archives by which a linker learns which DLL has a function ("PE Format":
-//! "Archive (Library) File Format" and "Import Library Format").
+//! Import libraries: archives that name the DLLs of functions ("PE Format": "Archive (Library) File
+//! Format" and "Import Library Format").
 //!
-//! There are two forms. In the short one, members are headers with two names. In the long one they
-//! are objects, whose sections a linker puts together to the table of imports; one of them has the
-//! DLL's name: in `.idata$7` as GNU makes it, in `.idata$6` beside the table's entry as Microsoft does.
+//! Members are headers with two names, or in the long form objects, which a linker combines into
+//! the import table. One object has the DLL's name: GNU puts it in `.idata$7`, Microsoft in
+//! `.idata$6` with the table entry.
 
 use std::collections::BTreeSet;
 
@@ -18,38 +18,35 @@ use super::error::PeError;
 use super::image::machine;
 use crate::{Machine, ReadAt};
 
-/// More members than any import library has: one for each function.
+/// Limit of members; a library has about one per function.
 const MOST_MEMBERS: usize = 1 << 20;
-/// Objects of an import library have a few sections of some bytes.
 const LARGEST_OBJECT: u64 = 1 << 16;
 const LONGEST_NAME: usize = 260;
 
-/// The DLLs that an import library leads to.
+/// Content of an import library.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ImportLibrary {
-    /// The processor that it is for.
+    /// Processor that the library is for.
     pub machine: Machine,
-    /// The names of the DLLs, each once.
+    /// Names of the DLLs, without duplicates.
     pub dlls: Vec<String>,
 }
 
-/// What a member of an archive is.
 enum ArchiveMember {
-    /// It names a DLL.
+    /// Member with the name of a DLL.
     Import(Machine, String),
-    /// An object of Windows that does not.
+    /// Any other Windows object.
     Object,
-    /// Nothing of Windows.
+    /// Not a Windows object.
     Other,
 }
 
-/// What the import library `file` leads to; `None` for other files, and for archives of objects alone.
-///
-/// Members are looked at up to the first that is nothing of Windows.
+/// Reads an import library up to the first foreign member; `None` for other files and for archives
+/// without imports.
 ///
 /// # Errors
-/// When it names a DLL, and is cut short or contradicts the format.
+/// If an archive with imports is truncated or malformed.
 pub fn import_library(file: &(impl ReadAt + ?Sized)) -> Result<Option<ImportLibrary>, PeError> {
     let len = file.len().map_err(|source| PeError::Read { what: "the file's length", source })?;
     let archive = Archive { file, len };
@@ -77,7 +74,7 @@ pub fn import_library(file: &(impl ReadAt + ?Sized)) -> Result<Option<ImportLibr
             Ok((ArchiveMember::Object, end)) => at = end.next_multiple_of(2),
             Ok((ArchiveMember::Other, _)) => return Ok(None),
             Err(error @ PeError::Read { .. }) => return Err(error),
-            // An archive of another kind is not an import library, and not ours to judge.
+            // An archive of another kind is not an error.
             Err(_) if of.is_none() => return Ok(None),
             Err(error) => return Err(error),
         }
@@ -91,8 +88,7 @@ struct Archive<'r, R: ?Sized> {
 }
 
 impl<R: ReadAt + ?Sized> Archive<'_, R> {
-    /// Where the content of a member begins and ends, and whether it is the archive's own: tables of
-    /// symbols and names are called `/`, `//` and the like.
+    /// Returns start, end, and whether the member is a symbol or name table (`/`, `//`).
     fn member(&self, at: u64) -> Result<(u64, u64, bool), PeError> {
         let header: archive::Header = self.record(at, "a member's header")?;
         let wrong = |field, value| PeError::Field { field, offset: at, value };
@@ -110,12 +106,11 @@ impl<R: ReadAt + ?Sized> Archive<'_, R> {
                 have: self.len,
             });
         }
-        // `/12` is the place of a long name.
+        // `/12` refers to a long name at offset 12.
         let special = header.name[0] == b'/' && !header.name[1].is_ascii_digit();
         Ok((from, from + size, special))
     }
 
-    /// What the member is whose content begins at `at`.
     fn kind(&self, at: u64, size: u64) -> Result<ArchiveMember, PeError> {
         if size < size_of::<ImageFileHeader>() as u64 {
             return Ok(ArchiveMember::Other);
@@ -124,7 +119,8 @@ impl<R: ReadAt + ?Sized> Archive<'_, R> {
         if short.sig1.get(LE) == pe::IMAGE_FILE_MACHINE_UNKNOWN
             && short.sig2.get(LE) == pe::IMPORT_OBJECT_HDR_SIG2
         {
-            // Objects with more sections than usual start alike, with another version.
+            // Objects with an extended section table begin with the same signature, but another
+            // version.
             return if short.version.get(LE) == 0 {
                 self.short(at, size, &short)
             } else {
@@ -161,7 +157,6 @@ impl<R: ReadAt + ?Sized> Archive<'_, R> {
         Ok(ArchiveMember::Import(machine(number, bits(number)), dll.ok_or_else(wrong)?))
     }
 
-    /// The DLL's name, in the one object that has it.
     fn object(
         &self,
         at: u64,
@@ -187,7 +182,7 @@ impl<R: ReadAt + ?Sized> Archive<'_, R> {
         let table = called(b".idata$2").and_then(|_| called(b".idata$6"));
         let Some(section) = called(b".idata$7").or(table) else { return Ok(None) };
         let (from, len) = (section.pointer_to_raw_data.get(LE), section.size_of_raw_data.get(LE));
-        // Of a function's object, it has the place of another section: four bytes.
+        // Objects of functions have four bytes here: a reference to another section.
         if len <= 4 {
             return Ok(None);
         }
@@ -224,7 +219,6 @@ impl<R: ReadAt + ?Sized> Archive<'_, R> {
     }
 }
 
-/// A name that a DLL can have.
 fn name(bytes: &[u8]) -> Option<String> {
     let good = !bytes.is_empty()
         && bytes.len() <= LONGEST_NAME
@@ -232,12 +226,11 @@ fn name(bytes: &[u8]) -> Option<String> {
     good.then(|| String::from_utf8_lossy(bytes).into_owned())
 }
 
-/// How many bits the processors of this number have.
 fn bits(number: pe::Machine) -> u8 {
     if number == pe::IMAGE_FILE_MACHINE_I386 { 32 } else { 64 }
 }
 
-/// An import library of the short form, for a demo and for tests: `dll` has the function `symbol`.
+/// Builds a short-form import library for demos and tests, with the function `symbol` of `dll`.
 pub fn import_stub(of: Machine, dll: &str, symbol: &str) -> Vec<u8> {
     let number = match of {
         Machine::Aarch64 => pe::IMAGE_FILE_MACHINE_ARM64,
@@ -248,7 +241,7 @@ pub fn import_stub(of: Machine, dll: &str, symbol: &str) -> Vec<u8> {
     import.extend(number.0.to_le_bytes());
     import.extend([0; 4]);
     import.extend(u32::try_from(names.len()).unwrap_or_default().to_le_bytes());
-    // A function, by its name.
+    // Import type: code, by name.
     import.extend([0, 0, 4, 0]);
     import.extend(names);
     let mut index = [0, 0, 0, 1].to_vec();

@@ -1,5 +1,4 @@
-//! Small PE32+ files: DLLs that import others, and a program that ends at once. They stand in for
-//! real ones in a demo and in tests, without a compiler for Windows.
+//! Builder of small PE32+ files for demos and tests without a Windows compiler.
 
 use object::pe;
 
@@ -7,40 +6,39 @@ use super::facts::PeKind;
 use super::version::numbered;
 use crate::Machine;
 
-/// Where the one section begins, in memory and in the file: a page, and a sector of the file.
+/// Position of the only section in memory (one page) and in the file.
 pub(crate) const ADDRESS: u32 = 0x1000;
 pub(crate) const OFFSET: u32 = 0x400;
 const FILE_ALIGNMENT: usize = 0x200;
 
-/// Where the parts of the headers are.
 pub(crate) const SIGNATURE: usize = 0x80;
 pub(crate) const FILE_HEADER: usize = SIGNATURE + 4;
 pub(crate) const OPTIONAL: usize = FILE_HEADER + 20;
 pub(crate) const DIRECTORIES: usize = OPTIONAL + 112;
 pub(crate) const SECTIONS: usize = DIRECTORIES + 16 * 8;
 
-/// What the program does: return 0.
+/// Return 0.
 const RETURN_0_X86_64: &[u8] = &[0x31, 0xc0, 0xc3];
 const RETURN_0_AARCH64: &[u8] = &[0x00, 0x00, 0x80, 0x52, 0xc0, 0x03, 0x5f, 0xd6];
 
-/// The properties of a stub.
+/// Properties of a stub.
 #[derive(Debug, Clone, Copy)]
 pub struct Stub<'s> {
-    /// A library or a program.
+    /// Library or program.
     pub kind: PeKind,
-    /// The processor: x86-64 or aarch64; any other counts as x86-64.
+    /// Processor: `Aarch64`; all others build x86-64.
     pub machine: Machine,
-    /// What its export directory calls it.
+    /// Name in the export directory.
     pub name: &'s str,
-    /// The DLLs that are loaded with it.
+    /// DLLs loaded at start.
     pub imports: &'s [&'s str],
-    /// The DLLs that are loaded when they are first called.
+    /// DLLs loaded at their first call.
     pub delayed: &'s [&'s str],
-    /// The version in its resources.
+    /// Version in the resources.
     pub version: Option<[u16; 4]>,
 }
 
-/// The bytes of the file ("PE Format": headers, then one section with code and tables).
+/// Builds the file ("PE Format"): headers, then one section with code and tables.
 pub fn stub(wanted: &Stub<'_>) -> Vec<u8> {
     let mut made = Maker { bytes: vec![0; OFFSET as usize] };
     let (machine, code) = match wanted.machine {
@@ -54,7 +52,7 @@ pub fn stub(wanted: &Stub<'_>) -> Vec<u8> {
     export[12..16].copy_from_slice(&called.to_le_bytes());
     made.align();
     let export = made.append(&export);
-    // No function is imported: the tables of functions end where they begin.
+    // No functions are imported: the function tables are empty.
     let none = made.append(&[0; 16]);
     let import = made.table(wanted.imports, 20, 12, &[(0, none), (16, none)]);
     let delay = made.table(wanted.delayed, 32, 4, &[(0, 1), (12, none), (16, none)]);
@@ -66,7 +64,7 @@ pub fn stub(wanted: &Stub<'_>) -> Vec<u8> {
     made.half(FILE_HEADER, machine.0);
     made.half(FILE_HEADER + 2, 1);
     made.half(FILE_HEADER + 16, 112 + 16 * 8);
-    // Executable, large addresses; a DLL.
+    // Flags: executable, large address aware, and DLL.
     made.half(FILE_HEADER + 18, if is_dll { 0x2022 } else { 0x0022 });
     made.half(OPTIONAL, 0x20b);
     made.word(OPTIONAL + 16, if is_dll { 0 } else { entry });
@@ -102,17 +100,15 @@ pub fn stub(wanted: &Stub<'_>) -> Vec<u8> {
     for (at, value) in [(8, size(len)), (12, ADDRESS), (16, size(raw)), (20, OFFSET)] {
         made.word(SECTIONS + at, value);
     }
-    // Code, data, executable, readable, writable.
+    // Section flags: code, data, executable, readable, writable.
     made.word(SECTIONS + 36, 0xe000_0060);
     made.bytes
 }
 
-/// Stubs have some kilobytes.
 fn size(bytes: usize) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
-/// Bytes of a file that grows at its end.
 pub(crate) struct Maker {
     pub bytes: Vec<u8>,
 }
@@ -134,15 +130,14 @@ impl Maker {
         self.bytes.resize(self.bytes.len().next_multiple_of(16), 0);
     }
 
-    /// Appends to the section, and gives the address.
+    /// Appends bytes to the section and returns their address.
     pub fn append(&mut self, bytes: &[u8]) -> u32 {
         let address = ADDRESS + size(self.bytes.len()) - OFFSET;
         self.bytes.extend(bytes);
         address
     }
 
-    /// Appends resources with one statement about versions: three directories, one below the other, of
-    /// one entry each (kind, name, language), and the place of the data. Gives address and size.
+    /// Appends a version below directories for type, name and language. Returns address and size.
     fn resources(&mut self, statement: &[u8]) -> (u32, u32) {
         self.align();
         let data = self.append(statement);
@@ -160,8 +155,8 @@ impl Maker {
         (self.append(&made), size(made.len()))
     }
 
-    /// Appends one descriptor of `size` bytes for each name, and one of zeros; the name's address is
-    /// `field` bytes in it, and the words in `more` are set too.
+    /// Appends a descriptor per name, and a zero descriptor. The name's address is at offset
+    /// `field`; `more` has other words.
     fn table(&mut self, names: &[&str], size: usize, field: usize, more: &[(usize, u32)]) -> u32 {
         let names: Vec<u32> =
             names.iter().map(|name| self.append(&[name.as_bytes(), b"\0"].concat())).collect();

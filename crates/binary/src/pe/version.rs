@@ -1,7 +1,6 @@
-//! The versions in a file's resources ("The .rsrc Section" in "PE Format"; `VS_VERSIONINFO`).
+//! Version resources ("The .rsrc Section" in "PE Format"; `VS_VERSIONINFO`).
 //!
-//! They are for people. What is wrong with resources keeps no file from being loaded, and so is no
-//! error: then there is no version.
+//! Windows loads files with damaged resources, so they are not an error: the file has no version.
 
 use object::endian::{LittleEndian as LE, U32};
 use object::pe::{self, ImageResourceDataEntry, ImageResourceDirectory};
@@ -12,30 +11,24 @@ use super::error::PeError;
 use super::image::Image;
 use crate::ReadAt;
 
-/// Resources of the kind that has versions (`RT_VERSION`).
+/// Resource type `RT_VERSION`.
 const VERSIONS: u32 = 16;
-/// Resources of one kind, or in one language, that are looked at.
 const MOST_ENTRIES: u16 = 1024;
-/// More than this no statement about versions takes.
 const LARGEST: u32 = 64 << 10;
-/// Longer texts are no versions.
 const LONGEST: usize = 64;
 const SIGNATURE: u32 = 0xfeef_04bd;
 
-/// What the resources of a file call its version.
+/// Versions in the resources of a file.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PeVersion {
-    /// That of the file: its text `FileVersion`, else four numbers.
+    /// File version: the text `FileVersion`, or the four numbers.
     pub file: String,
-    /// That of what it belongs to: its text `ProductVersion`, else four numbers.
+    /// Version of the product: the text `ProductVersion`, or the four numbers.
     pub product: String,
 }
 
-/// The versions of a file; `None` where its resources have none, or are not what they should be.
-///
-/// # Errors
-/// When the file cannot be read.
+/// Treats damaged resources as absent.
 pub(super) fn version<R: ReadAt + ?Sized>(
     image: &Image<'_, R>,
 ) -> Result<Option<PeVersion>, PeError> {
@@ -46,7 +39,6 @@ pub(super) fn version<R: ReadAt + ?Sized>(
     }
 }
 
-/// The bytes of the statement about versions, in its first language.
 fn statement<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Option<Vec<u8>>, PeError> {
     let what = "the resources";
     let Some((address, from)) = image.directory(pe::IMAGE_DIRECTORY_ENTRY_RESOURCE) else {
@@ -76,13 +68,12 @@ fn statement<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Option<Vec<u8>>
     image.bytes(at, size as usize, what).map(Some)
 }
 
-/// Where a directory begins that an entry leads to; its highest bit tells it from data.
+/// Returns the offset of a directory; `None` for data, which lacks the highest bit.
 fn below(entry: u32) -> Option<u32> {
     (entry & pe::IMAGE_RESOURCE_DATA_IS_DIRECTORY != 0)
         .then_some(entry & !pe::IMAGE_RESOURCE_DATA_IS_DIRECTORY)
 }
 
-/// What the entry of a number leads to, else the first one, in the directory at `at`.
 fn child<R: ReadAt + ?Sized>(
     image: &Image<'_, R>,
     start: u64,
@@ -104,16 +95,14 @@ fn child<R: ReadAt + ?Sized>(
     Ok(None)
 }
 
-/// A block of the statement: a key, a value and blocks.
 struct Block<'b> {
     key: String,
     value: &'b [u8],
-    /// How many words the value has, where it is a text.
+    /// Length field of the value; for texts in UTF-16 units.
     words: usize,
     blocks: &'b [u8],
 }
 
-/// The first block of some bytes, and the bytes behind it.
 fn block(bytes: &[u8]) -> Option<(Block<'_>, &[u8])> {
     let half =
         |at: usize| Some(usize::from(u16::from_le_bytes([*bytes.get(at)?, *bytes.get(at + 1)?])));
@@ -121,7 +110,7 @@ fn block(bytes: &[u8]) -> Option<(Block<'_>, &[u8])> {
     let all = bytes.get(..len).filter(|_| len > 6)?;
     let key = all[6..].chunks_exact(2).position(|word| word == [0, 0])?;
     let value = (6 + 2 * (key + 1)).next_multiple_of(4);
-    // Of a text, the length is counted in words.
+    // Lengths of texts are in UTF-16 units.
     let bytes_of_value = if half(4)? == 1 { 2 * words } else { words };
     let end = (value + bytes_of_value).min(all.len());
     let rest = bytes.get(len.next_multiple_of(4)..).unwrap_or_default();
@@ -130,7 +119,6 @@ fn block(bytes: &[u8]) -> Option<(Block<'_>, &[u8])> {
     Some((Block { key: text(&all[6..6 + 2 * key]), value, words, blocks }, rest))
 }
 
-/// The blocks of a key one after another.
 fn blocks(mut bytes: &[u8]) -> impl Iterator<Item = Block<'_>> {
     std::iter::from_fn(move || {
         let (found, rest) = block(bytes)?;
@@ -175,12 +163,12 @@ fn told(bytes: &[u8]) -> Option<PeVersion> {
     Some(PeVersion { product: product.unwrap_or_else(|| file.clone()), file })
 }
 
-/// A statement with numbers alone, for a stub.
+/// Version structure with numbers only.
 pub(super) fn numbered(version: [u16; 4]) -> Vec<u8> {
     let key: Vec<u8> = "VS_VERSION_INFO\0".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let [a, b, c, d] = version.map(u32::from);
     let numbers = [a << 16 | b, c << 16 | d];
-    // The structure's own version; masks, system, kind and date stay 0.
+    // Structure version 1.0; masks, system, kind and date stay 0.
     let words = [[SIGNATURE, 0x0001_0000].to_vec(), numbers.to_vec(), numbers.to_vec(), vec![0; 7]];
     let value: Vec<u8> = words.concat().into_iter().flat_map(u32::to_le_bytes).collect();
     let mut made = Vec::new();

@@ -1,13 +1,13 @@
-//! The facts that policies judge an ELF file by.
+//! Facts of ELF files for policies.
 
 use super::is_forbidden_somewhere;
 use crate::elf::{self, ElfError, ElfFacts, ElfInfo, ReadAt};
 use crate::{Binary, BinaryError};
 
-/// What `file` is, as [`binary::read`] says it; of an ELF file with the symbols that some policy forbids.
+/// Reads facts like [`crate::read()`], with symbols that any policy forbids.
 ///
 /// # Errors
-/// As [`binary::read`].
+/// See [`crate::read()`].
 pub fn facts(file: &(impl ReadAt + ?Sized)) -> Result<Option<Binary>, BinaryError> {
     match elf::inspect(file) {
         Ok(info) => Ok(Some(Binary::Elf(Box::new(facts_of(&info, file)?)))),
@@ -16,10 +16,10 @@ pub fn facts(file: &(impl ReadAt + ?Sized)) -> Result<Option<Binary>, BinaryErro
     }
 }
 
-/// The facts of an ELF file that was inspected.
+/// Returns [`ElfInfo::facts`] with symbols that any policy forbids.
 ///
 /// # Errors
-/// As [`ElfInfo::facts`].
+/// See [`ElfInfo::facts`].
 pub fn facts_of(info: &ElfInfo, file: &(impl ReadAt + ?Sized)) -> Result<ElfFacts, ElfError> {
     let mut facts = info.facts()?;
     let is_forbidden =

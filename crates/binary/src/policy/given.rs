@@ -1,12 +1,11 @@
-//! Symbols that are there in every process that loads extension modules, whatever a file is linked with.
+//! Symbols available in every Python process.
 //!
-//! The interpreter has its own, and is linked with the parts of the C library that stand in files of
-//! their own before glibc 2.34, or still do. A module that forgets to link one of these works all the
-//! same, with a symbol that has no version.
+//! The interpreter defines its API, and is linked with parts of the C library that were separate
+//! before glibc 2.34 or still are. A module without NEEDED entries for these loads anyway, with
+//! unversioned references.
 
-/// The beginnings of such names: Python's, threads, semaphores, clocks, timers, queues, floating-point
-/// exceptions, and the functions that unwind the stack, which the runtime libraries of compilers take without
-/// naming a library.
+/// Python API, threads, semaphores, clocks, timers, queues, floating-point environment, and stack
+/// unwinding, which compiler runtimes use without a NEEDED entry.
 const BEGINNINGS: &[&str] = &[
     "Py",
     "_Py",
@@ -28,7 +27,7 @@ const BEGINNINGS: &[&str] = &[
     "feupdate",
 ];
 
-/// Names of libdl, librt and libutil.
+/// libdl, librt and libutil.
 const NAMES: &[&str] = &[
     "dladdr",
     "dladdr1",
@@ -50,8 +49,7 @@ const NAMES: &[&str] = &[
     "shm_unlink",
 ];
 
-/// Names of libm (C11, 7.3 and 7.12, and what Unix had before), of which each is there with `f` and `l`
-/// for the other types.
+/// libm (C11, 7.3 and 7.12, and older Unix functions), also with the suffixes `f` and `l`.
 const MATHEMATICS: &[&str] = &[
     "acos",
     "acosh",
@@ -151,7 +149,6 @@ const MATHEMATICS: &[&str] = &[
     "yn",
 ];
 
-/// Whether a symbol of this name is there in every interpreter.
 pub(super) fn is_given(name: &str) -> bool {
     let of_type = |end| name.strip_suffix(end).is_some_and(|name| MATHEMATICS.contains(&name));
     BEGINNINGS.iter().any(|start| name.starts_with(start))

@@ -1,4 +1,4 @@
-//! How old a system may be: a platform tag without its architecture.
+//! Minimum system version: a platform tag without its architecture.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -7,24 +7,24 @@ use std::str::FromStr;
 use super::table::release;
 use super::{Libc, Policy, StubMachine, policies};
 
-/// A C library and its release: what `manylinux_2_28` and its like name (PEP 600, PEP 656).
+/// C library and release, written like `manylinux_2_28` (PEP 600, PEP 656).
 ///
-/// A release that no policy is of may be meant: it is judged by the next policy, and glibc's own
-/// symbol versions by their numbers.
+/// For a release without a policy, the next policy applies, and glibc's own symbol versions are
+/// compared by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Level {
-    /// The C library.
+    /// C library.
     pub libc: Libc,
-    /// Its release.
+    /// Release of the C library.
     pub release: (u32, u32),
 }
 
-/// A text that names no level.
+/// Text that is not a level.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no manylinux or musllinux tag without an architecture")]
 pub struct LevelError(pub String);
 
-/// The names that came before PEP 600 (PEP 513, 571 and 599).
+/// Names before PEP 600 (PEP 513, 571 and 599).
 const LEGACY: [(&str, (u32, u32)); 3] =
     [("manylinux1", (2, 5)), ("manylinux2010", (2, 12)), ("manylinux2014", (2, 17))];
 
@@ -51,17 +51,16 @@ impl fmt::Display for Level {
     }
 }
 
-/// Of one C library, the older release is the smaller one; others do not compare.
+/// Older releases are smaller; levels of different C libraries are incomparable.
 impl PartialOrd for Level {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         (self.libc == other.libc).then(|| self.release.cmp(&other.release))
     }
 }
 
-/// A level as it judges the files of one architecture.
 pub(super) struct Measure {
     level: Level,
-    /// The policy of that release, else the next one, else the last.
+    /// Policy of the release, or of the next one, or the newest.
     policy: &'static Policy,
 }
 
@@ -80,7 +79,7 @@ impl Measure {
         }
         match version.strip_prefix("GLIBC_").map(numbers) {
             Some(Some(release)) => release <= self.level.release,
-            // What comes after the newest policy is not known to lack anything but glibc's own.
+            // The newest policy cannot exclude other libraries' versions at a newer release.
             _ => self.policy.has_version(version) || self.policy.release < self.level.release,
         }
     }
@@ -94,7 +93,7 @@ impl Measure {
     }
 }
 
-/// `(2, 17)` of `2.17` and of `2.17.1`.
+/// Parses the first two numbers: `(2, 17)` of `2.17` or `2.17.1`.
 fn numbers(text: &str) -> Option<(u32, u32)> {
     let mut numbers = text.split('.').map(|number| number.parse().ok());
     Some((numbers.next()??, numbers.next()??))

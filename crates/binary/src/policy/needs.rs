@@ -1,4 +1,4 @@
-//! What a set of files needs of the system that it runs on.
+//! Requirements of a set of files on the system.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,25 +7,25 @@ use super::level::Measure;
 use super::{Libc, Obstacle, ObstacleKind, StubMachine, architecture};
 use crate::elf::{ElfFacts, ElfKind, Import};
 
-/// One file of the set.
+/// File of the set.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
-    /// What it is called when something is said of it.
+    /// Name of the file in messages.
     pub file: &'a str,
-    /// What its headers say.
+    /// Facts of the file.
     pub facts: &'a ElfFacts,
-    /// The symbols that it takes from others, where somebody has read them.
+    /// Imported symbols; empty if they were not read.
     pub imports: &'a [Import],
-    /// Libraries that come along, and that the loader does not find for it.
+    /// Shipped libraries that the loader does not find for this file.
     pub lost: &'a [String],
 }
 
-/// The libraries that come along: what is needed of them is needed of no system.
+/// Libraries shipped with the files. They are not required from the system.
 #[derive(Debug, Clone, Default)]
 pub struct Shipped(BTreeSet<(StubMachine, String)>);
 
 impl Shipped {
-    /// Takes in a file, by its own name and by its SONAME.
+    /// Adds a library by its file name and its SONAME; ignores other files.
     pub fn add(&mut self, file_name: &str, facts: &ElfFacts) {
         if let (Some(machine), ElfKind::SharedLibrary) =
             (StubMachine::of(facts.machine), facts.kind)
@@ -35,7 +35,7 @@ impl Shipped {
         }
     }
 
-    /// Takes in a library by the name that others need it by.
+    /// Adds a library by a needed name.
     pub fn add_name(&mut self, machine: StubMachine, name: &str) {
         self.0.insert((machine, name.to_owned()));
     }
@@ -45,12 +45,11 @@ impl Shipped {
     }
 }
 
-/// Files for two architectures in one set: no tag is true of both.
+/// Two files of a set for different architectures, for which no common tag exists.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is for {} and `{}` for {}: no platform tag is true of both", .0.0, .0.1, .1.0, .1.1)]
 pub struct Mixed(pub (String, &'static str), pub (String, &'static str));
 
-/// Who needs a thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Bearers {
     symbol: Option<String>,
@@ -58,30 +57,30 @@ struct Bearers {
     files: usize,
 }
 
-/// What a set of files needs, everything once.
+/// Requirements of a set of files, without duplicates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Needs {
-    /// What they are for.
+    /// Architecture of the files.
     pub machine: StubMachine,
-    /// The C library that they are linked with; `None` where no file names one.
+    /// C library of the files; `None` if no file is linked with one.
     pub libc: Option<Libc>,
-    /// A file of the architecture, to name it.
+    /// First file for the architecture, used in messages.
     pub file: String,
-    /// Files that are linked with the other C library; nothing is said of them.
+    /// Files linked with the other C library; they are not judged.
     pub other_libc: Vec<String>,
     things: BTreeMap<Thing, Bearers>,
 }
 
-/// Kind, name, and the library that has it.
 type Thing = (ObstacleKind, String, Option<String>);
 
 impl Needs {
-    /// Adds up what `subjects` need beside what is `shipped` with them. Files that no loader
-    /// loads, and those for other machines, count for nothing; `None` where no file is left.
-    /// `hint` decides between two C libraries.
+    /// Collects requirements, except on `shipped` libraries.
+    ///
+    /// Ignores files for other machines and files that no loader loads; `None` if none remains.
+    /// `hint` chooses between two C libraries.
     ///
     /// # Errors
-    /// When files are for both architectures.
+    /// If files are for both architectures.
     pub fn of(
         subjects: &[Subject<'_>],
         shipped: &Shipped,
@@ -150,7 +149,7 @@ impl Needs {
         }
     }
 
-    /// What `measure` does not promise: libraries first, then versions, the newest first.
+    /// Returns libraries first, then versions, newest first.
     pub(super) fn obstacles(&self, measure: &Measure) -> Vec<Obstacle> {
         let mut found: Vec<(&Thing, &Bearers)> =
             self.things.iter().filter(|(thing, _)| !promised(measure, thing)).collect();
@@ -172,7 +171,7 @@ fn promised(measure: &Measure, (kind, name, library): &Thing) -> bool {
     }
 }
 
-/// A version in the order that people count in: `GLIBC_2.9` before `GLIBC_2.10`.
+/// Sort key of a version, by number: `GLIBC_2.9` before `GLIBC_2.10`.
 fn numbered(version: &str) -> (&str, Vec<Option<u64>>) {
     let (name, numbers) = version.split_once('_').unwrap_or((version, ""));
     (name, numbers.split('.').map(|number| number.parse().ok()).collect())
@@ -183,12 +182,10 @@ fn obstacle((kind, name, library): &Thing, bearers: &Bearers) -> Obstacle {
     Obstacle { kind: *kind, needs: name.clone(), library: library.clone(), symbol, file, files }
 }
 
-/// The architecture of a file that a tag has to be true of.
 fn judged(facts: &ElfFacts) -> Option<StubMachine> {
     StubMachine::of(facts.machine).filter(|_| facts.kind.runs_on_hosts())
 }
 
-/// The C library that a file is linked with, by what it needs and what starts it.
 fn libc(facts: &ElfFacts) -> Option<Libc> {
     let names =
         || {
@@ -203,7 +200,6 @@ fn libc(facts: &ElfFacts) -> Option<Libc> {
     if names().any(musl) { Some(Libc::Musl) } else { names().any(glibc).then_some(Libc::Glibc) }
 }
 
-/// A symbol that bears a version, the first in the table.
 fn bearer(imports: &[Import], version: &str, library: &str) -> Option<String> {
     let bears = |import: &&Import| {
         import.version.as_ref().is_some_and(|(v, l)| v == version && l == library)

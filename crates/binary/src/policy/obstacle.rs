@@ -1,42 +1,42 @@
-//! What keeps files from a tag.
+//! Obstacles to a platform tag.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// Something that files need and a tag does not promise.
+/// Requirement that a tag does not promise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Obstacle {
-    /// What kind of thing it is.
+    /// Kind of the requirement.
     pub kind: ObstacleKind,
-    /// Its name: `libdrm.so.2`, `GLIBC_2.34`, `uncompress2`, `x86-64-v3`.
+    /// Name: `libdrm.so.2`, `GLIBC_2.34`, `uncompress2`, `x86-64-v3`.
     pub needs: String,
-    /// The library that has it, of versions and symbols.
+    /// Library of a version or symbol.
     pub library: Option<String>,
-    /// A symbol of that version, where it is known.
+    /// Symbol with the version, if known.
     pub symbol: Option<String>,
-    /// The first file that needs it.
+    /// First file with the requirement.
     pub file: String,
-    /// How many files need it.
+    /// Number of files with the requirement.
     pub files: usize,
 }
 
-/// The kinds of things that a tag promises or not.
+/// Kind of a requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ObstacleKind {
-    /// A processor of a higher level than the baseline.
+    /// Processor level above the baseline.
     Processor,
-    /// A library that not every such system has.
+    /// Library that some of the systems lack.
     Library,
-    /// A symbol version that is newer than such systems.
+    /// Symbol version newer than the systems.
     Version,
-    /// A symbol that not every such system's library has.
+    /// Symbol that the library lacks on some of the systems.
     Symbol,
 }
 
 impl Obstacle {
-    /// What is needed, in words: ``GLIBC_2.34 of libc.so.6 (`pthread_create`)``.
+    /// Describes the requirement: ``GLIBC_2.34 of libc.so.6 (`pthread_create`)``.
     pub fn what(&self) -> String {
         let of = self.library.as_ref().map(|library| format!(" of {library}")).unwrap_or_default();
         let symbol =
@@ -51,7 +51,7 @@ impl Obstacle {
     }
 }
 
-/// A whole sentence's worth: file and need.
+/// Files and requirement as a clause.
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let more = match self.files {

@@ -1,9 +1,8 @@
-//! Symbols that nobody defines: neither the set, nor the systems that a policy speaks of.
+//! Undefined symbols of installed files.
 //!
-//! A finding has to be certain, for it keeps a wheel from being released. So a symbol counts as there
-//! when any file of the set defines it, whether or not the loader would look into that file: a
-//! program's plugins take symbols from it that no table promises. And where a library comes along that nobody
-//! has read, it may have everything.
+//! A finding blocks a release, so it must be certain. A symbol counts as defined if any file of the
+//! set defines it, because plugins use symbols of their program without a NEEDED entry. An unread
+//! library may define anything.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -14,8 +13,7 @@ use super::StubMachine;
 use super::given::is_given;
 use crate::elf::{ElfFacts, ElfInfo, ElfKind, Import, ReadAt};
 
-/// The libraries of systems of which every symbol has a version. A symbol without one, in a file
-/// that is linked with nothing else, is not of the system.
+/// Libraries with versions for all symbols: an unversioned symbol cannot be from them.
 const VERSIONED: &[&str] = &[
     "libc.so",
     "libm.so",
@@ -33,36 +31,36 @@ const VERSIONED: &[&str] = &[
     "ld-linux",
 ];
 
-/// The beginning of the function that an extension module has (PEP 489).
+/// Prefix of the initialization function of an extension module (PEP 489).
 const MODULE: &[u8] = b"PyInit_";
 
-/// The library by which a file shows that it is linked, rather than left to who loads it.
+/// A file with this in NEEDED does not rely on its loader for symbols.
 const LIBC: &str = "libc.so.6";
 
-/// The symbols of one file, and where it takes those of others.
+/// Symbols that one file defines and imports.
 #[derive(Debug, Clone)]
 pub struct Symbols {
     machine: StubMachine,
     names: Vec<String>,
     needed: Vec<String>,
-    /// Hashes of what it defines: a whole set has millions.
+    /// Hashes save memory: a set can have millions of symbols.
     defined: Vec<u64>,
     wanted: Vec<Import>,
     is_module: bool,
 }
 
-/// The symbols of a file that nobody defines.
+/// Undefined symbols of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unresolved {
-    /// The file.
+    /// Path of the file.
     pub file: String,
-    /// The symbols, in the order of its table: `name`, or `name@version of library`.
+    /// Symbols in table order: `name`, or `name@version of library`.
     pub symbols: Vec<String>,
 }
 
 impl Symbols {
-    /// Reads them out of the file at `path`, of which `info` and `facts` were read; `None` of one that no
-    /// loader loads.
+    /// Reads the symbols of the file at `path`, with its `info` and `facts`; `None` if the host
+    /// does not load it.
     pub fn of(
         info: &ElfInfo,
         facts: &ElfFacts,
@@ -90,29 +88,29 @@ impl Symbols {
         })
     }
 
-    /// Whether Python can import the file.
+    /// Returns whether Python can import the file.
     pub fn is_module(&self) -> bool {
         self.is_module
     }
 }
 
-/// A symbol's name, alone (`None`) or in a version, of which the empty one is as good as any.
+/// Hashes a name alone (`None`) or with its version. The empty version matches every version.
 fn hash(name: &[u8], version: Option<&[u8]>) -> u64 {
     let mut hasher = DefaultHasher::new();
     (name, version).hash(&mut hasher);
     hasher.finish()
 }
 
-/// The symbols of all files that are installed together.
+/// Symbols of all files installed together.
 #[derive(Debug, Default)]
 pub struct SymbolSet<'s> {
     defined: HashSet<(StubMachine, u64)>,
-    /// What the libraries of a name need; several can have one.
+    /// NEEDED entries by machine and name, which several files can share.
     needed: BTreeMap<(StubMachine, &'s str), Vec<&'s [String]>>,
 }
 
 impl<'s> SymbolSet<'s> {
-    /// Of these files.
+    /// Indexes the files.
     pub fn new(files: impl IntoIterator<Item = &'s Symbols>) -> Self {
         let mut set = Self::default();
         for file in files {
@@ -124,7 +122,7 @@ impl<'s> SymbolSet<'s> {
         set
     }
 
-    /// The symbols that a file of the set takes, and that nobody defines.
+    /// Returns the symbols imported by a file of the set and defined nowhere.
     pub fn unresolved(&self, file: &Symbols) -> Vec<String> {
         let missing: Vec<&Import> = file.wanted.iter().filter(|i| self.lacks(file, i)).collect();
         let closed = missing.iter().any(|i| i.version.is_none()) && self.is_closed(file);
@@ -145,8 +143,8 @@ impl<'s> SymbolSet<'s> {
         }
     }
 
-    /// Whether all libraries that are loaded with a file are known: those of the set, and such of the
-    /// system as have versions for all that is in them.
+    /// Returns whether all libraries loaded with the file belong to the set or version all their
+    /// symbols.
     fn is_closed(&self, file: &Symbols) -> bool {
         let (mut seen, mut next) = (BTreeSet::new(), vec![file.needed.as_slice()]);
         let mut linked = false;
@@ -167,7 +165,7 @@ impl<'s> SymbolSet<'s> {
     }
 }
 
-/// `libc.so` of `libc.so.6`, and not of `libc.so`, as musl's is called.
+/// Matches `libc.so.6`, but not musl's `libc.so`.
 fn is_versioned(library: &str) -> bool {
     VERSIONED
         .iter()

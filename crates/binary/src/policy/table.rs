@@ -1,4 +1,4 @@
-//! The policies, from the table.
+//! Policies read from the table.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -6,21 +6,21 @@ use std::sync::OnceLock;
 use super::{Libc, StubMachine, architecture};
 use crate::Machine;
 
-/// What every system of a tag has.
+/// Promises common to all systems of a tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
-    /// The tag without its architecture: `manylinux_2_17`.
+    /// Tag without architecture: `manylinux_2_17`.
     pub name: &'static str,
-    /// Older names of the same (`manylinux2014`).
+    /// Older names (`manylinux2014`).
     pub aliases: Vec<&'static str>,
-    /// The C library.
+    /// C library.
     pub libc: Libc,
-    /// The C library's release.
+    /// Release of the C library.
     pub release: (u32, u32),
     content: Content,
 }
 
-/// What the lines of a policy and of those before it add up to.
+/// Sum of the table lines of a policy and its predecessors.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Content {
     versions: BTreeSet<String>,
@@ -28,12 +28,12 @@ struct Content {
     forbidden: BTreeMap<&'static str, BTreeSet<&'static str>>,
 }
 
-/// The symbol versions that glibc's policies speak of; those of other libraries are those libraries' own business.
+/// Symbol versions regulated by glibc's policies.
 const JUDGED: [&str; 6] = ["GLIBC", "GLIBCXX", "CXXABI", "GCC", "ZLIB", "LIBATOMIC"];
 
 const TABLE: &str = include_str!("table.tsv");
 
-/// The policies of an architecture and C library, the oldest first.
+/// Returns the policies of an architecture and C library, oldest first.
 pub fn policies(machine: StubMachine, libc: Libc) -> &'static [Policy] {
     static POLICIES: OnceLock<Vec<(StubMachine, Libc, Vec<Policy>)>> = OnceLock::new();
     let all = POLICIES.get_or_init(|| {
@@ -46,14 +46,13 @@ pub fn policies(machine: StubMachine, libc: Libc) -> &'static [Policy] {
         .map_or(&[], |(_, _, policies)| policies)
 }
 
-/// Whether some policy promises this library for a machine.
+/// Returns whether any policy promises this library for a machine.
 pub fn is_promised(machine: Machine, library: &str) -> bool {
     let Some(machine) = StubMachine::of(machine) else { return false };
     let both = [Libc::Glibc, Libc::Musl].map(|libc| policies(machine, libc));
     both.into_iter().flatten().any(|policy| policy.has_library(library))
 }
 
-/// Whether a policy forbids this symbol of a library that it allows.
 pub(super) fn is_forbidden_somewhere(library: &str, symbol: &str) -> bool {
     static FORBIDDEN: OnceLock<BTreeSet<(&str, &str)>> = OnceLock::new();
     let all = FORBIDDEN.get_or_init(|| {
@@ -109,7 +108,7 @@ fn read(machine: StubMachine, libc: Libc) -> Vec<Policy> {
     policies
 }
 
-/// `(2, 17)` of `manylinux_2_17`.
+/// Parses `(2, 17)` from `manylinux_2_17`.
 pub(super) fn release(name: &str) -> Option<(u32, u32)> {
     let mut words = name.split('_').skip(1).map(str::parse);
     match (words.next(), words.next(), words.next()) {
@@ -138,26 +137,27 @@ impl Content {
 }
 
 impl Policy {
-    /// Whether its systems have a symbol version (`GLIBC_2.17`); those that it does not speak of count as there.
+    /// Returns whether the systems have `GLIBC_2.17`; true for unregulated versions.
     pub fn has_version(&self, version: &str) -> bool {
         let judged = version.split_once('_').is_some_and(|(name, _)| JUDGED.contains(&name));
         self.libc == Libc::Musl || !judged || self.content.versions.contains(version)
     }
 
-    /// Whether its systems have a library, by the name that NEEDED gives it.
+    /// Returns whether the systems have a library, by its name in NEEDED.
     pub fn has_library(&self, name: &str) -> bool {
-        // The loader itself is there wherever a file is loaded. musl's own builds name libc without an architecture.
+        // The loader is present wherever a file is loaded. musl names its libc without an
+        // architecture.
         name.starts_with("ld-linux")
             || self.content.libraries.contains(name)
             || (self.libc == Libc::Musl && (name == "libc.so" || name.starts_with("ld-musl-")))
     }
 
-    /// Whether a symbol of a library may not be used, though the library may.
+    /// Returns whether a symbol of an allowed library is forbidden.
     pub fn forbids(&self, library: &str, symbol: &str) -> bool {
         self.content.forbidden.get(library).is_some_and(|symbols| symbols.contains(symbol))
     }
 
-    /// The whole tag: `manylinux_2_17_x86_64`.
+    /// Returns the tag with the architecture: `manylinux_2_17_x86_64`.
     pub fn tag(&self, machine: StubMachine) -> String {
         format!("{}_{}", self.name, architecture(machine))
     }

@@ -3,7 +3,6 @@ use proptest::prelude::*;
 use super::*;
 use crate::elf::{ElfFacts, ElfKind, Import, Machine, VersionNeed};
 
-/// A library that needs libc and these versions of it.
 fn library(versions: &[&str]) -> ElfFacts {
     ElfFacts {
         kind: ElfKind::SharedLibrary,
@@ -316,7 +315,6 @@ fn levels_are_named_as_tags_without_an_architecture() {
     assert_eq!(level("manylinux_2_5").partial_cmp(&level("musllinux_1_2")), None);
 }
 
-/// Facts of a library out of a few versions and libraries.
 fn any_facts() -> impl Strategy<Value = ElfFacts> {
     let version = prop_oneof![
         (0_u32..45).prop_map(|minor| format!("GLIBC_2.{minor}")),
@@ -348,7 +346,7 @@ fn any_facts() -> impl Strategy<Value = ElfFacts> {
 }
 
 proptest! {
-    /// The tag is true of the files, the next older one is not, and the reasons are why.
+    /// The tag is true, and the next older one is false for the stated obstacles.
     #[test]
     fn the_verdict_is_the_oldest_tag_that_is_true(files in prop::collection::vec(any_facts(), 1..4)) {
         let files: Vec<(&str, &ElfFacts)> = files.iter().map(|facts| ("x.so", facts)).collect();
@@ -362,13 +360,13 @@ proptest! {
             prop_assert!(needs.contradiction(&older.tag).is_some());
             prop_assert!(!older.obstacles.is_empty());
         }
-        // Newer systems have all that older ones have.
+        // Newer systems have everything that older ones have.
         let right: Vec<bool> = policies(StubMachine::X86_64, Libc::Glibc).iter().map(|policy| needs.contradiction(&policy.tag(StubMachine::X86_64)).is_none()).collect();
         prop_assert!(right.is_sorted(), "{:?}", right);
         prop_assert_eq!(right.contains(&true), verdict.tag != "linux_x86_64");
     }
 
-    /// Another file makes no tag better, and the order of files says nothing.
+    /// Adding a file never improves the tag, and the order of files does not matter.
     #[test]
     fn more_files_need_no_less(one in any_facts(), other in any_facts()) {
         let rank = |tag: &str| policies(StubMachine::X86_64, Libc::Glibc).iter().position(|policy| policy.tag(StubMachine::X86_64) == tag).unwrap_or(usize::MAX);

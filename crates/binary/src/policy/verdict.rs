@@ -1,26 +1,26 @@
-//! What tag a set of files may bear.
+//! Best platform tag of a set of files.
 
 use serde::Serialize;
 
 use super::{Level, Libc, Needs, Obstacle, ObstacleKind, Policy, architecture, policies};
 
-/// The best tag: the one that most systems take.
+/// Best tag: true of the files, and accepted by most systems.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verdict {
-    /// The platform tag (`manylinux_2_17_x86_64`, `linux_x86_64`).
+    /// Platform tag (`manylinux_2_17_x86_64`, `linux_x86_64`).
     pub tag: String,
-    /// Other tags that are as true: older names, and of files without a C library those of the other one.
+    /// Other true tags: older names, and the other library's tag for files without a C library.
     pub also: Vec<String>,
-    /// The next better tag, and what keeps the files from it; `None` for the best tag there is.
+    /// Next better tag and its obstacles; `None` if no better tag exists.
     pub older: Option<Older>,
 }
 
-/// A tag that more systems take.
+/// Tag accepted by more systems.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Older {
-    /// The tag.
+    /// Platform tag.
     pub tag: String,
-    /// All that would have to change.
+    /// All obstacles to the tag.
     pub obstacles: Vec<Obstacle>,
 }
 
@@ -31,7 +31,7 @@ impl Policy {
 }
 
 impl Needs {
-    /// The best tag for them. `hint` says which C library's tags are meant where no file names one.
+    /// Returns the best tag. `hint` is the C library for files that are linked with none.
     pub fn verdict(&self, hint: Option<Libc>) -> Verdict {
         let candidates = self.candidates(self.libc.or(hint).unwrap_or(Libc::Glibc));
         match self.best(candidates) {
@@ -48,10 +48,10 @@ impl Needs {
         }
     }
 
-    /// The policies that files can be judged by, the oldest first.
+    /// Returns the policies that can be proven, oldest first.
     fn candidates(&self, libc: Libc) -> &'static [Policy] {
         let all = policies(self.machine, libc);
-        // Nothing in a file tells musl's release: the newest that is known is promised.
+        // Files do not record the release of musl, so only the newest known one is promised.
         if libc == Libc::Musl { &all[all.len().saturating_sub(1)..] } else { all }
     }
 
@@ -59,14 +59,15 @@ impl Needs {
         candidates.iter().position(|policy| self.lacks(policy).is_empty())
     }
 
-    /// The first policy of which only other things than symbol versions keep the files, else the last one.
+    /// Returns the first policy with obstacles other than symbol versions, or the last policy.
     fn within_reach(&self, candidates: &'static [Policy]) -> Option<&'static Policy> {
         let new_enough =
             |policy: &&Policy| self.lacks(policy).iter().all(|o| o.kind != ObstacleKind::Version);
         candidates.iter().find(new_enough).or(candidates.last())
     }
 
-    /// Libraries that no policy allows: whoever installs the files has to have them. `hint` as for [`Needs::verdict`].
+    /// Returns libraries that no policy allows, so that users must install them. `hint`: see
+    /// [`Needs::verdict`].
     pub fn external_libraries(&self, hint: Option<Libc>) -> Vec<Obstacle> {
         let newest = self.candidates(self.libc.or(hint).unwrap_or(Libc::Glibc)).last();
         let lacks = newest.map(|policy| self.lacks(policy)).unwrap_or_default();
@@ -81,7 +82,7 @@ impl Needs {
         self.beyond(policy.level())
     }
 
-    /// What keeps the files from a level: nothing, where its tag is true of them.
+    /// Returns the obstacles to a level; empty if its tag is true.
     pub fn beyond(&self, level: Level) -> Vec<Obstacle> {
         level.measure(self.machine).map(|measure| self.obstacles(&measure)).unwrap_or_default()
     }
@@ -98,7 +99,7 @@ impl Needs {
         also
     }
 
-    /// Why one of these platform tags (`.` between several) is wrong for the files; `None` when all are true.
+    /// Returns the reason why one of the tags (separated by `.`) is wrong.
     pub fn contradiction(&self, tags: &str) -> Option<String> {
         tags.split('.').find_map(|tag| self.contradicts(tag))
     }

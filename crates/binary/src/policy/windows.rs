@@ -1,10 +1,10 @@
-//! The platform tags of Windows, which say the processor and nothing else (PEP 425).
+//! Platform tags of Windows, which depend only on the processor (PEP 425).
 
 use crate::Machine;
 use crate::pe::{PeFacts, PeKind};
 
-/// The tag of wheels that have the file, as `sysconfig.get_platform()` of Python for Windows spells it;
-/// none for drivers, and for processors without such a Python.
+/// Returns the tag of `sysconfig.get_platform()`; `None` for drivers and processors without a
+/// Python for Windows.
 pub fn windows_tag(facts: &PeFacts) -> Option<&'static str> {
     match facts.machine {
         _ if facts.kind == PeKind::Native => None,

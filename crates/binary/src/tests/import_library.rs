@@ -1,4 +1,4 @@
-//! Import libraries as they are made here, and such with other bytes.
+//! Import libraries from the builder, intact and altered.
 
 use crate::Machine;
 use crate::pe::{PeError, import_library, import_stub};
@@ -27,7 +27,7 @@ fn one_that_is_cut_short_says_so_once_it_named_a_dll() {
     let mut bytes = import_stub(Machine::X86_64, "x.dll", "x");
     let whole = bytes.len();
     bytes.extend(import_stub(Machine::X86_64, "y.dll", "y").split_off(8));
-    // Behind the second table of symbols, a member begins; a last byte can be there for evenness alone.
+    // Valid cuts: after the second symbol table, and before the final padding byte.
     let good = [whole + 70, bytes.len() - 1];
     for end in (whole + 1..bytes.len()).filter(|end| !good.contains(end)) {
         let error = import_library(&bytes[..end].to_vec()).unwrap_err();

@@ -1,10 +1,7 @@
-//! Versions in resources, and resources that are wrong.
-
 use super::whole;
 use crate::pe::stub::{DIRECTORIES, Maker, OFFSET};
 use crate::pe::{PeVersion, facts};
 
-/// Where the stub's resources begin in the file.
 fn resources(bytes: &[u8]) -> usize {
     let address: [u8; 4] = bytes[DIRECTORIES + 16..DIRECTORIES + 20].try_into().unwrap();
     u32::from_le_bytes(address) as usize - 0x1000 + OFFSET as usize
@@ -18,7 +15,7 @@ fn version(bytes: &[u8]) -> Option<PeVersion> {
 fn wrong_resources_leave_a_file_without_a_version() {
     assert!(version(&whole()).is_some());
     let at = resources(&whole());
-    // The directory's address; a directory below itself; data as a directory, nowhere, too large.
+    // The directory's address; a directory inside itself; data as a directory, outside, too large.
     for (place, value) in [
         (DIRECTORIES + 16, 0xffff_0000),
         (at + 20, 0x8000_0000),

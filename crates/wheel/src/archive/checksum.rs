@@ -1,4 +1,4 @@
-//! The checksums that archives carry: CRC-32 in zip headers, SHA-256 in RECORD.
+//! Checksums in archives: CRC-32 in zip headers, SHA-256 in RECORD.
 
 use sha2::Digest as _;
 
@@ -6,47 +6,47 @@ mod sha256;
 
 pub use sha256::Sha256;
 
-/// A CRC-32 (the one of zip and gzip) that can be put together from those of the parts.
+/// CRC-32 of zip and gzip that can be combined from checksums of parts.
 #[derive(Debug, Clone, Default)]
 pub struct Checksum(crc32fast::Hasher);
 
 impl Checksum {
-    /// The checksum of `data`.
+    /// Computes the checksum of `data`.
     pub fn of(data: &[u8]) -> Self {
         let mut checksum = Self::default();
         checksum.update(data);
         checksum
     }
 
-    /// Goes on with `data`.
+    /// Adds `data`.
     pub fn update(&mut self, data: &[u8]) {
         self.0.update(data);
     }
 
-    /// Goes on with the bytes that `next` is the checksum of, without seeing them.
+    /// Appends the bytes with checksum `next`, without reading them.
     pub fn append(&mut self, next: &Self) {
         self.0.combine(&next.0);
     }
 
-    /// The CRC-32 of everything so far.
+    /// Returns the CRC-32 of all bytes so far.
     pub fn value(&self) -> u32 {
         self.0.clone().finalize()
     }
 }
 
-/// What an archive says of a member's content.
+/// Checksums and size of a member's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Digest {
-    /// Its CRC-32.
+    /// CRC-32.
     pub crc: u32,
-    /// Its SHA-256.
+    /// SHA-256.
     pub sha256: Sha256,
-    /// Its length in bytes, before any compression.
+    /// Size in bytes before compression.
     pub size: u64,
 }
 
 impl Digest {
-    /// The digest of `data`.
+    /// Computes the digest of `data`.
     pub fn of(data: &[u8]) -> Self {
         let mut hasher = Hasher::default();
         hasher.update(data);
@@ -54,7 +54,7 @@ impl Digest {
     }
 }
 
-/// Makes a [`Digest`] while the bytes go by.
+/// Incremental computation of a [`Digest`].
 #[derive(Debug, Clone, Default)]
 pub struct Hasher {
     crc: Checksum,
@@ -63,14 +63,14 @@ pub struct Hasher {
 }
 
 impl Hasher {
-    /// Goes on with `data`.
+    /// Adds `data`.
     pub fn update(&mut self, data: &[u8]) {
         self.crc.update(data);
         self.sha256.update(data);
         self.size += data.len() as u64;
     }
 
-    /// The digest of everything that went by.
+    /// Returns the digest of all bytes.
     pub fn finish(self) -> Digest {
         Digest { crc: self.crc.value(), sha256: self.sha256.into(), size: self.size }
     }
@@ -85,7 +85,7 @@ mod tests {
         let mut joined = Checksum::of(b"1234");
         joined.append(&Checksum::of(b""));
         joined.append(&Checksum::of(b"56789"));
-        // The check value of CRC-32/ISO-HDLC.
+        // Check value of CRC-32/ISO-HDLC.
         assert_eq!(joined.value(), 0xcbf4_3926);
     }
 

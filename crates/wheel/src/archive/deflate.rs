@@ -1,10 +1,8 @@
-//! Raw deflate (RFC 1951) in blocks that join to one stream.
+//! Raw deflate (RFC 1951) in blocks that concatenate to one stream.
 //!
-//! A block is compressed on its own, so that blocks of one file can be made in any order by any
-//! number of threads and the bytes are always the same. libdeflate makes them: it is the fastest
-//! encoder there is for its output's size, but knows whole streams only. So a block that another
-//! follows is opened at its end: the mark of the last block in it is taken away, and an empty
-//! stored block is added, which ends at a byte.
+//! Blocks are compressed in any order, by any number of threads. libdeflate is the fastest encoder
+//! for its output size, but writes only whole streams. To continue one, the flag of its last block
+//! is cleared, and an empty stored block is appended, which ends at a byte boundary.
 
 use libdeflater::{CompressionLvl, Compressor};
 
@@ -15,22 +13,22 @@ mod last_block;
 
 use last_block::{LastBlock, last_block};
 
-/// Bytes of input that make one block. Part of what decides the output's bytes: blocks know nothing of each
-/// other, so that smaller ones make larger streams (libraries in blocks of 1 MiB: 0.12 % larger than in these).
+/// Input bytes per block, part of the format: smaller blocks make larger streams (libraries: 0.12 %
+/// for 1 MiB), because they share no history.
 pub const BLOCK: usize = 2 << 20;
 
-/// What makes the blocks, for those who keep them: another version may make other bytes.
+/// Encoder version for cache keys: another version may produce other bytes.
 pub const ENCODER: &str = "libdeflater 1.26.1";
 
-/// How hard deflate tries.
+/// Effort of deflate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Level {
-    /// As fast as is of use.
+    /// Fastest useful effort.
     Fast,
-    /// No larger than what zlib makes at its own default.
+    /// At most the size of zlib's default level.
     #[default]
     Default,
-    /// As small as it goes, at a tenth of the speed.
+    /// Smallest output, at a tenth of the speed.
     Max,
 }
 
@@ -45,40 +43,37 @@ impl Level {
     }
 }
 
-/// How a zip member's bytes are stored.
+/// Storage method of a zip member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// As they are.
+    /// Uncompressed.
     Store,
     /// Deflated.
     Deflate,
 }
 
-/// Compresses blocks; it keeps its tables and its memory from one to the next.
+/// Block compressor that reuses its tables and memory.
 pub struct Encoder {
     compressor: Compressor,
-    /// What the encoder fills: never smaller than its bound, and never cleared.
+    /// Never shrunk below the compressor's bound.
     scratch: Vec<u8>,
 }
 
 impl Encoder {
-    /// One of this level.
+    /// Creates an encoder with this level.
     pub fn new(level: Level) -> Self {
         Self { compressor: Compressor::new(level.number()), scratch: Vec::new() }
     }
 
-    /// Compresses `data`, one block of a stream.
-    ///
-    /// The results of all blocks, one after the other, are one deflate stream if `last` was set
-    /// for the last of them alone. A stream has at least one block, even when it has no bytes.
-    /// What does not shrink is stored, at 5 bytes for each 64 KiB.
+    /// Compresses `data` to one block; concatenated blocks are a stream if `last` is set only for
+    /// the last, possibly empty one. Incompressible data is stored, with 5 bytes per 64 KiB.
     pub fn block(&mut self, data: &[u8], last: bool) -> Vec<u8> {
         let mut out = Vec::new();
         self.append_block(data, last, &mut out);
         out
     }
 
-    /// As [`Encoder::block`], appending to `out`.
+    /// Compresses like [`Encoder::block`], and appends to `out`.
     pub fn append_block(&mut self, data: &[u8], last: bool, out: &mut Vec<u8>) {
         let (start, whole) = (out.len(), self.whole(data).filter(|whole| whole.len() < data.len()));
         let Some(whole) = whole else { return stored(data, last, out) };
@@ -91,7 +86,6 @@ impl Encoder {
         }
     }
 
-    /// A stream of its own.
     fn whole(&mut self, data: &[u8]) -> Option<&[u8]> {
         let bound = self.compressor.deflate_compress_bound(data.len());
         if self.scratch.len() < bound {
@@ -102,13 +96,13 @@ impl Encoder {
     }
 }
 
-/// Appends a whole stream without what makes it end, up to a byte's border. `false` when it is no stream.
+/// Appends a stream without its end mark, up to a byte boundary; `false` if it is invalid.
 fn append_opened(stream: &[u8], out: &mut Vec<u8>) -> bool {
     let Some(LastBlock { mark, end }) = last_block(stream) else { return false };
     let start = out.len();
     out.extend_from_slice(stream);
     out[start + mark / 8] &= !(1 << (mark % 8));
-    // Three bits of zero begin a stored block that is not the last, and the rest of the byte does not count.
+    // Three zero bits begin a stored block that is not the last; the rest of the byte is ignored.
     if let Some(byte) = out.get_mut(start + end / 8) {
         *byte &= !(0xff << (end % 8));
     }
@@ -117,10 +111,10 @@ fn append_opened(stream: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// The length of a stored block without bytes, and its complement.
+/// Length of an empty stored block, and its complement.
 const EMPTY: [u8; 4] = [0, 0, 0xff, 0xff];
 
-/// Appends `data` in stored blocks (RFC 1951, section 3.2.4), one at least.
+/// Writes at least one block (RFC 1951, section 3.2.4).
 fn stored(data: &[u8], last: bool, out: &mut Vec<u8>) {
     out.reserve(data.len() + 5 * data.len().div_ceil(0xffff).max(1));
     let mut rest = data;
@@ -138,9 +132,7 @@ fn stored(data: &[u8], last: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// Compresses `data` as one stream, block after block.
-///
-/// The same bytes as joining the results of [`Encoder::block`] for each [`BLOCK`] of it.
+/// Compresses `data` like [`Encoder::block`] for each [`BLOCK`].
 pub fn deflate(data: &[u8], level: Level) -> Vec<u8> {
     let (mut encoder, mut out, mut rest) = (Encoder::new(level), Vec::new(), data);
     while rest.len() > BLOCK {
@@ -152,19 +144,19 @@ pub fn deflate(data: &[u8], level: Level) -> Vec<u8> {
     out
 }
 
-/// A member's content, ready to go into a zip: what it is digested and packed.
+/// Digested and packed content of a zip member.
 #[derive(Debug, Clone)]
 pub struct Packed {
-    /// How `bytes` are stored.
+    /// Storage method of `bytes`.
     pub method: Method,
-    /// What the archive says of the content.
+    /// Digest of the content.
     pub digest: Digest,
-    /// The content, compressed if `method` says so.
+    /// Content, stored by `method`.
     pub bytes: Vec<u8>,
 }
 
 impl Packed {
-    /// Compresses `data`, or stores it where deflate would not make it smaller.
+    /// Compresses `data`, or stores it if deflate does not make it smaller.
     pub fn new(data: &[u8], level: Level) -> Self {
         let deflated = deflate(data, level);
         if deflated.len() < data.len() {
@@ -174,7 +166,7 @@ impl Packed {
         }
     }
 
-    /// Stores `data` as it is.
+    /// Stores `data` uncompressed.
     pub fn stored(data: Vec<u8>) -> Self {
         Self { method: Method::Store, digest: Digest::of(&data), bytes: data }
     }
@@ -194,7 +186,7 @@ mod tests {
         out
     }
 
-    /// Words from a fixed generator: compressible, but not trivially so.
+    /// Pseudo-random words, moderately compressible.
     fn text(size: usize) -> Vec<u8> {
         let mut state = 7_u64;
         let mut out = Vec::with_capacity(size + 16);
@@ -217,7 +209,7 @@ mod tests {
         (0..size).map(|_| byte()).collect()
     }
 
-    /// Bytes of which the rare ones are so rare that their codes are long.
+    /// Bytes with some so rare that their codes are long.
     fn skewed(size: usize) -> Vec<u8> {
         noise(size)
             .iter()
@@ -250,7 +242,7 @@ mod tests {
 
     #[test]
     fn blocks_of_every_size_join() {
-        // Whatever the bit is that a block ends at.
+        // Blocks end at every bit of a byte.
         let (data, mut encoder, mut stream, mut expected) =
             (text(40_000), Encoder::new(Level::Default), Vec::new(), Vec::new());
         for size in 0..300 {
@@ -270,9 +262,9 @@ mod tests {
 
     #[test]
     fn what_others_make_opens_too() {
-        // zlib-rs makes fixed, dynamic and stored blocks, and codes of every length.
+        // zlib-rs writes fixed, dynamic and stored blocks, and codes of all lengths.
         for level in [0, 1, 6, 9] {
-            // Codes of seven bits alone never lead a reader who began at a wrong bit to the right ones.
+            // With only seven-bit codes, a reader that starts at a wrong bit never synchronizes.
             let seven = noise(300_000).iter().map(|byte| byte & 0x7f).collect();
             let mixed =
                 [text(70_000), noise(70_000), text(9), noise(200_000), skewed(70_000)].concat();

@@ -1,26 +1,26 @@
-//! Metadata of an sdist as setuptools writes it, for tools that read `*.egg-info` in place of PKG-INFO.
+//! Setuptools metadata of an sdist, for tools that read `*.egg-info` instead of PKG-INFO.
 
 use indexmap::IndexMap;
 
 use base::names::DistName;
 
-/// The file that repeats PKG-INFO.
+/// Copy of PKG-INFO.
 pub const PKG_INFO: &str = "PKG-INFO";
-/// The file with the requirements.
+/// Requirements.
 pub const REQUIRES: &str = "requires.txt";
 
-/// The directory of these files, below the sdist's top directory.
+/// Returns the directory of these files, relative to the sdist's top directory.
 pub fn directory(dist: &DistName) -> String {
     format!("src/{}.egg-info", dist.file_stem())
 }
 
-/// The name of a file in such a directory; `None` for another path.
+/// Returns the name of a file in such a directory.
 pub fn file_of(path: &str) -> Option<&str> {
     let (directory, name) = path.strip_prefix("src/")?.split_once('/')?;
     (directory.ends_with(".egg-info") && !name.contains('/')).then_some(name)
 }
 
-/// `requires.txt` for the values of `Requires-Dist`: a section for each extra and marker.
+/// Formats `requires.txt`, with a section for each extra and marker.
 pub fn requires<'r>(requires_dist: impl IntoIterator<Item = &'r str>) -> String {
     let mut sections: IndexMap<String, Vec<&str>> = IndexMap::from([(String::new(), Vec::new())]);
     for requirement in requires_dist {
@@ -35,7 +35,6 @@ pub fn requires<'r>(requires_dist: impl IntoIterator<Item = &'r str>) -> String 
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// The section of a marker: `extra`, `extra:marker` or `:marker`.
 fn section(marker: &str) -> String {
     let extra = |text: &str| {
         let name = text.trim().strip_prefix("extra == ")?;

@@ -1,39 +1,39 @@
-//! `entry_points.txt`: the commands and plug-ins that a distribution offers (entry points specification).
+//! `entry_points.txt`: commands and plug-ins of a distribution (entry points specification).
 
 use indexmap::IndexMap;
 
-/// The group whose entries become commands.
+/// Group of console commands.
 pub const CONSOLE_SCRIPTS: &str = "console_scripts";
 
-/// One entry: under `name` in `group` stands the Python object `object`.
+/// Entry point: a named reference to a Python object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EntryPoint {
-    /// The group, for example [`CONSOLE_SCRIPTS`].
+    /// Group, such as [`CONSOLE_SCRIPTS`].
     pub group: String,
-    /// What it is called; a command's file name.
+    /// Name; for commands the file name.
     pub name: String,
     /// `package.module:attribute`.
     pub object: String,
 }
 
-/// What an entry leads to.
+/// Object of an entry point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object<'e> {
-    /// The module's dotted name.
+    /// Dotted name of the module.
     pub module: &'e str,
-    /// What in it, dotted too.
+    /// Dotted name in the module.
     pub attribute: Option<&'e str>,
 }
 
 impl EntryPoint {
-    /// Whether installers write a script for it.
+    /// Returns whether installers write a script for the entry.
     pub fn is_script(&self) -> bool {
         matches!(&*self.group, CONSOLE_SCRIPTS | "gui_scripts")
     }
 
-    /// What it leads to (`module:attribute [extra]`); `None` when it is no entry that installers take.
+    /// Parses the object (`module:attribute [extra]`); `None` if installers reject the entry.
     pub fn object(&self) -> Option<Object<'_>> {
-        // What follows in brackets are extras that the entry needs.
+        // Brackets contain extras required by the entry.
         let object = self.object.split('[').next().unwrap_or_default().trim();
         let (module, attribute) = object
             .split_once(':')
@@ -47,49 +47,49 @@ impl EntryPoint {
             && !self.name.is_empty()
             && dotted(module)
             && attribute.is_none_or(dotted);
-        // A script calls something.
+        // A script needs an attribute to call.
         (sound && (attribute.is_some() || !self.is_script()))
             .then_some(Object { module, attribute })
     }
 }
 
-/// An entry point that installers would not take, or take for something else.
+/// Entry point that installers reject or misinterpret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EntryPointError {
-    /// A group is words of letters, digits and `_`, `.` between them.
+    /// Group that is not words of letters, digits and `_`, separated by `.`.
     #[error("`{group}` is not the name of a group of entry points")]
     Group {
-        /// The group.
+        /// Group.
         group: String,
     },
-    /// Neither a name in an INI file nor a file's.
+    /// Name that is invalid in INI files or as a file name.
     #[error("`{}` is not the name of an entry point: use letters, digits, `.`, `-`, `_` and `+`", .name.escape_debug())]
     Name {
-        /// The name.
+        /// Name.
         name: String,
     },
-    /// Not the path of a Python object.
+    /// Object that is not a Python path.
     #[error("the entry point `{name}` has the object `{}`: write `package.module:function`", .object.escape_debug())]
     Object {
-        /// The entry's name.
+        /// Name of the entry.
         name: String,
-        /// Its object.
+        /// Object of the entry.
         object: String,
     },
-    /// Two entries of a group under one name.
+    /// Duplicate name in a group.
     #[error("the group {group} has the entry point `{name}` twice")]
     Twice {
-        /// The group.
+        /// Group.
         group: String,
-        /// The name.
+        /// Name.
         name: String,
     },
 }
 
-/// The file's content: groups and their entries, both in the order in which they come first.
+/// Formats the file in order of first occurrence.
 ///
 /// # Errors
-/// On the first entry with a malformed group, name or object, or that comes twice.
+/// If an entry is malformed or a duplicate.
 pub fn entry_points(entries: &[EntryPoint]) -> Result<String, EntryPointError> {
     let mut groups: IndexMap<&str, IndexMap<&str, &str>> = IndexMap::new();
     for entry in entries {

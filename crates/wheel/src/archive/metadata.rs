@@ -1,4 +1,4 @@
-//! Core metadata: what METADATA in a wheel and PKG-INFO in an sdist say (version 2.4, PEP 639).
+//! Core metadata: METADATA in a wheel, PKG-INFO in an sdist (version 2.4, PEP 639).
 
 use std::fmt::Write as _;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use base::names::{DistName, RelPath};
 use base::version::Version;
 
-/// What the core metadata says, without name and version.
+/// Core metadata without name and version.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Metadata {
     /// `Summary`.
     pub summary: String,
-    /// `Description`, the text that index servers show.
+    /// `Description`, displayed by index servers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<Description>,
     /// `License-Expression`.
@@ -23,7 +23,7 @@ pub struct Metadata {
     /// `Project-URL: Homepage`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home_page: Option<String>,
-    /// `Project-URL` of other labels: labels and addresses.
+    /// Other `Project-URL`s: labels and addresses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<(String, String)>,
     /// `Classifier`.
@@ -41,48 +41,48 @@ pub struct Metadata {
     pub provides_extra: Vec<String>,
 }
 
-/// The long description of a package.
+/// Long description of a package.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Description {
-    /// `Description-Content-Type`, without parameters: `text/markdown`, `text/x-rst` or `text/plain`.
+    /// `Description-Content-Type` without parameters: `text/markdown`, `text/x-rst` or
+    /// `text/plain`.
     pub content_type: String,
-    /// The text, with a line feed at its end.
+    /// Text with a final line feed.
     pub text: String,
 }
 
-/// Metadata that cannot be said.
+/// Metadata that the format cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MetadataError {
-    /// What follows a line break would be read as another field.
+    /// Value with a line break, after which readers would see another field.
     #[error("the metadata field {field} has a line break or control character: `{}`", .value.escape_debug())]
     LineBreak {
-        /// The field.
+        /// Field.
         field: &'static str,
-        /// Its value.
+        /// Value.
         value: String,
     },
-    /// A field without a value.
+    /// Field without a value.
     #[error("the metadata field {field} is blank")]
     Blank {
-        /// The field.
+        /// Field.
         field: &'static str,
     },
-    /// A comma ends the label.
+    /// Label with a comma, which would end it.
     #[error("the label `{label}` of a project address has a comma")]
     Label {
-        /// The label.
+        /// Label.
         label: String,
     },
 }
 
 impl Metadata {
-    /// The content of METADATA or PKG-INFO of this version of a distribution, whose licence texts lie at
-    /// these paths below `licenses/` of the metadata directory or the top of the sdist. What is empty is
-    /// left out.
+    /// Formats METADATA or PKG-INFO without empty fields. `license_files` are below `licenses/` or
+    /// the top directory.
     ///
     /// # Errors
-    /// When a value is blank or has a line break or a control character.
+    /// If a value is blank or has a line break or control character.
     pub fn render(
         &self,
         name: &DistName,
@@ -115,7 +115,6 @@ impl Metadata {
     }
 }
 
-/// The lines of the header.
 struct Fields(String);
 
 impl Fields {
@@ -131,7 +130,7 @@ impl Fields {
         Ok(())
     }
 
-    /// A field that may be left out.
+    /// Adds an optional field.
     fn said(&mut self, field: &'static str, value: &str) -> Result<(), MetadataError> {
         if value.is_empty() { Ok(()) } else { self.one(field, value) }
     }
@@ -164,8 +163,7 @@ impl Fields {
     }
 }
 
-/// Whether a reader may take `c` for the end of a line. Older readers in Python split header
-/// lines where `str.splitlines` does, which is more than line feeds.
+/// Matches line breaks of old Python readers, which split headers with `str.splitlines`.
 fn breaks_line(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }

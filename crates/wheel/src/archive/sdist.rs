@@ -1,4 +1,4 @@
-//! Source distributions: a gzipped pax tarball with one directory at its top (PEP 625, PEP 643).
+//! Writer of source distributions: a gzipped pax tarball with one top directory (PEP 625, PEP 643).
 
 use std::io::{self, Write};
 
@@ -9,10 +9,9 @@ use super::tarball::{TarError, TarWriter};
 use base::names::{DistName, PathError, RelPath};
 use base::version::Version;
 
-/// What every sdist has.
 const NEEDED: [&str; 2] = ["PKG-INFO", "pyproject.toml"];
 
-/// The file name of an sdist (`my_dist-1.0.tar.gz`).
+/// Returns the file name of an sdist (`my_dist-1.0.tar.gz`).
 pub fn sdist_file_name(dist: &DistName, version: &Version) -> String {
     format!("{}.tar.gz", stem(dist, version))
 }
@@ -21,49 +20,47 @@ fn stem(dist: &DistName, version: &Version) -> String {
     format!("{}-{version}", dist.file_stem())
 }
 
-/// A file of an sdist.
+/// File of an sdist.
 #[derive(Debug, Clone)]
 pub struct SdistMember {
-    /// Its path below the directory at the top.
+    /// Path below the top directory.
     pub path: RelPath,
-    /// Whether it is a program.
+    /// Executable permission.
     pub executable: bool,
-    /// What is in it.
+    /// Content.
     pub content: Vec<u8>,
 }
 
-/// Why an sdist could not be written.
+/// Error of writing an sdist.
 #[derive(Debug, thiserror::Error)]
 pub enum SdistError {
-    /// The tarball that the sdist is.
+    /// Error of the tarball.
     #[error(transparent)]
     Tar(#[from] TarError),
-    /// Two members of one name.
+    /// Duplicate member.
     #[error("the sdist has the member `{path}` twice")]
     Duplicate {
-        /// The name of both.
+        /// Path of the members.
         path: RelPath,
     },
-    /// A file without which no installer takes the sdist.
+    /// Missing file that installers require.
     #[error("the sdist has no `{name}`")]
     Missing {
-        /// Its name.
+        /// Name of the file.
         name: &'static str,
     },
-    /// A name that is no path.
+    /// Invalid path.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// The sink failed at the end.
+    /// The output failed at the end.
     #[error("failed to end the sdist")]
     End(#[source] io::Error),
 }
 
-/// Writes an sdist of these members, whatever their order, sorted by path, and gives the sink
-/// back, flushed. All bear `time`.
+/// Writes an sdist sorted by path, and returns the flushed output.
 ///
 /// # Errors
-/// When a member comes twice, when PKG-INFO or pyproject.toml is not among them, and when the
-/// sink fails.
+/// If a member is a duplicate, PKG-INFO or pyproject.toml is missing, or writing fails.
 pub fn write_sdist<W: Write>(
     sink: W,
     dist: &DistName,
@@ -73,7 +70,7 @@ pub fn write_sdist<W: Write>(
 ) -> Result<W, SdistError> {
     let members = in_order(members)?;
     let top: RelPath = stem(dist, version).parse()?;
-    // No name and no time in the header, and an unknown system: nothing of this machine.
+    // No name, time or system: equal on all machines.
     let gzip = GzBuilder::new().mtime(0).operating_system(255).write(sink, Compression::new(9));
     let mut tar = TarWriter::new(gzip, time);
     for SdistMember { path, executable, content } in members {
@@ -84,7 +81,6 @@ pub fn write_sdist<W: Write>(
     Ok(sink)
 }
 
-/// The members sorted, after checking that they make an sdist.
 fn in_order(members: &[SdistMember]) -> Result<Vec<&SdistMember>, SdistError> {
     let mut sorted: Vec<&SdistMember> = members.iter().collect();
     sorted.sort_by(|a, b| a.path.cmp(&b.path));

@@ -1,4 +1,4 @@
-//! Outputs appear whole, under their final names, or not at all.
+//! Staging of outputs, which appear completely or not at all.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -30,35 +30,33 @@ pub use error::StageError;
 pub use file::StagedFile;
 pub use settling::SettlingFile;
 
-/// The hidden directory below the destination in which outputs grow.
+/// Hidden directory for unfinished outputs, below the destination.
 pub const PARTIAL: &str = ".rockpack-partial";
-/// The directory below the destination in which finished packages are.
+/// Directory of finished packages, below the destination.
 pub const DIST: &str = "dist";
 
-/// A destination directory that one build has to itself.
+/// Destination, locked by one build.
 ///
-/// Outputs grow in a hidden directory below it and get their names when the stage is
-/// committed. Dropped before that, it leaves the destination as it was. What a killed build
-/// left is removed by the next; a change that was interrupted is undone.
+/// Outputs in a hidden directory are renamed on commit; without commit the destination is
+/// unchanged. The next build removes leftovers of a killed build and undoes an interrupted change.
 #[derive(Debug)]
 pub struct Stage {
     dest: PathBuf,
-    /// Directories that did not exist before, outermost first.
     created: Vec<PathBuf>,
     lock: Lock,
     committed: bool,
-    /// Gone before the lock is, so that nobody else's directory is removed.
+    /// Dropped before the lock: cleanup must not remove another build's directory.
     registration: Option<Registration>,
 }
 
 impl Stage {
-    /// Opens `dest` for one build, creating it if it does not exist.
+    /// Locks `dest`, and creates it if necessary.
     ///
     /// # Errors
-    /// When another build has it open, when it is no directory or may not be written, and when
-    /// what a killed build left cannot be undone or removed.
+    /// If another build has the lock, `dest` is not a writable directory, or leftovers cannot be
+    /// undone or removed.
     pub fn open(dest: &Path) -> Result<Self, StageError> {
-        // What is made here is registered before the process can be told to end.
+        // The process cannot exit between creation and registration.
         let together = cleanup::undisturbed();
         let mut created = Vec::new();
         let lock = create_dirs(dest, &mut created).and_then(|()| Lock::take(dest));
@@ -73,15 +71,15 @@ impl Stage {
         Ok(stage)
     }
 
-    /// The destination.
+    /// Returns the destination.
     pub fn dest(&self) -> &Path {
         &self.dest
     }
 
-    /// Creates the output that will be `path` below the destination. May be called from any thread.
+    /// Creates the output `path`, from any thread.
     ///
     /// # Errors
-    /// When there is one of this name already, and when it cannot be created.
+    /// If it exists or cannot be created.
     pub fn create(&self, path: &RelPath) -> Result<StagedFile, StageError> {
         let shown = self.dest.join(path.as_str());
         let place = self.place(path)?;
@@ -95,30 +93,28 @@ impl Stage {
         Ok(StagedFile::new(file, shown))
     }
 
-    /// Where an output grows that somebody else makes; the directory that it is in is there.
+    /// Returns the path for an output written by other code, and creates its directory.
     ///
     /// # Errors
-    /// When that directory cannot be made.
+    /// If the directory cannot be created.
     pub fn place(&self, path: &RelPath) -> Result<PathBuf, StageError> {
         let place = self.path(path);
         let parent = place.parent().unwrap_or(&place);
-        // Not once the hidden directory has been removed.
+        // Not after cleanup removed the hidden directory.
         let _together = cleanup::undisturbed();
         fs::create_dir_all(parent)
             .map_err(StageError::at("create a directory for an output", &self.paths().at(path)))?;
         Ok(place)
     }
 
-    /// Puts `outputs` in place, all of which have been created here and closed, and removes `gone`: paths
-    /// below the destination, with the directories that become empty.
+    /// Moves closed `outputs` to their final places, and removes `gone` and emptied directories.
     ///
-    /// That is one change: it happens or it does not, also when the process is killed in it; then the
-    /// next [`Stage::open`] or [`repair`] undoes it. Outputs appear in their order, each in the place of
-    /// an older one without a moment in which neither is there, and before anything is removed.
+    /// The change is atomic: if the process is killed, the next [`Stage::open`] or [`repair`]
+    /// undoes it. Each output replaces an older file without a gap, in order, before anything is
+    /// removed.
     ///
     /// # Errors
-    /// When an output was never made or cannot be put in place, and when something that is to go cannot
-    /// be removed. The destination is then as it was.
+    /// If an output is missing, or a path cannot be changed. The destination is then unchanged.
     pub fn commit(mut self, outputs: &[RelPath], gone: &[RelPath]) -> Result<(), StageError> {
         outputs.iter().try_for_each(|path| self.check(path))?;
         let _whole = cleanup::undisturbed();
@@ -137,7 +133,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Where the output grows that will be `path` below the destination.
+    /// Returns the temporary path of the output `path`.
     pub fn path(&self, path: &RelPath) -> PathBuf {
         self.paths().output(path)
     }
@@ -154,7 +150,7 @@ impl Stage {
         path.parent().map_or_else(|| self.dest.clone(), |parent| self.dest.join(parent.as_str()))
     }
 
-    /// Checks that an output was made and can get its name, and that its bytes are on the disk.
+    /// Checks that an output can be renamed, and syncs it.
     fn check(&self, path: &RelPath) -> Result<(), StageError> {
         let (output, place) = (self.path(path), self.dest.join(path.as_str()));
         if fs::symlink_metadata(&place).is_ok_and(|found| found.is_dir()) {
@@ -166,7 +162,6 @@ impl Stage {
         })
     }
 
-    /// The steps of a change, which its journal can undo at any of them.
     fn change(
         &self,
         journal: &Journal,
@@ -188,19 +183,17 @@ impl Stage {
         self.sync_directories(outputs.iter().chain(gone))
     }
 
-    /// Makes the new names last through a power cut.
     fn sync_directories<'p>(
         &self,
         changed: impl Iterator<Item = &'p RelPath>,
     ) -> Result<(), StageError> {
         let directories: BTreeSet<PathBuf> = changed.map(|path| self.final_dir(path)).collect();
-        // What was to go may be gone already, with its directory.
+        // Removed paths may be missing together with their directory.
         directories.iter().filter(|path| path.is_dir()).try_for_each(|path| {
             disk::sync(path).map_err(StageError::at("write a directory to the disk", path))
         })
     }
 
-    /// Removes the directories above a file that is gone which are empty now.
     fn remove_empty_above(&self, path: &RelPath) {
         let above = std::iter::successors(path.parent(), RelPath::parent);
         let _ = above
@@ -213,11 +206,11 @@ impl Stage {
 impl Drop for Stage {
     fn drop(&mut self) {
         self.registration = None;
-        // A change that could not be undone: the next one who opens the destination undoes it.
+        // The change could not be undone; the next build undoes it.
         if Journal::is_at(self.lock.directory()) {
             return;
         }
-        // Nobody is left to tell of a failure; the next build tries again.
+        // Errors cannot be reported here; the next build tries again.
         let _ = self.lock.clear();
         self.lock.release();
         if !self.committed {
@@ -226,7 +219,7 @@ impl Drop for Stage {
     }
 }
 
-/// Has the hidden directory removed, and what was made for it, when the process is told to end.
+/// Registers the hidden directory and parents created for it.
 fn registered(hidden: &Path, created: &[PathBuf]) -> Registration {
     let (hidden, created) = (hidden.to_owned(), created.to_owned());
     cleanup::removal(move || {
@@ -239,10 +232,10 @@ fn registered(hidden: &Path, created: &[PathBuf]) -> Registration {
     })
 }
 
-/// Undoes a change of `dest` that was interrupted, if there is one; tells whether there was.
+/// Undoes an interrupted change, and returns whether there was one.
 ///
 /// # Errors
-/// When it cannot be undone, or another build has the destination open.
+/// If it cannot be undone, or another build has the lock.
 pub fn repair(dest: &Path) -> Result<bool, StageError> {
     if !Journal::is_at(&dest.join(PARTIAL)) {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! Tarballs that are the same bytes on every machine: pax format, no owner, one time.
+//! Writer of reproducible tarballs: pax format, no owner, one time.
 
 use std::io::{self, Read, Write};
 
@@ -11,69 +11,68 @@ mod xz;
 
 pub use xz::{Preset, XZ_ENCODER, XzBlock, XzError, XzStream, xz_block, xz_worst_case};
 
-/// Why a tarball could not be written.
+/// Error of writing a tarball.
 #[derive(Debug, thiserror::Error)]
 pub enum TarError {
-    /// A file that has not the size that was announced, so that its header would lie.
+    /// Content that differs from the announced size in the header.
     #[error("`{path}` was announced with {announced} bytes and has {read}")]
     Size {
-        /// The member.
+        /// Member.
         path: RelPath,
-        /// Bytes that were announced.
+        /// Announced bytes.
         announced: u64,
-        /// Bytes that came, at most one more than announced.
+        /// Actual bytes, at most one more than announced.
         read: u64,
     },
-    /// A link that leads to nothing that has a name.
+    /// Link with an invalid target.
     #[error("the link `{path}` has the target `{}`, which no file can have", .target.escape_debug())]
     Target {
-        /// The link.
+        /// Link.
         path: RelPath,
-        /// What it should lead to.
+        /// Target.
         target: String,
     },
-    /// The file could not be read or the sink not be written.
+    /// The content could not be read or the output not be written.
     #[error("failed to put `{path}` into the tarball")]
     Member {
-        /// The member.
+        /// Member.
         path: RelPath,
-        /// What the reader or the sink says.
+        /// Error of the reader or output.
         source: io::Error,
     },
-    /// An earlier member failed, so that what follows it cannot be found.
+    /// An earlier member failed, so that later members could not be found.
     #[error("`{path}` was not written whole, the tarball is torn")]
     Torn {
-        /// The member.
+        /// Failed member.
         path: RelPath,
     },
-    /// The sink failed at the end.
+    /// The output failed at the end.
     #[error("failed to end the tarball")]
     End(#[source] io::Error),
 }
 
-/// Writes a tarball, members in the order in which they come.
+/// Writer of a tarball in order of calls.
 ///
-/// The format is pax (POSIX.1-2001): ustar headers, with extended ones where a name is long or
-/// not ASCII or a file has 8 GiB or more. Owner and group are 0 without names, modes 0644 and
-/// 0755, the time of all is the same. Without [`TarWriter::finish`] the tarball has no end.
+/// The format is pax (POSIX.1-2001): ustar headers, with extended headers for long or non-ASCII
+/// names and files of 8 GiB or more. Owner and group are 0 without names, modes 0644 and 0755.
+/// Without [`TarWriter::finish`] the tarball has no end.
 #[derive(Debug)]
 pub struct TarWriter<W> {
     sink: W,
     time: Timestamp,
-    /// The member that was begun and has not ended.
     open: Option<RelPath>,
 }
 
 impl<W: Write> TarWriter<W> {
-    /// A tarball on `sink` whose members all bear `time`.
+    /// Creates a tarball; all members have `time`.
     pub fn new(sink: W, time: Timestamp) -> Self {
         Self { sink, time, open: None }
     }
 
-    /// A file with what `content` reads, which has to be `size` bytes.
+    /// Adds a file; `content` must have `size` bytes.
     ///
     /// # Errors
-    /// When it is fewer or more, and when reading or writing fails.
+    /// If the size differs, or reading or writing fails.
     pub fn file(
         &mut self,
         path: &RelPath,
@@ -82,7 +81,7 @@ impl<W: Write> TarWriter<W> {
         mut content: impl Read,
     ) -> Result<(), TarError> {
         let mode = if executable { 0o755 } else { 0o644 };
-        // One byte more would tell that there is more.
+        // One more byte reveals longer content.
         let mut content = (&mut content).take(size.saturating_add(1));
         self.put(
             path,
@@ -92,10 +91,10 @@ impl<W: Write> TarWriter<W> {
         )
     }
 
-    /// A symlink; `target` is written as it is, relative to the directory that holds the link.
+    /// Adds a symlink with an unchanged `target`, relative to its directory.
     ///
     /// # Errors
-    /// On an empty target or one with a NUL, and when writing fails.
+    /// If the target is empty or has a NUL, or writing fails.
     pub fn symlink(&mut self, path: &RelPath, target: &str) -> Result<(), TarError> {
         check_target(path, target)?;
         self.put(
@@ -106,10 +105,10 @@ impl<W: Write> TarWriter<W> {
         )
     }
 
-    /// A directory. Those above a member need not be named.
+    /// Adds a directory. Parents of members need no entry.
     ///
     /// # Errors
-    /// When writing fails.
+    /// If writing fails.
     pub fn directory(&mut self, path: &RelPath) -> Result<(), TarError> {
         self.put(
             path,
@@ -119,11 +118,10 @@ impl<W: Write> TarWriter<W> {
         )
     }
 
-    /// Writes the end of the tarball and gives the sink back, flushed. Compressors around the
-    /// sink still have to be finished.
+    /// Writes the end and returns the flushed output, without finishing a compressor.
     ///
     /// # Errors
-    /// When an earlier member failed, and when writing fails.
+    /// If an earlier member failed, or writing fails.
     pub fn finish(mut self) -> Result<W, TarError> {
         self.check_whole()?;
         let end = self.sink.write_all(&[0; 2 * BLOCK]).and_then(|()| self.sink.flush());
@@ -135,7 +133,6 @@ impl<W: Write> TarWriter<W> {
         self.open.clone().map_or(Ok(()), |path| Err(TarError::Torn { path }))
     }
 
-    /// Writes a member of `size` bytes, which `content` has to read.
     fn put(
         &mut self,
         path: &RelPath,
@@ -155,7 +152,7 @@ impl<W: Write> TarWriter<W> {
         Ok(())
     }
 
-    /// Copies `content`, filled up to whole blocks, and tells its size.
+    /// Pads to whole blocks, and returns the size.
     fn content(&mut self, content: &mut dyn Read) -> io::Result<u64> {
         let size = io::copy(content, &mut self.sink)?;
         let fill = size.next_multiple_of(BLOCK as u64) - size;
@@ -164,23 +161,22 @@ impl<W: Write> TarWriter<W> {
     }
 }
 
-/// The headers of a file's member, which its content follows, filled up to whole blocks of 512
-/// bytes: for laying out a tarball without writing it.
+/// Returns the headers of a file, to lay out a tarball. The content follows, padded to 512 bytes.
 pub fn file_headers(path: &RelPath, executable: bool, size: u64, time: Timestamp) -> Vec<u8> {
     let mode = if executable { 0o755 } else { 0o644 };
     header_bytes(path, HeaderFields { entry: EntryType::Regular, mode, target: "" }, size, time)
 }
 
-/// The headers that are a symlink's member.
+/// Returns the headers of a symlink.
 ///
 /// # Errors
-/// On an empty target or one with a NUL.
+/// If the target is empty or has a NUL.
 pub fn symlink_headers(path: &RelPath, target: &str, time: Timestamp) -> Result<Vec<u8>, TarError> {
     check_target(path, target)?;
     Ok(header_bytes(path, HeaderFields { entry: EntryType::Symlink, mode: 0o777, target }, 0, time))
 }
 
-/// The headers that are a directory's member.
+/// Returns the headers of a directory.
 pub fn directory_headers(path: &RelPath, time: Timestamp) -> Vec<u8> {
     header_bytes(
         path,
@@ -190,7 +186,7 @@ pub fn directory_headers(path: &RelPath, time: Timestamp) -> Vec<u8> {
     )
 }
 
-/// The header of a member, and before it the extended one if there has to be one.
+/// Includes the extended header if necessary.
 fn header_bytes(path: &RelPath, kind: HeaderFields<'_>, size: u64, time: Timestamp) -> Vec<u8> {
     let slash = if kind.entry == EntryType::Directory { "/" } else { "" };
     let name = format!("{path}{slash}");
@@ -215,7 +211,6 @@ fn check_target(path: &RelPath, target: &str) -> Result<(), TarError> {
     Ok(())
 }
 
-/// What a member is.
 #[derive(Clone, Copy)]
 struct HeaderFields<'a> {
     entry: EntryType,
@@ -223,14 +218,13 @@ struct HeaderFields<'a> {
     target: &'a str,
 }
 
-/// Headers and contents come in blocks of this many bytes.
 const BLOCK: usize = 512;
-/// How long names may be in a ustar header.
+/// Limit of a ustar header.
 const NAME: usize = 100;
-/// The first size that the eleven octal digits of a ustar header cannot say.
+/// Exceeds the eleven octal digits of a ustar header.
 const LONG: u64 = 1 << 33;
 
-/// The ustar header; what does not fit is cut off and repeated in the [`extended`] one.
+/// Truncates values that do not fit; [`extended`] repeats them.
 fn header(name: &str, kind: HeaderFields<'_>, size: u64, time: Timestamp) -> Header {
     let mut header = Header::new_ustar();
     header.set_entry_type(kind.entry);
@@ -251,7 +245,7 @@ fn fill(field: &mut [u8; NAME], text: &str) {
     field[..text.len()].copy_from_slice(text);
 }
 
-/// The records of the extended header: what the ustar header cannot say.
+/// Returns records of values that do not fit into the ustar header.
 fn extended(name: &str, target: &str, size: u64) -> String {
     let mut records = String::new();
     for (key, text) in [("path", name), ("linkpath", target)] {
@@ -265,7 +259,7 @@ fn extended(name: &str, target: &str, size: u64) -> String {
     records
 }
 
-/// `LENGTH key=value` and a line feed, where LENGTH counts itself too.
+/// Formats `LENGTH key=value`; LENGTH includes itself.
 fn record(key: &str, value: &str) -> String {
     let rest = format!(" {key}={value}\n");
     let mut length = rest.len();
@@ -287,7 +281,7 @@ mod tests {
         TarWriter::new(Vec::new(), Timestamp::EARLIEST)
     }
 
-    /// Path, link target, mode, type and content of every member.
+    /// Path, link target, mode, type and content of each member.
     fn read(bytes: &[u8]) -> Vec<(String, String, u32, EntryType, String)> {
         let mut archive = tar::Archive::new(bytes);
         let member = |entry: io::Result<tar::Entry<'_, &[u8]>>| {

@@ -1,43 +1,43 @@
-//! The one time that every member of an archive bears.
+//! Common time of all members of an archive.
 
 use std::str::FromStr;
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-/// Seconds since 1970 that a zip can also say: even, from 1980 to 2107.
+/// Seconds since 1970 within the range of zip: even, from 1980 to 2107.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(u64);
 
-/// A time that no zip can bear, or no time at all.
+/// Time outside the range of zip, or invalid text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a time for archives: {reason}")]
 pub struct TimestampError {
-    /// The text as it was given.
+    /// Given text.
     pub text: String,
-    /// What is wrong with it.
+    /// Reason.
     pub reason: &'static str,
 }
 
-/// 2108-01-01: the first moment that the seven bits of a DOS year cannot count.
+/// 2108-01-01: first moment beyond the seven bits of a DOS year.
 const END: u64 = 4_354_819_200;
 
 impl Timestamp {
     /// 1980-01-01, the first day of zip.
     pub const EARLIEST: Self = Self(315_532_800);
 
-    /// Seconds since 1970-01-01 UTC.
+    /// Returns seconds since 1970-01-01 UTC.
     pub fn seconds(self) -> u64 {
         self.0
     }
 
-    /// A moment in seconds since 1970, as near as a zip can say it from below: earlier ones become 1980,
-    /// odd seconds even ones; nothing from 2108 on.
+    /// Brings seconds since 1970 into the range of zip: earlier times become 1980, odd seconds
+    /// even; `None` from 2108 on.
     pub fn from_seconds(seconds: u64) -> Option<Self> {
         (seconds < END).then(|| Self(seconds & !1).max(Self::EARLIEST))
     }
 
-    /// The moment that a zip's header holds, taken as UTC; nothing when there is no such day or time.
+    /// Converts DOS time and date, taken as UTC; `None` if they are invalid.
     pub fn from_dos(time: u16, day: u16) -> Option<Self> {
         let field = |word: u16, shift: u16, mask: u16| i8::try_from(word >> shift & mask);
         let moment = DateTime::new(
@@ -53,15 +53,15 @@ impl Timestamp {
         u64::try_from(seconds).ok().map(Self)
     }
 
-    /// The moment as indexes write it (RFC 3339, UTC; `2026-11-21T05:00:00Z`).
+    /// Formats the time for indexes (RFC 3339, UTC; `2026-11-21T05:00:00Z`).
     pub fn rfc3339(self) -> String {
         self.moment().to_string()
     }
 
-    /// Time and date as zip headers hold them (MS-DOS, two-second steps), in this order.
+    /// Returns DOS time and date, in this order.
     pub fn dos(self) -> (u16, u16) {
         let at = TimeZone::UTC.to_datetime(self.moment());
-        // All are positive: the year counts from 1980.
+        // All parts are positive: the year counts from 1980.
         let part = |part: i8| u16::from(part.unsigned_abs());
         let time = (part(at.hour()) << 11) | (part(at.minute()) << 5) | (part(at.second()) / 2);
         let year = (at.year() - 1980).unsigned_abs();
@@ -69,7 +69,7 @@ impl Timestamp {
     }
 
     fn moment(self) -> jiff::Timestamp {
-        // Below `END`, which jiff can say.
+        // Values below `END` are valid for jiff.
         let seconds = i64::try_from(self.0).unwrap_or_default();
         jiff::Timestamp::from_second(seconds).unwrap_or_default()
     }
@@ -81,7 +81,7 @@ impl Default for Timestamp {
     }
 }
 
-/// Reads the value of `SOURCE_DATE_EPOCH`: earlier times become 1980, odd seconds even ones.
+/// Parses `SOURCE_DATE_EPOCH`: earlier times become 1980, odd seconds even.
 impl FromStr for Timestamp {
     type Err = TimestampError;
 

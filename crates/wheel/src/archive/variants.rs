@@ -1,7 +1,7 @@
-//! Wheel variants (PEP 825): what `variant.json` in a wheel says of its label, and the file that says the same of all
-//! wheels of one version, beside them on an index.
+//! Wheel variants (PEP 825): `variant.json` in a wheel, and a file on an index for all wheels of a
+//! version.
 //!
-//! Both have one form. It is provisional: its schema says that nobody shall rely on it yet.
+//! Both have the same provisional format: its schema warns against relying on it.
 
 use std::collections::BTreeMap;
 
@@ -11,43 +11,43 @@ use serde_json::{Map, Value, json};
 use base::names::{DistName, VariantLabel};
 use base::version::Version;
 
-/// The schema of the form that is written.
+/// Schema of the written format.
 pub const SCHEMA: &str = "https://variants-schema.wheelnext.dev/peps/850/v0.2.0.json";
-/// The file in a wheel's metadata directory.
+/// File in a wheel's metadata directory.
 pub const MEMBER: &str = "variant.json";
-/// The label of the wheel for machines that no other label fits. It has no properties.
+/// Label without properties, for machines that no other label fits.
 pub const NULL: &str = "null";
 
 const ENDING: &str = "-variants.json";
 
-/// The content of either file.
+/// Content of either file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Variants {
-    /// Which form it has.
+    /// Schema.
     #[serde(rename = "$schema")]
     pub schema: String,
-    /// What is asked first.
+    /// Order of namespaces.
     pub default_priorities: Value,
-    /// What tells the properties of a machine, by namespace.
+    /// Providers of a machine's properties, by namespace.
     pub providers: Map<String, Value>,
-    /// The properties of each label.
+    /// Properties of each label.
     pub variants: BTreeMap<VariantLabel, Value>,
 }
 
-/// Who tells what a machine has.
+/// Provider of a machine's properties.
 #[derive(Debug, Clone, Copy)]
 pub struct Provider<'p> {
-    /// The namespace of its properties.
+    /// Namespace of the properties.
     pub namespace: &'p str,
-    /// What installs it (PEP 508).
+    /// Requirement that installs the provider (PEP 508).
     pub requires: &'p str,
-    /// The object in it that answers.
+    /// Python object of the provider.
     pub plugin: &'p str,
 }
 
 impl Variants {
-    /// What a provider is asked, without labels.
+    /// Creates content with one provider and no labels.
     pub fn new(provider: Provider<'_>) -> Self {
         let Provider { namespace, requires, plugin } = provider;
         let provider = json!({"plugin-api": plugin, "requires": [requires]});
@@ -59,7 +59,7 @@ impl Variants {
         }
     }
 
-    /// The same with a label more: its value of a feature, or no property.
+    /// Adds a label with a namespace, feature and value, or without properties.
     #[must_use]
     pub fn with(mut self, label: VariantLabel, property: Option<(&str, &str, &str)>) -> Self {
         let properties = property.map_or_else(
@@ -70,22 +70,22 @@ impl Variants {
         self
     }
 
-    /// Reads either file.
+    /// Parses either file.
     ///
     /// # Errors
-    /// When it is no JSON, lacks a key, or has one that is not known.
+    /// If the text is not JSON, or a key is missing or unknown.
     pub fn read(text: &str) -> serde_json::Result<Self> {
         serde_json::from_str(text)
     }
 
-    /// The text of the file: one line, with sorted keys.
+    /// Formats the file: one line, with sorted keys.
     pub fn text(&self) -> String {
-        // Keys are texts and values are JSON, so that this cannot fail.
+        // Serialization cannot fail: keys are texts and values are JSON.
         let value = serde_json::to_value(self).unwrap_or_default();
         format!("{value}\n")
     }
 
-    /// Whether all that `one` says is said here too.
+    /// Returns whether the content includes everything in `one`.
     pub fn has(&self, one: &Self) -> bool {
         let same = (&self.schema, &self.default_priorities, &self.providers)
             == (&one.schema, &one.default_priorities, &one.providers);
@@ -93,12 +93,12 @@ impl Variants {
     }
 }
 
-/// The name of the file beside the wheels of a version (`my_dist-1.0-variants.json`).
+/// Returns the name of the file on an index (`my_dist-1.0-variants.json`).
 pub fn file_name(dist: &DistName, version: &Version) -> String {
     format!("{}-{version}{ENDING}", dist.file_stem())
 }
 
-/// The distribution and the version that such a file is of, by its name.
+/// Parses distribution and version from the name of such a file.
 pub fn of_file_name(name: &str) -> Option<(DistName, Version)> {
     let (dist, version) = name.strip_suffix(ENDING)?.split_once('-')?;
     Some((dist.parse().ok()?, version.parse().ok()?))

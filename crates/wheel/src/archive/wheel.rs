@@ -1,4 +1,4 @@
-//! Wheels: a zip whose last member, RECORD, lists the others (binary distribution format; PEP 427, PEP 376).
+//! Writer of wheels: a zip with RECORD at its end (binary distribution format; PEP 427, PEP 376).
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{Read, Seek, Write};
@@ -15,17 +15,13 @@ pub mod record;
 
 use record::Record;
 
-/// The file name of a wheel that any Python 3 on `platform` takes
-/// (`my_dist-1.0-py3-none-linux_x86_64.whl`).
-///
-/// `platform` is a platform tag or several, `.` between them. A normalised version has no `-`,
-/// so that the name splits at `-` as it has to.
+/// Returns `my_dist-1.0-py3-none-linux_x86_64.whl`. `platform` is one or more tags separated by
+/// `.`. Normalized versions have no `-`, so the name can be split.
 pub fn wheel_file_name(dist: &DistName, version: &Version, platform: &str) -> String {
     format!("{}-{version}-py3-none-{platform}.whl", dist.file_stem())
 }
 
-/// The same of one of several wheels of a name and version, each with its label (PEP 825:
-/// `my_dist-1.0-py3-none-linux_x86_64-gpu1.whl`).
+/// Returns the file name with a label (PEP 825: `my_dist-1.0-py3-none-linux_x86_64-gpu1.whl`).
 pub fn variant_file_name(
     dist: &DistName,
     version: &Version,
@@ -35,16 +31,15 @@ pub fn variant_file_name(
     wheel_file_name(dist, version, &format!("{platform}-{label}"))
 }
 
-/// The name of a wheel's metadata directory (`my_dist-1.0.dist-info`).
+/// Returns the metadata directory (`my_dist-1.0.dist-info`).
 ///
 /// # Errors
-/// Never for names and versions that parse; the type of a path says so by checking again.
+/// Never for parsed names and versions.
 pub fn dist_info_dir(dist: &DistName, version: &Version) -> Result<RelPath, PathError> {
     format!("{}-{version}.dist-info", dist.file_stem()).parse()
 }
 
-/// The content of a wheel's `WHEEL` file: one `Tag` a line for each of the `.`-separated tags
-/// in `platform`.
+/// Returns the `WHEEL` file, with a `Tag` line for each tag in `platform` (separated by `.`).
 pub fn wheel_file(platform: &str) -> String {
     let mut out = format!(
         "Wheel-Version: 1.0\nGenerator: rockpack {}\nRoot-Is-Purelib: false\n",
@@ -56,63 +51,59 @@ pub fn wheel_file(platform: &str) -> String {
     out
 }
 
-/// Why a wheel could not be written.
+/// Error of writing a wheel.
 #[derive(Debug, thiserror::Error)]
 pub enum WheelError {
-    /// The zip that the wheel is.
+    /// Error of the zip.
     #[error(transparent)]
     Zip(#[from] ZipError),
-    /// A member of the metadata directory was followed by another. Installers read a wheel's
-    /// metadata from its end.
+    /// Member after the metadata directory; installers read metadata from the end.
     #[error("`{name}` comes after members of `{dist_info}`, which are the last ones of a wheel")]
     AfterMetadata {
-        /// The member that came too late.
+        /// Late member.
         name: RelPath,
-        /// The metadata directory.
+        /// Metadata directory.
         dist_info: RelPath,
     },
-    /// A member that the writer itself makes.
+    /// Member that the writer itself creates.
     #[error("`{name}` is written by rockpack and cannot be a member of its own")]
     Reserved {
-        /// Its name.
+        /// Name of the member.
         name: RelPath,
     },
-    /// A file without which no installer takes the wheel.
+    /// Missing file that installers require.
     #[error("the wheel has no `{name}`")]
     Missing {
-        /// Its name.
+        /// Name of the file.
         name: RelPath,
     },
-    /// The content's size is not the one that was announced, so that headers would lie.
+    /// Content that differs from the announced size in the header.
     #[error("`{name}` was announced with {announced} bytes, and its digest is of {digested}")]
     Size {
-        /// The member.
+        /// Member.
         name: RelPath,
-        /// Bytes that were announced.
+        /// Announced bytes.
         announced: u64,
-        /// Bytes that the digest counted.
+        /// Bytes in the digest.
         digested: u64,
     },
-    /// A name that is no path.
+    /// Invalid path.
     #[error(transparent)]
     Path(#[from] PathError),
 }
 
-/// Writes a wheel's members in the order in which they come, and RECORD.
-///
-/// Members of the metadata directory come last. Without [`WheelWriter::finish`] the result is
-/// no archive.
+/// Writer of a wheel in order of calls, metadata directory last. Without [`WheelWriter::finish`]
+/// the archive is incomplete.
 #[derive(Debug)]
 pub struct WheelWriter<W> {
     zip: ZipWriter<W>,
     record: Record,
     dist_info: RelPath,
-    /// The members of the metadata directory so far.
     metadata: BTreeSet<RelPath>,
 }
 
 impl<W: Write + Seek> WheelWriter<W> {
-    /// A wheel of this distribution on `sink`, which is empty; its members all bear `time`.
+    /// Creates a wheel on an empty `sink`.
     ///
     /// # Errors
     /// See [`dist_info_dir`].
@@ -131,7 +122,7 @@ impl<W: Write + Seek> WheelWriter<W> {
         })
     }
 
-    /// Where in the archive the next bytes go: those of a member that was begun, or else a header's.
+    /// Returns the position of the next byte: in the open member, or of the next header.
     pub fn position(&self) -> u64 {
         self.zip.position()
     }
@@ -141,16 +132,15 @@ impl<W: Write + Seek> WheelWriter<W> {
         self.zip.complete()
     }
 
-    /// Where it is written to.
+    /// Returns the output.
     pub fn sink(&self) -> &W {
         self.zip.sink()
     }
 
-    /// Writes a member that is ready. Does not seek.
+    /// Writes a complete member without seeking.
     ///
     /// # Errors
-    /// On a name that is there already or is RECORD's, on one that comes after the metadata,
-    /// and when the sink fails.
+    /// If the name is a duplicate, RECORD, or late, and if writing fails.
     pub fn member(
         &mut self,
         name: &RelPath,
@@ -164,20 +154,20 @@ impl<W: Write + Seek> WheelWriter<W> {
         Ok(())
     }
 
-    /// Where in the sink the bytes of a complete member lie; none of them is buffered any more.
+    /// Flushes, and returns the position of a complete member's bytes.
     ///
     /// # Errors
-    /// When there is no such member, and when the sink fails.
+    /// If the member does not exist, or writing fails.
     pub fn settled(&mut self, name: &RelPath) -> Result<Range<u64>, WheelError> {
         self.zip.flush()?;
         self.zip.place(name).ok_or_else(|| WheelError::Missing { name: name.clone() })
     }
 
-    /// Writes a member with the content of an earlier one, `first`, whose bytes `source` has: those at
+    /// Repeats the content of `first`; `source` reads its bytes, at the position from
     /// [`WheelWriter::settled`].
     ///
     /// # Errors
-    /// As [`WheelWriter::member`], and when there is no such member, or `source` cannot be read.
+    /// See [`WheelWriter::member`], and if `first` or its bytes are missing.
     pub fn repeat(
         &mut self,
         name: &RelPath,
@@ -193,11 +183,11 @@ impl<W: Write + Seek> WheelWriter<W> {
         Ok(())
     }
 
-    /// Begins a member whose content has `size` bytes. Its bytes, as stored by `method`, come
-    /// through [`WheelWriter::append`], and it has to be ended before anything else can be written.
+    /// Starts a member with `size` bytes of content, stored by `method` in [`WheelWriter::append`].
+    /// It must be ended before any other call.
     ///
     /// # Errors
-    /// As [`WheelWriter::member`].
+    /// See [`WheelWriter::member`].
     pub fn start(
         &mut self,
         name: &RelPath,
@@ -210,28 +200,28 @@ impl<W: Write + Seek> WheelWriter<W> {
         Ok(WheelMember { entry, name: name.clone(), size: Some(size) })
     }
 
-    /// Begins a stored member of at most `most` bytes, which is not executable.
+    /// Starts a stored, non-executable member of at most `most` bytes.
     ///
     /// # Errors
-    /// As [`WheelWriter::member`].
+    /// See [`WheelWriter::member`].
     pub fn start_up_to(&mut self, name: &RelPath, most: u64) -> Result<WheelMember, WheelError> {
         self.place(name)?;
         let entry = self.zip.start_up_to(name, false, most)?;
         Ok(WheelMember { entry, name: name.clone(), size: None })
     }
 
-    /// Appends bytes to the member, compressed as its method says.
+    /// Appends bytes in the member's method.
     ///
     /// # Errors
-    /// When the sink fails.
+    /// If writing fails.
     pub fn append(&mut self, member: &mut WheelMember, bytes: &[u8]) -> Result<(), WheelError> {
         Ok(self.zip.append(&mut member.entry, bytes)?)
     }
 
-    /// Ends the member, whose content this is the digest of.
+    /// Ends the member with its digest.
     ///
     /// # Errors
-    /// When the content's size is not the announced one, and when the sink fails.
+    /// If the size is not the announced one, or writing fails.
     pub fn end(&mut self, member: WheelMember, digest: &Digest) -> Result<(), WheelError> {
         let WheelMember { entry, name, size } = member;
         if let Some(announced) = size.filter(|size| *size != digest.size) {
@@ -242,10 +232,10 @@ impl<W: Write + Seek> WheelWriter<W> {
         Ok(())
     }
 
-    /// Writes RECORD and the directory and gives the sink back, flushed.
+    /// Writes RECORD and directory, and returns the flushed output.
     ///
     /// # Errors
-    /// When METADATA or WHEEL never came, when a member was not ended, and when the sink fails.
+    /// If METADATA or WHEEL is missing, a member is open, or writing fails.
     pub fn finish(mut self) -> Result<W, WheelError> {
         for needed in ["METADATA", "WHEEL"] {
             let name = self.dist_info.join(&needed.parse()?);
@@ -260,7 +250,7 @@ impl<W: Write + Seek> WheelWriter<W> {
         Ok(self.zip.finish()?)
     }
 
-    /// The hash of every member that was written, by name. To be looked up in: it has no order.
+    /// Returns the hashes of all members by name, in no order.
     pub fn hashes(&self) -> HashMap<&RelPath, Sha256> {
         self.record.hashes()
     }
@@ -269,7 +259,6 @@ impl<W: Write + Seek> WheelWriter<W> {
         Ok(self.dist_info.join(&"RECORD".parse()?))
     }
 
-    /// Checks that `name` may come now.
     fn place(&mut self, name: &RelPath) -> Result<(), WheelError> {
         if name.segments().next() != Some(self.dist_info.as_str()) {
             return if self.metadata.is_empty() {
@@ -289,13 +278,12 @@ impl<W: Write + Seek> WheelWriter<W> {
     }
 }
 
-/// A member that was begun. Until it is given to [`WheelWriter::end`] the wheel is torn:
-/// every other call on it fails.
+/// Open member. Until [`WheelWriter::end`], all other calls on the wheel fail.
 #[derive(Debug)]
 pub struct WheelMember {
     entry: ZipEntry,
     name: RelPath,
-    /// The size that was announced, if it was known.
+    /// Announced size, if known.
     size: Option<u64>,
 }
 

@@ -1,8 +1,8 @@
-//! A zip writer for members that are compressed already.
+//! Zip writer for compressed members.
 //!
-//! It writes what installers can stream: sizes and CRC in the local headers, no data
-//! descriptors, no directory entries, no comments, no bytes but those of the members and of
-//! the directory. Members and archives may have any size, an archive any number of members.
+//! The output can be unpacked as a stream: sizes and CRC are in local headers, without data
+//! descriptors, directory entries, comments or unused bytes. Members and archives can have any
+//! size.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -20,49 +20,49 @@ mod tests;
 
 use header::{Header, MAX_32};
 
-/// Why an archive could not be written.
+/// Error of writing an archive.
 #[derive(Debug, thiserror::Error)]
 pub enum ZipError {
-    /// Two members of one name.
+    /// Duplicate member.
     #[error("the archive already has a member `{name}`")]
     Duplicate {
-        /// The name of both.
+        /// Name of the members.
         name: RelPath,
     },
-    /// No member of a name that was asked for.
+    /// Unknown member.
     #[error("the archive has no member `{name}`")]
     Missing {
-        /// The name.
+        /// Name.
         name: RelPath,
     },
-    /// A name that the 16 bits of its length cannot count.
+    /// Name longer than 16 bits can count.
     #[error("the name of a member has {length} bytes; a zip allows 65535")]
     NameTooLong {
-        /// Its length in bytes.
+        /// Length in bytes.
         length: usize,
     },
-    /// The bytes that came are not as many as were announced, so that headers would lie.
+    /// Number of bytes that differs from the announced one in the header.
     #[error("`{name}` was announced with {announced} bytes, and {written} came")]
     Size {
-        /// The member.
+        /// Member.
         name: RelPath,
-        /// Bytes that were announced.
+        /// Announced bytes.
         announced: u64,
-        /// Bytes that came.
+        /// Written bytes.
         written: u64,
     },
-    /// An earlier member was begun and never ended.
+    /// An earlier member was not ended.
     #[error("`{name}` was begun and not ended, the archive is torn")]
     Torn {
-        /// The member.
+        /// Open member.
         name: RelPath,
     },
-    /// The sink failed.
+    /// The output failed.
     #[error("failed to write {what} to the archive")]
     Write {
-        /// The member or the directory.
+        /// Member or central directory.
         what: String,
-        /// What the sink says.
+        /// Error of the output.
         source: io::Error,
     },
 }
@@ -73,64 +73,58 @@ impl ZipError {
     }
 }
 
-/// Writes a zip archive to `sink`, which has to be empty and at its start.
-///
-/// Writes are few and of the size of headers or of what the caller passes: buffer `sink` if
-/// there are many small members. Without [`ZipWriter::finish`] the result is no archive.
+/// Writer to an empty `sink`, in pieces of headers and of the caller's bytes: buffer it for many
+/// small members. Without [`ZipWriter::finish`] the archive is incomplete.
 #[derive(Debug)]
 pub struct ZipWriter<W> {
     sink: W,
     position: u64,
-    /// Where the last member ends that is complete.
     complete: u64,
     time: Timestamp,
     members: IndexMap<RelPath, Header>,
-    /// The member that was begun and has not ended.
     open: Option<RelPath>,
 }
 
 impl<W: Write + Seek> ZipWriter<W> {
-    /// An archive whose members all bear `time`.
+    /// Creates an archive; all members have `time`.
     pub fn new(sink: W, time: Timestamp) -> Self {
         Self { sink, position: 0, complete: 0, time, members: IndexMap::new(), open: None }
     }
 
-    /// Where in the archive the next bytes go: those of a member that was begun, or else a header's.
+    /// Returns the position of the next byte: in the open member, or of the next header.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// So many bytes at its start no later call changes: those of members that are complete.
+    /// Returns the number of initial bytes that later calls do not change.
     pub fn complete(&self) -> u64 {
         self.complete
     }
 
-    /// Where it is written to.
+    /// Returns the output.
     pub fn sink(&self) -> &W {
         &self.sink
     }
 
-    /// Where the bytes of a complete member lie.
+    /// Returns the position of a complete member's bytes.
     pub fn place(&self, name: &RelPath) -> Option<Range<u64>> {
         let header = self.members.get(name)?;
         let start = header.offset + header.local(name.as_str()).len() as u64;
         Some(start..start + header.compressed)
     }
 
-    /// Brings what is buffered to where it is written to.
+    /// Flushes the output.
     ///
     /// # Errors
-    /// When the sink fails.
+    /// If writing fails.
     pub fn flush(&mut self) -> Result<(), ZipError> {
         self.sink.flush().map_err(ZipError::writing("what is buffered"))
     }
 
-    /// Writes a whole member: its content has `size` bytes and this `crc` and is `bytes` when
-    /// stored by `method`. Does not seek.
+    /// Writes a complete member without seeking. `size` and `crc` are of the content.
     ///
     /// # Errors
-    /// On a second member of this name, on a lie about the size of stored bytes, and when the
-    /// sink fails.
+    /// If the name is a duplicate, a stored size is wrong, or writing fails.
     pub fn entry(
         &mut self,
         name: &RelPath,
@@ -152,11 +146,10 @@ impl<W: Write + Seek> ZipWriter<W> {
         Ok(())
     }
 
-    /// Writes a member as an archive has it already: `source` has its bytes, compressed as they are there.
+    /// Writes a member of another archive; `source` reads its packed bytes.
     ///
     /// # Errors
-    /// On a second member of this name, when `source` cannot be read or has not the bytes that were
-    /// announced, and when the sink fails.
+    /// If the name is a duplicate, `source` has another size, or writing fails.
     pub fn copy(
         &mut self,
         name: &RelPath,
@@ -166,10 +159,10 @@ impl<W: Write + Seek> ZipWriter<W> {
         self.copy_by(name, member, |sink| io::copy(source, sink))
     }
 
-    /// The same where the sink has a way of its own to take the bytes: `write` gives their number.
+    /// Copies like [`ZipWriter::copy`]; `write` transfers the bytes and returns their number.
     ///
     /// # Errors
-    /// As [`ZipWriter::copy`].
+    /// See [`ZipWriter::copy`].
     pub fn copy_by(
         &mut self,
         name: &RelPath,
@@ -178,7 +171,7 @@ impl<W: Write + Seek> ZipWriter<W> {
     ) -> Result<(), ZipError> {
         let &CopiedMember { mode, time, method, crc, size, compressed } = member;
         check_stored(name, method, size, compressed)?;
-        // As a build decides it, which does not know `compressed` yet, so that a copy has the bytes of a build.
+        // As in a build, which does not know `compressed` yet, so that copies are byte-identical.
         let zip64 = worst_case(method, size).max(compressed) >= MAX_32;
         let header =
             Header { mode, time, method, crc, size, compressed, offset: self.position, zip64 };
@@ -192,10 +185,10 @@ impl<W: Write + Seek> ZipWriter<W> {
         Ok(())
     }
 
-    /// Writes a member with the content of a complete one, `first`, whose bytes `source` has.
+    /// Repeats the content of `first`; `source` reads its packed bytes.
     ///
     /// # Errors
-    /// As [`ZipWriter::copy`], and when there is no `first`.
+    /// See [`ZipWriter::copy`], and if `first` does not exist.
     pub fn repeat(
         &mut self,
         name: &RelPath,
@@ -210,11 +203,11 @@ impl<W: Write + Seek> ZipWriter<W> {
         self.copy(name, &CopiedMember { mode, time, method, crc, size, compressed }, source)
     }
 
-    /// Begins a member whose content has `size` bytes. Its bytes come through [`ZipWriter::append`],
-    /// and it has to be ended before anything else can be written.
+    /// Starts a member with `size` bytes of content for [`ZipWriter::append`]. It must be ended
+    /// before any other call.
     ///
     /// # Errors
-    /// On a second member of this name, and when the sink fails.
+    /// If the name is a duplicate, or writing fails.
     pub fn start(
         &mut self,
         name: &RelPath,
@@ -225,11 +218,10 @@ impl<W: Write + Seek> ZipWriter<W> {
         self.open_entry(name, executable, method, size, true)
     }
 
-    /// Begins a stored member whose content has at most `most` bytes; how many there are shows
-    /// when it is ended.
+    /// Starts a stored member of at most `most` bytes.
     ///
     /// # Errors
-    /// As [`ZipWriter::start`].
+    /// See [`ZipWriter::start`].
     pub fn start_up_to(
         &mut self,
         name: &RelPath,
@@ -263,19 +255,19 @@ impl<W: Write + Seek> ZipWriter<W> {
         Ok(ZipEntry { name: name.clone(), header, exact })
     }
 
-    /// Appends bytes to the member, compressed as its method says.
+    /// Appends bytes in the member's method.
     ///
     /// # Errors
-    /// When the sink fails.
+    /// If writing fails.
     pub fn append(&mut self, entry: &mut ZipEntry, bytes: &[u8]) -> Result<(), ZipError> {
         entry.header.compressed += bytes.len() as u64;
         self.put(&entry.name, bytes)
     }
 
-    /// Ends the member, whose content has this CRC-32, and completes its local header.
+    /// Ends the member with its CRC-32, and completes its header.
     ///
     /// # Errors
-    /// When stored bytes are not as many as announced, or the sink fails.
+    /// If a stored size is not the announced one, or writing fails.
     pub fn end(&mut self, entry: ZipEntry, crc: u32) -> Result<(), ZipError> {
         let ZipEntry { name, mut header, exact } = entry;
         if exact {
@@ -302,10 +294,10 @@ impl<W: Write + Seek> ZipWriter<W> {
         Ok(())
     }
 
-    /// Writes the directory and gives the sink back, flushed.
+    /// Writes the directory, and returns the flushed output.
     ///
     /// # Errors
-    /// When a member was not ended or the sink fails.
+    /// If a member is open, or writing fails.
     pub fn finish(mut self) -> Result<W, ZipError> {
         self.check_whole()?;
         let failed = || ZipError::writing("the directory");
@@ -321,7 +313,6 @@ impl<W: Write + Seek> ZipWriter<W> {
         Ok(self.sink)
     }
 
-    /// Checks that `name` may come and writes its local header.
     fn begin(&mut self, name: &RelPath, header: &Header) -> Result<(), ZipError> {
         self.check_whole()?;
         if self.members.contains_key(name) {
@@ -351,7 +342,6 @@ impl<W: Write + Seek> ZipWriter<W> {
         self.open.clone().map_or(Ok(()), |name| Err(ZipError::Torn { name }))
     }
 
-    /// Writes a local header again, now that all of it is known, and comes back.
     fn amend(&mut self, name: &RelPath, header: &Header) -> io::Result<()> {
         let bytes = header.local(name.as_str());
         self.sink.seek(SeekFrom::Start(header.offset))?;
@@ -361,25 +351,25 @@ impl<W: Write + Seek> ZipWriter<W> {
     }
 }
 
-/// What an archive says of a member.
+/// Header fields of a packed member.
 #[derive(Debug, Clone, Copy)]
 pub struct CopiedMember {
-    /// `st_mode`, type and permissions.
+    /// `st_mode`: type and permissions.
     pub mode: u32,
-    /// Time and date, as MS-DOS counts them.
+    /// Time and date in MS-DOS format.
     pub time: (u16, u16),
-    /// How its bytes are stored.
+    /// Storage method.
     pub method: Method,
-    /// The CRC-32 of its content.
+    /// CRC-32 of the content.
     pub crc: u32,
-    /// Bytes of content.
+    /// Size of the content in bytes.
     pub size: u64,
-    /// Bytes in the archive.
+    /// Packed size in bytes.
     pub compressed: u64,
 }
 
 impl CopiedMember {
-    /// A member with this content, and mode and time of another.
+    /// Takes content from `packed`, and mode and time as given.
     pub fn of(packed: &Packed, mode: u32, time: (u16, u16)) -> Self {
         let Packed { method, digest, bytes } = packed;
         let compressed = bytes.len() as u64;
@@ -387,17 +377,15 @@ impl CopiedMember {
     }
 }
 
-/// A member that was begun. Until it is given to [`ZipWriter::end`] the archive is torn:
-/// every other call on it fails.
+/// Open member. Until [`ZipWriter::end`], all other calls on the archive fail.
 #[derive(Debug)]
 pub struct ZipEntry {
     name: RelPath,
     header: Header,
-    /// Whether the announced size is the size, or a bound.
+    /// Whether the announced size is exact, or an upper bound.
     exact: bool,
 }
 
-/// Stored bytes are the content, so both sizes are one.
 fn check_stored(name: &RelPath, method: Method, size: u64, written: u64) -> Result<(), ZipError> {
     match method {
         Method::Store if written != size => {
@@ -407,8 +395,8 @@ fn check_stored(name: &RelPath, method: Method, size: u64, written: u64) -> Resu
     }
 }
 
-/// More than `size` bytes can come to. Fixed Huffman codes need at most 9 bits for a byte;
-/// what flushes and block headers add is far below the second term.
+/// Returns an upper bound: fixed Huffman codes need at most 9 bits per byte; flushes and block
+/// headers add far less than the second term.
 fn worst_case(method: Method, size: u64) -> u64 {
     match method {
         Method::Store => size,

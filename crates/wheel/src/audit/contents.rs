@@ -1,5 +1,3 @@
-//! The binaries in a wheel.
-
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -12,53 +10,48 @@ use binary::pe;
 use binary::policy::{self, Subject, SymbolSet, Symbols, Unresolved, windows_tag};
 use binary::site::Linked;
 
-/// What a wheel has to be judged by.
 pub(super) struct Contents {
-    /// The wheel's file name.
     pub file: String,
     pub name: WheelName,
-    /// What runs on an architecture that there are policies for.
+    /// ELF files for architectures with policies.
     pub files: Vec<File>,
-    /// PE files, each with the platform tag that it asks for.
+    /// PE files with their platform tags.
     pub pe_files: Vec<(String, &'static str)>,
     pub ignored: Vec<Ignored>,
-    /// A file for a machine without platform tags, and the machine.
+    /// A file for a machine without policies, and the machine.
     pub foreign: Option<(String, String)>,
 }
 
-/// An ELF file.
 pub(super) struct File {
     path: String,
     pub facts: ElfFacts,
     imports: Vec<Import>,
     pub symbols: Option<Symbols>,
-    /// How it is loaded where it is installed; nothing of files in archives.
+    /// Properties for the loader, unless the file is inside an archive.
     pub linked: Option<Linked>,
-    /// Libraries of the wheel that the loader does not find for it.
+    /// Libraries of the wheel that the loader does not find.
     pub lost: Vec<Unfound>,
     lost_names: Vec<String>,
 }
 
 impl File {
-    /// Which of its symbols nobody of the set defines.
+    /// Returns the imported symbols that no file of the set defines.
     pub fn unresolved(&self, set: &SymbolSet<'_>) -> Option<Unresolved> {
         let symbols = set.unresolved(self.symbols.as_ref()?);
         (!symbols.is_empty()).then(|| Unresolved { file: self.path.clone(), symbols })
     }
 
-    /// Its path without directories.
     pub fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }
 
-    /// Takes in a library of the wheel, at `at`, that the loader does not find for it.
+    /// Records a library of the wheel at `at` that the loader does not find.
     pub fn lose(&mut self, library: &str, at: &str, certain: bool) {
         self.lost_names.push(library.to_owned());
         let (file, library, at) = (self.path.clone(), library.to_owned(), at.to_owned());
         self.lost.push(Unfound { file, library, at, certain });
     }
 
-    /// Its path in the wheel.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -103,7 +96,6 @@ impl Contents {
         Ok(contents)
     }
 
-    /// Takes in a member, when it is a binary.
     fn add(
         &mut self,
         path: &str,
@@ -149,7 +141,7 @@ impl Contents {
             self.foreign.get_or_insert((path.to_owned(), machine));
         } else if facts.kind.runs_on_hosts() {
             let symbols = Symbols::of(&info, &facts, path, file);
-            // Only those with a version are ever named.
+            // Only versioned imports occur in messages.
             let imports =
                 info.imports(file).into_iter().filter(|import| import.version.is_some()).collect();
             let is_module = symbols.as_ref().is_some_and(Symbols::is_module);

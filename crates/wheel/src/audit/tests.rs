@@ -10,7 +10,6 @@ use binary::elf::forward::forwarding_library;
 use binary::elf::stub::{StubMachine, exec_stub};
 use binary::pe::{PeKind, Stub, stub};
 
-/// A directory to make wheels in.
 struct Bench(TempDir);
 
 impl Bench {

@@ -1,31 +1,30 @@
-//! What the bytes of a file in a package are. ELF files are kept, to be read in any order.
+//! Kinds of file content, and buffers for random access.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 
 use binary::elf::ReadAt;
 
-/// ELF files up to this size are kept in memory, larger ones in a file that has no name.
+/// Larger ELF files are kept in an unnamed temporary file.
 const IN_MEMORY: u64 = 16 << 20;
-/// How much is read at once.
 const BLOCK: usize = 128 << 10;
 
-/// What a file is by its first bytes.
+/// Kind of a file by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContentKind {
-    /// It begins as ELF files do.
+    /// ELF file.
     Elf,
-    /// It begins as PE files do, and programs of DOS.
+    /// PE file or DOS program.
     Pe,
-    /// It begins as archives of objects do.
+    /// Archive of objects.
     Archive,
-    /// It begins with `#!`.
+    /// Script with `#!`.
     Script,
-    /// Anything else.
+    /// Any other content.
     Data,
 }
 
-/// A file's bytes, of which the first are known.
+/// Content of a file with its first bytes already read.
 #[derive(Debug)]
 pub struct Content<R> {
     head: Vec<u8>,
@@ -33,17 +32,17 @@ pub struct Content<R> {
 }
 
 impl<R: Read> Content<R> {
-    /// Looks at the first bytes.
+    /// Reads the first bytes.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If reading fails.
     pub fn new(mut rest: R) -> io::Result<Self> {
         let mut head = Vec::with_capacity(4);
         rest.by_ref().take(4).read_to_end(&mut head)?;
         Ok(Self { head, rest })
     }
 
-    /// What it is.
+    /// Returns the kind of the content.
     pub fn kind(&self) -> ContentKind {
         match &self.head[..] {
             b"\x7fELF" => ContentKind::Elf,
@@ -54,19 +53,19 @@ impl<R: Read> Content<R> {
         }
     }
 
-    /// Writes all bytes into `sink`, which has those before an error too.
+    /// Writes all bytes, including those before an error.
     ///
     /// # Errors
-    /// When reading or writing fails.
+    /// If reading or writing fails.
     pub fn copy_to(self, sink: &mut impl Write) -> io::Result<()> {
         sink.write_all(&self.head)?;
         io::copy(&mut BufReader::with_capacity(BLOCK, self.rest), sink).map(drop)
     }
 
-    /// Keeps all bytes of a file that tells this size.
+    /// Buffers all bytes of a file with the declared `size`.
     ///
     /// # Errors
-    /// When they cannot be read, or be kept.
+    /// If reading or buffering fails.
     pub fn keep(self, size: u64) -> io::Result<Kept> {
         let mut kept = Kept::of_size(size)?;
         self.copy_to(&mut kept)?;
@@ -74,20 +73,20 @@ impl<R: Read> Content<R> {
     }
 }
 
-/// Bytes that can be read in any order.
+/// Buffered bytes with random access.
 #[derive(Debug)]
 pub enum Kept {
-    /// Those of a small file.
+    /// Content of a small file.
     Memory(Vec<u8>),
-    /// Those of a large one.
+    /// Content of a large file.
     File(File),
 }
 
 impl Kept {
-    /// A place for so many bytes.
+    /// Creates a buffer suitable for `size` bytes.
     ///
     /// # Errors
-    /// When there is no place for a temporary file.
+    /// If no temporary file can be created.
     pub fn of_size(size: u64) -> io::Result<Self> {
         let small = size <= IN_MEMORY;
         Ok(if small { Self::Memory(Vec::new()) } else { Self::File(tempfile::tempfile()?) })
@@ -123,7 +122,7 @@ impl ReadAt for Kept {
     }
 }
 
-/// A reader that shows what it reads to somebody else.
+/// Reader that passes all bytes read to a function.
 #[derive(Debug)]
 pub struct Shown<R, S> {
     source: R,
@@ -131,7 +130,7 @@ pub struct Shown<R, S> {
 }
 
 impl<R: Read, S: FnMut(&[u8])> Shown<R, S> {
-    /// Shows to `see` what is read from `source`.
+    /// Passes bytes read from `source` to `see`.
     pub fn new(source: R, see: S) -> Self {
         Self { source, see }
     }

@@ -1,24 +1,24 @@
-//! What an archive says of a member whose bytes go into another archive as they are.
+//! Transfer of packed members to another archive.
 
 use super::directory::DirectoryEntry;
 use crate::archive::Timestamp;
 use crate::archive::deflate::Method;
 use crate::archive::zip::CopiedMember;
 
-/// A member that no installer takes.
+/// Member that installers reject.
 #[derive(Debug, thiserror::Error)]
 #[error("`{name}` {reason}")]
 pub struct CopyError {
-    /// The member.
+    /// Name of the member.
     pub name: String,
-    /// What is wrong with it, as the rest of a sentence.
+    /// Reason, as the end of a sentence.
     pub reason: &'static str,
 }
 
-/// The member for [`crate::archive::zip::ZipWriter::copy`].
+/// Returns the parameters for [`crate::archive::zip::ZipWriter::copy`].
 ///
 /// # Errors
-/// When no installer takes it.
+/// If installers reject the member.
 pub fn copied(entry: &DirectoryEntry) -> Result<CopiedMember, CopyError> {
     let refused = |reason| CopyError { name: entry.name.clone(), reason };
     let method = match entry.method {

@@ -1,4 +1,4 @@
-//! The archive in a devel wheel: a tar archive in its import package, which may be compressed.
+//! Tar archive in the import package of a devel wheel, plain or xz-compressed.
 
 use std::io::{self, Read};
 
@@ -6,18 +6,17 @@ use super::Fault;
 use crate::package::xz_stream;
 use crate::unpacking::{MemberFault, Rules, TarMember, TarReader};
 
-/// What it is called, plain and compressed.
 const NAMES: [&str; 2] = ["_devel.tar", "_devel.tar.xz"];
 
-/// Whether a member of a wheel is a devel archive.
+/// Returns whether a member of a wheel is a devel archive.
 pub fn is_devel_archive(member: &str) -> bool {
     NAMES.contains(&member.rsplit('/').next().unwrap_or(member))
 }
 
-/// Shows each member of the archive `name`, whose bytes are `archive`, to `visit`.
+/// Calls `visit` for each member; `name` is the path of the archive.
 ///
 /// # Errors
-/// When it cannot be read or has a member that no reader may take, and those of `visit`.
+/// If the archive is unreadable or has an unsafe member, and errors of `visit`.
 pub fn each<E: From<io::Error>>(
     name: &str,
     archive: impl Read,
@@ -34,10 +33,10 @@ pub fn each<E: From<io::Error>>(
     Ok(refused(faults.first())?)
 }
 
-/// The same of an archive that nothing is made of: gives the faults of its members, which `visit` is shown too.
+/// Reads like [`each`], but returns faults; `visit` also receives faulty members.
 ///
 /// # Errors
-/// When it cannot be read, and those of `visit`.
+/// If the archive is unreadable, and errors of `visit`.
 pub fn faults<E: From<io::Error>>(
     name: &str,
     archive: impl Read,
@@ -56,14 +55,14 @@ pub fn faults<E: From<io::Error>>(
     Ok(all.into_iter().map(within).collect())
 }
 
-/// Shows all members to `visit`; gives links that lead outside.
+/// Returns links that lead outside.
 fn members<E: From<io::Error>>(
     name: &str,
     archive: impl Read,
     visit: impl FnMut(&TarMember, &mut dyn Read) -> Result<(), E>,
 ) -> Result<Vec<MemberFault>, E> {
     if name.ends_with(NAMES[1]) {
-        // Blocks of an archive that was compressed in parallel can be decompressed so.
+        // Archives compressed in parallel can be decompressed in parallel.
         let archive = xz_stream::decoder(archive)?;
         Ok(TarReader::new(archive, Rules::DEVEL).each(visit)?.faults)
     } else {

@@ -1,11 +1,10 @@
-//! A zip's directory and the headers before its members, read without forgiving anything (APPNOTE 6.3).
+//! Strict reader of a zip's headers (APPNOTE 6.3).
 //!
-//! Readers differ in what they believe: some the directory, some the local headers, some the first
-//! of two members. What is found here is where they would differ, and what installers refuse.
+//! Readers use the directory, the local headers, or the first of two equal names: differences are
+//! faults, as are features that installers reject.
 //!
-//! Nothing that follows from a directory can take more memory or time than the file is worth: the
-//! directory's length and number of members are bounded, no two members share bytes, and none claims
-//! more bytes than deflate can make of its own.
+//! Size and number of members are limited, members do not overlap, and none declares more bytes
+//! than deflate can produce from its data.
 
 use std::fs::File;
 use std::io;
@@ -23,21 +22,20 @@ use field::Fields;
 
 use super::{Fault, FaultKind};
 
-/// No package has more members.
+/// Limit of members.
 pub const MOST_MEMBERS: usize = 1 << 17;
-/// No directory is longer: it has to be held in memory.
+/// The directory is held in memory.
 const LONGEST: u64 = 32 << 20;
-/// Deflate makes at most so many bytes of one.
+/// Maximum expansion of deflate.
 const RATIO: u64 = 1032;
 
-/// What a zip says of its members, in its order.
+/// Central directory with the faults found in it.
 #[derive(Debug, Default)]
 pub struct Directory {
-    /// The members.
+    /// Members in directory order.
     pub entries: Vec<DirectoryEntry>,
-    /// Where readers would differ.
+    /// Differences between readers, and rejected features.
     pub faults: Vec<Fault>,
-    /// The members' places, by name.
     by_name: Vec<usize>,
 }
 
@@ -45,10 +43,10 @@ fn bytes(fault: Fault, count: u64) -> Fault {
     fault.because(format!("{count} bytes"))
 }
 
-/// Why there is no directory to read.
+/// Error of reading a directory.
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
-    /// The archive is at fault.
+    /// Invalid archive.
     #[error("{0}")]
     Broken(&'static str),
     /// The file cannot be read.
@@ -57,10 +55,10 @@ pub enum DirectoryError {
 }
 
 impl Directory {
-    /// Reads the directory and every local header.
+    /// Reads the directory and all local headers.
     ///
     /// # Errors
-    /// When the file cannot be read, or is no archive whose members are told apart.
+    /// If the file is unreadable, or members cannot be located.
     pub fn read(file: &File) -> Result<Self, DirectoryError> {
         let mut end = End::find(file)?;
         if end.size > LONGEST {
@@ -80,20 +78,19 @@ impl Directory {
         Ok(directory)
     }
 
-    /// The place of the member `name`; of several the first.
+    /// Returns the index of the first member with this name.
     pub fn find(&self, name: &str) -> Option<usize> {
         let at = self.by_name.partition_point(|index| *self.entries[*index].name < *name);
         self.by_name.get(at).copied().filter(|index| self.entries[*index].name == name)
     }
 
-    /// Sorts the names, and finds those that stand there twice.
     fn sort(&mut self) {
         let entries = &self.entries;
         self.by_name = (0..entries.len()).collect();
         self.by_name.sort_by(|a, b| entries[*a].name.cmp(&entries[*b].name));
         let same = |a: usize, b: usize| entries[a].name == entries[b].name;
         for (at, pair) in self.by_name.windows(2).enumerate() {
-            // Of three equal ones, once.
+            // Reports three equal names once.
             let seen = at > 0 && same(self.by_name[at - 1], pair[0]);
             if same(pair[0], pair[1]) && !seen {
                 let fault = Fault::new(FaultKind::Twice, "there twice").of(&entries[pair[0]].name);
@@ -103,7 +100,7 @@ impl Directory {
     }
 }
 
-/// Reads exactly; an end that comes too early is the archive's fault.
+/// Treats a premature end as a fault of the archive.
 fn read(file: &File, at: u64, bytes: &mut [u8]) -> Result<(), DirectoryError> {
     file.read_exact_at(bytes, at).map_err(|error| match error.kind() {
         io::ErrorKind::UnexpectedEof => DirectoryError::Broken("it is cut short"),
@@ -111,8 +108,7 @@ fn read(file: &File, at: u64, bytes: &mut [u8]) -> Result<(), DirectoryError> {
     })
 }
 
-/// The directory's entries, as many as the end of the archive tells; another name that extra fields
-/// give one is a fault.
+/// Reads as many entries as the end of the archive declares.
 fn entries(bytes: &[u8], end: &mut End) -> Result<Vec<DirectoryEntry>, DirectoryError> {
     let (mut entries, mut rest) = (Vec::new(), Fields(bytes));
     while !rest.0.is_empty() {
@@ -135,7 +131,7 @@ fn entries(bytes: &[u8], end: &mut End) -> Result<Vec<DirectoryEntry>, Directory
     Err(DirectoryError::Broken("its directory has another number of members than it says"))
 }
 
-/// What installers do not take: they unpack while they download, and know two methods.
+/// Reports features that installers lack: they unpack during the download and know two methods.
 fn features(entry: &DirectoryEntry) -> Vec<Fault> {
     let mut found = Vec::new();
     let fault = |what| Fault::new(FaultKind::Feature, what).of(&entry.name);
@@ -156,8 +152,7 @@ fn features(entry: &DirectoryEntry) -> Vec<Fault> {
     found
 }
 
-/// Bytes between members that belong to none. Members that share bytes are an error: each could
-/// unpack to as much as all of them have, again and again.
+/// Rejects overlapping members: each could unpack the same bytes again.
 fn between(entries: &[DirectoryEntry], start: u64, end: u64) -> Result<Vec<Fault>, DirectoryError> {
     let mut sorted: Vec<&DirectoryEntry> = entries.iter().collect();
     sorted.sort_by_key(|entry| entry.header);
@@ -170,8 +165,7 @@ fn between(entries: &[DirectoryEntry], start: u64, end: u64) -> Result<Vec<Fault
     Ok(found)
 }
 
-/// What lies between `from` and `to`, when that is not nothing; sizes that follow a member have
-/// 12 to 24 bytes.
+/// Accepts a data descriptor of 12 to 24 bytes.
 fn gap(from: u64, to: u64, descriptor: bool) -> Result<Option<Fault>, DirectoryError> {
     match to.checked_sub(from) {
         Some(0) => Ok(None),

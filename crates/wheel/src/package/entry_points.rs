@@ -1,24 +1,23 @@
-//! `entry_points.txt` of a package that exists (entry points specification).
+//! `entry_points.txt` of a finished package (entry points specification).
 
 use std::collections::BTreeMap;
 
 use super::{Fault, FaultKind};
 use crate::archive::entry_points::{CONSOLE_SCRIPTS, EntryPoint, Object};
 
-/// No package has more entry points.
 const MOST: usize = 1000;
 
-/// The entries of a file, and its malformed lines.
+/// Entries of a file, and its malformed lines.
 #[derive(Debug, Default)]
 pub struct EntryPoints {
-    /// Whatever stands on both sides of a `=`, in order.
+    /// All lines with `=`, in order.
     pub entries: Vec<EntryPoint>,
-    /// What is wrong with lines; those of entries have the line as detail too.
+    /// Faults of lines; malformed lines are their detail.
     pub faults: Vec<Fault>,
 }
 
 impl EntryPoints {
-    /// Reads the file.
+    /// Parses the file.
     pub fn parse(text: &str) -> Self {
         let (mut points, mut group, mut count) = (Self::default(), "", 0);
         let lines = text.lines().map(str::trim);
@@ -39,12 +38,12 @@ impl EntryPoints {
         points
     }
 
-    /// Those that are sound, with what they lead to.
+    /// Returns the valid entries with their objects.
     pub fn sound(&self) -> impl Iterator<Item = (&EntryPoint, Object<'_>)> {
         self.entries.iter().filter_map(|entry| Some((entry, entry.object()?)))
     }
 
-    /// Console scripts and what they start; others are named with their group.
+    /// Returns objects by script name; other names include their group.
     pub fn by_name(&self) -> BTreeMap<String, String> {
         let name = |entry: &EntryPoint| match &*entry.group {
             CONSOLE_SCRIPTS => entry.name.clone(),

@@ -1,4 +1,4 @@
-//! Why a package is refused.
+//! Errors of reading packages.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,97 +8,97 @@ use super::wheel_name::WheelNameError;
 use base::names::{DistName, PathError};
 use base::version::Version;
 
-/// Why packages could not be read.
+/// Error of reading packages.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// A directory could not be listed.
     #[error("cannot read built packages")]
     Read(#[from] io::Error),
-    /// There is nothing to compare in a directory.
+    /// A directory without packages.
     #[error("{} has no built packages: no .whl and no .tar.gz, neither there nor in a directory in it", .0.display())]
     Empty(PathBuf),
     /// A wheel cannot be opened.
     #[error(transparent)]
     Wheel(OpenError),
-    /// A package is not what its name says, or is cut short.
+    /// A package contradicts its name or is truncated.
     #[error("{} cannot be read as a {what}", .path.display())]
     Package {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// `wheel` or `sdist`.
         what: &'static str,
-        /// What is wrong with it.
+        /// Fault of the package.
         source: PackageError,
     },
 }
 
-/// Why a wheel cannot be read.
+/// Error of opening a wheel.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Its file name.
+    /// Invalid file name.
     #[error(transparent)]
     Name(#[from] WheelNameError),
-    /// The file itself.
+    /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The zip that it should be.
+    /// Invalid zip.
     #[error("{} is no zip archive that can be read: {reason}", .path.display())]
     Zip {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Fault of the zip.
         reason: String,
     },
-    /// A member that has to be there.
+    /// Missing member.
     #[error("{} has no `{name}`", .path.display())]
     Missing {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The member's name.
+        /// Name of the member.
         name: String,
     },
-    /// A member could not be read.
+    /// Unreadable member.
     #[error("`{name}` of {} cannot be read", .path.display())]
     Member {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The member's name.
+        /// Name of the member.
         name: String,
-        /// What is wrong with it.
+        /// Error of the member.
         source: io::Error,
     },
 }
 
-/// Why a file is no package.
+/// Fault of a package.
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {
-    /// It cannot be read as a wheel.
+    /// Invalid wheel.
     #[error(transparent)]
     Wheel(#[from] OpenError),
-    /// It cannot be read as the zip that a wheel is.
+    /// Invalid zip.
     #[error("{0}")]
     Zip(String),
-    /// It cannot be read at all, or is no gzipped tarball.
+    /// Unreadable file, or an sdist that is not a gzipped tar archive.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// An sdist without metadata.
+    /// Sdist without metadata.
     #[error("the sdist has no PKG-INFO in its directory at the top")]
     NoPkgInfo,
-    /// A file about wheel variants that installers could not read.
+    /// Invalid file of wheel variants.
     #[error("it does not tell of wheel variants in a form that installers read")]
     Variants(#[source] serde_json::Error),
-    /// Metadata without a field that has to be there.
+    /// Invalid or missing metadata field.
     #[error(transparent)]
     Field(#[from] FieldError),
-    /// A malformed path.
+    /// Malformed path.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// The file name says one thing, the metadata another.
+    /// Metadata that contradicts the file name.
     #[error("its metadata is that of {name} {version}, which its file name is not")]
     Mismatch {
-        /// The name in the metadata.
+        /// Name in the metadata.
         name: DistName,
-        /// The version there.
+        /// Version in the metadata.
         version: Version,
     },
 }

@@ -1,58 +1,57 @@
-//! What is wrong with a package, as reading it finds out.
+//! Faults found while a package is read.
 
 use std::borrow::Cow;
 
 use crate::unpacking::{MemberFault, Refusal};
 
-/// Something that is wrong with a package.
+/// Fault of a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// What kind of thing it is.
+    /// Kind of the fault.
     pub kind: FaultKind,
-    /// The member at fault, where one is.
+    /// Member at fault, if any.
     pub member: Option<String>,
-    /// What is wrong; the same words for all members that are at fault alike.
+    /// Description, identical for all members with the same fault.
     pub what: Cow<'static, str>,
-    /// What is particular to this member.
+    /// Detail of this member.
     pub detail: Option<String>,
 }
 
-/// What a [`Fault`] is about.
+/// Kind of a [`Fault`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
-    /// An archive that cannot be read.
+    /// Unreadable archive.
     Broken,
-    /// A feature of zip that installers do not know.
+    /// Zip feature that installers lack.
     Feature,
-    /// Two headers that say different things of one member.
+    /// Different headers of one member.
     Disagree,
-    /// Headers from which programs read different members.
+    /// Headers that programs interpret as different members.
     Ambiguous,
-    /// A comment, which nobody reads.
+    /// Archive comment, which serves no purpose.
     Comment,
     /// No metadata directory, or several.
     MetadataDirectory,
-    /// A member of the metadata that is not a text, or is too long.
+    /// Metadata that is not text or too long.
     Text,
-    /// A malformed line of entry_points.txt.
+    /// Malformed line of entry_points.txt.
     EntryPoint,
-    /// A name that cannot be unpacked.
+    /// Name that cannot be unpacked.
     Name,
-    /// A link that leads out of the package, or a hard link to no file of it.
+    /// Link out of the package, or hard link without a file.
     Link,
-    /// A member below a file or a link.
+    /// Member below a file or link.
     Below,
     /// Neither a file nor a directory nor a link.
     Kind,
-    /// Permissions that no file should have.
+    /// Unsafe permissions.
     Mode,
-    /// A name that two members have.
+    /// Name of two members.
     Twice,
-    /// Bytes that belong to nothing.
+    /// Bytes outside all members.
     Stray,
 }
 
-/// The rule for members of archives, as a fault of a package.
 impl From<MemberFault> for Fault {
     fn from(MemberFault { member, refusal }: MemberFault) -> Self {
         Self { detail: refusal.detail(), ..Self::new((&refusal).into(), refusal.what()) }.of(member)
@@ -75,19 +74,19 @@ impl From<&Refusal> for FaultKind {
 }
 
 impl Fault {
-    /// A fault of the whole package.
+    /// Creates a fault of the whole package.
     pub fn new(kind: FaultKind, what: impl Into<Cow<'static, str>>) -> Self {
         Self { kind, member: None, what: what.into(), detail: None }
     }
 
-    /// The reason not to read a package with this fault, if it is one: readers would take other members than others,
-    /// or put some of them outside.
+    /// Returns the reason to reject the package: readers would see different members, or unpack
+    /// them outside the target.
     pub fn refusal(&self) -> Option<String> {
         use FaultKind::{Ambiguous, Below, Broken, Kind, Link, MetadataDirectory, Name, Twice};
         let Self { kind, what, member, detail } = self;
         let refused = match kind {
             Broken | Name | Link | Below | Kind | Twice | Ambiguous => true,
-            // Without any, the metadata is found to be missing.
+            // Without a directory, the caller reports missing metadata.
             MetadataDirectory => detail.is_some(),
             _ => false,
         };
@@ -99,13 +98,13 @@ impl Fault {
         Some(member.chain([what.clone().into_owned()]).chain(detail).collect())
     }
 
-    /// The same of one member.
+    /// Sets the member at fault.
     #[must_use]
     pub fn of(self, member: impl Into<String>) -> Self {
         Self { member: Some(member.into()), ..self }
     }
 
-    /// With what is particular to it.
+    /// Sets the detail.
     #[must_use]
     pub fn because(self, detail: impl Into<String>) -> Self {
         Self { detail: Some(detail.into()), ..self }

@@ -1,4 +1,4 @@
-//! Where built packages lie.
+//! Packages in output directories.
 
 use std::path::{Path, PathBuf};
 
@@ -6,22 +6,21 @@ use super::ReadError;
 use base::names::Form;
 use base::names::RelPath;
 
-/// A package to read.
+/// Package file.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Where it lies as plans say it: `dist`, or `dist/FAMILY`.
+    /// Directory as in plans: `dist`, or `dist/FAMILY`.
     pub directory: RelPath,
-    /// A wheel or an sdist, by its ending.
+    /// Package format, by file name.
     pub form: Form,
 }
 
-/// The packages in `dir`, which is a `dist` directory or has one, and in the directories in it,
-/// sorted by path.
+/// Lists the packages in `dir` or `dir/dist` and subdirectories, sorted.
 ///
 /// # Errors
-/// When a directory cannot be listed, or there are no packages.
+/// If a directory is unreadable, or no package exists.
 pub fn packages(dir: &Path) -> Result<Vec<Found>, ReadError> {
     let below = dir.join("dist");
     let dir =
@@ -49,7 +48,6 @@ fn directory(text: &str) -> Option<RelPath> {
     text.parse().ok()
 }
 
-/// What is in a directory, sorted; hidden things are nobody's packages.
 fn listed(dir: &Path) -> Result<Vec<PathBuf>, ReadError> {
     let mut paths = Vec::new();
     for entry in fs_err::read_dir(dir)? {
@@ -62,7 +60,6 @@ fn listed(dir: &Path) -> Result<Vec<PathBuf>, ReadError> {
     Ok(paths)
 }
 
-/// Whether a path names a package, by its ending.
 fn form(path: &Path) -> Option<Form> {
     Form::of_file(&path.file_name()?.to_string_lossy())
 }

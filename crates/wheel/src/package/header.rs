@@ -1,17 +1,17 @@
-//! Headers as mails have them, in which core metadata and a wheel's `WHEEL` are written (RFC 822).
+//! Headers in mail format (RFC 822), used by core metadata and `WHEEL`.
 
-/// A field of a header as it stands there, for those who write the rest of it as it was.
+/// Header field with its original text, for edits that keep other fields.
 #[derive(Debug)]
 pub struct Field<'t> {
-    /// Its lines, with their ends.
+    /// Original lines with line breaks.
     pub raw: &'t str,
-    /// What it is called.
+    /// Name of the field.
     pub name: &'t str,
-    /// Its value on one line.
+    /// Value on one line.
     pub value: String,
 }
 
-/// The fields of a header, and what follows it, its blank line included.
+/// Splits off the fields; the rest begins with the blank line.
 pub fn fields(text: &str) -> (Vec<Field<'_>>, &str) {
     let (mut fields, mut rest): (Vec<Field<'_>>, &str) = (Vec::new(), text);
     while !rest.is_empty() && !rest.starts_with('\n') && !rest.starts_with("\r\n") {
@@ -28,7 +28,7 @@ pub fn fields(text: &str) -> (Vec<Field<'_>>, &str) {
     (fields, rest)
 }
 
-/// The fields of a header, in their order.
+/// Fields of a header, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Header {
     fields: Vec<(String, String)>,
@@ -36,7 +36,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads up to the blank line that ends the header; a line that starts with a space goes on.
+    /// Parses up to the blank line; indented lines continue a field.
     pub fn parse(text: &str) -> Self {
         let (mut header, mut rest) = (Self::default(), text);
         while !rest.is_empty() {
@@ -61,12 +61,12 @@ impl Header {
         }
     }
 
-    /// What follows the blank line, where there is one.
+    /// Returns the text after the blank line, if any.
     pub fn body(&self) -> Option<&str> {
         self.body.as_deref()
     }
 
-    /// Every value of a field. Field names are compared without case.
+    /// Returns all values of a field. Names are case-insensitive.
     pub fn all(&self, field: &str) -> Vec<String> {
         self.fields
             .iter()
@@ -75,7 +75,7 @@ impl Header {
             .collect()
     }
 
-    /// The first value of a field.
+    /// Returns the first value of a field.
     pub fn first(&self, field: &str) -> Option<&str> {
         self.fields
             .iter()

@@ -1,4 +1,4 @@
-//! Core metadata as a package has it: METADATA of a wheel, PKG-INFO of an sdist.
+//! Core metadata of a package: METADATA of a wheel, PKG-INFO of an sdist.
 
 use std::collections::BTreeSet;
 
@@ -8,67 +8,67 @@ use base::names::Requirement;
 use base::names::{DistName, NameError, normalized};
 use base::version::{Version, VersionError};
 
-/// The core metadata of a package.
+/// Core metadata.
 #[derive(Debug, Clone)]
 pub struct Metadata(Header);
 
-/// A field that has to be there, and is not or says nothing.
+/// Missing or invalid required field.
 #[derive(Debug, thiserror::Error)]
 pub enum FieldError {
-    /// It is not there.
+    /// Missing field.
     #[error("its metadata has no {0}")]
     Missing(&'static str),
-    /// It is no name of a distribution.
+    /// Invalid distribution name.
     #[error("its metadata has an impossible name")]
     Name(#[from] NameError),
-    /// It is no version.
+    /// Invalid version.
     #[error("its metadata has an impossible version")]
     Version(#[from] VersionError),
 }
 
 impl Metadata {
-    /// Reads a file of core metadata.
+    /// Parses core metadata.
     pub fn parse(text: &str) -> Self {
         Self(Header::parse(text))
     }
 
-    /// The first value of a field.
+    /// Returns the first value of a field.
     pub fn first(&self, field: &str) -> Option<&str> {
         self.0.first(field)
     }
 
-    /// Every value of a field.
+    /// Returns all values of a field.
     pub fn all(&self, field: &str) -> Vec<String> {
         self.0.all(field)
     }
 
-    /// The distribution.
+    /// Returns the name of the distribution.
     ///
     /// # Errors
-    /// When it is missing or no name.
+    /// If it is missing or invalid.
     pub fn name(&self) -> Result<DistName, FieldError> {
         Ok(self.first("Name").ok_or(FieldError::Missing("Name"))?.parse()?)
     }
 
-    /// Its version.
+    /// Returns the version.
     ///
     /// # Errors
-    /// When it is missing or no version.
+    /// If it is missing or invalid.
     pub fn version(&self) -> Result<Version, FieldError> {
         Ok(self.first("Version").ok_or(FieldError::Missing("Version"))?.parse()?)
     }
 
-    /// The extras that it offers, as they are compared; without those that are no names.
+    /// Returns the normalized extras; ignores invalid names.
     pub fn extras(&self) -> BTreeSet<String> {
         self.all("Provides-Extra").iter().filter_map(|extra| normalized(extra)).collect()
     }
 
-    /// What it requires; the text of a malformed requirement.
+    /// Returns the requirements; an error contains the malformed text.
     pub fn requirements(&self) -> impl Iterator<Item = Result<Requirement, String>> {
         self.all("Requires-Dist").into_iter().map(|text| text.parse().map_err(|_| text))
     }
 
-    /// What a plan says too.
+    /// Returns the fields that plans also contain.
     pub fn described(&self) -> said::Metadata {
         let first = |field| self.first(field).unwrap_or_default().to_owned();
         let urls = self.all("Project-URL");
@@ -96,7 +96,7 @@ impl Metadata {
         }
     }
 
-    /// The body, as whoever wrote it meant it to end.
+    /// Ends the body with one line break.
     fn description(&self) -> Option<said::Description> {
         let text = self.0.body()?.trim_end();
         let kind = self.first("Description-Content-Type").unwrap_or("text/plain");

@@ -1,17 +1,16 @@
-//! The rows of RECORD, one after the other (CSV, RFC 4180).
+//! Rows of RECORD (CSV, RFC 4180).
 
 use std::io::{BufReader, Bytes, Read};
 use std::iter::Peekable;
 
-/// Rows that are read from a text; of each its three fields, if it has just these.
+/// Iterator of rows; an item contains the three fields, or is an error.
 pub struct Rows<R: Read> {
     text: Peekable<Bytes<BufReader<R>>>,
     read: u64,
-    /// Why it is not a text, if it is not.
     unreadable: Option<&'static str>,
 }
 
-/// A row while it is read: what is behind the third field is only counted.
+/// Fields after the third are only counted.
 #[derive(Default)]
 struct Row {
     fields: Vec<Vec<u8>>,
@@ -33,10 +32,10 @@ impl Row {
     }
 }
 
-/// A row without exactly three fields.
+/// Row without exactly three fields.
 pub struct NotThree;
 
-/// Rows that are not blank.
+/// Skips blank rows.
 impl<R: Read> Iterator for Rows<R> {
     type Item = Result<[String; 3], NotThree>;
 
@@ -51,22 +50,22 @@ impl<R: Read> Iterator for Rows<R> {
 }
 
 impl<R: Read> Rows<R> {
-    /// The rows of this text.
+    /// Reads rows from a text.
     pub fn new(text: R) -> Self {
         Self { text: BufReader::new(text).bytes().peekable(), read: 0, unreadable: None }
     }
 
-    /// How many bytes were read.
+    /// Returns the number of bytes read.
     pub fn bytes(&self) -> u64 {
         self.read
     }
 
-    /// Why it was no text.
+    /// Returns the reason why the content is not text, if it is not.
     pub fn unreadable(&self) -> Option<&'static str> {
         self.unreadable
     }
 
-    /// The next byte; none at the end, and where it cannot be read.
+    /// Returns `None` at the end or after an error.
     fn byte(&mut self) -> Option<u8> {
         let byte = self.text.next()?.ok()?;
         self.read += 1;

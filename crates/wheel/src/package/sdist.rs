@@ -1,4 +1,4 @@
-//! Source distributions that exist: a gzipped tar with one directory at its top (PEP 625, PEP 643).
+//! Reader of source distributions: a gzipped tar archive with one top directory (PEP 625, PEP 643).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -15,30 +15,29 @@ use base::python_literal;
 use base::regular;
 use base::version::Version;
 
-/// An sdist that was read, whoever made it.
+/// Content of an sdist.
 #[derive(Debug, Default)]
 pub struct Sdist {
-    /// The file's name without `.tar.gz`, which the one directory has as well.
+    /// File name without `.tar.gz`, required as the name of the top directory.
     pub top: String,
-    /// Everything but directories, by path.
+    /// Paths of all members except directories.
     pub files: BTreeSet<String>,
-    /// The bytes of all files.
+    /// Total size of files in bytes.
     pub size: u64,
-    /// When members were changed, in seconds since 1970.
+    /// Modification times of members, in seconds since 1970.
     pub times: BTreeSet<u64>,
-    /// What is wrong with it.
+    /// Faults of the archive.
     pub faults: Vec<Fault>,
-    /// Why it could not be read to its end, if it could not: no gzip, no tar, or cut short.
+    /// Reason why reading stopped early: not gzip, not tar, or truncated.
     pub broken: Option<io::Error>,
-    /// Of what is wanted as text, by path.
     texts: BTreeMap<String, String>,
 }
 
 impl Sdist {
-    /// Reads the sdist at `path`, and shows each member with its bytes to `visit`.
+    /// Reads an sdist, and calls `visit` with each member.
     ///
     /// # Errors
-    /// When the file cannot be read. What is wrong with the archive is known of it afterwards.
+    /// If the file is unreadable. Faults of the archive are in the result.
     pub fn read(
         path: &Path,
         visit: impl FnMut(&TarMember, &mut dyn Read) -> io::Result<()>,
@@ -49,17 +48,17 @@ impl Sdist {
         let mut sdist = Self { top, ..Self::default() };
         match sdist.members(file, visit) {
             Ok(()) => {}
-            // The bytes are at fault, and not the disk.
+            // Not an error of the system: the archive is invalid.
             Err(error) if error.raw_os_error().is_none() => sdist.broken = Some(error),
             Err(error) => return Err(regular::of(path, error)),
         }
         Ok(sdist)
     }
 
-    /// The same of an archive that can be read, and whose members every reader may take.
+    /// Reads like [`Sdist::read`], but rejects invalid archives and unsafe members.
     ///
     /// # Errors
-    /// When the file cannot be read, is no gzipped tar archive, or has a member that the rule refuses.
+    /// If the file is unreadable or refused.
     pub fn open(
         path: &Path,
         visit: impl FnMut(&TarMember, &mut dyn Read) -> io::Result<()>,
@@ -74,20 +73,20 @@ impl Sdist {
         }
     }
 
-    /// The metadata, which lies in the one directory.
+    /// Returns the metadata in the top directory.
     pub fn pkg_info(&self) -> Option<&str> {
         let own = self.texts.get(&format!("{}/PKG-INFO", self.top));
         own.or_else(|| self.texts.iter().find(|(path, _)| is_pkg_info(path)).map(|(_, text)| text))
             .map(String::as_str)
     }
 
-    /// What the first module knows of the package, of one that rockpack made.
+    /// Returns the data of the first module in an sdist built by rockpack.
     pub fn own_facts(&self) -> Option<serde_json::Value> {
         let own = self.texts.iter().find(|(path, _)| path.ends_with("/_dist_info.py"));
         own.and_then(|(_, text)| python_literal::data(text))
     }
 
-    /// Whether the directory with the file's name has the file `name`.
+    /// Returns whether the top directory has the file `name`.
     pub fn has(&self, name: &str) -> bool {
         self.files.contains(&format!("{}/{name}", self.top))
     }
@@ -109,7 +108,7 @@ impl Sdist {
             let what = "bytes follow the end of its tar archive";
             self.faults.push(Fault::new(FaultKind::Stray, what));
         }
-        // The checksum stands behind the last byte.
+        // Reads to the checksum after the last byte.
         io::copy(&mut gzip, &mut io::sink())?;
         if gzip.into_inner().read(&mut [0])? > 0 {
             self.faults.push(Fault::new(FaultKind::Stray, "bytes follow the archive"));
@@ -117,7 +116,6 @@ impl Sdist {
         Ok(())
     }
 
-    /// Takes in a member; gives its text, as far as that was read.
     fn member(&mut self, member: &TarMember, bytes: &mut dyn Read) -> io::Result<String> {
         let TarMember { path, size, .. } = member;
         self.times.insert(member.time()?);
@@ -138,12 +136,12 @@ impl Sdist {
         Ok(text)
     }
 
-    /// Whether a file is wanted as text: the metadata, and what the first module knows of the package.
+    /// Selects metadata, and the data of the first module.
     fn wants(&self, path: &str) -> bool {
         let below = path.strip_prefix(&*self.top).and_then(|path| path.strip_prefix('/'));
         let own =
             below.is_some_and(|path| path.starts_with("src/") && path.ends_with("/_dist_info.py"));
-        // Beside the directory's own, one of another directory: there can be as many as there are members.
+        // Only the first such file: there can be as many as members.
         let is_first = |is_such: fn(&str) -> bool| !self.texts.keys().any(|text| is_such(text));
         below == Some("PKG-INFO")
             || is_pkg_info(path) && is_first(is_pkg_info)
@@ -163,15 +161,14 @@ fn mode(member: &TarMember) -> io::Result<Option<Fault>> {
     Ok(wrong.then(fault))
 }
 
-/// A text, as far as the limit for texts.
 fn read_text(bytes: &mut dyn Read) -> io::Result<(String, Option<Fault>)> {
     let mut text = Vec::new();
     bytes.take(LONGEST_TEXT + 1).read_to_end(&mut text)?;
     Ok(text::checked(text))
 }
 
-/// Whether an sdist's file name is of this version of a distribution, however all are spelt. Old names
-/// have `-` in them, so that every `-` may be the one before the version.
+/// Returns whether name and version match in any spelling. Old names contain `-`, so each `-` may
+/// precede the version.
 pub fn is_of(file_name: &str, name: &DistName, version: &Version) -> bool {
     let stem = file_name.strip_suffix(".tar.gz").unwrap_or(file_name);
     stem.match_indices('-').any(|(at, _)| {

@@ -1,9 +1,9 @@
-//! Lists of checksums beside packages, as sha256sum writes and reads them.
+//! Checksum lists in the format of sha256sum.
 
-/// What the list is called.
+/// File name of the list.
 pub const FILE: &str = "SHA256SUMS";
 
-/// A line: the file's name, and its SHA-256 in hexadecimal. `None` when it is no checksum.
+/// Parses a line to file name and SHA-256 in hexadecimal.
 pub fn row(line: &str) -> Option<(&str, String)> {
     let (hash, name) = line.split_once(' ')?;
     let name = name.strip_prefix([' ', '*'])?;

@@ -1,10 +1,9 @@
-//! Texts of packages: bytes that are not text.
+//! Validation of texts in packages.
 
 use super::{Fault, FaultKind};
 use crate::package::zip_file::LONGEST_TEXT;
 
-/// The text of these bytes, or why they have none: too long, not UTF-8, or with a NUL, of which
-/// readers take the one or the other side.
+/// Reports texts that are too long, not UTF-8, or have a NUL, at which some readers stop.
 pub fn checked(bytes: Vec<u8>) -> (String, Option<Fault>) {
     let wrong = |what: &'static str| Some(Fault::new(FaultKind::Text, what));
     let fault = if bytes.len() as u64 > LONGEST_TEXT {

@@ -1,4 +1,4 @@
-//! Wheels that exist.
+//! Reader of finished wheels.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::package::zip_file::{LONGEST_RECORD, LONGEST_TEXT, Unpacked};
 use crate::unpacking::{Refusal, name_fault};
 use base::regular;
 
-/// A wheel's file, whoever made it: its directory was read, and what is wrong with that is known.
+/// Wheel with its directory and the faults found in it.
 #[derive(Debug)]
 pub struct WheelFile {
     path: PathBuf,
@@ -20,10 +20,10 @@ pub struct WheelFile {
 }
 
 impl WheelFile {
-    /// Reads the directory, and none of the members.
+    /// Reads the directory, but no members.
     ///
     /// # Errors
-    /// When the file cannot be opened or read. An archive that cannot be read is a fault.
+    /// If the file is unreadable. An invalid archive is a fault.
     pub fn read(path: &Path) -> io::Result<Self> {
         let file = regular::open(path)?.into_parts().0;
         let mut faults = Vec::new();
@@ -51,39 +51,39 @@ impl WheelFile {
         Ok(Self { path: path.to_owned(), zip, dist_info, faults })
     }
 
-    /// The same wheel under the name that its file will have.
+    /// Renames the wheel to its future file name.
     #[must_use]
     pub fn called(mut self, file_name: &str) -> Self {
         self.path.set_file_name(file_name);
         self
     }
 
-    /// What the file is called.
+    /// Returns the file name.
     pub fn file_name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// The archive.
+    /// Returns the archive.
     pub fn zip(&self) -> &ZipFile {
         &self.zip
     }
 
-    /// The metadata directory (`NAME-VERSION.dist-info`), where there is one.
+    /// Returns the metadata directory (`NAME-VERSION.dist-info`), if unique.
     pub fn dist_info(&self) -> Option<&str> {
         self.dist_info.as_deref()
     }
 
-    /// What is wrong with the archive.
+    /// Returns the faults of the archive.
     pub fn faults(&self) -> &[Fault] {
         &self.faults
     }
 
-    /// A member as text, as far as it can be unpacked and the limit for texts; or why it has no text.
+    /// Returns a text up to the limit, with its fault.
     pub fn text(&self, name: &str) -> Option<(String, Option<Fault>)> {
         let index = self.zip.find(name)?;
         let mut bytes = Vec::new();
         if let Ok(member) = self.zip.member(&self.zip.entries()[index]) {
-            // Where unpacking fails, that is found when all members are read.
+            // Reading all members reports errors of unpacking.
             let _ = member.take(LONGEST_TEXT + 1).read_to_end(&mut bytes);
         }
         let (text, fault) = text::checked(bytes);
@@ -91,7 +91,6 @@ impl WheelFile {
     }
 }
 
-/// A name that leads outside or that installers do not take, or a member that is no file.
 fn entry_fault(entry: &DirectoryEntry) -> Option<Fault> {
     let name = entry.name.strip_suffix('/').unwrap_or(&entry.name);
     let unsound = || (!entry.utf8).then_some(Refusal::Name("not UTF-8, or not marked as UTF-8"));
@@ -104,7 +103,6 @@ fn entry_fault(entry: &DirectoryEntry) -> Option<Fault> {
     Some(refusal.of(&*entry.name).into())
 }
 
-/// The only metadata directory.
 fn dist_info(entries: &[DirectoryEntry]) -> Result<String, Fault> {
     let mut found: Vec<&str> = entries
         .iter()
@@ -122,7 +120,7 @@ fn dist_info(entries: &[DirectoryEntry]) -> Result<String, Fault> {
     }
 }
 
-/// A wheel whose members are told apart, with a name and metadata.
+/// Wheel with safe members, a valid name and metadata.
 #[derive(Debug)]
 pub struct Wheel {
     path: PathBuf,
@@ -132,11 +130,11 @@ pub struct Wheel {
 }
 
 impl Wheel {
-    /// Opens a wheel: its directory is read, none of its members.
+    /// Opens a wheel without reading members.
     ///
     /// # Errors
-    /// When the file cannot be read, its name is no wheel's, it is no zip or has a member that no reader may take, or
-    /// it has no metadata directory or several.
+    /// If the file is unreadable, its name is invalid, a member is unsafe, or there is not exactly
+    /// one metadata directory.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let WheelFile { path, zip, dist_info, faults } = WheelFile::read(path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().parse()?;
@@ -150,38 +148,38 @@ impl Wheel {
         }
     }
 
-    /// What its file name says.
+    /// Returns the parsed file name.
     pub fn name(&self) -> &WheelName {
         &self.name
     }
 
-    /// The metadata directory (`NAME-VERSION.dist-info`).
+    /// Returns the metadata directory (`NAME-VERSION.dist-info`).
     pub fn dist_info(&self) -> &str {
         &self.dist_info
     }
 
-    /// The archive.
+    /// Returns the archive.
     pub fn zip(&self) -> &ZipFile {
         &self.zip
     }
 
-    /// The members, in the order of the archive's directory.
+    /// Returns the members in directory order.
     pub fn entries(&self) -> &[DirectoryEntry] {
         self.zip.entries()
     }
 
-    /// The bytes of a member, unpacked.
+    /// Returns a reader of the unpacked member.
     ///
     /// # Errors
-    /// When it is packed as installers do not know.
+    /// If the compression method is unknown.
     pub fn member(&self, entry: &DirectoryEntry) -> Result<Unpacked<'_>, OpenError> {
         self.zip.member(entry).map_err(|source| self.unread(&entry.name, source))
     }
 
-    /// The bytes of the member `name`, if it is there.
+    /// Reads the member `name`, if present.
     ///
     /// # Errors
-    /// When it cannot be read, or is longer than [`LONGEST_TEXT`], or RECORD than [`LONGEST_RECORD`].
+    /// If it is unreadable, or longer than [`LONGEST_TEXT`] ([`LONGEST_RECORD`] for RECORD).
     pub fn bytes(&self, name: &str) -> Result<Option<Vec<u8>>, OpenError> {
         let Some(index) = self.zip.find(name) else { return Ok(None) };
         let is_record = name.ends_with(".dist-info/RECORD");
@@ -190,33 +188,33 @@ impl Wheel {
         bytes.map(Some).map_err(|source| self.unread(name, source))
     }
 
-    /// The same as text.
+    /// Reads a text like [`Wheel::bytes`].
     ///
     /// # Errors
-    /// As [`Wheel::bytes`], and when it is not UTF-8.
+    /// See [`Wheel::bytes`], and if it is not UTF-8.
     pub fn text(&self, name: &str) -> Result<Option<String>, OpenError> {
         let not_text = || io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8");
         let text = |bytes| String::from_utf8(bytes).map_err(|_| self.unread(name, not_text()));
         self.bytes(name)?.map(text).transpose()
     }
 
-    /// The text of `METADATA`, `WHEEL` or `RECORD`, which have to be there.
+    /// Reads `METADATA`, `WHEEL` or `RECORD`.
     ///
     /// # Errors
-    /// As [`Wheel::text`], and when it is not there.
+    /// See [`Wheel::text`], and if the file is missing.
     pub fn info(&self, file: &str) -> Result<String, OpenError> {
         let name = format!("{}/{file}", self.dist_info);
         let missing = || OpenError::Missing { path: self.path.clone(), name: name.clone() };
         self.text(&name)?.ok_or_else(missing)
     }
 
-    /// The error that a member cannot be read.
+    /// Creates the error for an unreadable member.
     pub fn unread(&self, name: &str, source: io::Error) -> OpenError {
         OpenError::Member { path: self.path.clone(), name: name.to_owned(), source }
     }
 }
 
-/// Where a member is below site-packages; `None` of what is installed elsewhere.
+/// Returns the path below site-packages, if the member is installed there.
 pub fn site_path(name: &str) -> Option<String> {
     match name.split_once(".data/") {
         Some((distribution, rest)) if !distribution.contains('/') => {

@@ -1,4 +1,4 @@
-//! The file names of wheels (binary distribution format, "File name convention").
+//! File names of wheels (binary distribution format, "File name convention").
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,26 +7,26 @@ use crate::archive::variants;
 use base::names::{DistName, VariantLabel};
 use base::version::Version;
 
-/// What a wheel's file name says.
+/// Parsed file name of a wheel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WheelName {
-    /// The distribution, spelt as in the file name.
+    /// Distribution name, as spelled.
     pub dist: DistName,
-    /// Its version.
+    /// Version.
     pub version: Version,
-    /// The build tag, which few wheels have.
+    /// Optional build tag.
     pub build: Option<String>,
-    /// Python tags, `.` between several (`py3`, `cp311`, `py2.py3`).
+    /// Python tags, separated by `.` (`py3`, `cp311`, `py2.py3`).
     pub python: String,
-    /// ABI tags, `.` between several (`none`, `cp311`, `abi3`).
+    /// ABI tags, separated by `.` (`none`, `cp311`, `abi3`).
     pub abi: String,
-    /// Platform tags, `.` between several (`any`, `manylinux_2_28_x86_64`).
+    /// Platform tags, separated by `.` (`any`, `manylinux_2_28_x86_64`).
     pub platform: String,
-    /// The label of a wheel variant, which few wheels have (PEP 825).
+    /// Optional label of a wheel variant (PEP 825).
     pub variant: Option<VariantLabel>,
 }
 
-/// A file name that no wheel may have.
+/// Invalid file name of a wheel.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no name of a wheel: NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM[-VARIANT].whl")]
 pub struct WheelNameError(pub String);
@@ -38,7 +38,7 @@ impl FromStr for WheelName {
         let error = || WheelNameError(text.to_owned());
         let parts: Vec<&str> = text.strip_suffix(".whl").ok_or_else(error)?.split('-').collect();
         let [dist, version, rest @ ..] = &parts[..] else { return Err(error()) };
-        // No Python tag begins with a digit, as every build tag does.
+        // Build tags begin with a digit, Python tags do not.
         let (build, rest) = match rest {
             [build, rest @ ..] if build.starts_with(|c: char| c.is_ascii_digit()) => {
                 (Some((*build).to_owned()), rest)
@@ -67,8 +67,7 @@ impl FromStr for WheelName {
     }
 }
 
-/// The name of the distribution that a wheel or an sdist is of, or a file about variants of its wheels, by its file
-/// name, as indexes compare it.
+/// Returns the normalized distribution in the file name of a wheel, sdist or variants file.
 pub fn distribution_of(file_name: &str) -> Option<String> {
     let wheel = || file_name.parse::<WheelName>().ok().map(|name| name.dist);
     let sdist = || file_name.strip_suffix(".tar.gz")?.rsplit_once('-')?.0.parse().ok();
@@ -76,7 +75,7 @@ pub fn distribution_of(file_name: &str) -> Option<String> {
     wheel().or_else(sdist).or_else(variants).map(|name: DistName| name.normalized())
 }
 
-/// The file name, escaped as it has to be.
+/// Formats the file name with escaping.
 impl fmt::Display for WheelName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}-", self.dist.file_stem(), self.version)?;
@@ -88,12 +87,12 @@ impl fmt::Display for WheelName {
 }
 
 impl WheelName {
-    /// Whether it is of this version of a distribution, however both are spelt.
+    /// Returns whether distribution and version match in any spelling.
     pub fn is_of(&self, name: &DistName, version: &Version) -> bool {
         self.dist.normalized() == name.normalized() && self.version == *version
     }
 
-    /// Every tag that the sets of tags stand for, as `WHEEL` lists them.
+    /// Expands the tag sets to single tags, as in `WHEEL`.
     pub fn tags(&self) -> impl Iterator<Item = String> {
         let abis = |python| self.abi.split('.').map(move |abi| (python, abi));
         let pairs = self.python.split('.').flat_map(abis);

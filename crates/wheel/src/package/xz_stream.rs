@@ -1,19 +1,19 @@
-//! The bytes in an xz file, unpacked with bounded memory.
+//! Decompression of xz with limited memory.
 
 use std::io::{self, Read};
 
 use liblzma::read::XzDecoder;
 use liblzma::stream::MtStreamBuilder;
 
-/// What unpacking may take: a file that asks for more is refused. `xz -9` needs 65 MiB.
+/// Above the 65 MiB for `xz -9`; larger requests fail.
 const MOST_MEMORY: u64 = 128 << 20;
-/// Blocks are unpacked side by side while this suffices, else one after the other.
+/// Sequential decompression above this limit.
 const PARALLEL_MEMORY: u64 = 96 << 20;
 
-/// Unpacks `packed`, blocks side by side where they were compressed so.
+/// Decompresses `packed`, in parallel if it has several blocks.
 ///
 /// # Errors
-/// When memory ends.
+/// If memory is exhausted.
 pub fn decoder<R: Read>(packed: R) -> io::Result<XzDecoder<R>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
     let stream = MtStreamBuilder::new()

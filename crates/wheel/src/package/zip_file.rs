@@ -1,4 +1,4 @@
-//! A zip that exists already, opened for reading: its directory, and members from front to back.
+//! Reader of zip files: directory, and sequential members.
 
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
@@ -9,15 +9,14 @@ use flate2::bufread::DeflateDecoder;
 use super::directory::{Directory, DirectoryEntry};
 use binary::elf::ReadAt;
 
-/// Texts that are read whole are no longer: METADATA, WHEEL, PKG-INFO and the like.
+/// Limit of texts read whole, such as METADATA, WHEEL and PKG-INFO, in bytes.
 pub const LONGEST_TEXT: u64 = 2 << 20;
-/// No RECORD is longer, which has a row for each member.
+/// Limit of RECORD, which has a row per member, in bytes.
 pub const LONGEST_RECORD: u64 = 32 << 20;
 
-/// How much is read at once.
 const BLOCK: usize = 128 << 10;
 
-/// A zip whose directory was read.
+/// Zip with its directory.
 #[derive(Debug)]
 pub struct ZipFile {
     file: File,
@@ -25,35 +24,35 @@ pub struct ZipFile {
 }
 
 impl ZipFile {
-    /// The archive in `file`, of which the directory is known.
+    /// Combines a file with its directory.
     pub fn new(file: File, directory: Directory) -> Self {
         Self { file, directory }
     }
 
-    /// What was read of it.
+    /// Returns the directory.
     pub fn directory(&self) -> &Directory {
         &self.directory
     }
 
-    /// The members, in the order of the archive's directory.
+    /// Returns the members in directory order.
     pub fn entries(&self) -> &[DirectoryEntry] {
         &self.directory.entries
     }
 
-    /// The place of the member `name`.
+    /// Returns the index of the member `name`.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.directory.find(name)
     }
 
-    /// The bytes of a member as they are stored.
+    /// Returns a reader of the packed bytes.
     pub fn packed(&self, entry: &DirectoryEntry) -> Section<'_> {
         Section { file: &self.file, at: entry.data, end: entry.data + entry.compressed }
     }
 
-    /// The bytes of a member: read to the end, they are checked against size and CRC-32.
+    /// Returns a reader that checks size and CRC-32 at the end.
     ///
     /// # Errors
-    /// When the member is encrypted, or packed by a method that installers do not know.
+    /// If the member is encrypted or its method unknown.
     pub fn member(&self, entry: &DirectoryEntry) -> io::Result<Unpacked<'_>> {
         match entry.method {
             _ if entry.is_encrypted() => Err(broken("it is encrypted".to_owned())),
@@ -62,7 +61,7 @@ impl ZipFile {
         }
     }
 
-    /// The same whatever the archive tells of how it is packed: what is not stored is taken for deflated.
+    /// Reads like [`ZipFile::member`], but treats every method except stored as deflate.
     pub fn unpacked(&self, entry: &DirectoryEntry) -> Unpacked<'_> {
         let packed = BufReader::with_capacity(BLOCK, self.packed(entry));
         let source = if entry.is_stored() {
@@ -80,13 +79,13 @@ impl ZipFile {
         }
     }
 
-    /// The bytes of a member that has at most `most` of them, whatever the archive tells.
+    /// Reads at most `most` bytes, regardless of the declared size.
     ///
     /// # Errors
-    /// When it is longer, or damaged, or cannot be read.
+    /// If the member is longer, damaged, or unreadable.
     pub fn bytes(&self, entry: &DirectoryEntry, most: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        // One byte more tells whether it ends, and lets the reader compare size and CRC-32.
+        // One more byte detects longer members and triggers the check of size and CRC-32.
         self.member(entry)?.take(most + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > most {
             return Err(broken(format!("it is longer than {} MiB, the limit for it", most >> 20)));
@@ -99,7 +98,7 @@ fn broken(why: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, why)
 }
 
-/// Whether the bytes of a member are at fault, and not the disk.
+/// Returns whether the error is of the archive and not of the system.
 pub fn is_broken(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -111,7 +110,7 @@ fn not_unpacked(error: io::Error) -> io::Error {
     if is_broken(&error) { broken("its bytes cannot be unpacked".to_owned()) } else { error }
 }
 
-/// Some bytes of a file, read from their front on.
+/// Reader of a byte range of a file.
 #[derive(Debug)]
 pub struct Section<'f> {
     file: &'f File,
@@ -132,7 +131,7 @@ impl Read for Section<'_> {
     }
 }
 
-/// What was not read yet, in any order.
+/// Random access to the unread part.
 impl ReadAt for Section<'_> {
     fn len(&self) -> io::Result<u64> {
         Ok(self.end - self.at)
@@ -145,7 +144,7 @@ impl ReadAt for Section<'_> {
     }
 }
 
-/// A member's bytes, unpacked.
+/// Reader of an unpacked member.
 #[derive(Debug)]
 pub struct Unpacked<'f> {
     source: Source<'f>,
@@ -185,7 +184,6 @@ impl Read for Unpacked<'_> {
 }
 
 impl Unpacked<'_> {
-    /// Compares what was read with what the archive tells.
     fn check(&self) -> io::Result<()> {
         if self.read < self.size {
             let (read, told) = (self.read, self.size);

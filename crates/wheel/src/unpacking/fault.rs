@@ -1,51 +1,50 @@
-//! Refusals of members, and their words.
+//! Reasons to refuse members, and their descriptions.
 
 use base::names::{RelPath, oversize};
 
-/// Number of characters that a message shows of a name.
 const SHOWN: usize = 200;
 
-/// A member that no reader may take.
+/// Unsafe member.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}`: {refusal}", shown(.member))]
 pub struct MemberFault {
-    /// Its name; bytes that are not UTF-8 are replaced.
+    /// Name, with non-UTF-8 bytes replaced.
     pub member: String,
-    /// The reason.
+    /// Reason.
     pub refusal: Refusal,
 }
 
-/// The reason why a member is refused.
+/// Reason to refuse a member.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// A name that leads outside or that no file system takes.
+    /// Name that leads outside or is invalid in file systems.
     Name(&'static str),
-    /// A second member of one name.
+    /// Name of an earlier member.
     Twice,
-    /// A member below this one, which is a file or a link.
+    /// Member below this file or link.
     Below(String),
-    /// A file or a link in the place of a directory of other members.
+    /// File or link with members below it.
     Above,
-    /// A link out of the archive; its target.
+    /// Link with a target outside the archive.
     Outside(String),
-    /// A link that leads back to itself; its target.
+    /// Link with a circular target.
     Circle(String),
-    /// A hard link to no file before it; its target.
+    /// Hard link to a target that is not an earlier file.
     NoFile(String),
-    /// A link whose target cannot be a path.
+    /// Link with an invalid target.
     Target(&'static str),
-    /// A symbolic link in an archive that cannot have any.
+    /// Symbolic link in an archive without links.
     Link,
-    /// A sparse file in an archive that may not have any.
+    /// Sparse file in an archive without sparse files.
     Sparse,
-    /// A device, a pipe or the like.
+    /// Device, pipe or similar.
     Special,
-    /// Headers from which readers make different members.
+    /// Headers that programs interpret differently.
     Ambiguous(&'static str),
 }
 
 impl Refusal {
-    /// The fault, in the same words for all members that have it.
+    /// Returns the description, identical for all members with this fault.
     pub fn what(&self) -> &'static str {
         match self {
             Self::Name(_) => "its name cannot be unpacked",
@@ -63,7 +62,7 @@ impl Refusal {
         }
     }
 
-    /// The particular of this member.
+    /// Returns the detail of this member.
     pub fn detail(&self) -> Option<String> {
         match self {
             Self::Name(reason) | Self::Target(reason) | Self::Ambiguous(reason) => {
@@ -76,7 +75,7 @@ impl Refusal {
         }
     }
 
-    /// The fault of the member `name`.
+    /// Creates the fault of the member `name`.
     pub fn of(self, name: impl Into<String>) -> MemberFault {
         MemberFault { member: name.into(), refusal: self }
     }
@@ -89,7 +88,7 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// The fault of a member's name: it leads outside, or no file system or installer takes it.
+/// Rejects names that lead outside or are invalid in file systems and installers.
 pub fn name_fault(name: &str) -> Option<Refusal> {
     let reason = match name.parse::<RelPath>() {
         Err(fault) => fault.reason,
@@ -98,7 +97,6 @@ pub fn name_fault(name: &str) -> Option<Refusal> {
     Some(Refusal::Name(reason))
 }
 
-/// The start of a name, without control characters.
 fn shown(name: &str) -> String {
     let mut start: String = name.chars().take(SHOWN).collect();
     if start.len() < name.len() {

@@ -1,22 +1,22 @@
-//! Following a link through the links of its archive.
+//! Resolution of links inside an archive.
 
-/// Links that are followed one after another; Linux follows as many.
+/// Limit of links in a chain, as in Linux.
 const MOST_LINKS: usize = 40;
 
-/// The reason why a link leads to no place in its archive.
+/// Reason why a link does not resolve inside the archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lost {
-    /// It leads out.
+    /// The link leads outside.
     Outside,
-    /// It leads back to itself, or through more links than systems follow.
+    /// The link is circular or exceeds the limit.
     Circle,
 }
 
-/// Returns the place to which `target` leads from the directory `from`; empty for the archive's root. `links` gives
-/// the target of the link at a path. A place that leaves the first `floor` directories is outside.
+/// Resolves `target` from the directory `from` (empty for the root). `links` returns targets of
+/// links. The first `floor` directories must not be left.
 ///
 /// # Errors
-/// When it leads outside or in a circle.
+/// If the target is outside or circular.
 pub fn follow<'l>(
     from: &'l str,
     target: &'l str,

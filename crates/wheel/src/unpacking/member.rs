@@ -1,5 +1,3 @@
-//! One member of a tar archive.
-
 use std::borrow::Cow;
 use std::io::{self, Read};
 
@@ -10,74 +8,71 @@ use super::fault::{MemberFault, Refusal, name_fault};
 use super::pax::{self, PaxRecords};
 use super::sparse::Sparse;
 
-/// A member of a tar archive.
+/// Member of a tar archive.
 #[derive(Debug)]
 pub struct TarMember {
-    /// Its path, without a `/` at the end; bytes that are not UTF-8 are replaced.
+    /// Path without a final `/`, with non-UTF-8 bytes replaced.
     pub path: String,
-    /// Its kind.
+    /// Kind of the member.
     pub kind: MemberKind,
-    /// Its bytes once it is unpacked.
+    /// Unpacked size in bytes.
     pub size: u64,
-    /// The reasons why it is refused.
+    /// Reasons to refuse the member.
     pub faults: Vec<MemberFault>,
-    /// Whether it has holes, which take no bytes in the archive.
+    /// Whether the member has holes, which are not stored.
     pub is_sparse: bool,
     header: Header,
 }
 
-/// A kind of member.
+/// Kind of a member.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemberKind {
-    /// A file.
+    /// Regular file.
     File,
-    /// A directory.
+    /// Directory.
     Directory,
-    /// A symbolic link with this text.
+    /// Symbolic link with this target.
     Symlink(String),
-    /// Another name of the member of this path.
+    /// Hard link to the member with this path.
     HardLink(String),
-    /// A device, a pipe or the like.
+    /// Device, pipe or similar.
     Special,
 }
 
-/// Place of the first byte of a name's first part, where a header has one (POSIX ustar); programs of old formats have
-/// other things there.
+/// Offset of the name prefix in POSIX ustar headers; old formats use these bytes differently.
 const PREFIX: usize = 345;
 
 impl TarMember {
-    /// Its permissions.
+    /// Returns the permissions.
     ///
     /// # Errors
-    /// When its header has no number there.
+    /// If the header field is not a number.
     pub fn mode(&self) -> io::Result<u32> {
         self.header.mode()
     }
 
-    /// The time of its last change, in seconds since 1970.
+    /// Returns the modification time in seconds since 1970.
     ///
     /// # Errors
-    /// When its header has no number there.
+    /// If the header field is not a number.
     pub fn time(&self) -> io::Result<u64> {
         self.header.mtime()
     }
 
-    /// Whether it is a file.
+    /// Returns whether the member is a regular file.
     pub fn is_file(&self) -> bool {
         self.kind == MemberKind::File
     }
 
-    /// Whether it is a directory.
+    /// Returns whether the member is a directory.
     pub fn is_directory(&self) -> bool {
         self.kind == MemberKind::Directory
     }
 
-    /// Whether it is the directory that the archive is unpacked to.
     pub(super) fn is_root(&self) -> bool {
         self.is_directory() && matches!(&*self.path, "" | ".")
     }
 
-    /// Reads the headers of a member.
     pub(super) fn read<R: Read>(
         entry: &mut tar::Entry<'_, R>,
         rules: Rules,
@@ -111,12 +106,11 @@ impl TarMember {
         Ok((member, sparse))
     }
 
-    /// Adds a reason to refuse it.
     pub(super) fn refuse(&mut self, refusal: Option<Refusal>) {
         self.faults.extend(refusal.map(|refusal| refusal.of(&*self.path)));
     }
 
-    /// A difference between programs in the name, kind or size that they read in its headers.
+    /// Returns a difference in the names, kinds or sizes that programs read.
     fn ambiguous(&self, name: &str, stored: u64) -> Option<&'static str> {
         if name.ends_with('/') && !self.is_directory() {
             return Some("its name is a directory's");
@@ -138,7 +132,7 @@ impl TarMember {
     }
 }
 
-/// The kind that a header says; the first tar programs wrote directories as files with `/` at the end.
+/// Returns the kind; pre-POSIX programs wrote directories as files with a final `/`.
 fn kind(header: &Header, name: &str, target: &str) -> MemberKind {
     match header.entry_type() {
         EntryType::Regular if is_of_first_programs(header) && name.ends_with('/') => {
@@ -152,12 +146,11 @@ fn kind(header: &Header, name: &str, target: &str) -> MemberKind {
     }
 }
 
-/// Whether a header has no kind, as those of the first tar programs.
+/// Returns whether the header has no type flag, as in pre-POSIX archives.
 fn is_of_first_programs(header: &Header) -> bool {
     header.as_old().linkflag == [0]
 }
 
-/// An error with the name of its member.
 fn named(entry: &tar::Entry<'_, impl Read>, error: &io::Error) -> io::Error {
     let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
     pax::broken(&format!("`{}`: {error}", name.escape_debug()))
@@ -167,7 +160,6 @@ fn ends_with_slash(header: &Header) -> bool {
     header.path_bytes().ends_with(b"/")
 }
 
-/// A name as text, and whether bytes were replaced in it.
 fn text(bytes: &[u8]) -> (String, bool) {
     match std::str::from_utf8(bytes) {
         Ok(text) => (text.to_owned(), false),
@@ -175,7 +167,7 @@ fn text(bytes: &[u8]) -> (String, bool) {
     }
 }
 
-/// A name without the `./` before it that some archives may have.
+/// Removes an initial `./` if the rules allow it.
 fn from_root(name: &str, rules: Rules) -> &str {
     if rules.from_dot { name.trim_start_matches("./") } else { name }
 }

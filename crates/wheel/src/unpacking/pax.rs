@@ -1,19 +1,19 @@
-//! Records of extended headers (POSIX pax): `LENGTH KEY=VALUE`, one a line.
+//! Records of extended headers (POSIX pax): `LENGTH KEY=VALUE` lines.
 
 use std::io::{self, ErrorKind};
 
-/// The records of one header.
 #[derive(Debug, Default)]
 pub(super) struct PaxRecords(Vec<(Vec<u8>, Vec<u8>)>);
 
-/// Keys that GNU tar repeats in one header: the places of a sparse file.
+/// Keys that GNU tar repeats: ranges of a sparse file.
 const REPEATED: [&[u8]; 2] = [b"GNU.sparse.offset", b"GNU.sparse.numbytes"];
 
 impl PaxRecords {
-    /// Reads the records. Programs split them by length or by line: only those are taken that are the same either way.
+    /// Parses records. Programs split them by length or by line, so only records with the same
+    /// result are accepted.
     ///
     /// # Errors
-    /// When one is malformed, or a key is there twice.
+    /// If a record is malformed or a key is repeated.
     pub fn parse(bytes: &[u8]) -> io::Result<Self> {
         let mut records = Self::default();
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -27,7 +27,7 @@ impl PaxRecords {
         Ok(records)
     }
 
-    /// The records of a member whose headers were read.
+    /// Returns the records of a member.
     pub fn of(member: &mut tar::Entry<'_, impl io::Read>) -> io::Result<Self> {
         let mut records = Self::default();
         for record in member.pax_extensions()?.into_iter().flatten() {
@@ -37,32 +37,32 @@ impl PaxRecords {
         Ok(records)
     }
 
-    /// The value of a key.
+    /// Returns the first value of a key.
     pub fn get<'r>(&'r self, key: &'r [u8]) -> Option<&'r [u8]> {
         self.all(key).next()
     }
 
-    /// All values of a key that may be repeated.
+    /// Returns all values of a repeatable key.
     pub fn all<'r>(&'r self, key: &'r [u8]) -> impl Iterator<Item = &'r [u8]> {
         self.0.iter().filter(move |(other, _)| other == key).map(|(_, value)| &**value)
     }
 
-    /// Whether a key begins so.
+    /// Returns whether any key begins with `start`.
     pub fn has(&self, start: &[u8]) -> bool {
         self.0.iter().any(|(key, _)| key.starts_with(start))
     }
 
-    /// The value of a key as a number.
+    /// Returns the value of a key as a number.
     ///
     /// # Errors
-    /// Fails if the value is no number.
+    /// If the value is not a number.
     pub fn number(&self, key: &str) -> io::Result<Option<u64>> {
         let name = key.rsplit('.').next().unwrap_or(key);
         self.get(key.as_bytes()).map(|value| number(name, value)).transpose()
     }
 }
 
-/// Reads decimal digits; `name` is used in the error.
+/// Parses digits; `name` is for the error.
 pub(super) fn number(name: &str, value: &[u8]) -> io::Result<u64> {
     let text = std::str::from_utf8(value).unwrap_or_default();
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());

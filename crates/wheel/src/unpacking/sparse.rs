@@ -1,34 +1,31 @@
-//! Sparse files of pax archives, in the three forms that GNU tar writes (GNU tar manual, "Storing Sparse Files").
+//! Sparse files in pax archives, in the three formats of GNU tar (GNU tar manual, "Storing Sparse
+//! Files").
 //!
-//! | form | places of the data | name |
+//! | format | ranges of data | name |
 //! |---|---|---|
-//! | 0.0 | records `offset` and `numbytes`, repeated | the member's |
+//! | 0.0 | repeated records `offset` and `numbytes` | member's name |
 //! | 0.1 | record `map` | record `name` |
-//! | 1.0 | text before the data, a number a line | record `name` |
+//! | 1.0 | text before the data, one number per line | record `name` |
 
 use std::io::{self, Read};
 
 use super::pax::{PaxRecords, broken, number};
 
-/// Start of all keys of such records.
 const PREFIX: &str = "GNU.sparse.";
-/// No file has more places, and no text of them is longer.
 const MOST_PLACES: u64 = 1 << 17;
 const LONGEST_LINE: usize = 20;
 const BLOCK: usize = 512;
 
-/// A sparse file as its records describe it.
 #[derive(Debug)]
 pub(super) struct Sparse {
-    /// Its name, if that is not the member's.
+    /// Name, if it differs from the member's.
     pub name: Option<Vec<u8>>,
-    /// Its bytes with all holes.
+    /// Size in bytes, including holes.
     pub size: u64,
-    /// The places of its data; none if they are before the data.
+    /// Ranges of data; `None` if they precede the data.
     places: Option<Vec<Place>>,
 }
 
-/// Bytes of a sparse file that are stored.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     offset: u64,
@@ -36,17 +33,17 @@ struct Place {
 }
 
 impl Place {
-    /// The end of bytes that were compared with the file's size.
+    /// Returns the end, which cannot overflow after `check`.
     fn end(self) -> u64 {
         self.offset + self.len
     }
 }
 
 impl Sparse {
-    /// Reads the records of a member; nothing if it is no sparse file.
+    /// Reads the records of a member; `None` if it is not sparse.
     ///
     /// # Errors
-    /// Fails if the records have none of the three forms.
+    /// If the records match none of the three formats.
     pub fn of(records: &PaxRecords) -> io::Result<Option<Self>> {
         if !records.has(PREFIX.as_bytes()) {
             return Ok(None);
@@ -71,7 +68,7 @@ impl Sparse {
         Ok(Some(Self { name, size, places }))
     }
 
-    /// The file's bytes; `stored` are the member's, and so many.
+    /// Expands the file from `stored`, which has `len` bytes.
     pub fn unpacked<R: Read>(self, stored: R, len: u64) -> Unpacked<R> {
         let Self { size, places, .. } = self;
         Unpacked { stored, len, places: Places::Unread(places), place: None, at: 0, size }
@@ -82,7 +79,6 @@ fn wrong() -> io::Error {
     broken("the places of a sparse file's data are not those of its bytes")
 }
 
-/// The places that records have, in form 0.1 or 0.0.
 fn places(records: &PaxRecords) -> io::Result<Vec<Place>> {
     let mut numbers = Vec::new();
     if let Some(map) = records.get(b"GNU.sparse.map") {
@@ -107,7 +103,6 @@ fn places(records: &PaxRecords) -> io::Result<Vec<Place>> {
     Ok(pairs.iter().map(|[offset, len]| Place { offset: *offset, len: *len }).collect())
 }
 
-/// The places before the data, and how many bytes they take.
 fn leading(stored: &mut impl Read) -> io::Result<(Vec<Place>, u64)> {
     let mut lines = Lines { stored, block: [0; BLOCK], at: BLOCK, read: 0 };
     let count = lines.number()?;
@@ -121,7 +116,7 @@ fn leading(stored: &mut impl Read) -> io::Result<(Vec<Place>, u64)> {
     Ok((places, lines.read))
 }
 
-/// Numbers, one a line, in whole blocks.
+/// Numbers on lines, padded to whole blocks.
 struct Lines<'r, R> {
     stored: &'r mut R,
     block: [u8; BLOCK],
@@ -148,7 +143,6 @@ impl<R: Read> Lines<'_, R> {
     }
 }
 
-/// Places follow each other inside of the file, and have all bytes that are stored.
 fn check(places: &[Place], size: u64, stored: u64) -> io::Result<()> {
     let (mut at, mut sum) = (0, 0_u64);
     for place in places {
@@ -161,30 +155,25 @@ fn check(places: &[Place], size: u64, stored: u64) -> io::Result<()> {
     if at > size || sum != stored { Err(wrong()) } else { Ok(()) }
 }
 
-/// Bytes of a sparse file, holes as zeros.
 #[derive(Debug)]
 pub(super) struct Unpacked<R> {
     stored: R,
-    /// The number of bytes that are stored.
     len: u64,
     places: Places,
-    /// The place that is read, or is the next.
     place: Option<Place>,
     at: u64,
     size: u64,
 }
 
-/// The places of a sparse file's data.
 #[derive(Debug)]
 enum Places {
-    /// Places of the records, or none if they are before the data.
+    /// Unchecked ranges of records; `None` if they precede the data.
     Unread(Option<Vec<Place>>),
-    /// Places that were compared with the bytes.
+    /// Checked ranges.
     Left(std::vec::IntoIter<Place>),
 }
 
 impl<R: Read> Unpacked<R> {
-    /// The next place.
     fn next(&mut self) -> io::Result<Option<Place>> {
         if let Places::Unread(places) = &mut self.places {
             let (places, read) = match places.take() {
@@ -200,7 +189,7 @@ impl<R: Read> Unpacked<R> {
         })
     }
 
-    /// How many bytes come next of a hole, or if it is 0, of the data.
+    /// Returns the rest of the current hole, and of the data after it.
     fn ahead(&mut self) -> io::Result<(u64, u64)> {
         while self.place.is_none_or(|place| place.end() <= self.at) {
             self.place = self.next()?;

@@ -1,4 +1,4 @@
-//! A tar archive, read from front to back by the rule.
+//! Sequential tar reader with the rule for members.
 
 use std::io::{self, Read, Seek};
 
@@ -7,36 +7,36 @@ use super::member::TarMember;
 use super::tar_stream::TarStream;
 use super::{Rules, Tree};
 
-/// Zeros behind the last member; writers fill blocks of some kilobytes.
+/// Writers pad to a few kilobytes.
 const FILLING: u64 = 1 << 20;
 
-/// A tar archive before it is read.
+/// Unread tar archive.
 pub struct TarReader<R: Read> {
     archive: tar::Archive<TarStream<R>>,
     rules: Rules,
 }
 
-/// An archive whose members were read.
+/// State after all members were read.
 #[derive(Debug)]
 pub struct Rest<R> {
-    /// The bytes behind its end.
+    /// Bytes after the end of the archive.
     pub source: R,
-    /// Whether the block of zeros was there that ends it.
+    /// Whether the final zero block was present.
     pub is_whole: bool,
-    /// Links that lead outside, known once all members are.
+    /// Links that lead outside, which is known only after all members.
     pub faults: Vec<MemberFault>,
 }
 
 impl<R: Read> TarReader<R> {
-    /// The archive of these bytes.
+    /// Reads an archive from `source`.
     pub fn new(source: R, rules: Rules) -> Self {
         Self { archive: tar::Archive::new(TarStream::new(source, rules.most_members)), rules }
     }
 
-    /// Shows each member with its bytes to `visit`; a member that the rule refuses has faults.
+    /// Calls `visit` with each member; refused members have faults.
     ///
     /// # Errors
-    /// When the archive cannot be read or has headers that programs take differently, and those of `visit`.
+    /// If headers are unreadable or ambiguous, and errors of `visit`.
     pub fn each<E: From<io::Error>>(
         mut self,
         visit: impl FnMut(&TarMember, &mut dyn Read) -> Result<(), E>,
@@ -52,10 +52,10 @@ impl<R: Read> TarReader<R> {
 }
 
 impl<R: Read + Seek> TarReader<R> {
-    /// The same of an archive that can be read at any place: bytes that `visit` leaves are not read.
+    /// Reads like [`TarReader::each`], but seeks over unread bytes.
     ///
     /// # Errors
-    /// As [`TarReader::each`].
+    /// See [`TarReader::each`].
     pub fn each_seeking<E: From<io::Error>>(
         mut self,
         visit: impl FnMut(&TarMember, &mut dyn Read) -> Result<(), E>,
@@ -66,10 +66,10 @@ impl<R: Read + Seek> TarReader<R> {
 }
 
 impl<R: Read> Rest<R> {
-    /// Reads the bytes behind the end of the archive; gives whether they are zeros, and not many.
+    /// Returns whether the rest is a limited number of zeros.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If reading fails.
     pub fn is_filling(&mut self) -> io::Result<bool> {
         let mut rest = Vec::new();
         (&mut self.source).take(FILLING + 1).read_to_end(&mut rest)?;

@@ -1,53 +1,47 @@
-//! A tar archive on its way to a reader, without headers that programs take differently.
+//! Tar stream filter that rejects ambiguous and excessive headers.
 //!
-//! Readers keep long names and pax records in memory, however long they are, and list every member.
-//! Both are bounded here, where the headers pass by, so that a small compressed archive cannot ask
-//! for memory without end. Sizes in pax records are held to what they are: readers in other
-//! languages take a negative one for a place to jump to.
+//! Readers keep names and pax records in memory and list all members, so a small compressed archive
+//! could exhaust memory. Some readers seek backwards by a negative size in pax records.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::pax::{self, PaxRecords};
 
-/// The archive's bytes, with its headers looked at.
 #[derive(Debug)]
 pub(super) struct TarStream<R> {
     source: R,
     most_members: usize,
     members: usize,
-    /// Bytes of long names and pax records so far.
     names: u64,
     place: Upcoming,
     extensions: Extensions,
 }
 
-/// The next bytes.
 #[derive(Debug)]
 enum Upcoming {
-    /// A header, as far as it was read.
+    /// Header, as far as read.
     Header(Vec<u8>),
     /// Pax records.
     Records(Records),
-    /// A block that goes on with the places of a sparse file, as far as it was read, and the size of the data.
+    /// Further block of sparse ranges, as far as read, and the size of the data.
     Places(Vec<u8>, u64),
-    /// Bytes of a member, so many.
+    /// Remaining bytes of a member.
     Content(u64),
-    /// Bytes behind the archive.
+    /// Bytes after the archive.
     End,
 }
 
-/// Pax records on their way.
 #[derive(Debug)]
 struct Records {
     read: Vec<u8>,
     missing: u64,
-    /// Bytes that fill the last block.
+    /// Padding of the last block.
     fill: u64,
-    /// They are for the next member alone.
+    /// Whether the records apply only to the next member.
     local: bool,
 }
 
-/// Headers before the header of a member.
+/// Extension headers since the last member.
 #[derive(Debug, Default)]
 struct Extensions {
     long_name: bool,
@@ -56,29 +50,28 @@ struct Extensions {
 }
 
 const BLOCK: u64 = 512;
-/// No name and no pax records are longer.
+/// Limit of one name or pax header.
 const LONGEST: u64 = 1 << 20;
-/// Names and pax records are no longer than this for each member, all together: readers hold them.
+/// Average per member of names and pax records, which readers keep.
 const USUAL: u64 = 512;
-/// Keys that are true of one member alone; some readers apply global ones to all members, some to none.
+/// Keys of single members: readers disagree on global values.
 const OF_ONE: [&[u8]; 4] = [b"path", b"linkpath", b"size", b"GNU.sparse."];
-/// The last bytes of a header and of a block with further places, which say whether one more block has places.
+/// Offset of the flag for another block of sparse ranges.
 const MORE_IN_HEADER: usize = 482;
 const MORE_IN_BLOCK: usize = 504;
 
 impl<R> TarStream<R> {
-    /// An archive with at most so many members.
+    /// Filters an archive of at most `most_members` members.
     pub fn new(source: R, most_members: usize) -> Self {
         let (place, extensions) = (Upcoming::Header(Vec::new()), Extensions::default());
         Self { source, most_members, members: 0, names: 0, place, extensions }
     }
 
-    /// The source of the bytes, and whether the block of zeros was read that ends the archive.
+    /// Returns the source, and whether the final zero block was read.
     pub fn into_inner(self) -> (R, bool) {
         (self.source, matches!(self.place, Upcoming::End))
     }
 
-    /// Looks at bytes that pass by, part by part.
     fn pass(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let wanted = match &self.place {
@@ -128,7 +121,6 @@ impl<R> TarStream<R> {
         Ok(())
     }
 
-    /// The bytes behind a header.
     fn after(&mut self, head: &[u8]) -> io::Result<Upcoming> {
         let header = tar::Header::from_byte_slice(head);
         if head.iter().all(|byte| *byte == 0) {
@@ -160,7 +152,6 @@ impl<R> TarStream<R> {
         self.places(more, padded(size)?)
     }
 
-    /// The next bytes of a member with `size` bytes of data.
     fn places(&mut self, more: bool, size: u64) -> io::Result<Upcoming> {
         if !more {
             return Ok(content(size));
@@ -169,7 +160,6 @@ impl<R> TarStream<R> {
         Ok(Upcoming::Places(Vec::new(), size))
     }
 
-    /// Takes in pax records.
     fn records(&mut self, bytes: &[u8]) -> io::Result<()> {
         let records = PaxRecords::parse(bytes)?;
         let local = matches!(self.place, Upcoming::Records(Records { local: true, .. }));
@@ -183,7 +173,6 @@ impl<R> TarStream<R> {
         Ok(())
     }
 
-    /// The bytes of a long name or pax records, with those that fill the last block.
     fn extension(&mut self, header: &tar::Header) -> io::Result<u64> {
         let size = header.entry_size()?;
         if size == 0 {
@@ -196,7 +185,7 @@ impl<R> TarStream<R> {
         padded(size)
     }
 
-    /// Counts bytes that readers hold.
+    /// Counts bytes that readers keep.
     fn count(&mut self, bytes: u64) -> io::Result<()> {
         self.names = self.names.saturating_add(bytes);
         let most = LONGEST + self.most_members as u64 * USUAL;
@@ -211,7 +200,6 @@ impl<R> TarStream<R> {
 }
 
 impl Records {
-    /// Takes a part; gives whether it was the last.
     fn take(&mut self, part: &[u8]) -> bool {
         let own = usize::try_from(self.missing).unwrap_or(usize::MAX).min(part.len());
         self.read.extend(&part[..own]);
@@ -226,7 +214,7 @@ impl Extensions {
         !self.long_name && !self.long_link && self.records.is_none()
     }
 
-    /// Readers differ in which of two names they take.
+    /// Rejects two names, of which readers choose different ones.
     fn check(&self) -> io::Result<()> {
         let has =
             |key: &[u8]| self.records.as_ref().is_some_and(|records| records.get(key).is_some());
@@ -249,7 +237,6 @@ impl<R: Read> Read for TarStream<R> {
 }
 
 impl<R: Seek> Seek for TarStream<R> {
-    /// Skips bytes of a member.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let SeekFrom::Current(by) = to else { return Err(io::ErrorKind::Unsupported.into()) };
         let by = by.try_into().map_err(io::Error::other)?;
@@ -270,13 +257,11 @@ fn content(bytes: u64) -> Upcoming {
     if bytes == 0 { Upcoming::Header(Vec::new()) } else { Upcoming::Content(bytes) }
 }
 
-/// The size with the bytes that fill the last block.
 fn padded(size: u64) -> io::Result<u64> {
     size.checked_next_multiple_of(BLOCK)
         .ok_or_else(|| broken("it has a member longer than any file"))
 }
 
-/// Whether one more block has places of a sparse file.
 fn is_more(byte: u8) -> io::Result<bool> {
     match byte {
         0 => Ok(false),
@@ -289,7 +274,6 @@ fn is_more(byte: u8) -> io::Result<bool> {
 mod tests {
     use super::*;
 
-    /// An archive of these headers: type, told size and content.
     fn tar(parts: &[(u8, u64, &[u8])]) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (kind, told, content) in parts {
@@ -307,7 +291,7 @@ mod tests {
         bytes
     }
 
-    /// What a reader of these bytes says, however few it is given at once.
+    /// Checks that the result does not depend on the buffer size.
     fn read(bytes: &[u8]) -> Result<usize, String> {
         let mut results = Vec::new();
         for step in [1, 511, 512, 4096] {

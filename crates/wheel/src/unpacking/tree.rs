@@ -1,4 +1,4 @@
-//! The members of one archive, each with its place among the others.
+//! Tree of an archive's members.
 
 use std::collections::HashMap;
 
@@ -6,34 +6,34 @@ use super::fault::{MemberFault, Refusal};
 use super::follow::{Lost, follow};
 use super::member::MemberKind;
 
-/// The members so far. Nothing is below a file or a link, and no link leads outside, whether the links that it passes
-/// are unpacked before it or after.
+/// Members of an archive. Rejects members below files and links, and links that lead outside, in
+/// any order of unpacking.
 #[derive(Debug)]
 pub struct Tree {
     members: HashMap<Box<str>, Node>,
-    /// Directories at the top that no link may leave.
+    /// Number of top directories that links must not leave.
     floor: usize,
 }
 
 #[derive(Debug)]
 enum Node {
     Directory,
-    /// A directory that no member declares.
+    /// Directory without a member.
     Implied,
     File,
     Link(Box<str>),
 }
 
 impl Tree {
-    /// An empty one; with `in_top`, links stay in the directory at the top.
+    /// Creates an empty tree; `in_top` confines links to the top directory.
     pub fn new(in_top: bool) -> Self {
         Self { members: HashMap::new(), floor: usize::from(in_top) }
     }
 
-    /// Takes in a member, if nothing is wrong with it; its name is sound.
+    /// Adds a member with a valid name.
     ///
     /// # Errors
-    /// When it is there already, is below a file or a link or above other members, or is a link that leads outside.
+    /// If it is a duplicate, conflicts with another member, or leads outside.
     pub fn add(&mut self, path: &str, kind: &MemberKind) -> Result<(), Refusal> {
         let above = path.rmatch_indices('/').map(|(at, _)| &path[..at]);
         let near = above.clone().find_map(|above| Some((above, self.members.get(above)?)));
@@ -56,7 +56,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Links that lead outside or in a circle now that all members are known.
+    /// Returns links that lead outside or in a circle.
     pub fn lost(&self) -> Vec<MemberFault> {
         let wrong = self.members.iter().filter_map(|(path, node)| match node {
             Node::Link(target) => Some(self.leads_inside(path, target).err()?.of(&**path)),
@@ -79,17 +79,17 @@ impl Tree {
 
     fn link(&self, path: &str, target: &str) -> Result<Node, Refusal> {
         check_text(target)?;
-        // Unpacked before the links that it passes, it leads to the place that its text alone names.
+        // If unpacked before the links on its path, the target resolves by its text alone.
         let lost = |lost| refused(lost, target);
         follow(directory(path), target, self.floor, |_| None).map_err(lost)?;
-        // A circle is found when all links are known.
+        // `lost` reports circles, after all links were added.
         match self.leads_inside(path, target) {
             Err(refusal @ Refusal::Outside(_)) => Err(refusal),
             _ => Ok(Node::Link(target.into())),
         }
     }
 
-    /// Another name of a file, or of a link, which then is one at this place.
+    /// Checks a hard link to a symbolic link at the new path.
     fn hard_link(&self, path: &str, target: &str) -> Result<Node, Refusal> {
         check_text(target)?;
         let outside = || Refusal::Outside(target.to_owned());
@@ -126,7 +126,6 @@ fn refused(lost: Lost, target: &str) -> Refusal {
     }
 }
 
-/// A text that cannot be a path in an archive.
 fn check_text(target: &str) -> Result<(), Refusal> {
     if target.is_empty() {
         Err(Refusal::Target("its target is empty"))
@@ -163,7 +162,7 @@ mod tests {
         let [first, second] = chain;
         let (tree, added) = add(&[second, first]);
         assert_eq!((added, tree.lost()), (Ok(()), vec![outside().of("d1/d2/b")]));
-        // Text alone leads outside; the link that it passes would bring it back.
+        // The text alone leads outside; the link on its path leads back inside.
         let text = [("a/deep", link("x/y/z")), ("b", link("a/deep/../../.."))];
         assert_eq!(add(&text).1, Err(Refusal::Outside("a/deep/../../..".to_owned())));
     }

@@ -1,8 +1,8 @@
-//! Hashes that RECORD may have.
+//! Hash algorithms of RECORD.
 
 use sha2::digest::DynDigest;
 
-/// A hash that RECORD may have: the weakest is SHA-256.
+/// Permitted hash algorithm; SHA-256 is the weakest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Algorithm {
     #[default]

@@ -1,4 +1,4 @@
-//! The members of a devel archive, read as the archive goes by.
+//! Sequential check of a devel archive's members.
 
 use std::io::{self, Read};
 
@@ -8,31 +8,24 @@ use super::reading::{Tee, fault};
 use crate::package::{self, Content, Fault, FaultKind, devel_archive};
 use ::binary::device_code::{self, Code};
 
-/// A file in a devel archive.
+/// File in a devel archive.
 #[derive(Debug)]
 pub struct Archived {
-    /// Where it is installed.
     pub(super) path: String,
-    /// What it has code for.
     pub(super) code: Code,
-    /// The DLLs that it imports, or that it leads a linker to.
+    /// DLLs imported, or provided to a linker.
     pub(super) imports: Vec<String>,
 }
 
-/// A devel archive that was read.
 #[derive(Debug, Default)]
 pub(super) struct Devel {
-    /// The reason why its bytes are not those that the wheel says.
+    /// Difference from the wheel's headers.
     pub(super) fault: Option<String>,
-    /// Faults of the archive and its members.
     pub(super) faults: Vec<Fault>,
     pub(super) members: Vec<Archived>,
 }
 
-/// Reads a devel archive to its end; with `targets`, also the device code of its members.
-///
-/// # Errors
-/// When the wheel cannot be read.
+/// Reads all members; `targets` enables detection of device code.
 pub(super) fn read(name: &str, bytes: impl Read, targets: Option<&Targets>) -> io::Result<Devel> {
     let mut bytes = Noted { inner: bytes, error: None };
     let mut members = Vec::new();
@@ -42,7 +35,7 @@ pub(super) fn read(name: &str, bytes: impl Read, targets: Option<&Targets>) -> i
         members.extend(found.transpose()?);
         Ok(())
     });
-    // Behind the end of a tar archive there may be more.
+    // More bytes may follow the end of the tar archive.
     let rest = match bytes.error.take() {
         Some(error) => Err(error),
         None => io::copy(&mut bytes.inner, &mut io::sink()).map(drop),
@@ -50,7 +43,7 @@ pub(super) fn read(name: &str, bytes: impl Read, targets: Option<&Targets>) -> i
     let fault = fault(rest)?;
     let faults = match read {
         Ok(faults) => faults,
-        // Damaged bytes are a fault of the member.
+        // Damaged bytes are reported for the member.
         Err(_) if fault.is_some() => Vec::new(),
         Err(error) => {
             let what = "its devel archive cannot be read";
@@ -78,7 +71,7 @@ fn file(path: &str, size: u64, bytes: &mut dyn Read, targets: &Targets) -> io::R
     Ok(Archived { path, code: sink.finish(), imports })
 }
 
-/// Keeps the error of what it reads, whatever others make of it.
+/// Reader that keeps its error even if its user replaces it.
 struct Noted<R> {
     inner: R,
     error: Option<io::Error>,

@@ -1,4 +1,4 @@
-//! Device code in the wrong package: by what members are called, and by what is in them.
+//! Device code in the wrong package, by names and content of members.
 
 use std::collections::BTreeSet;
 
@@ -7,37 +7,34 @@ use base::names::TargetNames;
 use base::source::Code;
 use binary::device_code::{Code as DeviceCode, Reading};
 
-/// What is needed to tell for which ISAs code is.
+/// Declared targets and a detector of their code.
 #[derive(Debug)]
 pub struct Targets {
-    /// The targets there are.
     names: TargetNames,
     pub(super) reading: Reading,
 }
 
 impl Targets {
-    /// By the targets that a manifest declares.
+    /// Takes the targets declared by a manifest.
     pub fn new(names: TargetNames) -> Self {
         let reading = Reading::new(names.prefixes());
         Self { names, reading }
     }
 
-    /// Whether a member's path names a target: what is in it has to be of that target too.
+    /// Returns whether the path names a target; then the content is searched for ISA names, too.
     pub(super) fn names_one(&self, member: &str) -> bool {
         !self.names.in_path(below(member)).is_empty()
     }
 }
 
-/// A member that tells something of device code.
 #[derive(Debug, Clone)]
 pub(super) struct Told {
     pub member: String,
     pub code: DeviceCode,
 }
 
-/// What is in a package for a target (for none in particular without one) and belongs elsewhere.
-///
-/// A name is doubtful, what is inside is certain: the first is a warning, the second an error.
+/// Reports members for targets other than `target`, or for any. Content gives an error, a name only
+/// a warning.
 pub fn misplaced(targets: &Targets, package: &Package, target: Option<&str>) -> Vec<Finding> {
     let names = &targets.names;
     let elsewhere = |name: &str| target.is_none_or(|target| !names.belongs(name, target));
@@ -50,7 +47,7 @@ pub fn misplaced(targets: &Targets, package: &Package, target: Option<&str>) -> 
             Some(isa) => isa.to_owned(),
             None => format!("{mach:#x}"),
         }));
-        // A text in a file that is called by no ISA is a text.
+        // ISA names in a file without an ISA in its path are ordinary text.
         let texts = code.texts.iter().filter_map(|text| names.in_text(text));
         inside.extend(texts.filter(|_| !called.is_empty()).map(str::to_owned));
         let called: Vec<&str> = called.into_iter().filter(|name| elsewhere(name)).collect();
@@ -79,7 +76,7 @@ pub fn misplaced(targets: &Targets, package: &Package, target: Option<&str>) -> 
     found
 }
 
-/// A member's path below the package's first directory, whose name can tell the package's target.
+/// Removes the first directory, which may contain the package's target.
 fn below(member: &str) -> &str {
     member.split_once('/').map_or("", |(_, path)| path)
 }

@@ -1,20 +1,19 @@
-//! What PE files import: every DLL has to be the set's or the system's.
+//! Imports of PE files: each DLL must be in the set or on the system.
 
 use std::collections::BTreeSet;
 
 use super::{Finding, Package};
 use base::source::Code;
 
-/// The DLLs that a member imports.
 #[derive(Debug)]
 pub(super) struct Imports {
-    /// The member.
+    /// Path of the member.
     pub member: String,
-    /// Those that are loaded with it, and those that are loaded when they are first called.
+    /// Names of the DLLs, including delay imports.
     pub libraries: Vec<String>,
 }
 
-/// The names of the files that the packages install, in lower case: Windows minds no case.
+/// File names of the set in lower case, because Windows ignores case.
 pub(super) struct Names(BTreeSet<String>);
 
 impl Names {
@@ -26,7 +25,7 @@ impl Names {
         Self(names.map(str::to_ascii_lowercase).collect())
     }
 
-    /// What a package's files import and nobody has; `on_system` tells what the system has.
+    /// Reports imported DLLs that are neither in the set nor `on_system`.
     pub fn check(&self, package: &Package, on_system: &dyn Fn(&str) -> bool) -> Vec<Finding> {
         let mut found = Vec::new();
         for Imports { member, libraries } in &package.imports {

@@ -1,4 +1,4 @@
-//! What matters of binaries in packages: what they are for, and where they look for libraries.
+//! Properties of binaries in packages.
 
 use std::sync::Arc;
 
@@ -10,7 +10,6 @@ use binary::pe::{ImportLibrary, PeFacts, import_library};
 use binary::policy::{self, Symbols};
 use binary::site::Linked;
 
-/// An ELF file.
 #[derive(Debug)]
 pub(super) struct Binary {
     pub kind: ElfKind,
@@ -20,64 +19,62 @@ pub(super) struct Binary {
     pub rpath: Option<String>,
     /// `DT_RUNPATH`.
     pub runpath: Option<String>,
-    /// How it is loaded; nothing of what is not installed below site-packages.
+    /// Loader properties, if installed below site-packages.
     pub linked: Option<Linked>,
-    /// What it takes from others and offers to them; not of what no loader loads.
+    /// Imported and defined symbols, if the loader loads the file.
     pub symbols: Option<Arc<Symbols>>,
 }
 
-/// The symbols of a member.
 #[derive(Debug)]
 pub(super) struct Taken {
-    /// The member.
+    /// Path of the member.
     pub member: String,
     pub symbols: Arc<Symbols>,
 }
 
-/// Where an ELF file looks for libraries.
 #[derive(Debug)]
 pub(super) struct Search {
-    /// The member.
+    /// Path of the member.
     pub member: String,
-    /// Where it is installed.
+    /// Installed path.
     pub path: String,
-    /// The directories, with `:` between.
+    /// Directories, separated by `:`.
     pub directories: String,
-    /// Whether they stand in `DT_RUNPATH`.
+    /// The directories are from `DT_RUNPATH`, not `DT_RPATH`.
     pub runpath: bool,
 }
 
 impl Binary {
-    /// Whether somebody starts it, rather than loading it.
+    /// Returns whether the file is started and not loaded.
     pub fn is_program(&self) -> bool {
         matches!(self.kind, ElfKind::Executable | ElfKind::StaticExecutable | ElfKind::StaticPie)
             && !self.has_soname
     }
 
-    /// The architecture that a platform tag has to name, where it is known.
+    /// Returns the architecture required in the platform tag, if known.
     pub fn architecture(&self) -> Option<&'static str> {
         StubMachine::of(self.machine).map(policy::architecture)
     }
 }
 
-/// What a file is to who starts it.
+/// Type of a file for its users.
 #[derive(Debug)]
 pub(super) enum FileRole {
     Data,
-    /// It begins with `#!`.
+    /// Script with `#!`.
     Script,
     Elf(Binary),
     Pe(Box<PeFacts>),
-    /// It tells a linker which DLLs have which functions.
+    /// Import library for a linker.
     ImportLibrary(Box<ImportLibrary>),
-    /// It tells so, and cannot be read to its end.
+    /// Import library that cannot be read to its end.
     BrokenImportLibrary(String),
-    /// It begins as files of the format do.
+    /// File that begins like this format, but is invalid.
     Broken(Format, String),
 }
 
 impl FileRole {
-    /// The DLLs that it imports when it is loaded or later, or that it leads a linker to.
+    /// Returns the DLLs imported by a PE file, or provided by an import library.
     pub fn imports(&self) -> Vec<String> {
         match self {
             Self::Pe(facts) => facts.imports.iter().chain(&facts.delayed).cloned().collect(),
@@ -87,7 +84,6 @@ impl FileRole {
     }
 }
 
-/// Looks at an archive.
 pub(super) fn archive(file: &(impl ReadAt + ?Sized)) -> FileRole {
     match import_library(file) {
         Ok(Some(library)) => FileRole::ImportLibrary(Box::new(library)),
@@ -96,7 +92,6 @@ pub(super) fn archive(file: &(impl ReadAt + ?Sized)) -> FileRole {
     }
 }
 
-/// Looks at a binary that is called `name`.
 pub(super) fn binary(name: &str, file: &(impl ReadAt + ?Sized)) -> FileRole {
     let read = match elf::inspect(file) {
         Ok(info) => read_elf(name, &info, file).map_err(binary::BinaryError::from),

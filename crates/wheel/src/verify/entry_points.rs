@@ -1,4 +1,4 @@
-//! Entry points: whether what they name is there (entry points specification).
+//! Check that objects of entry points exist (entry points specification).
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,14 @@ use base::source::Code;
 
 mod source;
 
-/// A module has so few files beside each other.
+/// A module has few files with its name.
 const FEW: usize = 64;
 
-/// Where installers write a script for an entry.
 pub(super) fn script(entry: &EntryPoint) -> Option<String> {
     entry.is_script().then(|| format!("{SCRIPTS}{}", entry.name))
 }
 
-/// Whether the module is in the wheel and, where it is Python source, has the attribute. `text` reads a member.
+/// Checks the module and, in Python source, the attribute. `text` reads a member.
 pub(super) fn check(
     entry: &EntryPoint,
     object: &Object<'_>,
@@ -38,7 +37,7 @@ pub(super) fn check(
         };
         let is_compiled =
             compiled.iter().any(|start| below(installed, start).take(FEW).any(is_library));
-        // A directory without `__init__.py` is a module too (PEP 420), which defines nothing.
+        // A directory without `__init__.py` is a module without content (PEP 420).
         let is_directory =
             object.attribute.is_none() && below(installed, &format!("{path}/")).next().is_some();
         let absent = "an entry point names a module that is not in the wheel";
@@ -54,7 +53,6 @@ pub(super) fn check(
     error("an entry point names something that its module does not define")
 }
 
-/// What follows `start` in the paths that begin with it.
 fn below<'i>(
     installed: &'i BTreeMap<String, String>,
     start: &str,

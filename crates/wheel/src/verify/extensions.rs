@@ -1,15 +1,15 @@
-//! Extension modules for another Python or another platform than the tags of their wheel.
+//! Extension modules for another Python or platform than the wheel.
 //!
-//! Python calls them `NAME.cpython-311-x86_64-linux-gnu.so`, on Windows `NAME.cp311-win_amd64.pyd`, and of the
-//! stable ABI `NAME.abi3.so`. A file of another version is never imported: it is left over from another build.
+//! Names are `NAME.cpython-311-x86_64-linux-gnu.so`, on Windows `NAME.cp311-win_amd64.pyd`, for the
+//! stable ABI `NAME.abi3.so`. A module for another version is a leftover of another build.
 
 use super::Finding;
 use crate::package::WheelName;
 use crate::package::directory::DirectoryEntry;
 use base::source::Code;
 
-/// Findings about the members of a wheel. Wheels for any Python 3 can bring modules for several versions; of these
-/// only wheels for any platform are looked at, which can have no extension modules.
+/// Accepts modules for several versions in wheels for any Python 3, but none in wheels for any
+/// platform.
 pub(super) fn check(name: &WheelName, entries: &[DirectoryEntry]) -> Vec<Finding> {
     let mut found = Vec::new();
     for entry in entries.iter().filter(|entry| !entry.is_directory()) {
@@ -23,19 +23,17 @@ pub(super) fn check(name: &WheelName, entries: &[DirectoryEntry]) -> Vec<Finding
     found
 }
 
-/// Architectures that modules and tags call alike.
+/// Architectures with the same name in modules and tags.
 const ARCHITECTURES: [&str; 5] = ["x86_64", "aarch64", "win_amd64", "win_arm64", "win32"];
 
-/// Facts that the file name of an extension module says.
 struct Module<'n> {
-    /// The Python tag that loads it: `cp311`, also with letters for builds without the GIL or for debugging (`cp313t`).
+    /// Python tag: `cp311`, also with letters for free-threaded or debug builds (`cp313t`).
     python: String,
-    /// The rest of its name: `x86_64-linux-gnu`, `win_amd64`, `darwin`.
+    /// Rest of the name: `x86_64-linux-gnu`, `win_amd64`, `darwin`.
     platform: &'n str,
 }
 
 impl<'n> Module<'n> {
-    /// Of a file's name; `None` for other files, and for modules that name no version.
     fn of(file: &'n str) -> Option<Self> {
         let stem = file.strip_suffix(".so").or_else(|| file.strip_suffix(".pyd"))?;
         let (_, abi) = stem.rsplit_once('.')?;
@@ -48,13 +46,13 @@ impl<'n> Module<'n> {
             .then(|| Self { python: format!("cp{version}"), platform })
     }
 
-    /// The reason why installers give this module to a Python that does not load it.
+    /// Returns the reason why installers give this module to a Python that does not load it.
     fn contradiction(&self, name: &WheelName) -> Option<String> {
         if name.platform == "any" {
             return Some(format!("for {} in a wheel for any platform", self.python));
         }
         let pythons = || name.python.split('.');
-        // Letters for a debugging or free-threaded Python are in the ABI tag alone.
+        // Letters of free-threaded and debug builds are only in the ABI tag.
         let plain = self.python.trim_end_matches(|c: char| c.is_ascii_lowercase());
         let fits = |tag: &str| {
             tag == plain
@@ -68,7 +66,7 @@ impl<'n> Module<'n> {
         let architecture = self.platform.split('-').next().unwrap_or_default();
         let is_linux = self.platform.contains("linux");
         let fits = |tag: &str| tag.ends_with(architecture) && tag.contains("linux") == is_linux;
-        // Others have two names.
+        // Other architectures have different names in modules and tags.
         if ARCHITECTURES.contains(&architecture) && !platforms().any(fits) {
             return Some(format!("for {} in a wheel for {}", self.platform, name.platform));
         }
@@ -95,7 +93,7 @@ mod tests {
             ("a.abi3.so", linux),
             ("a.so", linux),
             ("a.cpython-39-x86_64-linux-gnu.so", "cp39-abi3-linux_x86_64"),
-            // A package of artifacts can have modules for the debuggers of several Pythons.
+            // Artifact packages may contain modules for debuggers with several Pythons.
             ("a.cpython-39-x86_64-linux-gnu.so", "py3-none-linux_x86_64"),
             ("a.cp311-win_amd64.pyd", "cp311-cp311-win_amd64"),
             ("a.cpython-311-darwin.so", "cp311-cp311-macosx_11_0_arm64"),

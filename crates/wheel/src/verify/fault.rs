@@ -1,10 +1,10 @@
-//! What reading found, as findings.
+//! Conversion of reader faults to findings.
 
 use super::Finding;
 use crate::package::{Fault, FaultKind};
 use base::source::Code;
 
-/// The rule for each fault that reading names.
+/// Assigns a code to each kind of fault.
 impl From<Fault> for Finding {
     fn from(fault: Fault) -> Self {
         let code = match fault.kind {

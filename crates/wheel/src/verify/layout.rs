@@ -1,4 +1,4 @@
-//! Names, kinds, modes, times and the order of a wheel's members.
+//! Checks of names, kinds, modes, times and order of a wheel's members.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,10 +13,9 @@ use base::names::{Lookalikes, folded, oversize};
 use base::source::Code;
 use binary::Format;
 
-/// Where scripts go, which is not below site-packages.
+/// Prefix of installed scripts, which are outside site-packages.
 pub(super) const SCRIPTS: &str = "<scripts>/";
 
-/// What is wrong with members, each by itself and in their order.
 pub(super) fn check(
     entries: &[DirectoryEntry],
     members: &[Member],
@@ -36,7 +35,6 @@ pub(super) fn check(
     found
 }
 
-/// A name that not every system takes.
 fn name(entry: &DirectoryEntry) -> Option<Finding> {
     entry.name.contains(':').then(|| {
         Finding::warning(Code::UnsafeName, "its name cannot be installed on Windows")
@@ -55,12 +53,11 @@ fn bytes(member: &Member) -> Option<Finding> {
     Some(Finding::error(Code::BrokenMember, "damaged").because(fault.clone()))
 }
 
-/// Permissions that no installed file should have.
 fn mode(entry: &DirectoryEntry) -> Vec<Finding> {
     let permissions = entry.mode & 0o7777;
     let mut found = Vec::new();
     if entry.mode & 0o170_000 == 0o120_000 {
-        // A link's own permissions mean nothing.
+        // Permissions of links have no effect.
         return found;
     }
     let error =
@@ -74,10 +71,9 @@ fn mode(entry: &DirectoryEntry) -> Vec<Finding> {
     found
 }
 
-/// Programs that cannot be started, and what only looks like an ELF file.
 fn start(entry: &DirectoryEntry, member: &Member) -> Option<Finding> {
     if member.fault.is_some() {
-        // What damaged bytes are not is no fault of its own.
+        // Damage is already reported for the member.
         return None;
     }
     let executable = entry.mode & 0o111 != 0;
@@ -85,7 +81,7 @@ fn start(entry: &DirectoryEntry, member: &Member) -> Option<Finding> {
         FileRole::Elf(binary) if binary.is_program() && !executable => {
             Some(Finding::error(Code::NotExecutable, "a program without an execute bit"))
         }
-        // Modules often have such a line, and installers rewrite what is in `.data/scripts`.
+        // Modules often have a shebang, and installers rewrite files in `.data/scripts`.
         FileRole::Script
             if !executable && !is_module(&entry.name) && !entry.name.contains(".data/scripts/") =>
         {
@@ -111,14 +107,13 @@ fn start(entry: &DirectoryEntry, member: &Member) -> Option<Finding> {
     }
 }
 
-/// Python source in one of its forms (`.py`, `.pyx`, `.pyi`).
+/// Matches Python source and its variants (`.py`, `.pyx`, `.pyi`).
 fn is_module(name: &str) -> bool {
     Path::new(name)
         .extension()
         .is_some_and(|extension| extension.as_encoded_bytes().starts_with(b"py"))
 }
 
-/// Members that bear different times were not all given the time of the release.
 fn times(entries: &[DirectoryEntry]) -> Option<Finding> {
     let first = entries.first()?;
     let other = entries.iter().find(|entry| entry.time != first.time)?;
@@ -136,12 +131,13 @@ fn time(entry: &DirectoryEntry) -> String {
     format!("{day} {:02}:{:02}:{:02}", time >> 11, time >> 5 & 63, (time & 31) * 2)
 }
 
-/// Installers look for the metadata at the end (binary distribution format, "Recommended archiver features").
+/// Checks that metadata is last, as installers expect (binary distribution format, "Recommended
+/// archiver features").
 fn order(entries: &[DirectoryEntry], dist_info: &str) -> Option<Finding> {
     let inside = |entry: &&DirectoryEntry| {
         entry.name.strip_prefix(dist_info).is_some_and(|rest| rest.starts_with('/'))
     };
-    // A directory has no bytes that could stand in the way.
+    // Directories have no bytes, so their order does not matter.
     let files = || entries.iter().filter(|entry| !entry.is_directory());
     let mut after = files().skip_while(|entry| !inside(entry)).filter(|entry| !inside(entry));
     if let Some(entry) = after.next() {
@@ -161,8 +157,7 @@ fn order(entries: &[DirectoryEntry], dist_info: &str) -> Option<Finding> {
     )
 }
 
-/// Where files are installed, with the member of each: below site-packages, or in another of the
-/// installation's directories.
+/// Returns the members by installed path.
 pub(super) fn installed(entries: &[DirectoryEntry]) -> BTreeMap<String, String> {
     let files = entries.iter().filter(|entry| !entry.is_directory());
     let files = files.filter(|entry| oversize(&entry.name).is_none());
@@ -178,7 +173,8 @@ fn installed_path(name: &str) -> Cow<'_, str> {
     format!("<{scheme}>/{path}").into()
 }
 
-/// Paths of one wheel that differ in case or in Unicode normalisation alone, and files with files below them.
+/// Reports paths that differ only in case or Unicode normalization, and files with files below
+/// them.
 pub(super) fn clashes(installed: &BTreeMap<String, String>) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut seen: BTreeMap<Cow<'_, str>, &str> = BTreeMap::new();

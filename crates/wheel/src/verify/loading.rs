@@ -1,16 +1,15 @@
-//! Libraries that ELF files need and the loader does not find, though a package has them.
+//! Needed libraries that the set contains, but the loader does not find.
 
 use super::{Finding, Package};
 use base::source::Code;
 use binary::policy;
 use binary::site::{Linked, Lost, Site};
 
-/// What to do about such a library.
 pub(super) const REMEDY: &str = "set an rpath in its build (`-Wl,-rpath,'$ORIGIN'`, or `rockpack elf edit --rpath`); if the package loads the library itself before, `rockpack help manifest ignore` accepts it";
 
-/// A finding for each library that packages have and the loader does not find for a file: an error where the
-/// file's own package has it and loading fails for sure ([`Lost::certain`]), else a warning: another file may load
-/// the library first.
+/// Reports libraries of the set that the loader does not find: an error if the file's own package
+/// has it and failure is certain ([`Lost::certain`]), otherwise a warning, because another file may
+/// load it first.
 pub fn loading(packages: &[Package], on_system: &dyn Fn(&str) -> bool) -> Vec<Finding> {
     let owners: Vec<(&Package, &(String, Linked))> = packages
         .iter()

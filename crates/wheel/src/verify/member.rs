@@ -1,4 +1,4 @@
-//! One member, read once from front to back.
+//! Sequential check of a member.
 
 use std::io::{self, Read, Write};
 
@@ -15,28 +15,20 @@ use crate::package::{self, Content, Fault, Kept};
 use ::binary::device_code::{self, Code, Sink};
 use ::binary::elf::ReadAt;
 
-/// What is known of a member's bytes.
+/// Properties of a member's content.
 #[derive(Debug)]
 pub struct Member {
-    /// The hash that RECORD asks for.
     pub(super) digest: Vec<u8>,
-    /// How many bytes there are.
     pub(super) size: u64,
-    /// Why they are not what the archive says.
+    /// Difference from the headers.
     pub(super) fault: Option<String>,
     pub(super) kind: FileRole,
-    /// What it has code for, if somebody wants to know.
     pub(super) code: Code,
-    /// The members of a devel archive.
     pub(super) archived: Vec<Archived>,
-    /// Faults of a devel archive.
     pub(super) archive_faults: Vec<Fault>,
 }
 
-/// Reads a member, which is hashed by `algorithm`; with `targets`, what it has code for as well.
-///
-/// # Errors
-/// When the file cannot be read. Bytes that do not unpack are a fault of the member.
+/// Reads a member; `targets` enables detection of device code. Damage is a fault in the result.
 pub(super) fn read(
     zip: &ZipFile,
     entry: &DirectoryEntry,
@@ -60,7 +52,6 @@ pub(super) fn read(
     Ok(Member { digest, size, fault, kind, code, archived, archive_faults })
 }
 
-/// Reads all bytes: what is wrong with them, what they are, and what they have code for.
 fn content(
     zip: &ZipFile,
     entry: &DirectoryEntry,
@@ -91,7 +82,7 @@ fn content(
         (_, Some(bytes)) => archive(&bytes),
         _ => FileRole::Data,
     };
-    // What damaged bytes have code for is no fault of its own.
+    // Code in damaged bytes is not reported separately.
     let code = sink.filter(|_| fault.is_none()).map(Sink::finish).unwrap_or_default();
     Ok((fault, kind, code))
 }

@@ -1,4 +1,4 @@
-//! Core metadata: fields that have to be there, and what may stand in them.
+//! Core metadata: required fields and valid values.
 
 use super::{Finding, Package};
 use crate::package::Metadata;
@@ -6,10 +6,10 @@ use base::names::normalized;
 use base::source::Code;
 use base::version::Version;
 
-/// Versions of the metadata that are known, oldest first (core metadata specification).
+/// Known metadata versions, oldest first (core metadata specification).
 const VERSIONS: [(u32, u32); 8] = [(1, 0), (1, 1), (1, 2), (2, 1), (2, 2), (2, 3), (2, 4), (2, 5)];
 
-/// Fields that can be there once.
+/// Fields that must not repeat.
 const ONCE: [&str; 16] = [
     "Metadata-Version",
     "Name",
@@ -29,7 +29,7 @@ const ONCE: [&str; 16] = [
     "Description",
 ];
 
-/// The version since which a field can be there.
+/// First metadata version with each field.
 const SINCE: [(&str, (u32, u32)); 7] = [
     ("Provides-Extra", (2, 1)),
     ("Description-Content-Type", (2, 1)),
@@ -40,7 +40,6 @@ const SINCE: [(&str, (u32, u32)); 7] = [
     ("Import-Namespace", (2, 5)),
 ];
 
-/// The rules for a file of core metadata.
 pub(super) struct Rules<'m>(pub &'m Metadata);
 
 fn error(what: impl Into<std::borrow::Cow<'static, str>>) -> Finding {
@@ -48,7 +47,7 @@ fn error(what: impl Into<std::borrow::Cow<'static, str>>) -> Finding {
 }
 
 impl Rules<'_> {
-    /// What is wrong with the fields.
+    /// Checks the fields.
     pub fn check(&self) -> Vec<Finding> {
         let mut found = self.version();
         found.extend(self.counts());
@@ -75,7 +74,8 @@ impl Rules<'_> {
                     format!("{}.{}", version.0, version.1),
                     "is newer than the Metadata-Version that is told",
                 );
-                // What writes these fields too early is in wide use, and installers do not mind.
+                // A warning only: widely used tools write these fields too early, and installers
+                // accept them.
                 found.extend(fields.map(|(field, _)| {
                     Finding::warning(Code::MetadataField, format!("{field} {what}"))
                         .because(told.clone())
@@ -164,7 +164,6 @@ impl Rules<'_> {
         found
     }
 
-    /// The field's values that are no requirements, and those for extras that are not offered.
     fn requirements(&self) -> Vec<Finding> {
         let (mut found, offered) = (Vec::new(), self.0.extras());
         for requirement in self.0.requirements() {
@@ -189,7 +188,7 @@ impl Rules<'_> {
         found
     }
 
-    /// Licence texts that are named and not there.
+    /// Reports license files that are missing in the package.
     pub fn license_files(&self, has: impl Fn(&str) -> bool) -> Vec<Finding> {
         let absent = self.0.all("License-File").into_iter().filter(|file| !has(file));
         absent
@@ -199,7 +198,7 @@ impl Rules<'_> {
             .collect()
     }
 
-    /// What others have to know of the package.
+    /// Sets the fields of `package` for checks of the set.
     pub fn tell(&self, package: &mut Package) {
         package.name = self.0.name().ok().map(|name| name.normalized());
         package.version = self.0.version().ok();

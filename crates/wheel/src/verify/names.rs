@@ -1,4 +1,4 @@
-//! What a wheel is called: by its file, its metadata directory, its metadata and its tags.
+//! Names of a wheel in file, metadata directory, metadata and tags.
 
 use super::elf::FileRole;
 use super::member::Member;
@@ -10,12 +10,9 @@ use base::source::Code;
 use base::version::Version;
 use binary::policy::windows_tag;
 
-/// The names that a wheel has before anything in it is read.
 pub(super) struct Names<'w> {
     file_name: &'w str,
-    /// `None` when the file's name is not a package's.
     name: Option<WheelName>,
-    /// The metadata directory.
     dist_info: &'w str,
 }
 
@@ -24,12 +21,12 @@ impl<'w> Names<'w> {
         Self { file_name, name: file_name.parse().ok(), dist_info }
     }
 
-    /// The label of the variant that it is.
+    /// Returns the label of the variant.
     pub fn label(&self) -> Option<&VariantLabel> {
         self.name.as_ref()?.variant.as_ref()
     }
 
-    /// What is wrong with the names by themselves.
+    /// Checks file name and metadata directory.
     pub fn findings(&self) -> Vec<Finding> {
         let Some(name) = &self.name else {
             return vec![Finding::error(
@@ -119,13 +116,13 @@ impl<'w> Names<'w> {
         found
     }
 
-    /// Extension modules for another Python or platform than the file's name tells.
+    /// Reports extension modules for another Python or platform.
     pub fn extensions(&self, entries: &[DirectoryEntry]) -> Vec<Finding> {
         let found = self.name.as_ref().map(|name| extensions::check(name, entries));
         found.unwrap_or_default()
     }
 
-    /// Programs and libraries for another platform than the file's name tells.
+    /// Reports binaries for another platform.
     pub fn platform(&self, entries: &[DirectoryEntry], members: &[Member]) -> Vec<Finding> {
         let Some(name) = &self.name else { return Vec::new() };
         let platforms: Vec<&str> = name.platform.split('.').collect();
@@ -166,7 +163,7 @@ fn version(wheel: &Header) -> Vec<Finding> {
     }
 }
 
-/// Three tags of lower-case letters, digits and `_` (PEP 425).
+/// Matches tags of PEP 425.
 fn is_tag(text: &str) -> bool {
     let fine = |tag: &str| {
         !tag.is_empty()

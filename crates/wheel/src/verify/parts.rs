@@ -1,12 +1,12 @@
-//! Wheels that one wheel was split into: all that they require of each other is there.
+//! Checks of a wheel split into several: all parts required by other parts must exist.
 
 use std::collections::BTreeSet;
 
 use super::{Finding, Package};
 use base::source::Code;
 
-/// Requirements of wheels of a split that no package of the set meets; `is_part` tells, of a distribution,
-/// whether it is one of them. One wheel by itself is no set.
+/// Reports requirements on missing parts; `is_part` decides by distribution. A single part is not
+/// checked.
 pub fn lost(packages: &[Package], is_part: &dyn Fn(&str) -> bool) -> Vec<Finding> {
     let names: BTreeSet<&str> = packages.iter().filter_map(|p| p.name.as_deref()).collect();
     let parts = packages.iter().filter(|p| p.name.as_deref().is_some_and(is_part));
@@ -17,7 +17,7 @@ pub fn lost(packages: &[Package], is_part: &dyn Fn(&str) -> bool) -> Vec<Finding
     let mut found = Vec::new();
     for part in parts {
         let lost = part.requires.iter().filter(|r| is_part(&r.name) && !names.contains(&*r.name));
-        // An extra and the extra for all ask for the same.
+        // Several extras may require the same part.
         let lost: BTreeSet<&str> = lost.map(|requirement| &*requirement.name).collect();
         found.extend(lost.into_iter().map(|name| {
             let what = "it requires a wheel of the same split, which the set does not have";
@@ -27,7 +27,7 @@ pub fn lost(packages: &[Package], is_part: &dyn Fn(&str) -> bool) -> Vec<Finding
     found
 }
 
-/// Files of a host wheel that belong into the wheel for a target; `target` tells of which, by a member.
+/// Reports files of a host wheel for which `target` returns a target.
 pub fn left(host: &Package, target: &dyn Fn(&str) -> Option<String>) -> Vec<Finding> {
     let left = host.members().filter_map(|member| Some((member, target(member)?)));
     let finding = |(member, target): (&str, String)| {

@@ -1,21 +1,20 @@
-//! Bytes that are read once, for several who look at them.
+//! Reader of bytes with several consumers.
 
 use std::io::{self, Write};
 
 use crate::package;
 use crate::package::zip_file::is_broken;
 
-/// Import libraries are smaller: they have names alone.
+/// Limit in bytes; import libraries contain only names.
 const LARGEST_ARCHIVE: u64 = 64 << 20;
 
-/// Gives bytes on, and keeps those of an archive that may be an import library.
+/// Writer that keeps the content of possible import libraries.
 pub(super) struct Tee<'s> {
     sink: Option<&'s mut dyn Write>,
     pub(super) kept: Option<Vec<u8>>,
 }
 
 impl<'s> Tee<'s> {
-    /// For a file of this kind and size.
     pub(super) fn new(
         kind: package::ContentKind,
         size: u64,
@@ -42,7 +41,6 @@ impl Write for Tee<'_> {
     }
 }
 
-/// Why bytes are not what the archive says; an error where the disk is at fault.
 pub(super) fn fault(read: io::Result<()>) -> io::Result<Option<String>> {
     match read {
         Ok(()) => Ok(None),

@@ -1,4 +1,4 @@
-//! RECORD: every member, with its hash and size (binary distribution format, "The .dist-info directory").
+//! RECORD: members with hash and size (binary distribution format, "The .dist-info directory").
 
 use std::io::Read;
 
@@ -11,33 +11,29 @@ use crate::package::zip_file::LONGEST_RECORD;
 use base::source::Code;
 use base::text::base64_url;
 
-/// A row.
 #[derive(Debug)]
 struct Row {
     hash: String,
     size: String,
 }
 
-/// The rows of the members that there are.
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    /// By the member's place in the archive.
+    /// Rows by index of the member.
     rows: Vec<Option<Row>>,
-    /// What no member has the name of.
+    /// Paths without a member.
     absent: Vec<String>,
-    /// Whether all of it was read.
     whole: bool,
     pub findings: Vec<Finding>,
 }
 
-/// What signs RECORD, and so cannot be in it.
+/// Signatures of RECORD, which it cannot contain.
 const SIGNATURES: [&str; 2] = ["RECORD.jws", "RECORD.p7s"];
-/// After so many rows that are wrong, the others are not read.
 const MOST_WRONG: usize = 1000;
 
 impl Record {
-    /// Reads the file, which is held in memory as far as it is about the members of `directory`. What is
-    /// no row of it is a finding. Where it cannot be unpacked, that is found when members are read.
+    /// Keeps rows of members in `directory`; malformed rows become findings. Errors of unpacking
+    /// are reported with the members.
     pub fn read(text: impl Read, directory: &Directory) -> Self {
         let rows = directory.entries.iter().map(|_| None).collect();
         let mut record = Self { rows, ..Self::default() };
@@ -79,20 +75,20 @@ impl Record {
         self.rows.get(index)?.as_ref()
     }
 
-    /// By what the member at `index` is hashed: what its row says, where that is known.
+    /// Returns the hash algorithm of the member at `index`, by its row if valid.
     pub fn algorithm(&self, index: usize) -> Algorithm {
         let row = self.row(index).and_then(|row| Algorithm::of(row.hash.split_once('=')?.0));
         row.unwrap_or_default()
     }
 
-    /// Compares rows with members. `own` is RECORD's own name.
+    /// Compares rows with members. `own` is the path of RECORD.
     pub fn compare(&self, own: &str, directory: &Directory, members: &[Member]) -> Vec<Finding> {
         let mut found = Vec::new();
         for (entry, member) in directory.entries.iter().zip(members) {
             let signature = own
                 .strip_suffix("RECORD")
                 .is_some_and(|dir| SIGNATURES.iter().any(|s| entry.name == [dir, s].concat()));
-            // Of members of one name, all have the row.
+            // All members with the same name share the row.
             match directory.find(&entry.name).and_then(|index| self.row(index)) {
                 Some(row) if entry.name == own => found.extend(own_row(row).map(|f| f.of(own))),
                 Some(_) if signature => {}
@@ -112,7 +108,7 @@ impl Record {
     }
 }
 
-/// A file cannot have its own hash.
+/// Rejects RECORD's own hash, which it cannot contain.
 fn own_row(row: &Row) -> Option<Finding> {
     let blank = row.hash.is_empty() && row.size.is_empty();
     (!blank).then(|| Finding::error(Code::RecordForm, "RECORD states a hash or size of itself"))
@@ -120,7 +116,7 @@ fn own_row(row: &Row) -> Option<Finding> {
 
 fn differences(row: &Row, member: &Member) -> Vec<Finding> {
     if member.fault.is_some() {
-        // Its bytes are not what was packed, so there is nothing to compare.
+        // Damaged bytes are already reported.
         return Vec::new();
     }
     let mut found = Vec::new();
@@ -135,7 +131,7 @@ fn differences(row: &Row, member: &Member) -> Vec<Finding> {
         }
         None => found.push(Finding::error(Code::RecordForm, "RECORD has no hash of it")),
     }
-    // A size can be left out.
+    // The size is optional.
     if !row.size.is_empty() && row.size.parse() != Ok(member.size) {
         let detail = format!("{} bytes, and RECORD says {}", member.size, row.size);
         found.push(Finding::error(Code::RecordHash, "RECORD has another size").because(detail));

@@ -1,4 +1,4 @@
-//! Findings as people are told of them: members that are at fault alike together.
+//! Reports of findings, grouped by fault.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,19 +6,18 @@ use std::fmt;
 use super::{Finding, loading, sums};
 use base::source::{Code, Problem, Problems, Severity, printable};
 
-/// How many members of one fault are named.
+/// Number of members shown per fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     /// The first few.
     Few,
-    /// All of them.
+    /// All members.
     All,
 }
 
-/// So many are few.
 const FEW: usize = 3;
 
-/// A problem for each fault of each file; with [`Shown::All`] one for each member at fault.
+/// Creates a problem per file and fault; with [`Shown::All`] per member.
 pub fn problems<'f>(findings: impl IntoIterator<Item = &'f Finding>, shown: Shown) -> Problems {
     let mut groups: BTreeMap<(&str, Code, &str, bool), Vec<&Finding>> = BTreeMap::new();
     for finding in findings {
@@ -47,7 +46,6 @@ pub fn problems<'f>(findings: impl IntoIterator<Item = &'f Finding>, shown: Show
     problems
 }
 
-/// What is wrong, with whom.
 fn sentence(what: &str, findings: &[&Finding]) -> String {
     let mut members: Vec<String> =
         findings.iter().filter_map(|finding| particular(finding)).collect();
@@ -60,7 +58,7 @@ fn sentence(what: &str, findings: &[&Finding]) -> String {
     format!("{what}: {}{rest}", members.join(", "))
 }
 
-/// The fault that was found first, with the first of those that are at fault alike; nothing of other faults.
+/// Formats the first finding and others with the same fault.
 pub fn first(findings: &[Finding]) -> Option<String> {
     let one = findings.first()?;
     let alike = |other: &&Finding| {
@@ -69,17 +67,15 @@ pub fn first(findings: &[Finding]) -> Option<String> {
     Some(sentence(&plain(&one.what), &findings.iter().filter(alike).collect::<Vec<_>>()))
 }
 
-/// One finding in a sentence, file first.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", plain(&self.file), sentence(&plain(&self.what), &[self]))
     }
 }
 
-/// No text of an archive is shown longer, in characters.
 const LONGEST: usize = 300;
 
-/// A text of an archive, in which nothing can move a terminal's cursor.
+/// Shortens a text of an archive and escapes control characters.
 fn plain(text: &str) -> String {
     let shown: String = text.chars().take(LONGEST).collect();
     let cut = if text.chars().nth(LONGEST).is_some() { "…" } else { "" };
@@ -95,7 +91,6 @@ fn particular(finding: &Finding) -> Option<String> {
     }
 }
 
-/// What to do, where that is not plain.
 fn remedy(code: Code, what: &str) -> Option<&'static str> {
     Some(match code {
         Code::RecordHash | Code::NotInRecord | Code::OnlyInRecord => {

@@ -1,4 +1,4 @@
-//! Where ELF files look for libraries: every directory has to be one of the set's.
+//! Rpaths of ELF files: each directory must be in the set.
 
 use std::collections::HashSet;
 
@@ -7,21 +7,20 @@ use super::{Finding, Package};
 use base::source::Code;
 use binary::elf::{Leads, Rpath};
 
-/// The directories below site-packages that the packages install together.
 pub(super) struct Directories<'p>(HashSet<&'p str>);
 
 impl<'p> Directories<'p> {
     pub fn new(packages: &'p [Package]) -> Self {
         let mut directories = HashSet::new();
         for path in packages.iter().flat_map(|package| package.installed.keys()) {
-            // Above a directory that is known, all are.
+            // If a directory is known, its parents are, too.
             let above = path.match_indices('/').rev().map(|(at, _)| &path[..at]);
             above.take_while(|directory| directories.insert(*directory)).for_each(drop);
         }
         Self(directories)
     }
 
-    /// What is wrong with where a package's files look.
+    /// Checks the search paths of a package.
     pub fn check(&self, package: &Package) -> Vec<Finding> {
         package
             .searches

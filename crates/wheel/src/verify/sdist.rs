@@ -1,4 +1,4 @@
-//! One sdist: a gzipped tar with one directory at its top (PEP 625).
+//! Check of an sdist: a gzipped tar archive with one top directory (PEP 625).
 
 use std::collections::BTreeSet;
 use std::io;
@@ -11,10 +11,10 @@ use base::names::DistName;
 use base::names::Form;
 use base::source::Code;
 
-/// Reads and checks the sdist at `path`, which findings call `name`.
+/// Checks the sdist at `path`, called `name` in findings.
 ///
 /// # Errors
-/// When the file cannot be read. An archive that cannot be read is a finding.
+/// If the file is unreadable. An invalid archive is a finding.
 pub fn sdist(path: &Path, name: &str) -> io::Result<Package> {
     let mut package = Package::unread(name, Form::Sdist);
     let file_name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -56,7 +56,6 @@ fn check(sdist: &Sdist, file_name: &str, package: &mut Package) -> Vec<Finding> 
     found
 }
 
-/// The one directory has the name of the file.
 fn tops(sdist: &Sdist, file_name: &str) -> Option<Finding> {
     let top =
         |path: &'_ String| path.split_once('/').map_or(String::new(), |(top, _)| top.to_owned());
@@ -70,7 +69,6 @@ fn tops(sdist: &Sdist, file_name: &str) -> Option<Finding> {
     Some(Finding::error(Code::NamesDisagree, what).because(detail))
 }
 
-/// Compares the file's name with the metadata.
 fn names(file_name: &str, metadata: &Metadata) -> Option<Finding> {
     let (name, version): (DistName, _) = (metadata.name().ok()?, metadata.version().ok()?);
     let expected = format!("{}-{version}.tar.gz", name.file_stem());

@@ -1,4 +1,4 @@
-//! `SHA256SUMS` beside packages, as sha256sum writes and reads it.
+//! Check of `SHA256SUMS` in a package directory.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -9,13 +9,11 @@ use crate::package::sums::{FILE, row};
 use base::regular;
 use base::source::Code;
 
-/// No list is longer.
 const LONGEST: u64 = 4 << 20;
 
-/// What is said of a file that the list has and the directory has not.
 pub(super) const LOST: &str = "a file of the list is not there";
 
-/// The list in a directory of packages.
+/// Checksum list of a package directory.
 #[derive(Debug)]
 pub struct Beside {
     directory: PathBuf,
@@ -23,10 +21,10 @@ pub struct Beside {
     findings: Vec<Finding>,
 }
 
-/// Reads the list in `directory`, if there is one.
+/// Reads the list in `directory`; `None` if there is no list.
 ///
 /// # Errors
-/// When it is there and cannot be read.
+/// If the list cannot be read.
 pub fn beside(directory: &Path) -> io::Result<Option<Beside>> {
     let path = directory.join(FILE);
     if !path.is_file() {
@@ -47,20 +45,20 @@ pub fn beside(directory: &Path) -> io::Result<Option<Beside>> {
 }
 
 impl Beside {
-    /// How many rows there are, each of which [`Beside::check`] looks at.
+    /// Returns the number of rows for [`Beside::check`].
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether the list is empty.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Compares the file of one row.
+    /// Checks the file of a row.
     ///
     /// # Errors
-    /// When it is there and cannot be read.
+    /// If an existing file cannot be read.
     pub fn check(&self, row: usize) -> io::Result<Option<Finding>> {
         let Some((name, hash)) = self.rows.get(row) else { return Ok(None) };
         let path = self.directory.join(name);
@@ -71,7 +69,7 @@ impl Beside {
         Ok((found != *hash).then(|| list("the list has another hash").of(name)))
     }
 
-    /// The malformed rows, and the files of `packages`, named from the list's directory, that have no row.
+    /// Returns malformed rows, and `packages` (relative to the list's directory) without a row.
     pub fn unlisted<'p>(&self, packages: impl IntoIterator<Item = &'p str>) -> Vec<Finding> {
         let listed: BTreeSet<&str> =
             self.rows.iter().map(|(name, _)| name.strip_prefix("./").unwrap_or(name)).collect();

@@ -1,13 +1,11 @@
-//! Symbols of ELF files that nobody defines, though all libraries that are loaded with them are known.
+//! Undefined symbols of ELF files with a complete set of libraries.
 
 use super::{Finding, Package};
 use base::source::Code;
 use binary::policy::SymbolSet;
 
-/// So many symbols of a file are named.
 const NAMED: usize = 3;
 
-/// What the packages define together.
 pub(super) struct Defined<'p>(SymbolSet<'p>);
 
 impl<'p> Defined<'p> {
@@ -15,7 +13,7 @@ impl<'p> Defined<'p> {
         Self(SymbolSet::new(packages.iter().flat_map(|p| &p.symbols).map(|taken| &*taken.symbols)))
     }
 
-    /// A finding for each file of a package with symbols that nobody defines.
+    /// Reports files of a package with undefined symbols.
     pub fn check(&self, package: &Package) -> Vec<Finding> {
         let files = package.symbols.iter().filter_map(|taken| {
             let missing = self.0.unresolved(&taken.symbols);

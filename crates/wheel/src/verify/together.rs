@@ -1,4 +1,4 @@
-//! What packages are together: one owner for each path, requirements that the set meets.
+//! Checks of a set: one owner per path, and satisfied requirements.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,8 +12,8 @@ use base::names::Form;
 use base::names::{Lookalikes, folded};
 use base::source::Code;
 
-/// What is wrong with packages as a set. Two of one name are never installed together. `on_system`
-/// tells which libraries users' systems have.
+/// Checks packages as a set; equal names are never installed together. `on_system` decides on
+/// libraries of users' systems.
 pub fn together(packages: &[Package], on_system: &dyn Fn(&str) -> bool) -> Vec<Finding> {
     let mut found = owners(packages);
     let (directories, names) = (Directories::new(packages), Names::new(packages));
@@ -30,10 +30,8 @@ pub fn together(packages: &[Package], on_system: &dyn Fn(&str) -> bool) -> Vec<F
     found
 }
 
-/// So many spellings of one path are looked at in each package.
 const FEW: usize = 4;
 
-/// A package's path.
 struct Claim<'p> {
     package: &'p Package,
     path: &'p str,
@@ -47,11 +45,9 @@ impl Claim<'_> {
     }
 }
 
-/// Who installs a path, by what file systems could take it for.
 type Claims<'p> = BTreeMap<Cow<'p, str>, Vec<Claim<'p>>>;
 
-/// Paths that two packages install, also where the file system minds no case, and files where
-/// another package has a directory.
+/// Reports paths of two packages, also in different case, and files in place of directories.
 fn owners(packages: &[Package]) -> Vec<Finding> {
     let mut claims: Claims<'_> = BTreeMap::new();
     for package in packages.iter().filter(|package| package.form == Form::Wheel) {
@@ -86,7 +82,6 @@ fn rivals(claims: &[Claim<'_>]) -> Option<Finding> {
     Some(finding.of(one.path).within(&one.package.file))
 }
 
-/// A path below another package's file.
 fn nested(claims: &Claims<'_>, path: &str) -> Option<Finding> {
     let above = path.match_indices('/').find_map(|(at, _)| claims.get(&path[..at]))?;
     let pairs =
@@ -101,7 +96,6 @@ fn nested(claims: &Claims<'_>, path: &str) -> Option<Finding> {
     )
 }
 
-/// What is wrong with a requirement of a package that the set has.
 fn unmet(packages: &[Package], requirement: &Requirement) -> Option<Finding> {
     let named: Vec<&Package> = packages
         .iter()

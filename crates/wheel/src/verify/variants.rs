@@ -1,4 +1,4 @@
-//! Wheel variants: a wheel's label, what it says of that, and what the file beside the wheels says (PEP 825).
+//! Checks of wheel variants: label, `variant.json`, and the file on the index (PEP 825).
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,19 +12,17 @@ use base::names::VariantLabel;
 use base::regular;
 use base::source::Code;
 
-/// No file about variants is longer.
 const LONGEST: u64 = 1 << 20;
 
-/// A variant as the wheel's name and `variant.json` have it.
 #[derive(Debug)]
 pub(super) struct Told {
-    /// The last part of the file name.
+    /// Label in the file name.
     label: VariantLabel,
-    /// What is said of it, where that can be read.
+    /// Content of `variant.json`, if valid.
     said: Option<Variants>,
 }
 
-/// What the two say of a wheel, and what is wrong with that.
+/// Compares file name and `variant.json`.
 pub(super) fn told(
     label: Option<&VariantLabel>,
     text: Option<&str>,
@@ -55,7 +53,7 @@ pub(super) fn told(
     }
 }
 
-/// Exactly the label of the file name, with properties unless it is the one that has none.
+/// Checks that labels agree, and that only `null` has no properties.
 fn own(label: &VariantLabel, said: &Variants) -> Option<Finding> {
     let labels: Vec<&str> = said.variants.keys().map(VariantLabel::as_str).collect();
     if labels != [label.as_str()] {
@@ -71,11 +69,10 @@ fn own(label: &VariantLabel, said: &Variants) -> Option<Finding> {
     Some(disagree(what))
 }
 
-/// Compares the variants among `packages`, which lie in `directory`, with the files there that tell installers of
-/// them.
+/// Compares variants with the index files in `directory`.
 ///
 /// # Errors
-/// When the directory or a file cannot be read.
+/// If the directory or a file is unreadable.
 pub fn variants_beside<'p>(
     directory: &Path,
     packages: impl IntoIterator<Item = &'p Package>,
@@ -103,7 +100,6 @@ pub fn variants_beside<'p>(
     Ok(found)
 }
 
-/// What a file about variants is called.
 fn beside(name: &str, version: &str) -> String {
     match (name.parse(), version.parse()) {
         (Ok(name), Ok(version)) => variants::file_name(&name, &version),
@@ -111,7 +107,6 @@ fn beside(name: &str, version: &str) -> String {
     }
 }
 
-/// What is said of the variants of a name and version, where it can be read.
 type Indexes = BTreeMap<(String, String), Option<Variants>>;
 
 fn read(directory: &Path) -> io::Result<(Indexes, Vec<Finding>)> {

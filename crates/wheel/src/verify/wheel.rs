@@ -1,4 +1,4 @@
-//! One wheel: opened, read in parts, concluded.
+//! Check of a wheel: open, read in parts, conclude.
 
 use std::io;
 use std::ops::Range;
@@ -23,43 +23,42 @@ use base::names::Form;
 use base::source::Code;
 use binary::site::Linked;
 
-/// A part is at least this long, packed, unless it is the last.
+/// Minimum packed size, except for the last part.
 const PART: u64 = 32 << 20;
 
-/// A wheel whose directory was read.
+/// Wheel with its directory read.
 #[derive(Debug)]
 pub struct Wheel {
     file: WheelFile,
-    /// What it is called in findings.
     name: String,
     record: Record,
-    /// With these it is told what members have code for.
+    /// Present if device code is checked.
     targets: Option<Arc<Targets>>,
 }
 
 impl Wheel {
-    /// Opens the wheel at `path`, which findings call `name`. An archive that cannot be read is a finding.
+    /// Opens the wheel at `path`, called `name` in findings. An invalid archive is a finding.
     ///
     /// # Errors
-    /// When the file cannot be opened or read.
+    /// If the file is unreadable.
     pub fn open(path: &Path, name: &str) -> io::Result<Self> {
         let file = WheelFile::read(path)?;
         let zip = file.zip();
         let record = file.dist_info().and_then(|dir| zip.find(&format!("{dir}/RECORD")));
-        // A member that cannot be unpacked at all is found when it is read.
+        // Reading members reports a member that cannot be unpacked.
         let record = record.and_then(|at| zip.member(&zip.entries()[at]).ok());
         let record = record.map(|text| Record::read(text, zip.directory())).unwrap_or_default();
         Ok(Self { file, name: name.to_owned(), record, targets: None })
     }
 
-    /// Also reads what its members have code for: [`super::misplaced`] judges it.
+    /// Enables detection of device code, for [`super::misplaced`].
     #[must_use]
     pub fn with_targets(mut self, targets: &Arc<Targets>) -> Self {
         self.targets = Some(Arc::clone(targets));
         self
     }
 
-    /// Judges it by the name that its file will have.
+    /// Sets the future file name, which is checked instead.
     #[must_use]
     pub fn called(mut self, file_name: &str) -> Self {
         self.file = self.file.called(file_name);
@@ -70,7 +69,7 @@ impl Wheel {
         self.file.zip()
     }
 
-    /// Its members in parts that can be read on any thread: how to cut depends on sizes alone.
+    /// Divides the members for threads, only by size.
     pub fn parts(&self) -> Vec<Range<usize>> {
         let (mut parts, mut start, mut bytes) = (Vec::new(), 0, 0);
         for (index, entry) in self.zip().entries().iter().enumerate() {
@@ -83,10 +82,10 @@ impl Wheel {
         parts
     }
 
-    /// Reads the members of a part.
+    /// Reads a part. Faults of members are in the result.
     ///
     /// # Errors
-    /// When the file cannot be read. What is wrong with a member is known of it afterwards.
+    /// If the file is unreadable.
     pub fn read(&self, part: Range<usize>) -> io::Result<Vec<Member>> {
         let entries = self.zip().entries().get(part.clone()).unwrap_or_default();
         part.zip(entries)
@@ -97,7 +96,7 @@ impl Wheel {
             .collect()
     }
 
-    /// What there is to say when all members were read, in their order.
+    /// Returns the result, given all members in order.
     pub fn conclude(self, members: &[Member]) -> Package {
         let mut package = Package::unread(&self.name, Form::Wheel);
         let mut found: Vec<Finding> =
@@ -137,7 +136,6 @@ impl Wheel {
         package
     }
 
-    /// The members that tell something of device code.
     fn code(&self, members: &[Member]) -> Vec<Told> {
         let Some(targets) = &self.targets else { return Vec::new() };
         let mut told = Vec::new();
@@ -200,7 +198,7 @@ impl Wheel {
         found
     }
 
-    /// A file of the metadata directory; one that is not there is a finding.
+    /// Reports a missing file.
     fn needed(&self, file: &str, found: &mut Vec<Finding>) -> Option<String> {
         let text = self.text(file, found);
         if text.is_none() {
@@ -209,7 +207,6 @@ impl Wheel {
         text
     }
 
-    /// A text of the metadata directory, if it is there; a member that is not a text is a finding.
     fn text(&self, file: &str, found: &mut Vec<Finding>) -> Option<String> {
         let name = format!("{}/{file}", self.file.dist_info()?);
         let (text, fault) = self.file.text(&name)?;
@@ -227,7 +224,7 @@ fn search(entry: &DirectoryEntry, member: &Member) -> Option<Search> {
     Some(Search {
         member: entry.name.clone(),
         path: site_path(&entry.name).unwrap_or_default(),
-        // A loader that sees DT_RUNPATH does not look at DT_RPATH.
+        // Loaders ignore DT_RPATH if DT_RUNPATH is present.
         directories: binary.runpath.as_ref().or(binary.rpath.as_ref())?.clone(),
         runpath: binary.runpath.is_some(),
     })
@@ -244,7 +241,6 @@ fn linked(entry: &DirectoryEntry, member: &Member) -> Option<(String, Linked)> {
     Some((entry.name.clone(), binary.linked.clone()?))
 }
 
-/// What the member imports, and what the files in it do if it is a devel archive.
 fn imports<'m>(
     entry: &'m DirectoryEntry,
     member: &'m Member,

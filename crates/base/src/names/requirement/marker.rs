@@ -1,6 +1,5 @@
-//! Environment markers: what is after the `;` of a requirement.
+//! Environment markers, after `;`.
 
-/// What markers compare.
 const VARIABLES: [&str; 14] = [
     "python_version",
     "python_full_version",
@@ -18,22 +17,20 @@ const VARIABLES: [&str; 14] = [
     "dependency_groups",
 ];
 
-/// How they compare, longer signs before those that they begin with.
+/// Longer ones precede their prefixes.
 const SIGNS: [&str; 8] = ["===", "==", "~=", "!=", "<=", ">=", "<", ">"];
 
-/// A marker's text while it is read.
 struct Reader<'m> {
     rest: &'m str,
-    /// The extras that it asks for.
+    /// Extras in comparisons.
     extras: Vec<String>,
-    /// How many brackets are open.
+    /// Number of open parentheses.
     depth: usize,
 }
 
-/// No marker has more brackets within brackets.
+/// Limit of nested parentheses.
 const DEEPEST: usize = 64;
 
-/// The extras that a marker compares with; `None` when it is no marker.
 pub(super) fn extras(marker: &str) -> Option<Vec<String>> {
     let mut reader = Reader { rest: marker, extras: Vec::new(), depth: 0 };
     reader.either()?;
@@ -41,7 +38,6 @@ pub(super) fn extras(marker: &str) -> Option<Vec<String>> {
 }
 
 impl Reader<'_> {
-    /// Alternatives with `or` between.
     fn either(&mut self) -> Option<()> {
         self.both()?;
         while self.word("or") {
@@ -50,7 +46,6 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Conditions with `and` between.
     fn both(&mut self) -> Option<()> {
         self.one()?;
         while self.word("and") {
@@ -78,7 +73,7 @@ impl Reader<'_> {
                 self.extras.extend((compared == "==").then_some(name));
                 Some(())
             }
-            // Two texts compare nothing.
+            // Comparing two texts is invalid.
             (Operand::Text(_), Operand::Text(_)) => None,
             _ => Some(()),
         }
@@ -105,7 +100,6 @@ impl Reader<'_> {
         Some(Operand::Variable(variable))
     }
 
-    /// Takes a word, if it comes next.
     fn word(&mut self, word: &str) -> bool {
         let rest = self.rest.trim_start().strip_prefix(word);
         let rest = rest.filter(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'));

@@ -1,12 +1,11 @@
-//! The versions that a requirement pins, and others in their place.
+//! Replacement of pinned versions.
 
 use super::Requirement;
 
 impl Requirement {
-    /// The text with another version wherever `==` or `===` asks for one that `new` has another for; all
-    /// else stays as it was written. Nothing where no version is another.
+    /// Replaces versions pinned with `==` or `===`; `None` if no version changes.
     pub fn repinned(&self, new: impl Fn(&str) -> Option<String>) -> Option<String> {
-        // An address pins no version, and a marker compares others than this one.
+        // URLs and markers pin no version.
         self.versions.as_ref()?;
         let end = self.text.find(';').unwrap_or(self.text.len());
         let (specifiers, marker) = self.text.split_at(end);
@@ -25,7 +24,6 @@ impl Requirement {
     }
 }
 
-/// `==1.0` with another version; nothing where it stays.
 fn clause(text: &str, new: impl Fn(&str) -> Option<String>) -> Option<String> {
     let operator = text.find("==").filter(|at| text[..*at].trim().is_empty())?;
     let rest = text[operator..].trim_start_matches('=');

@@ -1,4 +1,4 @@
-//! A file as it is without its bundles, without writing it.
+//! View of a file without its bundles.
 
 use std::io;
 use std::ops::Range;
@@ -9,24 +9,21 @@ use crate::elf::edit_plan::Overlay;
 use crate::elf::edited::Reader;
 use crate::elf::error::ElfError;
 
-/// How much is read at a time, in bytes.
 pub(super) const CHUNK: usize = 1 << 20;
 
-/// What makes a file without bundles of one with them: no length changes.
+/// Plan to remove the bundles of a file without changing its length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Emptying {
-    /// What becomes zeros, in order.
     pub(super) zeros: Vec<Range<u64>>,
-    /// What is written over that, and over the records.
+    /// Markers and records to write.
     pub(super) overlays: Vec<Overlay>,
 }
 
 impl FatElf {
-    /// What is done so that each bundle becomes `marker` and zeros; `lengths` are those of the bundles, by their
-    /// numbers.
+    /// Plans to replace each bundle by `marker` and zeros. `lengths` are by index.
     ///
     /// # Errors
-    /// When anything but zeros follows a bundle, and when one has no room for the marker.
+    /// If other bytes follow a bundle, or it is shorter than the marker.
     pub fn emptying(
         &self,
         file: &impl ReadAt,
@@ -62,13 +59,12 @@ impl FatElf {
 }
 
 impl Emptying {
-    /// How many bytes become zeros.
+    /// Returns the number of bytes to clear.
     pub fn zeros(&self) -> u64 {
         self.zeros.iter().map(|zeros| zeros.end - zeros.start).sum()
     }
 }
 
-/// The first byte that is not zero.
 pub(super) fn not_zero(file: &impl ReadAt, place: Range<u64>) -> Result<Option<u64>, ElfError> {
     let (mut bytes, mut at) = (vec![0; CHUNK], place.start);
     while at < place.end {
@@ -83,7 +79,7 @@ pub(super) fn not_zero(file: &impl ReadAt, place: Range<u64>) -> Result<Option<u
     Ok(None)
 }
 
-/// A file seen through what is done to it: reads as the file without bundles.
+/// File with a plan applied: reads as the file without bundles.
 #[derive(Debug, Clone, Copy)]
 pub struct Emptied<'p, R> {
     file: R,
@@ -91,12 +87,12 @@ pub struct Emptied<'p, R> {
 }
 
 impl<'p, R: ReadAt> Emptied<'p, R> {
-    /// `file` as `plan` changes it; the plan has to be made for this file.
+    /// Applies `plan`, which must have been made for this `file`.
     pub fn new(file: R, plan: &'p Emptying) -> Self {
         Self { file, plan }
     }
 
-    /// The file from start to end.
+    /// Returns a sequential reader of the file.
     pub fn reader(self) -> Reader<Self> {
         Reader::new(self)
     }

@@ -1,95 +1,95 @@
-//! Why device code stays in a program or a library.
+//! Errors of removing device code from a program or library.
 
 use crate::elf::error::ElfError;
 use base::names::offload::BUNDLES;
 
-/// Why bundles cannot be taken out of a file. Callers add the path.
+/// Reason against removing the bundles of a file. Callers add the path.
 #[derive(Debug, thiserror::Error)]
 pub enum FatError {
-    /// The file cannot be read, or an edit of it broke something.
+    /// The file cannot be read, or verification of the result failed.
     #[error(transparent)]
     Elf(#[from] ElfError),
-    /// Nobody has tried others.
+    /// Machine other than x86-64: the layout is untested there.
     #[error("it is for another processor than x86-64")]
     Machine,
-    /// Nothing tells what of the others is used.
+    /// Neither a library nor a dynamic executable: the use of its parts is unknown.
     #[error("it is neither a library nor a program that a dynamic loader starts")]
     Kind,
-    /// Compilers make one, and linkers keep it one.
+    /// Number of sections other than one, which is the number that compilers and linkers write.
     #[error("it has {count} sections `{name}`, and not one")]
     Sections {
-        /// The name.
+        /// Name of the section.
         name: &'static str,
-        /// How many there are.
+        /// Number of sections.
         count: usize,
     },
-    /// A section without bytes in memory.
+    /// Section that is not mapped as it is in the file.
     #[error("its section `{name}` is not in memory as it is in the file")]
     Unmapped {
-        /// The name.
+        /// Name of the section.
         name: &'static str,
     },
-    /// Bytes of a section that something else has too.
+    /// Another table or section overlaps the bundles or records.
     #[error("another table or section has bytes of its offload bundles or of the records of them")]
     Shared,
-    /// A program or another library could read the bundles.
+    /// A symbol or dynamic entry refers to the bundles.
     #[error("a symbol or an entry of the dynamic section leads to its offload bundles")]
     Named,
-    /// A table that cannot be read.
+    /// Relocations or records cannot be read.
     #[error("its relocations, or the records of its offload bundles, cannot be read")]
     Unreadable,
-    /// A relocation that is none of a record's address.
+    /// Relocation of bundles or records other than a record's address.
     #[error(
         "the relocation of the word at address {address:#x} leads to its offload bundles, or changes them or the records of them"
     )]
     Relocation {
-        /// What it changes.
+        /// Address of the relocated word.
         address: u64,
     },
-    /// A table that has no whole number of records.
+    /// Size of the records that is not a multiple of a record.
     #[error("the records of its offload bundles have {size} bytes, which is no multiple of 24")]
     Records {
-        /// How many bytes there are.
+        /// Size in bytes.
         size: u64,
     },
-    /// A record that is none.
+    /// Invalid record, or a record that was already changed.
     #[error(
         "what is at address {address:#x} is no record of an offload bundle, or was changed before"
     )]
     Record {
-        /// Where it is.
+        /// Address of the record.
         address: u64,
     },
-    /// A record without an address.
+    /// Record without the address of a bundle.
     #[error("nothing tells which offload bundle the record at address {address:#x} is of")]
     Address {
-        /// Where it is.
+        /// Address of the record.
         address: u64,
     },
-    /// An address elsewhere.
+    /// Record with an address outside the bundle section.
     #[error(
         "the record at address {address:#x} is of an offload bundle that is not in `{BUNDLES}`"
     )]
     Outside {
-        /// Where it is.
+        /// Address of the record.
         address: u64,
     },
-    /// A bundle with two numbers.
+    /// Bundle with two records.
     #[error("the record at address {address:#x} is of an offload bundle that another record is of")]
     Twice {
-        /// Where it is.
+        /// Address of the second record.
         address: u64,
     },
-    /// Code that no record leads to.
+    /// Nonzero byte outside the bundles of all records.
     #[error("the byte at {at:#x} of the file belongs to no offload bundle that a record is of")]
     Stray {
-        /// Its place.
+        /// Offset in the file.
         at: u64,
     },
-    /// No room for a marker.
+    /// Bundle shorter than the marker.
     #[error("the offload bundle at byte {at:#x} is too short for what takes its place")]
     Short {
-        /// Where it is.
+        /// Offset of the bundle in the file.
         at: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! Checks a file without bundles against the one with them, byte by byte, from a fresh reading of both.
+//! Byte-by-byte verification of a file without bundles.
 
 use std::ops::Range;
 
@@ -9,11 +9,10 @@ use crate::elf::error::ElfError;
 use crate::elf::header::read_bytes;
 use crate::elf::violation::Violation;
 
-/// Checks that `new` is `old` with `marker` and zeros in place of the bundles, with records that lead there, and
-/// that no other byte differs: so headers, tables, relocations, code and data are those of `old`.
+/// Verifies that `new` is `old` except for markers and zeros instead of bundles, and the records.
 ///
 /// # Errors
-/// The first thing that is not so, as [`ElfError::Verification`]; and when one of both cannot be read.
+/// The first difference as [`ElfError::Verification`], or a read error.
 pub fn prove(old: &impl ReadAt, new: &impl ReadAt, marker: &[u8]) -> Result<(), FatError> {
     let fat = FatElf::read(old)?;
     let broken = |detail: String| {
@@ -64,7 +63,6 @@ pub fn prove(old: &impl ReadAt, new: &impl ReadAt, marker: &[u8]) -> Result<(), 
     Ok(())
 }
 
-/// The first byte of these that differs.
 fn first_difference(
     old: &impl ReadAt,
     new: &impl ReadAt,

@@ -1,4 +1,4 @@
-//! Compares code, data and tables of two files by address, whatever moved in the files (I15, I17).
+//! Comparison of code, data and tables by address, independent of file offsets (I15, I17).
 
 use std::io;
 
@@ -9,28 +9,24 @@ use crate::elf::header::Section;
 use crate::elf::info::ElfInfo;
 use crate::elf::violation::Violation;
 
-/// How much is compared at a time, in bytes.
 const CHUNK: u64 = 1 << 20;
 
-/// A part of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Part {
     start: u64,
     end: u64,
-    /// The invariant that a difference violates.
     invariant: &'static str,
 }
 
-/// A byte that differs.
 struct Difference {
-    /// How far it is from where the comparison began.
+    /// Distance from the start of the comparison.
     at: u64,
     old: u8,
     new: u8,
 }
 
 impl Both<'_> {
-    /// I15, I17: what loaders, symbols and relocations refer to has the bytes that it had.
+    /// Checks I15 and I17: bytes referred to by loaders, symbols and relocations are unchanged.
     pub(super) fn check_contents(&self, found: &mut Vec<Violation>) {
         let mut parts = if self.old.sections.iter().any(Section::is_allocated) {
             from_sections(self.old, self.new)
@@ -45,13 +41,12 @@ impl Both<'_> {
         }
     }
 
-    /// Whether `len` bytes at `from` of the old file are those at `to` of the new one.
     pub(super) fn is_same(&self, from: u64, to: u64, len: u64) -> bool {
         self.first_difference(from, to, len).is_ok_and(|difference| difference.is_none())
     }
 
-    /// Tables that stay where they are, and what threads and unwinding begin with: whatever
-    /// sections say, loaders read these.
+    /// Returns tables that never move, and initial data of threads and unwinding, independent of
+    /// sections.
     fn fixed_tables(&self) -> Vec<Part> {
         let stay = [
             elf::DT_RELA,
@@ -70,7 +65,7 @@ impl Both<'_> {
         tables.chain(segments.map(|it| Part::new("I17", it.address, it.file_size))).collect()
     }
 
-    /// Says where `part` first differs; `None` when it doesn't, or when the old file has no bytes for it.
+    /// Describes the first difference; ignores bytes that are not in the old file.
     fn difference_in(&self, part: Part) -> io::Result<Option<String>> {
         let mut at = part.start;
         while at < part.end {
@@ -92,13 +87,12 @@ impl Both<'_> {
         Ok(None)
     }
 
-    /// Where `len` bytes at `from` of the old file first differ from those at `to` of the new one.
     fn first_difference(&self, from: u64, to: u64, len: u64) -> io::Result<Option<Difference>> {
         let inside = from.checked_add(len).is_some_and(|end| end <= self.old.file_len);
         let Some(plan) = self.plan.filter(|_| from == to && inside) else {
             return self.first_byte(from, to, len);
         };
-        // Only what the plan says can differ.
+        // Only overlays can differ.
         for overlay in plan.overlay() {
             let (start, end) = (overlay.offset.max(from), overlay.end().min(from + len));
             if start < end
@@ -136,8 +130,7 @@ impl Part {
     }
 }
 
-/// The parts in the order of their addresses, none of them twice: headers may show the same bytes
-/// any number of times.
+/// Merges duplicates: headers may list the same bytes many times.
 fn joined(mut parts: Vec<Part>) -> Vec<Part> {
     parts.sort_unstable();
     let mut end = 0;
@@ -149,10 +142,8 @@ fn joined(mut parts: Vec<Part>) -> Vec<Part> {
     parts
 }
 
-/// The sections with code and data, and the tables that stayed where they were.
-///
-/// The dynamic section, strings, notes and version needs are left out: they may move or change,
-/// and are compared by what they say.
+/// Omits the dynamic section, strings, notes and version needs, which may change and are compared
+/// by meaning.
 fn from_sections(old: &ElfInfo, new: &ElfInfo) -> Vec<Part> {
     let interpreter = old.segment(elf::PT_INTERP).map(|segment| segment.address);
     let tables = [elf::DT_SYMTAB, elf::DT_HASH, elf::DT_GNU_HASH, elf::DT_VERSYM, elf::DT_VERDEF];
@@ -173,8 +164,8 @@ fn from_sections(old: &ElfInfo, new: &ElfInfo) -> Vec<Part> {
         .collect()
 }
 
-/// Without sections nothing says where a table ends: the LOADs that have none of them, without
-/// the dynamic section.
+/// Returns LOADs without tables, except the dynamic section: without sections the ends of tables
+/// are unknown.
 fn from_loads(info: &ElfInfo) -> Vec<Part> {
     let tags = [
         elf::DT_STRTAB,

@@ -1,4 +1,4 @@
-//! The names that an edit may change: rpath, SONAME and NEEDED.
+//! Comparison of rpath, SONAME and NEEDED.
 
 use object::elf::{self, DynamicTag};
 
@@ -8,18 +8,15 @@ use crate::elf::info::ElfInfo;
 use crate::elf::plan::plan_edit;
 use crate::elf::violation::{Violation, check};
 
-/// The string that the last entry of `tag` points to.
 fn name_of(info: &ElfInfo, tag: DynamicTag) -> Option<&[u8]> {
     info.string("a name", info.tag(tag)?).ok()
 }
 
-/// The libraries that `DT_NEEDED` names.
 fn needed(info: &ElfInfo) -> Vec<&[u8]> {
     let names = info.entries_of(elf::DT_NEEDED).map(|at| info.string("DT_NEEDED", at));
     names.map(Result::unwrap_or_default).collect()
 }
 
-/// The libraries that versions are needed of.
 fn versioned(info: &ElfInfo) -> Vec<&[u8]> {
     let names = info.needs.entries.iter().map(|need| info.string("vn_file", need.file));
     names.map(Result::unwrap_or_default).collect()
@@ -30,7 +27,7 @@ fn quoted(name: &[u8]) -> String {
 }
 
 impl Both<'_> {
-    /// I11: what changed is what an edit can change, and it is a name.
+    /// Checks I11: only names that edits may change have changed, and they are not empty.
     pub(super) fn check_names(&self, found: &mut Vec<Violation>) {
         self.check_search_paths(found);
         let (old, new) = (name_of(self.old, elf::DT_SONAME), name_of(self.new, elf::DT_SONAME));
@@ -53,7 +50,7 @@ impl Both<'_> {
         });
         let old = self.old.effective_rpath().ok().flatten();
         let path = name_of(self.new, elf::DT_RPATH);
-        // The loader takes an empty directory for the working directory: nobody asks for that.
+        // Loaders read an empty entry as the working directory, which no edit may add.
         let is_empty = |path: &[u8]| path.split(|&byte| byte == b':').any(<[u8]>::is_empty);
         let new_hole = path.is_some_and(is_empty) && !old.is_some_and(is_empty);
         check(found, "I11", !new_hole, || {
@@ -61,7 +58,6 @@ impl Both<'_> {
         });
     }
 
-    /// A library has another name everywhere, or nowhere.
     fn check_renames(&self, found: &mut Vec<Violation>) {
         let (old, new) = (needed(self.old), needed(self.new));
         check(found, "I11", old.len() == new.len(), || {
@@ -76,7 +72,7 @@ impl Both<'_> {
             "a library has two names in DT_NEEDED, or an empty one".to_owned()
         });
         let (old, new) = (versioned(self.old), versioned(self.new));
-        // One that DT_NEEDED doesn't name can have any other name.
+        // Names absent from DT_NEEDED may change freely.
         let follows = |(from, to): (&&[u8], &&[u8])| {
             renames.get(from).map_or(from == to || !to.is_empty(), |want| want == to)
         };
@@ -86,7 +82,7 @@ impl Both<'_> {
         });
     }
 
-    /// I11: every edit is there, and what nobody asked for stays.
+    /// Checks I11: every edit is applied, and other names are unchanged.
     pub(super) fn check_edits(&self, edits: &Edits, found: &mut Vec<Violation>) {
         if edits.rpath == RpathEdit::Keep {
             for (tag, name) in [(elf::DT_RPATH, "DT_RPATH"), (elf::DT_RUNPATH, "DT_RUNPATH")] {
@@ -119,7 +115,7 @@ impl Both<'_> {
         });
     }
 
-    /// I12: another run has nothing to do.
+    /// Checks I12: repeating the edit changes nothing.
     pub(super) fn check_repeat(&self, edits: &Edits, found: &mut Vec<Violation>) {
         let again = plan_edit(self.after, self.new, edits);
         let renames_back =

@@ -1,4 +1,4 @@
-//! What the program headers say, before and after.
+//! Comparison of the program headers.
 
 use std::collections::HashMap;
 
@@ -10,18 +10,17 @@ use crate::elf::header::{Segment, read_bytes};
 use crate::elf::info::ElfInfo;
 use crate::elf::violation::{Violation, check};
 
-/// LOADs by the address at which they begin.
 fn by_address(info: &ElfInfo) -> HashMap<u64, &Segment> {
     info.loads().map(|load| (load.address, load)).collect()
 }
 
-/// How much of a segment is zeros that the file doesn't have.
 fn zeros(load: &Segment) -> u64 {
     load.memory_size.wrapping_sub(load.file_size)
 }
 
 impl Both<'_> {
-    /// I5, I6, I7, I17: the first LOAD stays, the others too, and new ones are mappable anywhere.
+    /// Checks I5, I6, I7 and I17: existing LOADs stay, and new ones can be mapped with every page
+    /// size.
     pub(super) fn check_loads(&self, found: &mut Vec<Violation>) {
         check(found, "I5", self.old.loads().next() == self.new.loads().next(), || {
             "the first LOAD segment changed".to_owned()
@@ -66,7 +65,7 @@ impl Both<'_> {
         });
     }
 
-    /// I13: notes and the loader's name say what they said.
+    /// Checks I13: notes and interpreter name are unchanged.
     pub(super) fn check_notes(&self, found: &mut Vec<Violation>) {
         let bytes = |info: &ElfInfo, file: &dyn ReadAt, segment: &Segment| {
             read_bytes(file, info.file_len, segment.offset, segment.file_size, "a note").ok()
@@ -92,7 +91,8 @@ impl Both<'_> {
                     && mapped
                     && bytes(self.new, self.after, other) == want
             });
-            // The kernel reads the loader's name by its offset, mapped or not; notes are found by address.
+            // The kernel reads the interpreter name by offset, mapped or not; notes are found by
+            // address.
             let was_mapped =
                 self.old.offset_of(segment.address, segment.file_size) == Some(segment.offset);
             check(found, "I13", kept || !was_mapped, || {
@@ -101,7 +101,7 @@ impl Both<'_> {
         }
     }
 
-    /// I18: segments that loaders heed besides LOADs are as they were, and none appeared.
+    /// Checks I18: other segments used by loaders are unchanged, and no new kinds exist.
     pub(super) fn check_other_segments(&self, found: &mut Vec<Violation>) {
         let kinds = [elf::PT_TLS, elf::PT_GNU_RELRO, elf::PT_GNU_STACK, elf::PT_GNU_EH_FRAME];
         let segments = |info: &ElfInfo| {
@@ -120,7 +120,7 @@ impl Both<'_> {
     }
 }
 
-/// How many program headers there are of each type that an edit doesn't add.
+/// Counts program headers, except types that edits add.
 fn counts(info: &ElfInfo) -> HashMap<u32, usize> {
     let free: [ProgramType; 2] = [elf::PT_LOAD, elf::PT_NULL];
     let mut counts = HashMap::new();

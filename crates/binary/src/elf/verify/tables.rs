@@ -1,4 +1,4 @@
-//! What the dynamic section points to, before and after.
+//! Comparison of the tables of the dynamic section.
 
 use object::elf::{self, DynamicTag};
 
@@ -8,10 +8,9 @@ use crate::elf::info::ElfInfo;
 use crate::elf::ranges::Range;
 use crate::elf::violation::{Violation, check};
 
-/// Where `vn_file` stands in a version need, and its size (gABI supplement of Solaris and GNU).
+/// Offset and size of `vn_file` in a version need (gABI supplement of Solaris and GNU).
 const VN_FILE: (usize, usize) = (4, 4);
 
-/// Entries that an edit may change.
 const MINE: [DynamicTag; 13] = [
     elf::DT_RPATH,
     elf::DT_RUNPATH,
@@ -29,7 +28,7 @@ const MINE: [DynamicTag; 13] = [
 ];
 
 impl Both<'_> {
-    /// I9, I15: symbols keep their names when their table and the old strings stay as they are.
+    /// Checks I9 and I15: symbol names stay valid, because old strings keep their offsets.
     pub(super) fn check_strings(&self, found: &mut Vec<Violation>) {
         let (Some(old), Some(new)) = (&self.old.strings, &self.new.strings) else { return };
         check(found, "I9", new.bytes.starts_with(&old.bytes), || {
@@ -44,7 +43,7 @@ impl Both<'_> {
         });
     }
 
-    /// I15: hash tables, symbols and their versions are the same bytes.
+    /// Checks I15: hash tables, symbols and their versions are unchanged.
     pub(super) fn check_tables(&self, found: &mut Vec<Violation>) {
         for (old, new) in self.pairs() {
             let len = old.size.unwrap_or(1);
@@ -58,7 +57,7 @@ impl Both<'_> {
         }
     }
 
-    /// I15: version needs are the same bytes, but for the names of files.
+    /// Checks I15: version needs are unchanged except for file names.
     pub(super) fn check_version_needs(&self, found: &mut Vec<Violation>) {
         let bytes = |info: &ElfInfo, file: &dyn ReadAt| {
             let address = info.tag(elf::DT_VERNEED)?;
@@ -69,19 +68,17 @@ impl Both<'_> {
             }
             Some(bytes)
         };
-        // Their hashes, flags, versions and links decide what loaders accept.
+        // Loaders check hashes, flags, versions and links.
         let same = bytes(self.old, self.before) == bytes(self.new, self.after);
         check(found, "I15", same, || "DT_VERNEED has other bytes than names of files".to_owned());
     }
 
-    /// The bytes of tables that are elsewhere now.
     pub(super) fn moved_tables(&self) -> u64 {
         let pairs = self.pairs();
         let moved = pairs.iter().filter(|(old, new)| old.address != new.address);
         moved.filter_map(|(old, _)| old.size).sum()
     }
 
-    /// The tables whose bytes no edit may change, old and new.
     fn pairs(&self) -> Vec<(Range, Range)> {
         let fixed =
             [elf::DT_HASH, elf::DT_GNU_HASH, elf::DT_SYMTAB, elf::DT_VERSYM, elf::DT_VERDEF];
@@ -91,7 +88,7 @@ impl Both<'_> {
         old.into_iter().filter(|range| fixed.contains(&range.tag)).filter_map(pair).collect()
     }
 
-    /// I18: what runs before `main` stays, and no entry is gone that nobody asked for.
+    /// Checks I18: initialization code and all other dynamic entries are unchanged.
     pub(super) fn check_rest(&self, found: &mut Vec<Violation>) {
         self.check_other_segments(found);
         let entries = |info: &ElfInfo| {

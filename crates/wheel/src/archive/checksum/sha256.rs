@@ -1,4 +1,4 @@
-//! SHA-256, and how it is written.
+//! SHA-256 and its text forms.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,9 +7,9 @@ use sha2::Digest as _;
 
 use base::text::base64_url;
 
-/// A SHA-256, in lower-case hexadecimal digits.
+/// SHA-256, in lower-case hexadecimal digits.
 ///
-/// Its text is checked: what is compared with the digest of bytes can be equal to one.
+/// Parsing is strict, so every value can equal a computed hash.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
@@ -18,23 +18,23 @@ use base::text::base64_url;
 pub struct Sha256([u8; 32]);
 
 impl Sha256 {
-    /// The hash of `data`.
+    /// Computes the hash of `data`.
     pub fn of(data: &[u8]) -> Self {
         Self(sha2::Sha256::digest(data).into())
     }
 
-    /// The 32 bytes.
+    /// Returns the 32 bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// `sha256=` and the hash in URL-safe base64 without padding, as RECORD has it (PEP 427).
+    /// Returns the form in RECORD: `sha256=` and URL-safe base64 without padding (PEP 427).
     pub fn for_record(&self) -> String {
         format!("sha256={}", base64_url(&self.0))
     }
 }
 
-/// The hash of all that a hasher has seen.
+/// Finishes a hasher.
 impl From<sha2::Sha256> for Sha256 {
     fn from(hasher: sha2::Sha256) -> Self {
         Self(hasher.finalize().into())
@@ -66,7 +66,6 @@ impl TryFrom<String> for Sha256 {
     }
 }
 
-/// The bytes that 64 digits are, none of which is a capital letter.
 fn read(text: &str) -> Option<[u8; 32]> {
     let digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     if text.len() != 64 || !text.bytes().all(digit) {

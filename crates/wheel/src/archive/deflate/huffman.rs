@@ -1,20 +1,19 @@
-//! Huffman codes of deflate, as far as one has to know them to find where symbols end.
+//! Huffman codes of deflate, as far as needed to find symbol boundaries.
 
-/// The longest code (RFC 1951, section 3.2.7).
+/// RFC 1951, section 3.2.7.
 const LONGEST: usize = 15;
-/// Symbols of the larger alphabet, that of literals and lengths.
+/// Literals and lengths.
 const SYMBOLS: usize = 288;
 
-/// A canonical code: what the lengths of its codes say (RFC 1951, section 3.2.2).
 pub(super) struct Huffman {
-    /// How many codes there are of each length.
+    /// Number of codes of each length.
     counts: [u16; LONGEST + 1],
-    /// The symbols, by the length of their codes, then by number.
+    /// Symbols by code length, then by number.
     symbols: [u16; SYMBOLS],
 }
 
 impl Huffman {
-    /// The code in which symbol `i` has `lengths[i]` bits, 0 for none. `None` when no such code exists.
+    /// Takes the code length of each symbol, 0 for none; `None` if the lengths are invalid.
     pub fn new(lengths: &[u8]) -> Option<Self> {
         let mut counts = [0_u16; LONGEST + 1];
         for &length in lengths {
@@ -35,7 +34,7 @@ impl Huffman {
         Some(Self { counts, symbols })
     }
 
-    /// The symbol whose code `bits` begin with, and the code's length. `None` when no code begins so.
+    /// Returns the next symbol and its code length.
     pub fn decode(&self, mut bits: u64) -> Option<(usize, u16)> {
         let (mut code, mut first, mut index) = (0_u32, 0_u32, 0_u32);
         for (length, &count) in (1..).zip(&self.counts[1..]) {
@@ -52,10 +51,10 @@ impl Huffman {
         None
     }
 
-    /// Fills a table that the next bits of a stream are the index of, the first one lowest: at each index that begins
-    /// with a code `entry` of its symbol and length, elsewhere `none`. The size is a power of two.
+    /// Fills a table indexed by the next bits, lowest first: `entry` of symbol and length for a
+    /// code, otherwise `none`. Its size must be a power of two.
     pub fn fill(&self, table: &mut [u16], none: u16, entry: impl Fn(usize, u16) -> u16) {
-        // Codes of one length after the other, in a table of just so many bits, which is doubled in between.
+        // The table has as many bits as the current code length, and doubles between lengths.
         let (mut code, mut symbols, mut size) = (0_u16, self.symbols.iter(), 1);
         table[0] = none;
         for (length, &count) in (1..).zip(&self.counts[1..]) {
@@ -80,7 +79,7 @@ mod tests {
 
     #[test]
     fn codes_are_those_of_the_standard() {
-        // The example of RFC 1951, section 3.2.2: symbols A to H.
+        // Example of RFC 1951, section 3.2.2: symbols A to H.
         let huffman = Huffman::new(&[3, 3, 3, 3, 3, 2, 4, 4]).unwrap();
         for (symbol, code) in
             ["010", "011", "100", "101", "110", "00", "1110", "1111"].into_iter().enumerate()

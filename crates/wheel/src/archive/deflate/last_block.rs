@@ -1,9 +1,8 @@
-//! Where the last block of a deflate stream begins, and where the stream ends.
+//! Search for the last block and the end of a deflate stream.
 //!
-//! An encoder that makes whole streams marks its last block as the last. To let another stream
-//! follow, that mark has to be found, and only reading every code before it tells where it is.
-//! Nothing is decompressed: of every symbol no more than its number of bits matters (`steps`),
-//! and the symbols of one block are read at several places at once (`walk`).
+//! Finding the mark of the last block requires reading all codes before it, but not decompression:
+//! only the number of bits of each symbol matters (`steps`), and a block is read at several
+//! positions concurrently (`walk`).
 
 use super::huffman::Huffman;
 
@@ -13,16 +12,14 @@ mod walk;
 use steps::Steps;
 use walk::walk;
 
-/// The last block of a stream, in bits from the stream's start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LastBlock {
-    /// The bit that says that it is the last.
+    /// Position of the bit that marks the last block.
     pub mark: usize,
-    /// The end of its last symbol.
+    /// End of its last symbol.
     pub end: usize,
 }
 
-/// Finds the last block; `None` when `stream` is no whole deflate stream.
 pub(super) fn last_block(stream: &[u8]) -> Option<LastBlock> {
     let (mut bits, mut steps) = (Bits { stream, at: 0 }, Steps::default());
     loop {
@@ -40,10 +37,8 @@ pub(super) fn last_block(stream: &[u8]) -> Option<LastBlock> {
     }
 }
 
-/// Reads a stream bit by bit, the lowest of a byte first.
 struct Bits<'a> {
     stream: &'a [u8],
-    /// The next bit.
     at: usize,
 }
 
@@ -54,7 +49,7 @@ impl Bits<'_> {
         usize::try_from(value).unwrap_or_default()
     }
 
-    /// Passes the bytes of a stored block: from the next byte on, their number, its complement, and they.
+    /// Skips length, complement, and bytes, from the next byte boundary.
     fn skip_stored(&mut self) -> Option<()> {
         let start = self.at.div_ceil(8);
         let &[a, b, c, d] = self.stream.get(start..)?.first_chunk()?;
@@ -65,7 +60,7 @@ impl Bits<'_> {
     }
 }
 
-/// The bits of a stream from one on, the first one lowest: 57 at least, zeros beyond the end.
+/// Returns at least 57 bits, lowest first; zeros beyond the end.
 #[inline]
 fn peek(stream: &[u8], at: usize) -> u64 {
     let byte = at / 8;
@@ -81,7 +76,6 @@ fn peek_at_end(stream: &[u8], at: usize) -> u64 {
     rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)) >> (at % 8)
 }
 
-/// For a block with fixed codes.
 fn fixed(steps: &mut Steps) -> Option<&Steps> {
     let mut lengths = [8; 288];
     lengths[144..256].fill(9);
@@ -89,10 +83,9 @@ fn fixed(steps: &mut Steps) -> Option<&Steps> {
     steps.set(&lengths, &[5; 30])
 }
 
-/// In which order the lengths of the code for code lengths come (RFC 1951, section 3.2.7).
+/// Order of code lengths of the code-length code (RFC 1951, section 3.2.7).
 const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/// For a block with codes of its own, which are read.
 fn dynamic<'s>(steps: &'s mut Steps, bits: &mut Bits<'_>) -> Option<&'s Steps> {
     let (literals, distances) = (bits.take(5) + 257, bits.take(5) + 1);
     let mut lengths = [0; 19];
@@ -103,9 +96,10 @@ fn dynamic<'s>(steps: &'s mut Steps, bits: &mut Bits<'_>) -> Option<&'s Steps> {
     steps.set(lengths.get(..literals)?, lengths.get(literals..)?)
 }
 
-/// The lengths of codes, which are themselves coded (RFC 1951, section 3.2.7).
+/// Reads coded code lengths (RFC 1951, section 3.2.7).
 fn code_lengths(bits: &mut Bits<'_>, code: &Huffman, wanted: usize) -> Option<Vec<u8>> {
-    // The longest of these codes have seven bits. Each entry is a symbol, and in the lowest three bits its code's length.
+    // These codes have at most seven bits. An entry contains the symbol and, in its lowest three
+    // bits, the code length.
     let mut table = [0; 1 << 7];
     code.fill(&mut table, 0, |symbol, length| {
         u16::try_from(symbol << 3).unwrap_or_default() | length

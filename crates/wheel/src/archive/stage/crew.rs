@@ -1,4 +1,4 @@
-//! Threads that write outputs, and one that brings to the disk what they have written.
+//! Threads that write outputs, and one thread that syncs them to the disk.
 
 use std::cmp::Reverse;
 use std::io;
@@ -8,20 +8,18 @@ use std::thread::ScopedJoinHandle;
 
 use super::StagedFile;
 
-/// Does all jobs, each of which has a size, on so many threads, and gives what came of each, in their order.
-///
-/// `work` does one of them. The files that it sends are brought to the disk while others go on. No job is
-/// begun once another has failed.
+/// Runs jobs (size and job) on `threads` threads, and returns results in order. Files sent by
+/// `work` are synced concurrently. After a failure no job starts.
 ///
 /// # Errors
-/// One of those of `work`; that of the disk, if there is none.
+/// An error of `work`, or otherwise of the disk.
 pub fn written<J: Sync, D: Send, E: From<io::Error> + Send>(
     jobs: &[(u64, J)],
     threads: usize,
     work: impl Fn(&J, &Sender<StagedFile>) -> Result<D, E> + Sync,
 ) -> Result<Vec<D>, E> {
     let mut order: Vec<usize> = (0..jobs.len()).collect();
-    // The largest are taken first: no thread is left with one of them alone in the end.
+    // Largest first, so that no thread ends with a large job alone.
     order.sort_by_key(|job| Reverse(jobs[*job].0));
     let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
     let take = || order.get(next.fetch_add(1, Ordering::Relaxed)).copied();
@@ -35,7 +33,7 @@ pub fn written<J: Sync, D: Send, E: From<io::Error> + Send>(
         Ok(done)
     };
     let (disk, files) = channel::<StagedFile>();
-    // A system tells of such an error once: whoever asks again, when outputs are put in place, hears nothing.
+    // The system reports a write error only once: a later sync would succeed.
     let settle = || {
         let settled = files.into_iter().try_for_each(|file| file.settle());
         stopped.fetch_or(settled.is_err(), Ordering::Relaxed);
@@ -56,7 +54,6 @@ pub fn written<J: Sync, D: Send, E: From<io::Error> + Send>(
     Ok(done.into_iter().map(|(_, result)| result).collect())
 }
 
-/// What a thread gives; its panic goes on here.
 fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
@@ -101,7 +98,7 @@ mod tests {
     #[test]
     fn an_error_of_the_disk_is_one() {
         let done = written(&[(1, ())], 1, |(), disk| {
-            // No disk has its bytes.
+            // `/dev/null` cannot be synced.
             let null = fs_err::OpenOptions::new().write(true).open("/dev/null")?;
             disk.send(StagedFile::new(null, "out/a.whl".into())).map_err(io::Error::other)
         });

@@ -1,4 +1,4 @@
-//! Making directories, and taking those away again that nothing moved into.
+//! Creation of directories, and removal of unused ones.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,7 @@ use fs_err as fs;
 
 use super::{StageError, disk};
 
-/// Makes `path` and what is missing above it; adds what it made to `created`, outermost first.
-///
-/// # Errors
-/// When something that is no directory is in the way, and when nothing can be made there.
+/// Adds created directories to `created`, outermost first.
 pub(super) fn create_dirs(path: &Path, created: &mut Vec<PathBuf>) -> Result<(), StageError> {
     if path.as_os_str().is_empty() {
         return Err(StageError::Empty);
@@ -23,11 +20,10 @@ pub(super) fn create_dirs(path: &Path, created: &mut Vec<PathBuf>) -> Result<(),
     missing.into_iter().rev().try_for_each(|directory| create_one(directory, created))
 }
 
-/// Makes a directory whose parent is there.
 fn create_one(path: &Path, created: &mut Vec<PathBuf>) -> Result<(), StageError> {
     match disk::create_dir(path) {
         Ok(()) => created.push(path.to_owned()),
-        // `a/..` is there once `a` is; another process may have made it, too.
+        // `a/..` exists once `a` does, and another process may have created it.
         Err(_) if path.is_dir() => {}
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
             let path = path.to_owned();
@@ -39,7 +35,7 @@ fn create_one(path: &Path, created: &mut Vec<PathBuf>) -> Result<(), StageError>
                 StageError::NotADirectory { path }
             });
         }
-        // Its parent is there: such a file system makes no directories.
+        // The parent exists: this file system does not support new directories.
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
             return Err(StageError::NoDirectories { path: path.to_owned() });
         }
@@ -48,7 +44,6 @@ fn create_one(path: &Path, created: &mut Vec<PathBuf>) -> Result<(), StageError>
     Ok(())
 }
 
-/// Removes these directories, innermost first, unless something else has moved in.
 pub(super) fn remove_empty(created: &[PathBuf]) {
     for path in created.iter().rev() {
         let _ = disk::remove_dir(path);

@@ -1,17 +1,16 @@
-//! The calls that change a destination: one function each, so that a test can make any of them fail.
+//! Changes of a destination, one function each, so that tests can inject failures.
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use fs_err as fs;
 
-/// Gives `from` the name `to`, in the place of a file that has it.
 pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     step()?;
     fs::rename(from, to)
 }
 
-/// Keeps the file `from` under a second name: a hard link, or a copy where links cannot be made.
+/// Keeps a second name: a hard link, or a copy if links are unsupported.
 pub(super) fn keep(from: &Path, to: &Path) -> io::Result<()> {
     step()?;
     if fs::hard_link(from, to).is_ok() {
@@ -23,7 +22,6 @@ pub(super) fn keep(from: &Path, to: &Path) -> io::Result<()> {
     fs::copy(from, to).map(drop)
 }
 
-/// Writes a new file, down to the disk.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     step()?;
     let mut file = fs::File::create(path)?;
@@ -31,13 +29,11 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Brings a file's bytes, or a directory's names, to the disk.
 pub(super) fn sync(path: &Path) -> io::Result<()> {
     step()?;
     fs::File::open(path)?.sync_all()
 }
 
-/// Removes a file; one that is not there is no error.
 pub(super) fn remove_file(path: &Path) -> io::Result<()> {
     step()?;
     match fs::remove_file(path) {
@@ -46,25 +42,21 @@ pub(super) fn remove_file(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes an empty directory.
 pub(super) fn remove_dir(path: &Path) -> io::Result<()> {
     step()?;
     fs::remove_dir(path)
 }
 
-/// Removes a directory with all that is in it.
 pub(super) fn remove_dir_all(path: &Path) -> io::Result<()> {
     step()?;
     fs::remove_dir_all(path)
 }
 
-/// Makes a directory.
 pub(super) fn create_dir(path: &Path) -> io::Result<()> {
     step()?;
     fs::create_dir(path)
 }
 
-/// Makes a directory and what is missing above it.
 pub(super) fn create_dir_all(path: &Path) -> io::Result<()> {
     step()?;
     fs::create_dir_all(path)
@@ -79,18 +71,17 @@ fn step() -> io::Result<()> {
 #[cfg(test)]
 use faults::step;
 
-/// Faults for tests, in the thread that asks for them.
 #[cfg(test)]
 pub(super) mod faults {
     use std::cell::Cell;
     use std::io;
 
-    /// Which calls fail.
+    /// Failing calls.
     #[derive(Clone, Copy)]
     pub enum Fault {
-        /// The call of this number.
+        /// Call with this number.
         One(usize),
-        /// The call of this number and all that follow: as if the process had been killed before it.
+        /// Call with this number and all later ones, like a killed process.
         Rest(usize),
     }
 
@@ -99,13 +90,13 @@ pub(super) mod faults {
         static CALLS: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// Lets calls fail from now on, and counts them anew.
+    /// Sets the failures and resets the counter.
     pub fn inject(fault: Option<Fault>) {
         FAULT.set(fault);
         CALLS.set(0);
     }
 
-    /// How many calls there were.
+    /// Returns the number of calls.
     pub fn calls() -> usize {
         CALLS.get()
     }

@@ -1,104 +1,101 @@
-//! What can go wrong with a destination.
-
 use std::io;
 use std::path::{Path, PathBuf};
 
 use base::names::RelPath;
 
-/// Why outputs could not be made or put in place.
+/// Error of creating or committing outputs.
 #[derive(Debug, thiserror::Error)]
 pub enum StageError {
-    /// Another build writes to the same destination.
+    /// Another build has the lock.
     #[error("another build is writing to `{}`: wait for it, or choose another destination", .dest.display())]
     Busy {
-        /// The destination.
+        /// Destination.
         dest: PathBuf,
     },
-    /// The destination, or what lies above it, is a file.
+    /// The destination or a parent is a file.
     #[error("`{}` is not a directory, packages cannot be written there", .path.display())]
     NotADirectory {
-        /// The path that is a file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// The destination may not be written.
+    /// The destination is not writable.
     #[error("no permission to write to `{}`", .path.display())]
     NotWritable {
-        /// The destination.
+        /// Destination.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The destination is on a file system that nobody may write.
+    /// The file system is read-only.
     #[error("`{}` is on a read-only file system", .path.display())]
     ReadOnly {
-        /// The destination.
+        /// Destination.
         path: PathBuf,
     },
-    /// The file system of the destination has no room.
+    /// The file system is full.
     #[error("the disk that holds `{}` is full", .path.display())]
     Full {
-        /// What was to be written.
+        /// Path to be written.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         source: io::Error,
     },
-    /// One output was made twice.
+    /// Duplicate output.
     #[error("the output `{path}` is made twice")]
     Twice {
-        /// Its path below the destination.
+        /// Path below the destination.
         path: RelPath,
     },
-    /// An output was promised and not made.
+    /// Output that was never created.
     #[error("the output `{path}` was never made")]
     Missing {
-        /// Its path below the destination.
+        /// Path below the destination.
         path: RelPath,
     },
-    /// An output's place is taken by a directory.
+    /// A directory exists in place of an output.
     #[error("`{}` is a directory, an output cannot take its name", .path.display())]
     Occupied {
-        /// The directory.
+        /// Directory.
         path: PathBuf,
     },
-    /// A link is in the destination's place, and what it names does not exist.
+    /// The destination is a dangling link.
     #[error("`{}` is a link to something that does not exist", .path.display())]
     Dangling {
-        /// The link.
+        /// Link.
         path: PathBuf,
     },
-    /// The destination's name has no characters.
+    /// The path of the destination is empty.
     #[error("the destination is an empty path")]
     Empty,
-    /// The file system of the destination makes no directories.
+    /// The file system does not support new directories.
     #[error("no directory can be made at `{}`: its file system makes none", .path.display())]
     NoDirectories {
-        /// The directory that was to be made.
+        /// Directory to be created.
         path: PathBuf,
     },
-    /// Outputs were put in place half-way, and the change could not be undone.
+    /// A failed change could not be undone.
     #[error(
         "`{}` has outputs of two builds, since a change that failed could not be undone: \
          once the disk works again, the next `rockpack build` or `rockpack verify` undoes it",
         .dest.display()
     )]
     HalfWay {
-        /// The destination.
+        /// Destination.
         dest: PathBuf,
-        /// Why the change failed.
+        /// Reason of the failure.
         source: Box<StageError>,
     },
-    /// Anything else; the cause says which operation and which path.
+    /// Any other error.
     #[error("failed to {doing}")]
     Io {
-        /// What was being done.
+        /// Failed operation.
         doing: &'static str,
-        /// What the system says, with the path.
+        /// Error of the system, with the path.
         source: io::Error,
     },
 }
 
 impl StageError {
-    /// What an error at `path` while `doing` something means to the one who reads it.
     pub(super) fn new(doing: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {

@@ -1,4 +1,4 @@
-//! An output that has not its final name yet.
+//! Outputs under construction.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -7,16 +7,13 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
-/// A file on the stage, open for reading, writing and seeking. Not buffered.
-///
-/// Its errors name the path that the output is going to have.
+/// File on the stage, unbuffered. Errors name the final path of the output.
 #[derive(Debug)]
 pub struct StagedFile {
     file: fs::File,
     shown: PathBuf,
 }
 
-/// What failed on an output, as text and with its cause.
 #[derive(Debug, thiserror::Error)]
 enum FileError {
     #[error("the disk that holds `{}` is full", .path.display())]
@@ -30,40 +27,40 @@ impl StagedFile {
         Self { file, shown }
     }
 
-    /// The path that the output is going to have; a temporary file's is the destination.
+    /// Returns the final path of the output; the destination for a temporary file.
     pub fn path(&self) -> &Path {
         &self.shown
     }
 
-    /// Its size in bytes.
+    /// Returns the size in bytes.
     ///
     /// # Errors
-    /// When the system does not tell.
+    /// If the system does not report it.
     pub fn size(&self) -> io::Result<u64> {
         Ok(self.file.metadata().map_err(|e| self.explain("measure", e))?.len())
     }
 
-    /// The same file once more; both have one place in it.
+    /// Duplicates the file; both share one position.
     ///
     /// # Errors
-    /// When there are too many open files.
+    /// If too many files are open.
     pub fn twin(&self) -> io::Result<Self> {
         let file = self.file.try_clone().map_err(|e| self.explain("open", e))?;
         Ok(Self { file, shown: self.shown.clone() })
     }
 
-    /// Fills `out` with the bytes from `offset` on, wherever the place in it is.
+    /// Reads at `offset`, independent of the position.
     ///
     /// # Errors
-    /// When there are not so many, or they cannot be read.
+    /// If fewer bytes exist, or reading fails.
     pub fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         self.file.file().read_exact_at(out, offset).map_err(|e| self.explain("read", e))
     }
 
-    /// Some bytes of it, to be read wherever the place in it is.
+    /// Returns a reader of a range with a separate position.
     ///
     /// # Errors
-    /// When it cannot be opened once more.
+    /// If the file cannot be opened again.
     pub fn part(&self, place: Range<u64>) -> io::Result<io::Take<Self>> {
         let file = fs::File::open(self.file.path()).map_err(|e| self.explain("open", e))?;
         let mut part = Self { file, shown: self.shown.clone() };
@@ -71,15 +68,15 @@ impl StagedFile {
         Ok(part.take(place.end - place.start))
     }
 
-    /// Waits until the bytes written so far are on the disk.
+    /// Syncs the written bytes to the disk.
     ///
     /// # Errors
-    /// When they cannot get there.
+    /// If writing fails.
     pub fn settle(&self) -> io::Result<()> {
         self.file.sync_data().map_err(|e| self.explain("write to", e))
     }
 
-    /// Keeps the kind, so that callers can still tell errors apart.
+    /// Keeps the kind, which callers inspect.
     fn explain(&self, doing: &'static str, source: io::Error) -> io::Error {
         let (kind, path) = (source.kind(), self.shown.clone());
         io::Error::new(

@@ -1,9 +1,8 @@
-//! What is needed to undo a change of the destination, also by another process than the one that began it.
+//! Journal to undo a change of the destination, also from another process.
 //!
-//! A change keeps each file that it replaces or removes under a second name, below `old` in the
-//! hidden directory. Then it writes the journal, which names all that is going to change. From
-//! there on whoever finds a journal undoes what it names; the change has happened when its journal
-//! is removed. Undoing may itself be interrupted: it can be begun again any number of times.
+//! A change keeps replaced and removed files below `old` in the hidden directory, then writes the
+//! journal with all changed paths; removing the journal completes it. Undoing can be interrupted
+//! and repeated.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -17,29 +16,24 @@ use super::directory::create_dirs;
 use super::{StageError, disk};
 use base::names::RelPath;
 
-/// The journal's name in the hidden directory, and what it is called until it is whole.
+/// Journal, and incomplete journal, in the hidden directory.
 const NAME: &str = "journal";
 const UNFINISHED: &str = "journal.new";
-/// Where the files are that a change replaces or removes.
 const OLD: &str = "old";
-/// Where outputs grow.
 pub(super) const OUTPUTS: &str = "outputs";
-/// How large a journal may be: paths of a million outputs.
+/// Paths of a million outputs.
 const LARGEST: u64 = 64 << 20;
 
-/// A change of a destination, by paths below it.
+/// Changed paths, relative to the destination.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Journal {
-    /// Directories that it makes, outermost first.
     made: Vec<RelPath>,
-    /// Files that it puts where none is.
     added: Vec<RelPath>,
-    /// Files that it replaces or removes: kept below `old`.
+    /// Replaced or removed files, kept below `old`.
     kept: Vec<RelPath>,
 }
 
-/// A destination and its hidden directory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Destination<'a> {
     pub dest: &'a Path,
@@ -47,7 +41,7 @@ pub(super) struct Destination<'a> {
 }
 
 impl Journal {
-    /// What changes when `outputs` are put in place and `gone` removed.
+    /// Computes the change of adding `outputs` and removing `gone`.
     pub fn new(dest: &Path, outputs: &[RelPath], gone: &[RelPath]) -> Self {
         let is_there = |path: &&RelPath| fs::symlink_metadata(dest.join(path.as_str())).is_ok();
         let (mut kept, added): (Vec<_>, Vec<_>) = outputs.iter().partition(is_there);
@@ -62,7 +56,7 @@ impl Journal {
         Self { made: missing.into_iter().collect(), added: owned(added), kept: owned(kept) }
     }
 
-    /// Keeps what changes and writes the journal down.
+    /// Keeps changed files and writes the journal.
     pub fn begin(&self, place: Destination<'_>) -> Result<(), StageError> {
         for path in &self.kept {
             let (from, to) = (place.at(path), place.old(path));
@@ -80,26 +74,26 @@ impl Journal {
         write().map_err(StageError::at("write down what is going to change", place.dest))
     }
 
-    /// Makes the directories that outputs need.
+    /// Creates the directories of the outputs.
     pub fn make_directories(&self, place: Destination<'_>) -> Result<(), StageError> {
         self.made.iter().try_for_each(|path| create_dirs(&place.at(path), &mut Vec::new()))
     }
 
-    /// The change has happened: nobody undoes it from now on.
+    /// Completes the change: it is not undone from now on.
     pub fn end(place: Destination<'_>) -> Result<(), StageError> {
         disk::remove_file(&place.journal())
             .map_err(StageError::at("remove the list of changes", place.dest))?;
-        // The change stands; a power cut before this is on the disk undoes it, no more.
+        // Without this sync, a power failure can only undo the change.
         let _ = disk::sync(place.hidden);
         Ok(())
     }
 
-    /// Whether there is one.
+    /// Returns whether a journal exists.
     pub fn is_at(hidden: &Path) -> bool {
         fs::symlink_metadata(hidden.join(NAME)).is_ok()
     }
 
-    /// Undoes the change of a journal that is there; without one there is nothing to undo.
+    /// Undoes the change of a journal, if one exists.
     pub fn undo(place: Destination<'_>) -> Result<(), StageError> {
         let Some(journal) = Self::read(place)? else { return Ok(()) };
         let mut done = Ok(());
@@ -120,7 +114,6 @@ impl Journal {
         Self::end(place)
     }
 
-    /// Makes the names that it changes last through a power cut, as far as the disk can.
     fn sync(&self, place: Destination<'_>) {
         let parent = |path: &RelPath| place.at(path).parent().map(Path::to_owned);
         let changed: BTreeSet<PathBuf> =
@@ -153,12 +146,12 @@ impl Destination<'_> {
         self.hidden.join(NAME)
     }
 
-    /// The final place of a path below the destination.
+    /// Returns the final path.
     pub fn at(self, path: &RelPath) -> PathBuf {
         self.dest.join(path.as_str())
     }
 
-    /// Where an output grows.
+    /// Returns the temporary path of an output.
     pub fn output(self, path: &RelPath) -> PathBuf {
         self.hidden.join(OUTPUTS).join(path.as_str())
     }

@@ -1,4 +1,4 @@
-//! The hidden directory, and the lock in it that tells a build that lives from one that was killed.
+//! Hidden directory and its lock, which distinguishes running builds from killed ones.
 
 use std::fs::TryLockError;
 use std::io;
@@ -9,27 +9,21 @@ use fs_err as fs;
 
 use super::{PARTIAL, StageError, disk};
 
-/// The lock file's name in the hidden directory.
 const NAME: &str = "lock";
 
-/// An exclusive advisory lock on a destination. The system releases it when the process ends,
-/// however it ends.
-///
-/// It is on a file of its own and not on the directory, since NFS locks only files that are
-/// open for writing.
+/// Lock on a file and not on the directory, because NFS locks only files opened for writing.
 #[derive(Debug)]
 pub(super) struct Lock {
     directory: PathBuf,
-    /// Open as long as the lock is held.
     _file: fs::File,
 }
 
 impl Lock {
-    /// Locks `dest`, which exists.
+    /// Locks `dest`, which must exist.
     pub(super) fn take(dest: &Path) -> Result<Self, StageError> {
         let directory = dest.join(PARTIAL);
-        // The build that held the lock may be removing the file just now. Then the lock is on a
-        // file that has no name any more, and somebody else can lock a new one.
+        // If the previous owner removes the file now, the lock is on an unlinked file, and another
+        // process could lock a new one.
         for _ in 0..100 {
             match try_take(dest, &directory) {
                 Ok(Some(file)) => return Ok(Self { directory, _file: file }),
@@ -40,12 +34,10 @@ impl Lock {
         Err(StageError::Busy { dest: dest.to_owned() })
     }
 
-    /// The hidden directory.
     pub(super) fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Removes everything but the lock from the hidden directory.
     pub(super) fn clear(&self) -> Result<(), StageError> {
         let clear = || -> io::Result<()> {
             for entry in fs::read_dir(&self.directory)? {
@@ -61,24 +53,22 @@ impl Lock {
         clear().map_err(StageError::at("remove what an earlier build left", &self.directory))
     }
 
-    /// Removes the lock file and the hidden directory. The lock itself is held until drop.
     pub(super) fn release(&self) {
         release(&self.directory);
     }
 }
 
-/// Removes the lock file and the hidden directory, which stays if another build has put its
-/// own lock there in between.
+/// Keeps the directory if another build has put a lock there.
 fn release(directory: &Path) {
     let _ = disk::remove_file(&directory.join(NAME));
     let _ = disk::remove_dir(directory);
 }
 
-/// One attempt: nothing when the file or its directory went away meanwhile.
+/// Returns `None` if the file or its directory was removed concurrently.
 fn try_take(dest: &Path, directory: &Path) -> Result<Option<fs::File>, StageError> {
     match fs::create_dir(directory) {
         Ok(()) => {}
-        // Not through a symlink: everything in there is going to be deleted.
+        // Rejects a symlink, because everything in the directory will be deleted.
         Err(_) if fs::symlink_metadata(directory).is_ok_and(|found| found.is_dir()) => {}
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
             return Err(StageError::NotADirectory { path: directory.to_owned() });
@@ -104,7 +94,7 @@ fn try_take(dest: &Path, directory: &Path) -> Result<Option<fs::File>, StageErro
     }
 }
 
-/// Whether `path` still names this file.
+/// Returns whether `path` still refers to this file.
 fn is_at(file: &fs::File, path: &Path) -> bool {
     let id =
         |found: io::Result<std::fs::Metadata>| found.ok().map(|found| (found.dev(), found.ino()));

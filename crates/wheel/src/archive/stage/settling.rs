@@ -1,36 +1,33 @@
-//! An output that goes to the disk while it is written.
+//! Output that is synced to the disk while it is written.
 
 use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::mpsc::Sender;
 
 use super::StagedFile;
 
-/// After so many bytes the disk is asked to take what there is of a file.
 const OFTEN: usize = 16 << 20;
 
-/// An output whose bytes are asked to the disk again and again. Not buffered.
+/// Output that requests a sync at intervals, unbuffered.
 #[derive(Debug)]
 pub struct SettlingFile {
     file: StagedFile,
-    /// Leads to who brings files to the disk.
     disk: Sender<StagedFile>,
-    /// Bytes since it was asked to.
     since: usize,
 }
 
 impl SettlingFile {
-    /// An output that is sent through `disk`.
+    /// Wraps an output; `disk` is the channel to the syncing thread.
     pub fn new(file: StagedFile, disk: &Sender<StagedFile>) -> Self {
         Self { file, disk: disk.clone(), since: 0 }
     }
 
-    /// Asks the disk to take what there is, while others go on.
+    /// Requests a sync without waiting for it.
     ///
     /// # Errors
-    /// When there are too many open files.
+    /// If too many files are open.
     pub fn settle(&mut self) -> io::Result<()> {
         self.since = 0;
-        // Nobody waits for it: the other end goes when all is written.
+        // A closed channel is harmless: the receiver ends after all outputs are written.
         let _ = self.disk.send(self.file.twin()?);
         Ok(())
     }

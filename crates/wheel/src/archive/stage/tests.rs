@@ -9,7 +9,6 @@ fn path(text: &str) -> RelPath {
     text.parse().unwrap()
 }
 
-/// Every file and directory below `root`, sorted, directories with `/`.
 fn tree(root: &Path) -> Vec<String> {
     let entries = walkdir::WalkDir::new(root)
         .min_depth(1)
@@ -111,7 +110,6 @@ fn write(root: &Path, name: &str, content: &str) {
     fs::write(place, content).unwrap();
 }
 
-/// The text of every file below `root`, and its name, the hidden directory left out.
 fn texts(root: &Path) -> Vec<(String, String)> {
     let files = |name: &String| !name.starts_with(PARTIAL) && !name.ends_with('/');
     let text = |name: String| (fs::read_to_string(root.join(&name)).unwrap(), name);
@@ -132,7 +130,6 @@ const NEW: [(&str, &str); 4] = [
     ("dist/SHA256SUMS", "new a, new c, new d"),
 ];
 
-/// Replaces, adds, makes directories and removes, with a fault.
 fn change(dest: &Path, fault: Option<Fault>) -> (Result<(), StageError>, usize) {
     let stage = Stage::open(dest).unwrap();
     for (name, text) in NEW {
@@ -165,7 +162,7 @@ fn a_change_happens_or_does_not_whichever_call_fails() {
         let dir = before();
         let (done, _) = change(dir.path(), Some(Fault::One(at)));
         assert_eq!(texts(dir.path()), if done.is_ok() { &new[..] } else { &old[..] }, "call {at}");
-        // What could not be tidied up is tidied up by the next.
+        // The next build removes leftovers.
         drop(Stage::open(dir.path()).unwrap());
         assert!(!dir.path().join(PARTIAL).exists(), "call {at}");
     }
@@ -181,7 +178,7 @@ fn a_change_happens_or_does_not_wherever_the_process_is_killed() {
     for at in 0..calls {
         let dir = before();
         let (done, _) = change(dir.path(), Some(Fault::Rest(at)));
-        // Undoing may be interrupted as well, any number of times.
+        // Undoing can also be interrupted repeatedly.
         for again in 0..3 {
             inject(Some(Fault::Rest(again)));
             let _ = repair(dir.path());
@@ -299,7 +296,7 @@ fn a_destination_that_may_not_be_written_is_refused() {
     std::thread::scope(|scope| scope.spawn(refused).join().unwrap());
 }
 
-/// Root may write to any directory. This thread may not from now on.
+/// Removes root's permission to write to all directories, for this thread.
 fn give_up_writing_everywhere() {
     let mut rights = capabilities(None).unwrap();
     rights.effective.remove(CapabilitySet::DAC_OVERRIDE);

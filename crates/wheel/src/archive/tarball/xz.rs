@@ -1,7 +1,5 @@
-//! xz in blocks, which several threads can make and read (the .xz file format, version 1.2).
-//!
-//! Each block is compressed on its own, wherever there is a thread for it; then they are put
-//! together to one stream with one index, the same bytes that liblzma's own threads would make.
+//! xz in blocks for parallel use (.xz file format, version 1.2), joined to the stream that
+//! liblzma's threads would write.
 
 use std::io::{self, Read};
 use std::num::NonZero;
@@ -10,43 +8,41 @@ use liblzma::stream::{Action, Check, MtStreamBuilder, Status, Stream};
 
 use crate::archive::checksum::{Digest, Hasher};
 
-/// Bytes of input that make a block, at most: three times the largest dictionary, as liblzma recommends.
+/// Three times the largest dictionary, as liblzma recommends.
 const LARGEST: usize = 24 << 20;
 
-/// What makes the blocks, for those who keep them: another version may make other bytes.
+/// Encoder version for cache keys: another version may produce other bytes.
 pub const XZ_ENCODER: &str = "liblzma-sys 0.4.9";
 
-/// How hard xz tries, from 0 (fast) to 6 (small).
-///
-/// Higher presets of xz only enlarge the dictionary, up to more than a block.
+/// Preset from 0 (fast) to 6 (small); higher ones only enlarge the dictionary beyond a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preset(u8);
 
 impl Preset {
-    /// 6, what everybody means who names no preset.
+    /// Preset 6, the default of xz.
     pub const DEFAULT: Self = Self(6);
 
-    /// The preset of this number, if there is one.
+    /// Returns the preset with this number, if supported.
     pub fn new(preset: u8) -> Option<Self> {
         (preset <= 6).then_some(Self(preset))
     }
 
-    /// Its number.
+    /// Returns the number.
     pub fn number(self) -> u8 {
         self.0
     }
 
-    /// Bytes of input that make one block: eight dictionaries (xz(1), the table of presets), which costs half a percent of
-    /// size, so that a fast preset is not done by some cores long before the others. Fixed, so that the bytes don't
-    /// depend on liblzma's choice.
+    /// Returns the input bytes per block: eight dictionaries (xz(1), table of presets). This costs
+    /// half a percent of size and balances cores. It is fixed, so that the output does not depend
+    /// on liblzma.
     pub fn block(self) -> usize {
         const DICTIONARY: [usize; 7] =
             [256 << 10, 1 << 20, 2 << 20, 4 << 20, 4 << 20, 8 << 20, 8 << 20];
         (8 * DICTIONARY[usize::from(self.0)]).min(LARGEST)
     }
 
-    /// About how many bytes of memory compressing one block takes: the encoder (`xz --info-memory`, the table
-    /// of presets in xz(1)), its copy of the input, and the output.
+    /// Returns the approximate memory for a block in bytes: encoder (`xz --info-memory`, xz(1)),
+    /// copy of the input, and output.
     pub fn memory(self) -> u64 {
         const ENCODER: [u64; 7] = [3, 9, 17, 32, 48, 94, 94];
         (ENCODER[usize::from(self.0)] << 20) + 2 * self.block() as u64
@@ -59,35 +55,35 @@ impl Default for Preset {
     }
 }
 
-/// More than `size` bytes can come to: what xz cannot compress it stores in chunks with a few
-/// bytes each, and every block has a header, padding and an index entry.
+/// Returns an upper bound of the compressed size: incompressible chunks, block headers, padding and
+/// index entries take a few bytes.
 pub fn xz_worst_case(size: u64) -> u64 {
     let smallest = Preset(0).block() as u64;
     size.saturating_add(size / 1024).saturating_add((size / smallest + 1) * 256 + 1024)
 }
 
-/// Why xz could not compress.
+/// Error of compression.
 #[derive(Debug, thiserror::Error)]
 pub enum XzError {
-    /// In practice for want of memory.
+    /// Error of liblzma, in practice lack of memory.
     #[error("failed to compress with xz")]
     Encoder(#[from] liblzma::stream::Error),
-    /// What liblzma made is not laid out as the format says.
+    /// Output of liblzma with an unexpected layout.
     #[error("xz made something that is no stream of one block")]
     Layout,
 }
 
-/// One compressed block.
+/// Compressed block.
 #[derive(Debug, Clone)]
 pub struct XzBlock {
-    /// The block, with the padding behind it.
+    /// Block with its padding.
     pub bytes: Vec<u8>,
     record: Record,
 }
 
 impl XzBlock {
-    /// The block that these are the bytes of, with padding, as its header (section 3.1) has its sizes.
-    /// `None` when it has not, or when they are not those of the bytes.
+    /// Restores a block by the sizes in its header (section 3.1); `None` if they are missing or
+    /// wrong.
     pub fn kept(bytes: Vec<u8>) -> Option<Self> {
         let &[length, flags, ref sizes @ ..] = bytes.as_slice() else { return None };
         if flags & SIZES != SIZES {
@@ -100,13 +96,12 @@ impl XzBlock {
         whole.then_some(Self { bytes, record: Record { unpadded, content } })
     }
 
-    /// How many bytes its content has, as it says.
+    /// Returns the declared size of the content.
     pub fn content_len(&self) -> u64 {
         self.record.content
     }
 
-    /// The digest of its content, which is unpacked for it. `None` when it cannot be unpacked, or has more
-    /// than `most` bytes.
+    /// Digests the unpacked content; `None` if it is invalid or larger than `most` bytes.
     pub fn digest(&self, most: u64) -> Option<Digest> {
         if self.record.content > most {
             return None;
@@ -132,30 +127,25 @@ impl XzBlock {
     }
 }
 
-/// What the index says of a block.
+/// Sizes of a block without padding and of its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Record {
-    /// Its size without padding.
     unpadded: u64,
-    /// The size of its content.
     content: u64,
 }
 
-/// The flags of a block whose header has the sizes of what is packed and of the content.
 const SIZES: u8 = 0xc0;
-/// Bytes of a CRC-64, which ends each block.
 const CHECK: u64 = 8;
-/// Bytes of a stream's header, and of its footer.
 const FRAME: usize = 12;
-/// Where the footer says how long the index is, counted in units of four bytes and one less.
+/// Size of the index in the footer, in units of four bytes minus one.
 const BACKWARD: std::ops::Range<usize> = 4..8;
 
-/// Compresses `content`, at most [`Preset::block`] bytes and not empty, to one block that says its sizes itself.
+/// Compresses `content`, not empty and at most [`Preset::block`] bytes.
 ///
 /// # Errors
-/// When liblzma has not enough memory.
+/// If memory is exhausted.
 pub fn xz_block(content: &[u8], preset: Preset) -> Result<XzBlock, XzError> {
-    // Its encoder for threads is the one whose blocks say their sizes, so that they can be read in parallel.
+    // Only the multithreaded encoder writes sizes into block headers, which parallel decoders need.
     let mut stream = MtStreamBuilder::new();
     stream
         .threads(NonZero::<u32>::MIN.get())
@@ -175,7 +165,6 @@ pub fn xz_block(content: &[u8], preset: Preset) -> Result<XzBlock, XzError> {
     only_block(out).ok_or(XzError::Layout)
 }
 
-/// Takes the block out of a stream that has no other.
 fn only_block(mut stream: Vec<u8>) -> Option<XzBlock> {
     let footer = stream.len().checked_sub(FRAME).filter(|&at| at >= FRAME)?;
     let backward = u32::from_le_bytes(stream[footer..][BACKWARD].try_into().ok()?) as usize;
@@ -188,22 +177,22 @@ fn only_block(mut stream: Vec<u8>) -> Option<XzBlock> {
     Some(XzBlock { bytes: stream, record: Record { unpadded, content } })
 }
 
-/// Puts blocks together to one stream: [`XzStream::START`], the blocks in their order, and what ends it.
+/// Stream made of blocks: [`XzStream::START`], the blocks in order, and [`XzStream::end`].
 #[derive(Debug, Default)]
 pub struct XzStream {
     records: Vec<Record>,
 }
 
 impl XzStream {
-    /// What a stream with CRC-64 begins with (section 2.1.1): the magic, the kind of check, their CRC-32.
+    /// Stream header with CRC-64 (section 2.1.1): magic, kind of check, their CRC-32.
     pub const START: [u8; FRAME] = [0xfd, b'7', b'z', b'X', b'Z', 0, 0, 4, 0xe6, 0xd6, 0xb4, 0x46];
 
-    /// Takes note of the next block, whose bytes follow those of the ones before.
+    /// Records the next block; the caller writes its bytes.
     pub fn add(&mut self, block: &XzBlock) {
         self.records.push(block.record);
     }
 
-    /// The index and the footer (sections 4 and 2.1.2), after all blocks.
+    /// Returns index and footer (sections 4 and 2.1.2), written after all blocks.
     pub fn end(&self) -> Vec<u8> {
         let mut out = vec![0];
         append_number(&mut out, self.records.len() as u64);
@@ -222,13 +211,12 @@ impl XzStream {
     }
 }
 
-/// Appends the CRC-32 of everything from `start` on.
 fn append_crc(out: &mut Vec<u8>, start: usize) {
     let crc = crc32fast::hash(&out[start..]);
     out.extend_from_slice(&crc.to_le_bytes());
 }
 
-/// Appends a number in groups of seven bits, the lowest first (section 1.2).
+/// Appends groups of seven bits, lowest first (section 1.2).
 fn append_number(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number.to_le_bytes()[0] | 0x80);
@@ -237,7 +225,7 @@ fn append_number(out: &mut Vec<u8>, mut number: u64) {
     out.push(number.to_le_bytes()[0]);
 }
 
-/// Reads such a number, and tells how many bytes it has.
+/// Reads a number, and returns its length in bytes.
 fn number(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut value = 0;
     for (index, &byte) in bytes.iter().take(9).enumerate() {
@@ -255,7 +243,6 @@ mod tests {
 
     use super::*;
 
-    /// More than two blocks, quick to compress.
     fn data() -> Vec<u8> {
         let line = |i: u32| format!("{:08}{}\n", i, "=".repeat(500));
         (0..110_000).flat_map(|i| line(i).into_bytes()).collect()
@@ -273,7 +260,6 @@ mod tests {
         out
     }
 
-    /// The same through liblzma's own threads.
     fn by_liblzma(data: &[u8], preset: u8) -> Vec<u8> {
         let block = Preset::new(preset).unwrap().block() as u64;
         let stream = MtStreamBuilder::new()

@@ -1,46 +1,37 @@
-//! The records of a zip archive as bytes (PKWARE's APPNOTE.TXT 6.3; numbers in comments are its sections).
+//! Records of a zip archive (PKWARE's APPNOTE.TXT 6.3; numbers in comments are its sections).
 
 use super::Method;
 
-/// From this value on a 32-bit field cannot say it: it holds this and zip64 says it.
+/// Value of a 32-bit field that refers to zip64.
 pub(super) const MAX_32: u64 = u32::MAX as u64;
-/// The same of 16-bit fields.
+/// Value of a 16-bit field that refers to zip64.
 const MAX_16: usize = u16::MAX as usize;
 
-/// The tag of the zip64 extra field (4.5.3).
 const ZIP64_TAG: u16 = 1;
 /// Bit 11: the name is UTF-8 (4.4.4).
 const UTF_8: u16 = 1 << 11;
-/// Upper byte of "version made by" (4.4.2): Unix, so that the mode counts.
+/// Upper byte of "version made by" (4.4.2): Unix, which makes the mode valid.
 const UNIX: u16 = 3 << 8;
-/// `S_IFREG`: a regular file.
 const REGULAR: u32 = 0o100_000;
 
-/// The mode of a file that a build writes; of a file's mode, installers keep whether it can be executed.
+/// Returns the mode; installers use only its execute permission.
 pub(super) fn regular(executable: bool) -> u32 {
     REGULAR | if executable { 0o755 } else { 0o644 }
 }
 
-/// One member, as its local header and the central directory describe it.
 #[derive(Debug)]
 pub(super) struct Header {
-    /// `st_mode`, type and permissions.
     pub(super) mode: u32,
-    /// Time and date, as MS-DOS counts them.
     pub(super) time: (u16, u16),
     pub(super) method: Method,
     pub(super) crc: u32,
-    /// Bytes of content.
     pub(super) size: u64,
-    /// Bytes in the archive.
     pub(super) compressed: u64,
-    /// Where the local header starts.
     pub(super) offset: u64,
-    /// Whether the local header speaks zip64, decided before `compressed` is known.
+    /// Zip64 in the local header, decided before `compressed` is known.
     pub(super) zip64: bool,
 }
 
-/// Bytes, little-endian, one field after the other.
 #[derive(Default)]
 struct Fields(Vec<u8>);
 
@@ -66,17 +57,16 @@ impl Fields {
     }
 }
 
-/// `value`, or all ones when zip64 has to say it.
+/// Returns `value`, or all ones if it needs zip64.
 fn short(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// A length that has been checked to have 16 bits, or an entry count that zip64 repeats.
+/// Returns a number of entries, or all ones if it needs zip64.
 fn short_count(count: usize) -> u16 {
     u16::try_from(count).unwrap_or(u16::MAX)
 }
 
-/// The zip64 extra field with these values; nothing without any.
 fn zip64_extra(values: &[u64]) -> Vec<u8> {
     if values.is_empty() {
         return Vec::new();
@@ -86,10 +76,11 @@ fn zip64_extra(values: &[u64]) -> Vec<u8> {
 }
 
 impl Header {
-    /// The local header (4.3.7). Its length does not depend on `crc` and `compressed`, so that
-    /// it can be written again once they are known.
+    /// Encodes the local header (4.3.7). Its length does not depend on `crc` and `compressed`, so
+    /// it can be rewritten.
     pub(super) fn local(&self, name: &str) -> Vec<u8> {
-        // 4.5.3: a local header's zip64 field has both sizes, and both short fields are all ones.
+        // 4.5.3: the zip64 field of a local header has both sizes, and both short fields are all
+        // ones.
         let (extra, compressed, size) = if self.zip64 {
             (zip64_extra(&[self.size, self.compressed]), u32::MAX, u32::MAX)
         } else {
@@ -105,9 +96,9 @@ impl Header {
             .0
     }
 
-    /// The entry of the central directory (4.3.12).
+    /// Encodes the directory entry (4.3.12).
     pub(super) fn central(&self, name: &str) -> Vec<u8> {
-        // 4.5.3: in this order, and only those whose short field is all ones.
+        // 4.5.3: in this order, and only values with a short field of all ones.
         let long: Vec<u64> = [self.size, self.compressed, self.offset]
             .into_iter()
             .filter(|value| *value >= MAX_32)
@@ -119,12 +110,13 @@ impl Header {
             .u16(self.version_needed());
         let fields = self.common(fields, name).u32(short(self.compressed)).u32(short(self.size));
         let fields = fields.u16(short_count(name.len())).u16(short_count(extra.len()));
-        // No comment, disk 0, no internal attributes; the mode is the upper half of the external ones.
+        // No comment, disk 0, no internal attributes; the mode is the upper half of the external
+        // ones.
         let fields = fields.u16(0).u16(0).u16(0).u32(self.mode << 16).u32(short(self.offset));
         fields.bytes(name.as_bytes()).bytes(&extra).0
     }
 
-    /// Flags, method, time, date and CRC-32, which stand together in both headers.
+    /// Adds flags, method, time, date and CRC-32.
     fn common(&self, fields: Fields, name: &str) -> Fields {
         let flags = if name.is_ascii() { 0 } else { UTF_8 };
         let method = match self.method {
@@ -135,14 +127,13 @@ impl Header {
         fields.u16(flags).u16(method).u16(time).u16(date).u32(self.crc)
     }
 
-    /// 4.4.3: 4.5 for zip64, else 2.0, which has deflate.
+    /// Returns 4.5 for zip64, otherwise 2.0, which includes deflate (4.4.3).
     fn version_needed(&self) -> u16 {
         if self.zip64 || self.offset >= MAX_32 { 45 } else { 20 }
     }
 }
 
-/// What ends an archive of `entries` members: the end of central directory record (4.3.16),
-/// before it the two of zip64 (4.3.14, 4.3.15) where numbers have outgrown it.
+/// Encodes the end record (4.3.16), preceded by zip64 records (4.3.14, 4.3.15) if values need them.
 pub(super) fn end(entries: usize, directory: u64, length: u64) -> Vec<u8> {
     let zip64 = entries >= MAX_16 || directory >= MAX_32 || length >= MAX_32;
     let fields =
@@ -152,9 +143,9 @@ pub(super) fn end(entries: usize, directory: u64, length: u64) -> Vec<u8> {
     fields.u32(short(length)).u32(short(directory)).u16(0).0
 }
 
-/// The zip64 end record, without extensible data, and its locator.
+/// Encodes the zip64 end record and its locator.
 fn zip64_end(entries: u64, directory: u64, length: u64) -> Fields {
-    // 44 is the size of what follows in the record.
+    // 44 is the size of the rest of the record.
     let record = Fields::default().u32(0x0606_4b50).u64(44).u16(UNIX + 45).u16(45).u32(0).u32(0);
     let record = record.u64(entries).u64(entries).u64(length).u64(directory);
     record.u32(0x0706_4b50).u32(0).u64(directory + length).u32(1)

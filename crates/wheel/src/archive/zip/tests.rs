@@ -24,7 +24,7 @@ fn put(zip: &mut ZipWriter<Cursor<Vec<u8>>>, name: &str, data: &[u8]) -> Result<
     )
 }
 
-/// A sink of any size that keeps short writes (headers) and reads as zeros elsewhere.
+/// Keeps short writes (headers) and reads as zeros otherwise.
 #[derive(Debug, Default)]
 struct Sparse {
     kept: BTreeMap<u64, Vec<u8>>,
@@ -186,7 +186,6 @@ fn a_name_of_more_than_16_bits_is_refused() {
     put(&mut writer(), &"n".repeat(65_535), b"").unwrap();
 }
 
-/// The counts around the one from which on the zip64 end record is needed.
 #[test]
 fn more_members_than_16_bits_count() {
     for count in [65_534, 65_535, 65_536, 70_000] {
@@ -203,7 +202,7 @@ fn more_members_than_16_bits_count() {
     }
 }
 
-/// Writes `size` zeros as a streamed, stored member; the CRC is not what is tested.
+/// Writes `size` zeros as a streamed, stored member, with an arbitrary CRC.
 fn put_zeros(zip: &mut ZipWriter<Sparse>, name: &str, size: u64) {
     let zeros = vec![0; 16 << 20];
     let mut entry = zip.start(&path(name), false, Method::Store, size).unwrap();
@@ -239,7 +238,7 @@ fn members_and_archives_may_exceed_4_gib() {
     }
 }
 
-/// A local header tells both sizes, in its zip64 field where 32 bits do not do.
+/// Checks both sizes in a local header, in its zip64 field if they exceed 32 bits.
 fn check_local(header: &[u8], size: u64) {
     let u32_at = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().unwrap());
     let u64_at = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().unwrap());

@@ -1,4 +1,4 @@
-//! The records that end a zip.
+//! End records of a zip.
 
 use std::fs::File;
 
@@ -6,26 +6,23 @@ use super::field::{double, half, word};
 use super::{DirectoryError, bytes, read};
 use crate::package::{Fault, FaultKind};
 
-/// Where the directory is.
 pub(super) struct End {
-    /// Its first byte.
+    /// Offset of its first byte.
     pub start: u64,
     pub size: u64,
     pub entries: u64,
-    /// Bytes before the archive, by which all places in it are off.
+    /// Bytes before the archive, which shift all offsets in it.
     pub prefix: u64,
     pub faults: Vec<Fault>,
 }
 
-/// Bytes of the last record without its comment.
 const RECORD: u64 = 22;
-/// Bytes of the record before it that points to the zip64 record.
 const LOCATOR: u64 = 20;
-/// Bytes of a zip64 record that has no more than it has to.
+/// Minimum size of a zip64 record.
 const WIDE: u64 = 56;
 
 impl End {
-    /// Finds the directory from the file's end.
+    /// Searches the end of the file for the records.
     pub fn find(file: &File) -> Result<Self, DirectoryError> {
         let len = file.metadata()?.len();
         let tail = len.min(RECORD + u64::from(u16::MAX));
@@ -64,7 +61,7 @@ impl End {
         Ok(end)
     }
 
-    /// The directory ends where the records begin: what is missing was put before the archive.
+    /// Moves the directory to the records: a difference means bytes before the archive.
     fn settle(&mut self, limit: u64) -> Result<(), DirectoryError> {
         let start = limit
             .checked_sub(self.size)
@@ -82,7 +79,7 @@ impl End {
     }
 }
 
-/// What is said of bytes behind the last record, and of a comment in it.
+/// Reports bytes after the last record, and its comment.
 fn behind(bytes: u64, comment: u64) -> Vec<Fault> {
     let mut found = Vec::new();
     if bytes > 0 {
@@ -97,7 +94,7 @@ fn behind(bytes: u64, comment: u64) -> Vec<Fault> {
     found
 }
 
-/// The zip64 record, if there is one, and its place.
+/// Returns the zip64 record and its offset.
 fn wide(file: &File, record: u64) -> Result<Option<(End, u64)>, DirectoryError> {
     let Some(at) = record.checked_sub(LOCATOR) else { return Ok(None) };
     let mut locator = [0; 20];
@@ -105,7 +102,7 @@ fn wide(file: &File, record: u64) -> Result<Option<(End, u64)>, DirectoryError> 
     if !locator.starts_with(b"PK\x06\x07") {
         return Ok(None);
     }
-    // Where bytes stand before the archive, the place is off, and the record is the shortest there is.
+    // With a prefix, the offset in the locator is wrong; then a record of minimum size is assumed.
     let places = [double(&locator, 8), at.saturating_sub(WIDE)];
     let mut bytes = [0; 56];
     for place in places.into_iter().filter(|place| *place <= at.saturating_sub(WIDE)) {

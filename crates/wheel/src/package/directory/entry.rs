@@ -1,65 +1,60 @@
-//! One member as the directory has it.
-
 use super::field::{self, Fields, half, word};
 use crate::package::{Fault, FaultKind};
 
-/// A member as the directory has it.
+/// Member in the central directory.
 #[derive(Debug, Clone)]
 pub struct DirectoryEntry {
-    /// Its name; bytes that are not UTF-8 are replaced.
+    /// Name, with non-UTF-8 bytes replaced.
     pub name: String,
-    /// Whether the name is UTF-8, and said to be.
+    /// Whether the name is UTF-8 and marked as such.
     pub utf8: bool,
     /// Flags (APPNOTE 4.4.4).
     pub flags: u16,
-    /// How it is packed: 0 stored, 8 deflated.
+    /// Compression method: 0 stored, 8 deflated.
     pub method: u16,
-    /// Date and time as DOS writes them.
+    /// Date and time in DOS format.
     pub time: (u16, u16),
-    /// The CRC-32 of its bytes.
+    /// CRC-32 of the unpacked bytes.
     pub crc32: u32,
-    /// How many bytes it has packed.
+    /// Packed size in bytes.
     pub compressed: u64,
-    /// And unpacked.
+    /// Unpacked size in bytes.
     pub size: u64,
-    /// Type and permissions as Unix writes them; 0 where they are not told.
+    /// Unix type and permissions; 0 if absent.
     pub mode: u32,
-    /// Where its local header is.
+    /// Offset of the local header.
     pub header: u64,
-    /// Where its bytes begin.
+    /// Offset of the packed bytes.
     pub data: u64,
 }
 
-/// Bytes of a fixed directory entry.
 const ENTRY: usize = 46;
-/// The bit that says that sizes follow a member.
 pub(super) const DESCRIPTOR: u16 = 1 << 3;
 pub(super) const ENCRYPTED: u16 = 1;
 const UTF8: u16 = 1 << 11;
 
 impl DirectoryEntry {
-    /// Whether it is a directory.
+    /// Returns whether the member is a directory.
     pub fn is_directory(&self) -> bool {
         self.name.ends_with('/') || self.mode & 0o170_000 == 0o040_000
     }
 
-    /// Whether its bytes are not compressed.
+    /// Returns whether the member is not compressed.
     pub fn is_stored(&self) -> bool {
         self.method == 0
     }
 
-    /// Whether its bytes are encrypted.
+    /// Returns whether the member is encrypted.
     pub fn is_encrypted(&self) -> bool {
         self.flags & ENCRYPTED != 0
     }
 
-    /// Where the bytes behind its own begin.
     pub(super) fn end(&self) -> u64 {
         self.data + self.compressed
     }
 
-    /// The next entry, and the fault that an extra field gives it another name. `prefix` are the bytes
-    /// before the archive, by which all places are off.
+    /// Reads an entry, with the fault of a different name in an extra field. `prefix` is the number
+    /// of bytes before the archive.
     pub(super) fn read(rest: &mut Fields<'_>, prefix: u64) -> Option<(Self, Option<Fault>)> {
         let (fixed, name, extra) = parts(rest)?;
         let numbers = [24, 20, 42].map(|at| word(fixed, at));
@@ -83,7 +78,7 @@ impl DirectoryEntry {
     }
 }
 
-/// The numbers of the next entry, its name and its extra fields.
+/// Splits off fixed fields, name, and extra fields.
 fn parts<'a>(rest: &mut Fields<'a>) -> Option<(&'a [u8], &'a [u8], &'a [u8])> {
     let fixed = rest.take(ENTRY)?;
     if !fixed.starts_with(b"PK\x01\x02") {
@@ -94,7 +89,7 @@ fn parts<'a>(rest: &mut Fields<'a>) -> Option<(&'a [u8], &'a [u8], &'a [u8])> {
     Some((fixed, name, extra))
 }
 
-/// The name in a Unicode path field (APPNOTE 4.6.9), when it is another than the member's.
+/// Compares with the Unicode path field (APPNOTE 4.6.9).
 pub(super) fn other_name(name: &[u8], extra: &[u8]) -> Option<Fault> {
     const PATH: u16 = 0x7075;
     let other = field::extra(extra, PATH)?.get(5..).unwrap_or_default();

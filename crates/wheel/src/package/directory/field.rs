@@ -1,10 +1,9 @@
-//! Little-endian numbers in headers.
+//! Little-endian fields of headers.
 
-/// Bytes that are taken from the front.
 pub(super) struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// The next `count` bytes, if there are so many.
+    /// Takes the next `count` bytes; `None` if fewer remain.
     pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -12,23 +11,19 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The number of two bytes at `at`; a place outside of `bytes` reads as 0.
 pub(super) fn half(bytes: &[u8], at: usize) -> u16 {
     bytes.get(at..).and_then(<[u8]>::first_chunk).copied().map_or(0, u16::from_le_bytes)
 }
 
-/// The number of four bytes.
 pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..).and_then(<[u8]>::first_chunk).copied().map_or(0, u32::from_le_bytes)
 }
 
-/// The number of eight bytes.
 pub(super) fn double(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..).and_then(<[u8]>::first_chunk).copied().map_or(0, u64::from_le_bytes)
 }
 
-/// The values of `small` fields, each taken from the zip64 field in `extra` where it is too large for
-/// its own place; `None` when it is not there (APPNOTE 4.5.3).
+/// Takes zip64 values for overflowing fields; `None` if one is missing (APPNOTE 4.5.3).
 pub(super) fn wide<const N: usize>(extra: &[u8], small: [u32; N]) -> Option<[u64; N]> {
     const ZIP64: u16 = 1;
     let mut rest = Fields(self::extra(extra, ZIP64).unwrap_or_default());
@@ -39,7 +34,6 @@ pub(super) fn wide<const N: usize>(extra: &[u8], small: [u32; N]) -> Option<[u64
     Some(values)
 }
 
-/// The content of the extra field `kind`, if there is one.
 pub(super) fn extra(fields: &[u8], kind: u16) -> Option<&[u8]> {
     let mut rest = Fields(fields);
     loop {

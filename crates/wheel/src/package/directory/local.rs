@@ -1,4 +1,4 @@
-//! The header before a member, and whether it says what the directory says.
+//! Comparison of local headers with the central directory.
 
 use std::fs::File;
 
@@ -7,10 +7,10 @@ use super::field::{half, wide, word};
 use super::{DirectoryEntry, DirectoryError, read};
 use crate::package::{Fault, FaultKind};
 
-/// Bytes of a local header without name and extra fields.
+/// Size without name and extra fields.
 const FIXED: u64 = 30;
 
-/// Reads the local header, notes where the bytes begin, and compares. `len` is the file's length.
+/// Compares headers, and sets the offset of the member's bytes. `len` is the length of the file.
 pub(super) fn compare(
     file: &File,
     len: u64,
@@ -39,7 +39,6 @@ pub(super) fn compare(
     Ok(fault.or_else(|| other_name(name, extra)))
 }
 
-/// The first field in which both differ.
 fn differing(
     fixed: &[u8],
     name: &[u8],
@@ -58,7 +57,7 @@ fn differing(
     if (half(fixed, 10), half(fixed, 12)) != (entry.time.1, entry.time.0) {
         return Some("the time");
     }
-    // Where they follow the member, there is nothing here, or already what will follow.
+    // With a data descriptor, the header may have zeros or the final values.
     let sizes = wide(extra, [word(fixed, 22), word(fixed, 18)]);
     let follows = entry.flags & DESCRIPTOR != 0;
     if sizes != Some([entry.size, entry.compressed]) && !(follows && sizes == Some([0, 0])) {

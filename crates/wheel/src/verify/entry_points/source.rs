@@ -1,8 +1,7 @@
-//! Python source, as far as names are bound at a module's top.
+//! Search for names bound at the top level of Python source.
 
-/// Whether `source` binds `name` when it is imported: a function, a class, an assignment or an
-/// import at its top, or below a condition there. What cannot be told from the text (`import *`,
-/// a module's `__getattr__`) counts as yes.
+/// Returns whether importing binds the name; true for undecidable cases (`import *`, `__getattr__`
+/// of a module).
 pub(super) fn defines(source: &str, name: &str) -> bool {
     let mut conditional = false;
     let mut importing = false;

@@ -1,55 +1,52 @@
-//! How far the symbols of a block reach.
+//! Table of symbol lengths in a block.
 
 use super::super::huffman::Huffman;
 use super::peek;
 
-/// Bits that are looked at in one step: next to no code of libraries and of text is longer.
+/// Few codes of libraries and texts are longer.
 const STEP: usize = 11;
-/// Steps of each kind, literals and lengths, and distances.
 const SIZE: usize = 1 << STEP;
-/// The bits of a step that say how many bits it passes: 24 at most, a code of 11 and what follows a distance's.
+/// Mask of a step's bits: at most 24, for a code of 11 bits and the extra bits of a distance.
 const PASSED: u16 = 0x3f;
-/// Those of the sum of a leap's steps.
+/// Mask of the sum of a leap's bits.
 const LEAPT: usize = 0x7f;
-/// After it a distance comes. The bit is what selects the half of the table for distances.
+/// Flag: a distance follows. Also selects the half of the table.
 const DISTANCE: u16 = 1 << STEP;
-/// The table does not know the symbol. The step passes nothing, and leaves due what is due.
+/// Flag: the code is not in the table; the step passes no bits.
 const SLOW: u16 = 0x8000;
-/// The symbol that ends a block.
 const END: usize = 256;
 
-/// Steps in a leap: the first two pass 40 bits at most, as no two distances follow each other, and the third looks at
-/// 11 more, which makes fewer than are seen at once. What the third passes need not be seen.
+/// The first two steps pass at most 40 bits, because distances are never adjacent, and the third
+/// reads 11 more: fewer than [`peek`] returns. Bits passed by the third need not be visible.
 pub(super) const LEAP: usize = 3;
 
-/// A place between two symbols of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SymbolBoundary {
-    /// The next bit.
+    /// Position of the next bit.
     pub at: usize,
-    /// [`DISTANCE`] where a distance is due, 0 where a literal or length is.
+    /// [`DISTANCE`] if a distance is expected, 0 for a literal or length.
     due: u16,
 }
 
 impl SymbolBoundary {
-    /// Where a literal or length is due.
+    /// Boundary before a literal or length.
     pub fn new(at: usize) -> Self {
         Self { at, due: 0 }
     }
 }
 
-/// What comes after a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Another one.
+    /// Boundary before the next symbol.
     Symbol(SymbolBoundary),
-    /// Nothing of this block, which ends at this bit.
+    /// End of the block at this bit.
     Over(usize),
-    /// There is no such symbol.
+    /// Invalid code.
     Invalid,
 }
 
-/// What to do at each of the next bits: in the first half where a literal or length is due, in the second a distance.
+/// Step for each value of the next bits: first half for literals and lengths, second half for
+/// distances.
 pub(super) struct Steps {
     literals: Huffman,
     distances: Huffman,
@@ -64,7 +61,7 @@ impl Default for Steps {
 }
 
 impl Steps {
-    /// For the codes of which symbols have these lengths. `None` when they make no code.
+    /// Sets the codes by their lengths; `None` if they are invalid.
     pub fn set(&mut self, literals: &[u8], distances: &[u8]) -> Option<&Self> {
         (self.literals, self.distances) = (Huffman::new(literals)?, Huffman::new(distances)?);
         let (first, second) = self.table.split_at_mut(SIZE);
@@ -82,12 +79,12 @@ impl Steps {
         self.table[index | usize::from(due & DISTANCE)]
     }
 
-    /// Passes as many symbols as a leap has steps, if the table knows them all.
+    /// Passes [`LEAP`] symbols if the table contains all of them.
     #[inline]
     pub fn leap(&self, stream: &[u8], place: SymbolBoundary) -> Option<SymbolBoundary> {
         let (mut bits, mut step, mut passed) = (peek(stream, place.at), place.due, 0);
         for _ in 0..LEAP {
-            // After a slow step, the same one comes again.
+            // After a slow step, the same step repeats.
             step = self.step(bits, step);
             bits >>= step & PASSED;
             passed += usize::from(step);
@@ -110,7 +107,6 @@ impl Steps {
             .unwrap_or(Next::Invalid)
     }
 
-    /// Passes a literal or length, or the block's end.
     fn literal(&self, bits: u64, at: usize) -> Option<Next> {
         let (symbol, length) = self.literals.decode(bits)?;
         let at = at + usize::from(length + length_bits(symbol));
@@ -127,12 +123,11 @@ impl Steps {
     }
 }
 
-/// What is due after a literal or length.
+/// Returns the kind expected next.
 fn due_after(symbol: usize) -> u16 {
     if symbol > END { DISTANCE } else { 0 }
 }
 
-/// Bits that follow the code of a length (RFC 1951, section 3.2.5).
 fn length_bits(symbol: usize) -> u16 {
     match symbol {
         265..=284 => u16::try_from((symbol - 261) / 4).unwrap_or_default(),
@@ -140,7 +135,6 @@ fn length_bits(symbol: usize) -> u16 {
     }
 }
 
-/// Bits that follow the code of a distance.
 fn distance_bits(symbol: usize) -> u16 {
     match symbol {
         4..=29 => u16::try_from(symbol / 2 - 1).unwrap_or_default(),
@@ -152,7 +146,7 @@ fn distance_bits(symbol: usize) -> u16 {
 mod tests {
     use super::*;
 
-    /// Codes of every length, for the last symbols of an alphabet: 11 bits for the very last.
+    /// Code lengths of all kinds for the last symbols of an alphabet; 11 bits for the very last.
     fn lengths(symbols: usize) -> Vec<u8> {
         let mut lengths = vec![0; symbols];
         let used = lengths.iter_mut().skip(symbols - 16);
@@ -171,7 +165,7 @@ mod tests {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
-            // Many ones, for the codes with many bits begin with them.
+            // Long codes begin with ones, so ones are frequent.
             let word =
                 state | state.rotate_left(17) | state.rotate_left(31) | state.rotate_left(45);
             let stream = [word.to_le_bytes(), state.to_be_bytes()].concat();
@@ -196,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_widest_leap_is_counted() {
-        // A distance, a length and a distance, of 24, 16 and 24 bits.
+        // Distance, length and distance, of 24, 16 and 24 bits.
         let mut steps = Steps::default();
         steps.set(&lengths(285), &lengths(30)).unwrap();
         let code =

@@ -1,23 +1,23 @@
-//! Finding the end of a block, at several places of it at once.
+//! Search for the end of a block, at several positions concurrently.
 //!
-//! Where a symbol begins is known only when the one before it is read: one walker waits most of
-//! its time for the memory. So a block goes in stretches to some walkers, which take turns and do
-//! not wait for each other. Where a stretch begins, no symbol needs to. But codes of many lengths
-//! synchronise: walkers that begin at different places of a block are at the same ones soon, and
-//! stay together then. So each stretch has an approach, of which nothing is believed. A walker goes
-//! on to the end of the next stretch's approach; if the walker of that one left it at the same place,
-//! its way is the right one, for a place tells all that comes after it. Else it is walked again.
+//! Each symbol begins where the previous one ends, so a single walker mostly waits for memory. The
+//! block is therefore divided into stretches for several walkers, which take turns. A stretch need
+//! not begin at a symbol, but codes of different lengths synchronize: walkers from different starts
+//! soon reach the same boundaries. Each stretch begins with an approach, whose result is discarded.
+//! A walker continues to the end of the next stretch's approach; if the next walker left it at the
+//! same boundary, its path is valid, because a boundary determines everything after it. Otherwise
+//! the stretch is walked again.
 
 use super::steps::{LEAP, Next, Steps, SymbolBoundary};
 
-/// Walkers: as many as their places fit into the registers of the usual processors.
+/// Their state fits into the registers of common processors.
 const WALKERS: usize = 4;
-/// Bits of a stretch. Blocks have some tens of thousands of bytes or fewer, and walking beyond their end is wasted.
+/// Blocks have at most some tens of thousands of bytes; walking beyond the end is wasted.
 const STRETCH: usize = 8 * 512;
-/// Bits in which walkers synchronise nearly always (in libraries 98 of 100 do).
+/// Walkers are almost always synchronized after this (98 % in libraries).
 const APPROACH: usize = 8 * 64;
 
-/// Finds the end of the block whose first symbol begins at `start`; `None` when it has none.
+/// Finds the end of the block with its first symbol at `start`.
 pub(super) fn walk(steps: &Steps, stream: &[u8], start: usize) -> Option<usize> {
     let mut walk = Walk {
         steps,
@@ -42,50 +42,40 @@ pub(super) fn walk(steps: &Steps, stream: &[u8], start: usize) -> Option<usize> 
     }
 }
 
-/// Walks up to the first place at or after a bit.
 #[derive(Debug, Clone, Copy)]
 struct Walker {
     place: SymbolBoundary,
     until: usize,
 }
 
-/// What a walker does next.
 enum Turn {
     Walk(Walker),
-    /// Nothing: the block's end is found, or known not to exist.
+    /// Stop: the result is known.
     Done(Option<usize>),
 }
 
-/// What is known of a stretch.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stretch {
-    /// Where its walker left the approach.
     entry: Option<SymbolBoundary>,
-    /// What came after its last symbol.
     exit: Option<Next>,
 }
 
 struct Walk<'a> {
     steps: &'a Steps,
     stream: &'a [u8],
-    /// The bit at which the first stretch begins.
     start: usize,
-    /// Those that were taken.
     stretches: Vec<Stretch>,
-    /// The stretch of each walker.
     at_work: [usize; WALKERS],
-    /// The first stretch that is not known to be walked rightly.
+    /// Stretches before this one have a valid path, which ends at `right`.
     first: usize,
-    /// The place at which that is to be entered.
     right: SymbolBoundary,
 }
 
 impl Walk<'_> {
-    /// Gives the next stretch to a walker.
     fn take(&mut self, number: usize) -> Walker {
         let index = self.stretches.len();
         self.at_work[number] = index;
-        // The first one needs no approach.
+        // The first stretch needs no approach.
         let entry = (index == 0).then_some(self.right);
         self.stretches.push(Stretch { entry, exit: None });
         let at = self.start + index * STRETCH;
@@ -95,12 +85,11 @@ impl Walk<'_> {
         }
     }
 
-    /// The bit at which a stretch ends: where the next one's approach does.
     fn end(&self, index: usize) -> usize {
         self.start + (index + 1) * STRETCH + APPROACH
     }
 
-    /// Passes symbols one by one where a leap cannot: a rare one, the block's end, or to the bit to which the walker goes.
+    /// Leaps fail at rare codes, at the end of the block, and near `until`.
     #[cold]
     #[inline(never)]
     fn pass(&mut self, number: usize, mut walker: Walker) -> Turn {
@@ -114,7 +103,6 @@ impl Walk<'_> {
         Turn::Walk(walker)
     }
 
-    /// A walker is at the end of the approach, or of the stretch.
     fn arrive(&mut self, number: usize, place: SymbolBoundary) -> Turn {
         let index = self.at_work[number];
         if self.stretches[index].entry.is_some() {
@@ -124,7 +112,7 @@ impl Walk<'_> {
         Turn::Walk(Walker { place, until: self.end(index) })
     }
 
-    /// A walker has walked its stretch. It gets one that was walked wrongly, or else the next.
+    /// Assigns an invalid stretch again, or the next one.
     fn leave(&mut self, number: usize, exit: Next) -> Turn {
         self.stretches[self.at_work[number]].exit = Some(exit);
         while let Some(Stretch { entry, exit: Some(exit) }) =
@@ -143,7 +131,6 @@ impl Walk<'_> {
         Turn::Walk(self.take(number))
     }
 
-    /// Has the first stretch walked from where it is to be entered.
     fn again(&mut self, number: usize) -> Turn {
         self.at_work[number] = self.first;
         self.stretches[self.first] = Stretch { entry: Some(self.right), exit: None };
@@ -155,7 +142,6 @@ impl Walk<'_> {
 mod tests {
     use super::*;
 
-    /// One symbol after the other.
     fn alone(steps: &Steps, stream: &[u8], start: usize) -> Option<usize> {
         let mut place = SymbolBoundary::new(start);
         while place.at <= stream.len() * 8 {
@@ -179,7 +165,7 @@ mod tests {
         (0..size).map(|_| byte()).collect()
     }
 
-    /// Lengths of codes: of some literals, of the end, and of lengths, as many as there are codes left for.
+    /// Code lengths of some literals, the end symbol, and as many lengths as codes remain.
     fn literals(literals: &[u8], end: u8) -> Vec<u8> {
         let mut lengths = literals.to_vec();
         lengths.resize(256, 0);
@@ -201,14 +187,15 @@ mod tests {
     #[test]
     fn several_walkers_find_what_one_finds() {
         let codes = [
-            // What begins at a wrong bit never comes to the right ones: all codes but rare ones have eight bits.
+            // Walkers from wrong bits never synchronize: all codes except rare ones have eight
+            // bits.
             literals(&[8; 255], 14),
             literals(&[8; 254], 9),
             literals(&[1, 2, 3, 4, 5, 7], 13),
             literals(&[4; 12], 12),
             literals(&[5; 24], 14),
             literals(&[7; 100], 10),
-            // Without an end, and with bits that are no code.
+            // No end symbol, and invalid codes.
             literals(&[7; 100], 0),
             vec![5; 20],
         ];
