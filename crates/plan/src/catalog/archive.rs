@@ -1,7 +1,7 @@
-//! Artifacts that come as one compressed tar archive.
+//! Unpacks artifacts that are one compressed tar archive.
 //!
-//! A tar archive cannot be read out of order, and wheels are written in another order than
-//! archives; so an archive is unpacked once, into a file without a name.
+//! Tar archives can only be read in order, and wheels need their members in another order.
+//! Therefore each archive is unpacked once, into an unnamed file.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Seek};
@@ -15,12 +15,13 @@ use base::names::RelPath;
 use base::text::human_size;
 use wheel::unpacking::{MemberFault, MemberKind, Rest, Rules, TarMember, TarReader};
 
-/// How much memory a decoder may take: enough for what `xz -9` and `zstd --ultra` make.
+/// Memory limit of a decoder: enough for output of `xz -9` and `zstd --ultra`.
 pub(super) const MEMORY: u64 = 160 << 20;
-/// Into how many bytes one byte can be unpacked at most: zstd takes four for 128 KiB of the same, and xz more.
+/// Upper limit of the compression ratio. zstd packs 128 KiB of equal bytes into four bytes; xz
+/// packs less densely.
 const DENSEST: u64 = 1 << 16;
 
-/// Why an archive could not be unpacked.
+/// Fault of an archive.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UnpackError {
     #[error("cannot read archive {archive}")]
@@ -51,7 +52,7 @@ pub(super) enum UnpackError {
     Write { archive: String, directory: String, source: io::Error },
 }
 
-/// The reason to stop reading an archive: its bytes, or a member.
+/// Reason to stop reading: the archive's bytes cannot be read, or a member is rejected.
 enum Halt {
     Unread(io::Error),
     Refused(UnpackError),
@@ -69,23 +70,24 @@ impl From<UnpackError> for Halt {
     }
 }
 
-/// An archive that is unpacked.
+/// An archive being unpacked.
 pub(super) struct Unpacking<'u> {
-    /// Its name.
     pub(super) name: &'u str,
-    /// How many bytes it has, packed.
+    /// Packed size in bytes.
     pub(super) packed: u64,
-    /// Where the bytes of its members go.
+    /// Destination of the members' bytes.
     pub(super) file: &'u mut ScratchFile,
-    /// Its members, and where their bytes are.
+    /// Index of the unpacked members.
     pub(super) members: &'u mut Members,
-    /// The files that are wanted of it; all, and directories and links too, where it is not said.
+    /// Files to unpack. `None` unpacks everything, including directories and links.
     pub(super) wanted: Option<&'u BTreeSet<RelPath>>,
 }
 
 impl Unpacking<'_> {
-    /// Unpacks an archive whose bytes come in order; one that has its artifacts elsewhere needs no file of them here.
-    /// Gives wanted hard links to members that are not wanted, with these members: their bytes have gone by.
+    /// Unpacks an archive from its first to its last byte.
+    ///
+    /// Returns wanted hard links with unwanted targets, and these targets: the bytes of a target
+    /// precede the link, so that they were skipped.
     pub(super) fn in_order(
         &mut self,
         packed: impl Read,
@@ -98,7 +100,7 @@ impl Unpacking<'_> {
         self.end(read).map(|()| missed)
     }
 
-    /// Unpacks an archive that can be read at any place: what is not wanted is not read. Gives the same as
+    /// Unpacks an archive with random access, and skips unwanted members. Returns the same as
     /// [`Unpacking::in_order`].
     pub(super) fn at_random(
         &mut self,
@@ -119,7 +121,7 @@ impl Unpacking<'_> {
         UnpackError::Write { archive: self.name.to_owned(), directory, source }
     }
 
-    /// Checks the end of an archive whose members were read: zeros, and not many.
+    /// Checks that the archive ends with a bounded number of zeros.
     fn end<R: Read>(&mut self, read: Result<Rest<R>, Halt>) -> Result<(), UnpackError> {
         let archive = self.name.to_owned();
         let mut rest = read.map_err(|halt| match halt {
@@ -137,7 +139,7 @@ impl Unpacking<'_> {
         if is_filling { Ok(()) } else { Err(UnpackError::Stray { archive }) }
     }
 
-    /// Takes in the next member.
+    /// Handles the next member.
     fn take(
         &mut self,
         member: &TarMember,
@@ -176,7 +178,7 @@ impl Unpacking<'_> {
         Ok(())
     }
 
-    /// Whether a member is unpacked. The list of base directories always is, once.
+    /// Returns true if the member is unpacked. The list of base directories always is, once.
     fn takes(&self, path: &RelPath) -> bool {
         if path.as_str() == MANIFEST {
             return self.members.get(path).is_none();
@@ -184,7 +186,7 @@ impl Unpacking<'_> {
         self.wanted.is_none_or(|wanted| wanted.contains(path))
     }
 
-    /// Checks that a member's size is one that it can have, and that there is room for it.
+    /// Checks that a member's size is possible and fits on the disk.
     fn check_size(&self, member: &TarMember, path: &RelPath) -> Result<(), UnpackError> {
         let (is_sparse, size) = (member.is_sparse, member.size);
         let (archive, member) = (self.name.to_owned(), path.clone());
@@ -198,7 +200,6 @@ impl Unpacking<'_> {
         Ok(())
     }
 
-    /// Unpacks a regular file.
     fn content(
         &mut self,
         member: &TarMember,
@@ -221,7 +222,7 @@ impl Unpacking<'_> {
     }
 }
 
-/// What is in the archive's compressed stream.
+/// Returns a reader of the decompressed stream.
 fn decoder<'r>(packed: impl Read + 'r, storage: Storage) -> io::Result<Box<dyn Read + 'r>> {
     Ok(match storage {
         Storage::Zstd => Box::new(zstd::Decoder::new(packed)?),

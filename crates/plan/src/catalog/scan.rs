@@ -1,4 +1,4 @@
-//! Reading what artifacts hold.
+//! Scans artifacts into a catalog.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
@@ -21,25 +21,23 @@ use binary::pe::{PeError, import_library};
 use binary::policy;
 use binary::{Binary, BinaryError};
 
-/// How large an artifact's text about itself may be.
+/// Size limit of texts that artifacts have about themselves.
 const LARGEST_TEXT: u64 = 16 << 20;
 
-/// Reads what the artifact directory `dir` holds, as [`read`] does, and gives the directory for as long as
-/// its files are wanted.
+/// Scans the artifact directory `dir`. Returns the catalog, and the directory as source of the
+/// files.
 ///
-/// # Errors
-/// As [`Directory::open`] and [`read`].
+/// # Errors As [`Directory::open`] and [`read`].
 pub fn scan(dir: &Path) -> Result<(Catalog, Directory), Problems> {
     let directory = Directory::open(dir)?;
     let catalog = read(&directory)?;
     Ok((catalog, directory))
 }
 
-/// Reads what artifacts hold: names, sizes and types of everything in them, and the headers of binaries.
+/// Scans artifacts: name, size and type of each entry, and the headers of binaries.
 ///
-/// # Errors
-/// All that is wrong with them at once: artifacts without a manifest or with one that leads outside, what
-/// cannot be read or packaged.
+/// # Errors Fails with all problems: artifacts without a manifest, base directories outside of the
+/// artifact, unreadable or unsupported entries.
 pub fn read(source: &dyn Source) -> Result<Catalog, Problems> {
     let ids = source.artifacts();
     let artifacts = collect(ids.par_iter().map(|id| artifact(source, id)).collect())?;
@@ -49,10 +47,9 @@ pub fn read(source: &dyn Source) -> Result<Catalog, Problems> {
     Ok(catalog)
 }
 
-/// Checks that files are what a catalog says, which was saved elsewhere.
+/// Checks that files match a catalog that was saved elsewhere.
 ///
-/// # Errors
-/// All that are not there, or are something else.
+/// # Errors Fails with all files that are missing or different.
 pub fn confirm<'o>(
     source: &dyn Source,
     catalog: &Catalog,
@@ -84,13 +81,13 @@ pub fn confirm<'o>(
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-/// Whether there is no file of this name, so that the artifact is another one than the catalog's.
+/// Returns true if no regular file has this name, which means another artifact than the catalog's.
 fn is_other_kind(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidInput, IsADirectory, NotFound};
     matches!(error.kind(), NotFound | IsADirectory | InvalidInput)
 }
 
-/// Files of an artifact are others than the catalog says; the first of them is named.
+/// Reports files that differ from the catalog; names the first one.
 fn not_as_said(id: &ArtifactId, paths: &[&RelPath]) -> Problem {
     let first = paths.first().map(|path| format!("`{path}`")).unwrap_or_default();
     let what = match paths.len() {
@@ -104,7 +101,7 @@ fn not_as_said(id: &ArtifactId, paths: &[&RelPath]) -> Problem {
         .help("the catalog is of other artifacts: `rockpack scan -o FILE` saves one of these")
 }
 
-/// Whether a saved catalog would say the same of both.
+/// Returns true if the saved forms of both are equal.
 fn same(one: &EntryKind, other: &EntryKind) -> bool {
     let text = |kind| serde_json::to_string(kind).ok();
     text(one).is_some_and(|one| text(other) == Some(one))
@@ -165,8 +162,8 @@ fn file(source: &dyn Source, origin: &Origin) -> io::Result<EntryKind> {
     Ok(EntryKind::File { size, executable: file.is_executable(), content: content(&*file, size)? })
 }
 
-/// What the bytes are: read from the bytes, never from the name. Few files are binaries, and of the
-/// others the first bytes are enough.
+/// Detects the type of a file from its first bytes, never from its name. Only binaries are read
+/// further.
 fn content(file: &dyn OpenFile, len: u64) -> io::Result<Content> {
     let mut start = [0; 4];
     let known = usize::try_from(len).unwrap_or(start.len()).min(start.len());
@@ -185,7 +182,7 @@ fn content(file: &dyn OpenFile, len: u64) -> io::Result<Content> {
     }
 }
 
-/// An archive: import libraries are told from others.
+/// Distinguishes import libraries from other `ar` archives.
 fn archive(file: &dyn OpenFile) -> io::Result<Content> {
     match import_library(file) {
         Ok(Some(library)) => Ok(Content::ImportLibrary(Box::new(library))),
@@ -195,7 +192,7 @@ fn archive(file: &dyn OpenFile) -> io::Result<Content> {
     }
 }
 
-/// A file that starts like a binary and is malformed; an error of reading is passed on.
+/// Returns the content of a malformed binary; passes read errors on.
 fn broken(error: BinaryError) -> io::Result<Content> {
     let (format, error) = (error.format(), error.into_io());
     let reason = match error {
@@ -208,7 +205,7 @@ fn broken(error: BinaryError) -> io::Result<Content> {
     })
 }
 
-/// Facts about the build, from the first artifact that installs each file.
+/// Reads the facts about the build, each from the first artifact that installs its file.
 fn build_facts(artifacts: &[Artifact], source: &dyn Source) -> Result<BuildFacts, Problems> {
     let text = |path: &str| -> Result<Option<String>, Problem> {
         let found = artifacts

@@ -1,4 +1,4 @@
-//! An archive whose members can be read in any order.
+//! Unpacked archives, whose members can be read in any order.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use base::regular;
 use binary::ReadAt;
 use wheel::archive::checksum::Sha256;
 
-/// An archive that is unpacked and is what it has to be.
+/// An unpacked and verified archive.
 #[derive(Debug)]
 pub(super) struct UnpackedArchive {
     pub members: Members,
@@ -20,18 +20,18 @@ pub(super) struct UnpackedArchive {
     pub proof: Proof,
 }
 
-/// The checksum that was compared with all bytes which members were made of: other bytes have another. Of an archive that
-/// was read in part, only its sidecar says what the checksum of the whole is.
+/// Checksum that was compared with all bytes of the members, and so identifies them. An archive
+/// that was read in part has no verified checksum of the whole.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Proof {
-    /// Of all bytes of the archive.
+    /// Of the whole archive.
     Whole(Sha256),
     /// Of its end, which has the checksum of each frame.
     End(Sha256),
 }
 
 impl Proof {
-    /// What stands for the bytes of a member.
+    /// Returns the identity of a member's bytes.
     fn identity(self, path: &RelPath) -> Identity {
         Identity::Tag(match self {
             Self::Whole(sha256) => format!("archive {sha256}: {path}"),
@@ -41,10 +41,9 @@ impl Proof {
 }
 
 impl UnpackedArchive {
-    /// A text that is in it.
+    /// Reads a text member.
     ///
-    /// # Errors
-    /// As [`super::Source::text`].
+    /// # Errors As [`super::Source::text`].
     pub fn text(&self, path: &RelPath, most: u64) -> io::Result<String> {
         let Some(Member::File { piece, .. }) = self.members.followed(path) else {
             return Err(self.fault(io::ErrorKind::NotFound, path, "is not there, or no file"));
@@ -60,8 +59,7 @@ impl UnpackedArchive {
 
     /// Finds a file.
     ///
-    /// # Errors
-    /// As [`super::Source::find`].
+    /// # Errors As [`super::Source::find`].
     pub fn find(&self, path: &RelPath) -> io::Result<ArchivedFile> {
         let (kind, what) = match self.members.get(path) {
             Some(Member::File { piece, executable }) => {
@@ -80,7 +78,7 @@ impl UnpackedArchive {
     }
 }
 
-/// A file of an archive. Its bytes are those that the archive's checksum stands for, and nobody else can change them.
+/// A file of an archive. Its bytes are verified, and other processes cannot change them.
 #[derive(Debug)]
 pub(super) struct ArchivedFile {
     piece: FoundPiece,
@@ -110,7 +108,7 @@ impl SourceFile for ArchivedFile {
     }
 }
 
-/// A file of an archive that is read. Nothing has to be opened for it.
+/// An archive's file during reading; needs no file descriptor.
 struct Opened {
     piece: Piece,
     executable: bool,
