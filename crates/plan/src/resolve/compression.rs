@@ -1,4 +1,4 @@
-//! Which members are compressed in another way than the rest.
+//! Compression rules for single members.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use crate::{Distribution, Form, Request};
 use base::names::{Compression, RelPath};
 use manifest::{CompressionRule, Manifest};
 
-/// The members of a wheel that rules compress in another way than the wheel's others. The first rule
-/// that matches where a file is installed counts. A level that was asked for takes the place of every
-/// rule but those that store: what they name does not shrink, whatever the level.
+/// Returns the members of a wheel with another compression than the wheel. The first matching rule
+/// counts. A level on the command line overrides all rules except `store`, because stored files do
+/// not shrink at any level.
 pub(super) fn otherwise(
     manifest: &Manifest,
     request: &Request,

@@ -1,5 +1,4 @@
-//! Everything of a distribution that is not taken from artifacts: metadata, entry points,
-//! the import package.
+//! Generated parts of a distribution: metadata, entry points, import package.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,10 +13,10 @@ use base::python_literal;
 use base::source::{Code, Problem, Problems};
 use manifest::{Glob, Library, Manifest, Package, Script, ScriptTarget};
 
-/// Who places what every package has.
+/// Rule text of members that every package has.
 pub(super) const EVERY: &str = "rockpack";
 
-/// A file of text that the plan made.
+/// Makes a generated text file.
 pub(super) fn render(path: RelPath, text: String) -> Member {
     Member {
         path,
@@ -28,7 +27,7 @@ pub(super) fn render(path: RelPath, text: String) -> Member {
     }
 }
 
-/// The core metadata, but for the licence, which goes by the files.
+/// Makes the core metadata. The licence is added later, because it depends on the shipped files.
 pub(super) fn metadata(
     manifest: &Manifest,
     dist: &ResolvedDist<'_>,
@@ -51,7 +50,7 @@ pub(super) fn metadata(
     }
 }
 
-/// Console scripts that can be registered: each with what it starts, if that is a program.
+/// Returns the console scripts to register, sorted: functions, and programs that are shipped.
 pub(super) fn scripts(
     package: &Package,
     system: System,
@@ -60,12 +59,12 @@ pub(super) fn scripts(
     let can_start = |script: &&Script| starts(script, system, &ships);
     let scripts = package.scripts.iter().filter(can_start);
     let mut scripts: Vec<_> = scripts.map(|s| (s.name.as_str(), &*s.target)).collect();
-    // The order of lines in the manifest changes no package.
+    // Sorted by name: the order of lines in the manifest must not change a package.
     scripts.sort_by_key(|(name, _)| *name);
     scripts
 }
 
-/// Whether what the script starts is there.
+/// Returns true if the script's target exists.
 pub(super) fn starts(script: &Script, system: System, ships: impl Fn(&RelPath) -> bool) -> bool {
     match &*script.target {
         ScriptTarget::Function(_) => true,
@@ -77,7 +76,7 @@ pub(super) fn starts(script: &Script, system: System, ships: impl Fn(&RelPath) -
     }
 }
 
-/// What a package's scripts and libraries name and the package does not have.
+/// Returns programs and libraries that the package's lines name but the package lacks.
 pub(super) fn missing<P>(
     package: &Package,
     system: System,
@@ -106,7 +105,7 @@ pub(super) fn missing<P>(
         .collect()
 }
 
-/// Where a library has to be, when nothing is there.
+/// Returns the pattern of a library if no file matches it.
 pub(super) fn pattern_without_match<'l, P>(
     library: &'l Library,
     system: System,
@@ -118,7 +117,7 @@ pub(super) fn pattern_without_match<'l, P>(
     (!found).then_some(pattern)
 }
 
-/// Entry points: `name = module:function`.
+/// Returns the entry points in the form `name = module:function`.
 pub(super) fn entry_points(
     dist: &ResolvedDist<'_>,
     scripts: &[(&str, &ScriptTarget)],
@@ -135,7 +134,7 @@ pub(super) fn entry_points(
     scripts.iter().map(start).collect()
 }
 
-/// The import package of a wheel: the template's files, its facts, a function for each script.
+/// Makes the import package of a wheel: template files, facts, and one function per script.
 pub(super) fn import_package(
     dist: &ResolvedDist<'_>,
     templates: &Templates,
@@ -156,7 +155,7 @@ pub(super) fn import_package(
     members
 }
 
-/// The files of a selector's sdist, below its top directory.
+/// Makes the files of a selector's sdist, relative to its top directory.
 pub(super) fn sdist(
     dist: &ResolvedDist<'_>,
     templates: &Templates,
@@ -175,14 +174,14 @@ pub(super) fn sdist(
     members
 }
 
-/// The directory of an sdist that holds its import package.
+/// Directory of the import package in an sdist.
 const SOURCES: &str = "src";
-/// The files that every import package has. No manifest names them.
+/// Template with the files of every import package. Manifests cannot name it.
 const COMMON: &str = "common";
-/// One of them: the facts are added at its end.
+/// File of the common template that receives the facts.
 const FACTS: &str = "_dist_info.py";
 
-/// Files of every import package: the facts of this one, and the common sources.
+/// Returns the common files, with the facts appended to [`FACTS`].
 fn common(templates: &Templates, facts: &Value) -> Vec<(RelPath, String)> {
     let mut files = templates.get(COMMON).cloned().unwrap_or_default();
     let head = files.iter().position(|(path, _)| path.as_str() == FACTS);
@@ -192,8 +191,8 @@ fn common(templates: &Templates, facts: &Value) -> Vec<(RelPath, String)> {
     files
 }
 
-/// A path of a template of sdists: below [`SOURCES`] there is one import package, which gets the
-/// name `module`.
+/// Replaces the package name in a path of an sdist's template: the one import package below
+/// [`SOURCES`] is renamed to `module`.
 fn of_module(path: &RelPath, module: &ModuleName) -> Option<RelPath> {
     let below = path.as_str().strip_prefix(SOURCES).and_then(|path| path.strip_prefix('/'));
     match below.and_then(|below| below.split_once('/')) {
@@ -202,7 +201,7 @@ fn of_module(path: &RelPath, module: &ModuleName) -> Option<RelPath> {
     }
 }
 
-/// The template's files but its licence text, which is no member.
+/// Returns the template's files except for licence texts, which are not members.
 fn template<'t>(
     dist: &ResolvedDist<'_>,
     templates: &'t Templates,
@@ -226,12 +225,12 @@ fn template<'t>(
         .filter(|(path, _)| !is_text_of_template(path))
 }
 
-/// A template's licence text: it is listed as one, beside the members.
+/// Returns true for the template's licence text.
 pub(super) fn is_text_of_template(path: &RelPath) -> bool {
     path.depth() == 0 && path.as_str().starts_with("LICENSE")
 }
 
-/// One function for each console script.
+/// Makes the module with one function per console script.
 fn cli(scripts: &[(&str, &ScriptTarget)]) -> String {
     let mut text =
         "\"\"\"Console scripts: one function each, written when this distribution was built.\"\"\"\n\nfrom ._launch import start\n"

@@ -1,4 +1,5 @@
-//! Device code that an exclude line keeps from the libraries that open it: only a devel package has it.
+//! Check for device code that only a devel package has, because an exclude line keeps it from the
+//! libraries that open it.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -12,7 +13,7 @@ use base::text::{counted, human_size};
 use binary::BinaryKind;
 use manifest::{ArtifactRule, Manifest};
 
-/// Files with device code that one line keeps out of one package.
+/// Device code that one line excludes from one package.
 struct Kept<'a> {
     exclude: &'a Place,
     line: &'a Place,
@@ -22,8 +23,9 @@ struct Kept<'a> {
     size: u64,
 }
 
-/// An error for each exclude line that leaves device code of an artifact to a devel package alone, though the package
-/// with the line ships libraries of the artifact. `taken` is in some package, `run` in a runtime package.
+/// Reports each exclude line that leaves an artifact's device code to devel packages, while the
+/// excluding package ships libraries of the artifact. `taken`: entries in any package; `run`:
+/// entries in runtime packages.
 pub(super) fn check(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -66,7 +68,7 @@ pub(super) fn check(
     problems
 }
 
-/// The artifacts whose libraries a package ships.
+/// Returns the artifacts of the libraries that a package ships.
 fn with_libraries<'a>(owner: &Filled<'a>) -> BTreeSet<&'a ArtifactName> {
     let placed = owner.runtime.placed.values().filter_map(|(placed, _)| match placed {
         Placed::File(item) => Some(item),
@@ -77,7 +79,7 @@ fn with_libraries<'a>(owner: &Filled<'a>) -> BTreeSet<&'a ArtifactName> {
     libraries.map(|item| &item.artifact.id.name).collect()
 }
 
-/// The line by which the package takes the artifact.
+/// Returns the line that takes the artifact.
 fn line<'a>(owner: &Filled<'a>, artifact: &Artifact) -> Option<&'a ArtifactRule> {
     let takes = |rule: &&ArtifactRule| {
         *rule.name == artifact.id.name

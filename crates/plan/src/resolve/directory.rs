@@ -1,5 +1,5 @@
-//! Rules over paths that match directories alone: rules are over files and links, and what is
-//! meant is most likely all that is below.
+//! Rules with globs that match only directories. Rules apply to files and links; the author
+//! probably meant the content.
 
 use crate::catalog::{CatalogEntry, EntryKind};
 use base::names::RelPath;
@@ -8,12 +8,12 @@ use manifest::Glob;
 /// A directory that a glob matches.
 pub(super) struct Matched {
     path: RelPath,
-    /// Nothing is below it.
+    /// It has no content.
     empty: bool,
 }
 
-/// The first directory among `entries`, or above one of them, that `glob` matches; rather one that
-/// something is below.
+/// Returns the first directory in or above `entries` that matches `glob`; directories with content
+/// are preferred.
 pub(super) fn matched<'e>(
     glob: &Glob,
     entries: impl Iterator<Item = &'e CatalogEntry>,
@@ -32,8 +32,8 @@ pub(super) fn matched<'e>(
     empty
 }
 
-/// The label and the remedy for a rule that matches no file: `otherwise` and `remedy` where it
-/// matches no directory either.
+/// Returns label and remedy for a rule that matches no file; `otherwise` and `remedy` if it matches
+/// no directory either.
 pub(super) fn told(
     directory: Option<Matched>,
     glob: &Glob,

@@ -1,4 +1,4 @@
-//! Packages of which nothing is left: the rules that took, and those that took it away.
+//! Packages without remaining files.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,11 @@ use crate::catalog::{Catalog, EntryKind};
 use base::source::{Code, Place, Problem};
 use base::text::counted;
 
-/// How many rules of each kind are shown.
+/// Number of rules of each kind to show.
 const SHOWN: usize = 3;
 
-/// Names the artifacts that the package takes from, and the rules that leave nothing of them.
+/// Makes the problem with the artifacts that the package takes from and the rules that exclude
+/// everything.
 pub(super) fn problem(
     catalog: &Catalog,
     dist: &ResolvedDist<'_>,
@@ -40,7 +41,7 @@ pub(super) fn problem(
     }
 }
 
-/// What each artifact rule has to choose from.
+/// Returns each artifact rule with the number of files it selects from.
 fn takes<'a>(catalog: &Catalog, dist: &ResolvedDist<'a>) -> Vec<(&'a Place, String)> {
     let mut takes = Vec::new();
     for rule in &dist.package.artifacts {
@@ -62,7 +63,7 @@ fn takes<'a>(catalog: &Catalog, dist: &ResolvedDist<'a>) -> Vec<(&'a Place, Stri
     takes
 }
 
-/// Exclude rules in the order of the file, with how many paths each keeps out.
+/// Returns the exclude rules in file order, with the number of paths that each one excludes.
 fn excluded<'a>(selection: &Selection<'a>) -> BTreeMap<usize, (&'a Place, usize)> {
     let mut excluded = BTreeMap::new();
     for (exclude, _) in selection.excluded.values() {

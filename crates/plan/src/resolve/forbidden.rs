@@ -1,4 +1,4 @@
-//! Files that a package takes and a `forbid` line keeps out of it.
+//! Check of `forbid` lines, which make certain files in a package an error.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use base::source::{Code, Problem, Problems};
 use base::text::counted;
 use manifest::ForbidRule;
 
-/// A path, and by which line it is taken.
+/// A path and its selection.
 type Taken<'s, 'a> = (&'s RelPath, &'s Selected<'a>);
 
-/// One problem for each `forbid` line of a package whose paths `selection` takes.
+/// Reports each `forbid` line that matches selected paths.
 pub(super) fn check(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Problems {
     let forbids = &dist.package.forbids;
     let mut taken: BTreeMap<usize, (&ForbidRule, Vec<Taken<'_, '_>>)> = BTreeMap::new();

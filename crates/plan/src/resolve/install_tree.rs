@@ -1,11 +1,11 @@
-//! All that is installed together, as one tree: what links are resolved over.
+//! The tree of all files that are installed together, for resolving links.
 
 use std::collections::HashMap;
 
 use crate::catalog::{Artifact, CatalogEntry, EntryKind, Origin};
 use base::names::RelPath;
 
-/// An entry with the artifact that has it.
+/// An entry with its artifact.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Item<'a> {
     pub artifact: &'a Artifact,
@@ -13,7 +13,7 @@ pub(super) struct Item<'a> {
 }
 
 impl Item<'_> {
-    /// Where its bytes are.
+    /// Returns the place of its bytes.
     pub fn origin(&self) -> Origin {
         Origin {
             artifact: self.artifact.id.clone(),
@@ -23,33 +23,33 @@ impl Item<'_> {
     }
 }
 
-/// Where a path leads.
+/// Result of following a path.
 #[derive(Debug, Clone)]
 pub(super) enum Target<'a> {
-    /// A regular file, all links followed.
+    /// A regular file, after all links.
     File(Item<'a>),
     /// A directory.
     Directory,
-    /// Nothing: the path that is not there.
+    /// A missing path: the first missing one.
     Missing(String),
-    /// Out of the installation.
+    /// A path outside of the installation.
     Outside,
-    /// In a circle.
+    /// A circle of links.
     Loop,
 }
 
-/// Links followed before a path counts as a circle; Linux gives up after as many (`path_resolution(7)`).
+/// Limit of followed links, equal to Linux's (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 
-/// The installed tree of some artifacts. Looked up by path alone, never gone through: an order
-/// would cost most of the time that planning takes.
+/// The installed tree of some artifacts. Hash maps, not trees: only lookups are needed, and sorting
+/// would take most of the planning time.
 #[derive(Debug, Default)]
 pub(super) struct Layer<'a> {
     items: HashMap<&'a str, Item<'a>>,
     directories: HashMap<&'a str, Contents>,
 }
 
-/// What is known to be in a directory.
+/// Known content of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Contents {
     Nothing,
@@ -57,8 +57,8 @@ enum Contents {
 }
 
 impl<'a> Layer<'a> {
-    /// The tree of these artifacts, in the catalog's order. Where two have a path, the first counts;
-    /// whether they may is ownership's business, not resolution's.
+    /// Merges artifacts in the catalog's order. The first entry at a path counts; conflicts are the
+    /// business of [`super::ownership`].
     pub fn new(artifacts: impl Iterator<Item = &'a Artifact>) -> Self {
         let mut layer = Self::default();
         for artifact in artifacts {
@@ -78,18 +78,18 @@ impl<'a> Layer<'a> {
         layer
     }
 
-    /// The directories above `path` are there, and something is in them.
+    /// Marks all parent directories as nonempty.
     fn fill_parents(&mut self, path: &'a str) {
         for directory in std::iter::successors(parent(path), |p| parent(p)) {
             if self.directories.insert(directory, Contents::Something) == Some(Contents::Something)
             {
-                break; // then all above it are known too
+                break; // then all its parents are known too
             }
         }
     }
 }
 
-/// All that is installed together: what runs on any target, and what is for one.
+/// The tree for one target: the generic layer and the target's own one.
 #[derive(Debug)]
 pub(super) struct View<'v, 'a> {
     generic: &'v Layer<'a>,
@@ -97,12 +97,12 @@ pub(super) struct View<'v, 'a> {
 }
 
 impl<'v, 'a> View<'v, 'a> {
-    /// Both layers as one tree. Where both have a path, the first artifact by name counts.
+    /// Merges both layers. If both have a path, the artifact that is first by name counts.
     pub fn new(generic: &'v Layer<'a>, own: Layer<'a>) -> Self {
         Self { generic, own }
     }
 
-    /// What is installed at `path`, links not followed.
+    /// Returns the entry at `path`, without following links.
     pub fn get(&self, path: &RelPath) -> Option<Item<'a>> {
         self.item(path.as_str())
     }
@@ -118,12 +118,12 @@ impl<'v, 'a> View<'v, 'a> {
         self.generic.directories.get(directory).max(self.own.directories.get(directory)).copied()
     }
 
-    /// Whether nothing at all is below the directory.
+    /// Returns true if the directory has no content.
     pub fn is_empty_directory(&self, path: &RelPath) -> bool {
         self.contents(path.as_str()) != Some(Contents::Something)
     }
 
-    /// Where the link `text` at `from` leads.
+    /// Resolves the link `text` at the path `from`.
     pub fn follow(&self, from: &RelPath, text: &str) -> Target<'a> {
         if text.starts_with('/') {
             return Target::Outside;
@@ -164,7 +164,7 @@ impl<'a> Walk<'_, 'a> {
             let here = self.at.join("/");
             if index + 1 < segments.len() && !here.is_empty() && self.view.contents(&here).is_none()
             {
-                // A file is no directory: nothing is below it.
+                // Nothing is below a file.
                 let within =
                     if self.view.item(&here).is_some() { &segments[index + 1..] } else { &[] };
                 return Err(Target::Missing([&[here.as_str()], within].concat().join("/")));
@@ -173,7 +173,7 @@ impl<'a> Walk<'_, 'a> {
         Ok(())
     }
 
-    /// When a link is here, goes where it leads.
+    /// Follows the link at the current position, if there is one.
     fn through_link(&mut self) -> Result<(), Target<'a>> {
         let here = self.at.join("/");
         let Some(EntryKind::Symlink { target }) = self.view.item(&here).map(|i| &i.entry.kind)

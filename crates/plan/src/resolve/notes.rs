@@ -1,4 +1,4 @@
-//! What is worth knowing though nothing is wrong.
+//! Notes of a plan.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use base::target::Per;
 use base::text::counted;
 use manifest::{Manifest, Package};
 
-/// Children of the artifact directory that are no artifacts, and artifacts that nothing is built of.
+/// Reports other children of the artifact directory, and artifacts of targets that are not built.
 pub(super) fn catalog(manifest: &Manifest, catalog: &Catalog, targets: &Targets) -> Vec<String> {
     let ignored = catalog.ignored.iter().map(|i| format!("ignored `{}`: {}", i.name, i.reason));
     let families = catalog.artifacts.iter().map(|a| &a.id.family).filter(|f| !f.is_generic());
@@ -26,7 +26,7 @@ pub(super) fn catalog(manifest: &Manifest, catalog: &Catalog, targets: &Targets)
         .collect()
 }
 
-/// Packages for each ISA, in a build without one.
+/// Reports packages split by ISA in a build without ISAs.
 pub(super) fn without_isas(manifest: &Manifest, targets: &Targets) -> Option<String> {
     let by_isa = |p: &&Package| p.distribution().is_some_and(|d| d.per == Per::Isa);
     let names: Vec<String> =
@@ -35,7 +35,7 @@ pub(super) fn without_isas(manifest: &Manifest, targets: &Targets) -> Option<Str
     lost.then(|| format!("no artifact is for an ISA: package {} is not made", names.join(", ")))
 }
 
-/// Paths that several artifacts supply with the same bytes.
+/// Reports paths that several artifacts provide with equal bytes.
 pub(super) fn shared(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Option<String> {
     let (path, artifacts) = selection.shared.first()?;
     let names: BTreeSet<String> = artifacts.iter().map(|a| format!("`{a}`")).collect();
@@ -50,7 +50,7 @@ pub(super) fn shared(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Opti
     ))
 }
 
-/// Links that an expanded tree shall keep and an archive does not have.
+/// Reports `keep-link` lines that match no link in the archive.
 pub(super) fn keep_links(dist: &ResolvedDist<'_>, archive: &[Member]) -> Option<String> {
     let root = format!("{}/", dist.platform_dir);
     let links: BTreeSet<&str> = archive

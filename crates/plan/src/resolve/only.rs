@@ -1,4 +1,4 @@
-//! `--only`: which packages, projects and wheels are made.
+//! Check of `--only`.
 
 use super::resolved_dist::ResolvedDist;
 use super::source_build;
@@ -7,10 +7,10 @@ use base::names::{Mode, PackageName};
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::Manifest;
 
-/// How many names of one kind a message lists.
+/// Number of names to list.
 const MOST: usize = 8;
 
-/// Every word of `--only` has to name something that is built in this mode, `all` being the distributions.
+/// Reports each word of `--only` that matches nothing in this mode. `all`: the distributions.
 pub(super) fn check(
     manifest: &Manifest,
     mode: Mode,
@@ -42,7 +42,7 @@ pub(super) fn check(
     problems
 }
 
-/// The first names, and how many more there are.
+/// Lists the first names and the number of others.
 fn listed(names: &[&str]) -> String {
     let shown = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(MOST) {

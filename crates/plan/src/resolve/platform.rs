@@ -1,4 +1,4 @@
-//! The platform tag of what is planned: computed, or given and compared with what the files need.
+//! Platform tag of a plan: computed, or given and compared with the needs of the files.
 
 use super::sources::Sources;
 use crate::{Distribution, Member, Request, Step};
@@ -11,18 +11,18 @@ use manifest::Manifest;
 
 mod windows;
 
-/// What was found out.
+/// Result of [`judge`].
 #[derive(Default)]
 pub(super) struct Platform {
-    /// The tag that all wheels get: what was asked for, else the best that is true of all of them together.
+    /// Tag of all wheels: the requested one, or the best that suits all of them.
     pub tag: Option<String>,
-    /// Why it is no better one, where it was computed.
+    /// Reason why a computed tag is not better.
     pub note: Option<String>,
-    /// A tag that the files contradict, files that need more than the manifest allows, files that no tag is true of.
+    /// Contradictions of a requested tag, and needs beyond the manifest's limit or beyond any tag.
     pub problems: Problems,
 }
 
-/// Judges all that is shipped together.
+/// Computes the platform tag over all shipped files.
 pub(super) fn judge<'a>(
     manifest: &Manifest,
     request: &Request,
@@ -61,14 +61,15 @@ pub(super) fn judge<'a>(
     platform
 }
 
-/// What forces the tag.
+/// Describes the file that determines the tag.
 fn note(Verdict { tag, older, .. }: &Verdict) -> Option<String> {
     let older = older.as_ref()?;
     let first = older.obstacles.first()?;
     Some(format!("the platform tag is {tag}: {first}, which {} does not promise", older.tag))
 }
 
-/// People publish for systems that they know better than any policy: a warning.
+/// Warns if the files contradict the requested tag. Not an error: publishers can know their target
+/// systems better than a policy.
 fn contradicted(asked: &str, needs: &Needs) -> Option<Problem> {
     let why = needs.contradiction(asked)?;
     let problem = Problem::warning(
@@ -81,10 +82,10 @@ fn contradicted(asked: &str, needs: &Needs) -> Option<Problem> {
     )
 }
 
-/// What keeps the files from the tag that the manifest allows at most, or a tag that is newer than that.
+/// Reports needs beyond the manifest's limit, or a requested tag that is newer than the limit.
 fn too_new(manifest: &Manifest, request: &Request, needs: &Needs) -> Option<Problem> {
     let at_most = manifest.project.platform_tag.at_most.as_ref()?;
-    // The decoder takes what names a level, and nothing else.
+    // The manifest decoder only accepts level names.
     let level: Level = at_most.value.parse().ok()?;
     let beyond = needs.beyond(level);
     let what = match beyond.first() {
@@ -116,7 +117,8 @@ fn asked_too_new(request: &Request, level: Level, at_most: &Place) -> Option<Pro
     )
 }
 
-/// Whether tags name newer systems only. One that names none, as `linux_x86_64`, excludes nobody.
+/// Returns true if all tags require newer systems. A tag without a level, such as `linux_x86_64`,
+/// excludes no system.
 fn is_newer(tags: &PlatformTags, level: Level) -> bool {
     let base = |tag: &str| {
         ["_x86_64", "_aarch64"]
@@ -128,7 +130,7 @@ fn is_newer(tags: &PlatformTags, level: Level) -> bool {
     tags.iter().all(|tag| base(tag).parse::<Level>().is_ok_and(|asked| asked > level))
 }
 
-/// What is too much beside the first thing, as long as it can be read at a glance.
+/// Formats the further obstacles, a few by name.
 fn besides(beyond: &[Obstacle]) -> String {
     const MOST: usize = 3;
     let rest = beyond.get(1..).unwrap_or_default();
@@ -140,7 +142,7 @@ fn besides(beyond: &[Obstacle]) -> String {
     }
 }
 
-/// What everything that is shipped needs of a system.
+/// Computes the needs of all shipped files together.
 fn needs<'a>(
     sources: &Sources<'a>,
     distributions: impl Iterator<Item = &'a Distribution>,
@@ -168,7 +170,7 @@ fn needs<'a>(
     Needs::of(&subjects, &shipped, None)
 }
 
-/// The facts that a forwarding library will have.
+/// Returns the facts of a forwarding library that a step will make.
 fn alias(step: &Step) -> Option<ElfFacts> {
     let Step::Alias { soname, needed, rpath, machine } = step else { return None };
     let machine = match machine {

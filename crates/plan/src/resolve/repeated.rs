@@ -1,5 +1,5 @@
-//! What two packages ship that can be installed together: one file of an artifact, or one library
-//! under one SONAME.
+//! Check for duplicates in packages that can be installed together: an artifact's file, or a
+//! library with the same SONAME.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -21,26 +21,26 @@ struct Copy<'f, 'a> {
     rule: &'a Place,
 }
 
-/// What is the same in two packages.
+/// Key of duplicates.
 #[derive(PartialEq, Eq, Hash)]
 enum Same<'f> {
     /// A file of an artifact.
     File(*const CatalogEntry),
-    /// A library that is looked for by this name.
+    /// A library that is searched by this SONAME.
     Soname(&'f str),
 }
 
-/// Two packages, with the artifact that each has it from.
+/// Two packages, each with the artifact of the duplicate.
 type Parties<'f> = [(&'f PackageName, &'f ArtifactName); 2];
 
-/// What two packages both have.
+/// Duplicates of two packages.
 struct Twice<'f, 'a> {
     first: [Copy<'f, 'a>; 2],
     files: BTreeMap<&'f RelPath, u64>,
     sonames: BTreeSet<&'f str>,
 }
 
-/// An error for every two packages that ship the same of an artifact, unless a line says why.
+/// Reports each pair of packages with duplicates, unless a line gives a reason.
 pub(super) fn check(filled: &[Filled<'_>]) -> Problems {
     let mut twice: BTreeMap<Parties<'_>, Twice<'_, '_>> = BTreeMap::new();
     let mut known: HashMap<Same<'_>, Vec<Copy<'_, '_>>> = HashMap::new();
@@ -74,7 +74,7 @@ fn keys<'f>(
     searched: &BTreeSet<(&PackageName, &str)>,
 ) -> Vec<Same<'f>> {
     let mut keys = Vec::new();
-    // What a link leads to is another path, and no file of this package's own.
+    // A path made from a link's target is not a file of the artifact at this path.
     let own = copy.item.entry.path == *copy.path;
     if own && shared.contains(&copy.item.artifact.id.name) {
         keys.push(Same::File(std::ptr::from_ref(copy.item.entry)));
@@ -88,7 +88,7 @@ fn keys<'f>(
     keys
 }
 
-/// Artifacts that packages with different platform directories name.
+/// Returns artifacts that packages with different platform directories take.
 pub(super) fn in_several<'a>(filled: &[Filled<'a>]) -> BTreeSet<&'a ArtifactName> {
     let mut by: BTreeMap<&ArtifactName, BTreeSet<&PackageName>> = BTreeMap::new();
     for package in filled.iter().map(|f| f.dist.package) {
@@ -99,19 +99,20 @@ pub(super) fn in_several<'a>(filled: &[Filled<'a>]) -> BTreeSet<&'a ArtifactName
     by.into_iter().filter(|(_, homes)| homes.len() > 1).map(|(name, _)| name).collect()
 }
 
-/// The package whose platform directory has a package's files.
+/// Returns the package that owns the platform directory of a package.
 fn home(package: &Package) -> &PackageName {
     package.overlay.as_ref().map_or(&package.name.value, |owner| &owner.value)
 }
 
-/// The directories in which libraries are looked for by name.
+/// Returns the directories in which libraries are searched by name.
 fn searched<'a>(filled: &[Filled<'a>]) -> BTreeSet<(&'a PackageName, &'a str)> {
     let rules = filled.iter().flat_map(|f| &f.dist.package.rpaths);
     rules.map(|rule| (&rule.package.value, rule.directory.as_str())).collect()
 }
 
-/// Whether both are installed, in two places. One path of one place has one owner, which is
-/// checked elsewhere; distributions of one package are for different targets.
+/// Returns true if both are installed, in different platform directories. Equal paths in one
+/// directory are checked by [`super::ownership`], and distributions of one package are for
+/// different targets.
 fn meet(one: &Copy<'_, '_>, other: &Copy<'_, '_>) -> bool {
     let (a, b) = (&one.owner.dist, &other.owner.dist);
     a.package.name.value != b.package.name.value
@@ -137,12 +138,12 @@ where
     }
 }
 
-/// Whether the line by which the package takes the artifact says why it repeats it.
+/// Returns true if the artifact line gives a reason for the repetition.
 fn is_meant(copy: &Copy<'_, '_>) -> bool {
     rule(copy.owner.dist.package, &copy.item).is_some_and(|r| r.repeats.is_some())
 }
 
-/// The line by which a package takes an item.
+/// Returns the line of a package that takes an item.
 pub(super) fn rule<'a>(package: &'a Package, item: &Item<'_>) -> Option<&'a ArtifactRule> {
     let id = &item.artifact.id;
     package.artifacts.iter().find(|rule| {

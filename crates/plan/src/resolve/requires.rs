@@ -1,4 +1,4 @@
-//! What a distribution requires: of its own, and by extras.
+//! Requirements of distributions and extras.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,14 +8,14 @@ use base::names::{NameError, PackageName, System};
 use base::target::{Per, Variant};
 use manifest::{Manifest, Pick, RequireRule};
 
-/// What a selector's extras install.
+/// Extras of a selector.
 #[derive(Debug, Default)]
 pub(super) struct Extras {
-    /// Requirement strings by extra.
+    /// Requirement strings, by extra.
     pub by_name: BTreeMap<String, Vec<String>>,
 }
 
-/// `Requires-Dist` of a distribution, without extras.
+/// Returns `Requires-Dist` of a distribution, without extras.
 pub(super) fn requires(
     manifest: &Manifest,
     targets: &Targets,
@@ -43,8 +43,9 @@ pub(super) fn requires(
     Ok(requirements)
 }
 
-/// What a wheel variant requires: the distribution for its target, without a marker, which is in its label. One
-/// for no target requires what the plain wheel does.
+/// Returns the requirement of a wheel variant: the distribution for its target, without a marker,
+/// since the label already selects the target. `None` for variants without target, which require
+/// the same as the plain wheel.
 fn of_variant(
     manifest: &Manifest,
     targets: &Targets,
@@ -57,7 +58,7 @@ fn of_variant(
     declared.zip(target).map(pinned).transpose()
 }
 
-/// The distributions that a line requires: one, or all that are published.
+/// Returns the required distributions: one, or all published ones.
 fn required(
     rule: &RequireRule,
     declared: &manifest::Distribution,
@@ -71,7 +72,8 @@ fn required(
     }
 }
 
-/// What has the code of the levels above the distribution's ISA, where there is any.
+/// Returns requirements for the packages of the levels above the distribution's ISA, if any are
+/// built.
 fn levels(
     manifest: &Manifest,
     targets: &Targets,
@@ -86,7 +88,7 @@ fn levels(
     variants.map(|variant| requirement(dist.declared, targets, &variant)).collect()
 }
 
-/// The extras of a selector.
+/// Returns the extras of a selector.
 pub(super) fn extras(
     manifest: &Manifest,
     targets: &Targets,
@@ -125,7 +127,7 @@ pub(super) fn extras(
     Ok(extras)
 }
 
-/// `Requires-Dist` of a selector: what it requires, and by extra what that adds.
+/// Returns `Requires-Dist` of a selector: its requirements, then those of each extra with a marker.
 pub(super) fn lines(requires: &[String], extras: &Extras) -> Vec<String> {
     let by_extra = extras.by_name.iter().flat_map(|(extra, requirements)| {
         requirements.iter().map(move |requirement| for_extra(requirement, extra))
@@ -133,7 +135,7 @@ pub(super) fn lines(requires: &[String], extras: &Extras) -> Vec<String> {
     requires.iter().cloned().chain(by_extra).collect()
 }
 
-/// The requirement so that it holds only with the extra (PEP 508).
+/// Restricts a requirement to an extra (PEP 508).
 fn for_extra(requirement: &str, extra: &str) -> String {
     match requirement.split_once(';') {
         None => format!("{requirement}; extra == \"{extra}\""),
@@ -143,9 +145,9 @@ fn for_extra(requirement: &str, extra: &str) -> String {
     }
 }
 
-/// What a selector requires and offers, for both systems if it is published for both: what one of
-/// them alone has gets a marker (PEP 508), so that an installer on the other says what it ignores.
-/// The answer is the same, whichever of the two is built.
+/// Returns requirements and extras of a selector. If packages are published for both systems, lines
+/// for one system get a marker (PEP 508), so that installers on the other system report the ignored
+/// requirement. Builds on either system give the same result.
 pub(super) fn selected(
     manifest: &Manifest,
     other: Option<(System, &Manifest)>,
@@ -173,7 +175,8 @@ pub(super) fn selected(
     Ok((required, offered))
 }
 
-/// Requirements of two systems; those of one get its marker, unless they have one.
+/// Merges the requirements of two systems. Requirements of one system get its marker, unless they
+/// have a marker.
 fn merged(one: Vec<String>, of: System, other: &[String], system: System) -> Vec<String> {
     let marked = |requirement: String, system: System| {
         if requirement.contains(';') {
@@ -194,7 +197,7 @@ fn declared<'a>(
     manifest.packages.get(package).and_then(|p| p.distribution())
 }
 
-/// What there is to choose from: all that is published, or what this selector is for.
+/// Returns the variants to choose from: all published ones, or only the selector's own.
 fn variants(
     declared: &manifest::Distribution,
     targets: &Targets,
@@ -206,7 +209,7 @@ fn variants(
     }
 }
 
-/// `name==version`, with a marker when it is published for one of two systems only (PEP 508).
+/// Returns `name==version`, with a marker if it is only published for one system (PEP 508).
 fn requirement(
     declared: &manifest::Distribution,
     targets: &Targets,

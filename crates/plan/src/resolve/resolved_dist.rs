@@ -1,4 +1,4 @@
-//! Distributions as the manifest and the targets make them, before any file is in them.
+//! Distributions of the manifest's packages for the targets, before files are selected.
 
 use std::collections::BTreeSet;
 
@@ -14,61 +14,62 @@ use manifest::{Families, Manifest, Package};
 #[derive(Debug, Clone)]
 pub(super) struct ResolvedDist<'a> {
     pub families: &'a Families,
-    /// The targets that are built, of a distribution that takes what some artifacts have for any of them.
+    /// Targets of the build, if the package takes some artifacts for all of them.
     pub every_target: BTreeSet<String>,
     pub package: &'a Package,
     pub declared: &'a manifest::Distribution,
     pub variant: Variant,
     pub name: DistName,
     pub module: ModuleName,
-    /// The platform directory its files go into; of a selector, one that nothing uses.
+    /// Platform directory of the files; unused for selectors.
     pub platform_dir: ModuleName,
-    /// Below the destination.
+    /// Directory below the destination.
     pub directory: RelPath,
-    /// Which of several wheels of its name it is.
+    /// Label and target, for one of several wheels with the same name.
     pub labelled: Option<Labelled>,
-    /// The index of its own that a further selector is for.
+    /// Separate index, for a further selector.
     pub index: Option<&'a PackageName>,
 }
 
-/// A variant of a choice's wheel.
+/// A wheel variant of a choice.
 #[derive(Debug, Clone)]
 pub(super) struct Labelled {
     pub label: VariantLabel,
-    /// The target whose package it requires; none for machines that no other label fits.
+    /// Target of the package that it requires; `None` for machines that match no other label.
     pub target: Option<Variant>,
 }
 
 impl<'a> ResolvedDist<'a> {
-    /// Whether it can take an artifact built for this.
+    /// Returns true if the distribution can take artifacts with this family.
     pub fn fits(&self, id: &ArtifactId) -> bool {
         let home = self.families.home(&id.family);
         self.variant.takes(&id.family, home) || self.takes_every_target(id, home)
     }
 
-    /// Whether a line takes what an artifact has for any target that is built.
+    /// Returns true if a line takes the artifact for all targets of the build.
     fn takes_every_target(&self, id: &ArtifactId, home: &str) -> bool {
         self.every_target.contains(home)
             && self.package.every_target_of.iter().any(|name| **name == id.name)
     }
 
-    /// Whether an artifact built for this is installed together with it.
+    /// Returns true if the artifact is installed together with the distribution.
     pub fn sees(&self, id: &ArtifactId) -> bool {
         id.family.is_generic() || self.fits(id)
     }
 
-    /// Whether both can be installed together: an environment holds one distribution of a name.
+    /// Returns true if both can be installed together: an environment holds one distribution of a
+    /// name.
     pub fn goes_with(&self, other: &Self) -> bool {
         self.name != other.name
     }
 
-    /// Whether `owner` is there wherever this one is wanted in full: it is for the same target, for a
-    /// level above it, or for all.
+    /// Returns true if `owner` is installed wherever this distribution is: it has the same target,
+    /// a level above it, or none.
     pub fn relies_on(&self, owner: &Self) -> bool {
         owner.variant == Variant::None || owner.variant == self.variant || self.is_below(owner)
     }
 
-    /// Whether `other` is for a level above the target of this one.
+    /// Returns true if `other` is for a level above this distribution's target.
     pub fn is_below(&self, other: &Self) -> bool {
         let above = |target: &str| self.families.above(target);
         match (&self.variant, &other.variant) {
@@ -79,7 +80,7 @@ impl<'a> ResolvedDist<'a> {
         }
     }
 
-    /// The further selectors of its name, each for an index.
+    /// Returns the further selectors, one for each separate index.
     fn in_indexes(&self) -> Vec<Self> {
         let of = |name: &'a PackageName| {
             let directory = self.directory.join(&name.as_str().parse().ok()?);
@@ -88,13 +89,13 @@ impl<'a> ResolvedDist<'a> {
         self.package.indexes.iter().filter_map(|index| of(&index.name.value)).collect()
     }
 
-    /// It has a platform directory that another package owns.
+    /// Returns true if another package owns the platform directory.
     pub fn is_overlay(&self) -> bool {
         self.package.overlay.is_some()
     }
 }
 
-/// All distributions that are built, in the order of the manifest.
+/// Returns all distributions of the build, in the order of the manifest.
 pub(super) fn resolved_dists<'a>(
     manifest: &'a Manifest,
     targets: &Targets,
@@ -131,7 +132,8 @@ pub(super) fn resolved_dists<'a>(
     if problems.is_empty() { Ok(all) } else { Err(problems) }
 }
 
-/// The variants of a choice: one for each ISA that is published for this system, and one for other machines.
+/// Returns the variants of a choice: one for each ISA published for this system, and one for other
+/// machines.
 fn variants(targets: &Targets, package: &Package) -> Result<Vec<Labelled>, NameError> {
     let Some(rule) = &package.variant else { return Ok(Vec::new()) };
     let isas = targets.published.get(&targets.system).into_iter().flatten();
@@ -143,7 +145,7 @@ fn variants(targets: &Targets, package: &Package) -> Result<Vec<Labelled>, NameE
     isas.map(labelled).chain([Ok(null)]).collect()
 }
 
-/// Without a family, packages for each family are not made: most of the set would be missing.
+/// Reports packages split by family in a build without families; most packages would be missing.
 pub(super) fn without_families(manifest: &Manifest, targets: &Targets) -> Problems {
     let declared = manifest.packages.values().filter_map(|p| p.distribution());
     let lost: Vec<_> =
@@ -175,7 +177,8 @@ fn dist<'a>(
         }
         None => name.clone(),
     };
-    // Packages of several families under one name would overwrite each other.
+    // Separate directories, because wheels of several families with one name would overwrite each
+    // other.
     let apart = *variant.per() == Per::Family
         && !declared.name.has_placeholder()
         && targets.built.len() > 1;
@@ -214,7 +217,7 @@ fn not_a_directory(text: &str) -> NameError {
     }
 }
 
-/// The name of a distribution for one variant.
+/// Returns the name of a distribution for one variant.
 pub(super) fn dist_name(
     declared: &manifest::Distribution,
     variant: &Variant,

@@ -1,4 +1,4 @@
-//! Which entries of which artifacts a distribution takes, and by which rule.
+//! Selects entries of artifacts for a distribution.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,29 +16,29 @@ mod trace;
 pub(super) use refusal::{Refusal, Refusals};
 pub(super) use trace::{RuleMatch, SelectionTrace, Why};
 
-/// An entry with the rule that took it.
+/// An entry with the rule that selected it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Selected<'a> {
     pub item: Item<'a>,
     pub rule: &'a Place,
 }
 
-/// What a distribution takes, once a path, directories apart.
+/// Selected entries by path; directories are separate.
 #[derive(Debug, Default)]
 pub(super) struct Selection<'a> {
     pub files: BTreeMap<&'a RelPath, Selected<'a>>,
     pub directories: BTreeMap<&'a RelPath, Selected<'a>>,
-    /// Paths that several artifacts supply with the same bytes.
+    /// Paths that several artifacts provide with equal bytes.
     pub shared: Vec<(&'a RelPath, Vec<ArtifactId>)>,
-    /// What an exclude rule keeps out, or a rule that drops it everywhere: that rule, and the one
-    /// that would have taken it.
+    /// Excluded paths with two rules: the exclude or drop rule, and the rule that would take the
+    /// path.
     pub excluded: BTreeMap<&'a RelPath, (&'a Place, &'a Place)>,
-    /// Every entry that counts as taken, those of shared paths included.
+    /// All entries that count as taken, including all copies of shared paths.
     pub owned: Vec<&'a CatalogEntry>,
 }
 
 impl Selection<'_> {
-    /// What is kept out, as the plan says it.
+    /// Returns the excluded paths in the form of plans.
     pub fn absent(&self) -> impl Iterator<Item = Absent> {
         self.excluded.iter().map(|(path, (exclude, rule))| Absent {
             path: (*path).clone(),
@@ -48,7 +48,7 @@ impl Selection<'_> {
     }
 }
 
-/// Which artifacts and globs matched something in any distribution of a package.
+/// Artifacts and globs that matched anything, over all distributions of a package.
 #[derive(Debug, Default)]
 pub(super) struct Matched<'a> {
     artifacts: BTreeSet<(&'a ArtifactName, Component)>,
@@ -57,22 +57,22 @@ pub(super) struct Matched<'a> {
 }
 
 impl Matched<'_> {
-    /// Whether something was taken of this component of an artifact.
+    /// Returns true if this component of the artifact was taken.
     pub fn took(&self, name: &ArtifactName, component: Component) -> bool {
         self.artifacts.contains(&(name, component))
     }
 
-    /// Whether a file of this component of an artifact passed includes, excludes and drops.
+    /// Returns true if a file of this component remained after includes, excludes and drops.
     pub fn kept(&self, name: &ArtifactName, component: Component) -> bool {
         self.kept.contains(&(name, component))
     }
 
-    /// Whether a file of any artifact passed them.
+    /// Returns true if a file of any artifact remained.
     pub fn kept_any(&self) -> bool {
         !self.kept.is_empty()
     }
 
-    /// Whether the rule counted for any path.
+    /// Returns true if the rule applied to any path.
     pub fn used(&self, rule: &PathRule) -> bool {
         self.globs.contains(&std::ptr::from_ref(rule))
     }
@@ -94,7 +94,7 @@ impl<'a> SelectionTrace<'a> for Matched<'a> {
     }
 }
 
-/// What a runtime or devel distribution takes.
+/// Selects the entries of a runtime or devel distribution.
 pub(super) fn selection<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
@@ -105,7 +105,7 @@ pub(super) fn selection<'a>(
     own(taken(manifest, catalog, dist, trace), dist, trace, problems)
 }
 
-/// Whether a distribution takes an artifact that fits it, as far as its name tells.
+/// Returns true if a fitting artifact is taken, judging by its name.
 pub(super) fn takes_artifact<'a>(
     manifest: &'a Manifest,
     dist: &ResolvedDist<'a>,
@@ -119,7 +119,7 @@ pub(super) fn takes_artifact<'a>(
     takes
 }
 
-/// The rule by which a package takes an artifact.
+/// Returns the rule by which a package takes an artifact.
 fn rule_of<'a>(
     manifest: &'a Manifest,
     package: &'a Package,
@@ -136,12 +136,12 @@ fn rule_of<'a>(
     }
 }
 
-/// Whether a rule is about this artifact.
+/// Returns true if the rule applies to this artifact.
 pub(super) fn in_scope(rule: &DropRule, artifact: &Artifact) -> bool {
     is_about(rule.artifact.as_ref(), rule.component, artifact)
 }
 
-/// Whether a rule that names an artifact, a component or neither is about this artifact.
+/// Returns true if a rule with optional artifact and component applies to this artifact.
 pub(super) fn is_about(
     name: Option<&ArtifactName>,
     component: Option<Component>,
@@ -151,7 +151,7 @@ pub(super) fn is_about(
         && component.is_none_or(|c| c == artifact.id.component)
 }
 
-/// What a distribution takes of the artifacts that a rule of its package names.
+/// Collects the entries of all artifacts that a rule of the package takes.
 fn taken<'a, T: SelectionTrace<'a>>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
@@ -168,7 +168,8 @@ fn taken<'a, T: SelectionTrace<'a>>(
     taken
 }
 
-/// The rule by which a runtime package takes an artifact; no two of a mode name one component.
+/// Returns the rule by which a runtime package takes an artifact. In one mode, no two rules name
+/// the same component.
 fn named<'a>(
     package: &'a Package,
     id: &'a ArtifactId,
@@ -186,7 +187,8 @@ fn named<'a>(
     by
 }
 
-/// The rule to blame for an artifact in a devel package: its own, else the last through which it comes.
+/// Returns the rule that messages name for an artifact in a devel package: its own rule, or the
+/// last inherited one.
 fn inherited<'a>(
     manifest: &'a Manifest,
     package: &'a Package,
@@ -214,7 +216,7 @@ fn inherited<'a>(
     by
 }
 
-/// Whether a devel package leaves an artifact out after all.
+/// Returns true if a devel package leaves the artifact out.
 fn without<'a>(
     package: &'a Package,
     id: &'a ArtifactId,
@@ -278,13 +280,13 @@ fn take<'a>(
 }
 
 enum Narrowed<'a> {
-    /// Taken; by an include rule, when there are any.
+    /// Selected; by an include rule, if the package has any.
     In(Option<&'a Place>),
     Excluded(&'a Place),
     NotIncluded,
 }
 
-/// The rules that narrow what a package takes of one artifact.
+/// Rules that restrict the entries of one artifact.
 struct Narrowing<'a> {
     package: &'a Package,
     artifact: &'a Artifact,
@@ -296,7 +298,7 @@ impl<'a> Narrowing<'a> {
         Self { package, artifact, drops: &manifest.drops }
     }
 
-    /// What the rules say of an entry; every rule that matches is reported.
+    /// Evaluates the rules for an entry, and reports every matching rule to `on_match`.
     fn narrow(
         &self,
         entry: &CatalogEntry,
@@ -329,7 +331,7 @@ impl<'a> Narrowing<'a> {
         by: Option<&'a Place>,
         mut on_match: impl FnMut(RuleMatch<'a>),
     ) -> Narrowed<'a> {
-        // Those that drop files of this artifact from every package.
+        // Only drop rules that apply to every package.
         let counts = |rule: &&DropRule| rule.everywhere && in_scope(rule, self.artifact);
         let mut drops = self.drops.possible(entry.path.as_str()).map(|(_, rule)| rule);
         let Some(rule) = drops.find(|rule| counts(rule) && matches(&rule.glob, entry)) else {
@@ -340,7 +342,7 @@ impl<'a> Narrowing<'a> {
     }
 }
 
-/// Whether a rule over paths matches an entry: a directory by all that is below it.
+/// Returns true if a path rule matches an entry. Directories match by their whole content.
 pub(super) fn matches(glob: &Glob, entry: &CatalogEntry) -> bool {
     match entry.kind {
         EntryKind::Directory => glob.matches_tree(&entry.path),
@@ -348,7 +350,8 @@ pub(super) fn matches(glob: &Glob, entry: &CatalogEntry) -> bool {
     }
 }
 
-/// One entry for each path. Several are fine when they are the same; otherwise both artifacts are named.
+/// Resolves each path to one entry. Equal copies are allowed; different ones are a conflict of both
+/// artifacts.
 fn own<'a>(
     taken: Taken<'a>,
     dist: &ResolvedDist<'a>,
@@ -361,7 +364,8 @@ fn own<'a>(
         ..Selection::default()
     };
     for (path, candidates) in taken.files {
-        // Of equal files one that may be executed counts: no program may lose that by its artifact's name.
+        // Of equal files, an executable one counts, so that the order of artifacts cannot remove
+        // the execute bit.
         let executable = candidates.iter().find(|c| c.item.entry.is_executable());
         let Some(first) = executable.or(candidates.first()).copied() else { continue };
         let why = if let Some(other) =
@@ -382,7 +386,7 @@ fn own<'a>(
             }
         };
         trace.settle(&candidates, &first, why);
-        // What is dropped of one artifact, another can have.
+        // A path dropped from one artifact can be taken from another.
         selection.excluded.remove(path);
         selection.owned.extend(candidates.iter().map(|c| c.item.entry));
         selection.files.insert(path, first);

@@ -1,5 +1,5 @@
-//! What the unit tests of this room start from: packages and the lines of a catalog, as the tests of whole
-//! plans have them, with what comes of them before a plan is made.
+//! Fixtures for unit tests: packages and catalog lines, shared with the tests of whole plans, and
+//! the results of each step before a plan.
 
 use std::collections::BTreeMap;
 
@@ -24,12 +24,12 @@ mod tree;
 
 pub(super) use support::{Case, devel, device, package, runtime};
 
-/// The catalog of these lines.
+/// Parses catalog lines.
 pub(super) fn catalog(lines: &str) -> Catalog {
     tree::catalog(lines, BuildFacts::default())
 }
 
-/// A case, as far as targets.
+/// A case with its targets.
 pub(super) struct Given {
     pub manifest: Manifest,
     pub catalog: Catalog,
@@ -48,7 +48,7 @@ impl Given {
         Self { manifest, catalog: case.catalog.clone(), targets }
     }
 
-    /// All distributions, in the order of the packages.
+    /// Returns all distributions, in package order.
     pub fn dists(&self) -> Vec<ResolvedDist<'_>> {
         resolved_dists(&self.manifest, &self.targets, "").unwrap()
     }
@@ -61,12 +61,12 @@ impl Given {
         select::selection(&self.manifest, &self.catalog, dist, &mut Matched::default(), problems)
     }
 
-    /// The layer of what is for any target.
+    /// Returns the layer of generic artifacts.
     pub fn generic(&self) -> Layer<'_> {
         Layer::new(self.catalog.artifacts.iter().filter(|a| a.id.family.is_generic()))
     }
 
-    /// Runtime distributions with what is placed in them, aliases among it.
+    /// Returns the runtime distributions with placed entries and aliases.
     pub fn filled(&self, problems: &mut Problems) -> Vec<Filled<'_>> {
         let (generic, mut filled) = (self.generic(), Vec::new());
         for dist in self.dists().into_iter().filter(|d| d.package.kind == PackageKind::Runtime) {
@@ -82,17 +82,17 @@ impl Given {
     }
 }
 
-/// The line of the manifest at a place.
+/// Returns the manifest line at a place.
 pub(super) fn line(place: &Place) -> &str {
     place.source().text().lines().nth(place.line() - 1).unwrap().trim()
 }
 
-/// What is wrong, each as `! MESSAGE`.
+/// Formats problems as `! MESSAGE`.
 pub(super) fn messages(problems: &Problems) -> impl Iterator<Item = String> {
     problems.iter().map(|problem| format!("! {}", problem.message()))
 }
 
-/// A wheel with members at these paths: `PATH` a file, `PATH/` a directory, `>PATH` in its archive.
+/// Makes a wheel with these members: `PATH` a file, `PATH/` a directory, `>PATH` in the archive.
 pub(super) fn wheel(dist: &ResolvedDist<'_>, paths: &str) -> Distribution {
     let member = |path: &str| {
         let step = match path.strip_suffix('/') {

@@ -1,4 +1,4 @@
-//! Files that no package takes: dropped for a reason, allowed for now, or at fault.
+//! Files that no package takes: dropped, allowed, or errors.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -24,20 +24,20 @@ pub(super) use report::{Ownership, check};
 #[derive(Clone, Copy)]
 pub(super) struct Left<'a> {
     pub item: Item<'a>,
-    /// The rule that allows it.
+    /// Rule that allows it.
     pub allowed: Option<&'a AllowUnownedRule>,
 }
 
-/// Files that no package takes, of artifacts for anything that is built.
+/// Files that no package takes, of artifacts that the build uses.
 pub(super) struct Leftover<'a> {
     pub unowned: Vec<Left<'a>>,
-    /// One for each drop rule that counts, in the order of the file.
+    /// One item for each matching drop rule, in file order.
     pub dropped: Vec<Dropped>,
-    /// Rules that drop nothing.
+    /// Drop rules that match nothing.
     pub problems: Problems,
 }
 
-/// Goes by the first drop rule that fits; `selected` is what some package takes.
+/// Applies the first matching drop rule to each file. `selected`: entries that some package takes.
 pub(super) fn find<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
@@ -72,27 +72,27 @@ pub(super) fn find<'a>(
     let dropped: Vec<Dropped> = dropped.filter(|d| d.files > 0).collect();
     let idle =
         rules().filter(|(index, rule)| !counts.contains_key(index) && rule.optional.is_none());
-    // To find what was meant takes a look at every path; others show when these are mended.
+    // Limited, because each explanation searches all paths; the others show in the next run.
     let idle = idle.filter_map(|(_, rule)| idle_drop(rule, catalog, selected)).take(MOST_IDLE);
     let mut problems = Problems::new();
     idle.for_each(|problem| problems.push(problem));
     Leftover { unowned, dropped, problems }
 }
 
-/// The rule that drops an entry, when no package takes it.
+/// Returns the rule that drops an entry, if no package takes it.
 pub(super) fn dropping<'m>(manifest: &'m Manifest, item: &Item<'_>) -> Option<&'m DropRule> {
     first(manifest, item.artifact, item.entry).map(|index| &manifest.drops[index])
 }
 
-/// The rule by which an entry that is in no package is dropped: those that count everywhere have
-/// been asked before any package was.
+/// Returns the index of the rule that drops an entry. Rules with `everywhere` apply before
+/// selection, and so come first.
 fn first(manifest: &Manifest, artifact: &Artifact, entry: &CatalogEntry) -> Option<usize> {
     let counts = |rule: &DropRule| in_scope(rule, artifact);
     let matching = manifest.drops.matching(&entry.path).filter(|(_, rule)| counts(rule));
     matching.min_by_key(|(index, rule)| (!rule.everywhere, *index)).map(|(index, _)| index)
 }
 
-/// The first rule that lets an entry be in no package.
+/// Returns the first rule that allows the entry to be in no package.
 fn allowing<'m>(
     manifest: &'m Manifest,
     artifact: &Artifact,
@@ -102,15 +102,15 @@ fn allowing<'m>(
     matching.find(|rule| is_about(rule.artifact.as_ref(), rule.component, artifact))
 }
 
-/// Whether something that is built can take the artifact.
+/// Returns true if the build can use the artifact.
 fn is_built(manifest: &Manifest, id: &ArtifactId, targets: &Targets) -> bool {
     id.family.is_generic() || targets.builds(manifest.families.home(&id.family))
 }
 
-/// How many rules that drop nothing are told in one run.
+/// Number of drop rules without effect to report.
 const MOST_IDLE: usize = 100;
 
-/// What is wrong with a rule that drops nothing; `None` when it would in a build for other targets.
+/// Reports a drop rule without effect; `None` if it would have one for other targets.
 fn idle_drop(
     rule: &DropRule,
     catalog: &Catalog,
@@ -145,9 +145,9 @@ fn idle_drop(
     )
 }
 
-/// What to do about a rule that drops nothing.
+/// Remedy for a drop rule without effect.
 const REMEDY: &str = "correct the rule, remove the line, or say why it can be so: optional=\"…\"";
-/// The same for one that only packages stand in the way of.
+/// Remedy for a drop rule whose files are all in packages.
 const IN_PACKAGES: &str = "add everywhere=#true to leave such files out of every package, correct \
                            the rule, or remove the line";
 

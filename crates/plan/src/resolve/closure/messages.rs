@@ -1,4 +1,4 @@
-//! What is said of libraries that are not found as they should be.
+//! Messages about libraries that are missing or found in a wrong way.
 
 use std::collections::BTreeSet;
 
@@ -11,30 +11,31 @@ use base::source::{Code, Problem};
 use base::text::counted;
 use manifest::{Manifest, Package, PackageKind};
 
-/// How many files are named before the rest is counted.
+/// Number of files to name.
 const SHOWN: usize = 3;
 
-/// And how many libraries.
+/// Number of libraries to name.
 const LIBRARIES_SHOWN: usize = 8;
 
-/// The path of a file below its platform directory, as the artifact installs it.
+/// Returns the path relative to the platform directory, which is the installed path of the
+/// artifact.
 pub(super) fn path<'a>(found: &LoadedFile<'a>) -> &'a str {
     let path = found.member.path.as_str();
     let root = found.distribution.platform_dir.as_ref();
     root.and_then(|root| path.strip_prefix(root.as_str())?.strip_prefix('/')).unwrap_or(path)
 }
 
-/// The directory of a file, likewise.
+/// Returns the directory relative to the platform directory.
 pub(super) fn directory<'a>(found: &LoadedFile<'a>) -> &'a str {
     split(path(found)).0
 }
 
-/// A file with the distribution that ships it.
+/// Formats a file with its distribution.
 pub(super) fn file(found: &LoadedFile<'_>) -> String {
     format!("`{}` of {}", path(found), found.distribution.name)
 }
 
-/// The first few of some files, the rest counted; the same path in several wheels counts once.
+/// Formats the first files and the number of others; equal paths in several wheels count once.
 pub(super) fn files(all: &[LoadedFile<'_>]) -> String {
     let paths: Vec<&str> = all.iter().map(path).collect::<BTreeSet<_>>().into_iter().collect();
     let first: Vec<String> = paths.iter().take(SHOWN).map(|path| format!("`{path}`")).collect();
@@ -44,7 +45,7 @@ pub(super) fn files(all: &[LoadedFile<'_>]) -> String {
     }
 }
 
-/// What is said at one of two files of a name, given what loads it.
+/// Returns the label of one of two files with the same name, given the files that load it.
 pub(super) fn loaded_by(loaders: &[LoadedFile<'_>]) -> String {
     let paths: BTreeSet<&str> = loaders.iter().map(path).collect();
     match paths.len() {
@@ -54,14 +55,14 @@ pub(super) fn loaded_by(loaders: &[LoadedFile<'_>]) -> String {
     }
 }
 
-/// Files of one package as the subject of a sentence, whose verb depends on their number.
+/// Files of one package as the subject of a sentence, with a verb in the right number.
 pub(super) struct Subject {
     text: String,
     one: bool,
 }
 
 impl Subject {
-    /// The first file, and how many more there are.
+    /// Names the first file and the number of others.
     pub fn new(all: &[LoadedFile<'_>]) -> Self {
         let paths: BTreeSet<&str> = all.iter().map(path).collect();
         let wheels: BTreeSet<&str> = all.iter().map(|f| f.distribution.name.as_str()).collect();
@@ -79,7 +80,7 @@ impl Subject {
         Self { text, one: paths.len() <= 1 }
     }
 
-    /// The sentence up to its verb: `needs`, or `need` of several.
+    /// Appends the verb: `needs`, or `need` for several files.
     pub fn with(&self, verb: &str) -> String {
         let verb = match (self.one, verb) {
             (true, "do") => "does".to_owned(),
@@ -90,7 +91,7 @@ impl Subject {
     }
 }
 
-/// Libraries, the first few by name.
+/// Formats the first libraries and the number of others.
 fn names(libraries: &BTreeSet<&str>) -> String {
     let first: Vec<String> =
         libraries.iter().take(LIBRARIES_SHOWN).map(|library| format!("`{library}`")).collect();
@@ -100,7 +101,7 @@ fn names(libraries: &BTreeSet<&str>) -> String {
     }
 }
 
-/// Libraries that are not found.
+/// Reports missing libraries.
 pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Problem> {
     let Resolved::Unresolved { shipped, artifacts, in_the_way } = &group.need.resolved else {
         return None;
@@ -159,7 +160,7 @@ pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Probl
     Some(problem)
 }
 
-/// `artifact X has it`.
+/// Formats `artifact X has it`.
 fn having(artifacts: &[InArtifact<'_>]) -> String {
     let elsewhere = artifacts.first().is_some_and(|a| a.other_target);
     let meant = artifacts.iter().filter(|a| a.other_target == elsewhere);
@@ -188,7 +189,8 @@ fn take_it(all: &[LoadedFile<'_>], other: &InArtifact<'_>) -> String {
     )
 }
 
-/// Files of a devel package that do not find libraries of the tree: the build's rpath is all they have.
+/// Reports files of a devel package that do not find libraries of the same tree. Rules cannot help:
+/// these files keep the rpath of the build.
 pub(super) fn devel(group: &Group<'_>) -> Problem {
     let find = Subject::new(&group.files).with("do");
     Problem::warning(
@@ -198,7 +200,7 @@ pub(super) fn devel(group: &Group<'_>) -> Problem {
     .help("files of a devel package keep the rpath that the build gave them: set it there, or start them with LD_LIBRARY_PATH")
 }
 
-/// The line that lets files search the directory of a library.
+/// Returns the manifest line that makes files search the directory of a library.
 fn search_there(manifest: &Manifest, all: &[LoadedFile<'_>], library: &LoadedFile<'_>) -> String {
     let directory = directory(library);
     if is_dll(library.member.path.file_name()) {
@@ -219,13 +221,14 @@ fn is_dll(name: &str) -> bool {
     name.len() > 4 && name.as_bytes()[name.len() - 4..].eq_ignore_ascii_case(b".dll")
 }
 
-/// The package whose platform directory a distribution's files are in.
+/// Returns the package that owns the platform directory of a distribution's files.
 fn owner<'m>(manifest: &'m Manifest, distribution: &'m Distribution) -> &'m PackageName {
     let package = manifest.packages.get(&distribution.package);
     package.and_then(|p| p.overlay.as_ref()).map_or(&distribution.package, |overlay| &overlay.value)
 }
 
-/// Libraries that are found by luck. `everywhere` says that each wheel of the package that has them has them.
+/// Reports libraries that are found by luck. `everywhere`: every wheel of the other package has the
+/// library.
 pub(super) fn luck(
     manifest: &Manifest,
     group: &Group<'_>,
@@ -244,7 +247,8 @@ pub(super) fn luck(
         Subject::new(all).with("find"),
         names(&group.libraries)
     );
-    // Who wrote an rpath or alias line counts on the other package; who did not cannot know of it.
+    // An rpath or alias line shows that the author relies on the other package: a warning.
+    // Otherwise the dependence is unintended: an error.
     let rpath = package.rpaths.iter().any(|rule| *rule.package == library.distribution.package);
     let meant = everywhere
         || rpath
@@ -257,7 +261,7 @@ pub(super) fn luck(
     Some(problem.help(installed_with(manifest, package, library)))
 }
 
-/// What to write so that a library is there for sure.
+/// Returns the manifest line that guarantees the library.
 fn installed_with(manifest: &Manifest, package: &Package, library: &LoadedFile<'_>) -> String {
     let (name, other) = (&package.name.value, &library.distribution.package);
     let overlays = manifest
@@ -282,7 +286,7 @@ fn installed_with(manifest: &Manifest, package: &Package, library: &LoadedFile<'
     )
 }
 
-/// A library that only other files lead to.
+/// Reports libraries that are only found through a loading file.
 pub(super) fn through_loader(manifest: &Manifest, group: &Group<'_>) -> Option<Problem> {
     let Resolved::ThroughLoader { found, loader } = &group.need.resolved else { return None };
     let (all, library) = (&group.files, group.need.library);

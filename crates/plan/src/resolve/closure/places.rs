@@ -1,4 +1,4 @@
-//! The lines of the manifest that placed files: a member names its rule as text.
+//! Maps members to manifest lines, since members only store the text of their rule.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::messages::files;
 use base::source::{Place, Problem};
 use manifest::Manifest;
 
-/// Places of rules by their text (`packages.kdl:12`).
+/// Places by their text (`packages.kdl:12`).
 pub(super) struct Places<'a>(BTreeMap<String, &'a Place>);
 
 impl<'a> Places<'a> {
@@ -28,12 +28,12 @@ impl<'a> Places<'a> {
         Self(places)
     }
 
-    /// The line that placed a file.
+    /// Returns the line that placed a file.
     pub fn of(&self, found: &LoadedFile<'a>) -> Option<&'a Place> {
         self.0.get(&*found.member.rule).copied()
     }
 
-    /// Points at the line that placed the first of these files; what other lines placed is named there too.
+    /// Labels the line that placed the first file. The label also names the files from other lines.
     pub fn label(&self, problem: Problem, found: &[LoadedFile<'a>]) -> Problem {
         let Some((first, place)) = found.iter().find_map(|one| Some((one, self.of(one)?))) else {
             return problem;

@@ -1,5 +1,5 @@
-//! What is installed where, as far as the dynamic loader minds: ELF files, the names that some file
-//! needs, and the links of a devel tree.
+//! Index of installed files for the dynamic loader: ELF files, needed names, and the links of devel
+//! trees.
 
 use std::collections::HashMap;
 
@@ -11,61 +11,62 @@ use binary::Facts;
 use binary::elf::stub::StubMachine;
 use binary::elf::{ElfFacts, ElfKind, Machine, Rpath, RpathEntry};
 
-/// An ELF file that the loader can load, as it is when it is installed.
+/// A loadable ELF file in its installed form.
 #[derive(Debug)]
 pub(super) struct File<'a> {
-    /// Its distribution, by number.
+    /// Number of the distribution.
     pub distribution: usize,
     pub member: &'a Member,
     pub machine: Machine,
     pub soname: Option<&'a str>,
-    /// What it is loaded with, in order: numbers of names.
+    /// Numbers of the needed names, in order.
     pub needed: Vec<usize>,
-    /// The directories that it searches, by number.
+    /// Number of its search.
     pub search: usize,
-    /// Whether what it loads searches them too: so it is with `DT_RPATH`, not with `DT_RUNPATH` (ld.so(8)).
+    /// The search also applies to the files that it loads: true for `DT_RPATH`, false for
+    /// `DT_RUNPATH` (ld.so(8)).
     pub inherited: bool,
 }
 
-/// What stands at a path that a library may be looked for at.
+/// Kind of file at a path where a library is searched.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Standing {
-    /// An ELF file, by number, all links followed.
+    /// Number of an ELF library, after links.
     File(usize),
-    /// For another machine: the loader passes it by.
+    /// An ELF file for another machine, which the loader skips.
     OtherMachine,
-    /// No library: the loader fails on it.
+    /// Another file, on which the loader fails.
     NoLibrary,
 }
 
-/// Something under the name of a library that is needed.
+/// A member with the name of a needed library.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate<'a> {
-    /// The distribution that has the name, by number; what a link leads to may be another's.
+    /// Number of the distribution with this name. The target of a link can belong to another one.
     pub distribution: usize,
     pub member: &'a Member,
     pub standing: Standing,
 }
 
-/// What the distributions of a plan install.
+/// Installed files of all distributions of a plan.
 #[derive(Debug, Default)]
 pub(super) struct Tree<'a> {
     pub files: Vec<File<'a>>,
-    /// The directories of each search, by number; those without a candidate are left out.
+    /// Numbers of the directories of each search; directories without a candidate are omitted.
     pub searches: Vec<Vec<usize>>,
-    /// The names that some file needs, by number.
+    /// Needed names.
     pub names: Vec<&'a str>,
-    /// Their numbers.
+    /// Number of each needed name.
     numbers: HashMap<&'a str, usize>,
-    /// Numbers of the directories that candidates are in.
+    /// Number of each directory with candidates.
     directories: HashMap<&'a str, usize>,
-    /// What stands under a needed name, by directory and name.
+    /// Candidates by directory and name.
     candidates: HashMap<(usize, usize), Vec<Candidate<'a>>>,
-    /// Where each name stands: directories by number.
+    /// Directories by name.
     places: HashMap<usize, Vec<usize>>,
 }
 
-/// The links of a devel tree: where each leads, by path.
+/// Links of a devel tree: link text by path.
 type Links<'a> = HashMap<&'a str, &'a str>;
 
 impl<'a> Tree<'a> {
@@ -89,17 +90,17 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    /// The number of a name that some file needs.
+    /// Returns the number of a needed name.
     pub fn name(&self, library: &str) -> Option<usize> {
         self.numbers.get(library).copied()
     }
 
-    /// What stands under a name in a directory.
+    /// Returns the candidates of a name in a directory.
     pub fn standing(&self, directory: usize, name: usize) -> &[Candidate<'a>] {
         self.candidates.get(&(directory, name)).map_or(&[], Vec::as_slice)
     }
 
-    /// Everything that bears a name, wherever it is.
+    /// Returns the candidates of a name in all directories.
     pub fn bearers(&self, name: usize) -> impl Iterator<Item = Candidate<'a>> {
         let directories = self.places.get(&name).into_iter().flatten();
         directories.flat_map(move |directory| self.standing(*directory, name).iter().copied())
@@ -121,7 +122,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Takes in a member: as an ELF file, and as what bears a name that is needed.
+    /// Indexes a member as ELF file, and as candidate if its name is needed.
     fn add(
         &mut self,
         number: usize,
@@ -134,7 +135,7 @@ impl<'a> Tree<'a> {
             Step::Copy { source } | Step::Relink { source, .. } => match sources.facts(source) {
                 Some(facts) if rpath::editable(facts) => {
                     let file = self.add_file(number, member, facts, searches);
-                    // A program is started, never loaded as a library (glibc since 2.30).
+                    // A program cannot be loaded as a library (glibc since 2.30).
                     if facts.kind == ElfKind::SharedLibrary {
                         Standing::File(file)
                     } else {
@@ -172,7 +173,7 @@ impl<'a> Tree<'a> {
         facts: &'a ElfFacts,
         searches: &mut Searches<'a>,
     ) -> usize {
-        // With both tags the loader reads DT_RUNPATH only; an edit leaves DT_RPATH alone.
+        // If both tags exist, the loader reads only DT_RUNPATH; a relink leaves only DT_RPATH.
         let (text, inherited) = match &member.step {
             Step::Relink { rpath, .. } => (rpath.as_str(), true),
             _ => (
@@ -197,7 +198,7 @@ impl<'a> Tree<'a> {
         self.files.len() - 1
     }
 
-    /// Where everything that bears a needed name is; links count as what they lead to.
+    /// Indexes the candidates of needed names; links count as their targets.
     fn index(&mut self, links: &[Links<'a>], named: &[Named<'a>]) {
         let mut by_path: HashMap<&str, Vec<usize>> = HashMap::new();
         if links.iter().any(|l| !l.is_empty()) {
@@ -229,7 +230,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The ELF file that a link leads to; `None` for a dangling link, which the loader passes over.
+    /// Returns the ELF file behind a link; `None` for a dangling link, which the loader skips.
     fn followed(
         &self,
         one: &Named<'a>,
@@ -239,7 +240,7 @@ impl<'a> Tree<'a> {
     ) -> Option<Standing> {
         let path = walk(one.directory, target, links)?;
         let there = by_path.get(path.as_str())?;
-        // Devel trees of several families have the same paths: the link's own tree counts.
+        // Devel trees of several families have equal paths; the link's own tree has priority.
         let own = there.iter().find(|file| self.files[**file].distribution == one.distribution);
         own.or(there.first()).map(|file| Standing::File(*file))
     }
@@ -255,7 +256,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// A member that bears the name of a needed library.
+/// A member with the name of a needed library.
 struct Named<'a> {
     distribution: usize,
     member: &'a Member,
@@ -264,7 +265,7 @@ struct Named<'a> {
     standing: Standing,
 }
 
-/// An rpath as it reads in one directory of one distribution.
+/// An rpath, relative to one directory of one distribution.
 #[derive(PartialEq, Eq, Hash, Clone, Copy)]
 struct Search<'a> {
     distribution: usize,
@@ -272,7 +273,7 @@ struct Search<'a> {
     text: &'a str,
 }
 
-/// Equal searches, once.
+/// Numbers of distinct searches.
 #[derive(Default)]
 struct Searches<'a> {
     numbers: HashMap<Search<'a>, usize>,
@@ -298,15 +299,15 @@ fn links(distribution: &Distribution) -> Links<'_> {
     links.collect()
 }
 
-/// The directory (empty at the top) and the last segment.
+/// Splits a path into directory (empty at the top) and last segment.
 pub(super) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// Links followed before a path counts as a circle; Linux gives up after as many (`path_resolution(7)`).
+/// Limit of followed links, equal to Linux's (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 
-/// Where `text` leads from the directory `from`, links followed; `None` out of the tree, or in a circle.
+/// Resolves `text` from the directory `from`; `None` if it leaves the tree or is a circle of links.
 fn walk(from: &str, text: &str, links: &Links<'_>) -> Option<String> {
     let mut at = from.to_owned();
     let mut rest: Vec<&str> = text.split('/').rev().collect();

@@ -1,4 +1,4 @@
-//! What every rule says of a path: selection is run over its entries and listened to.
+//! Matching rules of a path, recorded while the selection runs over its entries.
 
 use std::collections::HashSet;
 
@@ -14,16 +14,16 @@ use base::names::RelPath;
 use base::source::{Place, Problems};
 use manifest::{Glob, Manifest, PackageKind, ScriptTarget};
 
-/// The rules that matched a path while a distribution selected it.
+/// Record of a distribution's selection.
 pub(super) struct Selecting<'a> {
     pub rules: Vec<MatchedRule>,
     pub choice: Option<Choice>,
     pub problems: Vec<String>,
-    /// The entries that count as taken.
+    /// Entries that count as taken.
     pub owned: Vec<&'a CatalogEntry>,
 }
 
-/// Selects from `here`, the catalog of one path, and tells which rules matched.
+/// Selects from `here`, a catalog restricted to one path, and records the matching rules.
 pub(super) fn matched<'a>(
     manifest: &'a Manifest,
     here: &'a Catalog,
@@ -46,7 +46,7 @@ pub(super) fn matched<'a>(
     }
 }
 
-/// Remembers everything that is said.
+/// Records every callback.
 #[derive(Default)]
 struct Trace {
     rules: Vec<MatchedRule>,
@@ -74,7 +74,7 @@ impl<'a> SelectionTrace<'a> for Trace {
         };
         let matched =
             MatchedRule { artifact: Some(artifact.clone()), says, rule: place.map(Rule::at) };
-        // An artifact can have a path in several of its base directories.
+        // An artifact can have a path in several base directories.
         if !self.rules.contains(&matched) {
             self.rules.push(matched);
         }
@@ -101,7 +101,7 @@ impl<'a> SelectionTrace<'a> for Trace {
 }
 
 impl Rule {
-    /// The line at `place`, as it stands there.
+    /// Returns the manifest line at `place`.
     pub(super) fn at(place: &Place) -> Self {
         let line = place.source().text().lines().nth(place.line() - 1).unwrap_or_default();
         Self {
@@ -111,7 +111,7 @@ impl Rule {
     }
 }
 
-/// Rules that name the path itself, whoever has it.
+/// Returns rules that name the path itself, for any artifact.
 fn naming(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
     let package = dist.package;
     let rule = |says: Says, place: &Place| MatchedRule {
@@ -150,7 +150,7 @@ fn naming(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
     rules
 }
 
-/// The entries that no distribution takes.
+/// Returns the entries that no distribution takes.
 fn left<'h>(
     here: &'h Catalog,
     owned: &HashSet<*const CatalogEntry>,
@@ -164,7 +164,7 @@ fn left<'h>(
     })
 }
 
-/// Drop rules that count: those for entries that no distribution takes.
+/// Returns the drop rules that apply to entries that no distribution takes.
 pub(super) fn dropped(
     manifest: &Manifest,
     here: &Catalog,
@@ -180,7 +180,7 @@ pub(super) fn dropped(
     rules.collect()
 }
 
-/// Artifacts whose entry no distribution takes and no rule drops.
+/// Returns artifacts with an entry that no distribution takes and no rule drops.
 pub(super) fn unowned(
     manifest: &Manifest,
     targets: &Targets,

@@ -1,11 +1,11 @@
-//! Files and links of one artifact in; what they become in a wheel out.
+//! Placement in a wheel, given files and links of one artifact.
 
 use super::*;
 use crate::resolve::install_tree::Layer;
 use crate::resolve::tests::{Given, messages, runtime as package};
 
-/// What becomes of each path that package `core` takes: `PATH file FROM`, `PATH starts PROGRAM`, `PATH = LIBRARY`
-/// for another name of a library, `PATH - REASON` for what is absent, and what is wrong as `! MESSAGE`.
+/// Returns the result for package `core`: `PATH file FROM`, `PATH starts PROGRAM`, `PATH = LIBRARY`
+/// for another name of a library, `PATH - REASON` for absent paths, `! MESSAGE` for problems.
 fn placed(lines: &str, entries: &str) -> Vec<String> {
     let given =
         Given::new(&[package("core", &format!("artifact \"a\" \"lib\"\n{lines}"))], entries);
@@ -24,7 +24,7 @@ fn placed(lines: &str, entries: &str) -> Vec<String> {
     placed.chain(aliases).chain(absent).chain(messages(&problems)).collect()
 }
 
-/// The entries of artifact `a`, one a line.
+/// Checks the placement of entries of artifact `a`.
 fn becomes(entries: &[&str], expected: &[&str]) {
     let entries =
         entries.iter().map(|e| format!("a_lib_generic {e}")).collect::<Vec<_>>().join("\n");

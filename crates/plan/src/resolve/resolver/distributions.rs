@@ -1,4 +1,4 @@
-//! Distributions out of what was selected and placed.
+//! Makes distributions from selected and placed entries.
 
 use std::collections::BTreeMap;
 
@@ -65,7 +65,7 @@ impl<'a> Resolver<'a> {
         Ok(distribution)
     }
 
-    /// The list from which an expanded devel tree links to a device wheel's files.
+    /// Makes the list of links from an expanded devel tree to a device wheel's files.
     fn device_links(&self, filled: &Filled<'_>, placed: &[Member]) -> Option<Member> {
         let dist = &filled.dist;
         let devel = self.all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
@@ -121,7 +121,7 @@ impl<'a> Resolver<'a> {
         Ok(distribution)
     }
 
-    /// A wheel of requirements: its import package says what it is, and nothing else is in it.
+    /// Makes a wheel that only has requirements and its import package.
     pub(super) fn choice(
         &self,
         dist: &ResolvedDist<'a>,
@@ -164,7 +164,7 @@ impl<'a> Resolver<'a> {
         Ok(distribution)
     }
 
-    /// A distribution with everything but its files and its licence.
+    /// Makes a distribution without files and licence.
     fn distribution(&self, dist: &ResolvedDist<'_>, form: Form) -> Result<Distribution, NameError> {
         let requires = requires::requires(self.manifest, self.targets, dist)?;
         Ok(Distribution {
@@ -190,7 +190,7 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// The licence and its texts, which go by the files that are there.
+    /// Sets licence texts and expression, which depend on the distribution's files.
     pub(super) fn license(
         &self,
         dist: &ResolvedDist<'_>,
@@ -213,7 +213,7 @@ fn sorted(mut members: Vec<Member>) -> Vec<Member> {
     members
 }
 
-/// The forwarding libraries of a package.
+/// Returns the forwarding libraries of a package.
 fn forwards<'f>(filled: &'f Filled<'_>) -> impl Iterator<Item = &'f RelPath> {
     filled.runtime.placed.iter().filter_map(|(path, (placed, _))| {
         matches!(placed, place::Placed::Forward(_)).then_some(path)

@@ -1,9 +1,10 @@
-//! Packages and files of artifacts in; what the last package takes, and by which line, out.
+//! Selection of the last package, given packages and artifact lines.
 
 use super::*;
 use crate::resolve::tests::{Given, devel, line, messages, runtime};
 
-/// What is taken as `PATH ARTIFACT < LINE`, what is kept out as `PATH - LINE`, what is wrong as `! MESSAGE`.
+/// Returns selected entries as `PATH ARTIFACT < LINE`, excluded paths as `PATH - LINE`, problems as
+/// `! MESSAGE`.
 fn taken(packages: &[String], entries: &str) -> Vec<String> {
     let given = Given::new(packages, entries);
     let mut problems = Problems::new();
@@ -16,12 +17,12 @@ fn taken(packages: &[String], entries: &str) -> Vec<String> {
     taken.chain(excluded).chain(messages(&problems)).collect()
 }
 
-/// The same for a package of these lines.
+/// Like [`taken`], for a package with these lines.
 fn core(lines: &str, entries: &str) -> Vec<String> {
     taken(&[runtime("core", lines)], entries)
 }
 
-/// The same with a line for the whole manifest.
+/// Like [`core`], with a line for the whole manifest.
 fn core_with(whole: &str, lines: &str, entries: &str) -> Vec<String> {
     taken(&[format!("{whole}\n"), runtime("core", lines)], entries)
 }
@@ -122,7 +123,7 @@ fn different_content_is_named_with_both_artifacts() {
     );
 }
 
-/// Hears which entry of a path counts, and why.
+/// Records the selected entry of each path, with the reason.
 #[derive(Default)]
 struct Heard(Vec<String>);
 

@@ -1,5 +1,5 @@
-//! Who listens while entries are selected: the planner, to know which rules counted, and an
-//! explanation, to tell what each one said.
+//! Observers of the selection. The planner records rules that applied; an explanation records the
+//! effect of each rule.
 
 use super::Selected;
 use crate::catalog::ArtifactId;
@@ -7,12 +7,12 @@ use base::names::PackageName;
 use base::source::{Place, Spanned};
 use manifest::{ArtifactRule, DropRule, PathRule};
 
-/// What a rule says of an artifact, or of a path in one.
+/// Match of a rule with an artifact or a path in it.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::resolve) enum RuleMatch<'a> {
     /// An artifact rule names this component.
     Takes(&'a ArtifactRule),
-    /// An artifact rule names the artifact and other components.
+    /// An artifact rule names the artifact with other components.
     OtherComponents(&'a ArtifactRule),
     /// `artifacts-of` a package that names the artifact by this rule.
     Inherits(&'a Spanned<PackageName>, &'a ArtifactRule),
@@ -22,7 +22,7 @@ pub(in crate::resolve) enum RuleMatch<'a> {
     WithoutComponent(&'a Place),
     /// An include rule matches the path.
     Includes(&'a PathRule),
-    /// There are include rules, and none matches the path.
+    /// The package has include rules, and none matches the path.
     NotIncluded,
     /// An exclude rule matches the path.
     Excludes(&'a PathRule),
@@ -30,33 +30,34 @@ pub(in crate::resolve) enum RuleMatch<'a> {
     Drops(&'a DropRule),
 }
 
-/// Why one of several entries for a path counts.
+/// Reason for the selection among several entries of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::resolve) enum Why {
-    /// There is no other.
+    /// It is the only one.
     Alone,
-    /// All are the same, and this is the first that may be executed.
+    /// All are equal; it is the first executable one.
     Executable,
-    /// All are the same, and this one's artifact is the first by name.
+    /// All are equal; its artifact is the first by name.
     First,
-    /// They differ, which is an error.
+    /// The entries differ, which is an error.
     Differ,
 }
 
-/// Hears what every rule says and what comes of it, in the order in which selection goes.
+/// Receives rule matches and results in evaluation order.
 pub(in crate::resolve) trait SelectionTrace<'a> {
-    /// A rule sees an artifact, or a path in it.
+    /// A rule matches an artifact or a path in it.
     fn on_match(&mut self, artifact: &'a ArtifactId, said: RuleMatch<'a>);
 
-    /// A rule sees a directory in an artifact. Rules are over files: for that alone none counts.
+    /// A rule matches a directory. Rules apply to files, so that such a match alone does not make
+    /// the rule used.
     fn on_directory_match(&mut self, _artifact: &'a ArtifactId, _said: RuleMatch<'a>) {}
 
-    /// The artifact's entries are taken, as far as includes and excludes let them.
+    /// The artifact is taken, restricted by includes and excludes.
     fn admit(&mut self, _artifact: &'a ArtifactId) {}
 
-    /// Includes, excludes and drops leave a file of the artifact.
+    /// A file of the artifact remains after includes, excludes and drops.
     fn keep(&mut self, _artifact: &'a ArtifactId) {}
 
-    /// Of `candidates` for one path `_first` counts.
+    /// `_first` was selected among the `candidates` of one path.
     fn settle(&mut self, _candidates: &[Selected<'a>], _first: &Selected<'a>, _why: Why) {}
 }

@@ -1,4 +1,4 @@
-//! The values of the manifest's variables.
+//! Values of the manifest's variables.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use crate::resolve::targets::Targets;
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Filling, Manifest, setting};
 
-/// What is known of every build: variables with their values, and the ISAs.
+/// Variables with values, and the ISAs of the build.
 pub(super) struct Variables<'a> {
     values: BTreeMap<&'a str, String>,
     isas: String,
 }
 
 impl<'a> Variables<'a> {
-    /// Those of the manifest, with the values that the command line gives them.
+    /// Returns the manifest's variables, overridden by the command line.
     pub fn new(
         manifest: &'a Manifest,
         request: &Request,
@@ -55,7 +55,7 @@ impl<'a> Variables<'a> {
         Problem::usage(Code::InvalidText, text).help(format!("{hint}{known}"))
     }
 
-    /// A text with the values of variables in their places; places that only a build knows stay.
+    /// Fills in variables and ISAs; placeholders for values that only a build knows remain.
     pub fn fill(&self, text: &str) -> String {
         setting::fill(text, |place| match place {
             Filling::Isas => Some(self.isas.clone()),
