@@ -1,4 +1,4 @@
-//! The plan as text that people review: aligned, quiet, the same everywhere.
+//! The plan as aligned text, equal on all machines.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use crate::catalog::{ArtifactId, Origin};
 use crate::{Member, Note, Plan, Step, Unowned, title};
 use base::text::{counted, human_size};
 
-/// One line for each distribution, and what needs a second look.
+/// Summarizes the plan: one line per distribution, then dropped and unowned files, and notes.
 pub fn summary_text(plan: &Plan, verbose: bool) -> String {
     let mut text =
         format!("version {}, {} mode, platform {}\n\n", plan.version, plan.mode, plan.platform_tag);
@@ -22,8 +22,7 @@ pub fn summary_text(plan: &Plan, verbose: bool) -> String {
     text
 }
 
-/// What is worth knowing, a line each; what the manifest gives a reason for is counted, unless
-/// everything is wanted.
+/// Prints notes; expected ones are only counted unless `verbose`.
 fn notes(plan: &Plan, verbose: bool, text: &mut String) {
     let (expected, news): (Vec<&Note>, Vec<&Note>) =
         plan.notes.iter().partition(|note| note.rule.is_some() && !verbose);
@@ -43,7 +42,7 @@ fn notes(plan: &Plan, verbose: bool, text: &mut String) {
     }
 }
 
-/// A line for each distribution; what its file will come to, where that was estimated.
+/// Prints one line per distribution, with the estimated size of its file if known.
 fn table(plan: &Plan, text: &mut String) {
     let width = plan.distributions.iter().map(|d| title(d).len()).max().unwrap_or(0);
     let estimated = plan.distributions.iter().any(|d| d.estimate.is_some());
@@ -85,7 +84,7 @@ fn table(plan: &Plan, text: &mut String) {
     }
 }
 
-/// Projects in the order in which they are built, each with what its build is given, then wheels.
+/// Prints projects in build order with their inputs, then wheels.
 fn projects(plan: &Plan, text: &mut String) {
     let names = plan
         .projects
@@ -149,7 +148,7 @@ fn dropped(plan: &Plan, text: &mut String) {
     }
 }
 
-/// How many artifacts with unowned files are named before the rest is counted.
+/// Number of artifacts with unowned files to list.
 const ARTIFACTS_SHOWN: usize = 8;
 
 fn unowned(plan: &Plan, verbose: bool, text: &mut String) {
@@ -190,7 +189,7 @@ fn unowned(plan: &Plan, verbose: bool, text: &mut String) {
     }
 }
 
-/// The artifacts that unowned files are of, with bytes and files, the largest first.
+/// Sums unowned files by artifact: bytes, files, name; the largest first.
 pub(super) fn by_artifact(unowned: &[Unowned]) -> Vec<(u64, usize, String)> {
     let mut sums: BTreeMap<&ArtifactId, (u64, usize)> = BTreeMap::new();
     for u in unowned {
@@ -203,7 +202,7 @@ pub(super) fn by_artifact(unowned: &[Unowned]) -> Vec<(u64, usize, String)> {
     artifacts
 }
 
-/// One line for each file: path, step, size, source and rule.
+/// Lists all members: path, step, size, source and rule.
 pub fn files_text(plan: &Plan) -> String {
     let mut text = String::new();
     for distribution in &plan.distributions {
@@ -241,7 +240,7 @@ fn line(member: &Member, text: &mut String) {
     let _ = writeln!(text, "{}", line.trim_end());
 }
 
-/// The artifact, and the path in it where the installed path does not say it.
+/// Formats the artifact, and the source's path unless the member's path ends with it.
 fn from(member: &Member, source: &Origin) -> String {
     if member.path.as_str().ends_with(source.path.as_str()) {
         source.artifact.to_string()

@@ -1,5 +1,3 @@
-//! What is kept of the bytes of one member.
-
 use std::io::{self, Read};
 
 use super::{BuiltContent, BuiltFile, Bytes, Search};
@@ -12,16 +10,16 @@ use wheel::package::content::Shown;
 use wheel::package::{Content, ContentKind, Kept};
 use wheel::unpacking::{MemberKind, TarMember};
 
-/// Texts up to this size are kept.
+/// Size limit of a stored text.
 const LONGEST_TEXT: u64 = 1 << 20;
 
-/// All texts of a package that are kept have no more bytes.
+/// Size limit of all stored texts of a package.
 const ALL_TEXTS: u64 = 32 << 20;
 
-/// Files that rockpack makes are smaller.
+/// Size limit of stubs and forwarding libraries.
 const LARGEST_MADE: usize = 64 << 10;
 
-/// How much of a package's texts may still be kept.
+/// Remaining size for texts of a package.
 pub(super) struct Texts(u64);
 
 impl Default for Texts {
@@ -31,7 +29,7 @@ impl Default for Texts {
 }
 
 impl Texts {
-    /// Whether a text of this size is kept.
+    /// Reserves room for a text; returns false if the limits do not allow it.
     pub fn take(&mut self, size: u64) -> bool {
         let left = self.0.checked_sub(size).filter(|_| size <= LONGEST_TEXT);
         self.0 = left.unwrap_or(self.0);
@@ -39,7 +37,7 @@ impl Texts {
     }
 }
 
-/// A member of a tar archive; with its text where that is `wanted`.
+/// Reads a member of a tar archive, with its text if `wanted`.
 pub(super) fn of_tar(
     member: &TarMember,
     bytes: &mut dyn Read,
@@ -66,12 +64,12 @@ pub(super) fn of_tar(
     })
 }
 
-/// A member of a zip, whose CRC-32 is known: only ELF files are read, and members whose text is `wanted`.
+/// Reads a member of a zip with known CRC-32: only ELF files, and `wanted` texts.
 pub(super) fn of_zip(bytes: impl Read, size: u64, crc32: u32, wanted: bool) -> io::Result<Bytes> {
     Ok(Bytes { crc32, ..read(Content::new(bytes)?, size, wanted, false)? })
 }
 
-/// Reads as much as has to be known, or `all`.
+/// Reads the necessary part of a file, or `all` of it.
 fn read<R: Read>(content: Content<R>, size: u64, wanted: bool, all: bool) -> io::Result<Bytes> {
     let mut bytes = Bytes::default();
     if content.kind() == ContentKind::Elf {
@@ -89,14 +87,14 @@ fn read<R: Read>(content: Content<R>, size: u64, wanted: bool, all: bool) -> io:
     Ok(bytes)
 }
 
-/// Where a file that could be edited looks for libraries.
+/// Returns the search path of an editable ELF file.
 fn search(facts: Option<&ElfFacts>) -> Option<Search> {
     let facts = facts
         .filter(|facts| facts.kind.is_editable() && StubMachine::of(facts.machine).is_some())?;
     Some(Search { rpath: facts.rpath.clone(), runpath: facts.runpath.clone() })
 }
 
-/// The step that makes exactly these bytes, if they are rockpack's own.
+/// Returns the step that makes exactly these bytes, if rockpack generated them.
 fn made(kept: &Kept, facts: Option<&ElfFacts>) -> Option<Step> {
     let Kept::Memory(bytes) = kept else { return None };
     if bytes.len() > LARGEST_MADE {

@@ -1,4 +1,4 @@
-//! A difference in lines: what text and Markdown have in common.
+//! Lines of a difference, common to text and Markdown.
 
 use std::fmt::Write as _;
 
@@ -12,17 +12,17 @@ mod values;
 
 pub(super) use detail::shortened;
 
-/// Everything that is shown, in its order.
+/// All lines, in display order.
 pub(super) struct Report {
-    /// What both sides are.
+    /// Facts of both sides.
     pub head: Vec<String>,
-    /// A row for each package that differs, for all alike ones together, and for all.
+    /// Rows for changed packages, for all unchanged ones, and the total.
     pub rows: Vec<Row>,
-    /// What differs, by package.
+    /// Differences by package.
     pub sections: Vec<Section>,
 }
 
-/// How much of a package is installed on both sides.
+/// Table row of a package.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub mark: char,
@@ -31,29 +31,28 @@ pub(super) struct Row {
     pub new: Option<Extent>,
 }
 
-/// Lines under a heading.
 #[derive(Debug, Clone)]
 pub(super) struct Section {
     pub title: String,
     pub lines: Vec<Line>,
 }
 
-/// One line: `+` for what is new, `-` for what is gone, `→` for what moved, `~` for what differs.
+/// One line; the mark is `+` for added, `-` for removed, `→` for moved, `~` for changed.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     pub mark: char,
-    /// Where: a path or pattern; of a field its name.
+    /// Path, pattern or field name.
     pub place: String,
-    /// How many files are meant, of how many; one file by its name has no count.
+    /// Number of files and of all candidates; `None` for a single named file.
     pub count: Option<(usize, usize)>,
-    /// Bytes on both sides.
+    /// Old size, then new size.
     pub old: u64,
     pub new: u64,
-    /// Whether the bytes are a difference rather than what came, went or moved.
+    /// The sizes form a difference; otherwise they belong to added, removed or moved files.
     pub signed: bool,
-    /// What is to be said of it.
+    /// Description.
     pub detail: String,
-    /// Whether it is about metadata rather than files.
+    /// The line concerns metadata, not files.
     pub field: bool,
 }
 
@@ -86,7 +85,6 @@ impl Line {
         }
     }
 
-    /// How many files, as text.
     pub fn counted(&self) -> String {
         match self.count {
             None => String::new(),
@@ -95,7 +93,7 @@ impl Line {
         }
     }
 
-    /// The bytes, as text; nothing where there is no difference.
+    /// Formats the size; empty without a difference.
     pub fn sized(&self) -> String {
         if self.signed {
             size_change(self.old, self.new)
@@ -105,7 +103,7 @@ impl Line {
     }
 }
 
-/// `+1.20 MB`, `-3 B`, or nothing.
+/// Formats a difference as `+1.20 MB`, `-3 B`, or nothing.
 pub(super) fn size_change(old: u64, new: u64) -> String {
     match new.cmp(&old) {
         std::cmp::Ordering::Greater => format!("+{}", human_size(new - old)),
@@ -114,7 +112,7 @@ pub(super) fn size_change(old: u64, new: u64) -> String {
     }
 }
 
-/// `+3`, `-3`, or nothing.
+/// Formats a difference as `+3`, `-3`, or nothing.
 pub(super) fn count_change(old: usize, new: usize) -> String {
     match new.cmp(&old) {
         std::cmp::Ordering::Greater => format!("+{}", new - old),
@@ -124,7 +122,8 @@ pub(super) fn count_change(old: usize, new: usize) -> String {
 }
 
 impl Report {
-    /// The lines of a difference; `files` lists every file in place of patterns, and everything else whole.
+    /// Makes the lines of a difference. With `files`, every file is listed in full, without
+    /// grouping.
     pub fn new(diff: &Diff, files: bool) -> Self {
         let shown = diff.packages.iter().map(|package| {
             let section = self::package(package, files);
@@ -148,7 +147,7 @@ impl Report {
     }
 }
 
-/// Every package by itself.
+/// Keeps every package separate.
 fn apart<'d>(shown: impl Iterator<Item = merge::Shown<'d>>) -> (Vec<Row>, Vec<Section>) {
     let (rows, sections): (Vec<_>, Vec<_>) = shown.map(|shown| (shown.row, shown.section)).unzip();
     (rows, sections.into_iter().flatten().collect())
@@ -195,7 +194,7 @@ fn heading(package: &PackageChange) -> String {
         .map_or_else(|| package.title.clone(), |was| format!("{was} → {}", package.title))
 }
 
-/// The rows, and what they and the packages without a difference come to.
+/// Appends rows for unchanged packages and the total.
 fn rows_with_sum(mut rows: Vec<Row>, diff: &Diff) -> Vec<Row> {
     let sum = |pick: fn(&PackageChange) -> Option<Extent>| {
         let each = diff.packages.iter().filter_map(pick);
@@ -293,7 +292,7 @@ fn change_lines(change: &Change, files: bool) -> Vec<Line> {
     places.iter().map(line).collect()
 }
 
-/// A file as a place of its own.
+/// Makes a place of one file.
 fn alone(file: &super::FileChange) -> Place {
     let (old_size, new_size) =
         (file.old_size.unwrap_or_default(), file.new_size.unwrap_or_default());

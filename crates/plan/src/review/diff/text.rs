@@ -1,4 +1,4 @@
-//! A difference as text that people read: aligned, and clear without colour.
+//! A difference as aligned text, readable without color.
 
 use std::fmt::Write as _;
 
@@ -7,14 +7,14 @@ use super::{Diff, PackageChange};
 use base::source::printable;
 use base::text::human_size;
 
-/// What there is to say when there is nothing.
+/// Text of an empty difference.
 pub(super) const NOTHING: &str = "no difference\n";
 
-/// The widest column of places; a longer place pushes what follows.
+/// Maximum width of the place column.
 const WIDEST_PLACE: usize = 64;
 
-/// The difference as text: what both sides are, a table of packages, then what differs, by
-/// package. With `files` every file has its line.
+/// Formats a difference: both sides, a table of packages, and the changes by package. With `files`,
+/// every file has a line.
 pub fn text(diff: &Diff, files: bool) -> String {
     if diff.is_empty() {
         return NOTHING.to_owned();
@@ -33,8 +33,8 @@ pub fn text(diff: &Diff, files: bool) -> String {
 }
 
 impl PackageChange {
-    /// What differs in the package, a line for each field and file, as [`text`] has them: the mark, what
-    /// is concerned, and how it differs.
+    /// Returns the changes of the package, one line per field and file, as in [`text`]: mark,
+    /// place, description.
     pub fn lines(&self) -> Vec<String> {
         let shown = |line: &Line| {
             let parts = [line.place.clone(), line.counted(), line.sized(), line.detail.clone()];
@@ -66,7 +66,6 @@ fn table(rows: &[Row]) -> String {
     text
 }
 
-/// How wide the columns of lines are.
 pub(super) struct Widths {
     place: usize,
     count: usize,
@@ -86,7 +85,7 @@ impl Widths {
         }
     }
 
-    /// A line with its mark first.
+    /// Formats a line, beginning with its mark.
     pub fn line(&self, line: &Line) -> String {
         if line.field {
             return format!("{} {}: {}", line.mark, line.place, printable(&line.detail));
@@ -104,7 +103,7 @@ impl Widths {
     }
 }
 
-/// A line that fits where lines do not wrap well.
+/// Limits the width for viewers that do not wrap.
 pub(super) fn narrowed(line: &str) -> String {
     shortened(line, 400)
 }

@@ -1,9 +1,9 @@
-//! A column of the page's data: one number for each row.
+//! Columns of the page's data.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// One number for each row. It is written as `[5,5,5,7]`, or as runs of a value and its length
-/// (`{"runs":[5,3,7,1]}`) where that takes fewer numbers.
+/// One number per row. Serialized as `[5,5,5,7]`, or as pairs of value and run length
+/// (`{"runs":[5,3,7,1]}`) if that is shorter.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Column(Vec<u64>);
 

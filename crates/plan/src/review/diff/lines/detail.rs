@@ -1,15 +1,15 @@
-//! What is said beside a place.
+//! Descriptions of changed places.
 
 use super::super::{Moved, Place, What};
 use base::text::human_size;
 
-/// How many values of a field are told before the rest is counted.
+/// Number of values of a field to show.
 pub(super) const MOST_VALUES: usize = 6;
 
-/// How many differences of one kind a package is told to have before the rest is counted.
+/// Number of differences of one kind to show for each package.
 pub(super) const MOST_GROUPS: usize = 10;
 
-/// What is to be said of the files in `place`, which all differ by `what`.
+/// Describes the difference `what` of the files in `place`.
 pub(super) fn of(what: &What, place: &Place) -> String {
     match what {
         What::Appeared { was: Some(reason) } => format!("was left out: {reason}"),
@@ -41,7 +41,7 @@ fn rpath(removed: &[String], added: &[String], order: &[String]) -> String {
     format!("rpath {}", told.join(", "))
 }
 
-/// Where files moved to, and by which rule.
+/// Describes a move and its reason.
 pub(super) fn moved(moved: &Moved, place: &Place) -> String {
     let way = if moved.from == moved.to {
         moved.to.title.clone()
@@ -65,7 +65,7 @@ pub(super) fn moved(moved: &Moved, place: &Place) -> String {
     format!("{way}{}{why}", also.collect::<String>())
 }
 
-/// A text of at most `width` characters; of a longer one its middle is left out.
+/// Shortens a text to `width` characters by omitting its middle.
 pub(in super::super) fn shortened(text: &str, width: usize) -> String {
     let count = text.chars().count();
     if count <= width {
