@@ -1,7 +1,5 @@
-//! Unpacks artifacts that are one compressed tar archive.
-//!
-//! Tar archives can only be read in order, and wheels need their members in another order.
-//! Therefore each archive is unpacked once, into an unnamed file.
+//! Unpacks tar archives. They can only be read in order, and wheels need another order, so that
+//! each archive is unpacked once, into an unnamed file.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Seek};
@@ -15,13 +13,11 @@ use base::names::RelPath;
 use base::text::human_size;
 use wheel::unpacking::{MemberFault, MemberKind, Rest, Rules, TarMember, TarReader};
 
-/// Memory limit of a decoder: enough for output of `xz -9` and `zstd --ultra`.
+/// Enough for decoding `xz -9` and `zstd --ultra`.
 pub(super) const MEMORY: u64 = 160 << 20;
-/// Upper limit of the compression ratio. zstd packs 128 KiB of equal bytes into four bytes; xz
-/// packs less densely.
+/// Upper limit of the compression ratio: zstd packs 128 KiB of equal bytes into four, xz fewer.
 const DENSEST: u64 = 1 << 16;
 
-/// Fault of an archive.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UnpackError {
     #[error("cannot read archive {archive}")]
@@ -52,7 +48,6 @@ pub(super) enum UnpackError {
     Write { archive: String, directory: String, source: io::Error },
 }
 
-/// Reason to stop reading: the archive's bytes cannot be read, or a member is rejected.
 enum Halt {
     Unread(io::Error),
     Refused(UnpackError),
@@ -70,24 +65,18 @@ impl From<UnpackError> for Halt {
     }
 }
 
-/// An archive being unpacked.
 pub(super) struct Unpacking<'u> {
     pub(super) name: &'u str,
-    /// Packed size in bytes.
     pub(super) packed: u64,
-    /// Destination of the members' bytes.
     pub(super) file: &'u mut ScratchFile,
-    /// Index of the unpacked members.
     pub(super) members: &'u mut Members,
-    /// Files to unpack. `None` unpacks everything, including directories and links.
+    /// `None` unpacks everything, including directories and links.
     pub(super) wanted: Option<&'u BTreeSet<RelPath>>,
 }
 
 impl Unpacking<'_> {
-    /// Unpacks an archive from its first to its last byte.
-    ///
-    /// Returns wanted hard links with unwanted targets, and these targets: the bytes of a target
-    /// precede the link, so that they were skipped.
+    /// Returns the unwanted targets of wanted hard links, with these links: the targets precede
+    /// them and were skipped.
     pub(super) fn in_order(
         &mut self,
         packed: impl Read,
@@ -100,8 +89,7 @@ impl Unpacking<'_> {
         self.end(read).map(|()| missed)
     }
 
-    /// Unpacks an archive with random access, and skips unwanted members. Returns the same as
-    /// [`Unpacking::in_order`].
+    /// Like [`Unpacking::in_order`], but skips unwanted members.
     pub(super) fn at_random(
         &mut self,
         bytes: impl Read + Seek,
@@ -121,7 +109,7 @@ impl Unpacking<'_> {
         UnpackError::Write { archive: self.name.to_owned(), directory, source }
     }
 
-    /// Checks that the archive ends with a bounded number of zeros.
+    /// Checks that only a bounded number of zeros follows.
     fn end<R: Read>(&mut self, read: Result<Rest<R>, Halt>) -> Result<(), UnpackError> {
         let archive = self.name.to_owned();
         let mut rest = read.map_err(|halt| match halt {
@@ -139,7 +127,6 @@ impl Unpacking<'_> {
         if is_filling { Ok(()) } else { Err(UnpackError::Stray { archive }) }
     }
 
-    /// Handles the next member.
     fn take(
         &mut self,
         member: &TarMember,
@@ -178,7 +165,7 @@ impl Unpacking<'_> {
         Ok(())
     }
 
-    /// Returns true if the member is unpacked. The list of base directories always is, once.
+    /// The list of base directories is always taken, once.
     fn takes(&self, path: &RelPath) -> bool {
         if path.as_str() == MANIFEST {
             return self.members.get(path).is_none();
@@ -186,7 +173,7 @@ impl Unpacking<'_> {
         self.wanted.is_none_or(|wanted| wanted.contains(path))
     }
 
-    /// Checks that a member's size is possible and fits on the disk.
+    /// Rejects impossible sizes, and members that exceed the free space.
     fn check_size(&self, member: &TarMember, path: &RelPath) -> Result<(), UnpackError> {
         let (is_sparse, size) = (member.is_sparse, member.size);
         let (archive, member) = (self.name.to_owned(), path.clone());
@@ -222,7 +209,6 @@ impl Unpacking<'_> {
     }
 }
 
-/// Returns a reader of the decompressed stream.
 fn decoder<'r>(packed: impl Read + 'r, storage: Storage) -> io::Result<Box<dyn Read + 'r>> {
     Ok(match storage {
         Storage::Zstd => Box::new(zstd::Decoder::new(packed)?),

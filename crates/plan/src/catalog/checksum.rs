@@ -1,4 +1,4 @@
-//! Checksums of archives: content of sidecars, and hashes of bytes.
+//! Sidecars of archives, and hashing readers and writers.
 
 use std::io::{self, Read, Write};
 
@@ -8,25 +8,20 @@ use wheel::archive::checksum::Sha256;
 
 /// File name suffix of sidecars.
 pub const SIDECAR: &str = ".sha256sum";
-/// Size limit of a sidecar: a digest, and a name with its path.
 pub(super) const MOST: u64 = 8 << 10;
 
-/// Prefix of the sidecar line with the checksum of an archive's end ([`super::seekable`]).
-/// `sha256sum -c` treats the line as a comment.
+/// Prefix of the checksum of an archive's end ([`super::seekable`]); `sha256sum -c` treats the line
+/// as a comment.
 pub(super) const END: &str = "# end ";
 
-/// Returns the checksum of the archive's end, if the sidecar has one.
-///
-/// # Errors Fails if the line has no valid digest; the error is in words.
+/// Parses the checksum of the archive's end. Errors are in words.
 pub(super) fn of_end(sidecar: &str) -> Result<Option<Sha256>, String> {
     let line = sidecar.lines().find_map(|line| line.trim().strip_prefix(END));
     line.map(|digest| digest.trim().parse()).transpose()
 }
 
-/// Returns a sidecar's digest of the archive `name`. A sidecar has a digest alone, or lines of
-/// `digest name` as `sha256sum` prints them.
-///
-/// # Errors Fails if it has no digest of the archive, or two different ones; the error is in words.
+/// Finds the digest of the archive `name`. A sidecar has a digest alone, or `sha256sum`'s lines of
+/// `digest name`. Errors are in words.
 pub(super) fn of_sidecar(text: &str, name: &str) -> Result<Sha256, String> {
     let counts = |line: &&str| !line.is_empty() && !line.starts_with('#');
     let lines: Vec<&str> = text.lines().map(str::trim).filter(counts).collect();
@@ -62,7 +57,7 @@ impl<R: Read> Hashed<R> {
         Self { bytes, hasher: sha2::Sha256::new(), count: 0, failed: false }
     }
 
-    /// Returns true if reading failed. Distinguishes this from a failure of the consumer.
+    /// Distinguishes a failed read from a failure of the consumer.
     pub fn has_failed(&self) -> bool {
         self.failed
     }
@@ -90,7 +85,6 @@ impl<R: Read> Read for Hashed<R> {
     }
 }
 
-/// Hashes and counts bytes while they are written.
 pub(super) struct Hashing<W> {
     out: W,
     hasher: sha2::Sha256,
@@ -102,7 +96,6 @@ impl<W> Hashing<W> {
         Self { out, hasher: sha2::Sha256::new(), count: 0 }
     }
 
-    /// Returns the count and the checksum.
     pub(super) fn finish(self) -> (u64, Sha256) {
         (self.count, self.hasher.into())
     }
@@ -121,7 +114,7 @@ impl<W: Write> Write for Hashing<W> {
     }
 }
 
-/// Returns the SHA-256, in hexadecimal, of the bytes that `write` writes.
+/// Returns the SHA-256 in hexadecimal.
 pub(crate) fn sha256_of_writing(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
     let mut hashing = Hashing::new(io::sink());
     // The writer accepts everything, so that only the serializer could fail.

@@ -1,4 +1,4 @@
-//! Artifacts in a local directory: subdirectories, or archives that are unpacked.
+//! Artifacts in a local directory.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,12 +37,10 @@ pub struct Directory {
     ignored: Vec<Ignored>,
 }
 
-/// Storage of one artifact.
 #[derive(Debug)]
 enum Root {
     /// A directory, which other processes can change.
     Directory(PathBuf),
-    /// An unpacked archive.
     Archive(UnpackedArchive),
 }
 
@@ -228,7 +226,6 @@ fn path_of(root: &Path, origin: &Origin) -> PathBuf {
     below(&below(root, origin.base.as_str()), origin.path.as_str())
 }
 
-/// State of a file at its discovery.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     state: FileState,
@@ -279,7 +276,6 @@ impl SourceFile for DirectoryFile {
     }
 }
 
-/// An open file, with its state at discovery.
 struct Opened {
     file: fs::File,
     seen: Seen,
@@ -326,7 +322,7 @@ pub fn archives(dir: &Path) -> Result<Vec<Box<dyn Packed>>, Problems> {
 struct Child {
     id: ArtifactId,
     path: PathBuf,
-    /// The archive; `None` for a directory.
+    /// `None` for a directory.
     packed: Option<Box<dyn Packed>>,
 }
 
@@ -374,7 +370,6 @@ fn children(dir: &Path) -> Result<(Vec<Child>, Vec<Ignored>), Problems> {
     Ok((children, ignored))
 }
 
-/// Makes the problem of a directory without artifacts.
 fn empty(dir: &Path, ignored: &[Ignored]) -> Problem {
     let found = if ignored.is_empty() {
         "it is empty".to_owned()
@@ -385,7 +380,7 @@ fn empty(dir: &Path, ignored: &[Ignored]) -> Problem {
         .help("give the directory whose children are named {name}_{component}_{family}, such as `base_lib_generic`")
 }
 
-/// Rejects an artifact that exists both as directory and as archive.
+/// Rejects artifacts in two forms.
 fn once(children: &[Child]) -> Result<(), Problem> {
     let twice = children.windows(2).find(|pair| pair[0].id == pair[1].id);
     twice.map_or(Ok(()), |pair| {
@@ -400,7 +395,6 @@ fn once(children: &[Child]) -> Result<(), Problem> {
     })
 }
 
-/// Unpacks an archive, and returns its artifact.
 fn unpacked(
     packed: &dyn Packed,
     scratch: &Scratch,
@@ -423,7 +417,7 @@ fn scratch_file(scratch: &Scratch) -> Result<ScratchFile, Problem> {
     taken.map_err(|e| packed::of_this_machine(e.to_string()))
 }
 
-/// Rejects base directories behind a link, since a link can lead out of the artifact.
+/// A base directory behind a link could be outside of the artifact.
 fn not_behind_a_link(
     id: &ArtifactId,
     base: &RelPath,
@@ -439,7 +433,6 @@ fn not_behind_a_link(
     })
 }
 
-/// Lists everything below a base directory.
 fn walk(id: &ArtifactId, dir: &Path) -> Vec<ListedEntry> {
     let found: Vec<_> = WalkDir::new(dir).min_depth(1).sort_by_file_name().into_iter().collect();
     // Parallel within an artifact too: one can have more files than all others together.
@@ -489,7 +482,6 @@ fn relative(id: &ArtifactId, dir: &Path, path: &Path) -> Result<RelPath, Problem
     })
 }
 
-/// Joins the `/`-separated `path` to `root`.
 fn below(root: &Path, path: &str) -> PathBuf {
     path.split('/').fold(root.to_path_buf(), |dir, segment| dir.join(segment))
 }

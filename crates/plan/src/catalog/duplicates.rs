@@ -12,11 +12,9 @@ use super::{Catalog, EntryKind, Origin};
 use base::names::Family;
 use base::source::Problems;
 
-/// Bytes per read.
 const PIECE: usize = 1 << 20;
 
-/// Hashes each file whose path another artifact installs too. Planning compares these digests and
-/// reads no file.
+/// Hashes files with a shared path: planning compares the digests and reads no file.
 pub(super) fn hash(catalog: &mut Catalog, source: &dyn Source) -> Result<(), Problems> {
     let wanted = duplicated(catalog);
     let hashed = wanted
@@ -29,7 +27,7 @@ pub(super) fn hash(catalog: &mut Catalog, source: &dyn Source) -> Result<(), Pro
     Ok(())
 }
 
-/// Returns the artifact and entry index of every file with a shared path.
+/// Returns indices of artifact and entry.
 fn duplicated(catalog: &Catalog) -> Vec<(usize, usize)> {
     let mut by_path: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
     for (a, artifact) in catalog.artifacts.iter().enumerate() {
@@ -48,8 +46,7 @@ fn duplicated(catalog: &Catalog) -> Vec<(usize, usize)> {
     shared.flatten().collect()
 }
 
-/// Returns true if the families can share a package. Only the manifest knows which do; it requires
-/// families of a package to have a common stem.
+/// Only the manifest knows the targets of a package; it requires a common stem.
 fn installed_together(one: &Family, other: &Family) -> bool {
     one.is_generic() || other.is_generic() || one.stem() == other.stem()
 }
@@ -70,7 +67,6 @@ fn sha256(
     digest(source, &origin).map_err(|e| unreadable(&artifact.id, &entry.path, &e).into())
 }
 
-/// Hashes a file in pieces; returns hexadecimal.
 fn digest(source: &dyn Source, origin: &Origin) -> io::Result<String> {
     let file = source.open(origin)?;
     let (mut hashing, mut piece, mut offset) = (Hashing::new(io::sink()), vec![0; PIECE], 0);

@@ -10,14 +10,10 @@ use base::source::{Code, Problem, Problems, Source};
 /// File in each artifact that lists its base directories.
 pub(super) const MANIFEST: &str = "artifact_manifest.txt";
 
-/// Installed path of the build's flags.
 pub(super) const BUILD_FLAGS: &str = "share/therock/therock_manifest.json";
-/// Installed path of the build's targets.
 pub(super) const BUILD_TARGETS: &str = "share/therock/dist_info.json";
-/// Installed path of the build's version.
 pub(super) const BUILD_VERSION: &str = ".info/version";
 
-/// Storage form of an artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Storage {
     Directory,
@@ -25,8 +21,7 @@ pub(super) enum Storage {
     Xz,
 }
 
-/// Parses the name of a child of the artifact directory. The error is the reason why it is no
-/// artifact.
+/// Parses a child's name. The error is the reason why it is no artifact.
 pub(super) fn parse_child(name: &str, is_directory: bool) -> Result<(ArtifactId, Storage), String> {
     let (stem, storage) = if is_directory {
         (name, Storage::Directory)
@@ -64,9 +59,8 @@ pub fn archive_names(id: &ArtifactId) -> [String; 2] {
     [format!("{id}.tar.zst"), format!("{id}.tar.xz")]
 }
 
-/// Parses the base directories of an artifact's manifest, in order. An artifact without installed
-/// files has a manifest with an empty line. A manifest of zero bytes was not completely written,
-/// and is an error.
+/// Parses the base directories in order. Artifacts without files have an empty line; zero bytes
+/// mean an incomplete write.
 pub(super) fn parse_bases(manifest: &Source) -> Result<Vec<RelPath>, Problems> {
     if manifest.text().is_empty() {
         let what = format!("{} is empty: it names no base directory", manifest.name());
@@ -91,7 +85,6 @@ pub(super) fn parse_bases(manifest: &Source) -> Result<Vec<RelPath>, Problems> {
     if problems.is_empty() { Ok(bases) } else { Err(problems) }
 }
 
-/// Returns true if the build's flags declare split device code.
 pub(super) fn kpack_split(flags: &Value) -> bool {
     match &flags["flags"]["KPACK_SPLIT_ARTIFACTS"] {
         Value::Bool(on) => *on,
@@ -103,14 +96,11 @@ pub(super) fn kpack_split(flags: &Value) -> bool {
     }
 }
 
-/// Returns the version that the build declares for its packages.
 pub(super) fn package_version(flags: &Value) -> Option<String> {
     said(flags, "rocm_package_version")
 }
 
-/// Returns run and sources of the build. Skips sources without a commit.
-///
-/// # Errors Fails if a commit value is not a commit hash; the error is in words.
+/// Skips sources without a commit. Errors are in words.
 pub(super) fn origin(flags: &Value) -> Result<BuildOrigin, String> {
     let commit = |of: &str, text: Option<String>| match text {
         Some(text) if !is_commit(&text) => Err(format!("`{text}` is no commit of {of}")),
@@ -132,17 +122,17 @@ pub(super) fn origin(flags: &Value) -> Result<BuildOrigin, String> {
     })
 }
 
-/// Returns a non-empty, trimmed text.
+/// Returns a non-empty text.
 fn said(object: &Value, key: &str) -> Option<String> {
     object[key].as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// Returns true for a SHA-1 or SHA-256 in lower-case hexadecimal, git's output.
+/// SHA-1 or SHA-256, as git prints them.
 fn is_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Returns the targets, from a list or from a text separated by `;` or `,`.
+/// Splits texts at `;` and `,`.
 pub(super) fn targets(info: &Value) -> Vec<String> {
     let split = |text: &str| {
         text.split([';', ','])

@@ -45,8 +45,7 @@ impl Packed for LocalArchive {
     }
 }
 
-/// A file that must not change while it is open: it is hashed first, and later reads must return
-/// the same bytes.
+/// Fails reads after a change: the archive was hashed first, and its bytes must stay the same.
 struct Steady {
     file: File,
     seen: FileState,

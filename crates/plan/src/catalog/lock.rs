@@ -15,7 +15,6 @@ use wheel::archive::checksum::Sha256;
 
 /// Format number of the lock file.
 pub const LOCK_FORMAT: u32 = 1;
-/// Size limit of a lock file in bytes.
 const MOST: u64 = 16 << 20;
 
 /// Content of a lock file.
@@ -44,7 +43,7 @@ pub struct LockedArchive {
     pub sha256: Sha256,
 }
 
-/// Parses a SHA-256 in either case, as sidecars may have it.
+/// Sidecars can have upper-case digits.
 fn in_either_case<'de, D: Deserializer<'de>>(from: D) -> Result<Sha256, D::Error> {
     String::deserialize(from)?.to_ascii_lowercase().parse().map_err(D::Error::custom)
 }
@@ -129,7 +128,7 @@ impl Lock {
     }
 }
 
-/// Default permissions of new files; the umask applies.
+/// Default of new files; the umask applies.
 fn readable() -> std::fs::Permissions {
     std::os::unix::fs::PermissionsExt::from_mode(0o666)
 }

@@ -15,29 +15,28 @@ pub(super) enum Member {
     File { piece: Piece, executable: bool },
 }
 
-/// Members by path, including all parent directories. No path is below a file or link.
+/// Includes all parent directories. No path is below a file or link.
 #[derive(Debug, Default)]
 pub(super) struct Members(BTreeMap<RelPath, Member>);
 
 impl Members {
-    /// Adds a member and its parent directories.
     pub fn insert(&mut self, path: RelPath, member: Member) {
         for above in std::iter::successors(path.parent(), RelPath::parent) {
             match self.0.entry(above) {
                 Entry::Vacant(vacant) => _ = vacant.insert(Member::Directory),
-                // Its parents were inserted with it.
+                // Its parents are known too.
                 Entry::Occupied(_) => break,
             }
         }
         self.0.insert(path, member);
     }
 
-    /// Returns the member at a path, without following links.
+    /// Returns a member without following links.
     pub fn get(&self, path: &RelPath) -> Option<&Member> {
         self.0.get(path)
     }
 
-    /// Returns the member at a path after following links.
+    /// Returns a member after following links.
     pub fn followed(&self, path: &RelPath) -> Option<&Member> {
         let text = |path: &str| match self.get(&path.parse().ok()?)? {
             Member::Symlink(text) => Some(&**text),
@@ -46,7 +45,7 @@ impl Members {
         self.get(&follow("", path.as_str(), 0, text).ok()?.parse().ok()?)
     }
 
-    /// Lists everything below a directory; `None` if the path is no directory.
+    /// Lists everything below; `None` if the path is no directory.
     pub fn list(&self, directory: &RelPath) -> Option<Vec<ListedEntry>> {
         let Member::Directory = self.get(directory)? else { return None };
         let from = self.0.range(directory..);

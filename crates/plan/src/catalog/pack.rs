@@ -17,7 +17,6 @@ use base::cleanup;
 use base::regular;
 use base::source::{Code, Problem, Problems, Source as Text};
 
-/// Size limit of an artifact's list of base directories.
 const LARGEST_TEXT: u64 = 16 << 20;
 
 /// A written archive.
@@ -118,7 +117,6 @@ pub fn pack(
     Ok(PackedArtifact { file: place, unpacked, size })
 }
 
-/// Returns the base directories, relative to the artifact.
 fn bases(id: &ArtifactId, dir: &Path) -> Result<Vec<PathBuf>, Problems> {
     let text = regular::read_to_string(dir.join(MANIFEST), LARGEST_TEXT).map_err(|e| {
         Problem::error(Code::BaseDirectory, format!("cannot pack artifact `{id}`: {e}"))
@@ -126,13 +124,12 @@ fn bases(id: &ArtifactId, dir: &Path) -> Result<Vec<PathBuf>, Problems> {
     })?;
     let bases = layout::parse_bases(&Text::new(format!("{id}/{MANIFEST}"), text))?;
     let bases = bases.into_iter().map(|base| PathBuf::from(base.as_str()));
-    // A base directory inside another one is packed with it.
+    // An inner base directory is packed with the outer one.
     let all: Vec<PathBuf> = bases.clone().collect();
     let inner = |base: &PathBuf| all.iter().any(|other| other != base && base.starts_with(other));
     Ok(bases.filter(|base| !inner(base) && dir.join(base).is_dir()).collect())
 }
 
-/// Adds a base directory and everything below it, sorted.
 fn tree<W: Write>(tar: &mut tar::Builder<W>, dir: &Path, base: &Path) -> io::Result<()> {
     for found in WalkDir::new(dir.join(base)).sort_by_file_name() {
         let found = found.map_err(io::Error::from)?;
@@ -167,7 +164,7 @@ fn member<W: Write>(tar: &mut tar::Builder<W>, dir: &Path, name: &Path) -> io::R
     tar.append_data(&mut header, name, Whole { bytes: file, left: size })
 }
 
-/// Reads exactly the size that the header declares. A change of the file's size is an error.
+/// Reads exactly the size in the header; fails if the file changes.
 struct Whole<R> {
     bytes: R,
     left: u64,
@@ -185,7 +182,6 @@ impl<R: Read> Read for Whole<R> {
     }
 }
 
-/// Counts written bytes.
 struct Counted<W> {
     out: W,
     bytes: u64,

@@ -143,7 +143,7 @@ impl Demands {
         }
     }
 
-    /// Returns a problem if needed keys of the lock file are missing in `there`.
+    /// Reports needed keys that are missing.
     pub fn lost(&self, there: &BTreeSet<&str>) -> Option<Problem> {
         let locked = self.lock.as_ref()?;
         let lost: Vec<&str> = locked.needed().filter(|key| !there.contains(key)).collect();
@@ -191,14 +191,11 @@ fn wrong(packed: &dyn Packed, expected: &Sha256, found: &Sha256) -> Problem {
     Problem::error(Code::WrongChecksum, what).help(DAMAGED)
 }
 
-/// Remedy for a mismatch of archive and sidecar.
 const DAMAGED: &str =
     "the archive or its .sha256sum is damaged, or of another build: get both again";
 
-/// Reports archives without checksum: as an error if checksums are demanded, otherwise as a
-/// warning.
+/// Reports missing checksums: an error if demanded, otherwise a warning.
 pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
-    /// Number of archives to name.
     const SHOWN: usize = 3;
     let first =
         keys.iter().take(SHOWN).map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
@@ -220,18 +217,15 @@ pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
         .help(format!("`sha256sum {key} > {key}.sha256sum`, where the archive is made, writes one"))
 }
 
-/// Number of passes for hard links to hard links. Archive writers do not make such chains: all
-/// links name the member that has the bytes.
+/// Limit for hard links to hard links. Archive writers do not chain them.
 const CHAIN: usize = 4;
 
-/// Smaller archives are read whole, since one request takes less time than several.
+/// Smaller archives are read whole: one request is faster than several.
 const SMALL: u64 = 4 << 20;
 
-/// Unpacks the wanted files of an archive into `file`, and verifies the checksum: while reading, or
-/// before it if random access is possible. A `partial`ly wanted archive with a sidecar checksum of
-/// its end is read in part: the end and single frames, each verified by its own checksum.
-///
-/// # Errors Fails if the archive cannot be read or unpacked, or has a wrong checksum.
+/// Unpacks wanted files and verifies the checksum, before reading if random access is possible. Of
+/// a `partial`ly wanted archive with a known checksum of its end, only the end and single frames
+/// are read, each verified separately.
 pub(super) fn unpack(
     packed: &dyn Packed,
     storage: Storage,
@@ -258,7 +252,7 @@ pub(super) fn unpack(
         if missed.is_empty() {
             break;
         }
-        // The target of a hard link precedes it, and was skipped as unwanted in the last pass.
+        // The target of a hard link was skipped as unwanted.
         missed = once(Some(&missed))?.missed;
     }
     if !missed.is_empty() {
@@ -268,7 +262,6 @@ pub(super) fn unpack(
     Ok(UnpackedArchive { members, taken, proof })
 }
 
-/// Parameters of reading an archive.
 struct Reading<'r> {
     packed: &'r dyn Packed,
     storage: Storage,
@@ -277,12 +270,11 @@ struct Reading<'r> {
     partial: bool,
 }
 
-/// Result of one pass over an archive.
 struct Outcome {
     archive: LockedArchive,
     /// Checksum that was compared with the bytes read.
     proof: Proof,
-    /// Hard link targets that were skipped.
+    /// Targets of hard links that were skipped.
     missed: BTreeSet<RelPath>,
 }
 
@@ -304,7 +296,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Reads single frames of an archive; `None` if the whole archive must be read.
+    /// Reads single frames; `None` if the whole archive must be read.
     fn in_part(&self, unpacking: &mut Unpacking<'_>) -> Result<Option<Outcome>, Problem> {
         let (Some(sha256), Some(end)) = (self.expected.archive, self.expected.end) else {
             return Ok(None);
@@ -336,7 +328,7 @@ impl Reading<'_> {
 
 type Stream<'p> = Box<dyn ReadAt + Send + 'p>;
 
-/// Opens an archive for random access, if unwanted parts can be skipped.
+/// Opens for random access; `None` if nothing can be skipped.
 fn at_random(
     packed: &dyn Packed,
     storage: Storage,
@@ -350,14 +342,12 @@ fn at_random(
     Ok(table.map(|table| (stream, table)))
 }
 
-/// Hashes the whole archive.
 fn hashed(packed: &dyn Packed, stream: &(dyn ReadAt + Send)) -> Result<LockedArchive, Problem> {
     let bytes = Bytes { stream, position: 0 };
     let (size, sha256) = Hashed::new(bytes).finish().map_err(|e| unread(&e))?;
     Ok(LockedArchive { key: packed.key().to_owned(), size, sha256 })
 }
 
-/// Reads the whole stream from its first byte.
 struct Bytes<'s> {
     stream: &'s (dyn ReadAt + Send),
     position: u64,
@@ -387,7 +377,7 @@ fn in_order(
     {
         return Err(broken(error));
     }
-    // Checksum first: a failed unpacking is probably damage, and the checksum error says so best.
+    // A failed unpacking is probably damage, which the checksum error describes best.
     let (size, sha256) = match bytes.finish() {
         Ok(read) => read,
         Err(error) => return Err(unpacked.err().map_or_else(|| unread(&error), |e| broken(&e))),
@@ -410,11 +400,10 @@ fn broken(error: &UnpackError) -> Problem {
     }
 }
 
-/// Remedy for a rejected member.
 const REFUSED: &str =
     "pack the artifact anew without this member, or get the archive again from its builder";
 
-/// Makes the problem of a full disk. It is equal for all archives, so that it is reported once.
+/// Equal for all archives, so that a full disk is reported once.
 pub(super) fn of_this_machine(text: String) -> Problem {
     Problem::usage(Code::Environment, text).of_fact("room for what is unpacked").help(
         "archives are unpacked below TMPDIR: set it to a directory that has room for what is in them",
@@ -425,7 +414,6 @@ fn unread(error: &io::Error) -> Problem {
     Problem::error(Code::UnreadableArtifact, error.to_string())
 }
 
-/// Returns true if the cause is this machine, not the archive.
 fn is_of_this_machine(error: &UnpackError) -> bool {
     matches!(error, UnpackError::Write { .. } | UnpackError::Room { .. })
 }

@@ -4,7 +4,7 @@ use super::ArtifactId;
 use base::names::RelPath;
 use base::source::{Code, Problem, Problems};
 
-/// Returns all results, or all problems. The order does not depend on the threads.
+/// Keeps the order, regardless of threads.
 pub(super) fn collect<T>(results: Vec<Result<T, Problems>>) -> Result<Vec<T>, Problems> {
     let (mut values, mut problems) = (Vec::with_capacity(results.len()), Problems::new());
     for result in results {
@@ -16,7 +16,6 @@ pub(super) fn collect<T>(results: Vec<Result<T, Problems>>) -> Result<Vec<T>, Pr
     if problems.is_empty() { Ok(values) } else { Err(problems) }
 }
 
-/// Makes the problem of an unreadable file.
 pub(super) fn unreadable(
     artifact: &ArtifactId,
     path: &RelPath,

@@ -151,7 +151,7 @@ impl Catalog {
         }
     }
 
-    /// Returns a contradiction that no scan produces. Requires a sorted catalog.
+    /// Finds a contradiction that no scan produces. Requires a sorted catalog.
     fn fault(&self) -> Option<String> {
         if self.artifacts.is_empty() {
             return Some("it has no artifact".to_owned());
@@ -182,7 +182,6 @@ impl Artifact {
 
 /// Packs the catalog of a whole build into some hundred kB within a second.
 const ZSTD_LEVEL: i32 = 15;
-/// Default level of `xz`.
 const XZ_LEVEL: u32 = 6;
 
 fn odd_digest(artifact: &Artifact, entry: &CatalogEntry) -> Option<String> {
@@ -205,7 +204,6 @@ fn artifact(out: &mut dyn Write, artifact: &Artifact) -> io::Result<()> {
     out.write_all(b"}")
 }
 
-/// Writes a JSON array with one item per line.
 fn lines<T>(
     out: &mut dyn Write,
     items: &[T],
@@ -218,7 +216,6 @@ fn lines<T>(
     out.write_all(if items.is_empty() { b"[]" } else { b"\n]" })
 }
 
-/// Reads and decompresses the file.
 fn read(file: &Path) -> io::Result<Vec<u8>> {
     let bytes = fs::read(file)?;
     let mut json = Vec::new();
@@ -237,7 +234,7 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
     Ok(json)
 }
 
-/// Prefers the error of another format if the file declares one, since that is the likelier cause.
+/// Another declared format is the likelier cause.
 fn not_read(file: &str, bytes: &[u8], source: serde_json::Error) -> CatalogError {
     let format = serde_json::from_slice::<Head>(bytes).ok().and_then(|head| head.format);
     match format.filter(|format| *format != u64::from(CATALOG_FORMAT)) {

@@ -21,7 +21,6 @@ use binary::pe::{PeError, import_library};
 use binary::policy;
 use binary::{Binary, BinaryError};
 
-/// Size limit of texts that artifacts have about themselves.
 const LARGEST_TEXT: u64 = 16 << 20;
 
 /// Scans the artifact directory `dir`. Returns the catalog, and the directory as source of the
@@ -81,13 +80,12 @@ pub fn confirm<'o>(
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-/// Returns true if no regular file has this name, which means another artifact than the catalog's.
+/// True for another kind of file: the artifact is not the catalog's.
 fn is_other_kind(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidInput, IsADirectory, NotFound};
     matches!(error.kind(), NotFound | IsADirectory | InvalidInput)
 }
 
-/// Reports files that differ from the catalog; names the first one.
 fn not_as_said(id: &ArtifactId, paths: &[&RelPath]) -> Problem {
     let first = paths.first().map(|path| format!("`{path}`")).unwrap_or_default();
     let what = match paths.len() {
@@ -101,7 +99,6 @@ fn not_as_said(id: &ArtifactId, paths: &[&RelPath]) -> Problem {
         .help("the catalog is of other artifacts: `rockpack scan -o FILE` saves one of these")
 }
 
-/// Returns true if the saved forms of both are equal.
 fn same(one: &EntryKind, other: &EntryKind) -> bool {
     let text = |kind| serde_json::to_string(kind).ok();
     text(one).is_some_and(|one| text(other) == Some(one))
@@ -162,8 +159,7 @@ fn file(source: &dyn Source, origin: &Origin) -> io::Result<EntryKind> {
     Ok(EntryKind::File { size, executable: file.is_executable(), content: content(&*file, size)? })
 }
 
-/// Detects the type of a file from its first bytes, never from its name. Only binaries are read
-/// further.
+/// Ignores the name. Only binaries are read beyond their first bytes.
 fn content(file: &dyn OpenFile, len: u64) -> io::Result<Content> {
     let mut start = [0; 4];
     let known = usize::try_from(len).unwrap_or(start.len()).min(start.len());
@@ -182,7 +178,6 @@ fn content(file: &dyn OpenFile, len: u64) -> io::Result<Content> {
     }
 }
 
-/// Distinguishes import libraries from other `ar` archives.
 fn archive(file: &dyn OpenFile) -> io::Result<Content> {
     match import_library(file) {
         Ok(Some(library)) => Ok(Content::ImportLibrary(Box::new(library))),
@@ -192,7 +187,6 @@ fn archive(file: &dyn OpenFile) -> io::Result<Content> {
     }
 }
 
-/// Returns the content of a malformed binary; passes read errors on.
 fn broken(error: BinaryError) -> io::Result<Content> {
     let (format, error) = (error.format(), error.into_io());
     let reason = match error {
@@ -205,7 +199,7 @@ fn broken(error: BinaryError) -> io::Result<Content> {
     })
 }
 
-/// Reads the facts about the build, each from the first artifact that installs its file.
+/// Takes each file from the first artifact that installs it.
 fn build_facts(artifacts: &[Artifact], source: &dyn Source) -> Result<BuildFacts, Problems> {
     let text = |path: &str| -> Result<Option<String>, Problem> {
         let found = artifacts

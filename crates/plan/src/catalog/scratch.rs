@@ -11,27 +11,24 @@ use rustix::fs::{FallocateFlags, fallocate};
 
 use base::regular;
 
-/// Size of the write buffer.
 const PIECE: usize = 1 << 20;
 /// Unit in which file systems free space.
 const PAGE: u64 = 4096;
 /// Smallest range to free.
 const WORTH_IT: u64 = 64 << 10;
 
-/// Pool of unnamed files in the temporary directory (`TMPDIR`). Other processes cannot open them,
-/// and the system removes them with the process, even if it is killed.
+/// Pool of unnamed files in `TMPDIR`: inaccessible to other processes, and removed with this one,
+/// even if it is killed.
 ///
-/// Each file has many members, one after the other. One file per member would take longer to create
-/// than to write, and could exceed the limit of open files.
+/// Each file has many members. One file per member would be slow to create, and exceed the limit of
+/// open files.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     idle: Mutex<Vec<ScratchFile>>,
 }
 
 impl Scratch {
-    /// Takes an idle file, which may have earlier members, or creates one.
-    ///
-    /// # Errors Fails if no file is idle and none can be created.
+    /// Reuses an idle file, behind its earlier members.
     pub fn take(&self) -> io::Result<ScratchFile> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.map_or_else(ScratchFile::new, Ok)
@@ -43,14 +40,11 @@ impl Scratch {
     }
 }
 
-/// An append-only file.
 pub(super) struct ScratchFile {
     file: Arc<File>,
-    /// Number of bytes written.
     written: u64,
     /// Buffer for the following bytes.
     pending: Box<[u8]>,
-    /// Number of bytes in the buffer.
     filled: usize,
 }
 
@@ -65,15 +59,13 @@ impl ScratchFile {
         Ok(Self { file, written: 0, pending: vec![0; PIECE].into(), filled: 0 })
     }
 
-    /// Returns the free space in bytes; the maximum if the file system does not report it.
+    /// Returns the maximum if the file system does not report its free space.
     pub fn room(&self) -> u64 {
         let found = rustix::fs::fstatvfs(&*self.file);
         found.map_or(u64::MAX, |found| found.f_bavail.saturating_mul(found.f_frsize))
     }
 
-    /// Appends all of `bytes`. They can be read after [`Self::flush`].
-    ///
-    /// # Errors Fails if reading or writing does.
+    /// Appends all of `bytes`; they can be read after [`Self::flush`].
     pub fn append(&mut self, mut bytes: impl Read) -> Result<Piece, AppendError> {
         let start = self.written + self.filled as u64;
         loop {
@@ -91,9 +83,6 @@ impl ScratchFile {
         Ok(Piece { file: self.file.clone(), start, len, uses: Arc::default() })
     }
 
-    /// Writes the buffer.
-    ///
-    /// # Errors Fails if the write does.
     pub fn flush(&mut self) -> io::Result<()> {
         self.file.file().write_all_at(&self.pending[..self.filled], self.written)?;
         self.written += self.filled as u64;
@@ -108,16 +97,12 @@ impl fmt::Debug for ScratchFile {
     }
 }
 
-/// Side that failed.
 #[derive(Debug)]
 pub(super) enum AppendError {
-    /// Reading the input.
     Read(io::Error),
-    /// Writing the file.
     Write(io::Error),
 }
 
-/// The bytes of one member.
 #[derive(Debug, Clone)]
 pub(super) struct Piece {
     file: Arc<File>,
@@ -140,10 +125,7 @@ impl Piece {
         self.len
     }
 
-    /// Fills `buf` with the bytes from `offset` on.
-    ///
-    /// # Errors [`io::ErrorKind::UnexpectedEof`] beyond the end; also fails if reading does, or if
-    /// the bytes were given up.
+    /// Fails beyond the end, or if the bytes were given up.
     pub fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         if offset.checked_add(buf.len() as u64).is_none_or(|end| end > self.len) {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -153,15 +135,12 @@ impl Piece {
         self.check_kept()
     }
 
-    /// Starts to read a range into the page cache.
     pub fn read_ahead(&self, offset: u64, len: u64) {
         let len = len.min(self.len.saturating_sub(offset));
         regular::read_ahead(&self.file, self.start.saturating_add(offset), len);
     }
 
-    /// Adds a holder.
-    ///
-    /// # Errors Fails if the bytes were given up.
+    /// Fails if the bytes were given up.
     pub fn found(&self) -> io::Result<FoundPiece> {
         self.uses.count.fetch_add(1, Ordering::SeqCst);
         let found = FoundPiece { piece: self.clone(), given_up: AtomicBool::new(false) };
@@ -175,7 +154,6 @@ impl Piece {
         Ok(())
     }
 
-    /// Frees the disk space of the member's own pages.
     fn punch(&self) {
         let from = self.start.next_multiple_of(PAGE);
         let end = (self.start + self.len) / PAGE * PAGE;
@@ -204,7 +182,7 @@ impl FoundPiece {
         self.piece.len
     }
 
-    /// Ends this holder's use. After the last one, the space is freed.
+    /// Ends this holder's use; after the last one, the space is freed.
     pub fn give_up(&self) {
         let uses = &self.piece.uses;
         let is_first = !self.given_up.swap(true, Ordering::SeqCst);
@@ -216,8 +194,7 @@ impl FoundPiece {
 }
 
 impl Drop for FoundPiece {
-    /// Only an explicit [`FoundPiece::give_up`] may free the space: a holder that never read has
-    /// not decided that.
+    /// A holder that never read must not free the space.
     fn drop(&mut self) {
         if !*self.given_up.get_mut() {
             self.piece.uses.count.fetch_sub(1, Ordering::SeqCst);

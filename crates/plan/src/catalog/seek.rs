@@ -11,9 +11,7 @@ use wheel::archive::checksum::Sha256;
 
 /// Size limit of a frame, which is decoded in memory.
 const LARGEST: u64 = 64 << 20;
-/// Size of the table's footer.
 const FOOTER: u64 = 9;
-/// Size of a skippable frame's header.
 const HEADER: u64 = 8;
 /// Size of the first read at the end: checksums and table of 1,600 frames.
 const END: u64 = 64 << 10;
@@ -30,7 +28,6 @@ struct Frame {
     sha256: Option<Sha256>,
 }
 
-/// Positions of all parts of a stream.
 #[derive(Debug)]
 pub(super) struct SeekTable {
     codec: Codec,
@@ -46,7 +43,7 @@ enum Codec {
 }
 
 impl Codec {
-    /// Returns the alignment of parts, in bytes.
+    /// Returns the alignment of parts in bytes.
     fn multiple(&self) -> usize {
         match self {
             Self::Zstd => 1,
@@ -56,10 +53,7 @@ impl Codec {
 }
 
 impl SeekTable {
-    /// Reads the table at the end of a stream. `None` if there is no table or it contradicts the
-    /// stream: then the stream is only readable in order.
-    ///
-    /// # Errors Fails if the stream cannot be read.
+    /// `None` if the stream has no consistent table: then it is only readable in order.
     pub(super) fn read(stream: &dyn ReadAt, storage: Storage) -> io::Result<Option<Self>> {
         match storage {
             Storage::Zstd => Self::of_frames(stream),
@@ -68,10 +62,8 @@ impl SeekTable {
         }
     }
 
-    /// Reads the table of a stream, if its end (checksums of frames and table) has this checksum.
-    /// Each frame is later verified by its own checksum from there. `None` if the end differs.
-    ///
-    /// # Errors Fails if the stream cannot be read.
+    /// Reads the table if the stream's end has this checksum; the end has the checksum of each
+    /// frame. Otherwise `None`.
     pub(super) fn vouched(stream: &dyn ReadAt, sum_of_end: &Sha256) -> io::Result<Option<Self>> {
         let stream = LastBytes::of(stream)?;
         let Some(mut table) = Self::of_frames(&stream)? else { return Ok(None) };
@@ -132,8 +124,7 @@ impl SeekTable {
         Ok(table.filter(|table| table.packed_end() == start))
     }
 
-    /// Makes the table of adjacent parts of these sizes, packed and unpacked; `None` if a part
-    /// exceeds the limit.
+    /// `None` if a part exceeds the limit.
     fn of(codec: Codec, begin: u64, sizes: impl IntoIterator<Item = (u64, u64)>) -> Option<Self> {
         let (mut frames, mut packed_at, mut at) = (Vec::new(), begin, 0);
         for (packed, len) in sizes {
@@ -151,7 +142,6 @@ impl SeekTable {
         self.frames.last().map_or(0, |frame| frame.packed_at + frame.packed)
     }
 
-    /// Returns the frame with the byte at `position`.
     fn find(&self, position: u64) -> Option<usize> {
         let after = self.frames.partition_point(|frame| frame.at <= position);
         // Skips empty frames.
@@ -195,7 +185,7 @@ impl ReadAt for LastBytes<'_> {
     }
 }
 
-/// Reads the content of a seekable stream. Frames that are skipped are not read.
+/// Never reads skipped frames.
 pub(super) struct SeekableReader<'s> {
     stream: &'s dyn ReadAt,
     table: SeekTable,
@@ -286,7 +276,6 @@ mod tests {
         writer.finish().unwrap().0
     }
 
-    /// Counts the bytes read.
     struct Counted(Vec<u8>, Cell<usize>);
 
     impl ReadAt for Counted {

@@ -18,9 +18,7 @@ pub(super) const SKIPPABLE: u32 = 0x184D_2A5E;
 /// Magic number of the skippable frame with checksums. Each of 16 magic numbers marks a skippable
 /// frame.
 pub(super) const CHECKSUMS: u32 = 0x184D_2A5D;
-/// First bytes of the checksums' content.
 pub(super) const CHECKSUMS_ARE: [u8; 8] = *b"sha256\0\x01";
-/// Last bytes of the table.
 pub(super) const SEEKABLE: u32 = 0x8F92_EAB1;
 /// Limit of the format.
 pub(super) const MOST_FRAMES: usize = 0x0800_0000;
@@ -36,7 +34,6 @@ pub(super) struct SeekableWriter<W> {
     frames: Vec<PackedFrame>,
 }
 
-/// Sizes and checksum of a written frame.
 struct PackedFrame {
     packed: u32,
     unpacked: u32,
@@ -49,10 +46,7 @@ impl<W: Write> SeekableWriter<W> {
         Self { out, level, buffer: Vec::with_capacity(batch), batch, frames: Vec::new() }
     }
 
-    /// Writes the remaining input, the checksums and the table. Returns the SHA-256 of checksums
-    /// and table.
-    ///
-    /// # Errors Fails if `out` does, or with more frames than the format allows.
+    /// Returns the SHA-256 of checksums and table.
     pub(super) fn finish(mut self) -> io::Result<(W, Sha256)> {
         self.pack()?;
         let mut end = self.checksums()?;
@@ -83,7 +77,7 @@ impl<W: Write> SeekableWriter<W> {
     }
 }
 
-/// Compresses one frame, with its content size and a checksum.
+/// The frame has a checksum and its content size.
 fn frame(content: &[u8], level: i32) -> io::Result<(Vec<u8>, PackedFrame)> {
     let mut compressor = Compressor::new(level)?;
     compressor.include_checksum(true)?;
@@ -94,7 +88,6 @@ fn frame(content: &[u8], level: i32) -> io::Result<(Vec<u8>, PackedFrame)> {
     Ok((bytes, frame))
 }
 
-/// Makes the table of frames of these sizes, packed and unpacked, as a skippable frame.
 fn table(sizes: impl Iterator<Item = (u32, u32)>) -> io::Result<Vec<u8>> {
     let (mut table, mut count) = (Vec::new(), 0);
     for (packed, unpacked) in sizes {
@@ -111,7 +104,6 @@ fn table(sizes: impl Iterator<Item = (u32, u32)>) -> io::Result<Vec<u8>> {
     skippable(SKIPPABLE, &table)
 }
 
-/// Makes a skippable frame.
 fn skippable(begin: u32, content: &[u8]) -> io::Result<Vec<u8>> {
     let size = u32::try_from(content.len()).map_err(io::Error::other)?;
     Ok([&begin.to_le_bytes(), &size.to_le_bytes(), content].concat())

@@ -12,7 +12,6 @@ use base::regular;
 use binary::ReadAt;
 use wheel::archive::checksum::Sha256;
 
-/// An unpacked and verified archive.
 #[derive(Debug)]
 pub(super) struct UnpackedArchive {
     pub members: Members,
@@ -31,7 +30,6 @@ pub(super) enum Proof {
 }
 
 impl Proof {
-    /// Returns the identity of a member's bytes.
     fn identity(self, path: &RelPath) -> Identity {
         Identity::Tag(match self {
             Self::Whole(sha256) => format!("archive {sha256}: {path}"),
@@ -41,9 +39,6 @@ impl Proof {
 }
 
 impl UnpackedArchive {
-    /// Reads a text member.
-    ///
-    /// # Errors As [`super::Source::text`].
     pub fn text(&self, path: &RelPath, most: u64) -> io::Result<String> {
         let Some(Member::File { piece, .. }) = self.members.followed(path) else {
             return Err(self.fault(io::ErrorKind::NotFound, path, "is not there, or no file"));
@@ -57,9 +52,6 @@ impl UnpackedArchive {
         regular::text(bytes, &name)
     }
 
-    /// Finds a file.
-    ///
-    /// # Errors As [`super::Source::find`].
     pub fn find(&self, path: &RelPath) -> io::Result<ArchivedFile> {
         let (kind, what) = match self.members.get(path) {
             Some(Member::File { piece, executable }) => {
@@ -78,7 +70,7 @@ impl UnpackedArchive {
     }
 }
 
-/// A file of an archive. Its bytes are verified, and other processes cannot change them.
+/// Verified bytes that other processes cannot change.
 #[derive(Debug)]
 pub(super) struct ArchivedFile {
     piece: FoundPiece,
@@ -108,7 +100,7 @@ impl SourceFile for ArchivedFile {
     }
 }
 
-/// An archive's file during reading; needs no file descriptor.
+/// Needs no file descriptor.
 struct Opened {
     piece: Piece,
     executable: bool,

@@ -43,8 +43,7 @@ impl Wanted {
         wanted
     }
 
-    /// Returns true if less than half of an artifact is wanted: then reading ranges is worth
-    /// separate requests.
+    /// Reading parts pays off if less than half of the bytes is wanted.
     pub(super) fn is_partial(&self, artifact: &ArtifactId) -> bool {
         self.partial.contains(artifact)
     }
@@ -59,7 +58,6 @@ impl Wanted {
         self.members.contains_key(artifact)
     }
 
-    /// Returns the wanted paths, relative to the artifact's directory.
     pub(super) fn members(&self, artifact: &ArtifactId) -> Option<&BTreeSet<RelPath>> {
         self.members.get(artifact)
     }

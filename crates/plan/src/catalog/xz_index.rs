@@ -8,20 +8,14 @@ use liblzma::stream::Stream;
 use super::archive::MEMORY;
 use binary::ReadAt;
 
-/// Size of the stream header, and of the footer.
 pub(super) const HEADER: u64 = 12;
 /// Size limit of an index, which is read into memory; enough for a million blocks.
 const LARGEST: u64 = 16 << 20;
-/// Magic bytes of the header.
 const BEGIN: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
-/// Magic bytes of the footer.
 const END: [u8; 2] = *b"YZ";
 
-/// Returns the packed (without padding to four bytes) and unpacked sizes of a stream's blocks; the
-/// first one is at [`HEADER`]. `None` unless the file is one stream with a consistent index: then
-/// it is only readable in order.
-///
-/// # Errors Fails if the stream cannot be read.
+/// Returns packed (unpadded) and unpacked sizes; the first block is at [`HEADER`]. `None` unless
+/// the file is one stream with a consistent index: then it is only readable in order.
 pub(super) fn blocks(stream: &dyn ReadAt) -> io::Result<Option<Vec<(u64, u64)>>> {
     let end = stream.len()?;
     if end < 2 * HEADER {
@@ -54,11 +48,9 @@ fn crc(bytes: &[u8]) -> [u8; 4] {
     crc32fast::hash(bytes).to_le_bytes()
 }
 
-/// The unparsed rest of an index.
 struct Records<'i>(&'i [u8]);
 
 impl Records<'_> {
-    /// Returns the sizes of all blocks; `None` if the index is malformed.
     fn all(mut self) -> Option<Vec<(u64, u64)>> {
         let (0, rest) = self.0.split_first()? else { return None };
         self.0 = rest;
@@ -72,7 +64,7 @@ impl Records<'_> {
         (self.0.len() < 4 && self.0.iter().all(|byte| *byte == 0)).then_some(blocks)
     }
 
-    /// Parses a variable-length integer: up to nine bytes of seven bits, lowest first.
+    /// Up to nine bytes of seven bits, lowest first.
     fn number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..63).step_by(7) {
@@ -87,22 +79,19 @@ impl Records<'_> {
     }
 }
 
-/// Decodes one padded block. `header` is the stream's header, `unpadded` the block's size without
-/// padding, `len` the unpacked size.
-///
-/// # Errors Fails if the block is damaged or has other sizes.
+/// `unpadded` is the block's size without its padding, `len` the unpacked size.
 pub(super) fn decode(
     header: &[u8; 12],
     block: &[u8],
     unpadded: u64,
     len: usize,
 ) -> io::Result<Vec<u8>> {
-    // Decoded as a stream with this block alone, so that the decoder performs all checks.
+    // As a stream with this block alone, so that the decoder performs all checks.
     let end = stream_end(header, unpadded, len as u64);
     let whole = header.chain(block).chain(&*end);
     let decoder = Stream::new_stream_decoder(MEMORY, 0)?;
     let mut out = Vec::with_capacity(len);
-    // One byte more: the decoder then checks the end, and surplus bytes show.
+    // One byte more makes the decoder check the end.
     let most = len as u64 + 1;
     XzDecoder::new_stream(whole, decoder).take(most).read_to_end(&mut out)?;
     if out.len() == len {
@@ -112,7 +101,6 @@ pub(super) fn decode(
     Err(io::Error::new(io::ErrorKind::InvalidData, what))
 }
 
-/// Makes index and footer of a stream with one block.
 fn stream_end(header: &[u8; 12], unpadded: u64, len: u64) -> Vec<u8> {
     let mut end = vec![0, 1];
     for mut number in [unpadded, len] {
@@ -141,7 +129,6 @@ mod tests {
 
     use super::*;
 
-    /// Packs a stream with blocks of 1,000 bytes.
     fn packed(content: &[u8]) -> Vec<u8> {
         let mut builder = MtStreamBuilder::new();
         builder.threads(1).block_size(1000).preset(1).check(Check::Crc64);

@@ -1,5 +1,4 @@
-//! Unversioned library names that programs open with `dlopen`, provided by the manifest's alias
-//! rules.
+//! Unversioned library names for `dlopen`, provided by alias rules.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +9,7 @@ use base::names::{ArtifactName, RelPath};
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{AliasForm, AliasRule, Package};
 
-/// Places a library at each alias that a rule asks for. Other aliases are absent from the package.
-/// `meant` are artifacts that the package names with a probable typing error.
+/// `meant` are artifacts with misspelled names in the package.
 pub(super) fn apply<'a>(
     package: &'a Package,
     runtime: &mut Runtime<'a>,

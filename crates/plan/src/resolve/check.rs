@@ -1,4 +1,4 @@
-//! Checks of the whole plan: searched directories and named libraries must exist.
+//! Checks that searched directories and named libraries exist.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use base::source::{Code, Problem, Problems};
 use base::text::counted;
 use manifest::{Library, Package};
 
-/// Warns of each line that names a search directory which no package has.
+/// Warns of each line with a directory that no package has.
 pub(super) fn directories(made: &[(ResolvedDist<'_>, Distribution)]) -> Problems {
     let mut problems = Problems::new();
     for (dist, _) in made {
@@ -47,7 +47,6 @@ pub(super) fn directories(made: &[(ResolvedDist<'_>, Distribution)]) -> Problems
     problems
 }
 
-/// Returns true if a distribution has members with this prefix. Relies on sorted members.
 fn has_directory(made: &[(ResolvedDist<'_>, Distribution)], prefix: &str) -> bool {
     made.iter().any(|(_, distribution)| {
         let first = distribution.members.partition_point(|m| m.path.as_str() < prefix);
@@ -55,7 +54,7 @@ fn has_directory(made: &[(ResolvedDist<'_>, Distribution)], prefix: &str) -> boo
     })
 }
 
-/// Warns of each package without files for the libraries that the runtime must find by name.
+/// Warns of each package that lacks a library which the runtime must find by name.
 pub(super) fn libraries(
     filled: &[Filled<'_>],
     system: System,
@@ -96,7 +95,6 @@ fn several(libraries: usize) -> String {
     if libraries == 1 { "a library".to_owned() } else { counted(libraries, "library") }
 }
 
-/// Returns the pattern of a library that some distribution lacks, and the label for it.
 fn in_vain(library: &Library, all: &[&Filled<'_>], system: System) -> Option<(String, String)> {
     let without: Vec<_> = all
         .iter()

@@ -1,10 +1,9 @@
 //! Link closure: each library that a binary needs must be found after installation.
 //!
-//! [`Closure`] searches like glibc's loader (ld.so(8)): first the file's own `DT_RPATH`, then that
-//! of the file that loaded it, and so on, then the system. It knows which distributions require
-//! each other; a library in any other distribution is found only by luck. Directories below
-//! `glibc-hwcaps` are ignored, because they only hold optimized variants of libraries that exist
-//! elsewhere.
+//! [`Closure`] searches like glibc's loader (ld.so(8)): `DT_RPATH` of the file, then of the files
+//! that loaded it, then the system. A library in a distribution without a guaranteed installation
+//! is found by luck. Directories below `glibc-hwcaps` are ignored: they only hold variants of
+//! libraries that exist elsewhere.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -39,10 +38,9 @@ pub struct Closure<'a> {
     together: Together,
     tree: Tree<'a>,
     dlls: Dlls<'a>,
-    /// Artifacts with a library, by the number of its name. Computed only for unresolved needs.
+    /// Lazy: only unresolved needs use it.
     artifacts: OnceLock<HashMap<usize, Vec<InArtifact<'a>>>>,
-    /// Libraries found through loading files. Computed only for needs that a file cannot resolve
-    /// alone.
+    /// Lazy: only needs that a file cannot resolve alone use it.
     loads: OnceLock<Loads>,
 }
 
@@ -108,8 +106,7 @@ pub enum Resolved<'a> {
 }
 
 impl<'a> Closure<'a> {
-    /// Indexes all files. `distributions` must be all that are built, including those that `--only`
-    /// leaves out: libraries of other distributions count as missing.
+    /// Indexes all files. `distributions` must include the ones that `--only` leaves out.
     pub fn new(
         manifest: &'a Manifest,
         catalog: &'a Catalog,
@@ -118,7 +115,6 @@ impl<'a> Closure<'a> {
         Self::of_sources(manifest, catalog, &Sources::new(catalog), distributions)
     }
 
-    /// Like [`Closure::new`], with the ELF facts of the catalog already indexed.
     fn of_sources(
         manifest: &'a Manifest,
         catalog: &'a Catalog,
@@ -159,14 +155,12 @@ impl<'a> Closure<'a> {
             .chain(self.imports_of(distribution, path))
     }
 
-    /// Returns every need with the number of its file, in the order of the plan.
     fn all(&self) -> impl Iterator<Item = (usize, Need<'a>)> {
         (0..self.tree.files.len())
             .flat_map(|file| self.needs_of(file).map(move |need| (file, need)))
     }
 
-    /// Returns every file with each needed library and the file that its own search finds; `None`
-    /// if it is found elsewhere or not at all.
+    /// Returns each need with the file that the needing file's own search finds.
     pub fn finds(&self) -> impl Iterator<Item = (LoadedFile<'a>, &'a str, Option<LoadedFile<'a>>)> {
         self.tree.files.iter().enumerate().flat_map(move |(number, file)| {
             file.needed.iter().map(move |name| {
@@ -194,7 +188,6 @@ impl<'a> Closure<'a> {
         Need { library: self.tree.names[name], resolved, others }
     }
 
-    /// Resolves a need that the file's own search does not satisfy.
     fn not_in_reach(&self, file: usize, name: usize, looked: &Looked<'a>) -> Resolved<'a> {
         let library = self.tree.names[name];
         if let Some(rule) = rule(&self.manifest.system_libraries, library) {
@@ -218,8 +211,7 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// Searches a library in the directories of `file`, for an environment with the distribution
-    /// `installed` and its requirements.
+    /// Searches in an environment with `installed` and its requirements.
     fn look(&self, file: usize, name: usize, installed: usize) -> Looked<'a> {
         let mut looked = Looked::default();
         for directory in &self.tree.searches[self.tree.files[file].search] {
@@ -253,12 +245,11 @@ impl<'a> Closure<'a> {
         looked
     }
 
-    /// Returns true if both can be in one environment, which holds only one distribution of a name.
+    /// An environment holds one distribution of a name.
     fn can_meet(&self, one: usize, other: usize) -> bool {
         one == other || self.distributions[one].name != self.distributions[other].name
     }
 
-    /// Returns true if both files are copies of the same source.
     fn same_bytes(&self, one: usize, other: usize) -> bool {
         let source = |file: usize| self.tree.files[file].member.step.source();
         one == other || source(one).is_some() && source(one) == source(other)
@@ -269,7 +260,6 @@ impl<'a> Closure<'a> {
         LoadedFile { distribution: self.distributions[distribution], member }
     }
 
-    /// Returns libraries of this name in any directory, for the same target.
     fn shipped(&self, file: usize, name: usize) -> Vec<LoadedFile<'a>> {
         let mut shipped: Vec<usize> = Vec::new();
         for candidate in self
@@ -290,8 +280,6 @@ impl<'a> Closure<'a> {
         shipped.into_iter().map(|library| self.found(library)).collect()
     }
 
-    /// Returns artifacts that have a library of this name, sorted so that the file's target
-    /// precedes others.
     fn artifacts(&self, file: usize, name: usize) -> Vec<InArtifact<'a>> {
         let all = self.artifacts.get_or_init(|| in_artifacts(self.catalog, &self.tree));
         let mut artifacts = all.get(&name).cloned().unwrap_or_default();
@@ -305,8 +293,7 @@ impl<'a> Closure<'a> {
         artifacts
     }
 
-    /// Returns true if `target` (`None`: all targets) suits the file. A file for all targets suits
-    /// any.
+    /// `None` means all targets, on either side.
     fn same_target(&self, file: usize, target: Option<&str>) -> bool {
         let own = self.distributions[self.tree.files[file].distribution].variant.as_deref();
         let (Some(own), Some(target)) = (own, target) else { return true };
@@ -344,15 +331,12 @@ impl Installed for Closure<'_> {
     }
 }
 
-/// Result of searching directories.
 #[derive(Debug, Default)]
 struct Looked<'a> {
     /// Number of the first library that is certainly installed.
     found: Option<usize>,
-    /// Other libraries of this name, in order.
     others: Vec<usize>,
-    /// File that ended the search: the loader takes the first file of the name, even an unsuitable
-    /// one.
+    /// The loader takes the first file of the name, even an unsuitable one.
     in_the_way: Option<LoadedFile<'a>>,
 }
 
@@ -369,14 +353,13 @@ impl Looked<'_> {
     }
 }
 
-/// Returns the rule for a library: an exact name precedes globs.
+/// An exact name precedes globs.
 fn rule<'a>(rules: &'a [LibraryRule], library: &str) -> Option<&'a LibraryRule> {
     let exact = |rule: &&LibraryRule| !rule.name.is_glob();
     let fits = |rule: &&LibraryRule| rule.name.matches(library);
     rules.iter().filter(exact).find(fits).or_else(|| rules.iter().filter(|r| !exact(r)).find(fits))
 }
 
-/// Maps needed names to the artifacts that have them as file name or SONAME.
 fn in_artifacts<'a>(catalog: &'a Catalog, tree: &Tree<'a>) -> HashMap<usize, Vec<InArtifact<'a>>> {
     let mut found: HashMap<usize, Vec<InArtifact<'a>>> = HashMap::new();
     for artifact in &catalog.artifacts {

@@ -6,9 +6,8 @@ use crate::{Distribution, Form, Request};
 use base::names::{Compression, RelPath};
 use manifest::{CompressionRule, Manifest};
 
-/// Returns the members of a wheel with another compression than the wheel. The first matching rule
-/// counts. A level on the command line overrides all rules except `store`, because stored files do
-/// not shrink at any level.
+/// The first matching rule counts. A requested level overrides all but `store`: stored files do not
+/// shrink at any level.
 pub(super) fn otherwise(
     manifest: &Manifest,
     request: &Request,

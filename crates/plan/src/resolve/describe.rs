@@ -16,7 +16,6 @@ use manifest::{Glob, Library, Manifest, Package, Script, ScriptTarget};
 /// Rule text of members that every package has.
 pub(super) const EVERY: &str = "rockpack";
 
-/// Makes a generated text file.
 pub(super) fn render(path: RelPath, text: String) -> Member {
     Member {
         path,
@@ -27,7 +26,7 @@ pub(super) fn render(path: RelPath, text: String) -> Member {
     }
 }
 
-/// Makes the core metadata. The licence is added later, because it depends on the shipped files.
+/// Makes the metadata without the licence, which depends on the shipped files.
 pub(super) fn metadata(
     manifest: &Manifest,
     dist: &ResolvedDist<'_>,
@@ -50,7 +49,6 @@ pub(super) fn metadata(
     }
 }
 
-/// Returns the console scripts to register, sorted: functions, and programs that are shipped.
 pub(super) fn scripts(
     package: &Package,
     system: System,
@@ -59,12 +57,11 @@ pub(super) fn scripts(
     let can_start = |script: &&Script| starts(script, system, &ships);
     let scripts = package.scripts.iter().filter(can_start);
     let mut scripts: Vec<_> = scripts.map(|s| (s.name.as_str(), &*s.target)).collect();
-    // Sorted by name: the order of lines in the manifest must not change a package.
+    // The order of lines in the manifest must not change a package.
     scripts.sort_by_key(|(name, _)| *name);
     scripts
 }
 
-/// Returns true if the script's target exists.
 pub(super) fn starts(script: &Script, system: System, ships: impl Fn(&RelPath) -> bool) -> bool {
     match &*script.target {
         ScriptTarget::Function(_) => true,
@@ -76,7 +73,6 @@ pub(super) fn starts(script: &Script, system: System, ships: impl Fn(&RelPath) -
     }
 }
 
-/// Returns programs and libraries that the package's lines name but the package lacks.
 pub(super) fn missing<P>(
     package: &Package,
     system: System,
@@ -105,7 +101,6 @@ pub(super) fn missing<P>(
         .collect()
 }
 
-/// Returns the pattern of a library if no file matches it.
 pub(super) fn pattern_without_match<'l, P>(
     library: &'l Library,
     system: System,
@@ -117,7 +112,6 @@ pub(super) fn pattern_without_match<'l, P>(
     (!found).then_some(pattern)
 }
 
-/// Returns the entry points in the form `name = module:function`.
 pub(super) fn entry_points(
     dist: &ResolvedDist<'_>,
     scripts: &[(&str, &ScriptTarget)],
@@ -134,7 +128,6 @@ pub(super) fn entry_points(
     scripts.iter().map(start).collect()
 }
 
-/// Makes the import package of a wheel: template files, facts, and one function per script.
 pub(super) fn import_package(
     dist: &ResolvedDist<'_>,
     templates: &Templates,
@@ -155,7 +148,6 @@ pub(super) fn import_package(
     members
 }
 
-/// Makes the files of a selector's sdist, relative to its top directory.
 pub(super) fn sdist(
     dist: &ResolvedDist<'_>,
     templates: &Templates,
@@ -174,14 +166,11 @@ pub(super) fn sdist(
     members
 }
 
-/// Directory of the import package in an sdist.
 const SOURCES: &str = "src";
-/// Template with the files of every import package. Manifests cannot name it.
+/// Template of every import package; manifests cannot name it.
 const COMMON: &str = "common";
-/// File of the common template that receives the facts.
 const FACTS: &str = "_dist_info.py";
 
-/// Returns the common files, with the facts appended to [`FACTS`].
 fn common(templates: &Templates, facts: &Value) -> Vec<(RelPath, String)> {
     let mut files = templates.get(COMMON).cloned().unwrap_or_default();
     let head = files.iter().position(|(path, _)| path.as_str() == FACTS);
@@ -191,8 +180,7 @@ fn common(templates: &Templates, facts: &Value) -> Vec<(RelPath, String)> {
     files
 }
 
-/// Replaces the package name in a path of an sdist's template: the one import package below
-/// [`SOURCES`] is renamed to `module`.
+/// Renames the one import package below [`SOURCES`].
 fn of_module(path: &RelPath, module: &ModuleName) -> Option<RelPath> {
     let below = path.as_str().strip_prefix(SOURCES).and_then(|path| path.strip_prefix('/'));
     match below.and_then(|below| below.split_once('/')) {
@@ -201,7 +189,6 @@ fn of_module(path: &RelPath, module: &ModuleName) -> Option<RelPath> {
     }
 }
 
-/// Returns the template's files except for licence texts, which are not members.
 fn template<'t>(
     dist: &ResolvedDist<'_>,
     templates: &'t Templates,
@@ -225,12 +212,10 @@ fn template<'t>(
         .filter(|(path, _)| !is_text_of_template(path))
 }
 
-/// Returns true for the template's licence text.
 pub(super) fn is_text_of_template(path: &RelPath) -> bool {
     path.depth() == 0 && path.as_str().starts_with("LICENSE")
 }
 
-/// Makes the module with one function per console script.
 fn cli(scripts: &[(&str, &ScriptTarget)]) -> String {
     let mut text =
         "\"\"\"Console scripts: one function each, written when this distribution was built.\"\"\"\n\nfrom ._launch import start\n"

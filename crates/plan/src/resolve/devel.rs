@@ -1,4 +1,4 @@
-//! The devel archive: all files, with links for those that runtime packages ship.
+//! The devel archive: all files, as links if runtime packages ship them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,13 +16,11 @@ use base::source::{Code, Problem, Problems};
 
 mod order;
 
-/// Result of [`archive`].
 pub(super) struct Devel {
     pub members: Vec<Member>,
     pub absent: Vec<Absent>,
 }
 
-/// Returns the members below the platform directory, in archive order.
 pub(super) fn archive(
     dist: &ResolvedDist<'_>,
     selection: &Selection<'_>,
@@ -57,14 +55,13 @@ pub(super) fn archive(
     Devel { members: order::links_last(members.collect()), absent: selection.absent().collect() }
 }
 
-/// Paths that the devel archive only links to.
+/// Paths that the archive only links to.
 struct Elsewhere<'s, 'a> {
     owners: HashMap<&'s RelPath, &'s Filled<'a>>,
     aliases: HashMap<&'s RelPath, &'s RelPath>,
 }
 
-/// Maps each alias of the runtime distributions that devel requires to the path of its SONAME.
-/// Aliases of missing libraries are left out, since the link would dangle.
+/// Omits aliases of missing libraries, whose links would dangle.
 fn aliases<'s>(
     dist: &'s ResolvedDist<'_>,
     selection: &Selection<'_>,
@@ -84,7 +81,7 @@ fn aliases<'s>(
     aliases
 }
 
-/// Makes a member of the first form that applies: alias, link into a runtime package, link, file.
+/// Takes the first form that applies: alias, link into a package, link, file.
 fn member(
     dist: &ResolvedDist<'_>,
     path: &RelPath,
@@ -137,13 +134,11 @@ fn file(path: &RelPath, item: &Item<'_>) -> Member {
     item_member(path.clone(), item, step)
 }
 
-/// Returns the link text from the devel tree to the same path in the owner's platform directory.
 fn into_package(dist: &ResolvedDist<'_>, owner: &Filled<'_>, path: &RelPath) -> String {
     installed(dist, path).relative_to_sibling(&installed(&owner.dist, path))
 }
 
-/// Adds links to libraries that a runtime package ships under their SONAME and no artifact entry
-/// has.
+/// Links libraries that a runtime package ships under a SONAME without entry.
 fn renamed(
     dist: &ResolvedDist<'_>,
     selection: &Selection<'_>,
@@ -167,7 +162,6 @@ fn renamed(
     }
 }
 
-/// Adds a member for each parent directory.
 fn add_parents(members: &mut BTreeMap<RelPath, Member>) {
     let (mut known, mut missing) = (HashSet::new(), Vec::new());
     for path in members.keys() {

@@ -1,5 +1,4 @@
-//! Check for device code that only a devel package has, because an exclude line keeps it from the
-//! libraries that open it.
+//! Check for device code that an exclude line keeps from the libraries that open it.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -13,7 +12,6 @@ use base::text::{counted, human_size};
 use binary::BinaryKind;
 use manifest::{ArtifactRule, Manifest};
 
-/// Device code that one line excludes from one package.
 struct Kept<'a> {
     exclude: &'a Place,
     line: &'a Place,
@@ -23,9 +21,8 @@ struct Kept<'a> {
     size: u64,
 }
 
-/// Reports each exclude line that leaves an artifact's device code to devel packages, while the
-/// excluding package ships libraries of the artifact. `taken`: entries in any package; `run`:
-/// entries in runtime packages.
+/// Reports exclude lines that leave device code to devel packages, while their package ships
+/// libraries of the artifact.
 pub(super) fn check(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -68,7 +65,6 @@ pub(super) fn check(
     problems
 }
 
-/// Returns the artifacts of the libraries that a package ships.
 fn with_libraries<'a>(owner: &Filled<'a>) -> BTreeSet<&'a ArtifactName> {
     let placed = owner.runtime.placed.values().filter_map(|(placed, _)| match placed {
         Placed::File(item) => Some(item),
@@ -79,7 +75,6 @@ fn with_libraries<'a>(owner: &Filled<'a>) -> BTreeSet<&'a ArtifactName> {
     libraries.map(|item| &item.artifact.id.name).collect()
 }
 
-/// Returns the line that takes the artifact.
 fn line<'a>(owner: &Filled<'a>, artifact: &Artifact) -> Option<&'a ArtifactRule> {
     let takes = |rule: &&ArtifactRule| {
         *rule.name == artifact.id.name

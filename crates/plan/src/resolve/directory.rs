@@ -1,19 +1,15 @@
-//! Rules with globs that match only directories. Rules apply to files and links; the author
-//! probably meant the content.
+//! Globs that match only directories. Rules apply to files; the author probably meant the content.
 
 use crate::catalog::{CatalogEntry, EntryKind};
 use base::names::RelPath;
 use manifest::Glob;
 
-/// A directory that a glob matches.
 pub(super) struct Matched {
     path: RelPath,
-    /// It has no content.
     empty: bool,
 }
 
-/// Returns the first directory in or above `entries` that matches `glob`; directories with content
-/// are preferred.
+/// Prefers directories with content.
 pub(super) fn matched<'e>(
     glob: &Glob,
     entries: impl Iterator<Item = &'e CatalogEntry>,
@@ -32,8 +28,7 @@ pub(super) fn matched<'e>(
     empty
 }
 
-/// Returns label and remedy for a rule that matches no file; `otherwise` and `remedy` if it matches
-/// no directory either.
+/// `otherwise` and `remedy` apply if no directory matches either.
 pub(super) fn told(
     directory: Option<Matched>,
     glob: &Glob,

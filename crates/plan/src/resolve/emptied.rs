@@ -10,18 +10,14 @@ use base::source::{Code, Place, Problem};
 use base::text::counted;
 use manifest::{ArtifactRule, Manifest, Package};
 
-/// Number of responsible lines to show.
 const SHOWN: usize = 3;
 
-/// An artifact line without remaining files.
 pub(super) struct Emptied {
     pub problem: Problem,
-    /// Entries that it loses.
     pub files: Vec<*const CatalogEntry>,
 }
 
-/// Reports each component that a line names and that loses all its files. Completely empty packages
-/// are another problem.
+/// Reports components that lose all files. Completely empty packages are another problem.
 pub(super) fn check(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -55,7 +51,6 @@ pub(super) fn check(
     emptied
 }
 
-/// Responsible lines, each with the files that it keeps out.
 type Lost<'a> = BTreeMap<usize, (Refusal<'a>, Vec<*const CatalogEntry>)>;
 
 fn refusals<'a>(

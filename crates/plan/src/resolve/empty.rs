@@ -9,11 +9,8 @@ use crate::catalog::{Catalog, EntryKind};
 use base::source::{Code, Place, Problem};
 use base::text::counted;
 
-/// Number of rules of each kind to show.
 const SHOWN: usize = 3;
 
-/// Makes the problem with the artifacts that the package takes from and the rules that exclude
-/// everything.
 pub(super) fn problem(
     catalog: &Catalog,
     dist: &ResolvedDist<'_>,
@@ -41,7 +38,6 @@ pub(super) fn problem(
     }
 }
 
-/// Returns each artifact rule with the number of files it selects from.
 fn takes<'a>(catalog: &Catalog, dist: &ResolvedDist<'a>) -> Vec<(&'a Place, String)> {
     let mut takes = Vec::new();
     for rule in &dist.package.artifacts {
@@ -63,7 +59,6 @@ fn takes<'a>(catalog: &Catalog, dist: &ResolvedDist<'a>) -> Vec<(&'a Place, Stri
     takes
 }
 
-/// Returns the exclude rules in file order, with the number of paths that each one excludes.
 fn excluded<'a>(selection: &Selection<'a>) -> BTreeMap<usize, (&'a Place, usize)> {
     let mut excluded = BTreeMap::new();
     for (exclude, _) in selection.excluded.values() {

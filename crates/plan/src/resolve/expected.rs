@@ -8,7 +8,7 @@ use base::names::PackageName;
 use base::source::{Code, Problem, Problems};
 use manifest::{IgnoreRule, Manifest};
 
-/// Manifest lines that expect warnings of plans, with a record of those used.
+/// Manifest lines that expect warnings, with a record of the used ones.
 pub(super) struct Expectations<'a> {
     rules: Vec<&'a IgnoreRule>,
     used: RefCell<BTreeSet<usize>>,
@@ -20,15 +20,13 @@ impl<'a> Expectations<'a> {
         Self { rules, used: RefCell::default() }
     }
 
-    /// Returns the number of the first line that expects a warning about a file of a package, and
-    /// marks it as used.
+    /// Marks the line as used.
     pub fn find(&self, code: Code, package: &PackageName, path: &str) -> Option<usize> {
         let found = self.rules.iter().position(|rule| rule.expects(code, package, path))?;
         self.used.borrow_mut().insert(found);
         Some(found)
     }
 
-    /// Marks the problem as expected by the line with this number.
     pub fn apply(&self, problem: Problem, rule: Option<usize>) -> Problem {
         match rule.and_then(|index| self.rules.get(index)) {
             Some(rule) => problem.expected(&rule.reason, &rule.code.place),
@@ -36,7 +34,6 @@ impl<'a> Expectations<'a> {
         }
     }
 
-    /// Warns of each unused line for packages that are made.
     pub fn unused(&self, made: &[&PackageName]) -> Problems {
         let used = self.used.borrow();
         let made = |rule: &IgnoreRule| {
@@ -58,7 +55,6 @@ impl<'a> Expectations<'a> {
     }
 }
 
-/// Converts a warning into the form of plans.
 pub(super) fn warning(problem: &Problem) -> Warning {
     let labels = problem.labels().iter().chain(problem.labels_elsewhere());
     Warning {

@@ -1,7 +1,6 @@
-//! Explains a path: artifacts that have it, rules that match it, and its members in packages.
+//! Explains a path: its artifacts, rules and members.
 //!
-//! Explanations only observe: matching rules come from the selection itself, run over the entries
-//! of the one path, and members from the plan.
+//! Explanations only observe: rules come from the selection itself, members from the plan.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -56,15 +55,12 @@ pub struct Explainer<'a> {
     request: Request,
 }
 
-/// Plan of one mode.
 #[derive(Debug)]
 struct InOneMode<'a> {
     mode: Mode,
-    /// Targets and distributions, if they could be determined.
     scope: Option<(Targets, Vec<ResolvedDist<'a>>)>,
-    /// Plan as far as possible: explanations are often needed because it has errors.
+    /// Plan as far as possible: explanations are often needed because of its errors.
     plan: Option<Plan>,
-    /// Errors of the plan.
     problems: Vec<String>,
 }
 
@@ -344,7 +340,6 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// Returns the catalog, restricted to one path.
     fn entries_at(&self, path: &RelPath) -> Catalog {
         let at_path = |artifact: &Artifact| {
             let from = artifact.entries.partition_point(|e| e.path < *path);
@@ -446,7 +441,6 @@ impl<'a> Explainer<'a> {
     }
 }
 
-/// Returns targets and distributions; `None` with errors.
 fn scope<'a>(
     manifest: &'a Manifest,
     catalog: &Catalog,

@@ -1,4 +1,4 @@
-//! Check of `forbid` lines, which make certain files in a package an error.
+//! Check of `forbid` lines.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,9 @@ use base::source::{Code, Problem, Problems};
 use base::text::counted;
 use manifest::ForbidRule;
 
-/// A path and its selection.
 type Taken<'s, 'a> = (&'s RelPath, &'s Selected<'a>);
 
-/// Reports each `forbid` line that matches selected paths.
+/// Reports each line with matching paths.
 pub(super) fn check(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Problems {
     let forbids = &dist.package.forbids;
     let mut taken: BTreeMap<usize, (&ForbidRule, Vec<Taken<'_, '_>>)> = BTreeMap::new();

@@ -61,8 +61,7 @@ impl<'a> Reasons<'a> {
         refused.or_else(|| self.elsewhere(package, items.first()?))
     }
 
-    /// Explains a file whose artifact the package does not name: owned by another package, or
-    /// unowned.
+    /// Explains a file of an artifact that the package does not name.
     fn elsewhere(&self, package: &PackageName, item: &Item<'a>) -> Option<String> {
         let id = &item.artifact.id;
         let takes = |dist: &&ResolvedDist<'a>| {

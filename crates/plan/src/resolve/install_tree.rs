@@ -1,11 +1,10 @@
-//! The tree of all files that are installed together, for resolving links.
+//! Tree of all files that are installed together, for resolving links.
 
 use std::collections::HashMap;
 
 use crate::catalog::{Artifact, CatalogEntry, EntryKind, Origin};
 use base::names::RelPath;
 
-/// An entry with its artifact.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Item<'a> {
     pub artifact: &'a Artifact,
@@ -13,7 +12,6 @@ pub(super) struct Item<'a> {
 }
 
 impl Item<'_> {
-    /// Returns the place of its bytes.
     pub fn origin(&self) -> Origin {
         Origin {
             artifact: self.artifact.id.clone(),
@@ -23,33 +21,26 @@ impl Item<'_> {
     }
 }
 
-/// Result of following a path.
 #[derive(Debug, Clone)]
 pub(super) enum Target<'a> {
-    /// A regular file, after all links.
     File(Item<'a>),
-    /// A directory.
     Directory,
     /// A missing path: the first missing one.
     Missing(String),
-    /// A path outside of the installation.
     Outside,
-    /// A circle of links.
     Loop,
 }
 
-/// Limit of followed links, equal to Linux's (`path_resolution(7)`).
+/// Linux's limit (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 
-/// The installed tree of some artifacts. Hash maps, not trees: only lookups are needed, and sorting
-/// would take most of the planning time.
+/// Hash maps: only lookups are needed, and sorting would take most of the planning time.
 #[derive(Debug, Default)]
 pub(super) struct Layer<'a> {
     items: HashMap<&'a str, Item<'a>>,
     directories: HashMap<&'a str, Contents>,
 }
 
-/// Known content of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Contents {
     Nothing,
@@ -57,8 +48,7 @@ enum Contents {
 }
 
 impl<'a> Layer<'a> {
-    /// Merges artifacts in the catalog's order. The first entry at a path counts; conflicts are the
-    /// business of [`super::ownership`].
+    /// The first entry at a path counts; conflicts are reported by [`super::ownership`].
     pub fn new(artifacts: impl Iterator<Item = &'a Artifact>) -> Self {
         let mut layer = Self::default();
         for artifact in artifacts {
@@ -78,7 +68,6 @@ impl<'a> Layer<'a> {
         layer
     }
 
-    /// Marks all parent directories as nonempty.
     fn fill_parents(&mut self, path: &'a str) {
         for directory in std::iter::successors(parent(path), |p| parent(p)) {
             if self.directories.insert(directory, Contents::Something) == Some(Contents::Something)
@@ -89,7 +78,7 @@ impl<'a> Layer<'a> {
     }
 }
 
-/// The tree for one target: the generic layer and the target's own one.
+/// Generic and target-specific layer as one tree.
 #[derive(Debug)]
 pub(super) struct View<'v, 'a> {
     generic: &'v Layer<'a>,
@@ -97,12 +86,11 @@ pub(super) struct View<'v, 'a> {
 }
 
 impl<'v, 'a> View<'v, 'a> {
-    /// Merges both layers. If both have a path, the artifact that is first by name counts.
     pub fn new(generic: &'v Layer<'a>, own: Layer<'a>) -> Self {
         Self { generic, own }
     }
 
-    /// Returns the entry at `path`, without following links.
+    /// Returns an entry without following links.
     pub fn get(&self, path: &RelPath) -> Option<Item<'a>> {
         self.item(path.as_str())
     }
@@ -118,12 +106,10 @@ impl<'v, 'a> View<'v, 'a> {
         self.generic.directories.get(directory).max(self.own.directories.get(directory)).copied()
     }
 
-    /// Returns true if the directory has no content.
     pub fn is_empty_directory(&self, path: &RelPath) -> bool {
         self.contents(path.as_str()) != Some(Contents::Something)
     }
 
-    /// Resolves the link `text` at the path `from`.
     pub fn follow(&self, from: &RelPath, text: &str) -> Target<'a> {
         if text.starts_with('/') {
             return Target::Outside;
@@ -173,7 +159,6 @@ impl<'a> Walk<'_, 'a> {
         Ok(())
     }
 
-    /// Follows the link at the current position, if there is one.
     fn through_link(&mut self) -> Result<(), Target<'a>> {
         let here = self.at.join("/");
         let Some(EntryKind::Symlink { target }) = self.view.item(&here).map(|i| &i.entry.kind)

@@ -1,7 +1,5 @@
-//! Licences: the texts and the licence expression of a distribution.
-//!
-//! Both depend on the shipped files, not on rules: each artifact with a file in the package or its
-//! devel archive contributes.
+//! Licence texts and expression. They depend on the shipped files, not on rules: each artifact with
+//! a file in the package or its devel archive contributes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +13,9 @@ use base::names::{ArtifactName, DistName, RelPath};
 use base::source::{Code, Problem};
 use manifest::{LicenseExpression, Manifest, Package};
 
-/// Licence of rockpack's own Python sources, which are in every package.
+/// For rockpack's own Python sources, in every package.
 const OWN: &str = env!("CARGO_PKG_LICENSE");
 
-/// Returns all installed licence texts, in the catalog's order.
 pub(super) fn texts<'a>(manifest: &Manifest, catalog: &'a Catalog) -> Vec<Item<'a>> {
     let items = catalog
         .artifacts
@@ -32,7 +29,6 @@ pub(super) fn texts<'a>(manifest: &Manifest, catalog: &'a Catalog) -> Vec<Item<'
         .collect()
 }
 
-/// Returns the artifacts of a distribution's files, including the archive.
 pub(super) fn shipped(distribution: &Distribution) -> BTreeSet<&ArtifactName> {
     let archived = distribution.archive.iter().flat_map(|archive| &archive.members);
     let sources =
@@ -40,8 +36,7 @@ pub(super) fn shipped(distribution: &Distribution) -> BTreeSet<&ArtifactName> {
     sources.map(|source| &source.artifact.name).collect()
 }
 
-/// Returns the licence texts of the template and of the `shipped` artifacts, by path below the
-/// licence directory.
+/// Paths are relative to the licence directory.
 pub(super) fn files(
     texts: &[Item<'_>],
     templates: &Templates,
@@ -69,10 +64,7 @@ pub(super) fn files(
     found.into_values().collect()
 }
 
-/// Returns the `License-Expression`: declared by the package, or composed from the `shipped`
-/// artifacts.
-///
-/// # Errors Fails if it must be composed and an artifact has no licence.
+/// Fails if it must be composed and an artifact has no licence.
 pub(super) fn expression(
     manifest: &Manifest,
     package: &Package,

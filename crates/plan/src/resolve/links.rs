@@ -1,4 +1,4 @@
-//! Converts placed entries into members with steps, sources, rpaths and link targets.
+//! Converts placed entries into members.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,13 +13,12 @@ use base::source::{Code, Problem, Problems};
 use binary::elf::forward::forwarding_library;
 use binary::elf::stub::{StubMachine, exec_stub};
 
-/// A runtime distribution with its placed entries.
 pub(super) struct Filled<'a> {
     pub dist: ResolvedDist<'a>,
     pub runtime: Runtime<'a>,
 }
 
-/// Finds the owner of installed paths: the first distribution in build order.
+/// The owner of a path is the first distribution in build order.
 pub(super) struct Owners<'s, 'a> {
     filled: &'s [Filled<'a>],
 }
@@ -29,7 +28,7 @@ impl<'s, 'a> Owners<'s, 'a> {
         Self { filled }
     }
 
-    /// Returns the first distribution that ships `path` and is installed wherever `for_whom` is.
+    /// Searches distributions that are installed wherever `for_whom` is.
     pub fn owner(&self, path: &RelPath, for_whom: &ResolvedDist<'_>) -> Option<&'s Filled<'a>> {
         self.filled.iter().find(|f| {
             for_whom.relies_on(&f.dist)
@@ -38,7 +37,7 @@ impl<'s, 'a> Owners<'s, 'a> {
         })
     }
 
-    /// Returns the owner of each path, of distributions that are installed wherever `for_whom` is.
+    /// Restricted like [`Owners::owner`].
     pub fn owners(&self, for_whom: &'s ResolvedDist<'_>) -> HashMap<&'s RelPath, &'s Filled<'a>> {
         let mut owners = HashMap::new();
         for filled in self.relied_on(for_whom) {
@@ -49,7 +48,6 @@ impl<'s, 'a> Owners<'s, 'a> {
         owners
     }
 
-    /// Returns the runtime distributions that are installed wherever `for_whom` is.
     pub fn relied_on(
         &self,
         for_whom: &'s ResolvedDist<'_>,
@@ -58,8 +56,7 @@ impl<'s, 'a> Owners<'s, 'a> {
     }
 }
 
-/// Returns the members of a runtime distribution, and the entries that are absent for lack of a
-/// target.
+/// Returns members, and the entries that are absent for lack of a target.
 pub(super) fn members(
     filled: &Filled<'_>,
     shipped: &Owners<'_, '_>,
@@ -86,7 +83,7 @@ pub(super) fn members(
     (members, absent)
 }
 
-/// Returns true if a path becomes a member: a stub needs a shipped target.
+/// A stub needs a shipped target.
 pub(super) fn is_shipped(filled: &Filled<'_>, shipped: &Owners<'_, '_>, path: &RelPath) -> bool {
     match filled.runtime.placed.get(path) {
         Some((Placed::Stub { target, .. }, _)) => owner(filled, shipped, target).is_some(),
@@ -95,17 +92,14 @@ pub(super) fn is_shipped(filled: &Filled<'_>, shipped: &Owners<'_, '_>, path: &R
     }
 }
 
-/// Returns true if a mandatory alias rule names this path.
 fn has_to_be(filled: &Filled<'_>, path: &RelPath) -> bool {
     filled.dist.package.aliases.iter().any(|rule| *rule.path == *path && rule.optional.is_none())
 }
 
-/// Returns the path relative to site-packages.
 pub(super) fn installed(dist: &ResolvedDist<'_>, path: &RelPath) -> RelPath {
     below(&dist.platform_dir, path)
 }
 
-/// Prefixes `path` with a module's directory.
 pub(super) fn below(module: &ModuleName, path: &RelPath) -> RelPath {
     RelPath::from(module).join(path)
 }
@@ -116,7 +110,7 @@ fn file(filled: &Filled<'_>, path: &RelPath, item: &Item<'_>, directories: &[Rel
     item_member(path, item, step)
 }
 
-/// Returns a copy step, or a relink step for editable ELF files that `rpath` gives another value.
+/// Copies, or relinks if `rpath` wants another value.
 pub(super) fn item_step(
     item: &Item<'_>,
     rpath: impl Fn(&binary::elf::ElfFacts) -> Option<String>,
@@ -128,7 +122,7 @@ pub(super) fn item_step(
     }
 }
 
-/// Makes a member with the item's size and mode. The caller sets the rule.
+/// The caller sets the rule.
 pub(super) fn item_member(path: RelPath, item: &Item<'_>, step: Step) -> Member {
     Member {
         path,
@@ -139,8 +133,6 @@ pub(super) fn item_member(path: RelPath, item: &Item<'_>, step: Step) -> Member 
     }
 }
 
-/// Makes a stub at `path` for the program `target`, which is in this distribution or a required
-/// one.
 fn stub(
     filled: &Filled<'_>,
     shipped: &Owners<'_, '_>,
@@ -162,7 +154,7 @@ fn stub(
     })
 }
 
-/// Returns the distribution with the file: this one, or the first required one.
+/// Finds the distribution with the file: this one, or the first required one.
 fn owner<'s, 'a>(
     filled: &'s Filled<'a>,
     shipped: &Owners<'s, 'a>,

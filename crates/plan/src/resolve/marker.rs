@@ -11,8 +11,7 @@ pub(super) fn platform_marker(dist: &ResolvedDist<'_>) -> Option<Member> {
     Some(describe::render(below(&dist.platform_dir, &name), String::new()))
 }
 
-/// Gives an overlay a separate file in the shared directory. On uninstall, pip removes emptied
-/// directories only below directories that it removes a file from.
+/// pip removes emptied directories only below directories that it removes a file from.
 pub(super) fn overlay_marker(dist: &ResolvedDist<'_>) -> Option<Member> {
     let name = format!(".{}", dist.name.file_stem()).parse().ok()?;
     Some(describe::render(

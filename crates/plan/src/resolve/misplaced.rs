@@ -11,11 +11,9 @@ use base::target::Per;
 use base::text::counted;
 use manifest::{AllowIsaRule, Manifest};
 
-/// Number of paths to name for each package.
 const SHOWN: usize = 3;
 
-/// Warns of each package with paths that name an ISA of another target, and of each unused
-/// `allow-isa` line.
+/// Warns of each package with an ISA of another target, and of unused `allow-isa` lines.
 pub(super) fn check(manifest: &Manifest, made: &[(ResolvedDist<'_>, Distribution)]) -> Problems {
     let check = Check {
         names: manifest.families.target_names(),
@@ -44,7 +42,6 @@ struct Check<'m> {
     used: RefCell<BTreeSet<usize>>,
 }
 
-/// Paths of a package that name other ISAs.
 #[derive(Default)]
 struct OtherIsas {
     files: usize,
@@ -110,7 +107,7 @@ impl Check<'_> {
     }
 }
 
-/// Returns true for bytes that the build made; links lead to files of other packages.
+/// Links lead to files of other packages.
 fn is_content(member: &Member) -> bool {
     matches!(member.step, Step::Copy { .. } | Step::Relink { .. })
 }

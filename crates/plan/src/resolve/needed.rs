@@ -102,7 +102,6 @@ pub fn possible(manifest: &Manifest, request: &Request, targets: &[String]) -> V
     taken.into_iter().collect()
 }
 
-/// Makes a catalog with names only.
 fn without_files(there: &[ArtifactId]) -> Catalog {
     let artifact = |id: &ArtifactId| Artifact {
         id: id.clone(),
@@ -151,7 +150,6 @@ fn in_mode(manifest: &Manifest, catalog: &Catalog, request: &Request, mode: Mode
     needed
 }
 
-/// Records the artifacts that a package's distributions take.
 fn take(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -190,7 +188,7 @@ fn take(
     problems.extend(unused_rules::artifacts(catalog, package, &matched));
 }
 
-/// Adds artifacts that are only needed so that mandatory exclusions and drops match.
+/// Adds artifacts that are only needed so that mandatory rules match.
 fn assert_matches(manifest: &Manifest, catalog: &Catalog, needed: &mut Needed) {
     let rules = manifest.packages.values().filter(|p| p.distribution().is_some());
     let components =

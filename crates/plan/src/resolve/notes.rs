@@ -11,7 +11,6 @@ use base::target::Per;
 use base::text::counted;
 use manifest::{Manifest, Package};
 
-/// Reports other children of the artifact directory, and artifacts of targets that are not built.
 pub(super) fn catalog(manifest: &Manifest, catalog: &Catalog, targets: &Targets) -> Vec<String> {
     let ignored = catalog.ignored.iter().map(|i| format!("ignored `{}`: {}", i.name, i.reason));
     let families = catalog.artifacts.iter().map(|a| &a.id.family).filter(|f| !f.is_generic());
@@ -35,7 +34,6 @@ pub(super) fn without_isas(manifest: &Manifest, targets: &Targets) -> Option<Str
     lost.then(|| format!("no artifact is for an ISA: package {} is not made", names.join(", ")))
 }
 
-/// Reports paths that several artifacts provide with equal bytes.
 pub(super) fn shared(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Option<String> {
     let (path, artifacts) = selection.shared.first()?;
     let names: BTreeSet<String> = artifacts.iter().map(|a| format!("`{a}`")).collect();

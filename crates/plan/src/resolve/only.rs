@@ -7,10 +7,9 @@ use base::names::{Mode, PackageName};
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::Manifest;
 
-/// Number of names to list.
 const MOST: usize = 8;
 
-/// Reports each word of `--only` that matches nothing in this mode. `all`: the distributions.
+/// Reports words that match nothing in this mode.
 pub(super) fn check(
     manifest: &Manifest,
     mode: Mode,
@@ -42,7 +41,6 @@ pub(super) fn check(
     problems
 }
 
-/// Lists the first names and the number of others.
 fn listed(names: &[&str]) -> String {
     let shown = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(MOST) {

@@ -1,4 +1,4 @@
-//! Check for paths that are too long: file systems refuse them, and pip fails in the middle of the
+//! Check for overlong paths: file systems refuse them, and pip fails in the middle of the
 //! installation.
 
 use crate::{Distribution, Member};
@@ -6,10 +6,9 @@ use base::names::oversize;
 use base::source::{Code, Problem, Problems};
 use base::text::counted;
 
-/// Number of characters to show.
 const SHOWN: usize = 60;
 
-/// Reports each distribution with paths that are too long on any system; names one path.
+/// One problem per distribution, regardless of the system.
 pub(super) fn paths<'a>(distributions: impl Iterator<Item = &'a Distribution>) -> Problems {
     let mut problems = Problems::new();
     distributions.filter_map(too_long).for_each(|problem| problems.push(problem));

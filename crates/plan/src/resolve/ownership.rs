@@ -1,4 +1,4 @@
-//! Check that each installed path has one owner among distributions that can be installed together.
+//! Check for one owner of each installed path, among distributions that can be installed together.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -10,14 +10,11 @@ use base::names::{Lookalikes, RelPath, System, folded};
 use base::source::{Code, Place, Problem, Problems};
 use base::text::counted;
 
-/// A member as claim to an installed path.
 struct Claim<'m, 'a> {
-    /// Index of the distribution in the plan.
     index: usize,
     by: &'m ResolvedDist<'a>,
     member: &'m Member,
-    /// Installed path, case-folded and Unicode-normalized to find collisions on case-insensitive
-    /// file systems.
+    /// Installed path, case-folded to find collisions on case-insensitive file systems.
     path: Cow<'m, str>,
 }
 
@@ -26,13 +23,11 @@ impl Claim<'_, '_> {
         self.index != other.index && self.by.goes_with(other.by)
     }
 
-    /// Returns true if both claim one path in one environment.
     fn rivals(&self, other: &Self) -> bool {
         self.can_meet(other) || self.index == other.index && self.member.path == other.member.path
     }
 
-    /// Returns true if the other path is below this one: compared exactly in one package, folded
-    /// between packages.
+    /// Compared exactly in one package, folded between packages.
     fn is_above(&self, other: &Self) -> bool {
         let below = other.member.path.as_str().strip_prefix(self.member.path.as_str());
         self.can_meet(other)
@@ -47,8 +42,7 @@ impl Claim<'_, '_> {
     }
 }
 
-/// Claims by path. Nearly all paths have one claim; the few with several are kept separately,
-/// sorted.
+/// Nearly all paths have one claim.
 struct Claims<'c, 'm, 'a> {
     first: HashMap<&'c str, &'c Claim<'m, 'a>>,
     several: BTreeMap<&'c str, Vec<&'c Claim<'m, 'a>>>,
@@ -66,13 +60,11 @@ impl<'c, 'm, 'a> Claims<'c, 'm, 'a> {
         Self { first, several }
     }
 
-    /// Returns the claims to a path, in the order of the plan.
     fn to(&self, path: &str) -> &[&'c Claim<'m, 'a>] {
         let one = || self.first.get(path).map_or(&[][..], std::slice::from_ref);
         self.several.get(path).map_or_else(one, Vec::as_slice)
     }
 
-    /// Returns the claimed paths that have other claimed paths below them.
     fn with_some_below(&self, all: &'c [Claim<'m, 'a>]) -> BTreeSet<&'c str> {
         let mut directories = HashSet::new();
         let mut claimed = BTreeSet::new();
@@ -88,7 +80,7 @@ impl<'c, 'm, 'a> Claims<'c, 'm, 'a> {
     }
 }
 
-/// Reports paths that are installed twice, and paths below a file or link.
+/// Reports paths installed twice, and paths below a file or link.
 pub(super) fn check(
     made: &[(ResolvedDist<'_>, Distribution)],
     filled: &[Filled<'_>],
@@ -111,8 +103,7 @@ pub(super) fn check(
     problems
 }
 
-/// Returns true if the claims belong to distributions that are never installed together, such as a
-/// package's distributions for different targets.
+/// True for distributions of one package for different targets.
 fn never_meet(claims: &[&Claim<'_, '_>]) -> bool {
     claims
         .windows(2)
@@ -160,7 +151,7 @@ fn claims<'m, 'a>(made: &'m [(ResolvedDist<'a>, Distribution)]) -> Vec<Claim<'m,
         .collect()
 }
 
-/// Returns the parent directories of a path, top first.
+/// Returns the parent directories, top first.
 fn parents(path: &str) -> impl DoubleEndedIterator<Item = &str> {
     path.match_indices('/').map(|(at, _)| &path[..at])
 }
@@ -187,8 +178,7 @@ fn same_path(one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) 
     labelled(Problem::error(code, what), one, other, filled).help(help)
 }
 
-/// Reports each distribution with paths that differ only in case or Unicode normalization. Windows
-/// loses one of the two files at installation; so do a few other file systems.
+/// Windows loses one of two files that only differ in case or normalization.
 fn alike(claims: &Claims<'_, '_, '_>, filled: &[Filled<'_>], system: System) -> Problems {
     let mut pairs: BTreeMap<usize, Vec<(&Claim<'_, '_>, &Claim<'_, '_>)>> = BTreeMap::new();
     for rivals in claims.several.values() {
@@ -250,7 +240,7 @@ fn labelled(
     problem.label(a, says(one)).label(b, says(other))
 }
 
-/// Returns the rule that placed a member; for others, the distribution's line.
+/// Returns the member's rule; the distribution's line without one.
 fn place<'p>(claim: &Claim<'p, '_>, filled: &'p [Filled<'_>]) -> &'p Place {
     let owner =
         filled.iter().find(|f| f.dist.name == claim.by.name && f.dist.variant == claim.by.variant);

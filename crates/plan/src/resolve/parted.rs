@@ -1,9 +1,8 @@
-//! Check that libraries stay with the files that they find by a relative path: a library and its
-//! companions from one artifact belong in one platform directory.
+//! Check that libraries stay in one platform directory with their companions: files of one artifact
+//! that they find by a relative path.
 //!
-//! Companions of a generic library are the artifact's files for single targets. Companions of any
-//! library are also the files in the sibling directory of its name (`lib/libNAME.so.1` and
-//! `lib/NAME/`).
+//! Companions of a generic library are the artifact's files for single targets; of any library, the
+//! files in the sibling directory of its name (`lib/libNAME.so.1` and `lib/NAME/`).
 
 use std::collections::BTreeMap;
 
@@ -15,7 +14,6 @@ use base::names::{ArtifactName, ModuleName, RelPath};
 use base::source::{Code, Place, Problem, Problems};
 use manifest::ArtifactRule;
 
-/// A file from an artifact in a distribution.
 #[derive(Clone, Copy)]
 struct File<'f, 'a> {
     owner: &'f Filled<'a>,
@@ -24,11 +22,9 @@ struct File<'f, 'a> {
     rule: &'a Place,
 }
 
-/// Files of one artifact.
 type Files<'f, 'a> = Vec<File<'f, 'a>>;
 
-/// Reports each artifact and pair of packages that separate a library from its companions without a
-/// stated reason.
+/// Reports separations without a stated reason.
 pub(super) fn check(filled: &[Filled<'_>]) -> Problems {
     let mut problems = Problems::new();
     for files in by_artifact(filled).values() {
@@ -46,7 +42,6 @@ pub(super) fn check(filled: &[Filled<'_>]) -> Problems {
     problems
 }
 
-/// Returns the files of each artifact that is in several platform directories.
 fn by_artifact<'f, 'a>(filled: &'f [Filled<'a>]) -> BTreeMap<&'a ArtifactName, Files<'f, 'a>> {
     let several = repeated::in_several(filled);
     let mut files: BTreeMap<&ArtifactName, Files<'_, '_>> = BTreeMap::new();
@@ -63,8 +58,7 @@ fn by_artifact<'f, 'a>(filled: &'f [Filled<'a>]) -> BTreeMap<&'a ArtifactName, F
     files
 }
 
-/// Returns true if `other` is a companion that is missing next to the library. Shipping the library
-/// twice is another mistake; if that is intended, this copy still lacks its companion.
+/// A repeated library is another mistake; if intended, this copy still lacks its companion.
 fn is_parted(library: &File<'_, '_>, other: &File<'_, '_>, files: &[File<'_, '_>]) -> bool {
     let (a, b) = (&library.owner.dist, &other.owner.dist);
     let is_there = |directory: &ModuleName, path: &RelPath| {
@@ -79,13 +73,12 @@ fn is_parted(library: &File<'_, '_>, other: &File<'_, '_>, files: &[File<'_, '_>
             || files.iter().any(|f| f.path == library.path && repeats(f)))
 }
 
-/// Returns true for a generic library and a file of its artifact for a single target.
 fn is_for_a_target(library: &File<'_, '_>, other: &File<'_, '_>) -> bool {
     let (of, for_one) = (&library.item.artifact.id, &other.item.artifact.id);
     of.family.is_generic() && !for_one.family.is_generic() && of.component == for_one.component
 }
 
-/// Returns true if the file is in the directory `NAME` next to the library `libNAME.so`.
+/// True for `NAME/` next to `libNAME.so`.
 fn is_beside(library: &RelPath, file: &RelPath) -> bool {
     let directory = library.as_str().strip_suffix(library.file_name()).unwrap_or_default();
     let name = library.file_name().strip_prefix("lib").and_then(|n| n.split(".so").next());
@@ -95,12 +88,10 @@ fn is_beside(library: &RelPath, file: &RelPath) -> bool {
     })
 }
 
-/// Returns the line that takes the artifact.
 fn line<'a>(file: &File<'_, 'a>) -> Option<&'a ArtifactRule> {
     repeated::rule(file.owner.dist.package, &file.item)
 }
 
-/// Returns true if the line gives a reason for the separation.
 fn is_meant(file: &File<'_, '_>) -> bool {
     line(file).is_some_and(|rule| rule.apart.is_some())
 }

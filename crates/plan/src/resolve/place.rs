@@ -11,27 +11,20 @@ use base::source::{Code, Place, Problem, Problems};
 use binary::elf::stub::StubMachine;
 use binary::elf::{ElfFacts, ElfKind};
 
-/// Content at a path of a runtime wheel.
 #[derive(Debug, Clone)]
 pub(super) enum Placed<'a> {
-    /// The bytes of an entry.
     File(Item<'a>),
-    /// A program that starts another at this installed path.
     Stub { target: RelPath, machine: StubMachine },
-    /// A forwarding library, requested by an alias rule.
     Forward(Alias<'a>),
 }
 
-/// Another name of a library.
 #[derive(Debug, Clone)]
 pub(super) struct Alias<'a> {
-    /// The library.
     pub library: Item<'a>,
     /// Installed path of the library under its SONAME.
     pub real: RelPath,
 }
 
-/// A runtime distribution with its placed entries.
 #[derive(Debug, Default)]
 pub(super) struct Runtime<'a> {
     pub placed: BTreeMap<RelPath, (Placed<'a>, &'a Place)>,
@@ -40,7 +33,7 @@ pub(super) struct Runtime<'a> {
     pub absent: Vec<Absent>,
 }
 
-/// Places the selected entries. `machine`: machine of stubs that start scripts.
+/// `machine` is for stubs that start scripts.
 pub(super) fn runtime<'a>(
     selection: &Selection<'a>,
     view: &View<'_, 'a>,
@@ -60,7 +53,6 @@ pub(super) fn runtime<'a>(
     placing.out
 }
 
-/// Returns the facts of a readable ELF shared library.
 pub(super) fn shared_library<'a>(item: &Item<'a>) -> Option<&'a ElfFacts> {
     item.entry.elf().filter(|facts| facts.kind == ElfKind::SharedLibrary)
 }
@@ -85,7 +77,7 @@ impl<'a> Placing<'_, 'a> {
         }
     }
 
-    /// Places a library under its SONAME and records its file name as alias.
+    /// The file name becomes an alias of the SONAME.
     fn misnamed(&mut self, path: &RelPath, soname: &str, selected: &Selected<'a>) {
         let Some(real) = self.beside(path, soname, selected) else { return };
         if !self.bears(&real, soname) {
@@ -97,7 +89,6 @@ impl<'a> Placing<'_, 'a> {
         self.alias(path, Alias { library: selected.item, real }, selected.rule);
     }
 
-    /// Returns a problem if another entry has the path of the SONAME.
     fn not_free(&self, real: &RelPath, selected: &Selected<'a>) -> Option<Problem> {
         if let Some((exclude, _)) = self.selection.excluded.get(real) {
             return Some(soname_excluded(real, selected, exclude));
@@ -115,7 +106,6 @@ impl<'a> Placing<'_, 'a> {
         (!dropped).then(|| soname_taken(real, selected))
     }
 
-    /// Returns the path with the SONAME as file name.
     fn beside(&mut self, path: &RelPath, soname: &str, selected: &Selected<'a>) -> Option<RelPath> {
         let real = path.with_file_name(soname);
         if let Err(e) = &real {
@@ -130,7 +120,6 @@ impl<'a> Placing<'_, 'a> {
         real.ok()
     }
 
-    /// Returns true if the entry at `path`, after links, is a library with this SONAME.
     fn bears(&self, path: &RelPath, soname: &str) -> bool {
         let Some(selected) = self.selection.files.get(path) else { return false };
         let item = match &selected.item.entry.kind {
@@ -212,7 +201,7 @@ impl<'a> Placing<'_, 'a> {
         self.out.absent.push(Absent { path: path.clone(), reason, rule: rule.shown() });
     }
 
-    /// Records empty directories as absent, since wheels hold only files.
+    /// Wheels hold only files.
     fn empty_directories(&mut self) {
         for (&path, selected) in &self.selection.directories {
             if self.view.is_empty_directory(path) {
@@ -226,8 +215,7 @@ impl<'a> Placing<'_, 'a> {
     }
 }
 
-/// Returns the machine of a program: an ELF executable, or an executable script, which gets the
-/// machine `build`.
+/// `build` is the machine of executable scripts.
 fn program(item: &Item<'_>, build: StubMachine) -> Option<StubMachine> {
     match &item.entry.kind {
         EntryKind::File { content: Content::Elf(facts), .. } => {
@@ -242,7 +230,6 @@ fn program(item: &Item<'_>, build: StubMachine) -> Option<StubMachine> {
     }
 }
 
-/// Returns a problem for a binary that cannot be parsed.
 pub(super) fn broken(path: &RelPath, selected: &Selected<'_>) -> Option<Problem> {
     let EntryKind::File { content, .. } = &selected.item.entry.kind else { return None };
     let (format, code, reason) = match content {
@@ -276,7 +263,6 @@ fn leads_outside(path: &RelPath, text: &str, selected: &Selected<'_>) -> Problem
     .help("exclude the link, or make it relative and within the installation in the build")
 }
 
-/// Formats an entry for messages.
 pub(super) fn named(item: &Item<'_>) -> String {
     format!("`{}` of artifact `{}`", item.entry.path, item.artifact.id)
 }

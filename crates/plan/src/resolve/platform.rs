@@ -1,4 +1,4 @@
-//! Platform tag of a plan: computed, or given and compared with the needs of the files.
+//! Platform tag of a plan, computed or requested.
 
 use super::sources::Sources;
 use crate::{Distribution, Member, Request, Step};
@@ -11,18 +11,15 @@ use manifest::Manifest;
 
 mod windows;
 
-/// Result of [`judge`].
 #[derive(Default)]
 pub(super) struct Platform {
-    /// Tag of all wheels: the requested one, or the best that suits all of them.
+    /// Requested, or the best one for all wheels.
     pub tag: Option<String>,
-    /// Reason why a computed tag is not better.
     pub note: Option<String>,
-    /// Contradictions of a requested tag, and needs beyond the manifest's limit or beyond any tag.
+    /// Contradictions of the requested tag, and needs beyond any allowed tag.
     pub problems: Problems,
 }
 
-/// Computes the platform tag over all shipped files.
 pub(super) fn judge<'a>(
     manifest: &Manifest,
     request: &Request,
@@ -61,15 +58,13 @@ pub(super) fn judge<'a>(
     platform
 }
 
-/// Describes the file that determines the tag.
 fn note(Verdict { tag, older, .. }: &Verdict) -> Option<String> {
     let older = older.as_ref()?;
     let first = older.obstacles.first()?;
     Some(format!("the platform tag is {tag}: {first}, which {} does not promise", older.tag))
 }
 
-/// Warns if the files contradict the requested tag. Not an error: publishers can know their target
-/// systems better than a policy.
+/// Only a warning: publishers can know their target systems better than a policy.
 fn contradicted(asked: &str, needs: &Needs) -> Option<Problem> {
     let why = needs.contradiction(asked)?;
     let problem = Problem::warning(
@@ -82,7 +77,7 @@ fn contradicted(asked: &str, needs: &Needs) -> Option<Problem> {
     )
 }
 
-/// Reports needs beyond the manifest's limit, or a requested tag that is newer than the limit.
+/// Reports needs or a requested tag beyond the manifest's limit.
 fn too_new(manifest: &Manifest, request: &Request, needs: &Needs) -> Option<Problem> {
     let at_most = manifest.project.platform_tag.at_most.as_ref()?;
     // The manifest decoder only accepts level names.
@@ -117,8 +112,7 @@ fn asked_too_new(request: &Request, level: Level, at_most: &Place) -> Option<Pro
     )
 }
 
-/// Returns true if all tags require newer systems. A tag without a level, such as `linux_x86_64`,
-/// excludes no system.
+/// `linux_x86_64` has no level and excludes no system.
 fn is_newer(tags: &PlatformTags, level: Level) -> bool {
     let base = |tag: &str| {
         ["_x86_64", "_aarch64"]
@@ -130,7 +124,6 @@ fn is_newer(tags: &PlatformTags, level: Level) -> bool {
     tags.iter().all(|tag| base(tag).parse::<Level>().is_ok_and(|asked| asked > level))
 }
 
-/// Formats the further obstacles, a few by name.
 fn besides(beyond: &[Obstacle]) -> String {
     const MOST: usize = 3;
     let rest = beyond.get(1..).unwrap_or_default();
@@ -142,7 +135,6 @@ fn besides(beyond: &[Obstacle]) -> String {
     }
 }
 
-/// Computes the needs of all shipped files together.
 fn needs<'a>(
     sources: &Sources<'a>,
     distributions: impl Iterator<Item = &'a Distribution>,
@@ -170,7 +162,6 @@ fn needs<'a>(
     Needs::of(&subjects, &shipped, None)
 }
 
-/// Returns the facts of a forwarding library that a step will make.
 fn alias(step: &Step) -> Option<ElfFacts> {
     let Step::Alias { soname, needed, rpath, machine } = step else { return None };
     let machine = match machine {

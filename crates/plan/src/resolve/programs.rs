@@ -1,4 +1,4 @@
-//! Check for console scripts without a shipped program. The manifest can allow them with a reason.
+//! Check for console scripts without a shipped program.
 
 use super::describe::starts;
 use super::install_tree::View;
@@ -7,8 +7,7 @@ use base::names::{RelPath, System};
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Script, ScriptTarget};
 
-/// Reports each script of `one` that starts a program which `one` lacks. `filled`: all runtime
-/// distributions; `view`: files installed together with `one`.
+/// `filled` has all runtime distributions, `view` the files installed with `one`.
 pub(super) fn missing(
     one: &Filled<'_>,
     filled: &[Filled<'_>],
@@ -43,7 +42,6 @@ fn problem(script: &Script, program: &RelPath, one: &Filled<'_>, why: &str) -> P
     .help("correct the path, remove the line, or say why the program can be absent: optional=\"…\"")
 }
 
-/// Describes where the program is, or the most similar path.
 fn why(program: &RelPath, one: &Filled<'_>, filled: &[Filled<'_>], view: &View<'_, '_>) -> String {
     if one.runtime.placed.contains_key(program) {
         return "it is a link, and no runtime package ships the program that it leads to".into();

@@ -1,4 +1,4 @@
-//! Long description of a distribution: the manifest's readme, or a generated page.
+//! Long description: the manifest's readme, or a generated page.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,6 @@ use base::names::System;
 use base::text::markdown::{code, installs, prose, required_name};
 use manifest::{Manifest, PackageKind, Pick, ReadmeFormat, Template};
 
-/// Generated page in Markdown.
 pub(super) struct Page<'p, 'a> {
     pub manifest: &'p Manifest,
     /// Manifest for the other system, if packages are published for both.
@@ -23,7 +22,6 @@ pub(super) struct Page<'p, 'a> {
 }
 
 impl Page<'_, '_> {
-    /// Returns the description for index servers.
     pub fn description(&self) -> Description {
         let (format, text) = match &self.dist.package.readme {
             Some(readme) => (readme.format, Template::new(&*readme.text).fill(&self.dist.variant)),
@@ -65,8 +63,7 @@ impl Page<'_, '_> {
         self.dist.package.kind == PackageKind::Selector
     }
 
-    /// Returns the argument of `pip install`: the distribution's name, or the selector's name with
-    /// an extra.
+    /// Prefers the distribution's own name over a selector's extra.
     fn install(&self) -> String {
         let selectors = self.all.iter().filter(|other| {
             other.package.kind == PackageKind::Selector
@@ -77,7 +74,6 @@ impl Page<'_, '_> {
         offers.next().unwrap_or_else(|| self.dist.name.to_string())
     }
 
-    /// Returns the selector's name, with an extra if necessary, if that installs this distribution.
     fn offered_by(&self, selector: &ResolvedDist<'_>) -> Option<String> {
         let own = self.dist.name.as_str();
         let required = requires::requires(self.manifest, self.targets, selector).ok()?;
@@ -87,8 +83,7 @@ impl Page<'_, '_> {
         let extras = requires::extras(self.manifest, self.targets, selector).ok()?;
         let alone =
             |(_, list): &(&String, &Vec<String>)| list.len() == 1 && required_name(&list[0]) == own;
-        // With one target, the extra for all targets installs the same, but its name is less
-        // specific.
+        // The extra for all targets has a less specific name.
         let for_all = |extra: &String| {
             let lines = selector.package.extras.iter();
             lines.filter(|line| line.pick == Pick::All).any(|line| line.name.as_str() == extra)
@@ -99,7 +94,6 @@ impl Page<'_, '_> {
         Some(format!("{}[{extra}]", selector.name))
     }
 
-    /// Makes the table of a selector's extras.
     fn extras(&self) -> String {
         let selected = requires::selected(self.manifest, self.other, self.targets, self.dist);
         let extras = selected.map(|(_, extras)| extras.by_name).unwrap_or_default();
@@ -117,7 +111,6 @@ impl Page<'_, '_> {
         )
     }
 
-    /// Makes the list of import package, commands and author.
     fn facts(&self) -> String {
         let metadata = &self.distribution.metadata;
         let mut lines = Vec::new();
@@ -134,7 +127,6 @@ impl Page<'_, '_> {
     }
 }
 
-/// Formats a shell command.
 fn command(what: &str) -> String {
     let what = if what.contains('[') { format!("\"{what}\"") } else { what.to_owned() };
     format!("```sh\npip install {what}\n```\n")

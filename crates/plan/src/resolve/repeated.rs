@@ -1,5 +1,5 @@
-//! Check for duplicates in packages that can be installed together: an artifact's file, or a
-//! library with the same SONAME.
+//! Check for duplicate files of an artifact, or libraries with one SONAME, in packages that can be
+//! installed together.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -12,7 +12,6 @@ use base::source::{Code, Place, Problem, Problems};
 use base::text::{counted, human_size};
 use manifest::{ArtifactRule, Package};
 
-/// A file of a runtime package.
 #[derive(Clone, Copy)]
 struct Copy<'f, 'a> {
     owner: &'f Filled<'a>,
@@ -21,26 +20,21 @@ struct Copy<'f, 'a> {
     rule: &'a Place,
 }
 
-/// Key of duplicates.
 #[derive(PartialEq, Eq, Hash)]
 enum Same<'f> {
-    /// A file of an artifact.
     File(*const CatalogEntry),
-    /// A library that is searched by this SONAME.
     Soname(&'f str),
 }
 
-/// Two packages, each with the artifact of the duplicate.
 type Parties<'f> = [(&'f PackageName, &'f ArtifactName); 2];
 
-/// Duplicates of two packages.
 struct Twice<'f, 'a> {
     first: [Copy<'f, 'a>; 2],
     files: BTreeMap<&'f RelPath, u64>,
     sonames: BTreeSet<&'f str>,
 }
 
-/// Reports each pair of packages with duplicates, unless a line gives a reason.
+/// Reports pairs of packages, unless a line gives a reason.
 pub(super) fn check(filled: &[Filled<'_>]) -> Problems {
     let mut twice: BTreeMap<Parties<'_>, Twice<'_, '_>> = BTreeMap::new();
     let mut known: HashMap<Same<'_>, Vec<Copy<'_, '_>>> = HashMap::new();
@@ -74,7 +68,7 @@ fn keys<'f>(
     searched: &BTreeSet<(&PackageName, &str)>,
 ) -> Vec<Same<'f>> {
     let mut keys = Vec::new();
-    // A path made from a link's target is not a file of the artifact at this path.
+    // A path made from a link is no file of its own in the artifact.
     let own = copy.item.entry.path == *copy.path;
     if own && shared.contains(&copy.item.artifact.id.name) {
         keys.push(Same::File(std::ptr::from_ref(copy.item.entry)));
@@ -88,7 +82,7 @@ fn keys<'f>(
     keys
 }
 
-/// Returns artifacts that packages with different platform directories take.
+/// Returns artifacts in several platform directories.
 pub(super) fn in_several<'a>(filled: &[Filled<'a>]) -> BTreeSet<&'a ArtifactName> {
     let mut by: BTreeMap<&ArtifactName, BTreeSet<&PackageName>> = BTreeMap::new();
     for package in filled.iter().map(|f| f.dist.package) {
@@ -99,20 +93,18 @@ pub(super) fn in_several<'a>(filled: &[Filled<'a>]) -> BTreeSet<&'a ArtifactName
     by.into_iter().filter(|(_, homes)| homes.len() > 1).map(|(name, _)| name).collect()
 }
 
-/// Returns the package that owns the platform directory of a package.
+/// Returns the owner of the platform directory.
 fn home(package: &Package) -> &PackageName {
     package.overlay.as_ref().map_or(&package.name.value, |owner| &owner.value)
 }
 
-/// Returns the directories in which libraries are searched by name.
 fn searched<'a>(filled: &[Filled<'a>]) -> BTreeSet<(&'a PackageName, &'a str)> {
     let rules = filled.iter().flat_map(|f| &f.dist.package.rpaths);
     rules.map(|rule| (&rule.package.value, rule.directory.as_str())).collect()
 }
 
-/// Returns true if both are installed, in different platform directories. Equal paths in one
-/// directory are checked by [`super::ownership`], and distributions of one package are for
-/// different targets.
+/// Equal paths in one directory are checked by [`super::ownership`]; distributions of one package
+/// are for different targets.
 fn meet(one: &Copy<'_, '_>, other: &Copy<'_, '_>) -> bool {
     let (a, b) = (&one.owner.dist, &other.owner.dist);
     a.package.name.value != b.package.name.value
@@ -138,12 +130,10 @@ where
     }
 }
 
-/// Returns true if the artifact line gives a reason for the repetition.
 fn is_meant(copy: &Copy<'_, '_>) -> bool {
     rule(copy.owner.dist.package, &copy.item).is_some_and(|r| r.repeats.is_some())
 }
 
-/// Returns the line of a package that takes an item.
 pub(super) fn rule<'a>(package: &'a Package, item: &Item<'_>) -> Option<&'a ArtifactRule> {
     let id = &item.artifact.id;
     package.artifacts.iter().find(|rule| {

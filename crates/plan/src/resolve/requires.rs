@@ -8,14 +8,11 @@ use base::names::{NameError, PackageName, System};
 use base::target::{Per, Variant};
 use manifest::{Manifest, Pick, RequireRule};
 
-/// Extras of a selector.
 #[derive(Debug, Default)]
 pub(super) struct Extras {
-    /// Requirement strings, by extra.
     pub by_name: BTreeMap<String, Vec<String>>,
 }
 
-/// Returns `Requires-Dist` of a distribution, without extras.
 pub(super) fn requires(
     manifest: &Manifest,
     targets: &Targets,
@@ -43,9 +40,8 @@ pub(super) fn requires(
     Ok(requirements)
 }
 
-/// Returns the requirement of a wheel variant: the distribution for its target, without a marker,
-/// since the label already selects the target. `None` for variants without target, which require
-/// the same as the plain wheel.
+/// Without marker, since the label already selects the target. `None` if the variant has no target:
+/// it then requires the same as the plain wheel.
 fn of_variant(
     manifest: &Manifest,
     targets: &Targets,
@@ -58,7 +54,6 @@ fn of_variant(
     declared.zip(target).map(pinned).transpose()
 }
 
-/// Returns the required distributions: one, or all published ones.
 fn required(
     rule: &RequireRule,
     declared: &manifest::Distribution,
@@ -72,8 +67,7 @@ fn required(
     }
 }
 
-/// Returns requirements for the packages of the levels above the distribution's ISA, if any are
-/// built.
+/// Requires the levels above the ISA, if built.
 fn levels(
     manifest: &Manifest,
     targets: &Targets,
@@ -88,7 +82,6 @@ fn levels(
     variants.map(|variant| requirement(dist.declared, targets, &variant)).collect()
 }
 
-/// Returns the extras of a selector.
 pub(super) fn extras(
     manifest: &Manifest,
     targets: &Targets,
@@ -127,7 +120,7 @@ pub(super) fn extras(
     Ok(extras)
 }
 
-/// Returns `Requires-Dist` of a selector: its requirements, then those of each extra with a marker.
+/// Returns `Requires-Dist` of a selector, with markers for extras.
 pub(super) fn lines(requires: &[String], extras: &Extras) -> Vec<String> {
     let by_extra = extras.by_name.iter().flat_map(|(extra, requirements)| {
         requirements.iter().map(move |requirement| for_extra(requirement, extra))
@@ -135,7 +128,6 @@ pub(super) fn lines(requires: &[String], extras: &Extras) -> Vec<String> {
     requires.iter().cloned().chain(by_extra).collect()
 }
 
-/// Restricts a requirement to an extra (PEP 508).
 fn for_extra(requirement: &str, extra: &str) -> String {
     match requirement.split_once(';') {
         None => format!("{requirement}; extra == \"{extra}\""),
@@ -145,9 +137,8 @@ fn for_extra(requirement: &str, extra: &str) -> String {
     }
 }
 
-/// Returns requirements and extras of a selector. If packages are published for both systems, lines
-/// for one system get a marker (PEP 508), so that installers on the other system report the ignored
-/// requirement. Builds on either system give the same result.
+/// If packages are published for both systems, lines of one system get a marker (PEP 508):
+/// installers on the other report them as ignored. Both builds give the same result.
 pub(super) fn selected(
     manifest: &Manifest,
     other: Option<(System, &Manifest)>,
@@ -175,8 +166,7 @@ pub(super) fn selected(
     Ok((required, offered))
 }
 
-/// Merges the requirements of two systems. Requirements of one system get its marker, unless they
-/// have a marker.
+/// Lines of one system get its marker, unless they have one.
 fn merged(one: Vec<String>, of: System, other: &[String], system: System) -> Vec<String> {
     let marked = |requirement: String, system: System| {
         if requirement.contains(';') {
@@ -197,7 +187,6 @@ fn declared<'a>(
     manifest.packages.get(package).and_then(|p| p.distribution())
 }
 
-/// Returns the variants to choose from: all published ones, or only the selector's own.
 fn variants(
     declared: &manifest::Distribution,
     targets: &Targets,
@@ -209,7 +198,7 @@ fn variants(
     }
 }
 
-/// Returns `name==version`, with a marker if it is only published for one system (PEP 508).
+/// Has a marker if only published for one system (PEP 508).
 fn requirement(
     declared: &manifest::Distribution,
     targets: &Targets,

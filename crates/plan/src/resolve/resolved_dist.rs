@@ -1,4 +1,4 @@
-//! Distributions of the manifest's packages for the targets, before files are selected.
+//! Distributions of packages for targets, before files are selected.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,6 @@ use base::source::{Code, Problem, Problems};
 use base::target::{Per, Variant};
 use manifest::{Families, Manifest, Package};
 
-/// One distribution of a package.
 #[derive(Debug, Clone)]
 pub(super) struct ResolvedDist<'a> {
     pub families: &'a Families,
@@ -21,55 +20,49 @@ pub(super) struct ResolvedDist<'a> {
     pub variant: Variant,
     pub name: DistName,
     pub module: ModuleName,
-    /// Platform directory of the files; unused for selectors.
+    /// Unused for selectors.
     pub platform_dir: ModuleName,
-    /// Directory below the destination.
     pub directory: RelPath,
-    /// Label and target, for one of several wheels with the same name.
     pub labelled: Option<Labelled>,
-    /// Separate index, for a further selector.
     pub index: Option<&'a PackageName>,
 }
 
-/// A wheel variant of a choice.
 #[derive(Debug, Clone)]
 pub(super) struct Labelled {
     pub label: VariantLabel,
-    /// Target of the package that it requires; `None` for machines that match no other label.
+    /// `None` for machines that match no other label.
     pub target: Option<Variant>,
 }
 
 impl<'a> ResolvedDist<'a> {
-    /// Returns true if the distribution can take artifacts with this family.
+    /// True if the distribution can take the artifact.
     pub fn fits(&self, id: &ArtifactId) -> bool {
         let home = self.families.home(&id.family);
         self.variant.takes(&id.family, home) || self.takes_every_target(id, home)
     }
 
-    /// Returns true if a line takes the artifact for all targets of the build.
     fn takes_every_target(&self, id: &ArtifactId, home: &str) -> bool {
         self.every_target.contains(home)
             && self.package.every_target_of.iter().any(|name| **name == id.name)
     }
 
-    /// Returns true if the artifact is installed together with the distribution.
+    /// True if the artifact is installed with the distribution.
     pub fn sees(&self, id: &ArtifactId) -> bool {
         id.family.is_generic() || self.fits(id)
     }
 
-    /// Returns true if both can be installed together: an environment holds one distribution of a
-    /// name.
+    /// An environment holds one distribution of a name.
     pub fn goes_with(&self, other: &Self) -> bool {
         self.name != other.name
     }
 
-    /// Returns true if `owner` is installed wherever this distribution is: it has the same target,
-    /// a level above it, or none.
+    /// True if `owner` is installed wherever this one is: for the same target, a level above it, or
+    /// all.
     pub fn relies_on(&self, owner: &Self) -> bool {
         owner.variant == Variant::None || owner.variant == self.variant || self.is_below(owner)
     }
 
-    /// Returns true if `other` is for a level above this distribution's target.
+    /// True if `other` is for a level above this target.
     pub fn is_below(&self, other: &Self) -> bool {
         let above = |target: &str| self.families.above(target);
         match (&self.variant, &other.variant) {
@@ -80,7 +73,6 @@ impl<'a> ResolvedDist<'a> {
         }
     }
 
-    /// Returns the further selectors, one for each separate index.
     fn in_indexes(&self) -> Vec<Self> {
         let of = |name: &'a PackageName| {
             let directory = self.directory.join(&name.as_str().parse().ok()?);
@@ -89,13 +81,12 @@ impl<'a> ResolvedDist<'a> {
         self.package.indexes.iter().filter_map(|index| of(&index.name.value)).collect()
     }
 
-    /// Returns true if another package owns the platform directory.
+    /// Another package owns the platform directory.
     pub fn is_overlay(&self) -> bool {
         self.package.overlay.is_some()
     }
 }
 
-/// Returns all distributions of the build, in the order of the manifest.
 pub(super) fn resolved_dists<'a>(
     manifest: &'a Manifest,
     targets: &Targets,
@@ -132,8 +123,7 @@ pub(super) fn resolved_dists<'a>(
     if problems.is_empty() { Ok(all) } else { Err(problems) }
 }
 
-/// Returns the variants of a choice: one for each ISA published for this system, and one for other
-/// machines.
+/// One for each ISA published for this system, and one for other machines.
 fn variants(targets: &Targets, package: &Package) -> Result<Vec<Labelled>, NameError> {
     let Some(rule) = &package.variant else { return Ok(Vec::new()) };
     let isas = targets.published.get(&targets.system).into_iter().flatten();
@@ -145,7 +135,7 @@ fn variants(targets: &Targets, package: &Package) -> Result<Vec<Labelled>, NameE
     isas.map(labelled).chain([Ok(null)]).collect()
 }
 
-/// Reports packages split by family in a build without families; most packages would be missing.
+/// Most packages would be missing.
 pub(super) fn without_families(manifest: &Manifest, targets: &Targets) -> Problems {
     let declared = manifest.packages.values().filter_map(|p| p.distribution());
     let lost: Vec<_> =
@@ -177,8 +167,7 @@ fn dist<'a>(
         }
         None => name.clone(),
     };
-    // Separate directories, because wheels of several families with one name would overwrite each
-    // other.
+    // Equal names of several families would overwrite each other.
     let apart = *variant.per() == Per::Family
         && !declared.name.has_placeholder()
         && targets.built.len() > 1;
@@ -217,7 +206,6 @@ fn not_a_directory(text: &str) -> NameError {
     }
 }
 
-/// Returns the name of a distribution for one variant.
 pub(super) fn dist_name(
     declared: &manifest::Distribution,
     variant: &Variant,

@@ -32,8 +32,7 @@ pub(super) fn plan(
     if problems.has_errors() { Err(problems) } else { Ok((plan, problems)) }
 }
 
-/// Returns the plan as far as it can be made. With errors among the problems it must not be
-/// executed.
+/// With errors among the problems, the plan must not be executed.
 pub(super) fn attempt(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -81,7 +80,7 @@ pub(super) fn attempt(
     .run(problems, &unoffered)
 }
 
-/// Returns the machine of most host binaries, for generated programs.
+/// Returns the machine of most host binaries, for stubs.
 fn machine(catalog: &Catalog) -> StubMachine {
     let files = catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(CatalogEntry::elf);
     let hosts = files.filter(|f| matches!(f.kind, ElfKind::SharedLibrary | ElfKind::Executable));
@@ -104,17 +103,15 @@ struct Resolver<'a> {
     request: &'a Request,
     targets: &'a Targets,
     all: &'a [ResolvedDist<'a>],
-    /// Distributions of the other system.
     elsewhere: &'a [ResolvedDist<'a>],
-    /// Layer of generic artifacts, which are installed with every target.
+    /// Generic artifacts, which are installed with every target.
     generic: Layer<'a>,
     license_texts: Vec<Item<'a>>,
     machine: StubMachine,
 }
 
 impl Resolver<'_> {
-    /// Makes the plan. `problems` are earlier ones: errors among them prevent the plan, but not
-    /// further reports. `unoffered` reports packages that no selector installs.
+    /// `problems` are earlier ones: errors prevent the plan, but not further reports.
     fn run(&self, problems: Problems, unoffered: &Problems) -> Result<(Plan, Problems), Problems> {
         let mut found = Findings {
             problems,
@@ -160,16 +157,12 @@ impl Resolver<'_> {
     }
 }
 
-/// Problems and notes, collected while packages are filled.
 #[derive(Default)]
 struct Findings {
     problems: Problems,
     notes: Vec<Note>,
-    /// Entries that some package takes.
     selected: HashSet<*const CatalogEntry>,
-    /// Entries that a runtime package takes.
     run: HashSet<*const CatalogEntry>,
-    /// Artifact lines without remaining files.
     emptied: Vec<Emptied>,
 }
 

@@ -5,7 +5,6 @@ use base::names::RelPath;
 use binary::elf::{ElfFacts, Machine, Rpath, RpathEntry, rpath_text};
 use manifest::RpathRule;
 
-/// Returns the distinct directories of a distribution's rpath rules, in order.
 pub(super) fn directories(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Vec<RelPath> {
     let mut directories = Vec::new();
     for rule in &dist.package.rpaths {
@@ -16,7 +15,7 @@ pub(super) fn directories(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> 
     directories
 }
 
-/// Returns the directory of one rule; `None` if the package is not built.
+/// `None` if the package is not built.
 pub(super) fn directory(
     dist: &ResolvedDist<'_>,
     rule: &RpathRule,
@@ -28,16 +27,14 @@ pub(super) fn directory(
     Some(RelPath::from(platform_dir).join(&rule.directory))
 }
 
-/// Returns true if the rpath of the ELF file can be edited. Other files are shipped unchanged.
+/// Other files are shipped unchanged.
 pub(super) fn editable(facts: &ElfFacts) -> bool {
     let host = matches!(facts.machine, Machine::X86_64 | Machine::Aarch64);
     host && facts.kind.is_editable()
 }
 
-/// Returns the new `DT_RPATH`; `None` if the file needs no edit.
-///
-/// `path` is relative to site-packages. Existing entries stay first. Directories are only added if
-/// no entry already leads there.
+/// `None` if the file needs no edit. `path` is relative to site-packages. Existing entries stay
+/// first, and no directory is added twice.
 pub(super) fn wanted(facts: &ElfFacts, path: &RelPath, directories: &[RelPath]) -> Option<String> {
     // If both tags exist, the loader reads only DT_RUNPATH (ld.so(8)).
     let present = facts.runpath.as_deref().or(facts.rpath.as_deref()).unwrap_or_default();
@@ -65,7 +62,6 @@ pub(super) fn wanted(facts: &ElfFacts, path: &RelPath, directories: &[RelPath]) 
     (!unchanged && !value.is_empty()).then_some(value)
 }
 
-/// Returns the `DT_RPATH` equivalent of a `DT_RUNPATH`; `None` without one.
 pub(super) fn converted(facts: &ElfFacts) -> Option<String> {
     let entries = Rpath::new(facts.runpath.as_deref()?).directories();
     let value = rpath_text(entries.map(RpathEntry::as_str));

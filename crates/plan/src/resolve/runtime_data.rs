@@ -15,22 +15,18 @@ use base::target::Variant;
 use base::version::Version;
 use manifest::{Extra, Library, Manifest, Package, PackageKind, Script, ScriptTarget};
 
-/// Facts about all packages, before the selector is described. They cover both systems if packages
-/// are published for both, so that each system's build makes the same selector.
+/// Facts about all packages of both systems, so that each system's build makes the same selector.
 pub(super) struct Known<'k, 'a> {
     pub manifest: &'k Manifest,
-    /// Manifest for the other system.
     pub other: Option<&'k Manifest>,
     pub targets: &'k Targets,
-    /// Distributions of this system, followed by those of the other.
+    /// Distributions of this system, then of the other.
     pub all: &'k [&'k ResolvedDist<'a>],
-    /// `Requires-Dist` of the selector.
     pub requires: &'k [String],
     pub extras: &'k Extras,
 }
 
-/// Returns a selector's facts about all packages. Facts that depend on the files of a build are in
-/// the wheels with these files.
+/// Facts that depend on files are in the wheels with these files.
 pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value {
     let (manifest, targets) = (known.manifest, known.targets);
     let own_family = dist.variant.as_str().map(str::to_owned);
@@ -54,8 +50,8 @@ pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value 
     facts
 }
 
-/// Returns the families of each ISA. Legacy mode only lists ISAs that the build declares, so that
-/// no user installs a family's package for an ISA that it lacks.
+/// Legacy mode only lists declared ISAs: otherwise users would install a family's package for an
+/// ISA that it lacks.
 fn families(manifest: &Manifest, targets: &Targets) -> Value {
     let said = &targets.said;
     let counts =
@@ -77,7 +73,6 @@ fn published(targets: &Targets, own: Option<&str>) -> Value {
         .into()
 }
 
-/// Returns the shell command of the runtime tool.
 fn command(selector: &ResolvedDist<'_>) -> String {
     let starts_tool = |script: &&Script| matches!(&*script.target, ScriptTarget::Function(_));
     let script = selector.package.scripts.iter().find(starts_tool);
@@ -87,7 +82,6 @@ fn command(selector: &ResolvedDist<'_>) -> String {
     )
 }
 
-/// Returns the names of a selector, for its packages and other projects.
 fn own_names(selector: &ResolvedDist<'_>) -> Value {
     json!({
         "package": *selector.package.name,
@@ -96,8 +90,7 @@ fn own_names(selector: &ResolvedDist<'_>) -> Value {
     })
 }
 
-/// Returns the names of all packages and libraries, for each package. Names of packages for single
-/// targets keep their placeholder, so that they do not depend on the targets of the build.
+/// Names for single targets keep their placeholder, independent of the build's targets.
 fn of_the_set(
     manifest: &Manifest,
     targets: &Targets,
@@ -123,8 +116,7 @@ fn of_the_set(
     ])
 }
 
-/// Returns every package with files by name: filled in for a selector with one target, with
-/// placeholders for a selector of all.
+/// A selector of all targets keeps placeholders.
 fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value {
     let mut packages = Map::new();
     let systems = [Some(known.manifest), known.other].into_iter().flatten();
@@ -142,8 +134,7 @@ fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value 
         let extra = extras.iter().find(|e| *e.package == *package.name);
         let extra = |variant: &Variant| extra.map(|extra| extra.name.fill(variant));
         if declared.per.is_by_axis() {
-            // The runtime cannot detect which axis value a machine needs, so each one is a separate
-            // package.
+            // The runtime cannot detect the axis value of a machine.
             for built in known.all.iter().copied().filter(for_selector) {
                 let value = built.variant.as_str().unwrap_or_default();
                 let (name, module) = (built.name.to_string(), built.module.to_string());
@@ -168,7 +159,7 @@ fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value 
     packages.into()
 }
 
-/// Returns the platform directory with the placeholder of the name; `None` for overlays.
+/// `None` for overlays.
 fn directory_for_any(built: &ResolvedDist<'_>) -> Option<String> {
     let own = built.name.platform_dir("").ok()?;
     let suffix = built.platform_dir.as_str().strip_prefix(own.as_str())?;
@@ -181,8 +172,8 @@ fn package_facts(built: &ResolvedDist<'_>, name: &str, module: &str, extra: Opti
     json!({"distribution": name, "module": module, "platform_dir": built.platform_dir, "kind": kind, "extra": extra})
 }
 
-/// Returns the libraries by short name, without packages split by an axis, which have several of
-/// one name. If a line only applies to one system, each system has the pattern from its line.
+/// Omits packages split by an axis, whose names repeat. Each system has the pattern of its own
+/// line.
 fn libraries(known: &Known<'_, '_>) -> Value {
     let on = |system: System| -> BTreeMap<&str, (&Package, &Library)> {
         let own = Some(known.manifest).filter(|_| system == known.targets.system);
@@ -212,15 +203,12 @@ fn libraries(known: &Known<'_, '_>) -> Value {
 /// Facts about a wheel that depend on its files.
 #[derive(Default)]
 pub(super) struct Own<'o> {
-    /// Console scripts with a shipped program. The runtime treats every listed script as available.
+    /// With a shipped program; the runtime treats listed scripts as available.
     pub scripts: &'o [(&'o str, &'o ScriptTarget)],
-    /// Forwarding libraries.
     pub aliases: &'o [&'o RelPath],
-    /// File name of the devel archive.
     pub archive: Option<&'o str>,
 }
 
-/// Returns a wheel's facts: scripts, search paths, archive.
 pub(super) fn wheel(
     manifest: &Manifest,
     targets: &Targets,
@@ -282,7 +270,7 @@ pub(super) fn choice(
     facts.into()
 }
 
-/// Returns search paths as pairs of platform directory and directory below it.
+/// Returns pairs of platform directory and directory below it.
 fn environment(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Value {
     let variables = dist.package.environment.iter().map(|environment| {
         let directories = environment.directories.iter().filter_map(|rule| {
@@ -295,15 +283,14 @@ fn environment(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Value {
     variables.collect::<Map<_, _>>().into()
 }
 
-/// Returns the links from an expanded devel tree to a device wheel's files, as JSON: path and link
-/// text of each.
+/// Serializes the links from an expanded devel tree to a device wheel's files.
 pub(super) fn device_links(
     targets: &Targets,
     dist: &ResolvedDist<'_>,
     links: impl Iterator<Item = (RelPath, String)>,
 ) -> String {
     let links = links.map(|(path, target)| DeviceLink { relpath: path, target }).collect();
-    // Serializing names and versions cannot fail.
+    // Names and versions always serialize.
     serde_json::to_string(&DeviceLinks {
         isa: dist.variant.as_str(),
         links,
@@ -325,7 +312,6 @@ struct DeviceLink {
     target: String,
 }
 
-/// Returns true if a licence glob of the project matches the entry.
 pub(super) fn is_license(manifest: &Manifest, entry: &CatalogEntry) -> bool {
     manifest.project.license_texts.matching(&entry.path).next().is_some()
 }

@@ -16,29 +16,26 @@ mod trace;
 pub(super) use refusal::{Refusal, Refusals};
 pub(super) use trace::{RuleMatch, SelectionTrace, Why};
 
-/// An entry with the rule that selected it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Selected<'a> {
     pub item: Item<'a>,
     pub rule: &'a Place,
 }
 
-/// Selected entries by path; directories are separate.
+/// Selected entries by path.
 #[derive(Debug, Default)]
 pub(super) struct Selection<'a> {
     pub files: BTreeMap<&'a RelPath, Selected<'a>>,
     pub directories: BTreeMap<&'a RelPath, Selected<'a>>,
     /// Paths that several artifacts provide with equal bytes.
     pub shared: Vec<(&'a RelPath, Vec<ArtifactId>)>,
-    /// Excluded paths with two rules: the exclude or drop rule, and the rule that would take the
-    /// path.
+    /// Excluding rule, and rule that would take the path.
     pub excluded: BTreeMap<&'a RelPath, (&'a Place, &'a Place)>,
-    /// All entries that count as taken, including all copies of shared paths.
+    /// Includes all copies of shared paths.
     pub owned: Vec<&'a CatalogEntry>,
 }
 
 impl Selection<'_> {
-    /// Returns the excluded paths in the form of plans.
     pub fn absent(&self) -> impl Iterator<Item = Absent> {
         self.excluded.iter().map(|(path, (exclude, rule))| Absent {
             path: (*path).clone(),
@@ -48,7 +45,7 @@ impl Selection<'_> {
     }
 }
 
-/// Artifacts and globs that matched anything, over all distributions of a package.
+/// Matches over all distributions of a package.
 #[derive(Debug, Default)]
 pub(super) struct Matched<'a> {
     artifacts: BTreeSet<(&'a ArtifactName, Component)>,
@@ -57,22 +54,19 @@ pub(super) struct Matched<'a> {
 }
 
 impl Matched<'_> {
-    /// Returns true if this component of the artifact was taken.
     pub fn took(&self, name: &ArtifactName, component: Component) -> bool {
         self.artifacts.contains(&(name, component))
     }
 
-    /// Returns true if a file of this component remained after includes, excludes and drops.
+    /// True if a file remained after includes, excludes and drops.
     pub fn kept(&self, name: &ArtifactName, component: Component) -> bool {
         self.kept.contains(&(name, component))
     }
 
-    /// Returns true if a file of any artifact remained.
     pub fn kept_any(&self) -> bool {
         !self.kept.is_empty()
     }
 
-    /// Returns true if the rule applied to any path.
     pub fn used(&self, rule: &PathRule) -> bool {
         self.globs.contains(&std::ptr::from_ref(rule))
     }
@@ -94,7 +88,6 @@ impl<'a> SelectionTrace<'a> for Matched<'a> {
     }
 }
 
-/// Selects the entries of a runtime or devel distribution.
 pub(super) fn selection<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
@@ -105,7 +98,7 @@ pub(super) fn selection<'a>(
     own(taken(manifest, catalog, dist, trace), dist, trace, problems)
 }
 
-/// Returns true if a fitting artifact is taken, judging by its name.
+/// Decides by the artifact's name alone.
 pub(super) fn takes_artifact<'a>(
     manifest: &'a Manifest,
     dist: &ResolvedDist<'a>,
@@ -119,7 +112,6 @@ pub(super) fn takes_artifact<'a>(
     takes
 }
 
-/// Returns the rule by which a package takes an artifact.
 fn rule_of<'a>(
     manifest: &'a Manifest,
     package: &'a Package,
@@ -136,12 +128,10 @@ fn rule_of<'a>(
     }
 }
 
-/// Returns true if the rule applies to this artifact.
 pub(super) fn in_scope(rule: &DropRule, artifact: &Artifact) -> bool {
     is_about(rule.artifact.as_ref(), rule.component, artifact)
 }
 
-/// Returns true if a rule with optional artifact and component applies to this artifact.
 pub(super) fn is_about(
     name: Option<&ArtifactName>,
     component: Option<Component>,
@@ -151,7 +141,6 @@ pub(super) fn is_about(
         && component.is_none_or(|c| c == artifact.id.component)
 }
 
-/// Collects the entries of all artifacts that a rule of the package takes.
 fn taken<'a, T: SelectionTrace<'a>>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
@@ -168,8 +157,7 @@ fn taken<'a, T: SelectionTrace<'a>>(
     taken
 }
 
-/// Returns the rule by which a runtime package takes an artifact. In one mode, no two rules name
-/// the same component.
+/// In one mode, no two rules name the same component.
 fn named<'a>(
     package: &'a Package,
     id: &'a ArtifactId,
@@ -187,8 +175,7 @@ fn named<'a>(
     by
 }
 
-/// Returns the rule that messages name for an artifact in a devel package: its own rule, or the
-/// last inherited one.
+/// Returns the rule for messages: the package's own, or the last inherited one.
 fn inherited<'a>(
     manifest: &'a Manifest,
     package: &'a Package,
@@ -216,7 +203,6 @@ fn inherited<'a>(
     by
 }
 
-/// Returns true if a devel package leaves the artifact out.
 fn without<'a>(
     package: &'a Package,
     id: &'a ArtifactId,
@@ -286,7 +272,6 @@ enum Narrowed<'a> {
     NotIncluded,
 }
 
-/// Rules that restrict the entries of one artifact.
 struct Narrowing<'a> {
     package: &'a Package,
     artifact: &'a Artifact,
@@ -298,7 +283,7 @@ impl<'a> Narrowing<'a> {
         Self { package, artifact, drops: &manifest.drops }
     }
 
-    /// Evaluates the rules for an entry, and reports every matching rule to `on_match`.
+    /// Evaluates the rules, and reports every match to `on_match`.
     fn narrow(
         &self,
         entry: &CatalogEntry,
@@ -342,7 +327,7 @@ impl<'a> Narrowing<'a> {
     }
 }
 
-/// Returns true if a path rule matches an entry. Directories match by their whole content.
+/// Directories match by their whole content.
 pub(super) fn matches(glob: &Glob, entry: &CatalogEntry) -> bool {
     match entry.kind {
         EntryKind::Directory => glob.matches_tree(&entry.path),
@@ -350,8 +335,7 @@ pub(super) fn matches(glob: &Glob, entry: &CatalogEntry) -> bool {
     }
 }
 
-/// Resolves each path to one entry. Equal copies are allowed; different ones are a conflict of both
-/// artifacts.
+/// Equal copies are allowed; others are a conflict.
 fn own<'a>(
     taken: Taken<'a>,
     dist: &ResolvedDist<'a>,
@@ -364,8 +348,8 @@ fn own<'a>(
         ..Selection::default()
     };
     for (path, candidates) in taken.files {
-        // Of equal files, an executable one counts, so that the order of artifacts cannot remove
-        // the execute bit.
+        // An executable copy counts, so that no program loses its execute bit by its artifact's
+        // name.
         let executable = candidates.iter().find(|c| c.item.entry.is_executable());
         let Some(first) = executable.or(candidates.first()).copied() else { continue };
         let why = if let Some(other) =

@@ -1,4 +1,4 @@
-//! Check for artifacts that exist for some ISAs of the build only.
+//! Check for artifacts that exist for some ISAs only.
 
 use super::resolved_dist::ResolvedDist;
 use crate::catalog::{ArtifactId, Catalog};
@@ -7,8 +7,7 @@ use base::source::{Code, Problem, Problems};
 use base::target::Per;
 use manifest::{ArtifactRule, Families, Manifest, Package};
 
-/// Warns of each line in packages split by ISA whose artifact is missing for some ISAs, unless
-/// families.kdl declares that its subproject is not built for them.
+/// Exempt are ISAs for which families.kdl declares the line's subproject as not built.
 pub(super) fn check(manifest: &Manifest, catalog: &Catalog, all: &[ResolvedDist<'_>]) -> Problems {
     let mut problems = Problems::new();
     for package in manifest.packages.values() {
@@ -35,13 +34,11 @@ pub(super) fn check(manifest: &Manifest, catalog: &Catalog, all: &[ResolvedDist<
     problems
 }
 
-/// Returns true unless the line is optional for a reason in words; then the artifact can be missing
-/// for any ISA.
+/// A line that is optional for a reason in words can lack any ISA.
 fn is_told(rule: &ArtifactRule) -> bool {
     rule.optional.is_none() || rule.subproject.is_some()
 }
 
-/// Returns the ISAs without the artifact, if another ISA has it.
 fn lacking(
     families: &Families,
     catalog: &Catalog,

@@ -21,7 +21,6 @@ mod prefetch;
 mod selection;
 mod variables;
 
-/// Projects in build order, wheels in manifest order, notes and problems.
 #[derive(Debug, Default)]
 pub(super) struct Resolved {
     pub projects: Vec<ProjectBuild>,
@@ -29,7 +28,6 @@ pub(super) struct Resolved {
     pub prefetched: Vec<PrefetchedWheel>,
     pub devel: Option<DevelTree>,
     pub notes: Vec<String>,
-    /// Optional missing projects and wheels, by reason.
     absent: BTreeMap<String, Vec<String>>,
     pub problems: Problems,
 }
@@ -40,7 +38,6 @@ pub(super) fn names(manifest: &Manifest) -> impl Iterator<Item = &PackageName> {
     python.projects.iter().map(|p| &p.name.value).chain(python.wheels.iter().map(|w| &w.name.value))
 }
 
-/// Resolves all declared projects and wheels.
 pub(super) fn resolve(
     manifest: &Manifest,
     request: &Request,
@@ -79,10 +76,9 @@ pub(super) fn resolve(
     resolved
 }
 
-/// Number of omitted projects to name.
 const NAMED: usize = 3;
 
-/// Notes everything that needs `--sources`; an error if `--only` asks for it.
+/// Notes omitted projects; reports an error if `--only` names them.
 fn without_sources(request: &Request, unread: &[&PackageName], resolved: &mut Resolved) {
     let names: Vec<String> = unread.iter().map(|name| format!("`{name}`")).collect();
     if names.is_empty() {
@@ -191,7 +187,6 @@ fn build(context: &Context<'_>, project: &SourceProject, has_devel: bool, resolv
     });
 }
 
-/// Fills in the commands of tests or documentation; `None` without commands.
 fn trial(context: &Context<'_>, trial: &manifest::Trial) -> Option<Trial> {
     let command = |command: &manifest::Command| RunCommand {
         words: command.words.iter().map(|word| context.variables.fill(word.as_str())).collect(),
@@ -203,7 +198,6 @@ fn trial(context: &Context<'_>, trial: &manifest::Trial) -> Option<Trial> {
     (!commands.is_empty()).then_some(Trial { requires, commands })
 }
 
-/// Inputs of a project's build, with variables filled in.
 struct Given {
     run: Vec<RunCommand>,
     native: Option<NativeBuild>,
@@ -254,8 +248,8 @@ fn given(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved
     given
 }
 
-/// Collects environment variables; the project's own override the shared ones. A variable with the
-/// prefix of an omitted project is passed through from the caller, who may have built that project.
+/// The project's own variables override shared ones. The prefix of an omitted project is passed
+/// through from the caller, who may have built it.
 fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given) {
     let every = &context.manifest.python.every;
     let own = |name: &str| {
@@ -275,14 +269,13 @@ fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given
     given.pass.extend(every.pass.iter().filter(|name| !own(name)).cloned());
 }
 
-/// Returns true if the placeholder is the prefix of a project without sources.
 fn is_left_out(context: &Context<'_>, place: &Filling) -> bool {
     let Filling::PrefixOf(name) = place else { return false };
     // With `--only`, the prefix can exist from an earlier build.
     context.request.wants(name) && !context.sources.projects.contains_key(name)
 }
 
-/// Reports commands and settings with the prefix of an omitted project, which cannot run.
+/// Commands and settings cannot run without the prefix of an omitted project.
 fn unfilled(
     context: &Context<'_>,
     project: &SourceProject,
@@ -304,7 +297,6 @@ fn unfilled(
     }
 }
 
-/// Makes one note of all optional missing sources.
 fn absent(by_reason: &BTreeMap<String, Vec<String>>) -> Option<String> {
     let groups: Vec<String> = by_reason
         .iter()
@@ -350,7 +342,7 @@ fn missing(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolv
     resolved.problems.push(problem.label(&source.checkout.place, label).help(help));
 }
 
-/// Returns all transitive dependencies of a project, sorted by name.
+/// Returns all dependencies, including transitive ones.
 fn before(manifest: &Manifest, project: &SourceProject) -> Vec<PackageName> {
     let mut known: BTreeSet<PackageName> = BTreeSet::new();
     let mut next: Vec<&SourceProject> = vec![project];
@@ -364,8 +356,7 @@ fn before(manifest: &Manifest, project: &SourceProject) -> Vec<PackageName> {
     known.into_iter().collect()
 }
 
-/// Sorts projects so that dependencies precede dependents, otherwise in file order. The manifest
-/// has no cycles.
+/// Dependencies first, otherwise in file order. The manifest has no cycles.
 fn in_order(projects: &[SourceProject]) -> Vec<&SourceProject> {
     fn place<'p>(
         project: &'p SourceProject,
@@ -388,15 +379,14 @@ fn in_order(projects: &[SourceProject]) -> Vec<&SourceProject> {
     order
 }
 
-/// Returns the first devel package, to be installed with every distribution that is not for a
-/// single ISA.
+/// The tree needs all packages that are not for a single ISA.
 fn devel(all: &[ResolvedDist<'_>], version: &Version) -> Option<DevelTree> {
     let devel = all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
     let beside = |i: &&ResolvedDist<'_>| {
         i.directory == devel.directory || i.package.kind == PackageKind::Runtime
     };
     let selector = all.iter().filter(beside).find(|i| i.package.kind == PackageKind::Selector)?;
-    // A choice installs packages for the user's machine.
+    // It installs packages for the user's machine.
     let has_files = |i: &ResolvedDist<'_>| i.package.kind != PackageKind::Choice;
     let wanted = |i: &&ResolvedDist<'_>| {
         *i.variant.per() != Per::Isa && devel.relies_on(i) && beside(i) && has_files(i)

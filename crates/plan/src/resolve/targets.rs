@@ -11,21 +11,20 @@ use base::version::{Version, VersionError};
 use binary::{BinaryKind, Format};
 use manifest::{Manifest, Package};
 
-/// Parameters that the whole plan depends on.
 #[derive(Debug, Clone)]
 pub(super) struct Targets {
     pub mode: Mode,
     pub system: System,
     pub version: Version,
-    /// Targets of wheels in this build: ISAs in kpack mode, families in legacy mode.
+    /// ISAs in kpack mode, families in legacy mode.
     pub built: Vec<String>,
-    /// Published targets of each system, for the selector's extras.
+    /// Published targets, for the selector's extras.
     pub published: BTreeMap<System, Vec<String>>,
     /// Lists for both systems were given, so that extras have markers.
     pub marked: bool,
     /// ISAs that the build declares, without features.
     pub said: Vec<String>,
-    /// Values of each axis that artifacts exist for.
+    /// Axis values that artifacts exist for.
     pub axes: BTreeMap<String, Vec<String>>,
     /// Levels above the built ISAs, with their artifacts; only in kpack mode.
     pub levels: BTreeMap<String, BTreeSet<ArtifactName>>,
@@ -64,35 +63,31 @@ impl Values for Published<'_> {
 }
 
 impl Targets {
-    /// Returns mode and system, which the manifest's conditions test.
     pub fn target(&self) -> Target {
         Target { mode: self.mode, system: self.system }
     }
 
-    /// Returns the other system, if packages are published for both.
     pub fn other_system(&self) -> Option<System> {
         System::ALL.into_iter().find(|system| self.marked && *system != self.system)
     }
 
-    /// Returns true for a value of an axis.
     pub fn is_on_axis(&self, value: &str) -> bool {
         self.axes.values().flatten().any(|other| other == value)
     }
 
-    /// Returns true if artifacts with this target are used.
+    /// True if artifacts with this target are used.
     pub fn builds(&self, home: &str) -> bool {
         self.built.iter().any(|target| target == home)
             || self.levels.contains_key(home)
             || self.is_on_axis(home)
     }
 
-    /// Returns true unless the target is a level for which `package` has no artifact.
+    /// False for a level without an artifact of `package`.
     pub fn has_level(&self, package: &Package, target: &str) -> bool {
         let names = self.levels.get(target);
         names.is_none_or(|names| package.artifacts.iter().any(|rule| names.contains(&*rule.name)))
     }
 
-    /// Returns all published targets, sorted.
     pub fn all_published(&self) -> Vec<String> {
         let mut all: Vec<String> = self.published.values().flatten().cloned().collect();
         sort(&mut all);
@@ -100,8 +95,8 @@ impl Targets {
         all
     }
 
-    /// Returns the target for machines that cannot be detected: the smallest one that all systems
-    /// with a list publish, otherwise the smallest of all.
+    /// Target for undetected machines: the smallest target common to all systems with a list,
+    /// otherwise the smallest.
     pub fn default_target(&self) -> Option<String> {
         let lists: Vec<&Vec<String>> = self.published.values().filter(|l| !l.is_empty()).collect();
         let all = self.all_published();
@@ -115,8 +110,7 @@ fn sort(targets: &mut [String]) {
     targets.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
 }
 
-/// Determines the targets as far as possible, and reports faults of the request. Planning continues
-/// with the rest, so that one run shows all mistakes.
+/// Planning continues after a fault of the request, so that one run shows all mistakes.
 pub(super) fn resolve(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -151,7 +145,6 @@ pub(super) fn resolve(
     (Targets { mode, system, version, built, published, marked, said, axes, levels }, problems)
 }
 
-/// Returns the values of each axis that artifacts exist for, in the order of families.kdl.
 fn axes(manifest: &Manifest, catalog: &Catalog) -> BTreeMap<String, Vec<String>> {
     let there: BTreeSet<&str> = catalog.artifacts.iter().map(|a| a.id.family.base()).collect();
     let values =
@@ -159,8 +152,7 @@ fn axes(manifest: &Manifest, catalog: &Catalog) -> BTreeMap<String, Vec<String>>
     manifest.families.axes.iter().map(|(name, all)| (name.clone(), values(all))).collect()
 }
 
-/// Returns the suffix of platform directories; empty if the requested one is invalid, which is
-/// reported separately.
+/// Returns an empty suffix if invalid, which is reported separately.
 pub(super) fn suffix(request: &Request) -> &str {
     if request.suffix.chars().all(is_word) { &request.suffix } else { "" }
 }
@@ -169,8 +161,7 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Returns the requested system. Default: that of the artifacts' binaries, otherwise that of the
-/// platform tag.
+/// Defaults to the system of the binaries, otherwise of the platform tag.
 pub(super) fn system(catalog: &Catalog, request: &Request) -> System {
     asked_system(request, system_of(catalog))
 }
@@ -180,7 +171,6 @@ fn asked_system(request: &Request, there: Option<System>) -> System {
     request.system.or(there).or_else(tag).unwrap_or(System::Linux)
 }
 
-/// Returns the system of most libraries and programs.
 fn system_of(catalog: &Catalog) -> Option<System> {
     let binaries =
         catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(CatalogEntry::binary);
@@ -194,7 +184,6 @@ fn system_of(catalog: &Catalog) -> Option<System> {
     (linux + windows > 0).then_some(if windows > linux { System::Windows } else { System::Linux })
 }
 
-/// Checks that the requested system, the binaries and the platform tag agree.
 fn check_system(request: &Request, system: System, there: Option<System>, problems: &mut Problems) {
     if let Some(there) = there.filter(|there| *there != system) {
         let what = format!(
@@ -214,13 +203,12 @@ fn check_system(request: &Request, system: System, there: Option<System>, proble
     }
 }
 
-/// Returns the requested mode. Default: the build's.
+/// Defaults to the build's mode.
 pub(super) fn mode(catalog: &Catalog, request: &Request) -> Mode {
     request.mode.unwrap_or(if catalog.build.kpack_split { Mode::Kpack } else { Mode::Legacy })
 }
 
-/// Returns the requested version. Default: the build's package version, otherwise the artifacts'
-/// version as a development release.
+/// Defaults to the build's package version, otherwise its own version as a development release.
 fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
     if let Some(version) = &request.version {
         return Ok(version.clone());
@@ -243,7 +231,6 @@ fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
     own.map(|version| version.development()).map_err(impossible)
 }
 
-/// Returns the levels above the built ISAs that have artifacts.
 fn levels(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -263,7 +250,6 @@ fn levels(
     levels
 }
 
-/// Checks options that become part of names.
 fn check_names(request: &Request, problems: &mut Problems) {
     if !request.suffix.chars().all(is_word) {
         problems.push(
@@ -279,7 +265,6 @@ fn check_names(request: &Request, problems: &mut Problems) {
     }
 }
 
-/// Reports families of artifacts that are not declared.
 fn check_families(manifest: &Manifest, catalog: &Catalog, problems: &mut Problems) {
     let families: BTreeSet<(&str, &ArtifactId)> =
         catalog.artifacts.iter().map(|a| (a.id.family.base(), &a.id)).collect();
@@ -301,7 +286,7 @@ fn check_families(manifest: &Manifest, catalog: &Catalog, problems: &mut Problem
     }
 }
 
-/// Returns the targets of the device artifacts: ISAs without features, or families.
+/// Finds ISAs without features, or families.
 fn targets_there(manifest: &Manifest, catalog: &Catalog, target: Target) -> Vec<String> {
     let takers: Vec<_> = manifest
         .packages
@@ -323,7 +308,6 @@ fn targets_there(manifest: &Manifest, catalog: &Catalog, target: Target) -> Vec<
     there
 }
 
-/// Expands a list of targets from the command line.
 fn expand(
     manifest: &Manifest,
     mode: Mode,
@@ -373,7 +357,7 @@ fn is_in(manifest: &Manifest, isa: &str, family: &str) -> bool {
     manifest.families.expand(family).iter().any(|i| i.as_str() == isa)
 }
 
-/// Returns the ISAs that the build declares, without features, under their packages' names.
+/// Returns ISAs without features, under their packages' names.
 fn said(manifest: &Manifest, catalog: &Catalog) -> Vec<String> {
     let home = |target: &String| manifest.families.package_of(target).to_owned();
     let mut said: Vec<String> = catalog.build.targets.iter().map(home).collect();
@@ -382,8 +366,7 @@ fn said(manifest: &Manifest, catalog: &Catalog) -> Vec<String> {
     said
 }
 
-/// Returns the targets of wheels: requested, otherwise declared by the build, otherwise existing.
-/// Reports missing ones.
+/// Returns requested targets, otherwise declared, otherwise existing ones. Reports missing ones.
 fn built(
     mode: Mode,
     asked: Option<&Vec<String>>,

@@ -1,5 +1,4 @@
-//! Fixtures for unit tests: packages and catalog lines, shared with the tests of whole plans, and
-//! the results of each step before a plan.
+//! Fixtures for unit tests, shared with the tests of whole plans.
 
 use std::collections::BTreeMap;
 
@@ -24,12 +23,10 @@ mod tree;
 
 pub(super) use support::{Case, devel, device, package, runtime};
 
-/// Parses catalog lines.
 pub(super) fn catalog(lines: &str) -> Catalog {
     tree::catalog(lines, BuildFacts::default())
 }
 
-/// A case with its targets.
 pub(super) struct Given {
     pub manifest: Manifest,
     pub catalog: Catalog,
@@ -48,7 +45,6 @@ impl Given {
         Self { manifest, catalog: case.catalog.clone(), targets }
     }
 
-    /// Returns all distributions, in package order.
     pub fn dists(&self) -> Vec<ResolvedDist<'_>> {
         resolved_dists(&self.manifest, &self.targets, "").unwrap()
     }
@@ -61,12 +57,10 @@ impl Given {
         select::selection(&self.manifest, &self.catalog, dist, &mut Matched::default(), problems)
     }
 
-    /// Returns the layer of generic artifacts.
     pub fn generic(&self) -> Layer<'_> {
         Layer::new(self.catalog.artifacts.iter().filter(|a| a.id.family.is_generic()))
     }
 
-    /// Returns the runtime distributions with placed entries and aliases.
     pub fn filled(&self, problems: &mut Problems) -> Vec<Filled<'_>> {
         let (generic, mut filled) = (self.generic(), Vec::new());
         for dist in self.dists().into_iter().filter(|d| d.package.kind == PackageKind::Runtime) {
@@ -82,17 +76,16 @@ impl Given {
     }
 }
 
-/// Returns the manifest line at a place.
 pub(super) fn line(place: &Place) -> &str {
     place.source().text().lines().nth(place.line() - 1).unwrap().trim()
 }
 
-/// Formats problems as `! MESSAGE`.
+/// As `! MESSAGE`.
 pub(super) fn messages(problems: &Problems) -> impl Iterator<Item = String> {
     problems.iter().map(|problem| format!("! {}", problem.message()))
 }
 
-/// Makes a wheel with these members: `PATH` a file, `PATH/` a directory, `>PATH` in the archive.
+/// `PATH` is a file, `PATH/` a directory, `>PATH` in the archive.
 pub(super) fn wheel(dist: &ResolvedDist<'_>, paths: &str) -> Distribution {
     let member = |path: &str| {
         let step = match path.strip_suffix('/') {

@@ -1,4 +1,4 @@
-//! Files that no package takes: dropped, allowed, or errors.
+//! Files that no package takes.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -20,24 +20,21 @@ mod report;
 pub(super) use cause::{Cause, Causes};
 pub(super) use report::{Ownership, check};
 
-/// A file that no package takes and no rule drops.
 #[derive(Clone, Copy)]
 pub(super) struct Left<'a> {
     pub item: Item<'a>,
-    /// Rule that allows it.
     pub allowed: Option<&'a AllowUnownedRule>,
 }
 
-/// Files that no package takes, of artifacts that the build uses.
+/// Restricted to artifacts that the build uses.
 pub(super) struct Leftover<'a> {
     pub unowned: Vec<Left<'a>>,
-    /// One item for each matching drop rule, in file order.
+    /// Matching rules, in file order.
     pub dropped: Vec<Dropped>,
-    /// Drop rules that match nothing.
     pub problems: Problems,
 }
 
-/// Applies the first matching drop rule to each file. `selected`: entries that some package takes.
+/// Applies the first matching drop rule. `selected` has the entries of packages.
 pub(super) fn find<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
@@ -72,27 +69,24 @@ pub(super) fn find<'a>(
     let dropped: Vec<Dropped> = dropped.filter(|d| d.files > 0).collect();
     let idle =
         rules().filter(|(index, rule)| !counts.contains_key(index) && rule.optional.is_none());
-    // Limited, because each explanation searches all paths; the others show in the next run.
+    // Each explanation searches all paths.
     let idle = idle.filter_map(|(_, rule)| idle_drop(rule, catalog, selected)).take(MOST_IDLE);
     let mut problems = Problems::new();
     idle.for_each(|problem| problems.push(problem));
     Leftover { unowned, dropped, problems }
 }
 
-/// Returns the rule that drops an entry, if no package takes it.
 pub(super) fn dropping<'m>(manifest: &'m Manifest, item: &Item<'_>) -> Option<&'m DropRule> {
     first(manifest, item.artifact, item.entry).map(|index| &manifest.drops[index])
 }
 
-/// Returns the index of the rule that drops an entry. Rules with `everywhere` apply before
-/// selection, and so come first.
+/// Rules with `everywhere` apply before selection, and so have priority.
 fn first(manifest: &Manifest, artifact: &Artifact, entry: &CatalogEntry) -> Option<usize> {
     let counts = |rule: &DropRule| in_scope(rule, artifact);
     let matching = manifest.drops.matching(&entry.path).filter(|(_, rule)| counts(rule));
     matching.min_by_key(|(index, rule)| (!rule.everywhere, *index)).map(|(index, _)| index)
 }
 
-/// Returns the first rule that allows the entry to be in no package.
 fn allowing<'m>(
     manifest: &'m Manifest,
     artifact: &Artifact,
@@ -102,15 +96,13 @@ fn allowing<'m>(
     matching.find(|rule| is_about(rule.artifact.as_ref(), rule.component, artifact))
 }
 
-/// Returns true if the build can use the artifact.
 fn is_built(manifest: &Manifest, id: &ArtifactId, targets: &Targets) -> bool {
     id.family.is_generic() || targets.builds(manifest.families.home(&id.family))
 }
 
-/// Number of drop rules without effect to report.
 const MOST_IDLE: usize = 100;
 
-/// Reports a drop rule without effect; `None` if it would have one for other targets.
+/// `None` for rules that apply to other targets.
 fn idle_drop(
     rule: &DropRule,
     catalog: &Catalog,
@@ -145,9 +137,7 @@ fn idle_drop(
     )
 }
 
-/// Remedy for a drop rule without effect.
 const REMEDY: &str = "correct the rule, remove the line, or say why it can be so: optional=\"…\"";
-/// Remedy for a drop rule whose files are all in packages.
 const IN_PACKAGES: &str = "add everywhere=#true to leave such files out of every package, correct \
                            the rule, or remove the line";
 

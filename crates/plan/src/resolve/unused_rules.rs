@@ -1,4 +1,4 @@
-//! Check for rules that match nothing. The manifest can allow them with a reason.
+//! Check for rules that match nothing.
 
 use std::collections::BTreeSet;
 
@@ -9,17 +9,14 @@ use base::names::{ArtifactName, Component};
 use base::source::{Capped, Code, Problem, Problems, nearest};
 use manifest::{ArtifactRule, Glob, Manifest, Package, PathRule};
 
-/// Remedy for a rule that must match.
 const REMEDY: &str =
     "correct the name, remove the line, or say why it can be absent: optional=\"…\"";
-/// Remedy for a path rule.
 const GLOB_REMEDY: &str =
     "correct the glob, remove the line, or say why it can be so: optional=\"…\"";
 
-/// Reports the rules of a package that match nothing in any distribution.
 pub(super) fn rules(catalog: &Catalog, package: &Package, matched: &Matched<'_>) -> Problems {
     let mut problems = artifacts(catalog, package, matched);
-    // Limited, because each explanation searches all paths.
+    // Each explanation searches all paths.
     let mut idle = Capped::default();
     let excused = would_match(catalog, package);
     let globs = package
@@ -43,7 +40,6 @@ pub(super) fn rules(catalog: &Catalog, package: &Package, matched: &Matched<'_>)
     problems
 }
 
-/// Reports the artifact rules of a package that match nothing in any distribution.
 pub(super) fn artifacts(catalog: &Catalog, package: &Package, matched: &Matched<'_>) -> Problems {
     let mut problems = Problems::new();
     for rule in package.artifacts.iter().filter(|r| r.optional.is_none()) {
@@ -52,8 +48,7 @@ pub(super) fn artifacts(catalog: &Catalog, package: &Package, matched: &Matched<
     problems
 }
 
-/// Returns path rules that match in the artifacts that a misspelled name probably means: the
-/// misspelling is the only fault to report.
+/// Rules that match in misspelled artifacts: only the misspelling is reported.
 fn would_match(catalog: &Catalog, package: &Package) -> BTreeSet<*const PathRule> {
     let meant = meant(catalog, package);
     let entries = catalog.artifacts.iter().filter(|a| meant.contains(&a.id.name)).flat_map(files);
@@ -62,7 +57,6 @@ fn would_match(catalog: &Catalog, package: &Package) -> BTreeSet<*const PathRule
     rules.map(|(_, rule)| std::ptr::from_ref(rule)).collect()
 }
 
-/// Returns the artifacts that unknown names probably mean.
 pub(super) fn meant<'a>(catalog: &'a Catalog, package: &Package) -> BTreeSet<&'a ArtifactName> {
     let unknown = package
         .artifacts
@@ -77,7 +71,6 @@ pub(super) fn meant<'a>(catalog: &'a Catalog, package: &Package) -> BTreeSet<&'a
     .collect()
 }
 
-/// Returns true if the package inherits from one with a required artifact that does not exist.
 pub(super) fn inherits_missing(manifest: &Manifest, catalog: &Catalog, package: &Package) -> bool {
     let inherited = package
         .artifacts_of
@@ -88,7 +81,6 @@ pub(super) fn inherits_missing(manifest: &Manifest, catalog: &Catalog, package: 
     needed.any(|rule| catalog.artifacts.iter().all(|artifact| artifact.id.name != *rule.name))
 }
 
-/// Returns true if a required artifact of the package does not exist.
 pub(super) fn lacks_artifact(package: &Package, matched: &Matched<'_>) -> bool {
     let needed = package.artifacts.iter().filter(|r| r.optional.is_none());
     let took = |rule: &ArtifactRule, c: Component| matched.took(&rule.name, c);
@@ -98,8 +90,7 @@ pub(super) fn lacks_artifact(package: &Package, matched: &Matched<'_>) -> bool {
     })
 }
 
-/// Reports rules outside of packages that match nothing: licence texts, and components left out of
-/// devel packages.
+/// Rules outside of packages: licence texts, and components left out of devel packages.
 pub(super) fn elsewhere(manifest: &Manifest, catalog: &Catalog) -> Problems {
     let mut problems = Problems::new();
     let entries = || catalog.artifacts.iter().flat_map(files);
@@ -211,7 +202,6 @@ fn artifact(
     }
 }
 
-/// Number of artifacts to name.
 const SHOWN: usize = 6;
 
 fn some(artifacts: &[&Artifact]) -> String {
@@ -224,12 +214,10 @@ fn some(artifacts: &[&Artifact]) -> String {
     first.join(", ") + &more
 }
 
-/// Returns files and links.
 fn files(artifact: &Artifact) -> impl Iterator<Item = &CatalogEntry> {
     artifact.entries.iter().filter(|e| !matches!(e.kind, EntryKind::Directory))
 }
 
-/// Returns label and remedy: artifacts in which the glob would match, or the most similar path.
 fn why_no_path(catalog: &Catalog, rule: &PathRule, matched: &Matched<'_>) -> (String, String) {
     let taken = || catalog.artifacts.iter().filter(|a| matched.took(&a.id.name, a.id.component));
     let directory = directory::matched(&rule.glob, taken().flat_map(|a| &a.entries));

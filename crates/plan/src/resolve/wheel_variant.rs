@@ -7,7 +7,6 @@ use base::names::{NameError, System};
 use base::target::{Per, Variant};
 use manifest::VariantRule;
 
-/// Returns label and `variant.json` of a distribution that is a wheel variant.
 pub(super) fn of(dist: &ResolvedDist<'_>) -> Option<WheelVariant> {
     let (rule, labelled) = (dist.package.variant.as_ref()?, dist.labelled.as_ref()?);
     let value = labelled.target.as_ref().and_then(Variant::as_str);
@@ -16,10 +15,8 @@ pub(super) fn of(dist: &ResolvedDist<'_>) -> Option<WheelVariant> {
     Some(WheelVariant { label: labelled.label.clone(), json })
 }
 
-/// Returns the text that accompanies the plain wheel and lists all variants.
-///
-/// It covers both systems: an index has one such file per version, and builds for either system
-/// make the same.
+/// Text next to the plain wheel that lists the variants of both systems: an index has one such file
+/// per version, and both builds make the same.
 pub(super) fn all(targets: &Targets, dist: &ResolvedDist<'_>) -> Result<Option<String>, NameError> {
     let Some(rule) = dist.package.variant.as_ref().filter(|_| dist.labelled.is_none()) else {
         return Ok(None);

@@ -7,12 +7,11 @@ use base::source::{Code, Problem, Problems};
 use base::text::counted;
 use manifest::{Manifest, WindowsPaths};
 
-/// Device names, which are reserved with any extension.
+/// Reserved with any extension.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
-/// Device names with a digit.
+/// Reserved with a digit.
 const NUMBERED: [&str; 2] = ["com", "lpt"];
 
-/// Reports paths of packages for Windows that cannot be installed.
 pub(super) fn paths<'a>(
     manifest: &Manifest,
     system: System,
@@ -34,7 +33,6 @@ pub(super) fn paths<'a>(
     problems
 }
 
-/// Reports the overlong paths of a distribution; names the longest.
 fn too_long<'a>(
     limit: WindowsPaths,
     distribution: &Distribution,
@@ -71,7 +69,6 @@ fn impossible(distribution: &Distribution, member: &Member) -> Option<Problem> {
     )
 }
 
-/// Returns why Windows rejects the file name.
 fn why_not(name: &str) -> Option<String> {
     let stem = name.split('.').next().unwrap_or(name).trim_end().to_ascii_lowercase();
     let numbered = |device: &str| {

@@ -1,7 +1,7 @@
-//! Reads finished packages, for comparison with a plan.
+//! Reads finished packages for comparison with a plan.
 //!
-//! Paths, sizes and checksums come from a wheel's zip directory. Bytes are only read if necessary:
-//! the rpaths of ELF files, generated texts, and the archive of a devel wheel.
+//! Paths, sizes and checksums come from the zip directory. Bytes are only read for the rpaths of
+//! ELF files, generated texts, and the archive of a devel wheel.
 
 use std::collections::BTreeMap;
 
@@ -48,8 +48,8 @@ pub struct Built {
 /// One file of a package.
 #[derive(Debug, Clone)]
 pub struct BuiltFile {
-    /// Path relative to site-packages or the top directory of an sdist; for licence texts, to the
-    /// licence directory.
+    /// Relative to site-packages or an sdist's top directory; for licence texts, to the licence
+    /// directory.
     pub path: String,
     /// Licence text.
     pub license: bool,
@@ -95,7 +95,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// Returns the value that the loader uses: `DT_RUNPATH` disables `DT_RPATH` (`ld.so(8)`).
+    /// Returns the loader's value: `DT_RUNPATH` disables `DT_RPATH` (`ld.so(8)`).
     pub fn effective(&self) -> &str {
         self.runpath.as_deref().or(self.rpath.as_deref()).unwrap_or_default()
     }

@@ -5,10 +5,9 @@
 //! packages ──► Contents ─┴─diff─► Diff ─► text, markdown, JSON
 //! ```
 //!
-//! Packages are paired first, then their files by path; the remaining files were moved, removed or
-//! added. Joins use hash tables or sorting, so that the work is linear in the number of files.
-//! Files with the same difference are grouped into the largest possible [`Place`]s. Changes that
-//! follow from a new version are ignored, and so are line numbers of rules.
+//! Packages are paired first, then their files by path; the rest was moved, removed or added. The
+//! work is linear in the number of files. Equal differences are grouped into the largest possible
+//! [`Place`]s. Effects of a new version and line numbers of rules are ignored.
 
 use serde::Serialize;
 
@@ -65,9 +64,9 @@ pub struct Diff {
     pub old_total: Extent,
     /// Installed files of the new side.
     pub new_total: Extent,
-    /// Files that are unowned on one side only; empty unless both sides know them.
+    /// Files unowned on one side only, if both sides know them.
     pub unowned: Vec<UnownedChange>,
-    /// Warnings of one side only, without those that a manifest expects.
+    /// Unexpected warnings of one side only.
     pub warnings: Vec<WarningChange>,
     /// Notes of one side only.
     pub notes: Vec<NoteChange>,
@@ -107,7 +106,7 @@ pub struct Extent {
 /// A changed package.
 #[derive(Debug, Clone, Serialize)]
 pub struct PackageChange {
-    /// Display name: the family's directory, if any, and the distribution's name.
+    /// Family directory, if any, and distribution name.
     pub title: String,
     /// Old display name, if different.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -161,7 +160,7 @@ pub struct Moved {
     /// Reason why the old package no longer has them, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Summary of the files; a single place by its old path, if the path changed.
+    /// Summary of the files, by old paths if these changed.
     pub places: Vec<Place>,
     /// New path of the single place, if the path changed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -185,7 +184,7 @@ pub struct MovedEnd {
 pub struct UnownedChange {
     /// Artifact.
     pub artifact: String,
-    /// Unowned on the new side; otherwise they are now owned, dropped or removed.
+    /// Unowned on the new side; otherwise owned, dropped or removed there.
     pub now: bool,
     /// Summary of the files, among all unowned files of the artifact.
     pub places: Vec<Place>,

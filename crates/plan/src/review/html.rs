@@ -1,5 +1,5 @@
-//! The plan as one web page with a map of sizes, a search, and tables. It is self-contained: its
-//! content security policy only allows the embedded style and script.
+//! The plan as one self-contained web page. Its content security policy only allows the embedded
+//! style and script.
 
 use sha2::{Digest, Sha256};
 
@@ -10,12 +10,12 @@ mod column;
 mod data;
 mod rows;
 
-/// Template with placeholders `{{NAME}}`.
+/// Has placeholders `{{NAME}}`.
 const PAGE: &str = include_str!("html/page.html");
 
 const STYLE: &str = include_str!("html/style.css");
 
-/// Parts of the script, in order of dependence.
+/// In order of dependence.
 const SCRIPT: [&str; 10] = [
     include_str!("html/script/text.js"),
     include_str!("html/script/data.js"),
@@ -31,7 +31,7 @@ const SCRIPT: [&str; 10] = [
 
 /// Returns a self-contained HTML page that shows the plan.
 ///
-/// It depends only on the plan, and takes about 60 bytes per file in addition to the name.
+/// It takes about 60 bytes per file in addition to the name.
 pub fn html_page(plan: &Plan) -> String {
     let script = SCRIPT.concat();
     let policy = format!(
@@ -50,7 +50,7 @@ pub fn html_page(plan: &Plan) -> String {
     filled(PAGE, &values)
 }
 
-/// Replaces each `{{NAME}}` of the template. Inserted values are not searched again.
+/// Inserted values are not searched for placeholders.
 fn filled(template: &str, values: &[(&str, String)]) -> String {
     let mut parts = template.split("{{");
     let mut page = parts.next().unwrap_or_default().to_owned();
@@ -64,7 +64,7 @@ fn filled(template: &str, values: &[(&str, String)]) -> String {
     page
 }
 
-/// Returns the policy source for one script or style (Content Security Policy 3, section 2.3.1).
+/// Formats a hash source (Content Security Policy 3, section 2.3.1).
 fn hash_source(text: &str) -> String {
     format!("'sha256-{}'", base64(&Sha256::digest(text.as_bytes())))
 }

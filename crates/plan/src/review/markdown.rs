@@ -1,4 +1,4 @@
-//! The plan as GitHub Markdown, for the summary of a CI job or a comment on a pull request.
+//! The plan as GitHub Markdown, for CI summaries and pull requests.
 
 use std::collections::BTreeMap;
 
@@ -13,22 +13,16 @@ mod page;
 use base::text::markdown::{code, html_code, prose};
 use page::{Page, Section};
 
-/// Size limit in bytes. GitHub allows 65,536 characters per comment; the rest is for the workflow's
-/// own text.
+/// Size limit in bytes. GitHub allows 65,536 characters; the rest is for the workflow's own text.
 pub const MARKDOWN_LIMIT: usize = 60_000;
 
-/// Number of directories to list for each distribution.
 const DIRECTORIES: usize = 8;
 
-/// Number of artifacts with unowned files to list.
 const ARTIFACTS: usize = 12;
 
-/// Columns of steps, in the order of the plan's text.
 const STEPS: [&str; 6] = ["copy", "relink", "stub", "alias", "link", "render"];
 
-/// Returns a page with headline, distributions, unowned files, notes, and the largest directories
-/// of each distribution (folded). At most [`MARKDOWN_LIMIT`] bytes; omitted items are counted at
-/// the end.
+/// Returns a page of at most [`MARKDOWN_LIMIT`] bytes; omitted items are counted at the end.
 pub fn markdown_text(plan: &Plan) -> String {
     let mut page = Page::new(MARKDOWN_LIMIT);
     page.section(&Section {
@@ -205,7 +199,7 @@ fn dropped(plan: &Plan, page: &mut Page) {
     });
 }
 
-/// Lists warnings; expected ones last, with their reason.
+/// Lists expected warnings last, with their reason.
 fn warnings(plan: &Plan, page: &mut Page) {
     if plan.warnings.is_empty() {
         return;

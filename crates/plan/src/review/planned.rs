@@ -7,8 +7,7 @@ use crate::review::built::Built;
 use base::source::Code;
 use wheel::verify::Finding;
 
-/// Reports each difference between the packages `built` (with their file names `files`) and the
-/// plan, which findings call `label`.
+/// Reports each difference between `built` (with file names `files`) and the plan, named `label`.
 pub fn planned(label: &str, plan: &Plan, built: &[Built], files: &[String]) -> Vec<Finding> {
     let (promised, made) = (Contents::of_plan(label, plan), Contents::of_built("packages", built));
     let difference = diff::diff(&promised, &made);
@@ -24,7 +23,7 @@ pub fn planned(label: &str, plan: &Plan, built: &[Built], files: &[String]) -> V
             not_as(format!("the plan has version {old}, and the packages {new}")).within(label),
         );
     }
-    // Wheels with different tags are compared one by one below.
+    // Wheels with different tags are compared below.
     if let (Some(old), Some(new)) = (&difference.old.platform_tag, &difference.new.platform_tag)
         && old != new
     {

@@ -10,8 +10,7 @@ use crate::catalog::ArtifactId;
 use crate::{Distribution, Plan};
 use base::names::Compression;
 
-/// Bytes that one core packs per second. Only the ratios matter, and they are similar on all
-/// machines.
+/// Bytes per second of one core. Only the ratios matter; they are similar on all machines.
 const STORE: u64 = 1_500_000_000;
 const FAST: u64 = 300_000_000;
 const DEFAULT: u64 = 165_000_000;
@@ -26,19 +25,18 @@ pub struct Shares {
 
 #[derive(Debug, Default, Serialize)]
 struct Share {
-    /// Packages, for `--only`.
+    /// For `--only`.
     only: String,
     /// Estimated seconds on one core.
     cost: u64,
-    /// Artifacts that the packages need.
     archives: BTreeSet<String>,
 }
 
-/// All distributions of one name (of families and variants), which `--only NAME` selects together.
+/// Families and variants of one name, which `--only NAME` selects together.
 type Namesakes<'p> = (String, Vec<&'p Distribution>);
 
-/// Divides the packages among at most `most` jobs of similar duration: largest first, each to the
-/// job with the least work. Distributions of one name stay together.
+/// Divides the packages among at most `most` jobs: largest first, each to the job with the least
+/// work. Distributions of one name stay together.
 pub fn shares(plan: &Plan, most: usize) -> Shares {
     let mut left: BTreeMap<String, Vec<&Distribution>> = BTreeMap::new();
     for dist in &plan.distributions {

@@ -22,7 +22,7 @@ pub fn summary_text(plan: &Plan, verbose: bool) -> String {
     text
 }
 
-/// Prints notes; expected ones are only counted unless `verbose`.
+/// Counts expected notes unless `verbose`.
 fn notes(plan: &Plan, verbose: bool, text: &mut String) {
     let (expected, news): (Vec<&Note>, Vec<&Note>) =
         plan.notes.iter().partition(|note| note.rule.is_some() && !verbose);
@@ -42,7 +42,7 @@ fn notes(plan: &Plan, verbose: bool, text: &mut String) {
     }
 }
 
-/// Prints one line per distribution, with the estimated size of its file if known.
+/// Includes estimated sizes, if known.
 fn table(plan: &Plan, text: &mut String) {
     let width = plan.distributions.iter().map(|d| title(d).len()).max().unwrap_or(0);
     let estimated = plan.distributions.iter().any(|d| d.estimate.is_some());
@@ -84,7 +84,7 @@ fn table(plan: &Plan, text: &mut String) {
     }
 }
 
-/// Prints projects in build order with their inputs, then wheels.
+/// Keeps the build order; wheels last.
 fn projects(plan: &Plan, text: &mut String) {
     let names = plan
         .projects
@@ -148,7 +148,6 @@ fn dropped(plan: &Plan, text: &mut String) {
     }
 }
 
-/// Number of artifacts with unowned files to list.
 const ARTIFACTS_SHOWN: usize = 8;
 
 fn unowned(plan: &Plan, verbose: bool, text: &mut String) {
@@ -189,7 +188,7 @@ fn unowned(plan: &Plan, verbose: bool, text: &mut String) {
     }
 }
 
-/// Sums unowned files by artifact: bytes, files, name; the largest first.
+/// Returns bytes, files and name; the largest first.
 pub(super) fn by_artifact(unowned: &[Unowned]) -> Vec<(u64, usize, String)> {
     let mut sums: BTreeMap<&ArtifactId, (u64, usize)> = BTreeMap::new();
     for u in unowned {
@@ -240,7 +239,7 @@ fn line(member: &Member, text: &mut String) {
     let _ = writeln!(text, "{}", line.trim_end());
 }
 
-/// Formats the artifact, and the source's path unless the member's path ends with it.
+/// Omits the source's path if the member's path ends with it.
 fn from(member: &Member, source: &Origin) -> String {
     if member.path.as_str().ends_with(source.path.as_str()) {
         source.artifact.to_string()

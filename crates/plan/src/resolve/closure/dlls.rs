@@ -1,8 +1,8 @@
-//! Resolves DLLs like Windows does after installation.
+//! Resolves DLLs like Windows after installation.
 //!
-//! A PE file has no search path. Windows looks for an import by name, ignoring case, in the file's
-//! directory and in those that the runtime opens with `AddDllDirectory`: the directories of all
-//! packages with a matching `find-library` line. System libraries are last, as for ELF.
+//! A PE file has no search path. Windows searches an import by name, ignoring case, in the file's
+//! directory and in the ones that the runtime opens with `AddDllDirectory` (of `find-library`
+//! lines). The system is last.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
@@ -15,36 +15,30 @@ use base::names::RelPath;
 use binary::Machine;
 use manifest::{Manifest, Package};
 
-/// A PE file of a distribution, or an import library.
 #[derive(Debug)]
 struct File<'a> {
-    /// Number of the distribution.
     distribution: usize,
     member: &'a Member,
     machine: Machine,
     imports: Vec<&'a str>,
-    /// Import libraries are not loaded; their DLL can be in any directory.
+    /// Not loaded; their DLL can be in any directory.
     is_import_library: bool,
 }
 
-/// A file with the name of a DLL.
 #[derive(Debug, Clone, Copy)]
 struct Candidate<'a> {
     distribution: usize,
     member: &'a Member,
-    /// Processor; `None` for a link in a devel tree.
+    /// `None` for a link in a devel tree.
     machine: Option<Machine>,
 }
 
-/// Installed files of all distributions, as far as the Windows loader needs them.
 #[derive(Debug, Default)]
 pub(super) struct Dlls<'a> {
     files: Vec<File<'a>>,
-    /// Files by lower-case name, in any directory.
     candidates: HashMap<String, Vec<Candidate<'a>>>,
-    /// Opened directories of each distribution.
     opened: Vec<BTreeSet<RelPath>>,
-    /// Artifact files by imported name. Computed only for unresolved imports.
+    /// Lazy: only unresolved imports use it.
     artifacts: OnceLock<HashMap<String, Vec<InArtifact<'a>>>>,
 }
 
@@ -92,7 +86,6 @@ impl<'a> Dlls<'a> {
         dlls
     }
 
-    /// Indexes the artifacts' files by imported name, in lower case.
     fn in_artifacts(&self, catalog: &'a Catalog) -> HashMap<String, Vec<InArtifact<'a>>> {
         let imports = self.files.iter().flat_map(|file| &file.imports);
         let mut found: HashMap<String, Vec<InArtifact<'a>>> =
@@ -111,7 +104,7 @@ impl<'a> Dlls<'a> {
     }
 }
 
-/// Returns the directories in which a distribution's libraries are searched by name.
+/// Returns the directories in which libraries are searched by name.
 fn opened(manifest: &Manifest, distribution: &Distribution) -> BTreeSet<RelPath> {
     let package = manifest.packages.get(&distribution.package);
     let named = |package: &Package| {
@@ -126,14 +119,12 @@ fn opened(manifest: &Manifest, distribution: &Distribution) -> BTreeSet<RelPath>
 }
 
 impl<'a> Closure<'a> {
-    /// Returns every import of every PE file, in the order of the plan.
     pub(super) fn imports(&self) -> impl Iterator<Item = (LoadedFile<'a>, Need<'a>)> {
         self.dlls.files.iter().flat_map(move |file| {
             file.imports.iter().map(move |import| (self.of(file), self.import(file, import)))
         })
     }
 
-    /// Returns the imports of one PE file.
     pub(super) fn imports_of<'s>(
         &'s self,
         distribution: &'s Distribution,
@@ -164,8 +155,7 @@ impl<'a> Closure<'a> {
         let all = self.dlls.candidates.get(&name).into_iter().flatten();
         let met = all.filter(|candidate| self.can_meet(here, candidate.distribution));
         let (there, foreign): (Vec<&Candidate<'a>>, Vec<_>) = met
-            // For import libraries, links of a devel tree are skipped, since their targets are
-            // candidates too.
+            // Link targets in devel trees are candidates themselves.
             .filter(|candidate| !file.is_import_library || candidate.machine.is_some())
             .partition(|candidate| candidate.machine.is_none_or(|machine| machine == file.machine));
         let searched = there.iter().filter(|candidate| self.is_searched(file, candidate));
@@ -186,7 +176,6 @@ impl<'a> Closure<'a> {
         Need { library, resolved, others: self.twins(&sure) }
     }
 
-    /// Returns true if the loader searches the candidate's directory for imports of `file`.
     fn is_searched(&self, file: &File<'a>, candidate: &Candidate<'a>) -> bool {
         if file.is_import_library {
             return true;
@@ -196,8 +185,7 @@ impl<'a> Closure<'a> {
             || self.dlls.opened[candidate.distribution].contains(&directory)
     }
 
-    /// Returns further different files of the name. Only the first loaded one is used by the whole
-    /// process.
+    /// The first loaded file of a name serves the whole process.
     fn twins(&self, sure: &[&Candidate<'a>]) -> Vec<LoadedFile<'a>> {
         let source = |candidate: &Candidate<'a>| candidate.member.step.source();
         let Some(first) = sure.first() else { return Vec::new() };

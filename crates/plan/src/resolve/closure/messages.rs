@@ -11,31 +11,26 @@ use base::source::{Code, Problem};
 use base::text::counted;
 use manifest::{Manifest, Package, PackageKind};
 
-/// Number of files to name.
 const SHOWN: usize = 3;
 
-/// Number of libraries to name.
 const LIBRARIES_SHOWN: usize = 8;
 
-/// Returns the path relative to the platform directory, which is the installed path of the
-/// artifact.
+/// Returns the path as the artifact installs it.
 pub(super) fn path<'a>(found: &LoadedFile<'a>) -> &'a str {
     let path = found.member.path.as_str();
     let root = found.distribution.platform_dir.as_ref();
     root.and_then(|root| path.strip_prefix(root.as_str())?.strip_prefix('/')).unwrap_or(path)
 }
 
-/// Returns the directory relative to the platform directory.
 pub(super) fn directory<'a>(found: &LoadedFile<'a>) -> &'a str {
     split(path(found)).0
 }
 
-/// Formats a file with its distribution.
 pub(super) fn file(found: &LoadedFile<'_>) -> String {
     format!("`{}` of {}", path(found), found.distribution.name)
 }
 
-/// Formats the first files and the number of others; equal paths in several wheels count once.
+/// Equal paths in several wheels count once.
 pub(super) fn files(all: &[LoadedFile<'_>]) -> String {
     let paths: Vec<&str> = all.iter().map(path).collect::<BTreeSet<_>>().into_iter().collect();
     let first: Vec<String> = paths.iter().take(SHOWN).map(|path| format!("`{path}`")).collect();
@@ -45,7 +40,7 @@ pub(super) fn files(all: &[LoadedFile<'_>]) -> String {
     }
 }
 
-/// Returns the label of one of two files with the same name, given the files that load it.
+/// Labels one of two files with the same name.
 pub(super) fn loaded_by(loaders: &[LoadedFile<'_>]) -> String {
     let paths: BTreeSet<&str> = loaders.iter().map(path).collect();
     match paths.len() {
@@ -55,14 +50,13 @@ pub(super) fn loaded_by(loaders: &[LoadedFile<'_>]) -> String {
     }
 }
 
-/// Files of one package as the subject of a sentence, with a verb in the right number.
+/// Subject of a sentence, singular or plural.
 pub(super) struct Subject {
     text: String,
     one: bool,
 }
 
 impl Subject {
-    /// Names the first file and the number of others.
     pub fn new(all: &[LoadedFile<'_>]) -> Self {
         let paths: BTreeSet<&str> = all.iter().map(path).collect();
         let wheels: BTreeSet<&str> = all.iter().map(|f| f.distribution.name.as_str()).collect();
@@ -80,7 +74,7 @@ impl Subject {
         Self { text, one: paths.len() <= 1 }
     }
 
-    /// Appends the verb: `needs`, or `need` for several files.
+    /// Conjugates the verb.
     pub fn with(&self, verb: &str) -> String {
         let verb = match (self.one, verb) {
             (true, "do") => "does".to_owned(),
@@ -91,7 +85,6 @@ impl Subject {
     }
 }
 
-/// Formats the first libraries and the number of others.
 fn names(libraries: &BTreeSet<&str>) -> String {
     let first: Vec<String> =
         libraries.iter().take(LIBRARIES_SHOWN).map(|library| format!("`{library}`")).collect();
@@ -101,7 +94,6 @@ fn names(libraries: &BTreeSet<&str>) -> String {
     }
 }
 
-/// Reports missing libraries.
 pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Problem> {
     let Resolved::Unresolved { shipped, artifacts, in_the_way } = &group.need.resolved else {
         return None;
@@ -160,7 +152,6 @@ pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Probl
     Some(problem)
 }
 
-/// Formats `artifact X has it`.
 fn having(artifacts: &[InArtifact<'_>]) -> String {
     let elsewhere = artifacts.first().is_some_and(|a| a.other_target);
     let meant = artifacts.iter().filter(|a| a.other_target == elsewhere);
@@ -189,8 +180,7 @@ fn take_it(all: &[LoadedFile<'_>], other: &InArtifact<'_>) -> String {
     )
 }
 
-/// Reports files of a devel package that do not find libraries of the same tree. Rules cannot help:
-/// these files keep the rpath of the build.
+/// Rules cannot help: these files keep the rpath of the build.
 pub(super) fn devel(group: &Group<'_>) -> Problem {
     let find = Subject::new(&group.files).with("do");
     Problem::warning(
@@ -200,7 +190,6 @@ pub(super) fn devel(group: &Group<'_>) -> Problem {
     .help("files of a devel package keep the rpath that the build gave them: set it there, or start them with LD_LIBRARY_PATH")
 }
 
-/// Returns the manifest line that makes files search the directory of a library.
 fn search_there(manifest: &Manifest, all: &[LoadedFile<'_>], library: &LoadedFile<'_>) -> String {
     let directory = directory(library);
     if is_dll(library.member.path.file_name()) {
@@ -221,14 +210,12 @@ fn is_dll(name: &str) -> bool {
     name.len() > 4 && name.as_bytes()[name.len() - 4..].eq_ignore_ascii_case(b".dll")
 }
 
-/// Returns the package that owns the platform directory of a distribution's files.
 fn owner<'m>(manifest: &'m Manifest, distribution: &'m Distribution) -> &'m PackageName {
     let package = manifest.packages.get(&distribution.package);
     package.and_then(|p| p.overlay.as_ref()).map_or(&distribution.package, |overlay| &overlay.value)
 }
 
-/// Reports libraries that are found by luck. `everywhere`: every wheel of the other package has the
-/// library.
+/// `everywhere`: every wheel of the other package has the library.
 pub(super) fn luck(
     manifest: &Manifest,
     group: &Group<'_>,
@@ -247,8 +234,7 @@ pub(super) fn luck(
         Subject::new(all).with("find"),
         names(&group.libraries)
     );
-    // An rpath or alias line shows that the author relies on the other package: a warning.
-    // Otherwise the dependence is unintended: an error.
+    // An rpath or alias line shows intent: a warning, otherwise an error.
     let rpath = package.rpaths.iter().any(|rule| *rule.package == library.distribution.package);
     let meant = everywhere
         || rpath
@@ -261,7 +247,6 @@ pub(super) fn luck(
     Some(problem.help(installed_with(manifest, package, library)))
 }
 
-/// Returns the manifest line that guarantees the library.
 fn installed_with(manifest: &Manifest, package: &Package, library: &LoadedFile<'_>) -> String {
     let (name, other) = (&package.name.value, &library.distribution.package);
     let overlays = manifest

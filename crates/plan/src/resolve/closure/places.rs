@@ -1,4 +1,4 @@
-//! Maps members to manifest lines, since members only store the text of their rule.
+//! Manifest lines of members, which only store their rule as text.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,6 @@ use super::messages::files;
 use base::source::{Place, Problem};
 use manifest::Manifest;
 
-/// Places by their text (`packages.kdl:12`).
 pub(super) struct Places<'a>(BTreeMap<String, &'a Place>);
 
 impl<'a> Places<'a> {
@@ -28,12 +27,11 @@ impl<'a> Places<'a> {
         Self(places)
     }
 
-    /// Returns the line that placed a file.
     pub fn of(&self, found: &LoadedFile<'a>) -> Option<&'a Place> {
         self.0.get(&*found.member.rule).copied()
     }
 
-    /// Labels the line that placed the first file. The label also names the files from other lines.
+    /// Labels the first file's line; its text names files from other lines.
     pub fn label(&self, problem: Problem, found: &[LoadedFile<'a>]) -> Problem {
         let Some((first, place)) = found.iter().find_map(|one| Some((one, self.of(one)?))) else {
             return problem;

@@ -1,4 +1,4 @@
-//! Problems and notes of a closure. Each cause is reported once, with all files that it concerns.
+//! Problems and notes of a closure. Each cause is reported once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use base::names::PackageName;
 use base::source::{Code, Problem, Problems};
 use manifest::{LibraryRule, Manifest, PackageKind};
 
-/// Checks that every needed library is found. Notes describe needs that rules excuse.
+/// Notes describe needs that rules excuse.
 pub(in crate::resolve) fn check<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
@@ -40,35 +40,30 @@ pub(in crate::resolve) fn check<'a>(
     (report.problems(), report.notes())
 }
 
-/// Path and distribution name, which are equal in all variants of the name.
+/// Equal in all variants of a distribution.
 type Key<'a> = (&'a str, &'a str);
 
 struct Report<'c, 'a> {
     closure: &'c Closure<'a>,
     expected: &'c Expectations<'c>,
-    /// Unsatisfied needs, by package, remedy and expecting manifest line.
+    /// Unsatisfied needs by package, remedy and expecting line.
     wrong: IndexMap<(&'a PackageName, Ground<'a>, Option<usize>), Group<'a>>,
-    /// Pairs of different files found as one library.
     twins: IndexMap<[Key<'a>; 2], Twins<'a>>,
-    /// Excused libraries with the files in need; the key has missing or system, line of the rule,
-    /// library.
+    /// Excused needs by missing or system, line, library.
     excused: BTreeMap<(bool, usize, &'a str), (&'a LibraryRule, Vec<LoadedFile<'a>>)>,
 }
 
-/// Common remedy: needs of a package with the same one are one problem.
+/// Common remedy of needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Ground<'a> {
-    /// No package has this library.
     Library(&'a str),
-    /// This directory of a distribution is not searched.
     Directory(&'a str, &'a str),
-    /// This package is not guaranteed to be installed; true if each of its wheels has the library.
+    /// True if each of its wheels has the library.
     Package(&'a PackageName, bool),
-    /// The files of a devel tree have no rpath to its libraries.
     Devel,
 }
 
-/// Two files of one name in search order, and the files that load each.
+/// In search order, with the files that load each.
 struct Twins<'a> {
     library: &'a str,
     pair: [LoadedFile<'a>; 2],
@@ -187,9 +182,7 @@ impl<'a> Report<'_, 'a> {
         }
     }
 
-    /// Returns true if the library's package is an overlay and each of its wheels has the library.
-    /// Overlays complete the package that they overlay, so that one of the wheels is always
-    /// installed.
+    /// One wheel of an overlay is always installed, because overlays complete their package.
     fn is_everywhere(&self, library: &LoadedFile<'a>, need: &Need<'a>) -> bool {
         let package = &library.distribution.package;
         let overlays =
@@ -201,8 +194,7 @@ impl<'a> Report<'_, 'a> {
                 == self.closure.distributions.iter().filter(|d| d.package == *package).count()
     }
 
-    /// Returns one note for each rule with a reason: first for missing libraries, then for those
-    /// required on the host.
+    /// Lists missing libraries, then the ones required on the host.
     fn notes(&self) -> Vec<Note> {
         let mut lines: BTreeMap<(bool, usize), Excused<'_, 'a>> = BTreeMap::new();
         for ((missing, line, library), (rule, files)) in &self.excused {
@@ -220,7 +212,6 @@ impl<'a> Report<'_, 'a> {
     }
 }
 
-/// Needs that one rule excuses.
 struct Excused<'r, 'a> {
     rule: &'r LibraryRule,
     libraries: Vec<String>,
@@ -245,7 +236,6 @@ impl Excused<'_, '_> {
 
 impl<'a> Twins<'a> {
     fn problem(&self, places: &Places<'a>) -> Problem {
-        // The loaded file first.
         let order = if self.load[0].is_empty() { [1, 0] } else { [0, 1] };
         let [one, other] = order.map(|at| messages::file(&self.pair[at]));
         let what =

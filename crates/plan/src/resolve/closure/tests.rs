@@ -1,16 +1,15 @@
-//! Needed libraries of files, given packages and artifact lines.
+//! Needs of files, given packages and artifact lines.
 
 use super::*;
 use crate::resolve::resolver;
 use crate::resolve::tests::{Case, devel, device, line, package, runtime};
 
-/// Returns the needs of a file: `LIBRARY PATH` if found, otherwise `LIBRARY` with the reason; other
-/// files of the name follow `also`.
+/// `LIBRARY PATH` if found, otherwise `LIBRARY` and the reason; other files of the name follow
+/// `also`.
 fn needs(packages: &[String], entries: &str, name: &str, path: &str) -> Vec<String> {
     needs_of(&Case::new(packages, entries), name, None, path)
 }
 
-/// Like [`needs`], for one of several distributions with the same name.
 fn needs_of(case: &Case, name: &str, variant: Option<&str>, path: &str) -> Vec<String> {
     let manifest = case.manifest();
     let (plan, _) =
@@ -55,8 +54,7 @@ fn told(need: &Need<'_>) -> String {
     format!("{} {at}{others}", need.library)
 }
 
-/// Returns the needs of `p` in package core, which takes artifact `a`, with additional manifest
-/// lines.
+/// Returns the needs of `p` in package core, which takes artifact `a`.
 fn of_p(whole: &str, entries: &str) -> Vec<String> {
     let core = runtime("core", "artifact \"a\" \"lib\"");
     needs(&[core, format!("{whole}\n")], entries, "x-core", "_x_core/p")

@@ -1,4 +1,4 @@
-//! Sets of distributions that are installed together because of requirements.
+//! Distributions that are always installed together.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use crate::Distribution;
 use base::names::PackageName;
 use manifest::{Manifest, Package, PackageKind};
 
-/// For each distribution, the numbers of the distributions that are always installed with it.
+/// Numbers of the distributions that accompany each one.
 #[derive(Debug)]
 pub(super) struct Together {
     with: Vec<BTreeSet<usize>>,
@@ -19,7 +19,6 @@ impl Together {
         Self { with: (0..distributions.len()).map(|from| reached(&direct, from)).collect() }
     }
 
-    /// Returns true if `other` is installed wherever `one` is.
     pub fn guaranteed(&self, one: usize, other: usize) -> bool {
         self.with[one].contains(&other)
     }
@@ -33,9 +32,8 @@ fn reached(direct: &[Vec<usize>], from: usize) -> BTreeSet<usize> {
     found
 }
 
-/// Returns the direct dependencies of a distribution: its package's requirements, the owner of an
-/// overlaid directory, the link targets of a devel tree, and the packages that all its selectors
-/// require.
+/// Returns direct dependencies: requirements, the owner of an overlaid directory, link targets of a
+/// devel tree, and packages that all selectors of this one require.
 fn direct(
     manifest: &Manifest,
     distributions: &[&Distribution],
@@ -66,7 +64,7 @@ fn direct(
         .collect()
 }
 
-/// Returns the packages that every selector with `package` requires: no user gets it without them.
+/// No user gets `package` without them.
 fn selected<'m>(
     manifest: &'m Manifest,
     distributions: &[&Distribution],

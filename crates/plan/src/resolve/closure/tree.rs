@@ -1,5 +1,4 @@
-//! Index of installed files for the dynamic loader: ELF files, needed names, and the links of devel
-//! trees.
+//! Installed files for the dynamic loader: ELF files, needed names, links of devel trees.
 
 use std::collections::HashMap;
 
@@ -11,62 +10,47 @@ use binary::Facts;
 use binary::elf::stub::StubMachine;
 use binary::elf::{ElfFacts, ElfKind, Machine, Rpath, RpathEntry};
 
-/// A loadable ELF file in its installed form.
 #[derive(Debug)]
 pub(super) struct File<'a> {
-    /// Number of the distribution.
     pub distribution: usize,
     pub member: &'a Member,
     pub machine: Machine,
     pub soname: Option<&'a str>,
-    /// Numbers of the needed names, in order.
     pub needed: Vec<usize>,
-    /// Number of its search.
     pub search: usize,
-    /// The search also applies to the files that it loads: true for `DT_RPATH`, false for
-    /// `DT_RUNPATH` (ld.so(8)).
+    /// `DT_RPATH` also applies to loaded files, `DT_RUNPATH` does not (ld.so(8)).
     pub inherited: bool,
 }
 
-/// Kind of file at a path where a library is searched.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Standing {
-    /// Number of an ELF library, after links.
     File(usize),
-    /// An ELF file for another machine, which the loader skips.
+    /// Skipped by the loader.
     OtherMachine,
-    /// Another file, on which the loader fails.
+    /// Fails the loader.
     NoLibrary,
 }
 
-/// A member with the name of a needed library.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate<'a> {
-    /// Number of the distribution with this name. The target of a link can belong to another one.
+    /// Distribution of the name; a link's target can be in another.
     pub distribution: usize,
     pub member: &'a Member,
     pub standing: Standing,
 }
 
-/// Installed files of all distributions of a plan.
 #[derive(Debug, Default)]
 pub(super) struct Tree<'a> {
     pub files: Vec<File<'a>>,
-    /// Numbers of the directories of each search; directories without a candidate are omitted.
+    /// Omits directories without a candidate.
     pub searches: Vec<Vec<usize>>,
-    /// Needed names.
     pub names: Vec<&'a str>,
-    /// Number of each needed name.
     numbers: HashMap<&'a str, usize>,
-    /// Number of each directory with candidates.
     directories: HashMap<&'a str, usize>,
-    /// Candidates by directory and name.
     candidates: HashMap<(usize, usize), Vec<Candidate<'a>>>,
-    /// Directories by name.
     places: HashMap<usize, Vec<usize>>,
 }
 
-/// Links of a devel tree: link text by path.
 type Links<'a> = HashMap<&'a str, &'a str>;
 
 impl<'a> Tree<'a> {
@@ -90,17 +74,14 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    /// Returns the number of a needed name.
     pub fn name(&self, library: &str) -> Option<usize> {
         self.numbers.get(library).copied()
     }
 
-    /// Returns the candidates of a name in a directory.
     pub fn standing(&self, directory: usize, name: usize) -> &[Candidate<'a>] {
         self.candidates.get(&(directory, name)).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the candidates of a name in all directories.
     pub fn bearers(&self, name: usize) -> impl Iterator<Item = Candidate<'a>> {
         let directories = self.places.get(&name).into_iter().flatten();
         directories.flat_map(move |directory| self.standing(*directory, name).iter().copied())
@@ -122,7 +103,6 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Indexes a member as ELF file, and as candidate if its name is needed.
     fn add(
         &mut self,
         number: usize,
@@ -198,7 +178,7 @@ impl<'a> Tree<'a> {
         self.files.len() - 1
     }
 
-    /// Indexes the candidates of needed names; links count as their targets.
+    /// Links count as their targets.
     fn index(&mut self, links: &[Links<'a>], named: &[Named<'a>]) {
         let mut by_path: HashMap<&str, Vec<usize>> = HashMap::new();
         if links.iter().any(|l| !l.is_empty()) {
@@ -230,7 +210,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Returns the ELF file behind a link; `None` for a dangling link, which the loader skips.
+    /// `None` for a dangling link, which the loader skips.
     fn followed(
         &self,
         one: &Named<'a>,
@@ -256,7 +236,6 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// A member with the name of a needed library.
 struct Named<'a> {
     distribution: usize,
     member: &'a Member,
@@ -265,7 +244,6 @@ struct Named<'a> {
     standing: Standing,
 }
 
-/// An rpath, relative to one directory of one distribution.
 #[derive(PartialEq, Eq, Hash, Clone, Copy)]
 struct Search<'a> {
     distribution: usize,
@@ -273,7 +251,6 @@ struct Search<'a> {
     text: &'a str,
 }
 
-/// Numbers of distinct searches.
 #[derive(Default)]
 struct Searches<'a> {
     numbers: HashMap<Search<'a>, usize>,
@@ -299,15 +276,15 @@ fn links(distribution: &Distribution) -> Links<'_> {
     links.collect()
 }
 
-/// Splits a path into directory (empty at the top) and last segment.
+/// The directory is empty at the top.
 pub(super) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// Limit of followed links, equal to Linux's (`path_resolution(7)`).
+/// Linux's limit (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 
-/// Resolves `text` from the directory `from`; `None` if it leaves the tree or is a circle of links.
+/// `None` out of the tree, or in a circle of links.
 fn walk(from: &str, text: &str, links: &Links<'_>) -> Option<String> {
     let mut at = from.to_owned();
     let mut rest: Vec<&str> = text.split('/').rev().collect();

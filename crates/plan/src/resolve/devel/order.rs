@@ -1,10 +1,9 @@
-//! Order of a devel archive: each link follows its target and the links on the way there.
+//! Order of a devel archive: each link follows its target and the links on the way.
 
 use std::collections::HashMap;
 
 use super::{Member, Step};
 
-/// Sorts directories and files first, by path, then links after the links that they need.
 pub(super) fn links_last(members: Vec<Member>) -> Vec<Member> {
     let (mut links, mut ordered): (Vec<Member>, Vec<Member>) =
         members.into_iter().partition(|m| text(m).is_some());
@@ -19,15 +18,12 @@ fn text(member: &Member) -> Option<&str> {
     if let Step::Link { target } = &member.step { Some(target) } else { None }
 }
 
-/// Limit of followed links (`path_resolution(7)`).
+/// Linux's limit (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 
-/// Links by index, during the sort.
 struct Ordering<'l> {
-    /// Path and text of each link.
     links: Vec<(&'l str, &'l str)>,
     by_path: HashMap<&'l str, usize>,
-    /// Links that were not visited yet.
     waiting: Vec<bool>,
 }
 
@@ -53,12 +49,10 @@ impl<'l> Ordering<'l> {
         order
     }
 
-    /// Starts the visit of a link, unless it was visited before.
     fn begin(&mut self, link: usize) -> Option<usize> {
         std::mem::take(&mut self.waiting[link]).then_some(link)
     }
 
-    /// Returns the first unvisited link on the way to the target of `link`.
     fn needs(&self, link: usize) -> Option<usize> {
         let (path, target) = self.links[link];
         let mut at = path.rsplit_once('/').map_or("", |(directory, _)| directory).to_owned();
@@ -91,7 +85,6 @@ fn enter(at: &mut String, name: &str) {
     at.push_str(name);
 }
 
-/// Moves to the parent directory.
 fn leave(at: &mut String) -> Option<()> {
     let above = at.rfind('/').unwrap_or(0);
     (!at.is_empty()).then(|| at.truncate(above))

@@ -6,7 +6,6 @@ use super::{InOneMode, landing};
 use crate::catalog::Catalog;
 use base::names::RelPath;
 
-/// Returns all paths of artifacts, and installed or absent paths of plans.
 pub(super) fn paths(catalog: &Catalog, modes: &[InOneMode<'_>]) -> BTreeSet<RelPath> {
     let mut paths: BTreeSet<RelPath> =
         catalog.artifacts.iter().flat_map(|a| &a.entries).map(|e| e.path.clone()).collect();
@@ -23,8 +22,6 @@ pub(super) fn paths(catalog: &Catalog, modes: &[InOneMode<'_>]) -> BTreeSet<RelP
     paths
 }
 
-/// Returns the installed path of a path below site-packages, if it begins with a platform
-/// directory.
 pub(super) fn below_platform_directory(path: &RelPath, modes: &[InOneMode<'_>]) -> Option<RelPath> {
     let (first, rest) = path.as_str().split_once('/')?;
     let mut resolved_dists = modes
@@ -34,7 +31,6 @@ pub(super) fn below_platform_directory(path: &RelPath, modes: &[InOneMode<'_>]) 
     resolved_dists.any(|i| i.platform_dir.as_str() == first).then(|| rest.parse().ok())?
 }
 
-/// Number of similar paths to offer.
 const OFFERED: usize = 6;
 
 /// Returns the known paths that are most similar to `text`, best first.
@@ -42,7 +38,7 @@ pub(super) fn nearest(text: &str, known: &BTreeSet<RelPath>) -> Vec<RelPath> {
     let name = text.rsplit('/').next().unwrap_or(text);
     let ending = format!("/{text}");
     let likeness = |path: &RelPath| {
-        // Equal file names or endings outweigh common letters: probably the directory was left out.
+        // Probably the directory was left out.
         let whole = f64::from(u8::from(path.as_str().ends_with(&ending)))
             + f64::from(u8::from(path.file_name() == name));
         whole

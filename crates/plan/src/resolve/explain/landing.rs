@@ -11,7 +11,6 @@ use crate::{Distribution, Member, Plan, Step};
 use base::names::RelPath;
 use binary::elf::ElfFacts;
 
-/// Combines the matched rules of a distribution with the plan's members.
 pub(super) fn distribution(
     plan: Option<&Plan>,
     catalog: &Catalog,
@@ -38,7 +37,6 @@ pub(super) fn distribution(
     }
 }
 
-/// Returns all members with their part of the distribution.
 fn parts(distribution: &Distribution) -> impl Iterator<Item = (Part, &Member)> {
     let files = distribution.members.iter().map(|m| (Part::Files, m));
     let licenses = distribution.licenses.iter().map(|m| (Part::Licenses, m));
@@ -46,8 +44,7 @@ fn parts(distribution: &Distribution) -> impl Iterator<Item = (Part, &Member)> {
     files.chain(licenses).chain(archive)
 }
 
-/// Returns the member at the path, and members with its bytes. The path is relative to
-/// site-packages or to the platform directory.
+/// Finds members at the path, and members with its bytes.
 fn landings(distribution: &Distribution, catalog: &Catalog, path: &RelPath) -> Vec<Landing> {
     let at =
         |member: &Member| installed(distribution, member) == path.as_str() || member.path == *path;
@@ -62,14 +59,13 @@ fn landings(distribution: &Distribution, catalog: &Catalog, path: &RelPath) -> V
     here.map(landing).collect()
 }
 
-/// Returns true if a file is installed at the path.
 fn at_path(distribution: &Distribution, path: &RelPath) -> bool {
     parts(distribution).any(|(_, member)| {
         member.step != Step::Directory && installed(distribution, member) == path.as_str()
     })
 }
 
-/// Returns the path relative to the platform directory; outside of it, the path itself.
+/// Falls back to the path itself.
 fn installed<'m>(distribution: &Distribution, member: &'m Member) -> &'m str {
     let path = member.path.as_str();
     let below = distribution
@@ -84,7 +80,6 @@ fn elf(catalog: &Catalog, origin: &Origin) -> Option<ElfFacts> {
     artifact.entries.iter().find(|e| e.path == origin.path && e.base == origin.base)?.elf().cloned()
 }
 
-/// Sums up the members below a directory; `None` without any.
 fn below(distribution: &Distribution, path: &RelPath) -> Option<Below> {
     let prefix = format!("{path}/");
     let mut below = Below::default();
@@ -97,7 +92,6 @@ fn below(distribution: &Distribution, path: &RelPath) -> Option<Below> {
     (below.files > 0).then_some(below)
 }
 
-/// Returns distribution and step of each installed path.
 pub(super) fn by_path(plan: &Plan) -> BTreeMap<RelPath, Vec<(String, String)>> {
     let mut by_path: BTreeMap<RelPath, Vec<(String, String)>> = BTreeMap::new();
     for distribution in &plan.distributions {

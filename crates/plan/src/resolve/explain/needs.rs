@@ -66,7 +66,6 @@ pub enum Whereabouts {
     },
 }
 
-/// Adds the needed libraries to each member.
 pub(super) fn add(
     manifest: &Manifest,
     catalog: &Catalog,

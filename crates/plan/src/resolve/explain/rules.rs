@@ -1,4 +1,4 @@
-//! Matching rules of a path, recorded while the selection runs over its entries.
+//! Matching rules of a path, recorded from the selection.
 
 use std::collections::HashSet;
 
@@ -14,16 +14,14 @@ use base::names::RelPath;
 use base::source::{Place, Problems};
 use manifest::{Glob, Manifest, PackageKind, ScriptTarget};
 
-/// Record of a distribution's selection.
 pub(super) struct Selecting<'a> {
     pub rules: Vec<MatchedRule>,
     pub choice: Option<Choice>,
     pub problems: Vec<String>,
-    /// Entries that count as taken.
     pub owned: Vec<&'a CatalogEntry>,
 }
 
-/// Selects from `here`, a catalog restricted to one path, and records the matching rules.
+/// `here` is a catalog of the one path.
 pub(super) fn matched<'a>(
     manifest: &'a Manifest,
     here: &'a Catalog,
@@ -46,7 +44,6 @@ pub(super) fn matched<'a>(
     }
 }
 
-/// Records every callback.
 #[derive(Default)]
 struct Trace {
     rules: Vec<MatchedRule>,
@@ -101,7 +98,6 @@ impl<'a> SelectionTrace<'a> for Trace {
 }
 
 impl Rule {
-    /// Returns the manifest line at `place`.
     pub(super) fn at(place: &Place) -> Self {
         let line = place.source().text().lines().nth(place.line() - 1).unwrap_or_default();
         Self {
@@ -111,7 +107,7 @@ impl Rule {
     }
 }
 
-/// Returns rules that name the path itself, for any artifact.
+/// Finds rules that name the path itself.
 fn naming(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
     let package = dist.package;
     let rule = |says: Says, place: &Place| MatchedRule {
@@ -150,7 +146,6 @@ fn naming(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
     rules
 }
 
-/// Returns the entries that no distribution takes.
 fn left<'h>(
     here: &'h Catalog,
     owned: &HashSet<*const CatalogEntry>,
@@ -164,7 +159,7 @@ fn left<'h>(
     })
 }
 
-/// Returns the drop rules that apply to entries that no distribution takes.
+/// Finds drop rules of entries that no distribution takes.
 pub(super) fn dropped(
     manifest: &Manifest,
     here: &Catalog,
@@ -180,7 +175,6 @@ pub(super) fn dropped(
     rules.collect()
 }
 
-/// Returns artifacts with an entry that no distribution takes and no rule drops.
 pub(super) fn unowned(
     manifest: &Manifest,
     targets: &Targets,

@@ -3,13 +3,11 @@
 use super::*;
 use crate::resolve::tests::{Case, devel, package, runtime};
 
-/// Calls `ask` with the explainer of a case, in the requested modes.
 fn asked<R>(case: &Case, ask: impl FnOnce(&Explainer<'_>) -> R) -> R {
     let by_mode = ManifestByMode::new(&case.manifest(), &case.catalog, &case.request);
     ask(&Explainer::new(&by_mode, &case.catalog, &case.templates, &case.request).unwrap())
 }
 
-/// Explains a path in kpack mode.
 fn explained(packages: &[String], entries: &str, path: &str) -> Explanation {
     let case = Case::new(packages, entries).asking(|r| r.mode = Some(Mode::Kpack));
     asked(&case, |explainer| explainer.explain(&path.parse().unwrap()))

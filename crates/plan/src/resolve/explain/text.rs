@@ -33,12 +33,11 @@ pub fn explanation_text(explanation: &Explanation, verbose: bool) -> String {
     text
 }
 
-/// Printed blocks of distributions with the mode of their first occurrence.
+/// Printed blocks with the mode of their first occurrence.
 type Blocks = BTreeMap<Vec<String>, (Mode, String)>;
 
-/// Number of artifacts to list; nearly all artifacts have certain directories.
+/// Nearly all artifacts have certain directories.
 const FOUND_SHOWN: usize = 6;
-/// Number of rules to list for each distribution.
 const RULES_SHOWN: usize = 8;
 
 fn shown<T>(items: &[T], verbose: bool, most: usize) -> &[T] {
@@ -101,7 +100,6 @@ fn what(found: &FoundArtifact) -> String {
     }
 }
 
-/// Describes an ELF file in one line.
 fn elf(facts: &ElfFacts) -> String {
     let soname = facts.soname.as_ref().map(|s| format!(", SONAME {s}")).unwrap_or_default();
     let glibc = facts
@@ -111,7 +109,6 @@ fn elf(facts: &ElfFacts) -> String {
     format!("{} for {}{soname}{glibc}", elf_kind(facts.kind), machine(facts.machine))
 }
 
-/// Describes another binary in one line.
 fn binary(facts: &Facts<'_>) -> String {
     let kind = match facts.kind {
         BinaryKind::Library => "library",
@@ -201,7 +198,7 @@ fn in_mode(
     }
 }
 
-/// Groups distributions of one package that only differ in their target.
+/// Groups distributions that only differ in their target.
 fn alike(
     blocks: Vec<(&InDistribution, String)>,
     verbose: bool,
@@ -228,7 +225,6 @@ fn alike(
     groups.into_iter().map(|(distributions, block, _)| (distributions, block)).collect()
 }
 
-/// Returns the name with `*` in place of the target.
 fn any_variant(distribution: &InDistribution) -> String {
     let name = distribution.name.to_string();
     distribution
@@ -264,7 +260,7 @@ fn block(distribution: &InDistribution, verbose: bool, elf_known: bool) -> Strin
     text
 }
 
-/// Returns true if the rule influenced the result.
+/// True if the rule influenced the result.
 fn is_worth_a_line(matched: &MatchedRule, distribution: &InDistribution) -> bool {
     let takes =
         |other: &MatchedRule| other.says == Says::Takes && other.artifact == matched.artifact;
@@ -275,12 +271,10 @@ fn is_worth_a_line(matched: &MatchedRule, distribution: &InDistribution) -> bool
     }
 }
 
-/// Appends a line with a label.
 fn labelled(label: &str, line: &str, text: &mut String) {
     let _ = writeln!(text, "    {label:<7}  {line}");
 }
 
-/// Formats each rule with its manifest line, aligned.
 fn rule_lines(label: &str, rules: &[&MatchedRule], verbose: bool) -> String {
     let mut lines: Vec<(String, String, Vec<String>)> = Vec::new();
     for matched in rules {
@@ -316,7 +310,6 @@ fn rule_lines(label: &str, rules: &[&MatchedRule], verbose: bool) -> String {
     text
 }
 
-/// Joins the effects of a rule on several artifacts.
 fn summed(said: &[String]) -> String {
     match said {
         [first, second, third, rest @ ..] if !rest.is_empty() => {
@@ -393,7 +386,7 @@ fn lands(landing: &Landing, verbose: bool, elf_known: bool, text: &mut String) {
     needs(landing, verbose, text);
 }
 
-/// Formats one line for each library; system libraries share one.
+/// System libraries share one line.
 fn needs(landing: &Landing, verbose: bool, text: &mut String) {
     let of_system =
         |needed: &&Needed| !verbose && matches!(needed.found, Whereabouts::System { .. });
@@ -463,7 +456,6 @@ pub fn matches_text(matches: &[Match], verbose: bool) -> String {
     text
 }
 
-/// Number of glob matches to list.
 const MATCHES_SHOWN: usize = 40;
 
 #[cfg(test)]

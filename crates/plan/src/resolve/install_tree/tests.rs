@@ -4,7 +4,6 @@ use super::*;
 use crate::catalog::Catalog;
 use crate::resolve::tests::catalog;
 
-/// Calls `ask` with the view over the generic and the target layer of these lines.
 fn with<R>(entries: &str, ask: impl FnOnce(&View<'_, '_>) -> R) -> R {
     fn layer(catalog: &Catalog, generic: bool) -> Layer<'_> {
         Layer::new(catalog.artifacts.iter().filter(|a| a.id.family.is_generic() == generic))
@@ -44,7 +43,6 @@ fn a_directory_is_empty_where_no_artifact_has_something_below_it() {
     }
 }
 
-/// Resolves the link `d/l` with this text.
 fn leads(text: &str, entries: &str) -> String {
     with(entries, |view| match view.follow(&"d/l".parse().unwrap(), text) {
         Target::File(item) => item.entry.path.to_string(),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::resolve::tests::{Given, devel, device, messages, runtime};
 
-/// Returns the members as `PATH STEP`, absent paths as `PATH - REASON`, problems as `! MESSAGE`.
+/// `PATH STEP`, `PATH - REASON` for absent paths, `! MESSAGE`.
 fn made(packages: &[String], entries: &str) -> Vec<String> {
     let given = Given::new(packages, entries);
     let mut problems = Problems::new();

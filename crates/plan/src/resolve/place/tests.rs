@@ -4,8 +4,8 @@ use super::*;
 use crate::resolve::install_tree::Layer;
 use crate::resolve::tests::{Given, messages, runtime as package};
 
-/// Returns the result for package `core`: `PATH file FROM`, `PATH starts PROGRAM`, `PATH = LIBRARY`
-/// for another name of a library, `PATH - REASON` for absent paths, `! MESSAGE` for problems.
+/// `PATH file FROM`, `PATH starts PROGRAM`, `PATH = LIBRARY`, `PATH - REASON` for absent paths, `!
+/// MESSAGE`.
 fn placed(lines: &str, entries: &str) -> Vec<String> {
     let given =
         Given::new(&[package("core", &format!("artifact \"a\" \"lib\"\n{lines}"))], entries);
@@ -24,7 +24,6 @@ fn placed(lines: &str, entries: &str) -> Vec<String> {
     placed.chain(aliases).chain(absent).chain(messages(&problems)).collect()
 }
 
-/// Checks the placement of entries of artifact `a`.
 fn becomes(entries: &[&str], expected: &[&str]) {
     let entries =
         entries.iter().map(|e| format!("a_lib_generic {e}")).collect::<Vec<_>>().join("\n");

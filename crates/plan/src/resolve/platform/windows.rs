@@ -9,13 +9,12 @@ use base::source::{Code, Problem};
 use base::text::counted;
 use binary::policy::windows_tag;
 
-/// A member with machine code.
 struct Program<'a> {
     distribution: &'a Distribution,
     member: &'a Member,
 }
 
-/// Sets the tag of most DLLs and programs; reports members for another processor.
+/// Sets the tag of most files, and reports the others.
 pub(super) fn judge<'a>(
     sources: &Sources<'a>,
     distributions: impl Iterator<Item = &'a Distribution>,

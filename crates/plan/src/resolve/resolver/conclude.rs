@@ -18,7 +18,6 @@ use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
 use base::source::{Code, Problem, Problems};
 
 impl<'a> Resolver<'a> {
-    /// Checks all distributions together and makes the plan.
     pub(super) fn check(
         &self,
         made: Vec<(ResolvedDist<'a>, Distribution)>,
@@ -39,7 +38,7 @@ impl<'a> Resolver<'a> {
         let (unowned, dropped) = self.ownership(&made, filled, (&selected, emptied), &mut problems);
         problems.extend(devel_only::check(self.manifest, self.catalog, filled, &selected, &run));
         if !problems.has_errors() {
-            // After earlier errors, these checks would only report consequences.
+            // These would only report consequences of earlier errors.
             problems.extend(check::directories(&made));
             let expected = Expectations::new(self.manifest);
             problems.extend(check::libraries(filled, self.targets.system, &expected));
@@ -107,7 +106,6 @@ impl<'a> Resolver<'a> {
         Ok((plan, problems))
     }
 
-    /// Returns unowned and dropped files, and reports their problems.
     fn ownership(
         &self,
         made: &[(ResolvedDist<'a>, Distribution)],
@@ -118,7 +116,7 @@ impl<'a> Resolver<'a> {
         let Leftover { mut unowned, dropped, problems: idle } =
             unowned::find(self.manifest, self.catalog, self.targets, selected);
         problems.extend(idle);
-        // Licence texts are shipped in the metadata of wheels, even if no package takes them.
+        // Shipped in the metadata, even if no package takes them.
         let texts = made.iter().flat_map(|(_, d)| &d.licenses);
         let texts: HashSet<&Origin> = texts.filter_map(|text| text.step.source()).collect();
         unowned.retain(|left| !texts.contains(&left.item.origin()));

@@ -65,7 +65,7 @@ impl<'a> Resolver<'a> {
         Ok(distribution)
     }
 
-    /// Makes the list of links from an expanded devel tree to a device wheel's files.
+    /// Lists the links from an expanded devel tree to a device wheel's files.
     fn device_links(&self, filled: &Filled<'_>, placed: &[Member]) -> Option<Member> {
         let dist = &filled.dist;
         let devel = self.all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
@@ -121,7 +121,7 @@ impl<'a> Resolver<'a> {
         Ok(distribution)
     }
 
-    /// Makes a wheel that only has requirements and its import package.
+    /// Makes a wheel with requirements and an import package only.
     pub(super) fn choice(
         &self,
         dist: &ResolvedDist<'a>,
@@ -164,7 +164,6 @@ impl<'a> Resolver<'a> {
         Ok(distribution)
     }
 
-    /// Makes a distribution without files and licence.
     fn distribution(&self, dist: &ResolvedDist<'_>, form: Form) -> Result<Distribution, NameError> {
         let requires = requires::requires(self.manifest, self.targets, dist)?;
         Ok(Distribution {
@@ -190,7 +189,7 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// Sets licence texts and expression, which depend on the distribution's files.
+    /// Depends on the distribution's files.
     pub(super) fn license(
         &self,
         dist: &ResolvedDist<'_>,
@@ -213,7 +212,6 @@ fn sorted(mut members: Vec<Member>) -> Vec<Member> {
     members
 }
 
-/// Returns the forwarding libraries of a package.
 fn forwards<'f>(filled: &'f Filled<'_>) -> impl Iterator<Item = &'f RelPath> {
     filled.runtime.placed.iter().filter_map(|(path, (placed, _))| {
         matches!(placed, place::Placed::Forward(_)).then_some(path)

@@ -13,7 +13,6 @@ use base::names::PackageName;
 use manifest::{Package, PackageKind};
 
 impl<'a> Resolver<'a> {
-    /// Selects and places the entries of every runtime distribution.
     pub(super) fn fill_runtime(&self, found: &mut Findings) -> Vec<Filled<'a>> {
         let mut matched: BTreeMap<&PackageName, Matched<'a>> = BTreeMap::new();
         let (mut filled, mut empties) = (Vec::new(), Vec::new());
@@ -58,12 +57,11 @@ impl<'a> Resolver<'a> {
         filled
     }
 
-    /// Reports artifact lines of a package without remaining files.
     pub(super) fn emptied(&self, package: &Package, used: &Matched<'_>) -> Vec<Emptied> {
         emptied::check(self.manifest, self.catalog, self.all, package, used)
     }
 
-    /// Returns the tree of everything that is installed together with a distribution.
+    /// Returns everything that is installed with a distribution.
     pub(super) fn view(&self, dist: &ResolvedDist<'_>) -> View<'_, 'a> {
         let own =
             self.catalog.artifacts.iter().filter(|a| !a.id.family.is_generic() && dist.fits(&a.id));

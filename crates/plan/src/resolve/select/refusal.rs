@@ -1,4 +1,4 @@
-//! Reasons why a package does not take a file, although one of its lines concerns the artifact.
+//! Reasons why a package does not take a file of an artifact that it names.
 
 use super::super::resolved_dist::ResolvedDist;
 use super::{Narrowed, Narrowing, RuleMatch, SelectionTrace, rule_of};
@@ -6,18 +6,15 @@ use crate::catalog::{Artifact, ArtifactId, CatalogEntry};
 use base::source::Place;
 use manifest::Manifest;
 
-/// The line that keeps a file out of a package.
+/// Line that keeps a file out.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::resolve) enum Refusal<'a> {
-    /// A devel package leaves the artifact out.
     WithoutArtifact(&'a Place),
-    /// A devel package leaves the component out.
     WithoutComponent(&'a Place),
-    /// An exclude line matches.
     Excluded(&'a Place),
-    /// No include line matches; the first one.
+    /// The first include line.
     NotIncluded(&'a Place),
-    /// The line names other components of the artifact.
+    /// Line with other components of the artifact.
     OtherComponents(&'a Place),
 }
 
@@ -33,16 +30,13 @@ impl<'a> Refusal<'a> {
     }
 }
 
-/// Refusals of one artifact by a package that it fits.
 pub(in crate::resolve) struct Refusals<'a> {
-    /// Refusal of all files, by the artifact's name and component.
+    /// Refusal of all files, by name and component.
     whole: Option<Refusal<'a>>,
-    /// Rules for single files, if the package takes the artifact.
     narrowing: Option<(Narrowing<'a>, Option<&'a Place>)>,
 }
 
 impl<'a> Refusals<'a> {
-    /// Evaluates the package's lines for the artifact.
     pub fn new(manifest: &'a Manifest, dist: &ResolvedDist<'a>, artifact: &'a Artifact) -> Self {
         let mut heard = Heard::default();
         let takes = rule_of(manifest, dist.package, &artifact.id, &mut heard).is_some();
@@ -53,8 +47,7 @@ impl<'a> Refusals<'a> {
         }
     }
 
-    /// Returns the line that keeps the file out; `None` if the package takes it or no line concerns
-    /// its artifact.
+    /// `None` if taken, or if no line concerns the artifact.
     pub fn of(&self, entry: &CatalogEntry) -> Option<Refusal<'a>> {
         let Some((narrowing, first_include)) = &self.narrowing else { return self.whole };
         match narrowing.narrow(entry, |_| ()) {
@@ -66,13 +59,12 @@ impl<'a> Refusals<'a> {
 }
 
 impl Refusals<'_> {
-    /// Returns true if the package takes the file.
     pub fn takes(&self, entry: &CatalogEntry) -> bool {
         self.narrowing.is_some() && self.of(entry).is_none()
     }
 }
 
-/// The last line that refuses a whole artifact.
+/// Keeps the last refusal of the whole artifact.
 #[derive(Default)]
 struct Heard<'a>(Option<Refusal<'a>>);
 
@@ -84,7 +76,7 @@ impl<'a> SelectionTrace<'a> for Heard<'a> {
             RuleMatch::WithoutComponent(place) => Refusal::WithoutComponent(place),
             _ => return,
         };
-        // Leaving out the artifact has priority over its components.
+        // The artifact has priority over components.
         if !matches!(self.0, Some(Refusal::WithoutArtifact(_))) {
             self.0 = Some(refusal);
         }

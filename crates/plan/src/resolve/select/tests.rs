@@ -3,8 +3,7 @@
 use super::*;
 use crate::resolve::tests::{Given, devel, line, messages, runtime};
 
-/// Returns selected entries as `PATH ARTIFACT < LINE`, excluded paths as `PATH - LINE`, problems as
-/// `! MESSAGE`.
+/// `PATH ARTIFACT < LINE`, `PATH - LINE` for excluded paths, `! MESSAGE`.
 fn taken(packages: &[String], entries: &str) -> Vec<String> {
     let given = Given::new(packages, entries);
     let mut problems = Problems::new();
@@ -17,12 +16,10 @@ fn taken(packages: &[String], entries: &str) -> Vec<String> {
     taken.chain(excluded).chain(messages(&problems)).collect()
 }
 
-/// Like [`taken`], for a package with these lines.
 fn core(lines: &str, entries: &str) -> Vec<String> {
     taken(&[runtime("core", lines)], entries)
 }
 
-/// Like [`core`], with a line for the whole manifest.
 fn core_with(whole: &str, lines: &str, entries: &str) -> Vec<String> {
     taken(&[format!("{whole}\n"), runtime("core", lines)], entries)
 }
@@ -123,7 +120,6 @@ fn different_content_is_named_with_both_artifacts() {
     );
 }
 
-/// Records the selected entry of each path, with the reason.
 #[derive(Default)]
 struct Heard(Vec<String>);
 

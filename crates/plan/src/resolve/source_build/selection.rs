@@ -5,8 +5,7 @@ use crate::Request;
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Libraries, Manifest, Selection, SourceProject};
 
-/// Returns the selection in the project's own syntax: from the command line, otherwise from the
-/// manifest. If the checkout's libraries are known, the result is a list of their names.
+/// In the project's syntax; a list of names if the checkout's libraries are known.
 pub(super) fn value(
     context: &Context<'_>,
     project: &SourceProject,
@@ -42,7 +41,6 @@ pub(super) fn value(
     selection.to_string()
 }
 
-/// Reports `--libs` for unknown projects or projects without a `bindings` line.
 pub(super) fn unknown(manifest: &Manifest, request: &Request) -> Problems {
     let known = manifest.python.projects.iter().filter(|project| project.libraries.is_some());
     let known: Vec<&str> = known.map(|project| project.name.as_str()).collect();

@@ -7,14 +7,13 @@ use crate::resolve::targets::Targets;
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Filling, Manifest, setting};
 
-/// Variables with values, and the ISAs of the build.
 pub(super) struct Variables<'a> {
     values: BTreeMap<&'a str, String>,
     isas: String,
 }
 
 impl<'a> Variables<'a> {
-    /// Returns the manifest's variables, overridden by the command line.
+    /// The command line overrides the manifest.
     pub fn new(
         manifest: &'a Manifest,
         request: &Request,
@@ -55,7 +54,7 @@ impl<'a> Variables<'a> {
         Problem::usage(Code::InvalidText, text).help(format!("{hint}{known}"))
     }
 
-    /// Fills in variables and ISAs; placeholders for values that only a build knows remain.
+    /// Placeholders for values that only a build knows remain.
     pub fn fill(&self, text: &str) -> String {
         setting::fill(text, |place| match place {
             Filling::Isas => Some(self.isas.clone()),

@@ -1,4 +1,4 @@
-//! Cause of an unowned file: the line that keeps it out, or a missing line.
+//! Cause of an unowned file: a line that keeps it out, or a missing line.
 
 use std::collections::BTreeMap;
 
@@ -10,26 +10,31 @@ use base::source::Place;
 use base::target::Target;
 use manifest::{ArtifactRule, Manifest, Package, PackageKind};
 
-/// Cause of an unowned file.
 #[derive(Clone, Copy)]
 pub(in crate::resolve) enum Cause<'a> {
-    /// A line of this package keeps it out.
     Refused(&'a Package, Refusal<'a>),
-    /// The devel package does not inherit the artifacts of the package that names this one.
-    NotInherited { devel: &'a Package, of: &'a Package },
-    /// The line that names it applies in another mode, on another system, or in no distribution.
+    /// The devel package does not inherit from the package that names the artifact.
+    NotInherited {
+        devel: &'a Package,
+        of: &'a Package,
+    },
+    /// The line applies in another mode, on another system, or in no distribution.
     OtherTarget(&'a Place),
-    /// The line takes this artifact for other targets; `room` is a package for this target.
-    OtherFamily { line: &'a Place, room: Option<&'a Package> },
-    /// No line names the artifact; `room` is a devel package.
-    Unnamed { room: Option<&'a Package> },
+    /// For other targets; `room` is a package for this one.
+    OtherFamily {
+        line: &'a Place,
+        room: Option<&'a Package>,
+    },
+    /// `room` is a devel package.
+    Unnamed {
+        room: Option<&'a Package>,
+    },
 }
 
-/// Rank of a line that names other components of an artifact.
 pub(super) const NAMES_OTHERS: u8 = 7;
 
 impl<'a> Cause<'a> {
-    /// Returns the priority among several causes: the most deliberate line is first.
+    /// Orders causes: the most deliberate line first.
     pub fn rank(&self) -> u8 {
         match self {
             Self::Refused(_, Refusal::WithoutArtifact(_)) => 0,
@@ -56,7 +61,6 @@ impl<'a> Cause<'a> {
         }
     }
 
-    /// Describes the cause briefly, for plans.
     pub fn told(&self, id: &ArtifactId) -> String {
         match *self {
             Self::Refused(_, Refusal::Excluded(place)) => format!("excluded by {place}"),
@@ -84,15 +88,12 @@ impl<'a> Cause<'a> {
     }
 }
 
-/// Finds the causes of unowned files.
 pub(in crate::resolve) struct Causes<'a> {
-    /// Manifest for the target.
     manifest: &'a Manifest,
     /// Manifest with the lines of all targets.
     whole: &'a Manifest,
     target: Target,
     dists: &'a [ResolvedDist<'a>],
-    /// Computed refusals, by artifact.
     known: BTreeMap<&'a ArtifactId, Vec<(&'a Package, Refusals<'a>)>>,
 }
 
@@ -106,7 +107,7 @@ impl<'a> Causes<'a> {
         Self { manifest, whole, target, dists, known: BTreeMap::new() }
     }
 
-    /// Returns all causes of a file, sorted by priority.
+    /// Returns all causes, sorted by rank.
     pub fn of(&mut self, item: &Item<'a>) -> Vec<Cause<'a>> {
         let mut causes: Vec<Cause<'a>> = self.refused(item.artifact, item.entry);
         let id = &item.artifact.id;
@@ -140,7 +141,7 @@ impl<'a> Causes<'a> {
         refusals.iter().filter_map(of).collect()
     }
 
-    /// Finds a devel package that would take the artifact if it inherited from another package.
+    /// Finds a devel package that would take the artifact if it inherited from one more package.
     fn not_inherited(&self, id: &ArtifactId) -> Option<Cause<'a>> {
         let devel = self.dists.iter().filter(|dist| dist.fits(id)).map(|dist| dist.package);
         let devel = devel.filter(|package| package.kind == PackageKind::Devel);
@@ -158,7 +159,7 @@ impl<'a> Causes<'a> {
         Some(Cause::NotInherited { devel, of })
     }
 
-    /// Finds a line that takes the artifact but does not apply to the target.
+    /// Finds a line that would take the artifact in another mode or on another system.
     fn other_target(&self, id: &ArtifactId) -> Option<Cause<'a>> {
         self.whole.packages.values().find_map(|package| {
             let built = package.distribution_for(self.target).is_some();
@@ -169,7 +170,7 @@ impl<'a> Causes<'a> {
         })
     }
 
-    /// Finds a line that takes this component only for other targets.
+    /// Finds a line that takes the component for other targets only.
     fn other_family(&self, id: &ArtifactId) -> Option<Cause<'a>> {
         let (of, line) = self.manifest.packages.values().find_map(|package| {
             let rule = package.artifacts.iter().find(|rule| takes(rule, id))?;
@@ -189,7 +190,6 @@ impl<'a> Causes<'a> {
     }
 }
 
-/// Returns true if the line takes this component of the artifact.
 fn takes(rule: &ArtifactRule, id: &ArtifactId) -> bool {
     *rule.name == id.name
         && (rule.components.is_empty() || rule.components.iter().any(|c| **c == id.component))

@@ -7,15 +7,13 @@ use super::cause::{Cause, Causes, NAMES_OTHERS};
 use base::names::{ArtifactName, Component, RelPath};
 use base::source::Place;
 
-/// Unowned files with one cause.
 pub(super) struct Group<'a> {
     pub cause: Cause<'a>,
     pub items: Vec<Item<'a>>,
-    /// Further causes for some of the files, each line once.
+    /// Each line once.
     pub others: Vec<Cause<'a>>,
 }
 
-/// Groups files by cause, in the order of first files.
 pub(super) fn groups<'a>(
     items: impl Iterator<Item = Item<'a>>,
     causes: &mut Causes<'a>,
@@ -31,8 +29,7 @@ pub(super) fn groups<'a>(
         });
         let group = &mut groups[index];
         group.items.push(item);
-        // A line with other components is no useful information if another line keeps the files
-        // out.
+        // Other components do not matter if a line keeps the files out.
         for other in all.filter(|other| other.rank() < NAMES_OTHERS) {
             if !group.others.iter().any(|known| at(known.place()) == at(other.place())) {
                 group.others.push(other);
@@ -42,7 +39,7 @@ pub(super) fn groups<'a>(
     groups
 }
 
-/// Returns true if both files have the same cause: one line, or one kind of missing line.
+/// True for one line, or one kind of missing line.
 fn is_same(one: &Cause<'_>, other: &Cause<'_>, (a, b): (Item<'_>, Item<'_>)) -> bool {
     if one.rank() != other.rank() {
         return false;
@@ -58,7 +55,6 @@ fn is_same(one: &Cause<'_>, other: &Cause<'_>, (a, b): (Item<'_>, Item<'_>)) -> 
     }
 }
 
-/// Key to compare places.
 fn at(place: Option<&Place>) -> Option<(&str, usize)> {
     place.map(|place| (place.source().name(), place.start()))
 }
@@ -68,13 +64,11 @@ impl<'a> Group<'a> {
         self.items.iter().map(|item| &item.artifact.id.name).collect()
     }
 
-    /// Returns the component, if all files have the same.
     pub fn component(&self) -> Option<Component> {
         let first = self.items.first()?.artifact.id.component;
         self.items.iter().all(|item| item.artifact.id.component == first).then_some(first)
     }
 
-    /// Returns the targets of the files.
     pub fn families(&self) -> BTreeSet<&'a str> {
         let ids = self.items.iter().map(|item| &item.artifact.id);
         ids.filter(|id| !id.family.is_generic()).map(|id| id.family.as_str()).collect()
@@ -88,7 +82,6 @@ impl<'a> Group<'a> {
         self.items.iter().map(|item| item.entry.size()).sum()
     }
 
-    /// Returns the directory that contains all files.
     pub fn directory(&self) -> Option<RelPath> {
         let mut parents = self.items.iter().map(|item| item.entry.path.parent());
         let mut common = parents.next()??;

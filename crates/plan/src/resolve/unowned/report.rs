@@ -17,25 +17,20 @@ use base::text::{counted, human_size};
 use binary::BinaryKind;
 use manifest::Manifest;
 
-/// Number of files to name.
 const FILES: usize = 2;
-/// Number of artifacts or targets to name.
 const NAMES: usize = 4;
-/// Number of further lines to show.
 const OTHERS: usize = 2;
 
-/// Inputs of the ownership check.
 pub(in crate::resolve) struct Ownership<'r, 'a> {
     pub manifest: &'a Manifest,
     pub catalog: &'a Catalog,
     pub filled: &'r [Filled<'a>],
-    /// Unowned files are a warning.
     pub allow: bool,
-    /// Other problems of the plan; unowned files that follow from them are not reported again.
+    /// Unowned files that follow from these are not reported again.
     pub known: &'r Problems,
 }
 
-/// Returns the unowned files for the plan, and their problems.
+/// Returns the plan's list, and the problems.
 pub(in crate::resolve) fn check<'a>(
     ownership: &Ownership<'_, 'a>,
     unowned: &[Left<'a>],
@@ -76,21 +71,18 @@ fn listed<'a>(left: &Left<'a>, causes: &mut Causes<'a>) -> Unowned {
 }
 
 impl<'a> Ownership<'_, 'a> {
-    /// Returns artifacts that a misspelled line probably means.
     fn meant(&self) -> BTreeSet<&'a ArtifactName> {
         let packages = self.manifest.packages.values();
         packages.flat_map(|package| unused_rules::meant(self.catalog, package)).collect()
     }
 
-    /// Returns true if requested targets are unknown or lack artifacts. Files of other targets are
-    /// then necessarily unowned.
+    /// Files of missing targets are necessarily unowned.
     fn lacks_targets(&self) -> bool {
         let codes = [Code::UnknownTarget, Code::MissingTarget];
         let mut errors = self.known.iter().filter(|problem| problem.is_error());
         errors.any(|problem| codes.contains(&problem.code()) && problem.labels().is_empty())
     }
 
-    /// Returns the lines with errors.
     fn blamed(&self) -> HashSet<(String, usize)> {
         let errors = self.known.iter().filter(|problem| problem.is_error());
         errors.flat_map(Problem::labels).map(|(place, _)| at(place)).collect()
@@ -101,7 +93,6 @@ fn at(place: &Place) -> (String, usize) {
     (place.source().name().to_owned(), place.start())
 }
 
-/// Returns the lines that cause the fault together.
 fn lines<'a>(cause: &Cause<'a>) -> impl Iterator<Item = &'a Place> {
     let includes = match cause {
         Cause::Refused(of, Refusal::NotIncluded(_)) => Some(&of.includes),
@@ -113,7 +104,7 @@ fn lines<'a>(cause: &Cause<'a>) -> impl Iterator<Item = &'a Place> {
         .chain(includes.into_iter().flat_map(|i| i.iter()).map(|r| &r.glob.place))
 }
 
-/// Returns for each artifact the runtime package that ships a library of it.
+/// Finds a runtime package with a library of each artifact.
 fn shippers<'a>(filled: &[Filled<'a>]) -> BTreeMap<&'a ArtifactName, &'a PackageName> {
     let mut shippers = BTreeMap::new();
     for one in filled {
@@ -128,7 +119,7 @@ fn shippers<'a>(filled: &[Filled<'a>]) -> BTreeMap<&'a ArtifactName, &'a Package
     shippers
 }
 
-/// Makes one warning that replaces all errors.
+/// Replaces all errors.
 fn warning(groups: &[Group<'_>]) -> Problem {
     let files: usize = groups.iter().map(|group| group.items.len()).sum();
     let bytes = human_size(groups.iter().map(Group::size).sum());
@@ -165,7 +156,6 @@ fn error(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) ->
     problem.help(remedy::of(group))
 }
 
-/// Describes the files as the subject of a sentence.
 fn subject(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) -> String {
     let artifacts = group.artifacts();
     let families = group.families();
@@ -194,7 +184,6 @@ fn subject(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) 
     format!("{files} ({}){kind} of {of} {names}{whose}", human_size(group.size()))
 }
 
-/// Formats the first names and the number of others.
 fn some<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     let count = names.len();
     let shown: Vec<String> = names.take(NAMES).map(|name| format!("`{name}`")).collect();
@@ -214,7 +203,7 @@ fn first(group: &Group<'_>) -> String {
     }
 }
 
-/// Returns the label of a line; `group` has all its files, if it is the reported line.
+/// Labels a line; `group` is set at the reported one.
 fn label(cause: &Cause<'_>, group: Option<&Group<'_>>) -> String {
     let files = group.map_or_else(|| "some files".to_owned(), |g| counted(g.items.len(), "file"));
     match *cause {

@@ -10,16 +10,12 @@ use wheel::package::content::Shown;
 use wheel::package::{Content, ContentKind, Kept};
 use wheel::unpacking::{MemberKind, TarMember};
 
-/// Size limit of a stored text.
 const LONGEST_TEXT: u64 = 1 << 20;
 
-/// Size limit of all stored texts of a package.
 const ALL_TEXTS: u64 = 32 << 20;
 
-/// Size limit of stubs and forwarding libraries.
 const LARGEST_MADE: usize = 64 << 10;
 
-/// Remaining size for texts of a package.
 pub(super) struct Texts(u64);
 
 impl Default for Texts {
@@ -29,7 +25,7 @@ impl Default for Texts {
 }
 
 impl Texts {
-    /// Reserves room for a text; returns false if the limits do not allow it.
+    /// Reserves room; returns false beyond the limits.
     pub fn take(&mut self, size: u64) -> bool {
         let left = self.0.checked_sub(size).filter(|_| size <= LONGEST_TEXT);
         self.0 = left.unwrap_or(self.0);
@@ -37,7 +33,7 @@ impl Texts {
     }
 }
 
-/// Reads a member of a tar archive, with its text if `wanted`.
+/// Includes the text if `wanted`.
 pub(super) fn of_tar(
     member: &TarMember,
     bytes: &mut dyn Read,
@@ -64,12 +60,11 @@ pub(super) fn of_tar(
     })
 }
 
-/// Reads a member of a zip with known CRC-32: only ELF files, and `wanted` texts.
+/// Reads only ELF files and `wanted` texts, since the CRC-32 is known.
 pub(super) fn of_zip(bytes: impl Read, size: u64, crc32: u32, wanted: bool) -> io::Result<Bytes> {
     Ok(Bytes { crc32, ..read(Content::new(bytes)?, size, wanted, false)? })
 }
 
-/// Reads the necessary part of a file, or `all` of it.
 fn read<R: Read>(content: Content<R>, size: u64, wanted: bool, all: bool) -> io::Result<Bytes> {
     let mut bytes = Bytes::default();
     if content.kind() == ContentKind::Elf {
@@ -87,14 +82,13 @@ fn read<R: Read>(content: Content<R>, size: u64, wanted: bool, all: bool) -> io:
     Ok(bytes)
 }
 
-/// Returns the search path of an editable ELF file.
 fn search(facts: Option<&ElfFacts>) -> Option<Search> {
     let facts = facts
         .filter(|facts| facts.kind.is_editable() && StubMachine::of(facts.machine).is_some())?;
     Some(Search { rpath: facts.rpath.clone(), runpath: facts.runpath.clone() })
 }
 
-/// Returns the step that makes exactly these bytes, if rockpack generated them.
+/// Recognizes rockpack's own output.
 fn made(kept: &Kept, facts: Option<&ElfFacts>) -> Option<Step> {
     let Kept::Memory(bytes) = kept else { return None };
     if bytes.len() > LARGEST_MADE {

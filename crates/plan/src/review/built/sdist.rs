@@ -15,7 +15,7 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
         files.extend((!member.is_directory()).then_some(member::of_tar(member, bytes, wanted)?));
         Ok(())
     })?;
-    // Paths are relative to the single top directory.
+    // Paths are relative to the top directory.
     for file in &mut files {
         file.path = file.path.split_once('/').map_or(&*file.path, |(_, rest)| rest).to_owned();
     }
@@ -49,7 +49,7 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
     })
 }
 
-/// Removes a file that plans do not list, and returns its text.
+/// Removes a file that plans do not list; returns its text.
 fn taken(files: &mut Vec<BuiltFile>, name: &str) -> Option<String> {
     let index = files.iter().position(|file| file.path == name)?;
     match files.remove(index).content {

@@ -11,7 +11,7 @@ use wheel::package::directory::DirectoryEntry;
 use wheel::package::entry_points::EntryPoints;
 use wheel::package::{Header, Metadata, OpenError, PackageError, Wheel};
 
-/// Files of the metadata directory, except for licence texts.
+/// All but licence texts.
 const METADATA: [&str; 5] = ["METADATA", "WHEEL", "RECORD", "entry_points.txt", variants::MEMBER];
 
 pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageError> {
@@ -40,8 +40,7 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
     Ok(built)
 }
 
-/// Reads all members. Metadata and descriptions (`sboms`) are skipped, and the archive is replaced
-/// by its members.
+/// Skips metadata and descriptions (`sboms`), and replaces the archive by its members.
 fn members(wheel: &Wheel, built: &mut Built) -> Result<(), PackageError> {
     let info = wheel.dist_info();
     let (licenses, described) = (format!("{info}/licenses/"), format!("{info}/sboms/"));
@@ -71,7 +70,7 @@ fn members(wheel: &Wheel, built: &mut Built) -> Result<(), PackageError> {
             .platform_dir
             .as_deref()
             .is_some_and(|dir| name.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/')));
-        // The generated link list for a devel tree is in the platform directory.
+        // Generated link lists are in the platform directory.
         let text = license.is_none()
             && (!platform || Path::new(name).extension().is_some_and(|e| e == "json"))
             && texts.take(*size);
@@ -87,7 +86,6 @@ fn members(wheel: &Wheel, built: &mut Built) -> Result<(), PackageError> {
     Ok(())
 }
 
-/// Returns the facts that rockpack stored in the package.
 fn own_facts(wheel: &Wheel) -> Result<Option<serde_json::Value>, OpenError> {
     let own = |entry: &&DirectoryEntry| {
         entry.name.strip_suffix("/_dist_info.py").is_some_and(|module| !module.contains('/'))
@@ -96,7 +94,6 @@ fn own_facts(wheel: &Wheel) -> Result<Option<serde_json::Value>, OpenError> {
     Ok(wheel.text(&entry.name)?.and_then(|text| python_literal::data(&text)))
 }
 
-/// Returns the label from the file name and the text of `variant.json`.
 fn wheel_variant(wheel: &Wheel) -> Result<Option<WheelVariant>, OpenError> {
     let Some(label) = wheel.name().variant.clone() else { return Ok(None) };
     let json = wheel.text(&format!("{}/{}", wheel.dist_info(), variants::MEMBER))?;

@@ -1,4 +1,4 @@
-//! Absent paths with their reasons, without line numbers of rules.
+//! Absent paths with their reasons.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -8,10 +8,8 @@ use super::pair::Pairs;
 use super::what::What;
 use crate::Absent;
 
-/// Reasons by absent path.
 type Reasons<'a> = HashMap<&'a str, &'a str>;
 
-/// Absent paths of all packages, on both sides.
 pub(super) struct Absences<'s, 'a> {
     old: Vec<Reasons<'a>>,
     new: Vec<Reasons<'a>>,
@@ -24,13 +22,13 @@ impl<'s, 'a> Absences<'s, 'a> {
         Self { old: all(old), new: all(new), pairs }
     }
 
-    /// Returns why a file of the old side is absent from the new package.
+    /// Returns why an old file is absent from the new package.
     pub fn why_gone(&self, package: usize, file: &File<'_>) -> Option<String> {
         let reasons = &self.new[self.pairs.new_of[package]?];
         Some((*reasons.get(file.path).filter(|_| file.area == Area::Platform)?).to_owned())
     }
 
-    /// Returns why a file of the new side was absent from the old package.
+    /// Returns why a new file was absent from the old package.
     pub fn why_not_there(&self, package: usize, file: &File<'_>) -> Option<String> {
         let reasons = &self.old[self.pairs.old_of[package]?];
         let reason = reasons.get(file.path).filter(|_| file.area == Area::Platform)?;
@@ -42,9 +40,8 @@ fn reasons(absent: Option<&[Absent]>) -> Reasons<'_> {
     absent.into_iter().flatten().map(|a| (a.path.as_str(), a.reason.as_str())).collect()
 }
 
-/// Compares the absent paths of paired packages. Paths with a file on the other side are reported
-/// with that file. A path that is now absent from another package, for the same reason, has only
-/// moved and is ignored.
+/// Compares absent paths of paired packages, except for paths with a file on the other side. A path
+/// that another package now lacks for the same reason only moved, and is ignored.
 pub(super) fn changes(
     old: &Contents<'_>,
     new: &Contents<'_>,
@@ -108,7 +105,6 @@ fn platform_files<'a>(package: &Package<'a>) -> HashSet<&'a str> {
     package.files.iter().filter(|f| f.area == Area::Platform).map(|f| f.path).collect()
 }
 
-/// Collects all reasons by path: one path can be absent for several.
 fn all_reasons(absent: &[Absent]) -> BTreeMap<&str, BTreeSet<Cow<'_, str>>> {
     let mut all: BTreeMap<&str, BTreeSet<Cow<'_, str>>> = BTreeMap::new();
     for Absent { path, reason, .. } in absent {
@@ -117,13 +113,12 @@ fn all_reasons(absent: &[Absent]) -> BTreeMap<&str, BTreeSet<Cow<'_, str>>> {
     all
 }
 
-/// Joins reasons without the names in them, so that paths with one cause are grouped.
+/// Omits names, so that paths with one cause are grouped.
 fn told(reasons: &BTreeSet<Cow<'_, str>>) -> String {
     reasons.iter().map(|reason| without_names(reason)).collect::<Vec<_>>().join("; ")
 }
 
-/// Removes line numbers of rules, which change without meaning. Text in backticks is a name and
-/// stays.
+/// Line numbers change without meaning. Text in backticks is a name and stays.
 pub(super) fn without_lines(text: &str) -> Cow<'_, str> {
     if !text.contains(':') {
         return Cow::Borrowed(text);

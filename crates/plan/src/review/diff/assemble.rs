@@ -58,15 +58,13 @@ pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
 struct ChangedPackage {
     fields: Vec<FieldChange>,
     changes: IndexMap<What, Vec<FileChange>>,
-    /// Bytes added to finished files by edits. Plans count sizes before edits, so that comparisons
-    /// subtract them.
+    /// Size added by edits. Plans count sizes before edits, so that comparisons subtract it.
     edits: i64,
     /// Files moved into or out of it.
     moved: bool,
 }
 
-/// Both sides and the findings: one slot for each package of the new side, then for each removed
-/// one.
+/// Findings have one slot for each new package, then for each removed one.
 struct Sides<'s, 'a> {
     old: &'s Contents<'a>,
     new: &'s Contents<'a>,
@@ -76,7 +74,6 @@ struct Sides<'s, 'a> {
 }
 
 impl<'a> Sides<'_, 'a> {
-    /// Compares paired packages, and collects files without a counterpart.
     fn compare(&mut self) -> Left {
         let mut left = Left::default();
         let all = |packages: &[Package<'_>], package: usize| {
@@ -194,7 +191,7 @@ impl<'a> Sides<'_, 'a> {
         }
     }
 
-    /// Returns the reason from the new side's manifest for a missing file.
+    /// Asks the new side's manifest.
     fn why_gone(&self, package: &Package<'_>, file: &File<'_>) -> Option<String> {
         let is_of_artifact =
             file.area == Area::Platform && !matches!(file.content, Content::Directory);
@@ -202,7 +199,6 @@ impl<'a> Sides<'_, 'a> {
         self.new.reasons.and_then(|reasons| reasons.0(name, file.path))
     }
 
-    /// Reports absent paths that no file's difference covers.
     fn left_out(&mut self) {
         for (slot, what, path) in absent::changes(self.old, self.new, self.pairs) {
             self.add(
@@ -241,7 +237,6 @@ impl<'a> Sides<'_, 'a> {
         totals
     }
 
-    /// Returns the change of a package; `None` without differences.
     fn package(&mut self, slot: usize) -> Option<PackageChange> {
         let (was, is) = self.pairs.of_slot(slot);
         let (old, new) = (was.map(|i| &self.old.packages[i]), is.map(|i| &self.new.packages[i]));
@@ -271,14 +266,14 @@ impl<'a> Sides<'_, 'a> {
     }
 }
 
-/// Returns the installed extent, for finished packages without the bytes of edits.
+/// Excludes bytes of edits.
 fn extent(package: &Package<'_>, edits: i64) -> Extent {
     let (files, size) = package.extent();
     let built = package.files.iter().any(|file| matches!(file.content, Content::Built(_)));
     Extent { files, size: if built { size.saturating_add_signed(-edits) } else { size } }
 }
 
-/// Compares the data files of a package, if they are facts.
+/// Compares files of facts only.
 fn data(
     then: &File<'_>,
     now: &File<'_>,
@@ -302,7 +297,7 @@ fn text<'a>(file: &File<'a>) -> Option<&'a str> {
     }
 }
 
-/// Adds fields without duplicates.
+/// Skips duplicates.
 fn merge(fields: &mut Vec<FieldChange>, more: Vec<FieldChange>) {
     for field in more {
         if !fields.iter().any(|known| {
@@ -315,7 +310,7 @@ fn merge(fields: &mut Vec<FieldChange>, more: Vec<FieldChange>) {
     }
 }
 
-/// Returns the facts of a side that the other side can have too.
+/// Omits facts that the other side cannot have.
 fn side(side: &Contents<'_>, other: &Contents<'_>) -> Side {
     Side {
         label: side.label.clone(),

@@ -11,13 +11,12 @@ use crate::catalog::Origin;
 use crate::review::built::Bytes;
 use binary::elf::stub::StubMachine;
 
-/// Two paired packages, with translations between their names.
 pub(super) struct Comparison<'c, 'a> {
     pub old: &'c Package<'a>,
     pub new: &'c Package<'a>,
     /// Old to new, and new to old.
     pub words: (&'c Translation<'a>, &'c Translation<'a>),
-    /// Cache by value and directory: one rule edits thousands of files.
+    /// Cache: one rule edits thousands of files.
     rpaths: HashMap<(&'a str, &'a str, &'a str), Option<What>>,
 }
 
@@ -129,7 +128,6 @@ impl<'c, 'a> Comparison<'c, 'a> {
         found
     }
 
-    /// Compares the targets of links or stubs.
     fn target(&self, old: &File<'a>, was: &str, new: &File<'a>, is: &str) -> Option<What> {
         let translated = self.words.0.path(was);
         if translated == is {
@@ -147,7 +145,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         Some(What::Target { old: from.to_owned(), new: to.to_owned() })
     }
 
-    /// Compares names and search directory of forwarding libraries.
+    /// Compares names and search directory.
     fn alias(
         &self,
         (soname, needed, rpath): (&str, &str, &str),
@@ -172,7 +170,6 @@ impl<'c, 'a> Comparison<'c, 'a> {
             .then_some(What::Text)
     }
 
-    /// Compares a planned step with the finished file.
     fn kept(
         &mut self,
         promise: &File<'a>,
@@ -188,7 +185,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
             Step::Stub { .. } | Step::Alias { .. } => match (&bytes.made, side) {
                 (Some(made), Side::Old) => self.steps(promise, step, built, made),
                 (Some(made), Side::New) => self.steps(built, made, promise, step),
-                // Not recognized as rockpack's output.
+                // Not rockpack's output.
                 (None, _) => vec![What::Content],
             },
             Step::Copy { .. } | Step::Link { .. } | Step::Directory => Vec::new(),
@@ -236,7 +233,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         };
         let mut found: Vec<What> =
             self.rpath(old, was.effective(), new, is.effective()).into_iter().collect();
-        // Renamed directories change the bytes, and the size a little.
+        // Renamed directories change bytes and size.
         let renamed = found.is_empty() && was != is;
         let explained = if renamed {
             was.effective().len().abs_diff(is.effective().len()) as u64 + ALIGNED
@@ -252,10 +249,9 @@ impl<'c, 'a> Comparison<'c, 'a> {
     }
 }
 
-/// Limit of the padding, in bytes, when an edit moves tables to the end of a file.
+/// Limit of the padding when an edit moves tables to the end of a file.
 const ALIGNED: u64 = 64;
 
-/// The planned side; the other is finished.
 #[derive(Clone, Copy)]
 enum Side {
     Old,
@@ -284,12 +280,12 @@ fn sources(old: &File<'_>, from: &Origin, new: &File<'_>, to: &Origin) -> Option
     Some(What::Source { old: old.to_owned(), new: new.to_owned() })
 }
 
-/// Formats a source; the base directory is only shown if nothing else differs.
+/// Shows the base directory only if nothing else differs.
 fn source(origin: &Origin, with_base: bool) -> String {
     if with_base { origin.to_string() } else { format!("{}/{}", origin.artifact, origin.path) }
 }
 
-/// Removes the common last segments of two paths.
+/// Removes common last segments.
 pub(super) fn apart<'t>(old: &'t str, new: &'t str) -> (&'t str, &'t str) {
     let (mut from, mut to) = (old, new);
     while let (Some((a, x)), Some((b, y))) = (from.rsplit_once('/'), to.rsplit_once('/')) {

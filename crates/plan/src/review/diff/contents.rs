@@ -36,7 +36,7 @@ pub struct Contents<'a> {
     pub reasons: Option<Reasons<'a>>,
 }
 
-/// Returns why a package leaves out a path, which is relative to its platform directory.
+/// Gives the reason why a package leaves out a path below its platform directory.
 #[derive(Clone, Copy)]
 pub struct Reasons<'a>(pub &'a (dyn Fn(&PackageName, &str) -> Option<String> + 'a));
 
@@ -71,7 +71,7 @@ pub struct Package<'a> {
     pub platform_dir: Option<&'a str>,
     /// The members of the wheel are deflated.
     pub compressed: bool,
-    /// Plan of the package. It knows compression levels, which finished packages do not record.
+    /// Plan of the package, with the compression levels that finished packages do not record.
     pub planned: Option<&'a Distribution>,
     /// Archive of a devel wheel.
     pub archive: Option<&'a RelPath>,
@@ -218,7 +218,7 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// Returns the displayed path, relative to the platform directory or to site-packages.
+    /// Relative to the platform directory or to site-packages.
     pub(super) fn shown(&self, file: &File<'a>) -> Cow<'a, str> {
         match file.area {
             Area::Platform | Area::Other => Cow::Borrowed(file.path),
@@ -230,7 +230,7 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// Returns the path relative to site-packages, the base of links and rpaths.
+    /// Relative to site-packages, the base of links and rpaths.
     pub(super) fn installed(&self, file: &File<'_>) -> String {
         match (file.area, self.platform_dir) {
             (Area::Platform, Some(root)) => format!("{root}/{}", file.path),
@@ -239,7 +239,7 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// Returns the number of files without directories, and their bytes.
+    /// Excludes directories.
     pub(super) fn extent(&self) -> (usize, u64) {
         let files = self.files.iter().filter(|f| !f.is_directory());
         files.fold((0, 0), |(count, size), file| (count + 1, size + file.size))
@@ -263,8 +263,8 @@ impl<'a> Package<'a> {
 }
 
 impl<'a> File<'a> {
-    /// Splits `path`, relative to site-packages or an sdist's top directory, into its tree and the
-    /// path below.
+    /// Splits `path`, relative to site-packages or an sdist's top directory, into tree and path
+    /// below.
     pub fn placed(
         path: &'a str,
         module: Option<&str>,
@@ -296,7 +296,6 @@ impl<'a> File<'a> {
         matches!(self.content, Content::Directory)
     }
 
-    /// Returns the source of a planned file.
     pub(super) fn origin(&self) -> Option<&'a Origin> {
         match self.content {
             Content::Planned(step) => step.source(),
@@ -304,7 +303,6 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Returns the planned step's name, or the type of a finished file.
     pub(super) fn kind(&self) -> &'static str {
         match self.content {
             Content::Planned(step) => step.name(),

@@ -1,4 +1,4 @@
-//! Compares generated Python data by value, such as the extras of a selector.
+//! Compares generated Python data by value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,9 @@ use serde_json::Value;
 use super::FieldChange;
 use base::python_literal::data;
 
-/// File with a package's facts.
 pub(super) const FILE: &str = "_dist_info.py";
 
-/// Returns the changes by top-level key; `None` without changes, or if a side is not data.
+/// By top-level key; `None` without changes, or if a side is not data.
 pub(super) fn difference(old: &str, new: &str) -> Option<Vec<FieldChange>> {
     let (Value::Object(old), Value::Object(new)) = (data(old)?, data(new)?) else { return None };
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
@@ -27,11 +26,11 @@ pub(super) fn difference(old: &str, new: &str) -> Option<Vec<FieldChange>> {
     (!changes.is_empty()).then_some(changes)
 }
 
-/// Scalars of a value, each with the keys that lead to it.
+/// Scalars, each with the keys that lead to it.
 #[derive(Default)]
 struct Said {
     values: BTreeSet<String>,
-    /// Objects that only contain scalars. They are shown as one value unless both sides have them.
+    /// Shown as one value unless both sides have them.
     records: BTreeMap<String, BTreeMap<String, String>>,
 }
 
@@ -74,7 +73,7 @@ impl Said {
         });
     }
 
-    /// Splits records that both sides have into scalars.
+    /// Splits records of both sides into scalars.
     fn split_where_shared(&mut self, other: &mut Self) {
         let (mine, theirs) =
             (std::mem::take(&mut self.records), std::mem::take(&mut other.records));

@@ -1,4 +1,4 @@
-//! Compares the metadata of two packages.
+//! Compares metadata.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -10,8 +10,7 @@ use crate::{Distribution, Form};
 use base::names::Compression;
 use base::text::counted;
 
-/// Returns the changed fields, with the new version filled into old values. Version and platform
-/// tag only count if they differ from the whole side's.
+/// Version and platform tag only count if they differ from the whole side's.
 pub(super) fn differences(
     (old_side, old): (&Contents<'_>, &Package<'_>),
     (new_side, new): (&Contents<'_>, &Package<'_>),
@@ -21,7 +20,7 @@ pub(super) fn differences(
     if (old_side.version, new_side.version) != (Some(old.version), Some(new.version)) {
         found.extend(one("version", old.version.as_str(), new.version.as_str()));
     }
-    // Sdists have no platform tag.
+    // Sdists have none.
     if (old_side.platform_tag, new_side.platform_tag) != (old.platform_tag, new.platform_tag)
         && let (Some(was), Some(is)) = (old.platform_tag, new.platform_tag)
     {
@@ -30,7 +29,7 @@ pub(super) fn differences(
     let said = |text: &str| translation.text(text, old.version, new.version).into_owned();
     let both = values(old).into_iter().zip(values(new));
     let planned = old.planned.zip(new.planned);
-    // Plans have levels, which are more precise.
+    // Plans have the more precise levels.
     let both = both.filter(|((field, _), _)| planned.is_none() || *field != MEMBERS);
     found.extend(both.filter_map(|((field, was), (_, is))| {
         many(field, was.iter().map(|v| said(v)).collect(), &is)
@@ -42,13 +41,11 @@ pub(super) fn differences(
     found
 }
 
-/// Field that states if members are compressed.
 const MEMBERS: &str = "members";
 
-/// Number of changed lines or files to show in full.
 const MOST_LINES: usize = 2;
 
-/// Compares the long descriptions: few changed lines in full, otherwise their number.
+/// Shows few changed lines in full, otherwise their number.
 fn description(
     old: &Package<'_>,
     new: &Package<'_>,
@@ -69,7 +66,6 @@ fn description(
     Some(brief(many("description", was, &borrowed)?, "line"))
 }
 
-/// Compares the planned compression of a wheel: its level, exceptions, and the xz preset.
 fn levels(
     was: &Distribution,
     is: &Distribution,
@@ -81,7 +77,6 @@ fn levels(
     [level, single(was, is, said).map(|it| brief(it, "file")), preset].into_iter().flatten()
 }
 
-/// Compares the exceptions from the wheels' levels.
 fn single(
     was: &Distribution,
     is: &Distribution,
@@ -124,7 +119,6 @@ fn brief(change: FieldChange, what: &str) -> FieldChange {
     FieldChange { removed: count(&change.removed), added: count(&change.added), ..change }
 }
 
-/// Returns all compared fields, in a fixed order.
 fn values<'p>(package: &'p Package<'_>) -> Vec<(&'static str, Vec<Cow<'p, str>>)> {
     let metadata = package.metadata;
     let wheel = package.form == Form::Wheel;
@@ -159,7 +153,7 @@ fn values<'p>(package: &'p Package<'_>) -> Vec<(&'static str, Vec<Cow<'p, str>>)
     ]
 }
 
-/// Returns the requirements; for sdists without extras, which are part of the facts.
+/// Sdists: without extras, which are part of the facts.
 fn requires<'p>(package: &'p Package<'_>) -> Vec<Cow<'p, str>> {
     let shown = |text: &&String| package.form == Form::Wheel || !text.contains("extra ==");
     let all = package.metadata.requires_dist.iter().filter(shown);
@@ -174,7 +168,7 @@ fn one(field: &str, old: &str, new: &str) -> Option<FieldChange> {
     })
 }
 
-/// Compares two lists; the order of each is kept.
+/// Keeps the order of each list.
 fn many(field: &str, old: Vec<String>, new: &[Cow<'_, str>]) -> Option<FieldChange> {
     let added: Vec<String> = new
         .iter()

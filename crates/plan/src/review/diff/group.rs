@@ -11,7 +11,7 @@ use super::places::{FileChange, Universe, places};
 use super::what::What;
 use crate::Step;
 
-/// Returns the changes of a package, the most important first.
+/// Sorts by importance.
 pub(super) fn changes(
     old: Option<&Package<'_>>,
     new: Option<&Package<'_>>,
@@ -31,7 +31,7 @@ fn change(universes: &Universes<'_, '_>, what: What, mut files: Vec<FileChange>)
     Change { what, places, files }
 }
 
-/// Returns the maximum number of places per difference.
+/// Maximum number of places per difference.
 fn most_places(what: &What) -> usize {
     match what {
         What::Appeared { .. } | What::Vanished { .. } | What::Size | What::Content => 8,
@@ -69,7 +69,7 @@ fn rank(what: &What) -> usize {
     }
 }
 
-/// The files that a kind of difference could concern; computed on demand.
+/// Candidates for each kind of difference; lazy.
 struct Universes<'p, 'a> {
     old: Option<&'p Package<'a>>,
     new: Option<&'p Package<'a>>,
@@ -108,7 +108,6 @@ impl<'p, 'a> Universes<'p, 'a> {
         }
     }
 
-    /// Returns all paths that a side has or leaves out.
     fn also_left_out(&self) -> Universe<'a> {
         let absent =
             [self.old, self.new].into_iter().flatten().flat_map(|p| p.absent.into_iter().flatten());
@@ -121,7 +120,6 @@ impl<'p, 'a> Universes<'p, 'a> {
     }
 }
 
-/// Returns true if the search path of the file is known.
 fn searches(file: &File<'_>) -> bool {
     match file.content {
         Content::Planned(Step::Relink { .. }) => true,

@@ -12,17 +12,13 @@ mod values;
 
 pub(super) use detail::shortened;
 
-/// All lines, in display order.
 pub(super) struct Report {
-    /// Facts of both sides.
     pub head: Vec<String>,
     /// Rows for changed packages, for all unchanged ones, and the total.
     pub rows: Vec<Row>,
-    /// Differences by package.
     pub sections: Vec<Section>,
 }
 
-/// Table row of a package.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub mark: char,
@@ -37,22 +33,20 @@ pub(super) struct Section {
     pub lines: Vec<Line>,
 }
 
-/// One line; the mark is `+` for added, `-` for removed, `→` for moved, `~` for changed.
+/// The mark is `+` for added, `-` for removed, `→` for moved, `~` for changed.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     pub mark: char,
     /// Path, pattern or field name.
     pub place: String,
-    /// Number of files and of all candidates; `None` for a single named file.
+    /// Files and candidates; `None` for a single named file.
     pub count: Option<(usize, usize)>,
-    /// Old size, then new size.
     pub old: u64,
     pub new: u64,
-    /// The sizes form a difference; otherwise they belong to added, removed or moved files.
+    /// True for a difference of sizes, false for the size of added, removed or moved files.
     pub signed: bool,
-    /// Description.
     pub detail: String,
-    /// The line concerns metadata, not files.
+    /// About metadata, not files.
     pub field: bool,
 }
 
@@ -93,7 +87,7 @@ impl Line {
         }
     }
 
-    /// Formats the size; empty without a difference.
+    /// Empty without a difference.
     pub fn sized(&self) -> String {
         if self.signed {
             size_change(self.old, self.new)
@@ -103,7 +97,7 @@ impl Line {
     }
 }
 
-/// Formats a difference as `+1.20 MB`, `-3 B`, or nothing.
+/// Formats `+1.20 MB`, `-3 B`, or nothing.
 pub(super) fn size_change(old: u64, new: u64) -> String {
     match new.cmp(&old) {
         std::cmp::Ordering::Greater => format!("+{}", human_size(new - old)),
@@ -112,7 +106,7 @@ pub(super) fn size_change(old: u64, new: u64) -> String {
     }
 }
 
-/// Formats a difference as `+3`, `-3`, or nothing.
+/// Formats `+3`, `-3`, or nothing.
 pub(super) fn count_change(old: usize, new: usize) -> String {
     match new.cmp(&old) {
         std::cmp::Ordering::Greater => format!("+{}", new - old),
@@ -122,8 +116,7 @@ pub(super) fn count_change(old: usize, new: usize) -> String {
 }
 
 impl Report {
-    /// Makes the lines of a difference. With `files`, every file is listed in full, without
-    /// grouping.
+    /// `files` lists every file in full, without grouping.
     pub fn new(diff: &Diff, files: bool) -> Self {
         let shown = diff.packages.iter().map(|package| {
             let section = self::package(package, files);
@@ -147,7 +140,6 @@ impl Report {
     }
 }
 
-/// Keeps every package separate.
 fn apart<'d>(shown: impl Iterator<Item = merge::Shown<'d>>) -> (Vec<Row>, Vec<Section>) {
     let (rows, sections): (Vec<_>, Vec<_>) = shown.map(|shown| (shown.row, shown.section)).unzip();
     (rows, sections.into_iter().flatten().collect())
@@ -194,7 +186,7 @@ fn heading(package: &PackageChange) -> String {
         .map_or_else(|| package.title.clone(), |was| format!("{was} → {}", package.title))
 }
 
-/// Appends rows for unchanged packages and the total.
+/// Appends unchanged packages and the total.
 fn rows_with_sum(mut rows: Vec<Row>, diff: &Diff) -> Vec<Row> {
     let sum = |pick: fn(&PackageChange) -> Option<Extent>| {
         let each = diff.packages.iter().filter_map(pick);
@@ -292,7 +284,6 @@ fn change_lines(change: &Change, files: bool) -> Vec<Line> {
     places.iter().map(line).collect()
 }
 
-/// Makes a place of one file.
 fn alone(file: &super::FileChange) -> Place {
     let (old_size, new_size) =
         (file.old_size.unwrap_or_default(), file.new_size.unwrap_or_default());

@@ -11,11 +11,10 @@ use base::text::human_size;
 /// Size limit in bytes; GitHub allows 65,536 characters per comment.
 const LONGEST: usize = 64_000;
 
-/// Bytes reserved for closing blocks and the note on omitted lines.
+/// Reserved for closing blocks and the note on omitted lines.
 const TAIL: usize = 400;
 
-/// Formats a difference in less than 64 kB: both sides, a table of packages, and the changes as a
-/// `diff` block. Omitted lines are counted.
+/// Formats a difference in less than 64 kB; omitted lines are counted.
 pub fn markdown(diff: &Diff) -> String {
     if diff.is_empty() {
         return NOTHING.to_owned();
@@ -41,7 +40,6 @@ pub fn markdown(diff: &Diff) -> String {
     page.text
 }
 
-/// A page that omits all lines after the limit.
 struct Page {
     text: String,
     left_out: usize,
@@ -49,7 +47,7 @@ struct Page {
 
 impl Page {
     fn line(&mut self, line: &str) {
-        // Omits all further lines too, since a gap would be invisible.
+        // Omits all further lines too: a gap would be invisible.
         if self.left_out > 0 || self.text.len() + line.len() + 1 + TAIL > LONGEST {
             self.left_out += 1;
             return;
@@ -57,7 +55,7 @@ impl Page {
         self.end(line);
     }
 
-    /// Appends a line regardless of the limit.
+    /// Ignores the limit.
     fn end(&mut self, line: &str) {
         let _ = writeln!(self.text, "{line}");
     }
@@ -95,7 +93,7 @@ fn lines(report: &Report, page: &mut Page) {
     }
 }
 
-/// Returns a fence that is longer than any run of backticks in the text.
+/// Longer than any run of backticks in the text.
 fn fence(report: &Report) -> String {
     let lines = report
         .sections
@@ -109,7 +107,6 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or_default()
 }
 
-/// Formats any text as inline code.
 fn code(text: &str) -> String {
     let fence = "`".repeat(longest_run(text) + 1);
     let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };

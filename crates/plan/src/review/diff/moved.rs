@@ -14,7 +14,7 @@ use super::translate::Translation;
 use super::what::What;
 use super::{Moved, MovedEnd};
 
-/// Common properties of a group: both packages, the different parts of the paths, and the reason.
+/// Common to a group: packages, different parts of the paths, reason.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     from: usize,
@@ -24,7 +24,7 @@ struct Key {
     reason: Option<String>,
 }
 
-/// Maximum number of places for files with unchanged paths.
+/// For files with unchanged paths.
 const MOST_PLACES: usize = 8;
 
 pub(super) fn grouped<'a>(
@@ -71,8 +71,7 @@ pub(super) fn grouped<'a>(
     all
 }
 
-/// Describes a further change of a moved file. Link targets and search paths are skipped: they
-/// change with the place.
+/// Omits link targets and search paths, which change with the place.
 fn aside(what: &What) -> Option<String> {
     match what {
         What::Step { old, new } => Some(format!("{old} → {new}")),
@@ -101,19 +100,19 @@ fn moved(
         let places = places(&files, universe, MOST_PLACES);
         return Moved { from, to, reason, places, pattern: None, files };
     }
-    // Sorted by old paths, since places are formed in the old package.
+    // Places are formed in the old package.
     files.sort_by(|a, b| a.was.cmp(&b.was));
     let before: Vec<FileChange> = files
         .iter()
         .map(|f| FileChange { path: f.was.clone().unwrap_or_default(), ..f.clone() })
         .collect();
     let mut places = places(&before, universe, 1);
-    // With an empty prefix, the place keeps its pattern: `a/x → b/x` for one file.
+    // The place keeps its pattern, as in `a/x → b/x`.
     let pattern = places.first_mut().map(|place| renamed(place, &key.old, &key.new, &before));
     Moved { from, to, reason, places, pattern, files }
 }
 
-/// Returns the new pattern of a place after replacing the prefix `old` by `new`.
+/// Replaces the prefix `old` by `new`.
 fn renamed(place: &mut Place, old: &str, new: &str, files: &[FileChange]) -> String {
     if files.len() == 1 {
         return format!("{new}{}", &files[0].path[old.len()..]);

@@ -1,4 +1,4 @@
-//! Finds moved files: removed at one place and added at another.
+//! Finds files that were removed at one place and added at another.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
@@ -6,39 +6,35 @@ use std::hash::Hash;
 use super::contents::{Area, Content, Contents, File, Package};
 use crate::catalog::Origin;
 
-/// Indices of package and file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct At {
     pub package: usize,
     pub file: usize,
 }
 
-/// Files without a counterpart in paired packages.
+/// Files without a counterpart.
 #[derive(Debug, Default)]
 pub(super) struct Left {
-    /// Old files.
     pub gone: Vec<At>,
-    /// New files.
     pub come: Vec<At>,
-    /// Links that became files: the file may be moved from elsewhere.
+    /// Links that became files, perhaps moved from elsewhere.
     pub filled: Vec<Move>,
-    /// Files that became links: the file may have moved elsewhere.
+    /// Files that became links, perhaps moved elsewhere.
     pub emptied: Vec<Move>,
 }
 
-/// Directories that are added or removed with their content.
+/// Added or removed with their content.
 #[derive(Debug, Default)]
 pub(super) struct Dead {
     pub gone: HashSet<At>,
     pub come: HashSet<At>,
 }
 
-/// Old and new place of a file.
 pub(super) type Move = (At, At);
 
 impl Left {
-    /// Removes and returns the moved files, most certain matches first: same source and path, same
-    /// source, same path, same bytes.
+    /// Takes out moved files, most certain matches first: same source and path, source, path,
+    /// bytes.
     pub fn moves(&mut self, old: &Contents<'_>, new: &Contents<'_>) -> Vec<Move> {
         let was = |at: &At| PlacedFile {
             package: &old.packages[at.package],
@@ -102,7 +98,7 @@ impl Left {
         found
     }
 
-    /// Returns unmatched directories that contain unmatched or moved files.
+    /// Unmatched directories with unmatched or moved files.
     pub fn directories(&self, old: &Contents<'_>, new: &Contents<'_>, moves: &[Move]) -> Dead {
         Dead {
             gone: dead(old, &self.gone, moves.iter().map(|(a, _)| *a)),
@@ -137,8 +133,8 @@ fn dead(side: &Contents<'_>, left: &[At], moved: impl Iterator<Item = At>) -> Ha
     directories.into_iter().filter(has_files).collect()
 }
 
-/// Joins by equal keys, in order, and removes the pairs from both lists. `again` allows several new
-/// places for one old file: a file of one package can now be in the package of each family.
+/// Takes out pairs of equal keys, in order. `again` allows several new places: a file of one
+/// package can now be in the package of each family.
 fn joined<K: Hash + Eq>(
     gone: &mut Vec<At>,
     come: &mut Vec<At>,
@@ -190,8 +186,7 @@ impl<'a> PlacedFile<'_, 'a> {
         Some((self.file.origin()?, self.file.area, self.file.path))
     }
 
-    /// Excludes directories, and files outside of platform directories or without bytes: every
-    /// package has such files.
+    /// Skips files that every package has: outside of platform directories, or empty.
     fn path(self) -> Option<(&'a str, bool)> {
         let link = match self.file.content {
             Content::Directory => return None,

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::contents::{Area, Content, Contents, File, Package};
 
-/// Package indices on both sides.
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
     /// Old index for each new package.
@@ -13,8 +12,8 @@ pub(super) struct Pairs {
     pub new_of: Vec<Option<usize>>,
 }
 
-/// Pairs by name, label and directory; then by unique name and label; then by package and variant;
-/// then by content.
+/// Pairs by name, label and directory; by unique name and label; by package and variant; by
+/// content.
 pub(super) fn pairs(old: &Contents<'_>, new: &Contents<'_>) -> Pairs {
     let mut pairs =
         Pairs { old_of: vec![None; new.packages.len()], new_of: vec![None; old.packages.len()] };
@@ -30,22 +29,20 @@ pub(super) fn pairs(old: &Contents<'_>, new: &Contents<'_>) -> Pairs {
 }
 
 impl Pairs {
-    /// Returns pairs of old and new index, in the order of the new side.
+    /// Keeps the order of the new side.
     pub fn both(&self) -> impl Iterator<Item = (usize, usize)> {
         self.old_of.iter().enumerate().filter_map(|(new, old)| Some(((*old)?, new)))
     }
 
-    /// Returns the removed packages.
     pub fn vanished(&self) -> impl Iterator<Item = usize> {
         self.new_of.iter().enumerate().filter(|(_, new)| new.is_none()).map(|(old, _)| old)
     }
 
-    /// Returns the number of slots: pairs, added and removed packages.
     pub fn slots(&self) -> usize {
         self.old_of.len() + self.vanished().count()
     }
 
-    /// Returns the slot of an old package. Slots of new packages are first, then removed ones.
+    /// New packages have the first slots, then removed ones.
     pub fn slot(&self, old: usize) -> usize {
         self.new_of[old].unwrap_or_else(|| {
             self.old_of.len() + self.vanished().take_while(|other| *other < old).count()
@@ -63,7 +60,7 @@ impl Pairs {
 type Key = (String, String, String);
 
 impl Pairs {
-    /// Pairs packages with a key that is unique on both sides.
+    /// The key must be unique on both sides.
     fn by(
         &mut self,
         old: &Contents<'_>,
@@ -94,7 +91,7 @@ impl Pairs {
         self.new_of[old] = Some(new);
     }
 
-    /// Pairs packages that share more than half of their files: such a package was renamed.
+    /// A package that shares more than half of its files was renamed.
     fn by_contents(&mut self, old: &Contents<'_>, new: &Contents<'_>) {
         let gone = (0..old.packages.len()).filter(|i| self.new_of[*i].is_none());
         let mut holders: HashMap<(&str, u64), Vec<usize>> = HashMap::new();
@@ -123,7 +120,7 @@ impl Pairs {
     ) -> Option<usize> {
         let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
         for file in telling(new) {
-            // Limited: common files are weak evidence, and expensive to count.
+            // Common files are weak evidence, and expensive to count.
             for holder in holders.get(&(file.path, file.size)).into_iter().flatten().take(4) {
                 *votes.entry(*holder).or_default() += 1;
             }
@@ -136,7 +133,7 @@ impl Pairs {
     }
 }
 
-/// Returns the files that distinguish a package.
+/// Files that distinguish a package.
 fn telling<'p, 'a>(package: &'p Package<'a>) -> impl Iterator<Item = &'p File<'a>> {
     package.files.iter().filter(|f| {
         f.area == Area::Platform && f.size > 0 && !matches!(f.content, Content::Directory)

@@ -1,4 +1,4 @@
-//! Summarizes files: a directory with all its files is one pattern.
+//! Summarizes files as patterns.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use super::contents::{File, Package};
 /// A changed file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileChange {
-    /// Path relative to the platform directory, otherwise to site-packages.
+    /// Relative to the platform directory, otherwise to site-packages.
     pub path: String,
     /// Old path, if different.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,6 @@ pub struct Also {
     pub files: usize,
 }
 
-/// Makes the change of a file, without grouping.
 pub(super) fn change(
     package: &Package<'_>,
     old: Option<&File<'_>>,
@@ -77,10 +76,10 @@ pub(super) fn change(
     }
 }
 
-/// Groups `files`, sorted by path, into at most `limit` places.
+/// Groups sorted `files` into at most `limit` places.
 ///
-/// First, each directory with all candidates among the files becomes one place, as high as
-/// possible. Then the deepest places are merged until the limit holds.
+/// Directories with all candidates become one place, as high as possible. Then the deepest places
+/// are merged.
 pub(super) fn places(files: &[FileChange], universe: &Universe<'_>, limit: usize) -> Vec<Place> {
     let mut walk = Walk { files, universe, sums: sums(files), found: Vec::new() };
     walk.directory("", 0, files.len());
@@ -96,7 +95,7 @@ pub(super) fn places(files: &[FileChange], universe: &Universe<'_>, limit: usize
     spans.iter().map(|span| walk.place(span)).collect()
 }
 
-/// All candidate paths, sorted.
+/// Sorted candidates.
 pub(super) struct Universe<'a>(Vec<Cow<'a, str>>);
 
 impl<'a> Universe<'a> {
@@ -112,12 +111,12 @@ impl<'a> Universe<'a> {
     }
 }
 
-/// Returns the number of items, from the first one, with this prefix.
+/// Counts the first items with this prefix.
 fn start_with<T>(items: &[T], prefix: &str, path: impl Fn(&T) -> &str) -> usize {
     items.partition_point(|item| path(item).starts_with(prefix))
 }
 
-/// Files `start..end` below `directory`, which is empty or ends in `/`.
+/// Files `start..end`. `directory` is empty or ends in `/`.
 #[derive(Debug, Clone)]
 struct Span {
     directory: String,
@@ -127,7 +126,6 @@ struct Span {
 }
 
 impl Span {
-    /// Returns the number of directories above.
     fn depth(&self) -> usize {
         let above = if self.single { &*self.directory } else { above(&self.directory) };
         above.matches('/').count()
@@ -139,14 +137,13 @@ fn above(directory: &str) -> &str {
     name.rfind('/').map_or("", |at| &directory[..=at])
 }
 
-/// Returns the common directory with `/` at its end. For sorted paths, it contains all paths
-/// between them.
+/// Common directory, ending in `/`; of sorted paths, it contains all between.
 fn common<'p>(first: &'p str, last: &str) -> &'p str {
     let same = first.bytes().zip(last.bytes()).take_while(|(a, b)| a == b).count();
     first.as_bytes()[..same].iter().rposition(|b| *b == b'/').map_or("", |at| &first[..=at])
 }
 
-/// Prefix sums of old and new sizes, so that each range takes two lookups.
+/// Prefix sums, so that each range takes two lookups.
 fn sums(files: &[FileChange]) -> Vec<(u64, u64)> {
     let mut sums = vec![(0, 0)];
     for file in files {
@@ -167,7 +164,7 @@ struct Walk<'w, 'a> {
 }
 
 impl Walk<'_, '_> {
-    /// Covers the files `start..end`, all below `directory`.
+    /// Covers `start..end`, all below `directory`.
     fn directory(&mut self, directory: &str, start: usize, end: usize) {
         if end - start > 1 && self.universe.count(directory) == end - start {
             // The lowest directory that contains them all.
@@ -221,7 +218,6 @@ fn also(files: &[FileChange]) -> Vec<Also> {
     counts.into_iter().map(|(what, files)| Also { what: what.to_owned(), files }).collect()
 }
 
-/// Merges the spans with a common directory at `depth`.
 fn merged(spans: Vec<Span>, depth: usize) -> Vec<Span> {
     let mut out: Vec<Span> = Vec::with_capacity(spans.len());
     for span in spans {
@@ -239,12 +235,12 @@ fn merged(spans: Vec<Span>, depth: usize) -> Vec<Span> {
     out
 }
 
-/// Returns the directory of a span, for merging it with the next one.
+/// Returns the directory for merging with the next span.
 fn last_home<'s>(span: &'s Span, home: &str) -> &'s str {
     if span.single || span.directory == home { &span.directory } else { above(&span.directory) }
 }
 
-/// Returns the first `depth` segments, if there are enough.
+/// Returns the first `depth` segments, if possible.
 fn ancestor(directory: &str, depth: usize) -> Option<String> {
     if depth == 0 {
         return Some(String::new());

@@ -6,10 +6,9 @@ use super::contents::{Contents, Package};
 use super::{NoteChange, WarningChange, absent};
 use crate::Warning;
 
-/// Paired packages.
 type Pairs<'p, 'a> = [(&'p Package<'a>, &'p Package<'a>)];
 
-/// Returns the notes of one side only, ignoring line numbers of rules and renamed packages.
+/// Ignores line numbers of rules and renamed packages.
 pub(super) fn notes(
     old: &Contents<'_>,
     new: &Contents<'_>,
@@ -28,7 +27,7 @@ pub(super) fn notes(
     gone.chain(come).map(|(note, now)| NoteChange { note: note.text.clone(), now }).collect()
 }
 
-/// Returns the unexpected warnings of one side only.
+/// Ignores expected warnings.
 pub(super) fn warnings(
     old: &Contents<'_>,
     new: &Contents<'_>,
@@ -56,7 +55,7 @@ fn change(warning: &Warning, now: bool) -> WarningChange {
     }
 }
 
-/// Removes line numbers of rules from an old text, and replaces old names by new ones.
+/// Removes line numbers, and replaces old names by new ones.
 fn renamed(text: &str, pairs: &Pairs<'_, '_>) -> String {
     let text = absent::without_lines(text).into_owned();
     let names = pairs.iter().flat_map(|(old, new)| {

@@ -4,10 +4,8 @@ use super::contents::{Contents, Package};
 use super::{FieldChange, PackageChange};
 use crate::Form;
 
-/// Facts that each package repeats.
 const REPEATED: [&str; 3] = ["libraries", "packages", "selector"];
 
-/// Replaces changes of these facts by a reference to the selector with the same changes.
 pub(super) fn shorten(packages: &mut [PackageChange], sides: [&Contents<'_>; 2]) {
     let all = sides.into_iter().flat_map(|side| &side.packages);
     let sdists: Vec<String> =

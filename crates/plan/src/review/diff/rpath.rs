@@ -1,19 +1,15 @@
-//! Compares rpaths as directories relative to site-packages. `$ORIGIN` differs for each file, but
-//! the directories that a rule adds are common.
+//! Compares rpaths relative to site-packages: `$ORIGIN` differs for each file, directories of a
+//! rule do not.
 
 use super::translate::Translation;
 use super::what::What;
 use binary::elf::{Rpath, RpathEntry, walked};
 
-/// Search path of a file.
 pub(super) struct Searched<'t> {
-    /// Value, with entries separated by `:`.
     pub rpath: &'t str,
-    /// Path of the file, relative to site-packages.
     pub at: &'t str,
 }
 
-/// Returns the change from `old` to `new`.
 pub(super) fn difference(
     old: &Searched<'_>,
     new: &Searched<'_>,
@@ -23,7 +19,7 @@ pub(super) fn difference(
     let (before, after) =
         (resolved(&translated, &translation.path(old.at)), resolved(new.rpath, new.at));
     if before.iter().map(|d| &d.path).eq(after.iter().map(|d| &d.path)) {
-        // Equal directories can only be spelled differently.
+        // Only the spelling can differ.
         let same = translated == new.rpath || old.at != new.at;
         let spelling = || What::Rpath {
             removed: vec![translated.into_owned()],
@@ -45,7 +41,7 @@ pub(super) fn difference(
     })
 }
 
-/// Returns the reordered directories, each with the one after it.
+/// Returns each reordered directory with the one after it.
 fn reordered(before: &[String], after: &[String]) -> Vec<String> {
     let kept = in_both_orders(before, after);
     let moved = after.iter().enumerate().filter(|(_, directory)| !kept.contains(directory));
@@ -56,7 +52,7 @@ fn reordered(before: &[String], after: &[String]) -> Vec<String> {
     told.collect()
 }
 
-/// Returns a longest common subsequence. Rpaths only have a few entries.
+/// Longest common subsequence; rpaths are short.
 fn in_both_orders<'t>(before: &'t [String], after: &[String]) -> Vec<&'t String> {
     let mut longest: Vec<Vec<&'t String>> = vec![Vec::new(); after.len() + 1];
     for directory in before {
@@ -77,9 +73,9 @@ fn in_both_orders<'t>(before: &'t [String], after: &[String]) -> Vec<&'t String>
 }
 
 struct Directory {
-    /// Path relative to site-packages; other entries unchanged.
+    /// Relative to site-packages; other entries unchanged.
     path: String,
-    /// Display form, common to files with the same rule: the file's own directory stays `$ORIGIN`.
+    /// Common to files with the same rule: the file's own directory stays `$ORIGIN`.
     shown: String,
 }
 

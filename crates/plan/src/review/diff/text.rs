@@ -7,14 +7,11 @@ use super::{Diff, PackageChange};
 use base::source::printable;
 use base::text::human_size;
 
-/// Text of an empty difference.
 pub(super) const NOTHING: &str = "no difference\n";
 
-/// Maximum width of the place column.
 const WIDEST_PLACE: usize = 64;
 
-/// Formats a difference: both sides, a table of packages, and the changes by package. With `files`,
-/// every file has a line.
+/// Formats a difference as text. With `files`, every file has a line.
 pub fn text(diff: &Diff, files: bool) -> String {
     if diff.is_empty() {
         return NOTHING.to_owned();
@@ -33,8 +30,7 @@ pub fn text(diff: &Diff, files: bool) -> String {
 }
 
 impl PackageChange {
-    /// Returns the changes of the package, one line per field and file, as in [`text`]: mark,
-    /// place, description.
+    /// Returns one line per changed field and file, as in [`text`]: mark, place, description.
     pub fn lines(&self) -> Vec<String> {
         let shown = |line: &Line| {
             let parts = [line.place.clone(), line.counted(), line.sized(), line.detail.clone()];
@@ -85,7 +81,6 @@ impl Widths {
         }
     }
 
-    /// Formats a line, beginning with its mark.
     pub fn line(&self, line: &Line) -> String {
         if line.field {
             return format!("{} {}: {}", line.mark, line.place, printable(&line.detail));
@@ -103,7 +98,7 @@ impl Widths {
     }
 }
 
-/// Limits the width for viewers that do not wrap.
+/// For viewers that do not wrap.
 pub(super) fn narrowed(line: &str) -> String {
     shortened(line, 400)
 }

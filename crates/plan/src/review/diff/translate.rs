@@ -1,5 +1,4 @@
-//! Translates old texts, so that changes of the version and of platform directories' suffixes are
-//! no difference.
+//! Translates old texts, so that a new version or suffix of platform directories is no difference.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,15 +6,12 @@ use std::collections::BTreeMap;
 use super::contents::Package;
 use base::version::Version;
 
-/// Translation of old names to new names.
 #[derive(Debug, Default)]
 pub(super) struct Translation<'a> {
-    /// New platform directory by old one.
     directories: BTreeMap<&'a str, &'a str>,
 }
 
 impl<'a> Translation<'a> {
-    /// Collects the names from paired packages.
     pub fn new<'p>(pairs: impl IntoIterator<Item = (&'p Package<'a>, &'p Package<'a>)>) -> Self
     where
         'a: 'p,
@@ -31,7 +27,6 @@ impl<'a> Translation<'a> {
         Self { directories }
     }
 
-    /// Returns the translation from new to old.
     pub fn inverse(&self) -> Self {
         Self { directories: self.directories.iter().map(|(old, new)| (*new, *old)).collect() }
     }
@@ -40,7 +35,7 @@ impl<'a> Translation<'a> {
         self.directories.is_empty()
     }
 
-    /// Translates a path, link or rpath by whole segments.
+    /// Translates whole segments.
     pub fn path<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.directories.is_empty() {
             return Cow::Borrowed(text);
@@ -54,7 +49,6 @@ impl<'a> Translation<'a> {
         Cow::Owned(out)
     }
 
-    /// Translates a text with versions and platform directories.
     pub fn text<'t>(&self, text: &'t str, old: &Version, new: &Version) -> Cow<'t, str> {
         let text = if old == new {
             Cow::Borrowed(text)
@@ -82,14 +76,14 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Replaces one version by another; `17.2.0` does not contain `7.2.0`.
+/// `17.2.0` does not contain `7.2.0`.
 fn version(text: &str, old: &str, new: &str) -> String {
     let (mut out, mut from) = (String::with_capacity(text.len()), 0);
     for (at, _) in text.match_indices(old) {
         let part = |c: char| c.is_ascii_alphanumeric() || c == '.';
         let before = text[..at].chars().next_back().is_some_and(part);
         let mut after = text[at + old.len()..].chars();
-        // A dot ends the version unless a digit or letter follows.
+        // A dot ends the version unless an alphanumeric follows.
         let goes_on = match after.next() {
             Some('.') => after.next().is_some_and(|c| c.is_ascii_alphanumeric()),
             c => c.is_some_and(part),

@@ -8,19 +8,16 @@ use super::places::{FileChange, Universe, places};
 use crate::Unowned;
 use crate::catalog::Origin;
 
-/// Maximum number of places for each artifact.
 const MOST_PLACES: usize = 4;
 
 fn origins<'a>(side: &Contents<'a>) -> HashSet<&'a Origin> {
     side.unowned.into_iter().flatten().map(|u| &u.origin).collect()
 }
 
-/// Returns the reasons of a side's unowned files.
 pub(super) fn reasons<'a>(side: &Contents<'a>) -> HashMap<&'a Origin, &'a str> {
     side.unowned.into_iter().flatten().map(|u| (&u.origin, u.reason.as_str())).collect()
 }
 
-/// Returns the files, by artifact, that are newly unowned or no longer unowned.
 pub(super) fn changes(old: &Contents<'_>, new: &Contents<'_>) -> Vec<UnownedChange> {
     let (Some(before), Some(after)) = (old.unowned, new.unowned) else { return Vec::new() };
     let (was, is) = (origins(old), origins(new));
@@ -33,7 +30,7 @@ fn only(all: &[Unowned], other: &HashSet<&Origin>, now: bool) -> Vec<UnownedChan
     let mut artifacts: BTreeMap<String, (Vec<FileChange>, Vec<&str>)> = BTreeMap::new();
     let (mut last, mut name) = (None, String::new());
     for unowned in all {
-        // Sorted by artifact, so that each name is formatted once.
+        // Sorted by artifact: each name is formatted once.
         if last != Some(&unowned.origin.artifact) {
             last = Some(&unowned.origin.artifact);
             name = unowned.origin.artifact.to_string();

@@ -25,13 +25,12 @@ pub enum What {
     },
     /// Made from another file.
     Source {
-        /// Old artifact, with the path if it differs from the installed path.
+        /// Old artifact, with the path if it differs.
         old: String,
         /// New artifact, likewise.
         new: String,
     },
-    /// Changed search path. Directories are relative to site-packages if they are relative to the
-    /// file.
+    /// Changed search path. Relative entries are shown relative to site-packages.
     Rpath {
         /// Directories that are no longer searched.
         removed: Vec<String>,
@@ -42,7 +41,7 @@ pub enum What {
     },
     /// Changed target of a stub or link, without common last segments.
     Target {
-        /// Old target, relative to the platform directory, otherwise to site-packages.
+        /// Old target, relative to the platform directory or site-packages.
         old: String,
         /// New target, likewise.
         new: String,

@@ -2,8 +2,7 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// One number per row. Serialized as `[5,5,5,7]`, or as pairs of value and run length
-/// (`{"runs":[5,3,7,1]}`) if that is shorter.
+/// One number per row: `[5,5,5,7]`, or values and run lengths (`{"runs":[5,3,7,1]}`) if shorter.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Column(Vec<u64>);
 

@@ -1,4 +1,4 @@
-//! Data of the page's script: the plan in columns, as JSON that is safe in a script element.
+//! Data of the page's script: the plan in columns, as JSON.
 
 use std::borrow::Cow;
 
@@ -34,7 +34,7 @@ struct Head<'p> {
     estimate: Option<u64>,
 }
 
-/// Serializes the plan. `<` is escaped, so that no text can end the script element.
+/// Escapes `<`, so that no text can end the script element.
 pub(super) fn json(plan: &Plan) -> String {
     let data = Data {
         version: plan.version.as_str(),
@@ -65,8 +65,7 @@ fn head(distribution: &Distribution) -> Head<'_> {
     }
 }
 
-/// Makes rows for files, then absent paths, then unowned files. Directories have no row, because
-/// paths imply them.
+/// Files, then absent paths, then unowned files. Paths imply directories.
 fn rows(plan: &Plan) -> Rows<'_> {
     let mut rows = Rows::new();
     for (number, distribution) in (1..).zip(&plan.distributions) {
@@ -90,8 +89,7 @@ fn rows(plan: &Plan) -> Rows<'_> {
     rows
 }
 
-/// Returns the licence directory (PEP 639); in sdists, licence texts are not in a separate
-/// directory.
+/// Licence directory (PEP 639); sdists have none.
 fn license_directory(plan: &Plan, distribution: &Distribution) -> String {
     match distribution.form {
         Form::Wheel => {

@@ -9,36 +9,29 @@ use super::column::Column;
 use crate::catalog::{ArtifactId, Origin};
 
 pub(super) struct Row<'p> {
-    /// Number of the distribution from 1; 0 for none.
+    /// From 1; 0 for none.
     pub distribution: u64,
     pub part: Part,
-    /// Name of the step; a substitute for absent and unowned files.
+    /// A substitute for absent and unowned files.
     pub step: &'static str,
-    /// Installed path.
     pub path: Cow<'p, str>,
-    /// Installed bytes.
     pub size: u64,
     pub executable: bool,
     pub rule: &'p str,
-    /// Source of the bytes.
     pub source: Option<&'p Origin>,
-    /// Description.
     pub detail: Cow<'p, str>,
-    /// New `DT_RPATH`.
     pub rpath: &'p str,
 }
 
 #[derive(Clone, Copy)]
 pub(super) enum Part {
-    /// A member of the wheel or sdist; also absent and unowned files.
+    /// Also absent and unowned files.
     File,
-    /// A licence text in the metadata.
     License,
-    /// A member of the devel archive.
     Archive,
 }
 
-/// Distinct texts by number; 0 is the empty text.
+/// By number; 0 is the empty text.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(super) struct Texts<'p>(IndexSet<Cow<'p, str>>);
@@ -48,7 +41,7 @@ impl<'p> Texts<'p> {
         self.0.insert_full(text).0 as u64
     }
 
-    /// Returns the number of a temporary text, which is only copied if new.
+    /// Copies the text only if it is new.
     fn number_of(&mut self, text: &str) -> u64 {
         self.0
             .get_index_of(text)
@@ -56,14 +49,13 @@ impl<'p> Texts<'p> {
     }
 }
 
-/// Distinct directories, numbered from 1, each with parent (0 is the root) and name.
 #[derive(Default, Serialize)]
 pub(super) struct Directories {
     parent: Column,
     name: Column,
     #[serde(skip)]
     known: IndexSet<(u64, u64)>,
-    /// The one that was asked for last: neighbours are mostly in the same.
+    /// Cache of the last directory: neighbouring rows mostly share it.
     #[serde(skip)]
     last: (String, u64),
 }
@@ -90,7 +82,7 @@ impl Directories {
     }
 }
 
-/// All rows. A further property of files is a further column.
+/// A further property of files is a further column.
 #[derive(Serialize)]
 pub(super) struct Rows<'p> {
     strings: Texts<'p>,
@@ -111,12 +103,12 @@ struct Columns {
     size: Column,
     executable: Column,
     rule: Column,
-    /// Number of the artifact from 1; 0 for none.
+    /// From 1; 0 for none.
     artifact: Column,
     base: Column,
-    /// Number of leading path segments that the source's path lacks.
+    /// Leading segments of the path that the source's path lacks.
     strip: Column,
-    /// Path of the source, if it is not the path without these segments.
+    /// Set if it is not the path without these segments.
     source: Column,
     detail: Column,
     rpath: Column,
@@ -162,7 +154,7 @@ impl<'p> Rows<'p> {
     }
 }
 
-/// Returns the number of segments of `path` before the suffix `tail`.
+/// Segments of `path` before the suffix `tail`.
 fn segments_above(path: &str, tail: &str) -> Option<u64> {
     let head = path.strip_suffix(tail)?;
     (head.is_empty() || head.ends_with('/')).then(|| head.matches('/').count() as u64)

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Bytes reserved for the summary of omitted parts.
+/// Reserved for the summary of omitted parts.
 const RESERVE: usize = 1000;
 
 /// Maximum size of a line about omitted rows.
@@ -11,23 +11,19 @@ const MORE: usize = 120;
 pub(super) struct Page {
     text: String,
     limit: usize,
-    /// Number and kind of completely omitted items.
+    /// Omitted items.
     left_out: Vec<(usize, &'static str)>,
 }
 
-/// Part of a page. It appears with head, foot and at least one row, or not at all.
+/// Appears with at least one row, or not at all.
 pub(super) struct Section<'a> {
-    /// Text before the rows, such as a table head.
     pub head: &'a str,
-    /// Rows without line ends.
     pub rows: &'a [String],
-    /// Text after the rows, such as the end of a folded block.
     pub foot: &'a str,
     /// Plural noun for the rows.
     pub what: &'static str,
-    /// Number and plural noun to count if the section is omitted.
+    /// Number and plural noun if the section is omitted.
     pub otherwise: (usize, &'static str),
-    /// Maximum size in bytes.
     pub share: usize,
 }
 
@@ -36,7 +32,6 @@ impl Page {
         Self { text: String::new(), limit, left_out: Vec::new() }
     }
 
-    /// Adds a section with as many rows as fit.
     pub fn section(&mut self, section: &Section<'_>) {
         let free = self.limit.saturating_sub(self.text.len() + RESERVE).min(section.share);
         let mut room = free.saturating_sub(section.head.len() + section.foot.len() + MORE);
@@ -70,7 +65,6 @@ impl Page {
         }
     }
 
-    /// Returns the text, with a summary of omitted parts.
     pub fn finish(mut self) -> String {
         if !self.left_out.is_empty() {
             let all: Vec<String> =

@@ -33,7 +33,6 @@ fn of_more_than_three_names_the_rest_is_counted() {
     }
 }
 
-/// Builds a rule of an artifact, for a distribution that takes `a_lib_generic`.
 #[test]
 fn rules_that_had_no_say_get_no_line() {
     let matched = |artifact: &str, says: Says| {

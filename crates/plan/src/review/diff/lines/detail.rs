@@ -3,13 +3,10 @@
 use super::super::{Moved, Place, What};
 use base::text::human_size;
 
-/// Number of values of a field to show.
 pub(super) const MOST_VALUES: usize = 6;
 
-/// Number of differences of one kind to show for each package.
 pub(super) const MOST_GROUPS: usize = 10;
 
-/// Describes the difference `what` of the files in `place`.
 pub(super) fn of(what: &What, place: &Place) -> String {
     match what {
         What::Appeared { was: Some(reason) } => format!("was left out: {reason}"),
@@ -41,7 +38,6 @@ fn rpath(removed: &[String], added: &[String], order: &[String]) -> String {
     format!("rpath {}", told.join(", "))
 }
 
-/// Describes a move and its reason.
 pub(super) fn moved(moved: &Moved, place: &Place) -> String {
     let way = if moved.from == moved.to {
         moved.to.title.clone()
@@ -65,7 +61,7 @@ pub(super) fn moved(moved: &Moved, place: &Place) -> String {
     format!("{way}{}{why}", also.collect::<String>())
 }
 
-/// Shortens a text to `width` characters by omitting its middle.
+/// Omits the middle of a long text.
 pub(in super::super) fn shortened(text: &str, width: usize) -> String {
     let count = text.chars().count();
     if count <= width {

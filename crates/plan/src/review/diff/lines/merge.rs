@@ -1,5 +1,4 @@
-//! Merges packages that only differ in ISA or family, and changed alike: forty ISAs need no forty
-//! sections.
+//! Merges packages that only differ in ISA or family: forty ISAs need no forty sections.
 
 use indexmap::IndexMap;
 use indexmap::map::Entry;
@@ -13,7 +12,6 @@ pub(super) struct Shown<'d> {
     pub package: &'d PackageChange,
 }
 
-/// Merges rows and sections of packages with equal changes.
 pub(super) fn packages(shown: Vec<Shown<'_>>) -> (Vec<Row>, Vec<Section>) {
     let mut kinds: IndexMap<Shape, Vec<Shown<'_>>> = IndexMap::new();
     for (index, shown) in shown.into_iter().enumerate() {
@@ -49,7 +47,7 @@ fn together(alike: Vec<Shown<'_>>) -> (Option<Row>, Option<Section>) {
     (Some(row), section)
 }
 
-/// Key of packages to merge; packages without a variant have a unique key.
+/// Packages without a variant have a unique key.
 #[derive(PartialEq, Eq, Hash)]
 enum Shape {
     Alone(usize),
@@ -70,7 +68,7 @@ fn shape(index: usize, shown: &Shown<'_>) -> Shape {
     }
 }
 
-/// Returns the part of a line that does not depend on variant, count and bytes.
+/// Independent of variant, count and bytes.
 fn signature(line: &Line, variant: Option<&str>) -> (char, String, String) {
     // Size differences vary between ISAs.
     let detail = if line.detail.starts_with("size ") {
@@ -94,7 +92,7 @@ fn sum(one: Option<Extent>, other: Option<Extent>) -> Option<Extent> {
     Some(Extent { files: a.files + b.files, size: a.size + b.size })
 }
 
-/// Merges two lines with the same signature; counts and bytes are added.
+/// Adds counts and bytes.
 fn join(line: &Line, variant: Option<&str>, more: &Line) -> Line {
     let same = line.place == more.place && line.detail == more.detail;
     let (mark, place, detail) = if same {
@@ -116,7 +114,7 @@ fn join(line: &Line, variant: Option<&str>, more: &Line) -> Line {
     }
 }
 
-/// Merges equal places of artifacts that only differ in the family.
+/// Merges artifacts that only differ in the family.
 pub(super) fn unowned(lines: Vec<Line>) -> Vec<Line> {
     let mut kinds: IndexMap<(char, String, String), Line> = IndexMap::new();
     for line in lines {
@@ -139,7 +137,7 @@ pub(super) fn unowned(lines: Vec<Line>) -> Vec<Line> {
     kinds.into_values().collect()
 }
 
-/// Merges moves between packages that only differ in the variant.
+/// Merges packages that only differ in the variant.
 pub(super) fn moves(lines: Vec<Line>, moved: &[Moved]) -> Vec<Line> {
     let ends = moved.iter().flat_map(|m| {
         m.places.iter().map(move |_| (m.from.variant.as_deref(), m.to.variant.as_deref()))

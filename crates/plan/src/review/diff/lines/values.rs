@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::super::FieldChange;
 use super::{Line, detail};
 
-/// Old and new value, without their common key.
+/// Without their common key.
 struct Pair {
     old: String,
     new: String,
@@ -16,7 +16,7 @@ impl Pair {
         format!("{} → {}", self.old, self.new)
     }
 
-    /// Returns the different words of both values.
+    /// Returns the different words.
     fn core(&self) -> (&str, &str) {
         let old = &self.old[key(&self.old).map_or(0, str::len)..];
         let words = |text: &'_ str| -> Vec<usize> {
@@ -32,10 +32,9 @@ impl Pair {
     }
 }
 
-/// Minimum number of equal replacements to group.
 const ALIKE: usize = 3;
 
-/// Formats the changes; equal replacements are counted.
+/// Counts equal replacements.
 fn alike(pairs: &[Pair]) -> Vec<String> {
     let mut groups: IndexMap<(&str, &str), Vec<&Pair>> = IndexMap::new();
     for pair in pairs {
@@ -70,8 +69,8 @@ pub(super) fn field(change: &FieldChange, files: bool) -> Vec<Line> {
     [changed, each('-', &removed), each('+', &added)].concat()
 }
 
-/// Pairs values that changed: a single old and new value, or unique values of one key. Returns
-/// pairs, removed values and added values.
+/// Pairs a single old and new value, or unique values of one key; also returns the rest of both
+/// sides.
 fn paired(change: &FieldChange) -> (Vec<Pair>, Vec<String>, Vec<String>) {
     let (mut removed, mut added, mut pairs) =
         (change.removed.clone(), change.added.clone(), Vec::new());
@@ -92,7 +91,7 @@ fn paired(change: &FieldChange) -> (Vec<Pair>, Vec<String>, Vec<String>) {
     (pairs, removed, added)
 }
 
-/// Returns the key of a value: `a: ` of `a: 1`, `a = ` of `a = m:f`.
+/// `a: ` of `a: 1`, `a = ` of `a = m:f`.
 fn key(text: &str) -> Option<&str> {
     let ends = [": ", " = "].iter().filter_map(|sign| text.find(sign).map(|at| at + sign.len()));
     ends.min().map(|end| &text[..end])
