@@ -1,7 +1,7 @@
 //! Content of an artifact directory: paths, sizes, types and facts of binaries, without file bytes.
 //!
-//! A [`Catalog`] is sorted and independent of the host, so that it can be saved and planned from on
-//! another machine. A [`Source`] provides the bytes; [`Directory`] is the source on this machine.
+//! A [`Catalog`] is sorted and independent of the host: it can be saved and planned from elsewhere.
+//! A [`Source`] provides the bytes; [`Directory`] is the source on this machine.
 
 use std::borrow::Cow;
 
@@ -59,7 +59,7 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Returns the catalog sorted. Only catalogs that were not made by [`scan`] can need sorting.
+    /// Returns the catalog sorted; [`scan`] already sorts.
     pub fn in_order(&self) -> Cow<'_, Self> {
         let sorted = self.artifacts.is_sorted_by_key(|a| &a.id)
             && self.artifacts.iter().all(|a| a.entries.is_sorted_by_key(CatalogEntry::order));
@@ -133,7 +133,7 @@ impl std::fmt::Display for ArtifactId {
 pub struct Artifact {
     /// Identity of the artifact.
     pub id: ArtifactId,
-    /// Base directories that `artifact_manifest.txt` lists and the artifact lacks, which is
+    /// Base directories that `artifact_manifest.txt` lists but the artifact lacks, which is
     /// allowed.
     pub absent_bases: Vec<RelPath>,
     /// Installed entries, sorted by path, then by base directory.
@@ -150,7 +150,7 @@ pub struct CatalogEntry {
     pub base: RelPath,
     /// Type of the entry.
     pub kind: EntryKind,
-    /// SHA-256 in hexadecimal; only of files whose path another artifact installs too.
+    /// SHA-256 in hexadecimal, if another artifact installs the same path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
 }

@@ -1,10 +1,8 @@
 //! A small artifact directory for trying out rockpack.
 //!
-//! It has everything that the packages of `packages.kdl` require, in the shape of a real build:
-//! chains of library links, links to programs of other artifacts, links to directories, device
-//! code. Libraries are generated ELF files; the caller provides the program. `demo/artifacts.txt`
-//! lists the entries, and `demo/artifacts-windows.txt` lists entries for Windows, with libraries
-//! and programs both generated.
+//! It has everything that `packages.kdl` requires, in the shape of a real build: chains of library
+//! links, links to programs of other artifacts, links to directories, device code. Libraries are
+//! generated ELF files, programs come from the caller; for Windows, both are generated.
 
 use std::io;
 use std::path::Path;
@@ -41,17 +39,17 @@ pub enum DemoError {
     DemoFile(String),
 }
 
-/// Writes a Linux demo into `dir`, with the bytes `program` as every program. `kpack`: device code
-/// is split off. Replaces an empty directory or an earlier demo.
+/// Writes a Linux demo into `dir`, with the bytes `program` as every program. `kpack` splits off
+/// device code. Replaces an empty directory or an earlier demo.
 ///
 /// # Errors Fails if `dir` has other content or cannot be written.
 pub fn make(dir: &Path, kpack: bool, program: &[u8]) -> Result<(), DemoError> {
     make_for(System::Linux, dir, kpack, program)
 }
 
-/// Like [`make`], for either system. Windows programs are generated and exit at once.
+/// Writes a demo like [`make`] for either system. Windows programs exit at once.
 ///
-/// # Errors Fails if `dir` has other content or cannot be written.
+/// # Errors As [`make`].
 pub fn make_for(system: System, dir: &Path, kpack: bool, program: &[u8]) -> Result<(), DemoError> {
     clear(dir)?;
     let list = List::parse(match system {

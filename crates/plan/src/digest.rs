@@ -1,5 +1,4 @@
-//! Digest of a plan. Builds of one plan have the same digest, even if `--only` makes each build
-//! other packages.
+//! Digest of a plan, equal in builds that make different packages of it.
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write as _};
@@ -14,8 +13,8 @@ use base::version::Version;
 /// The part of a distribution that determines its bytes, without reasons, estimates and manifest
 /// lines.
 ///
-/// Python projects are excluded, because only machines with their sources plan them. Compression
-/// rules are excluded too: they are in the manifest and the options.
+/// Python projects are excluded, since only machines with their sources plan them; compression
+/// rules, since manifest and options have them.
 #[derive(Serialize)]
 struct Decided<'a> {
     package: &'a PackageName,
@@ -65,7 +64,7 @@ pub fn digest<'a>(
 }
 
 fn decided(distribution: &Distribution) -> Decided<'_> {
-    // Exhaustive on purpose: each new field must be added to the digest or ignored here.
+    // Each new field must be added to the digest or ignored here.
     let Distribution {
         package,
         variant,

@@ -46,18 +46,17 @@ pub struct Distribution {
     pub metadata: Metadata,
     /// Console scripts and their targets (`module:function`).
     pub entry_points: BTreeMap<String, String>,
-    /// Files, sorted by path: relative to site-packages in a wheel, to the top directory in an
-    /// sdist.
+    /// Files, sorted by path: relative to site-packages, in an sdist to the top directory.
     pub members: Vec<Member>,
-    /// Licence texts: paths are relative to the metadata's licence directory, in an sdist to the
-    /// top directory.
+    /// Licence texts: relative to the metadata's licence directory, in an sdist to the top
+    /// directory.
     pub licenses: Vec<Member>,
     /// Archive of a devel wheel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archive: Option<Archive>,
     /// Selected entries that are not shipped, with the reason.
     pub absent: Vec<Absent>,
-    /// Estimated size of the file in bytes, if it was sampled. No decision depends on it.
+    /// Estimated size of the file in bytes; no decision depends on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<u64>,
 }

@@ -1,9 +1,8 @@
-//! The plan: every file of every package, with its source, its step and the rule that placed it.
+//! The plan: every file of every package, with source, step and rule.
 //!
 //! Input: a manifest and a catalog of artifacts. Output: a plan, and texts, pages and differences
-//! of plans. Only the scan of [`catalog`] reads files, and only [`demo`] writes any. The types are
-//! here; [`resolve`] decides their content, [`review`] shows and compares plans, and the crate
-//! `build` executes them.
+//! of plans. Only the scan of [`catalog`] reads files, and only [`demo`] writes any. [`resolve`]
+//! makes plans, [`review`] shows and compares them, and the crate `build` executes them.
 
 use std::collections::BTreeMap;
 
@@ -42,16 +41,14 @@ pub use title::{named, title};
 pub use wheel::archive::metadata::{Description, Metadata};
 pub use wheel::archive::variants::{NULL, Provider, Variants};
 
-/// Format number of the plan; `schema/` keeps one schema for each number.
+/// Format number of the plan; `schema/` has a schema for each number.
 ///
-/// It grows with the first change after a release that would break a reader of the previous number:
-/// a field or step is added, removed or renamed, or changes its type or meaning. An added field
-/// counts because the schema is closed. A new wording of a note or reason does not count, nor a
-/// different plan from equal inputs.
+/// It grows with the first change after a release that breaks readers of the previous number: an
+/// added, removed or renamed field or step, or another type or meaning. Added fields count because
+/// the schema is closed; new wordings of notes and reasons do not.
 pub const FORMAT: u32 = 1;
 
-/// The runtime's Python sources: by template name, the path of each file below the template and its
-/// text.
+/// Python sources of the runtime: path and text, by template name.
 pub type Templates = BTreeMap<String, Vec<(RelPath, String)>>;
 
 /// Everything a build makes: printed by `rockpack plan --json`, executed by `rockpack build`.
@@ -69,8 +66,7 @@ pub struct Plan {
     pub platform_tag: String,
     /// Distributions, in the order of the manifest.
     pub distributions: Vec<Distribution>,
-    /// Projects that are built after the distributions, sorted so that dependencies precede
-    /// dependents.
+    /// Projects to build after the distributions, dependencies first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub projects: Vec<ProjectBuild>,
     /// Finished wheels that the build takes over.
@@ -82,7 +78,7 @@ pub struct Plan {
     /// Source of the devel tree for projects, if one of them needs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub devel: Option<DevelTree>,
-    /// Files that drop rules leave out: one item for each rule that matches any.
+    /// Files that drop rules leave out, by rule.
     #[serde(default)]
     pub dropped: Vec<Dropped>,
     /// Files that no package takes and no rule drops.
@@ -92,14 +88,13 @@ pub struct Plan {
     /// Warnings, sorted as they are printed.
     #[serde(default)]
     pub warnings: Vec<Warning>,
-    /// Digest of the plan of all packages, if `--only` left some out; not serialized. See
-    /// [`Plan::digest`].
+    /// Digest of the plan of all packages, if `--only` left some out. See [`Plan::digest`].
     #[serde(skip)]
     pub whole: Option<String>,
 }
 
 impl Plan {
-    /// Returns the artifact file behind each member; a file with several members is repeated.
+    /// Returns the artifact file of each member; files with several members repeat.
     pub fn sources(&self) -> impl Iterator<Item = &Origin> {
         let members = self.distributions.iter().flat_map(Distribution::all_members);
         members.filter_map(|member| member.step.source())
@@ -114,7 +109,7 @@ pub struct Dropped {
     pub rule: String,
     /// Reason from the rule.
     pub reason: String,
-    /// Number of files and links. Each counts only for the first rule that drops it.
+    /// Number of files and links; each counts for the first rule that drops it.
     pub files: usize,
     /// Total size in bytes.
     pub size: u64,
@@ -129,7 +124,7 @@ pub struct Unowned {
     pub origin: Origin,
     /// Size in bytes.
     pub size: u64,
-    /// The manifest line that excludes the file, or the line that is missing.
+    /// Manifest line that excludes the file, or the missing line.
     #[serde(default)]
     pub reason: String,
 }

@@ -89,7 +89,7 @@ pub struct Archive {
 }
 
 impl Step {
-    /// Returns the file whose bytes the step takes.
+    /// Returns the source, if the step has one.
     pub fn source(&self) -> Option<&Origin> {
         match self {
             Self::Copy { source } | Self::Relink { source, .. } => Some(source),

@@ -7,14 +7,14 @@ use base::version::Version;
 /// Options that complete or override the manifest.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// Version of all packages. Default: the build's package version, otherwise the artifacts'
-    /// version as a development release (`7.2.0` becomes `7.2.0.dev0`).
+    /// Version of all packages. Default: the build's package version, otherwise its own as a
+    /// development release (`7.2.0` becomes `7.2.0.dev0`).
     pub version: Option<Version>,
     /// Suffix for the names of platform directories.
     pub suffix: String,
     /// Mode. Default: the build's own.
     pub mode: Option<Mode>,
-    /// Operating system. Default: that of the artifacts' binaries.
+    /// Operating system. Default: the system of the binaries.
     pub system: Option<System>,
     /// Families or ISAs to publish for Linux.
     pub linux_families: Option<Vec<String>>,
@@ -39,8 +39,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Returns true if `--only` selects this node of the manifest. Distribution names are not
-    /// compared.
+    /// Returns true if `--only` selects this node of the manifest.
     pub fn wants(&self, name: &PackageName) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| only.matches(name.as_str()))
     }

@@ -57,8 +57,7 @@ pub use gone::{Why, with_reasons};
 pub use licenses::without_license_text;
 pub use needed::{Missing, Needed, needed, possible};
 
-/// Compiles `manifest` and `catalog` into a plan: targets, selection, ownership, placement, links,
-/// metadata, checks. Returns warnings with the plan.
+/// Compiles `manifest` and `catalog` into a plan with warnings.
 ///
 /// # Errors Fails with all problems that would break a package.
 pub fn plan(

@@ -20,7 +20,7 @@ pub struct ProjectBuild {
     /// Directory of the project in its checkout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subdirectory: Option<RelPath>,
-    /// Files that the checkout must have. They are part of the build even if git ignores them.
+    /// Files that the checkout must have, part of the build even if ignored by git.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<RelPath>,
     /// Globs of further ignored files that are part of the build.
@@ -34,7 +34,7 @@ pub struct ProjectBuild {
     /// Installation into a directory, for native projects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native: Option<NativeBuild>,
-    /// Branch name for a detached HEAD in the copy, for projects whose version counts commits.
+    /// Branch name for a detached HEAD in the copy; needed if the version counts commits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// Additional build requirements (PEP 508).
@@ -153,7 +153,7 @@ pub struct DevelTree {
     pub module: ModuleName,
 }
 
-/// Findings below the root of all sources. The caller collects them, since the plan reads no file.
+/// Findings below the root of all sources; the plan itself reads no file.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     /// For each project with a complete checkout, the index of its matching `source` line.

@@ -1,4 +1,4 @@
-//! Unpacks tar archives. They can only be read in order, and wheels need another order, so that
+//! Unpacks tar archives. They can only be read in order, and wheels need another order; therefore
 //! each archive is unpacked once, into an unnamed file.
 
 use std::collections::BTreeSet;
@@ -13,9 +13,9 @@ use base::names::RelPath;
 use base::text::human_size;
 use wheel::unpacking::{MemberFault, MemberKind, Rest, Rules, TarMember, TarReader};
 
-/// Enough for decoding `xz -9` and `zstd --ultra`.
+/// Memory limit of decoders, enough for `xz -9` and `zstd --ultra`.
 pub(super) const MEMORY: u64 = 160 << 20;
-/// Upper limit of the compression ratio: zstd packs 128 KiB of equal bytes into four, xz fewer.
+/// Limit of the compression ratio: zstd packs 128 KiB of equal bytes into four.
 const DENSEST: u64 = 1 << 16;
 
 #[derive(Debug, thiserror::Error)]
@@ -70,13 +70,13 @@ pub(super) struct Unpacking<'u> {
     pub(super) packed: u64,
     pub(super) file: &'u mut ScratchFile,
     pub(super) members: &'u mut Members,
-    /// `None` unpacks everything, including directories and links.
+    /// Files to unpack; `None` for everything, including directories and links.
     pub(super) wanted: Option<&'u BTreeSet<RelPath>>,
 }
 
 impl Unpacking<'_> {
-    /// Returns the unwanted targets of wanted hard links, with these links: the targets precede
-    /// them and were skipped.
+    /// Unpacks from the first to the last byte. Returns wanted hard links with unwanted targets,
+    /// and these targets, whose bytes were skipped before.
     pub(super) fn in_order(
         &mut self,
         packed: impl Read,
@@ -89,7 +89,7 @@ impl Unpacking<'_> {
         self.end(read).map(|()| missed)
     }
 
-    /// Like [`Unpacking::in_order`], but skips unwanted members.
+    /// Unpacks like [`Unpacking::in_order`], but skips unwanted members.
     pub(super) fn at_random(
         &mut self,
         bytes: impl Read + Seek,
@@ -165,7 +165,7 @@ impl Unpacking<'_> {
         Ok(())
     }
 
-    /// The list of base directories is always taken, once.
+    /// Returns true if the member is unpacked. The list of base directories always is, once.
     fn takes(&self, path: &RelPath) -> bool {
         if path.as_str() == MANIFEST {
             return self.members.get(path).is_none();
@@ -173,7 +173,6 @@ impl Unpacking<'_> {
         self.wanted.is_none_or(|wanted| wanted.contains(path))
     }
 
-    /// Rejects impossible sizes, and members that exceed the free space.
     fn check_size(&self, member: &TarMember, path: &RelPath) -> Result<(), UnpackError> {
         let (is_sparse, size) = (member.is_sparse, member.size);
         let (archive, member) = (self.name.to_owned(), path.clone());

@@ -10,7 +10,7 @@ use wheel::archive::checksum::Sha256;
 pub const SIDECAR: &str = ".sha256sum";
 pub(super) const MOST: u64 = 8 << 10;
 
-/// Prefix of the checksum of an archive's end ([`super::seekable`]); `sha256sum -c` treats the line
+/// Prefix of the checksum of an archive's end ([`super::seekable`]). `sha256sum -c` treats the line
 /// as a comment.
 pub(super) const END: &str = "# end ";
 
@@ -20,8 +20,8 @@ pub(super) fn of_end(sidecar: &str) -> Result<Option<Sha256>, String> {
     line.map(|digest| digest.trim().parse()).transpose()
 }
 
-/// Finds the digest of the archive `name`. A sidecar has a digest alone, or `sha256sum`'s lines of
-/// `digest name`. Errors are in words.
+/// Finds the digest of the archive `name`, in a lone digest or in `sha256sum`'s lines `digest
+/// name`. Errors are in words.
 pub(super) fn of_sidecar(text: &str, name: &str) -> Result<Sha256, String> {
     let counts = |line: &&str| !line.is_empty() && !line.starts_with('#');
     let lines: Vec<&str> = text.lines().map(str::trim).filter(counts).collect();
@@ -57,7 +57,7 @@ impl<R: Read> Hashed<R> {
         Self { bytes, hasher: sha2::Sha256::new(), count: 0, failed: false }
     }
 
-    /// Distinguishes a failed read from a failure of the consumer.
+    /// Returns true if reading failed, not the consumer of the bytes.
     pub fn has_failed(&self) -> bool {
         self.failed
     }
@@ -114,10 +114,10 @@ impl<W: Write> Write for Hashing<W> {
     }
 }
 
-/// Returns the SHA-256 in hexadecimal.
+/// Returns the SHA-256, in hexadecimal, of written bytes.
 pub(crate) fn sha256_of_writing(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
     let mut hashing = Hashing::new(io::sink());
-    // The writer accepts everything, so that only the serializer could fail.
+    // The writer accepts everything.
     let _ = write(&mut hashing);
     hashing.finish().1.to_string()
 }

@@ -29,8 +29,8 @@ use base::source::{Code, Problem, Problems};
 use binary::ReadAt;
 use wheel::archive::checksum::Sha256;
 
-/// The local artifact directory. Temporary files hold the content of archives for the lifetime of
-/// this value.
+/// The local artifact directory. Unpacked archives are in temporary files until this value is
+/// dropped.
 #[derive(Debug)]
 pub struct Directory {
     roots: BTreeMap<ArtifactId, Root>,
@@ -45,23 +45,22 @@ enum Root {
 }
 
 impl Directory {
-    /// Finds the artifacts in `dir`, and unpacks archives ([`Self::unpack`]) after a check against
-    /// their sidecars.
+    /// Finds the artifacts in `dir`, and unpacks archives after comparing their sidecars.
     ///
-    /// # Errors Fails if `dir` cannot be read or has no artifact, or if an archive is broken or has
-    /// a wrong checksum.
+    /// # Errors Fails if `dir` is unreadable or has no artifact, or an archive is broken or has a
+    /// wrong checksum.
     pub fn open(dir: &Path) -> Result<Self, Problems> {
         Self::open_with(dir, &Demands::default())
     }
 
-    /// Like [`Self::open`], with demands on archives.
+    /// Opens like [`Self::open`], with demands on archives.
     ///
     /// # Errors As [`Self::open`]; also if an archive does not meet the demands.
     pub fn open_with(dir: &Path, demands: &Demands) -> Result<Self, Problems> {
         Self::open_some(dir, demands, None)
     }
 
-    /// Like [`Self::open_with`], but unpacks only the wanted files of archives.
+    /// Opens like [`Self::open_with`], but unpacks only the wanted files.
     ///
     /// # Errors As [`Self::open_with`].
     pub fn open_some(
@@ -70,7 +69,7 @@ impl Directory {
         wanted: Option<&Wanted>,
     ) -> Result<Self, Problems> {
         let (children, ignored) = children(dir)?;
-        // A build without any artifact needs none in the directory.
+        // A build without artifacts needs none.
         if children.is_empty() && !wanted.is_some_and(Wanted::is_empty) {
             return Err(empty(dir, &ignored).into());
         }
@@ -91,8 +90,7 @@ impl Directory {
         Ok(found)
     }
 
-    /// Unpacks archives into unnamed files in the temporary directory (`TMPDIR`), in parallel on
-    /// the caller's thread pool. `wanted` restricts the unpacked files.
+    /// Unpacks archives into unnamed files in `TMPDIR`, in parallel. `wanted` restricts the files.
     ///
     /// # Errors Fails with the problems of all archives; then none is usable.
     pub fn unpack(
@@ -102,11 +100,10 @@ impl Directory {
     ) -> Result<Self, Problems> {
         let scratch = Scratch::default();
         if !archives.is_empty() {
-            // Makes one file first, so that an unusable `TMPDIR` is reported once, not for each
-            // archive.
+            // An unusable `TMPDIR` is reported once, not for each archive.
             scratch.give_back(scratch_file(&scratch)?);
         }
-        // Largest first: a large archive that starts last would leave the other threads idle.
+        // Largest first: a large archive that starts last leaves the other threads idle.
         let mut order: Vec<(usize, &dyn Packed)> =
             archives.iter().map(|packed| &**packed).enumerate().collect();
         order.sort_by_key(|(_, packed)| Reverse(packed.size()));
@@ -322,7 +319,7 @@ pub fn archives(dir: &Path) -> Result<Vec<Box<dyn Packed>>, Problems> {
 struct Child {
     id: ArtifactId,
     path: PathBuf,
-    /// `None` for a directory.
+    /// Archive; `None` for a directory.
     packed: Option<Box<dyn Packed>>,
 }
 
@@ -380,7 +377,7 @@ fn empty(dir: &Path, ignored: &[Ignored]) -> Problem {
         .help("give the directory whose children are named {name}_{component}_{family}, such as `base_lib_generic`")
 }
 
-/// Rejects artifacts in two forms.
+/// Rejects artifacts that exist as directory and as archive.
 fn once(children: &[Child]) -> Result<(), Problem> {
     let twice = children.windows(2).find(|pair| pair[0].id == pair[1].id);
     twice.map_or(Ok(()), |pair| {
@@ -417,7 +414,7 @@ fn scratch_file(scratch: &Scratch) -> Result<ScratchFile, Problem> {
     taken.map_err(|e| packed::of_this_machine(e.to_string()))
 }
 
-/// A base directory behind a link could be outside of the artifact.
+/// Rejects base directories behind a link, which could be outside of the artifact.
 fn not_behind_a_link(
     id: &ArtifactId,
     base: &RelPath,
@@ -435,7 +432,7 @@ fn not_behind_a_link(
 
 fn walk(id: &ArtifactId, dir: &Path) -> Vec<ListedEntry> {
     let found: Vec<_> = WalkDir::new(dir).min_depth(1).sort_by_file_name().into_iter().collect();
-    // Parallel within an artifact too: one can have more files than all others together.
+    // Parallel within an artifact: one can have more files than all others.
     let listed = found.into_par_iter().with_min_len(32).map(|found| {
         let found = found.map_err(|e| {
             Problem::error(Code::UnreadableArtifact, format!("cannot read artifact `{id}`: {e}"))

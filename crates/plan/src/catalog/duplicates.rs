@@ -27,7 +27,6 @@ pub(super) fn hash(catalog: &mut Catalog, source: &dyn Source) -> Result<(), Pro
     Ok(())
 }
 
-/// Returns indices of artifact and entry.
 fn duplicated(catalog: &Catalog) -> Vec<(usize, usize)> {
     let mut by_path: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
     for (a, artifact) in catalog.artifacts.iter().enumerate() {
@@ -46,7 +45,8 @@ fn duplicated(catalog: &Catalog) -> Vec<(usize, usize)> {
     shared.flatten().collect()
 }
 
-/// Only the manifest knows the targets of a package; it requires a common stem.
+/// Returns true if a package can have both families. Only the manifest knows its targets, but they
+/// have a common stem.
 fn installed_together(one: &Family, other: &Family) -> bool {
     one.is_generic() || other.is_generic() || one.stem() == other.stem()
 }

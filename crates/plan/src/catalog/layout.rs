@@ -100,7 +100,7 @@ pub(super) fn package_version(flags: &Value) -> Option<String> {
     said(flags, "rocm_package_version")
 }
 
-/// Skips sources without a commit. Errors are in words.
+/// Returns run and sources; skips sources without a commit. Errors are in words.
 pub(super) fn origin(flags: &Value) -> Result<BuildOrigin, String> {
     let commit = |of: &str, text: Option<String>| match text {
         Some(text) if !is_commit(&text) => Err(format!("`{text}` is no commit of {of}")),
@@ -122,17 +122,15 @@ pub(super) fn origin(flags: &Value) -> Result<BuildOrigin, String> {
     })
 }
 
-/// Returns a non-empty text.
 fn said(object: &Value, key: &str) -> Option<String> {
     object[key].as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// SHA-1 or SHA-256, as git prints them.
+/// Returns true for a SHA-1 or SHA-256, as git prints them.
 fn is_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Splits texts at `;` and `,`.
 pub(super) fn targets(info: &Value) -> Vec<String> {
     let split = |text: &str| {
         text.split([';', ','])

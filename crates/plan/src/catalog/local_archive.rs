@@ -45,7 +45,7 @@ impl Packed for LocalArchive {
     }
 }
 
-/// Fails reads after a change: the archive was hashed first, and its bytes must stay the same.
+/// A file that was hashed and must not change: a read after a change fails.
 struct Steady {
     file: File,
     seen: FileState,
@@ -65,7 +65,7 @@ impl ReadAt for Steady {
 
     fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         let read = ReadAt::read_exact_at(&self.file, offset, buf);
-        // Checked after reading, even after a failure: this error explains a truncated file better.
+        // Even after a failed read: this error explains a truncated file better.
         if FileState::of(&self.file.metadata()?).has_same_content(&self.seen) {
             return read;
         }

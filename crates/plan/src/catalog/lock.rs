@@ -34,7 +34,7 @@ pub struct SavedLock {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LockedArchive {
-    /// Key, relative to the address of the run: `{name}_{component}_{family}.tar.zst`.
+    /// Key, relative to the run: `{name}_{component}_{family}.tar.zst`.
     pub key: String,
     /// Size in bytes.
     pub size: u64,
@@ -43,7 +43,7 @@ pub struct LockedArchive {
     pub sha256: Sha256,
 }
 
-/// Sidecars can have upper-case digits.
+/// Accepts upper-case digits, which sidecars can have.
 fn in_either_case<'de, D: Deserializer<'de>>(from: D) -> Result<Sha256, D::Error> {
     String::deserialize(from)?.to_ascii_lowercase().parse().map_err(D::Error::custom)
 }
@@ -128,7 +128,7 @@ impl Lock {
     }
 }
 
-/// Default of new files; the umask applies.
+/// Returns the default of new files; the umask applies.
 fn readable() -> std::fs::Permissions {
     std::os::unix::fs::PermissionsExt::from_mode(0o666)
 }

@@ -15,7 +15,7 @@ pub(super) enum Member {
     File { piece: Piece, executable: bool },
 }
 
-/// Includes all parent directories. No path is below a file or link.
+/// Members by path, with all parent directories. No path is below a file or link.
 #[derive(Debug, Default)]
 pub(super) struct Members(BTreeMap<RelPath, Member>);
 

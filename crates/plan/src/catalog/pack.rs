@@ -1,4 +1,4 @@
-//! Packs artifact directories into archives, in the form in which builds store them.
+//! Packs artifact directories into archives, as builds store them.
 
 use std::fs::Permissions;
 use std::io::{self, Read, Write};
@@ -30,9 +30,9 @@ pub struct PackedArtifact {
     pub size: u64,
 }
 
-/// Finds the artifact directories below `dir`, or `dir` itself if it is one; sorted.
+/// Finds the artifact directories below `dir`, sorted; or `dir` itself.
 ///
-/// # Errors Fails if `dir` cannot be read or has no artifact.
+/// # Errors Fails if `dir` is unreadable or has no artifact.
 pub fn artifact_directories(dir: &Path) -> Result<Vec<(ArtifactId, PathBuf)>, Problems> {
     let cannot = |e: io::Error| {
         Problem::error(Code::Environment, format!("cannot read the artifact directory: {e}"))
@@ -64,12 +64,12 @@ pub fn artifact_directories(dir: &Path) -> Result<Vec<(ArtifactId, PathBuf)>, Pr
     Ok(found)
 }
 
-/// Packs the artifact in `dir` as `{id}.tar.zst` into the existing directory `out`, with
-/// independently readable frames and a sidecar. Existing files are replaced only after everything
-/// is written. Equal artifacts give equal bytes: owners and times are not stored.
+/// Packs the artifact in `dir` as `{id}.tar.zst` with a sidecar into `out`, with independently
+/// readable frames. Existing files are replaced at the end. Equal artifacts give equal bytes:
+/// owners and times are not stored.
 ///
-/// # Errors Fails if an entry cannot be read or is not a file, directory or link, or if `out`
-/// cannot be written. `out` is then unchanged.
+/// # Errors Fails if an entry is unreadable or not a file, directory or link, or if `out` is not
+/// writable. `out` is then unchanged.
 pub fn pack(
     id: &ArtifactId,
     dir: &Path,

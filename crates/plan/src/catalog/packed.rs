@@ -1,4 +1,4 @@
-//! Archives of any source, and the demands that they must meet before use.
+//! Archives of any source, and the demands on them.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -20,7 +20,7 @@ use wheel::archive::checksum::Sha256;
 
 /// An artifact's archive, independent of its location.
 pub trait Packed: Debug + Send + Sync {
-    /// Returns the key, which is the file name: `{name}_{component}_{family}.tar.zst` or `.tar.xz`.
+    /// Returns the file name: `{name}_{component}_{family}.tar.zst` or `.tar.xz`.
     fn key(&self) -> &str;
 
     /// Returns the path or address for messages.
@@ -31,7 +31,7 @@ pub trait Packed: Debug + Send + Sync {
 
     /// Opens the archive for reading from its first byte.
     ///
-    /// # Errors Fails if it cannot be opened. These errors and later read errors name the archive.
+    /// # Errors Fails if it cannot be opened. All errors, also of later reads, name the archive.
     fn open(&self) -> io::Result<Box<dyn Read + Send + '_>>;
 
     /// Opens the archive for random access at the cost of sequential reading; `None` if
@@ -49,9 +49,9 @@ pub trait Packed: Debug + Send + Sync {
         self.at_random()
     }
 
-    /// Returns the text of the sidecar; `None` if the archive has no sidecar.
+    /// Returns the text of the sidecar, if there is one.
     ///
-    /// # Errors Fails if a sidecar may exist but cannot be read; the error names it.
+    /// # Errors Fails if a sidecar may exist but is unreadable; the error names it.
     fn sidecar(&self) -> io::Result<Option<String>>;
 }
 
@@ -94,11 +94,11 @@ pub struct Expected {
 }
 
 impl Demands {
-    /// Returns the expected checksums of an archive. Lock file and sidecar must agree if both
-    /// exist. A lock file has no checksum of the end.
+    /// Returns the checksums of lock file and sidecar, which must agree. A lock file has none of
+    /// the end.
     ///
-    /// # Errors Fails if a demanded checksum is missing, the two differ, or the sidecar cannot be
-    /// read.
+    /// # Errors Fails if a demanded checksum is missing, the two differ, or the sidecar is
+    /// unreadable.
     pub fn expected(&self, packed: &dyn Packed) -> Result<Expected, Problem> {
         let key = packed.key();
         let locked = self.locked(key)?;
@@ -122,7 +122,7 @@ impl Demands {
         }
     }
 
-    /// Checks that an archive matches the expected checksum and the lock file.
+    /// Checks the archive against expected checksum and lock file.
     ///
     /// # Errors Fails with the expected and the found checksum.
     pub fn check(
@@ -217,10 +217,10 @@ pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
         .help(format!("`sha256sum {key} > {key}.sha256sum`, where the archive is made, writes one"))
 }
 
-/// Limit for hard links to hard links. Archive writers do not chain them.
+/// Limit for chains of hard links; archive writers do not make chains.
 const CHAIN: usize = 4;
 
-/// Smaller archives are read whole: one request is faster than several.
+/// Size below which archives are read whole, because one request is faster than several.
 const SMALL: u64 = 4 << 20;
 
 /// Unpacks wanted files and verifies the checksum, before reading if random access is possible. Of
@@ -272,7 +272,6 @@ struct Reading<'r> {
 
 struct Outcome {
     archive: LockedArchive,
-    /// Checksum that was compared with the bytes read.
     proof: Proof,
     /// Targets of hard links that were skipped.
     missed: BTreeSet<RelPath>,
@@ -328,7 +327,6 @@ impl Reading<'_> {
 
 type Stream<'p> = Box<dyn ReadAt + Send + 'p>;
 
-/// Opens for random access; `None` if nothing can be skipped.
 fn at_random(
     packed: &dyn Packed,
     storage: Storage,
@@ -403,7 +401,7 @@ fn broken(error: &UnpackError) -> Problem {
 const REFUSED: &str =
     "pack the artifact anew without this member, or get the archive again from its builder";
 
-/// Equal for all archives, so that a full disk is reported once.
+/// Makes a problem that is equal for all archives, so that a full disk is reported once.
 pub(super) fn of_this_machine(text: String) -> Problem {
     Problem::usage(Code::Environment, text).of_fact("room for what is unpacked").help(
         "archives are unpacked below TMPDIR: set it to a directory that has room for what is in them",

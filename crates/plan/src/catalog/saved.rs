@@ -1,7 +1,7 @@
 //! Saved catalogs: JSON with one line per entry, plain or compressed.
 //!
-//! A saved catalog is sufficient for planning. Catalogs can be compared line by line, since nothing
-//! in them depends on the machine, the date or the user.
+//! They suffice for planning, and can be compared line by line: nothing depends on machine, date or
+//! user.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -90,8 +90,7 @@ impl CatalogError {
 }
 
 impl Catalog {
-    /// Writes the catalog as JSON with one line per artifact and entry, so that `diff` shows each
-    /// changed file.
+    /// Writes JSON with one line per artifact and entry, so that `diff` shows each changed file.
     ///
     /// # Errors Fails if `out` does.
     pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
@@ -109,8 +108,8 @@ impl Catalog {
         sha256_of_writing(|mut out| self.write_json(&mut out))
     }
 
-    /// Saves the catalog. The suffix `.zst` or `.xz` of the name selects the compression. Equal
-    /// catalogs give equal bytes.
+    /// Saves the catalog, compressed by the suffix `.zst` or `.xz`. Equal catalogs give equal
+    /// bytes.
     ///
     /// # Errors Fails if the file cannot be written.
     pub fn save(&self, file: &Path) -> Result<(), CatalogError> {
@@ -132,7 +131,7 @@ impl Catalog {
 
     /// Loads a saved catalog and sorts it. The first bytes determine the compression.
     ///
-    /// # Errors Fails if the file cannot be read, is of another format, or has impossible content.
+    /// # Errors Fails if the file is unreadable, of another format, or has impossible content.
     pub fn load(file: &Path) -> Result<Self, CatalogError> {
         let name = file.display().to_string();
         let bytes =
@@ -173,14 +172,13 @@ impl Catalog {
 }
 
 impl Artifact {
-    /// Returns the SHA-256, in hexadecimal, of the artifact as saved: id, paths, sizes, facts of
-    /// binaries.
+    /// Returns the SHA-256, in hexadecimal, of the artifact as saved.
     pub fn sha256(&self) -> String {
         sha256_of_writing(|out| artifact(out, self))
     }
 }
 
-/// Packs the catalog of a whole build into some hundred kB within a second.
+/// Compression level: some hundred kB for a whole build, within a second.
 const ZSTD_LEVEL: i32 = 15;
 const XZ_LEVEL: u32 = 6;
 
@@ -234,7 +232,7 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
     Ok(json)
 }
 
-/// Another declared format is the likelier cause.
+/// Prefers another declared format as the likelier cause.
 fn not_read(file: &str, bytes: &[u8], source: serde_json::Error) -> CatalogError {
     let format = serde_json::from_slice::<Head>(bytes).ok().and_then(|head| head.format);
     match format.filter(|format| *format != u64::from(CATALOG_FORMAT)) {

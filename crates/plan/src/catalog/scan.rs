@@ -23,8 +23,7 @@ use binary::{Binary, BinaryError};
 
 const LARGEST_TEXT: u64 = 16 << 20;
 
-/// Scans the artifact directory `dir`. Returns the catalog, and the directory as source of the
-/// files.
+/// Scans the artifact directory `dir`. Returns the directory as source of the files.
 ///
 /// # Errors As [`Directory::open`] and [`read`].
 pub fn scan(dir: &Path) -> Result<(Catalog, Directory), Problems> {
@@ -33,10 +32,10 @@ pub fn scan(dir: &Path) -> Result<(Catalog, Directory), Problems> {
     Ok((catalog, directory))
 }
 
-/// Scans artifacts: name, size and type of each entry, and the headers of binaries.
+/// Scans name, size and type of each entry, and the headers of binaries.
 ///
-/// # Errors Fails with all problems: artifacts without a manifest, base directories outside of the
-/// artifact, unreadable or unsupported entries.
+/// # Errors Fails with all problems: artifacts without manifest, outside base directories,
+/// unreadable or unsupported entries.
 pub fn read(source: &dyn Source) -> Result<Catalog, Problems> {
     let ids = source.artifacts();
     let artifacts = collect(ids.par_iter().map(|id| artifact(source, id)).collect())?;
@@ -80,7 +79,7 @@ pub fn confirm<'o>(
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-/// True for another kind of file: the artifact is not the catalog's.
+/// Returns true if the path is no regular file: the artifact is another one.
 fn is_other_kind(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidInput, IsADirectory, NotFound};
     matches!(error.kind(), NotFound | IsADirectory | InvalidInput)
@@ -159,7 +158,7 @@ fn file(source: &dyn Source, origin: &Origin) -> io::Result<EntryKind> {
     Ok(EntryKind::File { size, executable: file.is_executable(), content: content(&*file, size)? })
 }
 
-/// Ignores the name. Only binaries are read beyond their first bytes.
+/// Detects the type from the bytes, never from the name. Only binaries are read beyond their start.
 fn content(file: &dyn OpenFile, len: u64) -> io::Result<Content> {
     let mut start = [0; 4];
     let known = usize::try_from(len).unwrap_or(start.len()).min(start.len());
@@ -199,7 +198,7 @@ fn broken(error: BinaryError) -> io::Result<Content> {
     })
 }
 
-/// Takes each file from the first artifact that installs it.
+/// Reads the facts, each file from the first artifact that installs it.
 fn build_facts(artifacts: &[Artifact], source: &dyn Source) -> Result<BuildFacts, Problems> {
     let text = |path: &str| -> Result<Option<String>, Problem> {
         let found = artifacts

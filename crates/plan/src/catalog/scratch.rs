@@ -28,7 +28,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Reuses an idle file, behind its earlier members.
+    /// Takes an idle file, to continue behind its earlier members, or creates one.
     pub fn take(&self) -> io::Result<ScratchFile> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.map_or_else(ScratchFile::new, Ok)
@@ -43,7 +43,6 @@ impl Scratch {
 pub(super) struct ScratchFile {
     file: Arc<File>,
     written: u64,
-    /// Buffer for the following bytes.
     pending: Box<[u8]>,
     filled: usize,
 }
@@ -59,7 +58,7 @@ impl ScratchFile {
         Ok(Self { file, written: 0, pending: vec![0; PIECE].into(), filled: 0 })
     }
 
-    /// Returns the maximum if the file system does not report its free space.
+    /// Returns the free space; the maximum if the file system does not report it.
     pub fn room(&self) -> u64 {
         let found = rustix::fs::fstatvfs(&*self.file);
         found.map_or(u64::MAX, |found| found.f_bavail.saturating_mul(found.f_frsize))
@@ -111,12 +110,11 @@ pub(super) struct Piece {
     uses: Arc<Uses>,
 }
 
-/// References to the bytes of a member.
 #[derive(Debug, Default)]
 struct Uses {
-    /// Number of holders that may still read it.
+    /// Holders that may still read it.
     count: AtomicUsize,
-    /// The space was freed, because the last holder gave up.
+    /// The last holder gave up, and the space is freed.
     given_up: AtomicBool,
 }
 
@@ -125,7 +123,7 @@ impl Piece {
         self.len
     }
 
-    /// Fails beyond the end, or if the bytes were given up.
+    /// Fills `buf`; fails beyond the end, or if the bytes were given up.
     pub fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         if offset.checked_add(buf.len() as u64).is_none_or(|end| end > self.len) {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -140,7 +138,7 @@ impl Piece {
         regular::read_ahead(&self.file, self.start.saturating_add(offset), len);
     }
 
-    /// Fails if the bytes were given up.
+    /// Adds a holder; fails if the bytes were given up.
     pub fn found(&self) -> io::Result<FoundPiece> {
         self.uses.count.fetch_add(1, Ordering::SeqCst);
         let found = FoundPiece { piece: self.clone(), given_up: AtomicBool::new(false) };
@@ -159,8 +157,7 @@ impl Piece {
         let end = (self.start + self.len) / PAGE * PAGE;
         if end.saturating_sub(from) >= WORTH_IT {
             let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            // Optional: without support by the file system, the space remains used until the file
-            // closes.
+            // Without support by the file system, the space is freed with the file.
             let _ = fallocate(self.file.file(), flags, from, end - from);
         }
     }
@@ -194,7 +191,7 @@ impl FoundPiece {
 }
 
 impl Drop for FoundPiece {
-    /// A holder that never read must not free the space.
+    /// Drops the holder without freeing the space, because it did not give up.
     fn drop(&mut self) {
         if !*self.given_up.get_mut() {
             self.piece.uses.count.fetch_sub(1, Ordering::SeqCst);

@@ -16,15 +16,13 @@ const HEADER: u64 = 8;
 /// Size of the first read at the end: checksums and table of 1,600 frames.
 const END: u64 = 64 << 10;
 
-/// Position and size of a part that can be decoded alone, a zstd frame or an xz block; packed
-/// (without padding) and unpacked.
+/// Part that can be decoded alone: a zstd frame or xz block, packed (without padding) and unpacked.
 #[derive(Debug, Clone, Copy)]
 struct Frame {
     packed_at: u64,
     packed: u64,
     at: u64,
     len: u64,
-    /// Checksum of the packed bytes, if known.
     sha256: Option<Sha256>,
 }
 
@@ -38,7 +36,7 @@ pub(super) struct SeekTable {
 #[derive(Debug)]
 enum Codec {
     Zstd,
-    /// With the header of the stream, which declares the check type of blocks.
+    /// Decodes blocks; the stream's header declares their check type.
     Xz([u8; 12]),
 }
 
@@ -53,7 +51,8 @@ impl Codec {
 }
 
 impl SeekTable {
-    /// `None` if the stream has no consistent table: then it is only readable in order.
+    /// Reads the table. `None` if it is missing or inconsistent: then the stream is only readable
+    /// in order.
     pub(super) fn read(stream: &dyn ReadAt, storage: Storage) -> io::Result<Option<Self>> {
         match storage {
             Storage::Zstd => Self::of_frames(stream),
@@ -62,8 +61,7 @@ impl SeekTable {
         }
     }
 
-    /// Reads the table if the stream's end has this checksum; the end has the checksum of each
-    /// frame. Otherwise `None`.
+    /// Reads the table if the end, which has the checksum of each frame, has this checksum.
     pub(super) fn vouched(stream: &dyn ReadAt, sum_of_end: &Sha256) -> io::Result<Option<Self>> {
         let stream = LastBytes::of(stream)?;
         let Some(mut table) = Self::of_frames(&stream)? else { return Ok(None) };
@@ -124,7 +122,7 @@ impl SeekTable {
         Ok(table.filter(|table| table.packed_end() == start))
     }
 
-    /// `None` if a part exceeds the limit.
+    /// Makes the table; `None` if a part exceeds the limit.
     fn of(codec: Codec, begin: u64, sizes: impl IntoIterator<Item = (u64, u64)>) -> Option<Self> {
         let (mut frames, mut packed_at, mut at) = (Vec::new(), begin, 0);
         for (packed, len) in sizes {
@@ -185,12 +183,11 @@ impl ReadAt for LastBytes<'_> {
     }
 }
 
-/// Never reads skipped frames.
+/// Reader that never decodes skipped frames.
 pub(super) struct SeekableReader<'s> {
     stream: &'s dyn ReadAt,
     table: SeekTable,
     position: u64,
-    /// Frame in `bytes`.
     frame: Option<usize>,
     bytes: Vec<u8>,
     is_wrong: bool,
@@ -201,7 +198,6 @@ impl<'s> SeekableReader<'s> {
         Self { stream, table, position: 0, frame: None, bytes: Vec::new(), is_wrong: false }
     }
 
-    /// Returns true if a frame had a wrong checksum.
     pub(super) fn is_wrong(&self) -> bool {
         self.is_wrong
     }

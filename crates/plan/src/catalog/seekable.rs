@@ -1,8 +1,6 @@
-//! Writes compressed streams with random access.
-//!
-//! The format is zstd's `contrib/seekable_format` (version 0.1.0): zstd frames of a fixed unpacked
-//! size, followed by a table of all frames in a skippable frame. Every zstd reader can read these
-//! streams, and ignores the table.
+//! Writes compressed streams with random access, in the format of zstd's `contrib/seekable_format`
+//! (version 0.1.0): zstd frames of a fixed unpacked size, then a table of all frames in a skippable
+//! frame, which other readers ignore.
 
 use std::io::{self, Write};
 
@@ -15,8 +13,7 @@ use wheel::archive::checksum::Sha256;
 pub(super) const FRAME: usize = 4 << 20;
 /// Magic number of the table's skippable frame.
 pub(super) const SKIPPABLE: u32 = 0x184D_2A5E;
-/// Magic number of the skippable frame with checksums. Each of 16 magic numbers marks a skippable
-/// frame.
+/// Magic number of the skippable frame with checksums. There are 16 such numbers.
 pub(super) const CHECKSUMS: u32 = 0x184D_2A5D;
 pub(super) const CHECKSUMS_ARE: [u8; 8] = *b"sha256\0\x01";
 pub(super) const SEEKABLE: u32 = 0x8F92_EAB1;
@@ -27,9 +24,7 @@ pub(super) const MOST_FRAMES: usize = 0x0800_0000;
 pub(super) struct SeekableWriter<W> {
     out: W,
     level: i32,
-    /// Input that is not compressed yet.
     buffer: Vec<u8>,
-    /// Input size of one parallel step.
     batch: usize,
     frames: Vec<PackedFrame>,
 }
@@ -46,7 +41,7 @@ impl<W: Write> SeekableWriter<W> {
         Self { out, level, buffer: Vec::with_capacity(batch), batch, frames: Vec::new() }
     }
 
-    /// Returns the SHA-256 of checksums and table.
+    /// Writes the end. Returns the SHA-256 of checksums and table.
     pub(super) fn finish(mut self) -> io::Result<(W, Sha256)> {
         self.pack()?;
         let mut end = self.checksums()?;
@@ -77,7 +72,6 @@ impl<W: Write> SeekableWriter<W> {
     }
 }
 
-/// The frame has a checksum and its content size.
 fn frame(content: &[u8], level: i32) -> io::Result<(Vec<u8>, PackedFrame)> {
     let mut compressor = Compressor::new(level)?;
     compressor.include_checksum(true)?;

@@ -20,25 +20,23 @@ pub trait Source: Debug + Send + Sync {
     /// Returns the other children of the directory, sorted by name.
     fn ignored(&self) -> &[Ignored];
 
-    /// Reads a text at a `/`-separated path, relative to the artifact's directory.
+    /// Reads a text at a `/`-separated path, relative to the artifact.
     ///
     /// # Errors [`io::ErrorKind::NotFound`] if it is missing. Also fails if it is unreadable,
     /// larger than `most` bytes or not UTF-8. Errors name the file.
     fn text(&self, artifact: &ArtifactId, path: &str, most: u64) -> io::Result<String>;
 
-    /// Lists everything below a base directory, without following links; `None` if the directory is
-    /// missing.
+    /// Lists everything below a base directory, links not followed; `None` if it is missing.
     ///
-    /// # Errors Fails if the directory is outside of the artifact. Faults of single entries are
-    /// items of the list.
+    /// # Errors Fails if the directory is outside of the artifact. Faults of entries are items of
+    /// the list.
     fn list(
         &self,
         artifact: &ArtifactId,
         base: &RelPath,
     ) -> Result<Option<Vec<ListedEntry>>, Problem>;
 
-    /// Returns the SHA-256 of the archive that an artifact was read from; `None` for other
-    /// artifacts.
+    /// Returns the SHA-256 of the artifact's archive; `None` for other artifacts.
     fn archive(&self, _artifact: &ArtifactId) -> Option<Sha256> {
         None
     }
@@ -79,7 +77,7 @@ pub enum ListedKind {
     Symlink(String),
 }
 
-/// A found file. It is open only during reading, since a plan can have more files than a process
+/// A found file. It is open only during reading, because a plan can have more files than a process
 /// may open.
 pub trait SourceFile: Debug + Send + Sync {
     /// Returns the size in bytes.
@@ -90,7 +88,7 @@ pub trait SourceFile: Debug + Send + Sync {
         self.len() == 0
     }
 
-    /// Returns a key of the content at discovery: equal keys mean equal bytes.
+    /// Returns a key of the content: equal keys mean equal bytes.
     fn identity(&self) -> &Identity;
 
     /// Opens the file.
@@ -98,11 +96,11 @@ pub trait SourceFile: Debug + Send + Sync {
     /// # Errors Fails if it can no longer be opened.
     fn open(&self) -> io::Result<Box<dyn OpenFile>>;
 
-    /// Hints that a range will be read soon. Errors only show in the later read.
+    /// Hints that a range will be read soon. Errors show in the read.
     fn read_ahead(&self, _offset: u64, _len: u64) {}
 
-    /// Ends this finder's use of the bytes. After all finders did so, a source may free temporary
-    /// storage; later reads then fail.
+    /// Ends this finder's use of the bytes. After the last finder, a source may free temporary
+    /// storage; reads then fail.
     fn give_up(&self) {}
 }
 

@@ -1,4 +1,4 @@
-//! Unpacked archives, whose members can be read in any order.
+//! Unpacked archives, with random access to members.
 
 use std::io;
 
@@ -19,13 +19,13 @@ pub(super) struct UnpackedArchive {
     pub proof: Proof,
 }
 
-/// Checksum that was compared with all bytes of the members, and so identifies them. An archive
-/// that was read in part has no verified checksum of the whole.
+/// Verified checksum over all bytes of the members. Of an archive that was read in part, the whole
+/// is not verified.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Proof {
-    /// Of the whole archive.
+    /// Checksum of the whole archive.
     Whole(Sha256),
-    /// Of its end, which has the checksum of each frame.
+    /// Checksum of the end, which has the checksum of each frame.
     End(Sha256),
 }
 
@@ -70,7 +70,7 @@ impl UnpackedArchive {
     }
 }
 
-/// Verified bytes that other processes cannot change.
+/// File with verified bytes that other processes cannot change.
 #[derive(Debug)]
 pub(super) struct ArchivedFile {
     piece: FoundPiece,
@@ -100,7 +100,7 @@ impl SourceFile for ArchivedFile {
     }
 }
 
-/// Needs no file descriptor.
+/// File during reading; needs no file descriptor.
 struct Opened {
     piece: Piece,
     executable: bool,

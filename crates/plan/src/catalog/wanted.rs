@@ -15,7 +15,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Makes the set without knowledge of the artifacts' other files.
+    /// Makes the set without sizes.
     pub fn new<'a>(files: impl IntoIterator<Item = &'a Origin>) -> Self {
         let mut members: BTreeMap<ArtifactId, BTreeSet<RelPath>> = BTreeMap::new();
         for file in files {
@@ -25,7 +25,7 @@ impl Wanted {
         Self { members, partial: BTreeSet::new() }
     }
 
-    /// Makes the set, and finds partially wanted artifacts by the sizes in a catalog.
+    /// Makes the set; the catalog's sizes show partially wanted artifacts.
     pub fn of<'a>(catalog: &Catalog, files: impl IntoIterator<Item = &'a Origin>) -> Self {
         let mut wanted = Self::new(files);
         for artifact in &catalog.artifacts {
@@ -43,7 +43,7 @@ impl Wanted {
         wanted
     }
 
-    /// Reading parts pays off if less than half of the bytes is wanted.
+    /// Returns true if less than half of the bytes is wanted, so that reading parts pays off.
     pub(super) fn is_partial(&self, artifact: &ArtifactId) -> bool {
         self.partial.contains(artifact)
     }

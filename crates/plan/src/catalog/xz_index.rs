@@ -9,7 +9,7 @@ use super::archive::MEMORY;
 use binary::ReadAt;
 
 pub(super) const HEADER: u64 = 12;
-/// Size limit of an index, which is read into memory; enough for a million blocks.
+/// Size limit, since an index is read into memory; enough for a million blocks.
 const LARGEST: u64 = 16 << 20;
 const BEGIN: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
 const END: [u8; 2] = *b"YZ";
@@ -64,7 +64,7 @@ impl Records<'_> {
         (self.0.len() < 4 && self.0.iter().all(|byte| *byte == 0)).then_some(blocks)
     }
 
-    /// Up to nine bytes of seven bits, lowest first.
+    /// Parses up to nine bytes of seven bits, lowest first.
     fn number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..63).step_by(7) {
@@ -79,7 +79,7 @@ impl Records<'_> {
     }
 }
 
-/// `unpadded` is the block's size without its padding, `len` the unpacked size.
+/// Decodes a block. `unpadded` is its size without padding, `len` the unpacked size.
 pub(super) fn decode(
     header: &[u8; 12],
     block: &[u8],

@@ -38,9 +38,9 @@ pub struct Closure<'a> {
     together: Together,
     tree: Tree<'a>,
     dlls: Dlls<'a>,
-    /// Lazy: only unresolved needs use it.
+    /// Artifacts by name; computed only for unresolved needs.
     artifacts: OnceLock<HashMap<usize, Vec<InArtifact<'a>>>>,
-    /// Lazy: only needs that a file cannot resolve alone use it.
+    /// Libraries found through loading files; computed only if needed.
     loads: OnceLock<Loads>,
 }
 
@@ -137,8 +137,8 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// Returns the needed libraries of the file at `path` (relative to site-packages), in order.
-    /// Empty unless the file is a loadable binary.
+    /// Returns the needs of the file at `path` (relative to site-packages), in order. Empty unless
+    /// it is loadable.
     pub fn needs<'s>(
         &'s self,
         distribution: &'s Distribution,
@@ -160,7 +160,7 @@ impl<'a> Closure<'a> {
             .flat_map(|file| self.needs_of(file).map(move |need| (file, need)))
     }
 
-    /// Returns each need with the file that the needing file's own search finds.
+    /// Returns each need, and the file that the needing file's own search finds.
     pub fn finds(&self) -> impl Iterator<Item = (LoadedFile<'a>, &'a str, Option<LoadedFile<'a>>)> {
         self.tree.files.iter().enumerate().flat_map(move |(number, file)| {
             file.needed.iter().map(move |name| {
@@ -211,7 +211,7 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// Searches in an environment with `installed` and its requirements.
+    /// Searches for a library in an environment with `installed` and its requirements.
     fn look(&self, file: usize, name: usize, installed: usize) -> Looked<'a> {
         let mut looked = Looked::default();
         for directory in &self.tree.searches[self.tree.files[file].search] {
@@ -245,7 +245,7 @@ impl<'a> Closure<'a> {
         looked
     }
 
-    /// An environment holds one distribution of a name.
+    /// Returns true if one environment can have both: it holds one distribution of a name.
     fn can_meet(&self, one: usize, other: usize) -> bool {
         one == other || self.distributions[one].name != self.distributions[other].name
     }
@@ -293,7 +293,7 @@ impl<'a> Closure<'a> {
         artifacts
     }
 
-    /// `None` means all targets, on either side.
+    /// Returns true if the targets match; `None` means all targets.
     fn same_target(&self, file: usize, target: Option<&str>) -> bool {
         let own = self.distributions[self.tree.files[file].distribution].variant.as_deref();
         let (Some(own), Some(target)) = (own, target) else { return true };
@@ -333,10 +333,9 @@ impl Installed for Closure<'_> {
 
 #[derive(Debug, Default)]
 struct Looked<'a> {
-    /// Number of the first library that is certainly installed.
     found: Option<usize>,
     others: Vec<usize>,
-    /// The loader takes the first file of the name, even an unsuitable one.
+    /// File that ends the search: the loader takes the first of the name, even an unsuitable one.
     in_the_way: Option<LoadedFile<'a>>,
 }
 
@@ -353,7 +352,7 @@ impl Looked<'_> {
     }
 }
 
-/// An exact name precedes globs.
+/// Finds the rule of a library; an exact name precedes globs.
 fn rule<'a>(rules: &'a [LibraryRule], library: &str) -> Option<&'a LibraryRule> {
     let exact = |rule: &&LibraryRule| !rule.name.is_glob();
     let fits = |rule: &&LibraryRule| rule.name.matches(library);

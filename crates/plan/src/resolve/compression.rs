@@ -6,8 +6,8 @@ use crate::{Distribution, Form, Request};
 use base::names::{Compression, RelPath};
 use manifest::{CompressionRule, Manifest};
 
-/// The first matching rule counts. A requested level overrides all but `store`: stored files do not
-/// shrink at any level.
+/// Finds members with another compression. The first matching rule counts. A requested level
+/// overrides all but `store`: stored files do not shrink at any level.
 pub(super) fn otherwise(
     manifest: &Manifest,
     request: &Request,

@@ -13,7 +13,6 @@ use base::python_literal;
 use base::source::{Code, Problem, Problems};
 use manifest::{Glob, Library, Manifest, Package, Script, ScriptTarget};
 
-/// Rule text of members that every package has.
 pub(super) const EVERY: &str = "rockpack";
 
 pub(super) fn render(path: RelPath, text: String) -> Member {

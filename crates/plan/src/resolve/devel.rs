@@ -61,7 +61,7 @@ struct Elsewhere<'s, 'a> {
     aliases: HashMap<&'s RelPath, &'s RelPath>,
 }
 
-/// Omits aliases of missing libraries, whose links would dangle.
+/// Maps aliases to libraries; omits missing ones, since their links would dangle.
 fn aliases<'s>(
     dist: &'s ResolvedDist<'_>,
     selection: &Selection<'_>,
@@ -81,7 +81,7 @@ fn aliases<'s>(
     aliases
 }
 
-/// Takes the first form that applies: alias, link into a package, link, file.
+/// Makes a member of the first form that applies: alias, link into a package, link, file.
 fn member(
     dist: &ResolvedDist<'_>,
     path: &RelPath,

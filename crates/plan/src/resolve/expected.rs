@@ -20,7 +20,7 @@ impl<'a> Expectations<'a> {
         Self { rules, used: RefCell::default() }
     }
 
-    /// Marks the line as used.
+    /// Finds the expecting line, and marks it as used.
     pub fn find(&self, code: Code, package: &PackageName, path: &str) -> Option<usize> {
         let found = self.rules.iter().position(|rule| rule.expects(code, package, path))?;
         self.used.borrow_mut().insert(found);

@@ -51,7 +51,7 @@ pub struct Explainer<'a> {
     manifest: &'a ManifestByMode,
     catalog: Cow<'a, Catalog>,
     modes: Vec<InOneMode<'a>>,
-    /// `only` restricts the explained packages.
+    /// Request; its `only` restricts the explained packages.
     request: Request,
 }
 
@@ -59,7 +59,7 @@ pub struct Explainer<'a> {
 struct InOneMode<'a> {
     mode: Mode,
     scope: Option<(Targets, Vec<ResolvedDist<'a>>)>,
-    /// Plan as far as possible: explanations are often needed because of its errors.
+    /// Partial plan: explanations are often needed because of its errors.
     plan: Option<Plan>,
     problems: Vec<String>,
 }
@@ -92,7 +92,7 @@ pub struct InMode {
     pub mode: Mode,
     /// The mode was requested, or declared by the build.
     pub asked: bool,
-    /// Errors that prevent a plan in this mode; empty if there are none.
+    /// Errors that prevent a plan in this mode.
     pub problems: Vec<String>,
     /// Result for each distribution, including those without a matching rule.
     pub distributions: Vec<InDistribution>,
@@ -286,9 +286,9 @@ pub struct Match {
 }
 
 impl<'a> Explainer<'a> {
-    /// Plans in the requested mode; by default in both, the build's mode first.
+    /// Plans in the requested mode, by default in both, the build's mode first.
     ///
-    /// # Errors Fails only if the request is at fault. Other errors are part of the explanations.
+    /// # Errors Fails only for faults of the request; explanations show other errors.
     pub fn new(
         manifest: &'a ManifestByMode,
         catalog: &'a Catalog,

@@ -12,7 +12,7 @@ use crate::catalog::{Catalog, EntryKind};
 use base::names::PackageName;
 use manifest::{Manifest, PackageKind};
 
-/// Returns why a package leaves out a path, which is relative to its platform directory.
+/// Function that gives the reason why a package leaves out a path below its platform directory.
 pub type Why<'w> = dyn Fn(&PackageName, &str) -> Option<String> + 'w;
 
 /// Calls `work` with the reasons for `manifest` and `catalog`.

@@ -25,7 +25,7 @@ impl Item<'_> {
 pub(super) enum Target<'a> {
     File(Item<'a>),
     Directory,
-    /// A missing path: the first missing one.
+    /// The first missing path.
     Missing(String),
     Outside,
     Loop,
@@ -34,7 +34,8 @@ pub(super) enum Target<'a> {
 /// Linux's limit (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 
-/// Hash maps: only lookups are needed, and sorting would take most of the planning time.
+/// Installed tree in hash maps: only lookups are needed, and sorting would take most of the
+/// planning time.
 #[derive(Debug, Default)]
 pub(super) struct Layer<'a> {
     items: HashMap<&'a str, Item<'a>>,
@@ -48,7 +49,7 @@ enum Contents {
 }
 
 impl<'a> Layer<'a> {
-    /// The first entry at a path counts; conflicts are reported by [`super::ownership`].
+    /// Merges artifacts. The first entry at a path counts; [`super::ownership`] reports conflicts.
     pub fn new(artifacts: impl Iterator<Item = &'a Artifact>) -> Self {
         let mut layer = Self::default();
         for artifact in artifacts {

@@ -13,7 +13,7 @@ use base::names::{ArtifactName, DistName, RelPath};
 use base::source::{Code, Problem};
 use manifest::{LicenseExpression, Manifest, Package};
 
-/// For rockpack's own Python sources, in every package.
+/// Licence of rockpack's own Python sources, in every package.
 const OWN: &str = env!("CARGO_PKG_LICENSE");
 
 pub(super) fn texts<'a>(manifest: &Manifest, catalog: &'a Catalog) -> Vec<Item<'a>> {
@@ -36,7 +36,7 @@ pub(super) fn shipped(distribution: &Distribution) -> BTreeSet<&ArtifactName> {
     sources.map(|source| &source.artifact.name).collect()
 }
 
-/// Paths are relative to the licence directory.
+/// Collects texts by path below the licence directory.
 pub(super) fn files(
     texts: &[Item<'_>],
     templates: &Templates,
@@ -64,7 +64,7 @@ pub(super) fn files(
     found.into_values().collect()
 }
 
-/// Fails if it must be composed and an artifact has no licence.
+/// Returns the expression; fails if it must be composed and an artifact has no licence.
 pub(super) fn expression(
     manifest: &Manifest,
     package: &Package,

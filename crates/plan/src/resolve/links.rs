@@ -18,7 +18,7 @@ pub(super) struct Filled<'a> {
     pub runtime: Runtime<'a>,
 }
 
-/// The owner of a path is the first distribution in build order.
+/// Finds owners: the first distribution in build order owns a path.
 pub(super) struct Owners<'s, 'a> {
     filled: &'s [Filled<'a>],
 }
@@ -37,7 +37,7 @@ impl<'s, 'a> Owners<'s, 'a> {
         })
     }
 
-    /// Restricted like [`Owners::owner`].
+    /// Returns all owners, restricted like [`Owners::owner`].
     pub fn owners(&self, for_whom: &'s ResolvedDist<'_>) -> HashMap<&'s RelPath, &'s Filled<'a>> {
         let mut owners = HashMap::new();
         for filled in self.relied_on(for_whom) {
@@ -83,7 +83,7 @@ pub(super) fn members(
     (members, absent)
 }
 
-/// A stub needs a shipped target.
+/// Returns true if the path becomes a member; a stub needs a shipped target.
 pub(super) fn is_shipped(filled: &Filled<'_>, shipped: &Owners<'_, '_>, path: &RelPath) -> bool {
     match filled.runtime.placed.get(path) {
         Some((Placed::Stub { target, .. }, _)) => owner(filled, shipped, target).is_some(),
@@ -122,7 +122,7 @@ pub(super) fn item_step(
     }
 }
 
-/// The caller sets the rule.
+/// Makes a member; the caller sets the rule.
 pub(super) fn item_member(path: RelPath, item: &Item<'_>, step: Step) -> Member {
     Member {
         path,

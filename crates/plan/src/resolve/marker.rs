@@ -11,7 +11,8 @@ pub(super) fn platform_marker(dist: &ResolvedDist<'_>) -> Option<Member> {
     Some(describe::render(below(&dist.platform_dir, &name), String::new()))
 }
 
-/// pip removes emptied directories only below directories that it removes a file from.
+/// Makes a file for an overlay: pip removes emptied directories only below ones that it removes a
+/// file from.
 pub(super) fn overlay_marker(dist: &ResolvedDist<'_>) -> Option<Member> {
     let name = format!(".{}", dist.name.file_stem()).parse().ok()?;
     Some(describe::render(

@@ -107,7 +107,7 @@ impl Check<'_> {
     }
 }
 
-/// Links lead to files of other packages.
+/// Returns true for bytes; links lead to files of other packages.
 fn is_content(member: &Member) -> bool {
     matches!(member.step, Step::Copy { .. } | Step::Relink { .. })
 }

@@ -48,9 +48,8 @@ pub struct Missing {
     pub rule: String,
 }
 
-/// Returns the needed part of `there`. Without a mode in `request`, the mode with fewer problems
-/// counts; both modes if neither has any, because only the content of the artifacts can decide
-/// then.
+/// Returns the needed part of `there`. Without a requested mode, the mode with fewer problems
+/// counts; both if neither has any, since only the content can decide then.
 pub fn needed(manifest: &Manifest, there: &[ArtifactId], request: &Request) -> Needed {
     let catalog = without_files(there);
     let of = |mode| in_mode(manifest, &catalog, request, mode);
@@ -66,7 +65,7 @@ pub fn needed(manifest: &Manifest, there: &[ArtifactId], request: &Request) -> N
     of(mode)
 }
 
-/// Returns all artifacts of these targets that packages could take, to request from stores without
+/// Returns all artifacts that packages of these targets could take, to request from stores without
 /// listings.
 pub fn possible(manifest: &Manifest, request: &Request, targets: &[String]) -> Vec<ArtifactId> {
     let mut families = BTreeSet::from(["generic".to_owned()]);

@@ -27,7 +27,8 @@ impl Claim<'_, '_> {
         self.can_meet(other) || self.index == other.index && self.member.path == other.member.path
     }
 
-    /// Compared exactly in one package, folded between packages.
+    /// Returns true if this path is above: compared exactly in one package, folded between
+    /// packages.
     fn is_above(&self, other: &Self) -> bool {
         let below = other.member.path.as_str().strip_prefix(self.member.path.as_str());
         self.can_meet(other)
@@ -42,7 +43,7 @@ impl Claim<'_, '_> {
     }
 }
 
-/// Nearly all paths have one claim.
+/// Claims by path; nearly all paths have one.
 struct Claims<'c, 'm, 'a> {
     first: HashMap<&'c str, &'c Claim<'m, 'a>>,
     several: BTreeMap<&'c str, Vec<&'c Claim<'m, 'a>>>,
@@ -103,7 +104,7 @@ pub(super) fn check(
     problems
 }
 
-/// True for distributions of one package for different targets.
+/// Returns true for distributions of one package for different targets.
 fn never_meet(claims: &[&Claim<'_, '_>]) -> bool {
     claims
         .windows(2)
@@ -151,7 +152,6 @@ fn claims<'m, 'a>(made: &'m [(ResolvedDist<'a>, Distribution)]) -> Vec<Claim<'m,
         .collect()
 }
 
-/// Returns the parent directories, top first.
 fn parents(path: &str) -> impl DoubleEndedIterator<Item = &str> {
     path.match_indices('/').map(|(at, _)| &path[..at])
 }
@@ -178,7 +178,7 @@ fn same_path(one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) 
     labelled(Problem::error(code, what), one, other, filled).help(help)
 }
 
-/// Windows loses one of two files that only differ in case or normalization.
+/// Reports paths that only differ in case or normalization; Windows loses one of the files.
 fn alike(claims: &Claims<'_, '_, '_>, filled: &[Filled<'_>], system: System) -> Problems {
     let mut pairs: BTreeMap<usize, Vec<(&Claim<'_, '_>, &Claim<'_, '_>)>> = BTreeMap::new();
     for rivals in claims.several.values() {
@@ -240,7 +240,7 @@ fn labelled(
     problem.label(a, says(one)).label(b, says(other))
 }
 
-/// Returns the member's rule; the distribution's line without one.
+/// Returns the rule of the member, otherwise the distribution's line.
 fn place<'p>(claim: &Claim<'p, '_>, filled: &'p [Filled<'_>]) -> &'p Place {
     let owner =
         filled.iter().find(|f| f.dist.name == claim.by.name && f.dist.variant == claim.by.variant);

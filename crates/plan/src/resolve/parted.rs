@@ -58,7 +58,8 @@ fn by_artifact<'f, 'a>(filled: &'f [Filled<'a>]) -> BTreeMap<&'a ArtifactName, F
     files
 }
 
-/// A repeated library is another mistake; if intended, this copy still lacks its companion.
+/// Returns true if the companion is missing. A repeated library is another mistake; if intended,
+/// this copy still lacks its companion.
 fn is_parted(library: &File<'_, '_>, other: &File<'_, '_>, files: &[File<'_, '_>]) -> bool {
     let (a, b) = (&library.owner.dist, &other.owner.dist);
     let is_there = |directory: &ModuleName, path: &RelPath| {
@@ -78,7 +79,7 @@ fn is_for_a_target(library: &File<'_, '_>, other: &File<'_, '_>) -> bool {
     of.family.is_generic() && !for_one.family.is_generic() && of.component == for_one.component
 }
 
-/// True for `NAME/` next to `libNAME.so`.
+/// Returns true for `NAME/` next to `libNAME.so`.
 fn is_beside(library: &RelPath, file: &RelPath) -> bool {
     let directory = library.as_str().strip_suffix(library.file_name()).unwrap_or_default();
     let name = library.file_name().strip_prefix("lib").and_then(|n| n.split(".so").next());

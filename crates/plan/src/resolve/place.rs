@@ -33,7 +33,7 @@ pub(super) struct Runtime<'a> {
     pub absent: Vec<Absent>,
 }
 
-/// `machine` is for stubs that start scripts.
+/// Places selected entries; `machine` is for stubs that start scripts.
 pub(super) fn runtime<'a>(
     selection: &Selection<'a>,
     view: &View<'_, 'a>,
@@ -77,7 +77,7 @@ impl<'a> Placing<'_, 'a> {
         }
     }
 
-    /// The file name becomes an alias of the SONAME.
+    /// Places the library under its SONAME; the file name becomes an alias.
     fn misnamed(&mut self, path: &RelPath, soname: &str, selected: &Selected<'a>) {
         let Some(real) = self.beside(path, soname, selected) else { return };
         if !self.bears(&real, soname) {
@@ -201,7 +201,6 @@ impl<'a> Placing<'_, 'a> {
         self.out.absent.push(Absent { path: path.clone(), reason, rule: rule.shown() });
     }
 
-    /// Wheels hold only files.
     fn empty_directories(&mut self) {
         for (&path, selected) in &self.selection.directories {
             if self.view.is_empty_directory(path) {
@@ -215,7 +214,7 @@ impl<'a> Placing<'_, 'a> {
     }
 }
 
-/// `build` is the machine of executable scripts.
+/// Returns the program's machine; executable scripts get `build`.
 fn program(item: &Item<'_>, build: StubMachine) -> Option<StubMachine> {
     match &item.entry.kind {
         EntryKind::File { content: Content::Elf(facts), .. } => {

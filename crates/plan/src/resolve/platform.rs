@@ -13,7 +13,7 @@ mod windows;
 
 #[derive(Default)]
 pub(super) struct Platform {
-    /// Requested, or the best one for all wheels.
+    /// Requested tag, or the best one for all wheels.
     pub tag: Option<String>,
     pub note: Option<String>,
     /// Contradictions of the requested tag, and needs beyond any allowed tag.
@@ -64,7 +64,7 @@ fn note(Verdict { tag, older, .. }: &Verdict) -> Option<String> {
     Some(format!("the platform tag is {tag}: {first}, which {} does not promise", older.tag))
 }
 
-/// Only a warning: publishers can know their target systems better than a policy.
+/// Warns of a wrong tag. No error: publishers can know their target systems better than a policy.
 fn contradicted(asked: &str, needs: &Needs) -> Option<Problem> {
     let why = needs.contradiction(asked)?;
     let problem = Problem::warning(
@@ -112,7 +112,7 @@ fn asked_too_new(request: &Request, level: Level, at_most: &Place) -> Option<Pro
     )
 }
 
-/// `linux_x86_64` has no level and excludes no system.
+/// Returns true if all tags are newer; `linux_x86_64` has no level and excludes no system.
 fn is_newer(tags: &PlatformTags, level: Level) -> bool {
     let base = |tag: &str| {
         ["_x86_64", "_aarch64"]

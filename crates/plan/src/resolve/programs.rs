@@ -7,7 +7,8 @@ use base::names::{RelPath, System};
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Script, ScriptTarget};
 
-/// `filled` has all runtime distributions, `view` the files installed with `one`.
+/// Reports missing programs. `filled` has all runtime distributions, `view` the files installed
+/// with `one`.
 pub(super) fn missing(
     one: &Filled<'_>,
     filled: &[Filled<'_>],

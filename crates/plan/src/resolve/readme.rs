@@ -17,7 +17,7 @@ pub(super) struct Page<'p, 'a> {
     pub targets: &'p Targets,
     pub all: &'p [ResolvedDist<'a>],
     pub dist: &'p ResolvedDist<'a>,
-    /// Must have members and entry points.
+    /// Distribution; must have members and entry points.
     pub distribution: &'p Distribution,
 }
 
@@ -63,7 +63,8 @@ impl Page<'_, '_> {
         self.dist.package.kind == PackageKind::Selector
     }
 
-    /// Prefers the distribution's own name over a selector's extra.
+    /// Returns the argument of `pip install`: preferably the own name, otherwise a selector's
+    /// extra.
     fn install(&self) -> String {
         let selectors = self.all.iter().filter(|other| {
             other.package.kind == PackageKind::Selector

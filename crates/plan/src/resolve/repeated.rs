@@ -68,7 +68,7 @@ fn keys<'f>(
     searched: &BTreeSet<(&PackageName, &str)>,
 ) -> Vec<Same<'f>> {
     let mut keys = Vec::new();
-    // A path made from a link is no file of its own in the artifact.
+    // A path made from a link is not the artifact's file.
     let own = copy.item.entry.path == *copy.path;
     if own && shared.contains(&copy.item.artifact.id.name) {
         keys.push(Same::File(std::ptr::from_ref(copy.item.entry)));
@@ -82,7 +82,6 @@ fn keys<'f>(
     keys
 }
 
-/// Returns artifacts in several platform directories.
 pub(super) fn in_several<'a>(filled: &[Filled<'a>]) -> BTreeSet<&'a ArtifactName> {
     let mut by: BTreeMap<&ArtifactName, BTreeSet<&PackageName>> = BTreeMap::new();
     for package in filled.iter().map(|f| f.dist.package) {
@@ -103,8 +102,8 @@ fn searched<'a>(filled: &[Filled<'a>]) -> BTreeSet<(&'a PackageName, &'a str)> {
     rules.map(|rule| (&rule.package.value, rule.directory.as_str())).collect()
 }
 
-/// Equal paths in one directory are checked by [`super::ownership`]; distributions of one package
-/// are for different targets.
+/// Returns true if both are installed, at different paths. Equal paths are checked by
+/// [`super::ownership`].
 fn meet(one: &Copy<'_, '_>, other: &Copy<'_, '_>) -> bool {
     let (a, b) = (&one.owner.dist, &other.owner.dist);
     a.package.name.value != b.package.name.value

@@ -40,8 +40,8 @@ pub(super) fn requires(
     Ok(requirements)
 }
 
-/// Without marker, since the label already selects the target. `None` if the variant has no target:
-/// it then requires the same as the plain wheel.
+/// Returns the requirement without marker, since the label already selects the target. `None` if
+/// the variant has no target: it then requires the same as the plain wheel.
 fn of_variant(
     manifest: &Manifest,
     targets: &Targets,
@@ -67,7 +67,6 @@ fn required(
     }
 }
 
-/// Requires the levels above the ISA, if built.
 fn levels(
     manifest: &Manifest,
     targets: &Targets,
@@ -137,8 +136,9 @@ fn for_extra(requirement: &str, extra: &str) -> String {
     }
 }
 
-/// If packages are published for both systems, lines of one system get a marker (PEP 508):
-/// installers on the other report them as ignored. Both builds give the same result.
+/// Returns requirements and extras. If packages are published for both systems, lines of one system
+/// get a marker (PEP 508): installers on the other report them as ignored. Both builds give the
+/// same result.
 pub(super) fn selected(
     manifest: &Manifest,
     other: Option<(System, &Manifest)>,
@@ -166,7 +166,7 @@ pub(super) fn selected(
     Ok((required, offered))
 }
 
-/// Lines of one system get its marker, unless they have one.
+/// Merges two lists; lines of one system get its marker, unless they have one.
 fn merged(one: Vec<String>, of: System, other: &[String], system: System) -> Vec<String> {
     let marked = |requirement: String, system: System| {
         if requirement.contains(';') {
@@ -198,7 +198,7 @@ fn variants(
     }
 }
 
-/// Has a marker if only published for one system (PEP 508).
+/// Returns the pin, with a marker if only published for one system (PEP 508).
 fn requirement(
     declared: &manifest::Distribution,
     targets: &Targets,

@@ -20,7 +20,7 @@ pub(super) struct ResolvedDist<'a> {
     pub variant: Variant,
     pub name: DistName,
     pub module: ModuleName,
-    /// Unused for selectors.
+    /// Platform directory; unused for selectors.
     pub platform_dir: ModuleName,
     pub directory: RelPath,
     pub labelled: Option<Labelled>,
@@ -30,12 +30,12 @@ pub(super) struct ResolvedDist<'a> {
 #[derive(Debug, Clone)]
 pub(super) struct Labelled {
     pub label: VariantLabel,
-    /// `None` for machines that match no other label.
+    /// Target; `None` for machines that match no other label.
     pub target: Option<Variant>,
 }
 
 impl<'a> ResolvedDist<'a> {
-    /// True if the distribution can take the artifact.
+    /// Returns true if the distribution can take the artifact.
     pub fn fits(&self, id: &ArtifactId) -> bool {
         let home = self.families.home(&id.family);
         self.variant.takes(&id.family, home) || self.takes_every_target(id, home)
@@ -46,23 +46,23 @@ impl<'a> ResolvedDist<'a> {
             && self.package.every_target_of.iter().any(|name| **name == id.name)
     }
 
-    /// True if the artifact is installed with the distribution.
+    /// Returns true if the artifact is installed with the distribution.
     pub fn sees(&self, id: &ArtifactId) -> bool {
         id.family.is_generic() || self.fits(id)
     }
 
-    /// An environment holds one distribution of a name.
+    /// Returns true if one environment can have both: it holds one distribution of a name.
     pub fn goes_with(&self, other: &Self) -> bool {
         self.name != other.name
     }
 
-    /// True if `owner` is installed wherever this one is: for the same target, a level above it, or
-    /// all.
+    /// Returns true if `owner` is installed wherever this one is: for the same target, a level
+    /// above it, or all.
     pub fn relies_on(&self, owner: &Self) -> bool {
         owner.variant == Variant::None || owner.variant == self.variant || self.is_below(owner)
     }
 
-    /// True if `other` is for a level above this target.
+    /// Returns true if `other` is for a level above this target.
     pub fn is_below(&self, other: &Self) -> bool {
         let above = |target: &str| self.families.above(target);
         match (&self.variant, &other.variant) {
@@ -81,7 +81,7 @@ impl<'a> ResolvedDist<'a> {
         self.package.indexes.iter().filter_map(|index| of(&index.name.value)).collect()
     }
 
-    /// Another package owns the platform directory.
+    /// Returns true if another package owns the platform directory.
     pub fn is_overlay(&self) -> bool {
         self.package.overlay.is_some()
     }
@@ -123,7 +123,7 @@ pub(super) fn resolved_dists<'a>(
     if problems.is_empty() { Ok(all) } else { Err(problems) }
 }
 
-/// One for each ISA published for this system, and one for other machines.
+/// Returns one variant for each ISA published for this system, and one for other machines.
 fn variants(targets: &Targets, package: &Package) -> Result<Vec<Labelled>, NameError> {
     let Some(rule) = &package.variant else { return Ok(Vec::new()) };
     let isas = targets.published.get(&targets.system).into_iter().flatten();
@@ -135,7 +135,7 @@ fn variants(targets: &Targets, package: &Package) -> Result<Vec<Labelled>, NameE
     isas.map(labelled).chain([Ok(null)]).collect()
 }
 
-/// Most packages would be missing.
+/// Reports packages split by family without families: most packages would be missing.
 pub(super) fn without_families(manifest: &Manifest, targets: &Targets) -> Problems {
     let declared = manifest.packages.values().filter_map(|p| p.distribution());
     let lost: Vec<_> =

@@ -32,7 +32,7 @@ pub(super) fn plan(
     if problems.has_errors() { Err(problems) } else { Ok((plan, problems)) }
 }
 
-/// With errors among the problems, the plan must not be executed.
+/// Returns the plan even with errors; it must then not be executed.
 pub(super) fn attempt(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -111,7 +111,8 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// `problems` are earlier ones: errors prevent the plan, but not further reports.
+    /// Makes the plan. `problems` are earlier ones: errors prevent the plan, but not further
+    /// reports.
     fn run(&self, problems: Problems, unoffered: &Problems) -> Result<(Plan, Problems), Problems> {
         let mut found = Findings {
             problems,

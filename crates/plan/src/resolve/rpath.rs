@@ -15,7 +15,7 @@ pub(super) fn directories(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> 
     directories
 }
 
-/// `None` if the package is not built.
+/// Returns the directory of a rule; `None` if the package is not built.
 pub(super) fn directory(
     dist: &ResolvedDist<'_>,
     rule: &RpathRule,
@@ -27,14 +27,14 @@ pub(super) fn directory(
     Some(RelPath::from(platform_dir).join(&rule.directory))
 }
 
-/// Other files are shipped unchanged.
+/// Returns true if the rpath can be edited; other files are shipped unchanged.
 pub(super) fn editable(facts: &ElfFacts) -> bool {
     let host = matches!(facts.machine, Machine::X86_64 | Machine::Aarch64);
     host && facts.kind.is_editable()
 }
 
-/// `None` if the file needs no edit. `path` is relative to site-packages. Existing entries stay
-/// first, and no directory is added twice.
+/// Returns the new `DT_RPATH`; `None` without an edit. `path` is relative to site-packages.
+/// Existing entries stay first, and no directory is added twice.
 pub(super) fn wanted(facts: &ElfFacts, path: &RelPath, directories: &[RelPath]) -> Option<String> {
     // If both tags exist, the loader reads only DT_RUNPATH (ld.so(8)).
     let present = facts.runpath.as_deref().or(facts.rpath.as_deref()).unwrap_or_default();

@@ -26,7 +26,7 @@ pub(super) struct Known<'k, 'a> {
     pub extras: &'k Extras,
 }
 
-/// Facts that depend on files are in the wheels with these files.
+/// Returns the selector's facts. Facts that depend on files are in the wheels with these files.
 pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value {
     let (manifest, targets) = (known.manifest, known.targets);
     let own_family = dist.variant.as_str().map(str::to_owned);
@@ -50,8 +50,8 @@ pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value 
     facts
 }
 
-/// Legacy mode only lists declared ISAs: otherwise users would install a family's package for an
-/// ISA that it lacks.
+/// Returns families by ISA. Legacy mode only lists declared ISAs: otherwise users would install a
+/// family's package for an ISA that it lacks.
 fn families(manifest: &Manifest, targets: &Targets) -> Value {
     let said = &targets.said;
     let counts =
@@ -90,7 +90,8 @@ fn own_names(selector: &ResolvedDist<'_>) -> Value {
     })
 }
 
-/// Names for single targets keep their placeholder, independent of the build's targets.
+/// Returns names of all packages; names for single targets keep their placeholder, independent of
+/// the build's targets.
 fn of_the_set(
     manifest: &Manifest,
     targets: &Targets,
@@ -116,7 +117,7 @@ fn of_the_set(
     ])
 }
 
-/// A selector of all targets keeps placeholders.
+/// Returns packages by name; a selector of all targets keeps placeholders.
 fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value {
     let mut packages = Map::new();
     let systems = [Some(known.manifest), known.other].into_iter().flatten();
@@ -159,7 +160,7 @@ fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value 
     packages.into()
 }
 
-/// `None` for overlays.
+/// Returns the directory with the placeholder; `None` for overlays.
 fn directory_for_any(built: &ResolvedDist<'_>) -> Option<String> {
     let own = built.name.platform_dir("").ok()?;
     let suffix = built.platform_dir.as_str().strip_prefix(own.as_str())?;
@@ -172,8 +173,8 @@ fn package_facts(built: &ResolvedDist<'_>, name: &str, module: &str, extra: Opti
     json!({"distribution": name, "module": module, "platform_dir": built.platform_dir, "kind": kind, "extra": extra})
 }
 
-/// Omits packages split by an axis, whose names repeat. Each system has the pattern of its own
-/// line.
+/// Returns libraries by short name, with the pattern of each system. Packages split by an axis are
+/// omitted, since their names repeat.
 fn libraries(known: &Known<'_, '_>) -> Value {
     let on = |system: System| -> BTreeMap<&str, (&Package, &Library)> {
         let own = Some(known.manifest).filter(|_| system == known.targets.system);
@@ -200,10 +201,9 @@ fn libraries(known: &Known<'_, '_>) -> Value {
     facts.collect::<Map<_, _>>().into()
 }
 
-/// Facts about a wheel that depend on its files.
 #[derive(Default)]
 pub(super) struct Own<'o> {
-    /// With a shipped program; the runtime treats listed scripts as available.
+    /// Scripts with a shipped program; the runtime treats listed scripts as available.
     pub scripts: &'o [(&'o str, &'o ScriptTarget)],
     pub aliases: &'o [&'o RelPath],
     pub archive: Option<&'o str>,

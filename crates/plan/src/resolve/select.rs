@@ -22,7 +22,6 @@ pub(super) struct Selected<'a> {
     pub rule: &'a Place,
 }
 
-/// Selected entries by path.
 #[derive(Debug, Default)]
 pub(super) struct Selection<'a> {
     pub files: BTreeMap<&'a RelPath, Selected<'a>>,
@@ -31,7 +30,7 @@ pub(super) struct Selection<'a> {
     pub shared: Vec<(&'a RelPath, Vec<ArtifactId>)>,
     /// Excluding rule, and rule that would take the path.
     pub excluded: BTreeMap<&'a RelPath, (&'a Place, &'a Place)>,
-    /// Includes all copies of shared paths.
+    /// Entries that count as taken, with all copies of shared paths.
     pub owned: Vec<&'a CatalogEntry>,
 }
 
@@ -45,7 +44,7 @@ impl Selection<'_> {
     }
 }
 
-/// Matches over all distributions of a package.
+/// Matches in all distributions of a package.
 #[derive(Debug, Default)]
 pub(super) struct Matched<'a> {
     artifacts: BTreeSet<(&'a ArtifactName, Component)>,
@@ -58,7 +57,7 @@ impl Matched<'_> {
         self.artifacts.contains(&(name, component))
     }
 
-    /// True if a file remained after includes, excludes and drops.
+    /// Returns true if a file remained after includes, excludes and drops.
     pub fn kept(&self, name: &ArtifactName, component: Component) -> bool {
         self.kept.contains(&(name, component))
     }
@@ -98,7 +97,7 @@ pub(super) fn selection<'a>(
     own(taken(manifest, catalog, dist, trace), dist, trace, problems)
 }
 
-/// Decides by the artifact's name alone.
+/// Returns true if the artifact is taken, judging by its name.
 pub(super) fn takes_artifact<'a>(
     manifest: &'a Manifest,
     dist: &ResolvedDist<'a>,
@@ -157,7 +156,7 @@ fn taken<'a, T: SelectionTrace<'a>>(
     taken
 }
 
-/// In one mode, no two rules name the same component.
+/// Finds the rule of a runtime package; in one mode, no two rules name the same component.
 fn named<'a>(
     package: &'a Package,
     id: &'a ArtifactId,
@@ -327,7 +326,7 @@ impl<'a> Narrowing<'a> {
     }
 }
 
-/// Directories match by their whole content.
+/// Returns true if the glob matches; directories match by their whole content.
 pub(super) fn matches(glob: &Glob, entry: &CatalogEntry) -> bool {
     match entry.kind {
         EntryKind::Directory => glob.matches_tree(&entry.path),
@@ -335,7 +334,7 @@ pub(super) fn matches(glob: &Glob, entry: &CatalogEntry) -> bool {
     }
 }
 
-/// Equal copies are allowed; others are a conflict.
+/// Selects one entry per path; equal copies are allowed, others are a conflict.
 fn own<'a>(
     taken: Taken<'a>,
     dist: &ResolvedDist<'a>,
@@ -348,8 +347,7 @@ fn own<'a>(
         ..Selection::default()
     };
     for (path, candidates) in taken.files {
-        // An executable copy counts, so that no program loses its execute bit by its artifact's
-        // name.
+        // No program may lose its execute bit by its artifact's name.
         let executable = candidates.iter().find(|c| c.item.entry.is_executable());
         let Some(first) = executable.or(candidates.first()).copied() else { continue };
         let why = if let Some(other) =

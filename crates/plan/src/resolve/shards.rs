@@ -7,7 +7,8 @@ use base::source::{Code, Problem, Problems};
 use base::target::Per;
 use manifest::{ArtifactRule, Families, Manifest, Package};
 
-/// Exempt are ISAs for which families.kdl declares the line's subproject as not built.
+/// Warns of artifacts that some ISAs lack, unless families.kdl declares the subproject as not built
+/// for them.
 pub(super) fn check(manifest: &Manifest, catalog: &Catalog, all: &[ResolvedDist<'_>]) -> Problems {
     let mut problems = Problems::new();
     for package in manifest.packages.values() {
@@ -34,7 +35,7 @@ pub(super) fn check(manifest: &Manifest, catalog: &Catalog, all: &[ResolvedDist<
     problems
 }
 
-/// A line that is optional for a reason in words can lack any ISA.
+/// Returns false for lines that are optional for a reason in words: they can lack any ISA.
 fn is_told(rule: &ArtifactRule) -> bool {
     rule.optional.is_none() || rule.subproject.is_some()
 }

@@ -248,8 +248,8 @@ fn given(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved
     given
 }
 
-/// The project's own variables override shared ones. The prefix of an omitted project is passed
-/// through from the caller, who may have built it.
+/// Collects variables; the project's own override shared ones. The prefix of an omitted project is
+/// passed through from the caller, who may have built it.
 fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given) {
     let every = &context.manifest.python.every;
     let own = |name: &str| {
@@ -275,7 +275,7 @@ fn is_left_out(context: &Context<'_>, place: &Filling) -> bool {
     context.request.wants(name) && !context.sources.projects.contains_key(name)
 }
 
-/// Commands and settings cannot run without the prefix of an omitted project.
+/// Reports commands and settings that cannot run without the prefix of an omitted project.
 fn unfilled(
     context: &Context<'_>,
     project: &SourceProject,
@@ -342,7 +342,6 @@ fn missing(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolv
     resolved.problems.push(problem.label(&source.checkout.place, label).help(help));
 }
 
-/// Returns all dependencies, including transitive ones.
 fn before(manifest: &Manifest, project: &SourceProject) -> Vec<PackageName> {
     let mut known: BTreeSet<PackageName> = BTreeSet::new();
     let mut next: Vec<&SourceProject> = vec![project];
@@ -356,7 +355,7 @@ fn before(manifest: &Manifest, project: &SourceProject) -> Vec<PackageName> {
     known.into_iter().collect()
 }
 
-/// Dependencies first, otherwise in file order. The manifest has no cycles.
+/// Sorts dependencies first, otherwise in file order. The manifest has no cycles.
 fn in_order(projects: &[SourceProject]) -> Vec<&SourceProject> {
     fn place<'p>(
         project: &'p SourceProject,
@@ -379,14 +378,14 @@ fn in_order(projects: &[SourceProject]) -> Vec<&SourceProject> {
     order
 }
 
-/// The tree needs all packages that are not for a single ISA.
+/// Returns the first devel package, with all packages that are not for a single ISA.
 fn devel(all: &[ResolvedDist<'_>], version: &Version) -> Option<DevelTree> {
     let devel = all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
     let beside = |i: &&ResolvedDist<'_>| {
         i.directory == devel.directory || i.package.kind == PackageKind::Runtime
     };
     let selector = all.iter().filter(beside).find(|i| i.package.kind == PackageKind::Selector)?;
-    // It installs packages for the user's machine.
+    // A choice installs packages for the user's machine.
     let has_files = |i: &ResolvedDist<'_>| i.package.kind != PackageKind::Choice;
     let wanted = |i: &&ResolvedDist<'_>| {
         *i.variant.per() != Per::Isa && devel.relies_on(i) && beside(i) && has_files(i)

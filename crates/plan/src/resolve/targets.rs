@@ -30,7 +30,6 @@ pub(super) struct Targets {
     pub levels: BTreeMap<String, BTreeSet<ArtifactName>>,
 }
 
-/// Targets of this build.
 impl Values for Targets {
     fn isas(&self) -> Vec<String> {
         self.built.iter().chain(self.levels.keys()).cloned().collect()
@@ -45,7 +44,7 @@ impl Values for Targets {
     }
 }
 
-/// Published targets, including those of other builds.
+/// Published targets, including targets of other builds.
 pub(super) struct Published<'t>(pub &'t Targets);
 
 impl Values for Published<'_> {
@@ -75,14 +74,14 @@ impl Targets {
         self.axes.values().flatten().any(|other| other == value)
     }
 
-    /// True if artifacts with this target are used.
+    /// Returns true if artifacts with this target are used.
     pub fn builds(&self, home: &str) -> bool {
         self.built.iter().any(|target| target == home)
             || self.levels.contains_key(home)
             || self.is_on_axis(home)
     }
 
-    /// False for a level without an artifact of `package`.
+    /// Returns false for a level without an artifact of `package`.
     pub fn has_level(&self, package: &Package, target: &str) -> bool {
         let names = self.levels.get(target);
         names.is_none_or(|names| package.artifacts.iter().any(|rule| names.contains(&*rule.name)))
@@ -95,7 +94,7 @@ impl Targets {
         all
     }
 
-    /// Target for undetected machines: the smallest target common to all systems with a list,
+    /// Returns the target for undetected machines: the smallest common to all systems with a list,
     /// otherwise the smallest.
     pub fn default_target(&self) -> Option<String> {
         let lists: Vec<&Vec<String>> = self.published.values().filter(|l| !l.is_empty()).collect();
@@ -110,7 +109,8 @@ fn sort(targets: &mut [String]) {
     targets.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
 }
 
-/// Planning continues after a fault of the request, so that one run shows all mistakes.
+/// Determines the targets; continues after a fault of the request, so that one run shows all
+/// mistakes.
 pub(super) fn resolve(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -161,7 +161,8 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Defaults to the system of the binaries, otherwise of the platform tag.
+/// Returns the requested system, otherwise the system of the binaries, otherwise of the platform
+/// tag.
 pub(super) fn system(catalog: &Catalog, request: &Request) -> System {
     asked_system(request, system_of(catalog))
 }
@@ -203,12 +204,13 @@ fn check_system(request: &Request, system: System, there: Option<System>, proble
     }
 }
 
-/// Defaults to the build's mode.
+/// Returns the requested mode, otherwise the build's.
 pub(super) fn mode(catalog: &Catalog, request: &Request) -> Mode {
     request.mode.unwrap_or(if catalog.build.kpack_split { Mode::Kpack } else { Mode::Legacy })
 }
 
-/// Defaults to the build's package version, otherwise its own version as a development release.
+/// Returns the requested version, otherwise the build's package version, otherwise its own as a
+/// development release.
 fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
     if let Some(version) = &request.version {
         return Ok(version.clone());
@@ -286,7 +288,6 @@ fn check_families(manifest: &Manifest, catalog: &Catalog, problems: &mut Problem
     }
 }
 
-/// Finds ISAs without features, or families.
 fn targets_there(manifest: &Manifest, catalog: &Catalog, target: Target) -> Vec<String> {
     let takers: Vec<_> = manifest
         .packages

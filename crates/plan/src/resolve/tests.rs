@@ -1,4 +1,4 @@
-//! Fixtures for unit tests, shared with the tests of whole plans.
+//! Fixtures, shared with the tests of whole plans.
 
 use std::collections::BTreeMap;
 
@@ -80,12 +80,12 @@ pub(super) fn line(place: &Place) -> &str {
     place.source().text().lines().nth(place.line() - 1).unwrap().trim()
 }
 
-/// As `! MESSAGE`.
+/// Formats `! MESSAGE`.
 pub(super) fn messages(problems: &Problems) -> impl Iterator<Item = String> {
     problems.iter().map(|problem| format!("! {}", problem.message()))
 }
 
-/// `PATH` is a file, `PATH/` a directory, `>PATH` in the archive.
+/// Makes a wheel: `PATH` is a file, `PATH/` a directory, `>PATH` in the archive.
 pub(super) fn wheel(dist: &ResolvedDist<'_>, paths: &str) -> Distribution {
     let member = |path: &str| {
         let step = match path.strip_suffix('/') {

@@ -26,7 +26,7 @@ pub(super) struct Left<'a> {
     pub allowed: Option<&'a AllowUnownedRule>,
 }
 
-/// Restricted to artifacts that the build uses.
+/// Files of artifacts that the build uses.
 pub(super) struct Leftover<'a> {
     pub unowned: Vec<Left<'a>>,
     /// Matching rules, in file order.
@@ -69,7 +69,7 @@ pub(super) fn find<'a>(
     let dropped: Vec<Dropped> = dropped.filter(|d| d.files > 0).collect();
     let idle =
         rules().filter(|(index, rule)| !counts.contains_key(index) && rule.optional.is_none());
-    // Each explanation searches all paths.
+    // Limited: each explanation searches all paths.
     let idle = idle.filter_map(|(_, rule)| idle_drop(rule, catalog, selected)).take(MOST_IDLE);
     let mut problems = Problems::new();
     idle.for_each(|problem| problems.push(problem));
@@ -80,7 +80,7 @@ pub(super) fn dropping<'m>(manifest: &'m Manifest, item: &Item<'_>) -> Option<&'
     first(manifest, item.artifact, item.entry).map(|index| &manifest.drops[index])
 }
 
-/// Rules with `everywhere` apply before selection, and so have priority.
+/// Finds the drop rule; rules with `everywhere` apply before selection, and so have priority.
 fn first(manifest: &Manifest, artifact: &Artifact, entry: &CatalogEntry) -> Option<usize> {
     let counts = |rule: &DropRule| in_scope(rule, artifact);
     let matching = manifest.drops.matching(&entry.path).filter(|(_, rule)| counts(rule));
@@ -102,7 +102,7 @@ fn is_built(manifest: &Manifest, id: &ArtifactId, targets: &Targets) -> bool {
 
 const MOST_IDLE: usize = 100;
 
-/// `None` for rules that apply to other targets.
+/// Reports a rule without effect, unless it applies to other targets.
 fn idle_drop(
     rule: &DropRule,
     catalog: &Catalog,

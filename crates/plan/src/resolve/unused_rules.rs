@@ -16,7 +16,7 @@ const GLOB_REMEDY: &str =
 
 pub(super) fn rules(catalog: &Catalog, package: &Package, matched: &Matched<'_>) -> Problems {
     let mut problems = artifacts(catalog, package, matched);
-    // Each explanation searches all paths.
+    // Limited: each explanation searches all paths.
     let mut idle = Capped::default();
     let excused = would_match(catalog, package);
     let globs = package
@@ -90,7 +90,7 @@ pub(super) fn lacks_artifact(package: &Package, matched: &Matched<'_>) -> bool {
     })
 }
 
-/// Rules outside of packages: licence texts, and components left out of devel packages.
+/// Reports rules outside of packages: licence texts, and components left out of devel packages.
 pub(super) fn elsewhere(manifest: &Manifest, catalog: &Catalog) -> Problems {
     let mut problems = Problems::new();
     let entries = || catalog.artifacts.iter().flat_map(files);

@@ -1,5 +1,5 @@
-//! Check for paths that Windows cannot install: too long, or reserved ("Naming Files, Paths, and
-//! Namespaces" in Microsoft's documentation).
+//! Check for paths that Windows cannot install: overlong or reserved ("Naming Files, Paths, and
+//! Namespaces", Microsoft).
 
 use crate::{Distribution, Member, Step};
 use base::names::System;
@@ -7,9 +7,9 @@ use base::source::{Code, Problem, Problems};
 use base::text::counted;
 use manifest::{Manifest, WindowsPaths};
 
-/// Reserved with any extension.
+/// Names reserved with any extension.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
-/// Reserved with a digit.
+/// Names reserved with a digit.
 const NUMBERED: [&str; 2] = ["com", "lpt"];
 
 pub(super) fn paths<'a>(

@@ -48,8 +48,8 @@ pub struct Built {
 /// One file of a package.
 #[derive(Debug, Clone)]
 pub struct BuiltFile {
-    /// Relative to site-packages or an sdist's top directory; for licence texts, to the licence
-    /// directory.
+    /// Path relative to site-packages or an sdist's top directory; for licence texts, to the
+    /// licence directory.
     pub path: String,
     /// Licence text.
     pub license: bool,

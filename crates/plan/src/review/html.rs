@@ -10,12 +10,12 @@ mod column;
 mod data;
 mod rows;
 
-/// Has placeholders `{{NAME}}`.
+/// Template with placeholders `{{NAME}}`.
 const PAGE: &str = include_str!("html/page.html");
 
 const STYLE: &str = include_str!("html/style.css");
 
-/// In order of dependence.
+/// Script parts, in order of dependence.
 const SCRIPT: [&str; 10] = [
     include_str!("html/script/text.js"),
     include_str!("html/script/data.js"),
@@ -50,7 +50,7 @@ pub fn html_page(plan: &Plan) -> String {
     filled(PAGE, &values)
 }
 
-/// Inserted values are not searched for placeholders.
+/// Replaces placeholders; inserted values are not searched again.
 fn filled(template: &str, values: &[(&str, String)]) -> String {
     let mut parts = template.split("{{");
     let mut page = parts.next().unwrap_or_default().to_owned();

@@ -25,7 +25,7 @@ pub struct Shares {
 
 #[derive(Debug, Default, Serialize)]
 struct Share {
-    /// For `--only`.
+    /// Packages, for `--only`.
     only: String,
     /// Estimated seconds on one core.
     cost: u64,

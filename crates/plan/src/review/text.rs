@@ -22,7 +22,7 @@ pub fn summary_text(plan: &Plan, verbose: bool) -> String {
     text
 }
 
-/// Counts expected notes unless `verbose`.
+/// Lists notes; only counts expected ones unless `verbose`.
 fn notes(plan: &Plan, verbose: bool, text: &mut String) {
     let (expected, news): (Vec<&Note>, Vec<&Note>) =
         plan.notes.iter().partition(|note| note.rule.is_some() && !verbose);
@@ -42,7 +42,6 @@ fn notes(plan: &Plan, verbose: bool, text: &mut String) {
     }
 }
 
-/// Includes estimated sizes, if known.
 fn table(plan: &Plan, text: &mut String) {
     let width = plan.distributions.iter().map(|d| title(d).len()).max().unwrap_or(0);
     let estimated = plan.distributions.iter().any(|d| d.estimate.is_some());
@@ -84,7 +83,6 @@ fn table(plan: &Plan, text: &mut String) {
     }
 }
 
-/// Keeps the build order; wheels last.
 fn projects(plan: &Plan, text: &mut String) {
     let names = plan
         .projects

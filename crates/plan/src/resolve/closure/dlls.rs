@@ -21,7 +21,7 @@ struct File<'a> {
     member: &'a Member,
     machine: Machine,
     imports: Vec<&'a str>,
-    /// Not loaded; their DLL can be in any directory.
+    /// Import library: not loaded; its DLL can be in any directory.
     is_import_library: bool,
 }
 
@@ -29,7 +29,7 @@ struct File<'a> {
 struct Candidate<'a> {
     distribution: usize,
     member: &'a Member,
-    /// `None` for a link in a devel tree.
+    /// Processor; `None` for a link in a devel tree.
     machine: Option<Machine>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Dlls<'a> {
     files: Vec<File<'a>>,
     candidates: HashMap<String, Vec<Candidate<'a>>>,
     opened: Vec<BTreeSet<RelPath>>,
-    /// Lazy: only unresolved imports use it.
+    /// Artifact files by name; computed only for unresolved imports.
     artifacts: OnceLock<HashMap<String, Vec<InArtifact<'a>>>>,
 }
 
@@ -185,7 +185,7 @@ impl<'a> Closure<'a> {
             || self.dlls.opened[candidate.distribution].contains(&directory)
     }
 
-    /// The first loaded file of a name serves the whole process.
+    /// Finds different files of one name; the first loaded one serves the whole process.
     fn twins(&self, sure: &[&Candidate<'a>]) -> Vec<LoadedFile<'a>> {
         let source = |candidate: &Candidate<'a>| candidate.member.step.source();
         let Some(first) = sure.first() else { return Vec::new() };

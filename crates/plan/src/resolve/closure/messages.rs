@@ -30,7 +30,7 @@ pub(super) fn file(found: &LoadedFile<'_>) -> String {
     format!("`{}` of {}", path(found), found.distribution.name)
 }
 
-/// Equal paths in several wheels count once.
+/// Lists files; equal paths in several wheels count once.
 pub(super) fn files(all: &[LoadedFile<'_>]) -> String {
     let paths: Vec<&str> = all.iter().map(path).collect::<BTreeSet<_>>().into_iter().collect();
     let first: Vec<String> = paths.iter().take(SHOWN).map(|path| format!("`{path}`")).collect();
@@ -74,7 +74,6 @@ impl Subject {
         Self { text, one: paths.len() <= 1 }
     }
 
-    /// Conjugates the verb.
     pub fn with(&self, verb: &str) -> String {
         let verb = match (self.one, verb) {
             (true, "do") => "does".to_owned(),
@@ -180,7 +179,7 @@ fn take_it(all: &[LoadedFile<'_>], other: &InArtifact<'_>) -> String {
     )
 }
 
-/// Rules cannot help: these files keep the rpath of the build.
+/// Reports files of a devel package. Rules cannot help: these files keep the rpath of the build.
 pub(super) fn devel(group: &Group<'_>) -> Problem {
     let find = Subject::new(&group.files).with("do");
     Problem::warning(
@@ -215,7 +214,7 @@ fn owner<'m>(manifest: &'m Manifest, distribution: &'m Distribution) -> &'m Pack
     package.and_then(|p| p.overlay.as_ref()).map_or(&distribution.package, |overlay| &overlay.value)
 }
 
-/// `everywhere`: every wheel of the other package has the library.
+/// Reports luck. `everywhere`: every wheel of the other package has the library.
 pub(super) fn luck(
     manifest: &Manifest,
     group: &Group<'_>,

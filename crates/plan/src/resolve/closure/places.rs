@@ -1,4 +1,4 @@
-//! Manifest lines of members, which only store their rule as text.
+//! Manifest lines of members, which store their rule as text.
 
 use std::collections::BTreeMap;
 

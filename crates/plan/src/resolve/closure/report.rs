@@ -15,7 +15,7 @@ use base::names::PackageName;
 use base::source::{Code, Problem, Problems};
 use manifest::{LibraryRule, Manifest, PackageKind};
 
-/// Notes describe needs that rules excuse.
+/// Checks all needs; notes describe the ones that rules excuse.
 pub(in crate::resolve) fn check<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
@@ -40,7 +40,7 @@ pub(in crate::resolve) fn check<'a>(
     (report.problems(), report.notes())
 }
 
-/// Equal in all variants of a distribution.
+/// Path and name, equal in all variants of a distribution.
 type Key<'a> = (&'a str, &'a str);
 
 struct Report<'c, 'a> {
@@ -53,17 +53,16 @@ struct Report<'c, 'a> {
     excused: BTreeMap<(bool, usize, &'a str), (&'a LibraryRule, Vec<LoadedFile<'a>>)>,
 }
 
-/// Common remedy of needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Ground<'a> {
     Library(&'a str),
     Directory(&'a str, &'a str),
-    /// True if each of its wheels has the library.
+    /// Package, and true if each of its wheels has the library.
     Package(&'a PackageName, bool),
     Devel,
 }
 
-/// In search order, with the files that load each.
+/// Files of one name in search order, and the files that load each.
 struct Twins<'a> {
     library: &'a str,
     pair: [LoadedFile<'a>; 2],
@@ -182,7 +181,8 @@ impl<'a> Report<'_, 'a> {
         }
     }
 
-    /// One wheel of an overlay is always installed, because overlays complete their package.
+    /// Returns true for an overlay of which each wheel has the library: one wheel is always
+    /// installed.
     fn is_everywhere(&self, library: &LoadedFile<'a>, need: &Need<'a>) -> bool {
         let package = &library.distribution.package;
         let overlays =

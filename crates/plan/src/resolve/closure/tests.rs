@@ -1,11 +1,9 @@
-//! Needs of files, given packages and artifact lines.
-
 use super::*;
 use crate::resolve::resolver;
 use crate::resolve::tests::{Case, devel, device, line, package, runtime};
 
-/// `LIBRARY PATH` if found, otherwise `LIBRARY` and the reason; other files of the name follow
-/// `also`.
+/// Returns `LIBRARY PATH` if found, otherwise `LIBRARY` and the reason; other files of the name
+/// follow `also`.
 fn needs(packages: &[String], entries: &str, name: &str, path: &str) -> Vec<String> {
     needs_of(&Case::new(packages, entries), name, None, path)
 }

@@ -33,7 +33,7 @@ fn reached(direct: &[Vec<usize>], from: usize) -> BTreeSet<usize> {
 }
 
 /// Returns direct dependencies: requirements, the owner of an overlaid directory, link targets of a
-/// devel tree, and packages that all selectors of this one require.
+/// devel tree, and packages that all its selectors require.
 fn direct(
     manifest: &Manifest,
     distributions: &[&Distribution],
@@ -64,7 +64,7 @@ fn direct(
         .collect()
 }
 
-/// No user gets `package` without them.
+/// Returns the packages without which no user gets `package`.
 fn selected<'m>(
     manifest: &'m Manifest,
     distributions: &[&Distribution],

@@ -18,16 +18,16 @@ pub(super) struct File<'a> {
     pub soname: Option<&'a str>,
     pub needed: Vec<usize>,
     pub search: usize,
-    /// `DT_RPATH` also applies to loaded files, `DT_RUNPATH` does not (ld.so(8)).
+    /// Search applies to loaded files too: true for `DT_RPATH`, false for `DT_RUNPATH` (ld.so(8)).
     pub inherited: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Standing {
     File(usize),
-    /// Skipped by the loader.
+    /// File for another machine, skipped by the loader.
     OtherMachine,
-    /// Fails the loader.
+    /// File on which the loader fails.
     NoLibrary,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Candidate<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Tree<'a> {
     pub files: Vec<File<'a>>,
-    /// Omits directories without a candidate.
+    /// Directories of each search, without ones that lack a candidate.
     pub searches: Vec<Vec<usize>>,
     pub names: Vec<&'a str>,
     numbers: HashMap<&'a str, usize>,
@@ -178,7 +178,7 @@ impl<'a> Tree<'a> {
         self.files.len() - 1
     }
 
-    /// Links count as their targets.
+    /// Indexes names; links count as their targets.
     fn index(&mut self, links: &[Links<'a>], named: &[Named<'a>]) {
         let mut by_path: HashMap<&str, Vec<usize>> = HashMap::new();
         if links.iter().any(|l| !l.is_empty()) {
@@ -210,7 +210,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// `None` for a dangling link, which the loader skips.
+    /// Follows a link; `None` if it dangles, so that the loader skips it.
     fn followed(
         &self,
         one: &Named<'a>,
@@ -276,7 +276,7 @@ fn links(distribution: &Distribution) -> Links<'_> {
     links.collect()
 }
 
-/// The directory is empty at the top.
+/// Splits off the last segment; the directory is empty at the top.
 pub(super) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
@@ -284,7 +284,7 @@ pub(super) fn split(path: &str) -> (&str, &str) {
 /// Linux's limit (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 
-/// `None` out of the tree, or in a circle of links.
+/// Resolves a path; `None` out of the tree, or in a circle of links.
 fn walk(from: &str, text: &str, links: &Links<'_>) -> Option<String> {
     let mut at = from.to_owned();
     let mut rest: Vec<&str> = text.split('/').rev().collect();

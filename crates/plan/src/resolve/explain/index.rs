@@ -38,7 +38,7 @@ pub(super) fn nearest(text: &str, known: &BTreeSet<RelPath>) -> Vec<RelPath> {
     let name = text.rsplit('/').next().unwrap_or(text);
     let ending = format!("/{text}");
     let likeness = |path: &RelPath| {
-        // Probably the directory was left out.
+        // The directory was probably left out.
         let whole = f64::from(u8::from(path.as_str().ends_with(&ending)))
             + f64::from(u8::from(path.file_name() == name));
         whole

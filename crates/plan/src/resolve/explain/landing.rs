@@ -65,7 +65,7 @@ fn at_path(distribution: &Distribution, path: &RelPath) -> bool {
     })
 }
 
-/// Falls back to the path itself.
+/// Returns the path below the platform directory, otherwise the path itself.
 fn installed<'m>(distribution: &Distribution, member: &'m Member) -> &'m str {
     let path = member.path.as_str();
     let below = distribution

@@ -21,7 +21,7 @@ pub(super) struct Selecting<'a> {
     pub owned: Vec<&'a CatalogEntry>,
 }
 
-/// `here` is a catalog of the one path.
+/// Selects from `here`, a catalog of the one path, and records matches.
 pub(super) fn matched<'a>(
     manifest: &'a Manifest,
     here: &'a Catalog,

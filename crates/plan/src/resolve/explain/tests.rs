@@ -1,5 +1,3 @@
-//! Explanations of paths.
-
 use super::*;
 use crate::resolve::tests::{Case, devel, package, runtime};
 

@@ -36,7 +36,7 @@ pub fn explanation_text(explanation: &Explanation, verbose: bool) -> String {
 /// Printed blocks with the mode of their first occurrence.
 type Blocks = BTreeMap<Vec<String>, (Mode, String)>;
 
-/// Nearly all artifacts have certain directories.
+/// Number of artifacts to list: nearly all have certain directories.
 const FOUND_SHOWN: usize = 6;
 const RULES_SHOWN: usize = 8;
 
@@ -260,7 +260,7 @@ fn block(distribution: &InDistribution, verbose: bool, elf_known: bool) -> Strin
     text
 }
 
-/// True if the rule influenced the result.
+/// Returns true if the rule influenced the result.
 fn is_worth_a_line(matched: &MatchedRule, distribution: &InDistribution) -> bool {
     let takes =
         |other: &MatchedRule| other.says == Says::Takes && other.artifact == matched.artifact;
@@ -386,7 +386,7 @@ fn lands(landing: &Landing, verbose: bool, elf_known: bool, text: &mut String) {
     needs(landing, verbose, text);
 }
 
-/// System libraries share one line.
+/// Lists libraries; system libraries share one line.
 fn needs(landing: &Landing, verbose: bool, text: &mut String) {
     let of_system =
         |needed: &&Needed| !verbose && matches!(needed.found, Whereabouts::System { .. });

@@ -1,5 +1,3 @@
-//! Lookups and links in trees, given artifact lines.
-
 use super::*;
 use crate::catalog::Catalog;
 use crate::resolve::tests::catalog;

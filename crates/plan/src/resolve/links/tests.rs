@@ -1,9 +1,7 @@
-//! Members of package `core`, given packages and artifact lines.
-
 use super::*;
 use crate::resolve::tests::{Given, devel, device, messages, runtime};
 
-/// `PATH STEP`, `PATH - REASON` for absent paths, `! MESSAGE`.
+/// Returns `PATH STEP`, `PATH - REASON` for absent paths, `! MESSAGE`.
 fn made(packages: &[String], entries: &str) -> Vec<String> {
     let given = Given::new(packages, entries);
     let mut problems = Problems::new();

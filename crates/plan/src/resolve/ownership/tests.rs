@@ -1,5 +1,3 @@
-//! Path conflicts of packages with given members.
-
 use super::*;
 use crate::resolve::tests::{Given, device, messages, runtime, wheel};
 

@@ -1,11 +1,9 @@
-//! Placement in a wheel, given files and links of one artifact.
-
 use super::*;
 use crate::resolve::install_tree::Layer;
 use crate::resolve::tests::{Given, messages, runtime as package};
 
-/// `PATH file FROM`, `PATH starts PROGRAM`, `PATH = LIBRARY`, `PATH - REASON` for absent paths, `!
-/// MESSAGE`.
+/// Returns `PATH file FROM`, `PATH starts PROGRAM`, `PATH = LIBRARY`, `PATH - REASON` for absent
+/// paths, `! MESSAGE`.
 fn placed(lines: &str, entries: &str) -> Vec<String> {
     let given =
         Given::new(&[package("core", &format!("artifact \"a\" \"lib\"\n{lines}"))], entries);

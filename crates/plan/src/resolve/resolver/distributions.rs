@@ -189,7 +189,7 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// Depends on the distribution's files.
+    /// Sets the licence, which depends on the distribution's files.
     pub(super) fn license(
         &self,
         dist: &ResolvedDist<'_>,

@@ -12,7 +12,7 @@ pub(in crate::resolve) enum Refusal<'a> {
     WithoutArtifact(&'a Place),
     WithoutComponent(&'a Place),
     Excluded(&'a Place),
-    /// The first include line.
+    /// First include line, if none matches.
     NotIncluded(&'a Place),
     /// Line with other components of the artifact.
     OtherComponents(&'a Place),
@@ -47,7 +47,7 @@ impl<'a> Refusals<'a> {
         }
     }
 
-    /// `None` if taken, or if no line concerns the artifact.
+    /// Returns the refusing line; `None` if taken, or if no line concerns the artifact.
     pub fn of(&self, entry: &CatalogEntry) -> Option<Refusal<'a>> {
         let Some((narrowing, first_include)) = &self.narrowing else { return self.whole };
         match narrowing.narrow(entry, |_| ()) {
@@ -64,7 +64,7 @@ impl Refusals<'_> {
     }
 }
 
-/// Keeps the last refusal of the whole artifact.
+/// Last refusal of the whole artifact.
 #[derive(Default)]
 struct Heard<'a>(Option<Refusal<'a>>);
 

@@ -1,9 +1,7 @@
-//! Selection of the last package, given packages and artifact lines.
-
 use super::*;
 use crate::resolve::tests::{Given, devel, line, messages, runtime};
 
-/// `PATH ARTIFACT < LINE`, `PATH - LINE` for excluded paths, `! MESSAGE`.
+/// Returns `PATH ARTIFACT < LINE`, `PATH - LINE` for excluded paths, `! MESSAGE`.
 fn taken(packages: &[String], entries: &str) -> Vec<String> {
     let given = Given::new(packages, entries);
     let mut problems = Problems::new();

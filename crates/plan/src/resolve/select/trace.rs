@@ -13,7 +13,7 @@ pub(in crate::resolve) enum RuleMatch<'a> {
     Takes(&'a ArtifactRule),
     /// The rule names the artifact with other components.
     OtherComponents(&'a ArtifactRule),
-    /// `artifacts-of` a package that takes the artifact by this rule.
+    /// Matches `artifacts-of` a package that takes the artifact by this rule.
     Inherits(&'a Spanned<PackageName>, &'a ArtifactRule),
     WithoutArtifact(&'a Place),
     WithoutComponent(&'a Place),
@@ -28,20 +28,20 @@ pub(in crate::resolve) enum RuleMatch<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::resolve) enum Why {
     Alone,
-    /// Equal; first executable one.
+    /// First executable one of equal entries.
     Executable,
-    /// Equal; first artifact by name.
+    /// First artifact by name of equal entries.
     First,
-    /// An error.
+    /// Different entries, an error.
     Differ,
 }
 
-/// Called in evaluation order.
+/// Observer, called in evaluation order.
 pub(in crate::resolve) trait SelectionTrace<'a> {
     /// A rule matches an artifact or a path in it.
     fn on_match(&mut self, artifact: &'a ArtifactId, said: RuleMatch<'a>);
 
-    /// Rules apply to files: this alone does not make the rule used.
+    /// A rule matches a directory. Rules apply to files: this alone does not make the rule used.
     fn on_directory_match(&mut self, _artifact: &'a ArtifactId, _said: RuleMatch<'a>) {}
 
     /// The artifact is taken, restricted by includes and excludes.

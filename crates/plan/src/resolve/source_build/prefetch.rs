@@ -5,7 +5,7 @@ use super::{Prefetch, PrefetchSource, PrefetchedWheel, Resolved};
 use crate::Sources;
 use base::source::{Code, Problem};
 
-/// Keeps the manifest's order.
+/// Resolves needed wheels, in the manifest's order.
 pub(super) fn resolve(
     declared: &[Prefetch],
     sources: &Sources,
@@ -24,7 +24,7 @@ pub(super) fn resolve(
     }
 }
 
-/// Files among the sources have priority over an index or repository.
+/// Resolves a wheel; files among the sources have priority over an index or repository.
 fn wheel(
     prefetch: &Prefetch,
     sources: &Sources,

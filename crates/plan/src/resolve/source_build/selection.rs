@@ -5,7 +5,8 @@ use crate::Request;
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Libraries, Manifest, Selection, SourceProject};
 
-/// In the project's syntax; a list of names if the checkout's libraries are known.
+/// Returns the selection in the project's syntax; a list of names if the checkout's libraries are
+/// known.
 pub(super) fn value(
     context: &Context<'_>,
     project: &SourceProject,

@@ -13,7 +13,7 @@ pub(super) struct Variables<'a> {
 }
 
 impl<'a> Variables<'a> {
-    /// The command line overrides the manifest.
+    /// Collects variables; the command line overrides the manifest.
     pub fn new(
         manifest: &'a Manifest,
         request: &Request,
@@ -54,7 +54,7 @@ impl<'a> Variables<'a> {
         Problem::usage(Code::InvalidText, text).help(format!("{hint}{known}"))
     }
 
-    /// Placeholders for values that only a build knows remain.
+    /// Fills in values; placeholders that only a build knows remain.
     pub fn fill(&self, text: &str) -> String {
         setting::fill(text, |place| match place {
             Filling::Isas => Some(self.isas.clone()),

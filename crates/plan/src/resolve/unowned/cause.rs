@@ -20,12 +20,12 @@ pub(in crate::resolve) enum Cause<'a> {
     },
     /// The line applies in another mode, on another system, or in no distribution.
     OtherTarget(&'a Place),
-    /// For other targets; `room` is a package for this one.
+    /// The line is for other targets; `room` is a package for this one.
     OtherFamily {
         line: &'a Place,
         room: Option<&'a Package>,
     },
-    /// `room` is a devel package.
+    /// No line names the artifact; `room` is a devel package.
     Unnamed {
         room: Option<&'a Package>,
     },

@@ -10,7 +10,7 @@ use base::source::Place;
 pub(super) struct Group<'a> {
     pub cause: Cause<'a>,
     pub items: Vec<Item<'a>>,
-    /// Each line once.
+    /// Further causes, each line once.
     pub others: Vec<Cause<'a>>,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn groups<'a>(
     groups
 }
 
-/// True for one line, or one kind of missing line.
+/// Returns true for one line, or one kind of missing line.
 fn is_same(one: &Cause<'_>, other: &Cause<'_>, (a, b): (Item<'_>, Item<'_>)) -> bool {
     if one.rank() != other.rank() {
         return false;

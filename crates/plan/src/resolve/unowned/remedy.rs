@@ -76,7 +76,7 @@ fn artifact_line(group: &Group<'_>, name: &ArtifactName, kind: PackageKind) -> S
     line
 }
 
-/// `None` if it would drop all unowned files.
+/// Returns a drop line; `None` if it would drop all unowned files.
 fn drop_line(group: &Group<'_>) -> Option<String> {
     let (glob, artifacts, component) = (glob(group), group.artifacts(), group.component());
     let artifact = artifacts.first().filter(|_| artifacts.len() == 1);

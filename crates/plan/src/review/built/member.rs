@@ -33,7 +33,6 @@ impl Texts {
     }
 }
 
-/// Includes the text if `wanted`.
 pub(super) fn of_tar(
     member: &TarMember,
     bytes: &mut dyn Read,

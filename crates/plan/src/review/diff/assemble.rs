@@ -64,7 +64,7 @@ struct ChangedPackage {
     moved: bool,
 }
 
-/// Findings have one slot for each new package, then for each removed one.
+/// Sides with findings: one slot for each new package, then for each removed one.
 struct Sides<'s, 'a> {
     old: &'s Contents<'a>,
     new: &'s Contents<'a>,
@@ -191,7 +191,7 @@ impl<'a> Sides<'_, 'a> {
         }
     }
 
-    /// Asks the new side's manifest.
+    /// Returns the reason from the new side's manifest.
     fn why_gone(&self, package: &Package<'_>, file: &File<'_>) -> Option<String> {
         let is_of_artifact =
             file.area == Area::Platform && !matches!(file.content, Content::Directory);
@@ -266,14 +266,13 @@ impl<'a> Sides<'_, 'a> {
     }
 }
 
-/// Excludes bytes of edits.
+/// Returns the extent without bytes of edits.
 fn extent(package: &Package<'_>, edits: i64) -> Extent {
     let (files, size) = package.extent();
     let built = package.files.iter().any(|file| matches!(file.content, Content::Built(_)));
     Extent { files, size: if built { size.saturating_add_signed(-edits) } else { size } }
 }
 
-/// Compares files of facts only.
 fn data(
     then: &File<'_>,
     now: &File<'_>,
@@ -297,7 +296,6 @@ fn text<'a>(file: &File<'a>) -> Option<&'a str> {
     }
 }
 
-/// Skips duplicates.
 fn merge(fields: &mut Vec<FieldChange>, more: Vec<FieldChange>) {
     for field in more {
         if !fields.iter().any(|known| {

@@ -16,7 +16,7 @@ pub(super) struct Comparison<'c, 'a> {
     pub new: &'c Package<'a>,
     /// Old to new, and new to old.
     pub words: (&'c Translation<'a>, &'c Translation<'a>),
-    /// Cache: one rule edits thousands of files.
+    /// Cache, since one rule edits thousands of files.
     rpaths: HashMap<(&'a str, &'a str, &'a str), Option<What>>,
 }
 

@@ -218,7 +218,7 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// Relative to the platform directory or to site-packages.
+    /// Returns the path relative to the platform directory or to site-packages.
     pub(super) fn shown(&self, file: &File<'a>) -> Cow<'a, str> {
         match file.area {
             Area::Platform | Area::Other => Cow::Borrowed(file.path),
@@ -230,7 +230,7 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// Relative to site-packages, the base of links and rpaths.
+    /// Returns the path relative to site-packages, the base of links and rpaths.
     pub(super) fn installed(&self, file: &File<'_>) -> String {
         match (file.area, self.platform_dir) {
             (Area::Platform, Some(root)) => format!("{root}/{}", file.path),
@@ -239,7 +239,7 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// Excludes directories.
+    /// Returns number and size of files, without directories.
     pub(super) fn extent(&self) -> (usize, u64) {
         let files = self.files.iter().filter(|f| !f.is_directory());
         files.fold((0, 0), |(count, size), file| (count + 1, size + file.size))

@@ -10,7 +10,7 @@ use crate::{Distribution, Form};
 use base::names::Compression;
 use base::text::counted;
 
-/// Version and platform tag only count if they differ from the whole side's.
+/// Compares fields. Version and platform tag only count if they differ from the whole side's.
 pub(super) fn differences(
     (old_side, old): (&Contents<'_>, &Package<'_>),
     (new_side, new): (&Contents<'_>, &Package<'_>),
@@ -20,7 +20,7 @@ pub(super) fn differences(
     if (old_side.version, new_side.version) != (Some(old.version), Some(new.version)) {
         found.extend(one("version", old.version.as_str(), new.version.as_str()));
     }
-    // Sdists have none.
+    // Sdists have no tag.
     if (old_side.platform_tag, new_side.platform_tag) != (old.platform_tag, new.platform_tag)
         && let (Some(was), Some(is)) = (old.platform_tag, new.platform_tag)
     {
@@ -108,7 +108,6 @@ fn paths(of: &Distribution, said: impl Fn(&str) -> String) -> HashSet<String> {
     of.members.iter().map(|member| said(member.path.as_str())).collect()
 }
 
-/// Replaces many values by their number.
 fn brief(change: FieldChange, what: &str) -> FieldChange {
     if change.removed.len() + change.added.len() <= MOST_LINES {
         return change;
@@ -153,7 +152,7 @@ fn values<'p>(package: &'p Package<'_>) -> Vec<(&'static str, Vec<Cow<'p, str>>)
     ]
 }
 
-/// Sdists: without extras, which are part of the facts.
+/// Returns requirements; for sdists without extras, which are part of the facts.
 fn requires<'p>(package: &'p Package<'_>) -> Vec<Cow<'p, str>> {
     let shown = |text: &&String| package.form == Form::Wheel || !text.contains("extra ==");
     let all = package.metadata.requires_dist.iter().filter(shown);
@@ -168,7 +167,6 @@ fn one(field: &str, old: &str, new: &str) -> Option<FieldChange> {
     })
 }
 
-/// Keeps the order of each list.
 fn many(field: &str, old: Vec<String>, new: &[Cow<'_, str>]) -> Option<FieldChange> {
     let added: Vec<String> = new
         .iter()

@@ -11,7 +11,7 @@ use super::places::{FileChange, Universe, places};
 use super::what::What;
 use crate::Step;
 
-/// Sorts by importance.
+/// Groups changes, the most important first.
 pub(super) fn changes(
     old: Option<&Package<'_>>,
     new: Option<&Package<'_>>,
@@ -31,7 +31,7 @@ fn change(universes: &Universes<'_, '_>, what: What, mut files: Vec<FileChange>)
     Change { what, places, files }
 }
 
-/// Maximum number of places per difference.
+/// Returns the maximum number of places per difference.
 fn most_places(what: &What) -> usize {
     match what {
         What::Appeared { .. } | What::Vanished { .. } | What::Size | What::Content => 8,
@@ -69,7 +69,7 @@ fn rank(what: &What) -> usize {
     }
 }
 
-/// Candidates for each kind of difference; lazy.
+/// Candidates for each kind of difference, computed on demand.
 struct Universes<'p, 'a> {
     old: Option<&'p Package<'a>>,
     new: Option<&'p Package<'a>>,

@@ -33,20 +33,20 @@ pub(super) struct Section {
     pub lines: Vec<Line>,
 }
 
-/// The mark is `+` for added, `-` for removed, `→` for moved, `~` for changed.
+/// Line with its mark: `+` for added, `-` for removed, `→` for moved, `~` for changed.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     pub mark: char,
     /// Path, pattern or field name.
     pub place: String,
-    /// Files and candidates; `None` for a single named file.
+    /// Number of files and candidates; `None` for a single named file.
     pub count: Option<(usize, usize)>,
     pub old: u64,
     pub new: u64,
-    /// True for a difference of sizes, false for the size of added, removed or moved files.
+    /// Sizes are a difference, not the size of added, removed or moved files.
     pub signed: bool,
     pub detail: String,
-    /// About metadata, not files.
+    /// Line about metadata, not files.
     pub field: bool,
 }
 
@@ -87,7 +87,7 @@ impl Line {
         }
     }
 
-    /// Empty without a difference.
+    /// Formats the size; empty without a difference.
     pub fn sized(&self) -> String {
         if self.signed {
             size_change(self.old, self.new)
@@ -116,7 +116,7 @@ pub(super) fn count_change(old: usize, new: usize) -> String {
 }
 
 impl Report {
-    /// `files` lists every file in full, without grouping.
+    /// Makes all lines; `files` lists every file, without grouping.
     pub fn new(diff: &Diff, files: bool) -> Self {
         let shown = diff.packages.iter().map(|package| {
             let section = self::package(package, files);
@@ -186,7 +186,6 @@ fn heading(package: &PackageChange) -> String {
         .map_or_else(|| package.title.clone(), |was| format!("{was} → {}", package.title))
 }
 
-/// Appends unchanged packages and the total.
 fn rows_with_sum(mut rows: Vec<Row>, diff: &Diff) -> Vec<Row> {
     let sum = |pick: fn(&PackageChange) -> Option<Extent>| {
         let each = diff.packages.iter().filter_map(pick);

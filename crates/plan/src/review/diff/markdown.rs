@@ -11,7 +11,7 @@ use base::text::human_size;
 /// Size limit in bytes; GitHub allows 65,536 characters per comment.
 const LONGEST: usize = 64_000;
 
-/// Reserved for closing blocks and the note on omitted lines.
+/// Bytes reserved for closing blocks and the note on omitted lines.
 const TAIL: usize = 400;
 
 /// Formats a difference in less than 64 kB; omitted lines are counted.
@@ -55,7 +55,7 @@ impl Page {
         self.end(line);
     }
 
-    /// Ignores the limit.
+    /// Appends a line beyond the limit.
     fn end(&mut self, line: &str) {
         let _ = writeln!(self.text, "{line}");
     }
@@ -93,7 +93,7 @@ fn lines(report: &Report, page: &mut Page) {
     }
 }
 
-/// Longer than any run of backticks in the text.
+/// Returns a fence longer than any run of backticks in the text.
 fn fence(report: &Report) -> String {
     let lines = report
         .sections

@@ -14,7 +14,7 @@ use super::translate::Translation;
 use super::what::What;
 use super::{Moved, MovedEnd};
 
-/// Common to a group: packages, different parts of the paths, reason.
+/// Key of a group: packages, different parts of the paths, reason.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     from: usize,
@@ -24,7 +24,7 @@ struct Key {
     reason: Option<String>,
 }
 
-/// For files with unchanged paths.
+/// Maximum number of places for files with unchanged paths.
 const MOST_PLACES: usize = 8;
 
 pub(super) fn grouped<'a>(
@@ -71,7 +71,8 @@ pub(super) fn grouped<'a>(
     all
 }
 
-/// Omits link targets and search paths, which change with the place.
+/// Describes further changes, except for link targets and search paths, which change with the
+/// place.
 fn aside(what: &What) -> Option<String> {
     match what {
         What::Step { old, new } => Some(format!("{old} → {new}")),

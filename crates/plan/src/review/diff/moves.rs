@@ -23,7 +23,7 @@ pub(super) struct Left {
     pub emptied: Vec<Move>,
 }
 
-/// Added or removed with their content.
+/// Directories added or removed with their content.
 #[derive(Debug, Default)]
 pub(super) struct Dead {
     pub gone: HashSet<At>,
@@ -98,7 +98,7 @@ impl Left {
         found
     }
 
-    /// Unmatched directories with unmatched or moved files.
+    /// Finds unmatched directories with unmatched or moved files.
     pub fn directories(&self, old: &Contents<'_>, new: &Contents<'_>, moves: &[Move]) -> Dead {
         Dead {
             gone: dead(old, &self.gone, moves.iter().map(|(a, _)| *a)),
@@ -186,7 +186,8 @@ impl<'a> PlacedFile<'_, 'a> {
         Some((self.file.origin()?, self.file.area, self.file.path))
     }
 
-    /// Skips files that every package has: outside of platform directories, or empty.
+    /// Returns a key, unless every package has such files: outside of platform directories, or
+    /// empty.
     fn path(self) -> Option<(&'a str, bool)> {
         let link = match self.file.content {
             Content::Directory => return None,

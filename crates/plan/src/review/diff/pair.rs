@@ -29,7 +29,7 @@ pub(super) fn pairs(old: &Contents<'_>, new: &Contents<'_>) -> Pairs {
 }
 
 impl Pairs {
-    /// Keeps the order of the new side.
+    /// Returns pairs, in the order of the new side.
     pub fn both(&self) -> impl Iterator<Item = (usize, usize)> {
         self.old_of.iter().enumerate().filter_map(|(new, old)| Some(((*old)?, new)))
     }
@@ -42,7 +42,7 @@ impl Pairs {
         self.old_of.len() + self.vanished().count()
     }
 
-    /// New packages have the first slots, then removed ones.
+    /// Returns the slot: new packages first, then removed ones.
     pub fn slot(&self, old: usize) -> usize {
         self.new_of[old].unwrap_or_else(|| {
             self.old_of.len() + self.vanished().take_while(|other| *other < old).count()
@@ -60,7 +60,7 @@ impl Pairs {
 type Key = (String, String, String);
 
 impl Pairs {
-    /// The key must be unique on both sides.
+    /// Pairs by a key that must be unique on both sides.
     fn by(
         &mut self,
         old: &Contents<'_>,
@@ -91,7 +91,7 @@ impl Pairs {
         self.new_of[old] = Some(new);
     }
 
-    /// A package that shares more than half of its files was renamed.
+    /// Pairs packages that share more than half of their files, and so were renamed.
     fn by_contents(&mut self, old: &Contents<'_>, new: &Contents<'_>) {
         let gone = (0..old.packages.len()).filter(|i| self.new_of[*i].is_none());
         let mut holders: HashMap<(&str, u64), Vec<usize>> = HashMap::new();
@@ -133,7 +133,7 @@ impl Pairs {
     }
 }
 
-/// Files that distinguish a package.
+/// Returns the files that distinguish a package.
 fn telling<'p, 'a>(package: &'p Package<'a>) -> impl Iterator<Item = &'p File<'a>> {
     package.files.iter().filter(|f| {
         f.area == Area::Platform && f.size > 0 && !matches!(f.content, Content::Directory)

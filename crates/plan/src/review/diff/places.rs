@@ -10,7 +10,7 @@ use super::contents::{File, Package};
 /// A changed file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileChange {
-    /// Relative to the platform directory, otherwise to site-packages.
+    /// Path relative to the platform directory, otherwise to site-packages.
     pub path: String,
     /// Old path, if different.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,7 +116,7 @@ fn start_with<T>(items: &[T], prefix: &str, path: impl Fn(&T) -> &str) -> usize 
     items.partition_point(|item| path(item).starts_with(prefix))
 }
 
-/// Files `start..end`. `directory` is empty or ends in `/`.
+/// Span of files `start..end`. `directory` is empty or ends in `/`.
 #[derive(Debug, Clone)]
 struct Span {
     directory: String,
@@ -137,13 +137,13 @@ fn above(directory: &str) -> &str {
     name.rfind('/').map_or("", |at| &directory[..=at])
 }
 
-/// Common directory, ending in `/`; of sorted paths, it contains all between.
+/// Returns the common directory, ending in `/`; of sorted paths, it contains all between.
 fn common<'p>(first: &'p str, last: &str) -> &'p str {
     let same = first.bytes().zip(last.bytes()).take_while(|(a, b)| a == b).count();
     first.as_bytes()[..same].iter().rposition(|b| *b == b'/').map_or("", |at| &first[..=at])
 }
 
-/// Prefix sums, so that each range takes two lookups.
+/// Returns prefix sums, so that each range takes two lookups.
 fn sums(files: &[FileChange]) -> Vec<(u64, u64)> {
     let mut sums = vec![(0, 0)];
     for file in files {

@@ -8,7 +8,7 @@ use crate::Warning;
 
 type Pairs<'p, 'a> = [(&'p Package<'a>, &'p Package<'a>)];
 
-/// Ignores line numbers of rules and renamed packages.
+/// Compares notes, ignoring line numbers of rules and renamed packages.
 pub(super) fn notes(
     old: &Contents<'_>,
     new: &Contents<'_>,
@@ -27,7 +27,7 @@ pub(super) fn notes(
     gone.chain(come).map(|(note, now)| NoteChange { note: note.text.clone(), now }).collect()
 }
 
-/// Ignores expected warnings.
+/// Compares warnings, ignoring expected ones.
 pub(super) fn warnings(
     old: &Contents<'_>,
     new: &Contents<'_>,

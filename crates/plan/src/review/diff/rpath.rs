@@ -1,5 +1,5 @@
-//! Compares rpaths relative to site-packages: `$ORIGIN` differs for each file, directories of a
-//! rule do not.
+//! Compares rpaths relative to site-packages: `$ORIGIN` differs for each file, but not the
+//! directories of a rule.
 
 use super::translate::Translation;
 use super::what::What;
@@ -52,7 +52,7 @@ fn reordered(before: &[String], after: &[String]) -> Vec<String> {
     told.collect()
 }
 
-/// Longest common subsequence; rpaths are short.
+/// Returns a longest common subsequence; rpaths are short.
 fn in_both_orders<'t>(before: &'t [String], after: &[String]) -> Vec<&'t String> {
     let mut longest: Vec<Vec<&'t String>> = vec![Vec::new(); after.len() + 1];
     for directory in before {
@@ -73,9 +73,9 @@ fn in_both_orders<'t>(before: &'t [String], after: &[String]) -> Vec<&'t String>
 }
 
 struct Directory {
-    /// Relative to site-packages; other entries unchanged.
+    /// Path relative to site-packages; other entries unchanged.
     path: String,
-    /// Common to files with the same rule: the file's own directory stays `$ORIGIN`.
+    /// Text common to files with the same rule: the file's own directory stays `$ORIGIN`.
     shown: String,
 }
 

@@ -98,7 +98,7 @@ impl Widths {
     }
 }
 
-/// For viewers that do not wrap.
+/// Limits the width, for viewers that do not wrap.
 pub(super) fn narrowed(line: &str) -> String {
     shortened(line, 400)
 }

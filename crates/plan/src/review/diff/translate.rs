@@ -76,7 +76,7 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// `17.2.0` does not contain `7.2.0`.
+/// Replaces a version; `17.2.0` does not contain `7.2.0`.
 fn version(text: &str, old: &str, new: &str) -> String {
     let (mut out, mut from) = (String::with_capacity(text.len()), 0);
     for (at, _) in text.match_indices(old) {

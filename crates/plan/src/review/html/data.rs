@@ -34,7 +34,7 @@ struct Head<'p> {
     estimate: Option<u64>,
 }
 
-/// Escapes `<`, so that no text can end the script element.
+/// Serializes the plan; escapes `<`, so that no text can end the script element.
 pub(super) fn json(plan: &Plan) -> String {
     let data = Data {
         version: plan.version.as_str(),
@@ -65,7 +65,7 @@ fn head(distribution: &Distribution) -> Head<'_> {
     }
 }
 
-/// Files, then absent paths, then unowned files. Paths imply directories.
+/// Makes rows: files, then absent paths, then unowned files. Paths imply directories.
 fn rows(plan: &Plan) -> Rows<'_> {
     let mut rows = Rows::new();
     for (number, distribution) in (1..).zip(&plan.distributions) {
@@ -89,7 +89,7 @@ fn rows(plan: &Plan) -> Rows<'_> {
     rows
 }
 
-/// Licence directory (PEP 639); sdists have none.
+/// Returns the licence directory (PEP 639); empty for sdists.
 fn license_directory(plan: &Plan, distribution: &Distribution) -> String {
     match distribution.form {
         Form::Wheel => {

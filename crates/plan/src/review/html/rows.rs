@@ -9,10 +9,10 @@ use super::column::Column;
 use crate::catalog::{ArtifactId, Origin};
 
 pub(super) struct Row<'p> {
-    /// From 1; 0 for none.
+    /// Number from 1; 0 for none.
     pub distribution: u64,
     pub part: Part,
-    /// A substitute for absent and unowned files.
+    /// Name of the step; a substitute for absent and unowned files.
     pub step: &'static str,
     pub path: Cow<'p, str>,
     pub size: u64,
@@ -25,13 +25,13 @@ pub(super) struct Row<'p> {
 
 #[derive(Clone, Copy)]
 pub(super) enum Part {
-    /// Also absent and unowned files.
+    /// Member, absent path or unowned file.
     File,
     License,
     Archive,
 }
 
-/// By number; 0 is the empty text.
+/// Texts by number; 0 is the empty text.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(super) struct Texts<'p>(IndexSet<Cow<'p, str>>);
@@ -41,7 +41,7 @@ impl<'p> Texts<'p> {
         self.0.insert_full(text).0 as u64
     }
 
-    /// Copies the text only if it is new.
+    /// Returns the number; copies the text only if it is new.
     fn number_of(&mut self, text: &str) -> u64 {
         self.0
             .get_index_of(text)
@@ -55,7 +55,7 @@ pub(super) struct Directories {
     name: Column,
     #[serde(skip)]
     known: IndexSet<(u64, u64)>,
-    /// Cache of the last directory: neighbouring rows mostly share it.
+    /// Last directory: neighbouring rows mostly share it.
     #[serde(skip)]
     last: (String, u64),
 }
@@ -82,7 +82,7 @@ impl Directories {
     }
 }
 
-/// A further property of files is a further column.
+/// Rows in columns; a further property of files is a further column.
 #[derive(Serialize)]
 pub(super) struct Rows<'p> {
     strings: Texts<'p>,
@@ -95,7 +95,7 @@ pub(super) struct Rows<'p> {
 #[derive(Default, Serialize)]
 struct Columns {
     distribution: Column,
-    /// 0 for files, 1 for licences, 2 for archive members.
+    /// Part: 0 for files, 1 for licences, 2 for archive members.
     part: Column,
     step: Column,
     directory: Column,
@@ -103,12 +103,12 @@ struct Columns {
     size: Column,
     executable: Column,
     rule: Column,
-    /// From 1; 0 for none.
+    /// Number from 1; 0 for none.
     artifact: Column,
     base: Column,
-    /// Leading segments of the path that the source's path lacks.
+    /// Number of leading segments that the source's path lacks.
     strip: Column,
-    /// Set if it is not the path without these segments.
+    /// Path of the source, if it is not the path without these segments.
     source: Column,
     detail: Column,
     rpath: Column,
@@ -154,7 +154,7 @@ impl<'p> Rows<'p> {
     }
 }
 
-/// Segments of `path` before the suffix `tail`.
+/// Counts the segments of `path` before the suffix `tail`.
 fn segments_above(path: &str, tail: &str) -> Option<u64> {
     let head = path.strip_suffix(tail)?;
     (head.is_empty() || head.ends_with('/')).then(|| head.matches('/').count() as u64)

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Reserved for the summary of omitted parts.
+/// Bytes reserved for the summary of omitted parts.
 const RESERVE: usize = 1000;
 
 /// Maximum size of a line about omitted rows.
@@ -15,7 +15,7 @@ pub(super) struct Page {
     left_out: Vec<(usize, &'static str)>,
 }
 
-/// Appears with at least one row, or not at all.
+/// Part of a page that appears with at least one row, or not at all.
 pub(super) struct Section<'a> {
     pub head: &'a str,
     pub rows: &'a [String],

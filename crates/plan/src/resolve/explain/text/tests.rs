@@ -1,5 +1,3 @@
-//! Text of single parts of explanations.
-
 use super::*;
 use crate::resolve::explain::Rule;
 

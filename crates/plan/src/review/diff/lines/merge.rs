@@ -47,7 +47,7 @@ fn together(alike: Vec<Shown<'_>>) -> (Option<Row>, Option<Section>) {
     (Some(row), section)
 }
 
-/// Packages without a variant have a unique key.
+/// Key of merged packages, unique for packages without a variant.
 #[derive(PartialEq, Eq, Hash)]
 enum Shape {
     Alone(usize),
@@ -68,7 +68,7 @@ fn shape(index: usize, shown: &Shown<'_>) -> Shape {
     }
 }
 
-/// Independent of variant, count and bytes.
+/// Returns the part that is independent of variant, count and bytes.
 fn signature(line: &Line, variant: Option<&str>) -> (char, String, String) {
     // Size differences vary between ISAs.
     let detail = if line.detail.starts_with("size ") {
@@ -92,7 +92,6 @@ fn sum(one: Option<Extent>, other: Option<Extent>) -> Option<Extent> {
     Some(Extent { files: a.files + b.files, size: a.size + b.size })
 }
 
-/// Adds counts and bytes.
 fn join(line: &Line, variant: Option<&str>, more: &Line) -> Line {
     let same = line.place == more.place && line.detail == more.detail;
     let (mark, place, detail) = if same {

@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::super::FieldChange;
 use super::{Line, detail};
 
-/// Without their common key.
+/// Old and new value, without their common key.
 struct Pair {
     old: String,
     new: String,
@@ -16,7 +16,6 @@ impl Pair {
         format!("{} → {}", self.old, self.new)
     }
 
-    /// Returns the different words.
     fn core(&self) -> (&str, &str) {
         let old = &self.old[key(&self.old).map_or(0, str::len)..];
         let words = |text: &'_ str| -> Vec<usize> {
@@ -34,7 +33,6 @@ impl Pair {
 
 const ALIKE: usize = 3;
 
-/// Counts equal replacements.
 fn alike(pairs: &[Pair]) -> Vec<String> {
     let mut groups: IndexMap<(&str, &str), Vec<&Pair>> = IndexMap::new();
     for pair in pairs {
@@ -91,7 +89,7 @@ fn paired(change: &FieldChange) -> (Vec<Pair>, Vec<String>, Vec<String>) {
     (pairs, removed, added)
 }
 
-/// `a: ` of `a: 1`, `a = ` of `a = m:f`.
+/// Returns the key: `a: ` of `a: 1`, `a = ` of `a = m:f`.
 fn key(text: &str) -> Option<&str> {
     let ends = [": ", " = "].iter().filter_map(|sign| text.find(sign).map(|at| at + sign.len()));
     ends.min().map(|end| &text[..end])
