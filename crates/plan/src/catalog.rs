@@ -1,7 +1,7 @@
-//! Content of an artifact directory: paths, sizes, types and facts of binaries, without file bytes.
+//! Content of an artifact directory: paths, sizes, types and facts of binaries.
 //!
-//! A [`Catalog`] is sorted and independent of the host: it can be saved and planned from elsewhere.
-//! A [`Source`] provides the bytes; [`Directory`] is the source on this machine.
+//! A [`Catalog`] is independent of the host: it can be saved and planned from elsewhere. A
+//! [`Source`] provides the bytes; [`Directory`] is the source on this machine.
 
 use std::borrow::Cow;
 

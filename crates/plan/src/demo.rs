@@ -1,8 +1,8 @@
 //! A small artifact directory for trying out rockpack.
 //!
 //! It has everything that `packages.kdl` requires, in the shape of a real build: chains of library
-//! links, links to programs of other artifacts, links to directories, device code. Libraries are
-//! generated ELF files, programs come from the caller; for Windows, both are generated.
+//! links, links to other artifacts and directories, device code. Libraries are generated, programs
+//! come from the caller; for Windows, both are generated.
 
 use std::io;
 use std::path::Path;

@@ -41,11 +41,10 @@ pub use title::{named, title};
 pub use wheel::archive::metadata::{Description, Metadata};
 pub use wheel::archive::variants::{NULL, Provider, Variants};
 
-/// Format number of the plan; `schema/` has a schema for each number.
+/// Format number of the plan; `schema/` has a schema for each.
 ///
-/// It grows with the first change after a release that breaks readers of the previous number: an
-/// added, removed or renamed field or step, or another type or meaning. Added fields count because
-/// the schema is closed; new wordings of notes and reasons do not.
+/// It grows with the first change after a release that breaks readers: an added, removed or renamed
+/// field or step, or another type or meaning. Added fields count because the schema is closed.
 pub const FORMAT: u32 = 1;
 
 /// Python sources of the runtime: path and text, by template name.

@@ -75,8 +75,8 @@ pub(super) struct Unpacking<'u> {
 }
 
 impl Unpacking<'_> {
-    /// Unpacks from the first to the last byte. Returns wanted hard links with unwanted targets,
-    /// and these targets, whose bytes were skipped before.
+    /// Unpacks in order. Returns wanted hard links with unwanted targets, and these targets: their
+    /// bytes were skipped before.
     pub(super) fn in_order(
         &mut self,
         packed: impl Read,
@@ -109,7 +109,6 @@ impl Unpacking<'_> {
         UnpackError::Write { archive: self.name.to_owned(), directory, source }
     }
 
-    /// Checks that only a bounded number of zeros follows.
     fn end<R: Read>(&mut self, read: Result<Rest<R>, Halt>) -> Result<(), UnpackError> {
         let archive = self.name.to_owned();
         let mut rest = read.map_err(|halt| match halt {

@@ -1,5 +1,3 @@
-//! Artifacts in a local directory.
-
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
@@ -377,7 +375,6 @@ fn empty(dir: &Path, ignored: &[Ignored]) -> Problem {
         .help("give the directory whose children are named {name}_{component}_{family}, such as `base_lib_generic`")
 }
 
-/// Rejects artifacts that exist as directory and as archive.
 fn once(children: &[Child]) -> Result<(), Problem> {
     let twice = children.windows(2).find(|pair| pair[0].id == pair[1].id);
     twice.map_or(Ok(()), |pair| {

@@ -126,7 +126,6 @@ fn said(object: &Value, key: &str) -> Option<String> {
     object[key].as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// Returns true for a SHA-1 or SHA-256, as git prints them.
 fn is_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }

@@ -1,5 +1,3 @@
-//! Archives in the local artifact directory.
-
 use std::io::{self, Read};
 use std::path::PathBuf;
 

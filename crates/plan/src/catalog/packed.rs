@@ -295,7 +295,6 @@ impl Reading<'_> {
         }
     }
 
-    /// Reads single frames; `None` if the whole archive must be read.
     fn in_part(&self, unpacking: &mut Unpacking<'_>) -> Result<Option<Outcome>, Problem> {
         let (Some(sha256), Some(end)) = (self.expected.archive, self.expected.end) else {
             return Ok(None);

@@ -1,5 +1,3 @@
-//! Scans artifacts into a catalog.
-
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::path::Path;
@@ -79,7 +77,6 @@ pub fn confirm<'o>(
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-/// Returns true if the path is no regular file: the artifact is another one.
 fn is_other_kind(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidInput, IsADirectory, NotFound};
     matches!(error.kind(), NotFound | IsADirectory | InvalidInput)
@@ -198,7 +195,6 @@ fn broken(error: BinaryError) -> io::Result<Content> {
     })
 }
 
-/// Reads the facts, each file from the first artifact that installs it.
 fn build_facts(artifacts: &[Artifact], source: &dyn Source) -> Result<BuildFacts, Problems> {
     let text = |path: &str| -> Result<Option<String>, Problem> {
         let found = artifacts

@@ -28,13 +28,12 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Takes an idle file, to continue behind its earlier members, or creates one.
+    /// Takes an idle file, or creates one.
     pub fn take(&self) -> io::Result<ScratchFile> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.map_or_else(ScratchFile::new, Ok)
     }
 
-    /// Returns a file to the pool.
     pub fn give_back(&self, file: ScratchFile) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(file);
     }
@@ -58,7 +57,7 @@ impl ScratchFile {
         Ok(Self { file, written: 0, pending: vec![0; PIECE].into(), filled: 0 })
     }
 
-    /// Returns the free space; the maximum if the file system does not report it.
+    /// Returns the free space, or the maximum if unknown.
     pub fn room(&self) -> u64 {
         let found = rustix::fs::fstatvfs(&*self.file);
         found.map_or(u64::MAX, |found| found.f_bavail.saturating_mul(found.f_frsize))

@@ -41,7 +41,6 @@ enum Codec {
 }
 
 impl Codec {
-    /// Returns the alignment of parts in bytes.
     fn multiple(&self) -> usize {
         match self {
             Self::Zstd => 1,
@@ -122,7 +121,6 @@ impl SeekTable {
         Ok(table.filter(|table| table.packed_end() == start))
     }
 
-    /// Makes the table; `None` if a part exceeds the limit.
     fn of(codec: Codec, begin: u64, sizes: impl IntoIterator<Item = (u64, u64)>) -> Option<Self> {
         let (mut frames, mut packed_at, mut at) = (Vec::new(), begin, 0);
         for (packed, len) in sizes {

@@ -11,7 +11,6 @@ use wheel::archive::checksum::Sha256;
 
 /// Unpacked size of a frame: large enough for a good ratio, small enough to decode for a few bytes.
 pub(super) const FRAME: usize = 4 << 20;
-/// Magic number of the table's skippable frame.
 pub(super) const SKIPPABLE: u32 = 0x184D_2A5E;
 /// Magic number of the skippable frame with checksums. There are 16 such numbers.
 pub(super) const CHECKSUMS: u32 = 0x184D_2A5D;

@@ -211,7 +211,6 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// Searches for a library in an environment with `installed` and its requirements.
     fn look(&self, file: usize, name: usize, installed: usize) -> Looked<'a> {
         let mut looked = Looked::default();
         for directory in &self.tree.searches[self.tree.files[file].search] {

@@ -1,5 +1,3 @@
-//! Compression rules for single members.
-
 use std::collections::BTreeMap;
 
 use crate::{Distribution, Form, Request};

@@ -179,7 +179,6 @@ fn common(templates: &Templates, facts: &Value) -> Vec<(RelPath, String)> {
     files
 }
 
-/// Renames the one import package below [`SOURCES`].
 fn of_module(path: &RelPath, module: &ModuleName) -> Option<RelPath> {
     let below = path.as_str().strip_prefix(SOURCES).and_then(|path| path.strip_prefix('/'));
     match below.and_then(|below| below.split_once('/')) {

@@ -55,7 +55,6 @@ pub(super) fn archive(
     Devel { members: order::links_last(members.collect()), absent: selection.absent().collect() }
 }
 
-/// Paths that the archive only links to.
 struct Elsewhere<'s, 'a> {
     owners: HashMap<&'s RelPath, &'s Filled<'a>>,
     aliases: HashMap<&'s RelPath, &'s RelPath>,

@@ -9,7 +9,6 @@ pub(super) struct Matched {
     empty: bool,
 }
 
-/// Finds a matching directory; prefers one with content.
 pub(super) fn matched<'e>(
     glob: &Glob,
     entries: impl Iterator<Item = &'e CatalogEntry>,
@@ -28,7 +27,6 @@ pub(super) fn matched<'e>(
     empty
 }
 
-/// Explains the rule; `otherwise` and `remedy` apply if no directory matches either.
 pub(super) fn told(
     directory: Option<Matched>,
     glob: &Glob,

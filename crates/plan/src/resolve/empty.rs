@@ -1,5 +1,3 @@
-//! Packages without remaining files.
-
 use std::collections::BTreeMap;
 
 use super::place::Runtime;

@@ -8,7 +8,6 @@ use base::names::PackageName;
 use base::source::{Code, Problem, Problems};
 use manifest::{IgnoreRule, Manifest};
 
-/// Manifest lines that expect warnings, with a record of the used ones.
 pub(super) struct Expectations<'a> {
     rules: Vec<&'a IgnoreRule>,
     used: RefCell<BTreeSet<usize>>,

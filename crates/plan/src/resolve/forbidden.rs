@@ -1,5 +1,3 @@
-//! Check of `forbid` lines.
-
 use std::collections::BTreeMap;
 
 use super::resolved_dist::ResolvedDist;

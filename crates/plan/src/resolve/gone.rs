@@ -1,5 +1,3 @@
-//! Reasons why a package leaves out a path.
-
 use std::collections::HashMap;
 
 use super::install_tree::Item;
@@ -61,7 +59,6 @@ impl<'a> Reasons<'a> {
         refused.or_else(|| self.elsewhere(package, items.first()?))
     }
 
-    /// Explains a file of an artifact that the package does not name.
     fn elsewhere(&self, package: &PackageName, item: &Item<'a>) -> Option<String> {
         let id = &item.artifact.id;
         let takes = |dist: &&ResolvedDist<'a>| {

@@ -36,7 +36,6 @@ pub(super) fn shipped(distribution: &Distribution) -> BTreeSet<&ArtifactName> {
     sources.map(|source| &source.artifact.name).collect()
 }
 
-/// Collects texts by path below the licence directory.
 pub(super) fn files(
     texts: &[Item<'_>],
     templates: &Templates,

@@ -56,7 +56,6 @@ impl<'s, 'a> Owners<'s, 'a> {
     }
 }
 
-/// Returns members, and the entries that are absent for lack of a target.
 pub(super) fn members(
     filled: &Filled<'_>,
     shipped: &Owners<'_, '_>,
@@ -110,7 +109,6 @@ fn file(filled: &Filled<'_>, path: &RelPath, item: &Item<'_>, directories: &[Rel
     item_member(path, item, step)
 }
 
-/// Copies, or relinks if `rpath` wants another value.
 pub(super) fn item_step(
     item: &Item<'_>,
     rpath: impl Fn(&binary::elf::ElfFacts) -> Option<String>,

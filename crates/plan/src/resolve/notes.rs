@@ -1,5 +1,3 @@
-//! Notes of a plan.
-
 use std::collections::BTreeSet;
 
 use super::resolved_dist::ResolvedDist;
@@ -25,7 +23,6 @@ pub(super) fn catalog(manifest: &Manifest, catalog: &Catalog, targets: &Targets)
         .collect()
 }
 
-/// Reports packages split by ISA in a build without ISAs.
 pub(super) fn without_isas(manifest: &Manifest, targets: &Targets) -> Option<String> {
     let by_isa = |p: &&Package| p.distribution().is_some_and(|d| d.per == Per::Isa);
     let names: Vec<String> =

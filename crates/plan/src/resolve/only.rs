@@ -1,4 +1,4 @@
-//! Check of `--only`.
+//! Check of `--only`: each word must match something in this mode.
 
 use super::resolved_dist::ResolvedDist;
 use super::source_build;
@@ -9,7 +9,6 @@ use manifest::Manifest;
 
 const MOST: usize = 8;
 
-/// Reports words that match nothing in this mode.
 pub(super) fn check(
     manifest: &Manifest,
     mode: Mode,

@@ -104,7 +104,6 @@ pub(super) fn check(
     problems
 }
 
-/// Returns true for distributions of one package for different targets.
 fn never_meet(claims: &[&Claim<'_, '_>]) -> bool {
     claims
         .windows(2)
@@ -240,7 +239,6 @@ fn labelled(
     problem.label(a, says(one)).label(b, says(other))
 }
 
-/// Returns the rule of the member, otherwise the distribution's line.
 fn place<'p>(claim: &Claim<'p, '_>, filled: &'p [Filled<'_>]) -> &'p Place {
     let owner =
         filled.iter().find(|f| f.dist.name == claim.by.name && f.dist.variant == claim.by.variant);

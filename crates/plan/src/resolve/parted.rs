@@ -79,7 +79,6 @@ fn is_for_a_target(library: &File<'_, '_>, other: &File<'_, '_>) -> bool {
     of.family.is_generic() && !for_one.family.is_generic() && of.component == for_one.component
 }
 
-/// Returns true for `NAME/` next to `libNAME.so`.
 fn is_beside(library: &RelPath, file: &RelPath) -> bool {
     let directory = library.as_str().strip_suffix(library.file_name()).unwrap_or_default();
     let name = library.file_name().strip_prefix("lib").and_then(|n| n.split(".so").next());

@@ -214,7 +214,6 @@ impl<'a> Placing<'_, 'a> {
     }
 }
 
-/// Returns the program's machine; executable scripts get `build`.
 fn program(item: &Item<'_>, build: StubMachine) -> Option<StubMachine> {
     match &item.entry.kind {
         EntryKind::File { content: Content::Elf(facts), .. } => {

@@ -1,5 +1,3 @@
-//! Requirements of distributions and extras.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::resolved_dist::{ResolvedDist, dist_name};
@@ -119,7 +117,6 @@ pub(super) fn extras(
     Ok(extras)
 }
 
-/// Returns `Requires-Dist` of a selector, with markers for extras.
 pub(super) fn lines(requires: &[String], extras: &Extras) -> Vec<String> {
     let by_extra = extras.by_name.iter().flat_map(|(extra, requirements)| {
         requirements.iter().map(move |requirement| for_extra(requirement, extra))

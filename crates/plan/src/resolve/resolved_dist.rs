@@ -81,7 +81,6 @@ impl<'a> ResolvedDist<'a> {
         self.package.indexes.iter().filter_map(|index| of(&index.name.value)).collect()
     }
 
-    /// Returns true if another package owns the platform directory.
     pub fn is_overlay(&self) -> bool {
         self.package.overlay.is_some()
     }

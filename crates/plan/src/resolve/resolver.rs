@@ -104,7 +104,6 @@ struct Resolver<'a> {
     targets: &'a Targets,
     all: &'a [ResolvedDist<'a>],
     elsewhere: &'a [ResolvedDist<'a>],
-    /// Generic artifacts, which are installed with every target.
     generic: Layer<'a>,
     license_texts: Vec<Item<'a>>,
     machine: StubMachine,

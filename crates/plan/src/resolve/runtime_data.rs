@@ -160,7 +160,6 @@ fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value 
     packages.into()
 }
 
-/// Returns the directory with the placeholder; `None` for overlays.
 fn directory_for_any(built: &ResolvedDist<'_>) -> Option<String> {
     let own = built.name.platform_dir("").ok()?;
     let suffix = built.platform_dir.as_str().strip_prefix(own.as_str())?;
@@ -270,7 +269,6 @@ pub(super) fn choice(
     facts.into()
 }
 
-/// Returns pairs of platform directory and directory below it.
 fn environment(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Value {
     let variables = dist.package.environment.iter().map(|environment| {
         let directories = environment.directories.iter().filter_map(|rule| {

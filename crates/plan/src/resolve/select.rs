@@ -26,7 +26,6 @@ pub(super) struct Selected<'a> {
 pub(super) struct Selection<'a> {
     pub files: BTreeMap<&'a RelPath, Selected<'a>>,
     pub directories: BTreeMap<&'a RelPath, Selected<'a>>,
-    /// Paths that several artifacts provide with equal bytes.
     pub shared: Vec<(&'a RelPath, Vec<ArtifactId>)>,
     /// Excluding rule, and rule that would take the path.
     pub excluded: BTreeMap<&'a RelPath, (&'a Place, &'a Place)>,
@@ -282,7 +281,6 @@ impl<'a> Narrowing<'a> {
         Self { package, artifact, drops: &manifest.drops }
     }
 
-    /// Evaluates the rules, and reports every match to `on_match`.
     fn narrow(
         &self,
         entry: &CatalogEntry,

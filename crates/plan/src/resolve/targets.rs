@@ -74,7 +74,6 @@ impl Targets {
         self.axes.values().flatten().any(|other| other == value)
     }
 
-    /// Returns true if artifacts with this target are used.
     pub fn builds(&self, home: &str) -> bool {
         self.built.iter().any(|target| target == home)
             || self.levels.contains_key(home)
@@ -204,7 +203,6 @@ fn check_system(request: &Request, system: System, there: Option<System>, proble
     }
 }
 
-/// Returns the requested mode, otherwise the build's.
 pub(super) fn mode(catalog: &Catalog, request: &Request) -> Mode {
     request.mode.unwrap_or(if catalog.build.kpack_split { Mode::Kpack } else { Mode::Legacy })
 }
@@ -358,7 +356,6 @@ fn is_in(manifest: &Manifest, isa: &str, family: &str) -> bool {
     manifest.families.expand(family).iter().any(|i| i.as_str() == isa)
 }
 
-/// Returns ISAs without features, under their packages' names.
 fn said(manifest: &Manifest, catalog: &Catalog) -> Vec<String> {
     let home = |target: &String| manifest.families.package_of(target).to_owned();
     let mut said: Vec<String> = catalog.build.targets.iter().map(home).collect();

@@ -102,7 +102,6 @@ fn is_built(manifest: &Manifest, id: &ArtifactId, targets: &Targets) -> bool {
 
 const MOST_IDLE: usize = 100;
 
-/// Reports a rule without effect, unless it applies to other targets.
 fn idle_drop(
     rule: &DropRule,
     catalog: &Catalog,

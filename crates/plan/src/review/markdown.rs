@@ -199,7 +199,6 @@ fn dropped(plan: &Plan, page: &mut Page) {
     });
 }
 
-/// Lists expected warnings last, with their reason.
 fn warnings(plan: &Plan, page: &mut Page) {
     if plan.warnings.is_empty() {
         return;
@@ -250,7 +249,6 @@ fn notes(plan: &Plan, page: &mut Page) {
     });
 }
 
-/// Lists the largest directories by the files directly in them.
 fn directories(distribution: &Distribution, page: &mut Page) {
     let mut held: BTreeMap<&str, (u64, usize)> = BTreeMap::new();
     let files =

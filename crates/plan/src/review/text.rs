@@ -22,7 +22,6 @@ pub fn summary_text(plan: &Plan, verbose: bool) -> String {
     text
 }
 
-/// Lists notes; only counts expected ones unless `verbose`.
 fn notes(plan: &Plan, verbose: bool, text: &mut String) {
     let (expected, news): (Vec<&Note>, Vec<&Note>) =
         plan.notes.iter().partition(|note| note.rule.is_some() && !verbose);
@@ -186,7 +185,6 @@ fn unowned(plan: &Plan, verbose: bool, text: &mut String) {
     }
 }
 
-/// Returns bytes, files and name; the largest first.
 pub(super) fn by_artifact(unowned: &[Unowned]) -> Vec<(u64, usize, String)> {
     let mut sums: BTreeMap<&ArtifactId, (u64, usize)> = BTreeMap::new();
     for u in unowned {
@@ -237,7 +235,6 @@ fn line(member: &Member, text: &mut String) {
     let _ = writeln!(text, "{}", line.trim_end());
 }
 
-/// Omits the source's path if the member's path ends with it.
 fn from(member: &Member, source: &Origin) -> String {
     if member.path.as_str().ends_with(source.path.as_str()) {
         source.artifact.to_string()

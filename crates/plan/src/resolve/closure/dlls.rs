@@ -104,7 +104,6 @@ impl<'a> Dlls<'a> {
     }
 }
 
-/// Returns the directories in which libraries are searched by name.
 fn opened(manifest: &Manifest, distribution: &Distribution) -> BTreeSet<RelPath> {
     let package = manifest.packages.get(&distribution.package);
     let named = |package: &Package| {

@@ -15,7 +15,6 @@ const SHOWN: usize = 3;
 
 const LIBRARIES_SHOWN: usize = 8;
 
-/// Returns the path as the artifact installs it.
 pub(super) fn path<'a>(found: &LoadedFile<'a>) -> &'a str {
     let path = found.member.path.as_str();
     let root = found.distribution.platform_dir.as_ref();
@@ -40,7 +39,6 @@ pub(super) fn files(all: &[LoadedFile<'_>]) -> String {
     }
 }
 
-/// Labels one of two files with the same name.
 pub(super) fn loaded_by(loaders: &[LoadedFile<'_>]) -> String {
     let paths: BTreeSet<&str> = loaders.iter().map(path).collect();
     match paths.len() {

@@ -15,7 +15,6 @@ use base::names::PackageName;
 use base::source::{Code, Problem, Problems};
 use manifest::{LibraryRule, Manifest, PackageKind};
 
-/// Checks all needs; notes describe the ones that rules excuse.
 pub(in crate::resolve) fn check<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
@@ -194,7 +193,6 @@ impl<'a> Report<'_, 'a> {
                 == self.closure.distributions.iter().filter(|d| d.package == *package).count()
     }
 
-    /// Lists missing libraries, then the ones required on the host.
     fn notes(&self) -> Vec<Note> {
         let mut lines: BTreeMap<(bool, usize), Excused<'_, 'a>> = BTreeMap::new();
         for ((missing, line, library), (rule, files)) in &self.excused {

@@ -178,7 +178,6 @@ impl<'a> Tree<'a> {
         self.files.len() - 1
     }
 
-    /// Indexes names; links count as their targets.
     fn index(&mut self, links: &[Links<'a>], named: &[Named<'a>]) {
         let mut by_path: HashMap<&str, Vec<usize>> = HashMap::new();
         if links.iter().any(|l| !l.is_empty()) {
@@ -276,7 +275,6 @@ fn links(distribution: &Distribution) -> Links<'_> {
     links.collect()
 }
 
-/// Splits off the last segment; the directory is empty at the top.
 pub(super) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }

@@ -44,7 +44,6 @@ fn parts(distribution: &Distribution) -> impl Iterator<Item = (Part, &Member)> {
     files.chain(licenses).chain(archive)
 }
 
-/// Finds members at the path, and members with its bytes.
 fn landings(distribution: &Distribution, catalog: &Catalog, path: &RelPath) -> Vec<Landing> {
     let at =
         |member: &Member| installed(distribution, member) == path.as_str() || member.path == *path;
@@ -65,7 +64,6 @@ fn at_path(distribution: &Distribution, path: &RelPath) -> bool {
     })
 }
 
-/// Returns the path below the platform directory, otherwise the path itself.
 fn installed<'m>(distribution: &Distribution, member: &'m Member) -> &'m str {
     let path = member.path.as_str();
     let below = distribution

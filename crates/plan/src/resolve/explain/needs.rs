@@ -1,5 +1,3 @@
-//! Libraries that a file needs, as resolved by the link closure.
-
 use serde::Serialize;
 
 use super::{InDistribution, Part, Rule};

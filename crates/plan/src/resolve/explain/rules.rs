@@ -107,7 +107,6 @@ impl Rule {
     }
 }
 
-/// Finds rules that name the path itself.
 fn naming(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
     let package = dist.package;
     let rule = |says: Says, place: &Place| MatchedRule {

@@ -33,7 +33,6 @@ pub fn explanation_text(explanation: &Explanation, verbose: bool) -> String {
     text
 }
 
-/// Printed blocks with the mode of their first occurrence.
 type Blocks = BTreeMap<Vec<String>, (Mode, String)>;
 
 /// Number of artifacts to list: nearly all have certain directories.
@@ -198,7 +197,6 @@ fn in_mode(
     }
 }
 
-/// Groups distributions that only differ in their target.
 fn alike(
     blocks: Vec<(&InDistribution, String)>,
     verbose: bool,
@@ -260,7 +258,6 @@ fn block(distribution: &InDistribution, verbose: bool, elf_known: bool) -> Strin
     text
 }
 
-/// Returns true if the rule influenced the result.
 fn is_worth_a_line(matched: &MatchedRule, distribution: &InDistribution) -> bool {
     let takes =
         |other: &MatchedRule| other.says == Says::Takes && other.artifact == matched.artifact;
@@ -386,7 +383,6 @@ fn lands(landing: &Landing, verbose: bool, elf_known: bool, text: &mut String) {
     needs(landing, verbose, text);
 }
 
-/// Lists libraries; system libraries share one line.
 fn needs(landing: &Landing, verbose: bool, text: &mut String) {
     let of_system =
         |needed: &&Needed| !verbose && matches!(needed.found, Whereabouts::System { .. });

@@ -120,7 +120,7 @@ impl<'a> Resolver<'a> {
         let texts = made.iter().flat_map(|(_, d)| &d.licenses);
         let texts: HashSet<&Origin> = texts.filter_map(|text| text.step.source()).collect();
         unowned.retain(|left| !texts.contains(&left.item.origin()));
-        // Lines whose files are all unowned are reported as such.
+        // A line with only unowned files is reported by them.
         let alone: HashSet<_> =
             unowned.iter().map(|left| std::ptr::from_ref(left.item.entry)).collect();
         let is_reported = |line: &Emptied| line.files.iter().all(|file| alone.contains(file));

@@ -61,7 +61,6 @@ impl<'a> Resolver<'a> {
         emptied::check(self.manifest, self.catalog, self.all, package, used)
     }
 
-    /// Returns everything that is installed with a distribution.
     pub(super) fn view(&self, dist: &ResolvedDist<'_>) -> View<'_, 'a> {
         let own =
             self.catalog.artifacts.iter().filter(|a| !a.id.family.is_generic() && dist.fits(&a.id));

@@ -5,7 +5,6 @@ use super::{Prefetch, PrefetchSource, PrefetchedWheel, Resolved};
 use crate::Sources;
 use base::source::{Code, Problem};
 
-/// Resolves needed wheels, in the manifest's order.
 pub(super) fn resolve(
     declared: &[Prefetch],
     sources: &Sources,

@@ -1,5 +1,3 @@
-//! Values of the manifest's variables.
-
 use std::collections::BTreeMap;
 
 use crate::Request;

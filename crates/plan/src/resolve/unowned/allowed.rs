@@ -1,11 +1,8 @@
-//! Warnings about allowed unowned files.
-
 use super::Left;
 use base::source::{Code, Problem, Problems};
 use base::text::{counted, human_size};
 use manifest::{AllowUnownedRule, Manifest};
 
-/// Warns of each line: allowed files, or no match.
 pub(super) fn warnings(manifest: &Manifest, unowned: &[Left<'_>]) -> Problems {
     let mut problems = Problems::new();
     for rule in manifest.allowed_unowned.iter() {

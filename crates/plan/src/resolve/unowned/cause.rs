@@ -107,7 +107,6 @@ impl<'a> Causes<'a> {
         Self { manifest, whole, target, dists, known: BTreeMap::new() }
     }
 
-    /// Returns all causes, sorted by rank.
     pub fn of(&mut self, item: &Item<'a>) -> Vec<Cause<'a>> {
         let mut causes: Vec<Cause<'a>> = self.refused(item.artifact, item.entry);
         let id = &item.artifact.id;

@@ -1,5 +1,3 @@
-//! Groups of unowned files with a common cause.
-
 use std::collections::BTreeSet;
 
 use super::super::install_tree::Item;
@@ -39,7 +37,6 @@ pub(super) fn groups<'a>(
     groups
 }
 
-/// Returns true for one line, or one kind of missing line.
 fn is_same(one: &Cause<'_>, other: &Cause<'_>, (a, b): (Item<'_>, Item<'_>)) -> bool {
     if one.rank() != other.rank() {
         return false;

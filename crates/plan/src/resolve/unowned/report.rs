@@ -1,5 +1,3 @@
-//! Problems of unowned files.
-
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::super::links::Filled;
@@ -30,7 +28,6 @@ pub(in crate::resolve) struct Ownership<'r, 'a> {
     pub known: &'r Problems,
 }
 
-/// Returns the plan's list, and the problems.
 pub(in crate::resolve) fn check<'a>(
     ownership: &Ownership<'_, 'a>,
     unowned: &[Left<'a>],
@@ -76,7 +73,7 @@ impl<'a> Ownership<'_, 'a> {
         packages.flat_map(|package| unused_rules::meant(self.catalog, package)).collect()
     }
 
-    /// Returns true if targets are missing, whose files are necessarily unowned.
+    /// Returns true if targets are missing: their files are necessarily unowned.
     fn lacks_targets(&self) -> bool {
         let codes = [Code::UnknownTarget, Code::MissingTarget];
         let mut errors = self.known.iter().filter(|problem| problem.is_error());
@@ -104,7 +101,6 @@ fn lines<'a>(cause: &Cause<'a>) -> impl Iterator<Item = &'a Place> {
         .chain(includes.into_iter().flat_map(|i| i.iter()).map(|r| &r.glob.place))
 }
 
-/// Finds a runtime package with a library of each artifact.
 fn shippers<'a>(filled: &[Filled<'a>]) -> BTreeMap<&'a ArtifactName, &'a PackageName> {
     let mut shippers = BTreeMap::new();
     for one in filled {
@@ -203,7 +199,6 @@ fn first(group: &Group<'_>) -> String {
     }
 }
 
-/// Labels a line; `group` is set at the reported one.
 fn label(cause: &Cause<'_>, group: Option<&Group<'_>>) -> String {
     let files = group.map_or_else(|| "some files".to_owned(), |g| counted(g.items.len(), "file"));
     match *cause {

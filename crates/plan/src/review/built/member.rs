@@ -25,7 +25,6 @@ impl Default for Texts {
 }
 
 impl Texts {
-    /// Reserves room; returns false beyond the limits.
     pub fn take(&mut self, size: u64) -> bool {
         let left = self.0.checked_sub(size).filter(|_| size <= LONGEST_TEXT);
         self.0 = left.unwrap_or(self.0);

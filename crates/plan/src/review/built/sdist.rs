@@ -49,7 +49,6 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
     })
 }
 
-/// Removes a file that plans do not list; returns its text.
 fn taken(files: &mut Vec<BuiltFile>, name: &str) -> Option<String> {
     let index = files.iter().position(|file| file.path == name)?;
     match files.remove(index).content {

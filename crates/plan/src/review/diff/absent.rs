@@ -130,7 +130,6 @@ pub(super) fn without_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(parts.collect::<Vec<_>>().join("`"))
 }
 
-/// Removes `:12` after a word.
 fn lineless(text: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find(':') {

@@ -151,7 +151,6 @@ impl<'a> Sides<'_, 'a> {
         }
     }
 
-    /// Reports files that were neither paired nor moved.
     fn left_over(&mut self, left: &Left, moves: &[Move], absences: &Absences<'_, '_>) {
         let unowned = unowned::reasons(self.new);
         for (from, to) in moves {
@@ -191,7 +190,6 @@ impl<'a> Sides<'_, 'a> {
         }
     }
 
-    /// Returns the reason from the new side's manifest.
     fn why_gone(&self, package: &Package<'_>, file: &File<'_>) -> Option<String> {
         let is_of_artifact =
             file.area == Area::Platform && !matches!(file.content, Content::Directory);
@@ -308,7 +306,6 @@ fn merge(fields: &mut Vec<FieldChange>, more: Vec<FieldChange>) {
     }
 }
 
-/// Omits facts that the other side cannot have.
 fn side(side: &Contents<'_>, other: &Contents<'_>) -> Side {
     Side {
         label: side.label.clone(),

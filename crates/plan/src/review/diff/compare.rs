@@ -280,7 +280,6 @@ fn sources(old: &File<'_>, from: &Origin, new: &File<'_>, to: &Origin) -> Option
     Some(What::Source { old: old.to_owned(), new: new.to_owned() })
 }
 
-/// Shows the base directory only if nothing else differs.
 fn source(origin: &Origin, with_base: bool) -> String {
     if with_base { origin.to_string() } else { format!("{}/{}", origin.artifact, origin.path) }
 }

@@ -239,7 +239,6 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// Returns number and size of files, without directories.
     pub(super) fn extent(&self) -> (usize, u64) {
         let files = self.files.iter().filter(|f| !f.is_directory());
         files.fold((0, 0), |(count, size), file| (count + 1, size + file.size))

@@ -73,7 +73,6 @@ impl Said {
         });
     }
 
-    /// Splits records of both sides into scalars.
     fn split_where_shared(&mut self, other: &mut Self) {
         let (mine, theirs) =
             (std::mem::take(&mut self.records), std::mem::take(&mut other.records));

@@ -1,5 +1,3 @@
-//! Compares metadata.
-
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
@@ -45,7 +43,6 @@ const MEMBERS: &str = "members";
 
 const MOST_LINES: usize = 2;
 
-/// Shows few changed lines in full, otherwise their number.
 fn description(
     old: &Package<'_>,
     new: &Package<'_>,

@@ -31,7 +31,6 @@ fn change(universes: &Universes<'_, '_>, what: What, mut files: Vec<FileChange>)
     Change { what, places, files }
 }
 
-/// Returns the maximum number of places per difference.
 fn most_places(what: &What) -> usize {
     match what {
         What::Appeared { .. } | What::Vanished { .. } | What::Size | What::Content => 8,
@@ -69,7 +68,6 @@ fn rank(what: &What) -> usize {
     }
 }
 
-/// Candidates for each kind of difference, computed on demand.
 struct Universes<'p, 'a> {
     old: Option<&'p Package<'a>>,
     new: Option<&'p Package<'a>>,

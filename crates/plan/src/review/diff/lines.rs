@@ -14,7 +14,6 @@ pub(super) use detail::shortened;
 
 pub(super) struct Report {
     pub head: Vec<String>,
-    /// Rows for changed packages, for all unchanged ones, and the total.
     pub rows: Vec<Row>,
     pub sections: Vec<Section>,
 }

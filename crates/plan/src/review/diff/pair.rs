@@ -29,7 +29,6 @@ pub(super) fn pairs(old: &Contents<'_>, new: &Contents<'_>) -> Pairs {
 }
 
 impl Pairs {
-    /// Returns pairs, in the order of the new side.
     pub fn both(&self) -> impl Iterator<Item = (usize, usize)> {
         self.old_of.iter().enumerate().filter_map(|(new, old)| Some(((*old)?, new)))
     }
@@ -60,7 +59,6 @@ impl Pairs {
 type Key = (String, String, String);
 
 impl Pairs {
-    /// Pairs by a key that must be unique on both sides.
     fn by(
         &mut self,
         old: &Contents<'_>,
@@ -133,7 +131,6 @@ impl Pairs {
     }
 }
 
-/// Returns the files that distinguish a package.
 fn telling<'p, 'a>(package: &'p Package<'a>) -> impl Iterator<Item = &'p File<'a>> {
     package.files.iter().filter(|f| {
         f.area == Area::Platform && f.size > 0 && !matches!(f.content, Content::Directory)

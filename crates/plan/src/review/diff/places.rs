@@ -1,5 +1,3 @@
-//! Summarizes files as patterns.
-
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -111,7 +109,6 @@ impl<'a> Universe<'a> {
     }
 }
 
-/// Counts the first items with this prefix.
 fn start_with<T>(items: &[T], prefix: &str, path: impl Fn(&T) -> &str) -> usize {
     items.partition_point(|item| path(item).starts_with(prefix))
 }
@@ -235,12 +232,10 @@ fn merged(spans: Vec<Span>, depth: usize) -> Vec<Span> {
     out
 }
 
-/// Returns the directory for merging with the next span.
 fn last_home<'s>(span: &'s Span, home: &str) -> &'s str {
     if span.single || span.directory == home { &span.directory } else { above(&span.directory) }
 }
 
-/// Returns the first `depth` segments, if possible.
 fn ancestor(directory: &str, depth: usize) -> Option<String> {
     if depth == 0 {
         return Some(String::new());

@@ -1,5 +1,3 @@
-//! Compares notes and warnings.
-
 use std::collections::BTreeSet;
 
 use super::contents::{Contents, Package};
@@ -55,7 +53,6 @@ fn change(warning: &Warning, now: bool) -> WarningChange {
     }
 }
 
-/// Removes line numbers, and replaces old names by new ones.
 fn renamed(text: &str, pairs: &Pairs<'_, '_>) -> String {
     let text = absent::without_lines(text).into_owned();
     let names = pairs.iter().flat_map(|(old, new)| {

@@ -41,7 +41,6 @@ pub(super) fn difference(
     })
 }
 
-/// Returns each reordered directory with the one after it.
 fn reordered(before: &[String], after: &[String]) -> Vec<String> {
     let kept = in_both_orders(before, after);
     let moved = after.iter().enumerate().filter(|(_, directory)| !kept.contains(directory));

@@ -1,5 +1,3 @@
-//! Compares unowned files.
-
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::UnownedChange;

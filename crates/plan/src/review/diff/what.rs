@@ -1,5 +1,3 @@
-//! Kinds of differences of a file.
-
 use serde::Serialize;
 
 /// One difference. Files of a package with equal differences are grouped.

@@ -1,5 +1,3 @@
-//! Columns of the page's data.
-
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// One number per row: `[5,5,5,7]`, or values and run lengths (`{"runs":[5,3,7,1]}`) if shorter.

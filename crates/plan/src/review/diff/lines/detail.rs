@@ -1,5 +1,3 @@
-//! Descriptions of changed places.
-
 use super::super::{Moved, Place, What};
 use base::text::human_size;
 
