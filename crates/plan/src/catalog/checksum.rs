@@ -20,8 +20,7 @@ pub(super) fn of_end(sidecar: &str) -> Result<Option<Sha256>, String> {
     line.map(|digest| digest.trim().parse()).transpose()
 }
 
-/// Finds the digest of the archive `name`, in a lone digest or in `sha256sum`'s lines `digest
-/// name`. Errors are in words.
+/// Finds the digest of the archive `name`, alone or in `sha256sum`'s output. Errors are in words.
 pub(super) fn of_sidecar(text: &str, name: &str) -> Result<Sha256, String> {
     let counts = |line: &&str| !line.is_empty() && !line.starts_with('#');
     let lines: Vec<&str> = text.lines().map(str::trim).filter(counts).collect();
@@ -44,7 +43,7 @@ pub(super) fn of_sidecar(text: &str, name: &str) -> Result<Sha256, String> {
     )
 }
 
-/// Hashes and counts bytes while they are read.
+/// Hashes and counts bytes on reading.
 pub struct Hashed<R> {
     bytes: R,
     hasher: sha2::Sha256,
@@ -53,6 +52,7 @@ pub struct Hashed<R> {
 }
 
 impl<R: Read> Hashed<R> {
+    /// Wraps `bytes`.
     pub fn new(bytes: R) -> Self {
         Self { bytes, hasher: sha2::Sha256::new(), count: 0, failed: false }
     }

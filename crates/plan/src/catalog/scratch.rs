@@ -28,7 +28,6 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Takes an idle file, or creates one.
     pub fn take(&self) -> io::Result<ScratchFile> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.map_or_else(ScratchFile::new, Ok)

@@ -19,7 +19,6 @@ impl<'a> Expectations<'a> {
         Self { rules, used: RefCell::default() }
     }
 
-    /// Finds the expecting line, and marks it as used.
     pub fn find(&self, code: Code, package: &PackageName, path: &str) -> Option<usize> {
         let found = self.rules.iter().position(|rule| rule.expects(code, package, path))?;
         self.used.borrow_mut().insert(found);

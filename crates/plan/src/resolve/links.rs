@@ -152,7 +152,6 @@ fn stub(
     })
 }
 
-/// Finds the distribution with the file: this one, or the first required one.
 fn owner<'s, 'a>(
     filled: &'s Filled<'a>,
     shipped: &Owners<'s, 'a>,

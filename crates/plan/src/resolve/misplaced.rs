@@ -107,7 +107,6 @@ impl Check<'_> {
     }
 }
 
-/// Returns true for bytes; links lead to files of other packages.
 fn is_content(member: &Member) -> bool {
     matches!(member.step, Step::Copy { .. } | Step::Relink { .. })
 }

@@ -81,7 +81,6 @@ impl<'c, 'm, 'a> Claims<'c, 'm, 'a> {
     }
 }
 
-/// Reports paths installed twice, and paths below a file or link.
 pub(super) fn check(
     made: &[(ResolvedDist<'_>, Distribution)],
     filled: &[Filled<'_>],

@@ -21,7 +21,6 @@ pub(super) enum Placed<'a> {
 #[derive(Debug, Clone)]
 pub(super) struct Alias<'a> {
     pub library: Item<'a>,
-    /// Installed path of the library under its SONAME.
     pub real: RelPath,
 }
 

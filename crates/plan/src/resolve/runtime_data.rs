@@ -20,7 +20,6 @@ pub(super) struct Known<'k, 'a> {
     pub manifest: &'k Manifest,
     pub other: Option<&'k Manifest>,
     pub targets: &'k Targets,
-    /// Distributions of this system, then of the other.
     pub all: &'k [&'k ResolvedDist<'a>],
     pub requires: &'k [String],
     pub extras: &'k Extras,

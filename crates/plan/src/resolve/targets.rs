@@ -24,7 +24,6 @@ pub(super) struct Targets {
     pub marked: bool,
     /// ISAs that the build declares, without features.
     pub said: Vec<String>,
-    /// Axis values that artifacts exist for.
     pub axes: BTreeMap<String, Vec<String>>,
     /// Levels above the built ISAs, with their artifacts; only in kpack mode.
     pub levels: BTreeMap<String, BTreeSet<ArtifactName>>,
@@ -80,7 +79,6 @@ impl Targets {
             || self.is_on_axis(home)
     }
 
-    /// Returns false for a level without an artifact of `package`.
     pub fn has_level(&self, package: &Package, target: &str) -> bool {
         let names = self.levels.get(target);
         names.is_none_or(|names| package.artifacts.iter().any(|rule| names.contains(&*rule.name)))
@@ -151,7 +149,6 @@ fn axes(manifest: &Manifest, catalog: &Catalog) -> BTreeMap<String, Vec<String>>
     manifest.families.axes.iter().map(|(name, all)| (name.clone(), values(all))).collect()
 }
 
-/// Returns an empty suffix if invalid, which is reported separately.
 pub(super) fn suffix(request: &Request) -> &str {
     if request.suffix.chars().all(is_word) { &request.suffix } else { "" }
 }

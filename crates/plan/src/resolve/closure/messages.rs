@@ -268,7 +268,6 @@ fn installed_with(manifest: &Manifest, package: &Package, library: &LoadedFile<'
     )
 }
 
-/// Reports libraries that are only found through a loading file.
 pub(super) fn through_loader(manifest: &Manifest, group: &Group<'_>) -> Option<Problem> {
     let Resolved::ThroughLoader { found, loader } = &group.need.resolved else { return None };
     let (all, library) = (&group.files, group.need.library);

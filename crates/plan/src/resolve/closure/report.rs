@@ -39,7 +39,6 @@ pub(in crate::resolve) fn check<'a>(
     (report.problems(), report.notes())
 }
 
-/// Path and name, equal in all variants of a distribution.
 type Key<'a> = (&'a str, &'a str);
 
 struct Report<'c, 'a> {

@@ -52,7 +52,6 @@ fn told(need: &Need<'_>) -> String {
     format!("{} {at}{others}", need.library)
 }
 
-/// Returns the needs of `p` in package core, which takes artifact `a`.
 fn of_p(whole: &str, entries: &str) -> Vec<String> {
     let core = runtime("core", "artifact \"a\" \"lib\"");
     needs(&[core, format!("{whole}\n")], entries, "x-core", "_x_core/p")

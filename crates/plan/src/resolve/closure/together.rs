@@ -6,7 +6,6 @@ use crate::Distribution;
 use base::names::PackageName;
 use manifest::{Manifest, Package, PackageKind};
 
-/// Numbers of the distributions that accompany each one.
 #[derive(Debug)]
 pub(super) struct Together {
     with: Vec<BTreeSet<usize>>,

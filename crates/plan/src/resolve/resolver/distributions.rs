@@ -121,7 +121,6 @@ impl<'a> Resolver<'a> {
         Ok(distribution)
     }
 
-    /// Makes a wheel with requirements and an import package only.
     pub(super) fn choice(
         &self,
         dist: &ResolvedDist<'a>,

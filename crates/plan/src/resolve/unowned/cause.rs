@@ -49,7 +49,6 @@ impl<'a> Cause<'a> {
         }
     }
 
-    /// Returns the line to report, or the package that lacks one.
     pub fn place(&self) -> Option<&'a Place> {
         match *self {
             Self::Refused(_, refusal) => Some(refusal.place()),

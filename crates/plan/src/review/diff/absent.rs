@@ -22,13 +22,11 @@ impl<'s, 'a> Absences<'s, 'a> {
         Self { old: all(old), new: all(new), pairs }
     }
 
-    /// Returns why an old file is absent from the new package.
     pub fn why_gone(&self, package: usize, file: &File<'_>) -> Option<String> {
         let reasons = &self.new[self.pairs.new_of[package]?];
         Some((*reasons.get(file.path).filter(|_| file.area == Area::Platform)?).to_owned())
     }
 
-    /// Returns why a new file was absent from the old package.
     pub fn why_not_there(&self, package: usize, file: &File<'_>) -> Option<String> {
         let reasons = &self.old[self.pairs.old_of[package]?];
         let reason = reasons.get(file.path).filter(|_| file.area == Area::Platform)?;

@@ -14,7 +14,6 @@ use binary::elf::stub::StubMachine;
 pub(super) struct Comparison<'c, 'a> {
     pub old: &'c Package<'a>,
     pub new: &'c Package<'a>,
-    /// Old to new, and new to old.
     pub words: (&'c Translation<'a>, &'c Translation<'a>),
     /// Cache, since one rule edits thousands of files.
     rpaths: HashMap<(&'a str, &'a str, &'a str), Option<What>>,

@@ -26,7 +26,6 @@ pub(super) fn difference(old: &str, new: &str) -> Option<Vec<FieldChange>> {
     (!changes.is_empty()).then_some(changes)
 }
 
-/// Scalars, each with the keys that lead to it.
 #[derive(Default)]
 struct Said {
     values: BTreeSet<String>,

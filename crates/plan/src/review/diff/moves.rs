@@ -98,7 +98,6 @@ impl Left {
         found
     }
 
-    /// Finds unmatched directories with unmatched or moved files.
     pub fn directories(&self, old: &Contents<'_>, new: &Contents<'_>, moves: &[Move]) -> Dead {
         Dead {
             gone: dead(old, &self.gone, moves.iter().map(|(a, _)| *a)),

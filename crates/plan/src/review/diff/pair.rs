@@ -6,9 +6,7 @@ use super::contents::{Area, Content, Contents, File, Package};
 
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
-    /// Old index for each new package.
     pub old_of: Vec<Option<usize>>,
-    /// New index for each old package.
     pub new_of: Vec<Option<usize>>,
 }
 

@@ -98,7 +98,6 @@ impl Widths {
     }
 }
 
-/// Limits the width, for viewers that do not wrap.
 pub(super) fn narrowed(line: &str) -> String {
     shortened(line, 400)
 }

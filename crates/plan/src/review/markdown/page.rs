@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 /// Bytes reserved for the summary of omitted parts.
 const RESERVE: usize = 1000;
 
-/// Maximum size of a line about omitted rows.
 const MORE: usize = 120;
 
 pub(super) struct Page {
@@ -20,7 +19,6 @@ pub(super) struct Section<'a> {
     pub head: &'a str,
     pub rows: &'a [String],
     pub foot: &'a str,
-    /// Plural noun for the rows.
     pub what: &'static str,
     /// Number and plural noun if the section is omitted.
     pub otherwise: (usize, &'static str),
