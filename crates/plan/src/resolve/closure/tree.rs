@@ -39,6 +39,7 @@ pub(super) struct Candidate<'a> {
     pub standing: Standing,
 }
 
+/// Installed files; names, directories and searches are referred to by index.
 #[derive(Debug, Default)]
 pub(super) struct Tree<'a> {
     pub files: Vec<File<'a>>,

@@ -33,8 +33,7 @@ pub(super) struct Dead {
 pub(super) type Move = (At, At);
 
 impl Left {
-    /// Takes out moved files, most certain matches first: same source and path, source, path,
-    /// bytes.
+    /// Takes out moved files, most certain first: equal source and path, source, path, bytes.
     pub fn moves(&mut self, old: &Contents<'_>, new: &Contents<'_>) -> Vec<Move> {
         let was = |at: &At| PlacedFile {
             package: &old.packages[at.package],
