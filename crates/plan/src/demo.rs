@@ -42,14 +42,16 @@ pub enum DemoError {
 /// Writes a Linux demo into `dir`, with the bytes `program` as every program. `kpack` splits off
 /// device code. Replaces an empty directory or an earlier demo.
 ///
-/// # Errors Fails if `dir` has other content or cannot be written.
+/// # Errors
+/// Fails if `dir` has other content or cannot be written.
 pub fn make(dir: &Path, kpack: bool, program: &[u8]) -> Result<(), DemoError> {
     make_for(System::Linux, dir, kpack, program)
 }
 
 /// Writes a demo like [`make`] for either system. Windows programs exit at once.
 ///
-/// # Errors As [`make`].
+/// # Errors
+/// As [`make`].
 pub fn make_for(system: System, dir: &Path, kpack: bool, program: &[u8]) -> Result<(), DemoError> {
     clear(dir)?;
     let list = List::parse(match system {

@@ -32,8 +32,8 @@ struct Head {
 impl Plan {
     /// Parses the output of `rockpack plan --json`.
     ///
-    /// # Errors Fails if the text is not a plan, has another format than [`FORMAT`], or lacks a
-    /// field of it.
+    /// # Errors
+    /// Fails if the text is not a plan, has another format than [`FORMAT`], or lacks a field of it.
     pub fn read(text: &str) -> Result<Self, PlanReadError> {
         let head: Head = serde_json::from_str(text).map_err(PlanReadError::NoPlan)?;
         if head.format != u64::from(FORMAT) {

@@ -59,7 +59,8 @@ pub use needed::{Missing, Needed, needed, possible};
 
 /// Compiles `manifest` and `catalog` into a plan with warnings.
 ///
-/// # Errors Fails with all problems that would break a package.
+/// # Errors
+/// Fails with all problems that would break a package.
 pub fn plan(
     manifest: &Manifest,
     catalog: &Catalog,

@@ -36,7 +36,8 @@ pub enum HeaderError {
 
 /// Parses a header `NAME=VALUE`.
 ///
-/// # Errors Fails if it cannot be sent. Errors never contain the value.
+/// # Errors
+/// Fails if it cannot be sent. Errors never contain the value.
 pub fn header(text: &str) -> Result<(String, Secret), HeaderError> {
     let (name, value) = text.split_once('=').ok_or(HeaderError::Form)?;
     let (name, value) = (name.trim().to_lowercase(), value.trim());

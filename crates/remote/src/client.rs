@@ -86,7 +86,8 @@ pub(super) struct Client {
 impl Client {
     /// Connects to `address` and requests its capabilities, without retries.
     ///
-    /// # Errors Fails with the reason in words.
+    /// # Errors
+    /// Fails with the reason in words.
     pub async fn connect(
         address: &Address,
         options: &Options,

@@ -210,7 +210,8 @@ impl Farm {
 
     /// Lets the farm pack one stream.
     ///
-    /// # Errors Fails if the farm does not pack it.
+    /// # Errors
+    /// Fails if the farm does not pack it.
     pub fn pack<'c>(
         &self,
         shared: &'c SharedCache,

@@ -136,7 +136,8 @@ impl Counts {
 impl SharedCache {
     /// Puts the shared cache behind `cache`, without connecting.
     ///
-    /// # Errors Fails if no thread can be started.
+    /// # Errors
+    /// Fails if no thread can be started.
     pub fn new(cache: Cache, options: Options) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let netrc = options.netrc.as_ref().and_then(|path| fs_err::read_to_string(path).ok());

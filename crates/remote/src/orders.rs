@@ -121,7 +121,8 @@ struct Prepared<'o> {
 impl Orders {
     /// Connects to the farm and the store.
     ///
-    /// # Errors Fails with the reason in words.
+    /// # Errors
+    /// Fails with the reason in words.
     pub fn connect(options: Options, executor: Executor) -> Result<Self, String> {
         let said = |error: io::Error| error.to_string();
         let runtime =
@@ -152,7 +153,8 @@ impl Orders {
 
     /// Returns the entries of a stored directory.
     ///
-    /// # Errors Fails with the reason in words.
+    /// # Errors
+    /// Fails with the reason in words.
     pub fn directory(&self, digest: Digest) -> Result<BTreeMap<String, Node>, String> {
         // Checks existence first: some servers delete a blob that is requested with a wrong size.
         if !self.missing(&BTreeSet::from([digest]))?.is_empty() {
@@ -174,7 +176,8 @@ impl Orders {
 
     /// Returns the digests that the store lacks.
     ///
-    /// # Errors Fails with the reason in words.
+    /// # Errors
+    /// Fails with the reason in words.
     pub fn missing(&self, digests: &BTreeSet<Digest>) -> Result<BTreeSet<Digest>, String> {
         let missing = self.runtime.block_on(self.lacks(digests.iter().copied()));
         missing.map_err(|failure| self.why(&failure))

@@ -64,7 +64,8 @@ impl<R: Read> Hashed<R> {
 
     /// Reads the rest, and returns the count and the checksum of all bytes.
     ///
-    /// # Errors Fails if the rest cannot be read.
+    /// # Errors
+    /// Fails if the rest cannot be read.
     pub fn finish(mut self) -> io::Result<(u64, Sha256)> {
         io::copy(&mut self, &mut io::sink())?;
         Ok((self.count, self.hasher.into()))

@@ -45,22 +45,25 @@ enum Root {
 impl Directory {
     /// Finds the artifacts in `dir`, and unpacks archives after comparing their sidecars.
     ///
-    /// # Errors Fails if `dir` is unreadable or has no artifact, or an archive is broken or has a
-    /// wrong checksum.
+    /// # Errors
+    /// Fails if `dir` is unreadable or has no artifact, or an archive is broken or has a wrong
+    /// checksum.
     pub fn open(dir: &Path) -> Result<Self, Problems> {
         Self::open_with(dir, &Demands::default())
     }
 
     /// Opens like [`Self::open`], with demands on archives.
     ///
-    /// # Errors As [`Self::open`]; also if an archive does not meet the demands.
+    /// # Errors
+    /// As [`Self::open`]; also if an archive does not meet the demands.
     pub fn open_with(dir: &Path, demands: &Demands) -> Result<Self, Problems> {
         Self::open_some(dir, demands, None)
     }
 
     /// Opens like [`Self::open_with`], but unpacks only the wanted files.
     ///
-    /// # Errors As [`Self::open_with`].
+    /// # Errors
+    /// As [`Self::open_with`].
     pub fn open_some(
         dir: &Path,
         demands: &Demands,
@@ -90,7 +93,8 @@ impl Directory {
 
     /// Unpacks archives into unnamed files in `TMPDIR`, in parallel. `wanted` restricts the files.
     ///
-    /// # Errors Fails with the problems of all archives; then none is usable.
+    /// # Errors
+    /// Fails with the problems of all archives; then none is usable.
     pub fn unpack(
         archives: &[Box<dyn Packed>],
         demands: &Demands,
@@ -309,7 +313,8 @@ impl OpenFile for Opened {
 
 /// Returns the archives in a directory without reading them.
 ///
-/// # Errors Fails if the directory cannot be read or has two forms of one artifact.
+/// # Errors
+/// Fails if the directory cannot be read or has two forms of one artifact.
 pub fn archives(dir: &Path) -> Result<Vec<Box<dyn Packed>>, Problems> {
     Ok(children(dir)?.0.into_iter().filter_map(|child| child.packed).collect())
 }

@@ -79,8 +79,9 @@ impl Lock {
 
     /// Reads a lock file.
     ///
-    /// # Errors [`io::ErrorKind::NotFound`] if the file is missing. Also fails if it is unreadable,
-    /// of another format, or has a duplicate key. Errors name the file.
+    /// # Errors
+    /// [`io::ErrorKind::NotFound`] if the file is missing. Also fails if it is unreadable, of
+    /// another format, or has a duplicate key. Errors name the file.
     pub fn load(file: &Path) -> io::Result<Self> {
         let text = regular::read_to_string(file, MOST)?;
         let wrong = |why: String| {
@@ -108,7 +109,8 @@ impl Lock {
 
     /// Writes a lock file, replacing an existing one atomically.
     ///
-    /// # Errors Fails if the file cannot be written.
+    /// # Errors
+    /// Fails if the file cannot be written.
     pub fn save(&self, file: &Path) -> io::Result<()> {
         let mut text = format!("{{\"format\":{LOCK_FORMAT},\n\"archives\":[").into_bytes();
         for (index, archive) in self.0.values().enumerate() {

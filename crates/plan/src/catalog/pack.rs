@@ -32,7 +32,8 @@ pub struct PackedArtifact {
 
 /// Finds the artifact directories below `dir`, sorted; or `dir` itself.
 ///
-/// # Errors Fails if `dir` is unreadable or has no artifact.
+/// # Errors
+/// Fails if `dir` is unreadable or has no artifact.
 pub fn artifact_directories(dir: &Path) -> Result<Vec<(ArtifactId, PathBuf)>, Problems> {
     let cannot = |e: io::Error| {
         Problem::error(Code::Environment, format!("cannot read the artifact directory: {e}"))
@@ -68,8 +69,9 @@ pub fn artifact_directories(dir: &Path) -> Result<Vec<(ArtifactId, PathBuf)>, Pr
 /// readable frames. Existing files are replaced at the end. Equal artifacts give equal bytes:
 /// owners and times are not stored.
 ///
-/// # Errors Fails if an entry is unreadable or not a file, directory or link, or if `out` is not
-/// writable. `out` is then unchanged.
+/// # Errors
+/// Fails if an entry is unreadable or not a file, directory or link, or if `out` is not writable.
+/// `out` is then unchanged.
 pub fn pack(
     id: &ArtifactId,
     dir: &Path,

@@ -31,27 +31,31 @@ pub trait Packed: Debug + Send + Sync {
 
     /// Opens the archive for reading from its first byte.
     ///
-    /// # Errors Fails if it cannot be opened. All errors, also of later reads, name the archive.
+    /// # Errors
+    /// Fails if it cannot be opened. All errors, also of later reads, name the archive.
     fn open(&self) -> io::Result<Box<dyn Read + Send + '_>>;
 
     /// Opens the archive for random access at the cost of sequential reading; `None` if
     /// unsupported.
     ///
-    /// # Errors As [`Packed::open`].
+    /// # Errors
+    /// As [`Packed::open`].
     fn at_random(&self) -> io::Result<Option<Box<dyn ReadAt + Send + '_>>> {
         Ok(None)
     }
 
     /// Opens the archive for random access with one request per read; `None` if unsupported.
     ///
-    /// # Errors As [`Packed::open`].
+    /// # Errors
+    /// As [`Packed::open`].
     fn ranges(&self) -> io::Result<Option<Box<dyn ReadAt + Send + '_>>> {
         self.at_random()
     }
 
     /// Returns the text of the sidecar, if there is one.
     ///
-    /// # Errors Fails if a sidecar may exist but is unreadable; the error names it.
+    /// # Errors
+    /// Fails if a sidecar may exist but is unreadable; the error names it.
     fn sidecar(&self) -> io::Result<Option<String>>;
 }
 
@@ -97,8 +101,8 @@ impl Demands {
     /// Returns the checksums of lock file and sidecar, which must agree. A lock file has none of
     /// the end.
     ///
-    /// # Errors Fails if a demanded checksum is missing, the two differ, or the sidecar is
-    /// unreadable.
+    /// # Errors
+    /// Fails if a demanded checksum is missing, the two differ, or the sidecar is unreadable.
     pub fn expected(&self, packed: &dyn Packed) -> Result<Expected, Problem> {
         let key = packed.key();
         let locked = self.locked(key)?;
@@ -124,7 +128,8 @@ impl Demands {
 
     /// Checks the archive against expected checksum and lock file.
     ///
-    /// # Errors Fails with the expected and the found checksum.
+    /// # Errors
+    /// Fails with the expected and the found checksum.
     pub fn check(
         &self,
         packed: &dyn Packed,

@@ -92,7 +92,8 @@ impl CatalogError {
 impl Catalog {
     /// Writes JSON with one line per artifact and entry, so that `diff` shows each changed file.
     ///
-    /// # Errors Fails if `out` does.
+    /// # Errors
+    /// Fails if `out` does.
     pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
         write!(out, "{{\"format\":{CATALOG_FORMAT},\n\"build\":")?;
         serde_json::to_writer(&mut *out, &self.build)?;
@@ -111,7 +112,8 @@ impl Catalog {
     /// Saves the catalog, compressed by the suffix `.zst` or `.xz`. Equal catalogs give equal
     /// bytes.
     ///
-    /// # Errors Fails if the file cannot be written.
+    /// # Errors
+    /// Fails if the file cannot be written.
     pub fn save(&self, file: &Path) -> Result<(), CatalogError> {
         let mut json = Vec::new();
         self.write_json(&mut json)?;
@@ -131,7 +133,8 @@ impl Catalog {
 
     /// Loads a saved catalog and sorts it. The first bytes determine the compression.
     ///
-    /// # Errors Fails if the file is unreadable, of another format, or has impossible content.
+    /// # Errors
+    /// Fails if the file is unreadable, of another format, or has impossible content.
     pub fn load(file: &Path) -> Result<Self, CatalogError> {
         let name = file.display().to_string();
         let bytes =

@@ -23,7 +23,8 @@ const LARGEST_TEXT: u64 = 16 << 20;
 
 /// Scans the artifact directory `dir`. Returns the directory as source of the files.
 ///
-/// # Errors As [`Directory::open`] and [`read`].
+/// # Errors
+/// As [`Directory::open`] and [`read`].
 pub fn scan(dir: &Path) -> Result<(Catalog, Directory), Problems> {
     let directory = Directory::open(dir)?;
     let catalog = read(&directory)?;
@@ -32,8 +33,9 @@ pub fn scan(dir: &Path) -> Result<(Catalog, Directory), Problems> {
 
 /// Scans name, size and type of each entry, and the headers of binaries.
 ///
-/// # Errors Fails with all problems: artifacts without manifest, outside base directories,
-/// unreadable or unsupported entries.
+/// # Errors
+/// Fails with all problems: artifacts without manifest, outside base directories, unreadable or
+/// unsupported entries.
 pub fn read(source: &dyn Source) -> Result<Catalog, Problems> {
     let ids = source.artifacts();
     let artifacts = collect(ids.par_iter().map(|id| artifact(source, id)).collect())?;
@@ -45,7 +47,8 @@ pub fn read(source: &dyn Source) -> Result<Catalog, Problems> {
 
 /// Checks that files match a catalog that was saved elsewhere.
 ///
-/// # Errors Fails with all files that are missing or different.
+/// # Errors
+/// Fails with all files that are missing or different.
 pub fn confirm<'o>(
     source: &dyn Source,
     catalog: &Catalog,

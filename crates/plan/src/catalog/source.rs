@@ -22,14 +22,15 @@ pub trait Source: Debug + Send + Sync {
 
     /// Reads a text at a `/`-separated path, relative to the artifact.
     ///
-    /// # Errors [`io::ErrorKind::NotFound`] if it is missing. Also fails if it is unreadable,
-    /// larger than `most` bytes or not UTF-8. Errors name the file.
+    /// # Errors
+    /// [`io::ErrorKind::NotFound`] if it is missing. Also fails if it is unreadable, larger than
+    /// `most` bytes or not UTF-8. Errors name the file.
     fn text(&self, artifact: &ArtifactId, path: &str, most: u64) -> io::Result<String>;
 
     /// Lists everything below a base directory, links not followed; `None` if it is missing.
     ///
-    /// # Errors Fails if the directory is outside of the artifact. Faults of entries are items of
-    /// the list.
+    /// # Errors
+    /// Fails if the directory is outside of the artifact. Faults of entries are items of the list.
     fn list(
         &self,
         artifact: &ArtifactId,
@@ -43,12 +44,14 @@ pub trait Source: Debug + Send + Sync {
 
     /// Finds a file without reading it.
     ///
-    /// # Errors Fails if it is missing or not a regular file.
+    /// # Errors
+    /// Fails if it is missing or not a regular file.
     fn find(&self, origin: &Origin) -> io::Result<Box<dyn SourceFile>>;
 
     /// Opens a file.
     ///
-    /// # Errors As [`Source::find`]; also fails if it cannot be opened.
+    /// # Errors
+    /// As [`Source::find`]; also fails if it cannot be opened.
     fn open(&self, origin: &Origin) -> io::Result<Box<dyn OpenFile>> {
         self.find(origin)?.open()
     }
@@ -93,7 +96,8 @@ pub trait SourceFile: Debug + Send + Sync {
 
     /// Opens the file.
     ///
-    /// # Errors Fails if it can no longer be opened.
+    /// # Errors
+    /// Fails if it can no longer be opened.
     fn open(&self) -> io::Result<Box<dyn OpenFile>>;
 
     /// Hints that a range will be read soon. Errors show in the read.
@@ -111,6 +115,7 @@ pub trait OpenFile: ReadAt {
 
     /// Checks that the file did not change since it was found.
     ///
-    /// # Errors Fails if it did; the error names the file.
+    /// # Errors
+    /// Fails if it did; the error names the file.
     fn check_unchanged(&self) -> io::Result<()>;
 }

@@ -288,7 +288,8 @@ pub struct Match {
 impl<'a> Explainer<'a> {
     /// Plans in the requested mode, by default in both, the build's mode first.
     ///
-    /// # Errors Fails only for faults of the request; explanations show other errors.
+    /// # Errors
+    /// Fails only for faults of the request; explanations show other errors.
     pub fn new(
         manifest: &'a ManifestByMode,
         catalog: &'a Catalog,
@@ -400,7 +401,8 @@ impl<'a> Explainer<'a> {
 
     /// Interprets `text` as installed path, path below site-packages, or glob over installed paths.
     ///
-    /// # Errors Fails if it is neither a path nor a glob.
+    /// # Errors
+    /// Fails if it is neither a path nor a glob.
     pub fn find(&self, text: &str) -> Result<Asked, String> {
         let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
         let known = index::paths(&self.catalog, &self.modes);

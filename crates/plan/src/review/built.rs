@@ -103,7 +103,8 @@ impl Search {
 
 /// Reads one package.
 ///
-/// # Errors Fails if the file is unreadable, or neither a wheel nor an sdist.
+/// # Errors
+/// Fails if the file is unreadable, or neither a wheel nor an sdist.
 pub fn read(found: &Found) -> Result<Built, ReadError> {
     let (what, read) = match found.form {
         Form::Wheel => ("wheel", wheel::read(&found.path, &found.directory)),
