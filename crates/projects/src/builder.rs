@@ -36,7 +36,6 @@ enum Item<'a> {
     Trial(&'a ProjectBuild, TrialKind, &'a Trial),
 }
 
-/// Wheels on the stage, and the duration.
 pub struct Product {
     wheels: Vec<PathBuf>,
     took: Duration,
@@ -44,7 +43,6 @@ pub struct Product {
     ran: Option<Ran>,
 }
 
-/// Reason of a failure, and the end of its log.
 pub struct Failure {
     reason: String,
     tail: Vec<String>,
@@ -120,7 +118,6 @@ impl<'a> Builder<'a> {
         (0..self.items.len()).filter(|&index| which(&self.items[index])).collect()
     }
 
-    /// Makes one item with at most `processes` processes.
     pub fn make(&self, index: usize, processes: usize) -> Result<Product, Failure> {
         let (item, start) = (self.items[index], Instant::now());
         let name = item.name();
@@ -247,7 +244,6 @@ impl<'a> Builder<'a> {
         wheels.iter().map(|wheel| dirty::marked(wheel, &into)).collect()
     }
 
-    /// Checks wheels with the gate, and logs all findings.
     fn pass(&self, wheels: &[PathBuf], place: &Workspace) -> Result<(), Failed> {
         let passed = self.gate.check(wheels.iter().map(PathBuf::as_path));
         if let Err(GateError::Refused(findings)) = &passed {
@@ -336,7 +332,6 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Summarizes the results.
     pub fn outcome(&self, ends: Vec<End<Product, Failure>>) -> io::Result<Outcome> {
         let sources = self.keeper.sources().clone();
         let inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -121,7 +121,6 @@ pub fn checkouts(
     directories.into_iter().map(state).collect()
 }
 
-/// Returns the files of a checkout that its projects name.
 fn named_in(manifest: &Manifest, directory: &RelPath) -> Named {
     let of_it = |project: &&SourceProject| {
         project.sources.iter().any(|source| source.checkout.value == *directory)

@@ -112,7 +112,6 @@ impl Content {
         self.files.iter().any(|file| file.starts_with(path))
     }
 
-    /// Adds a repository with its submodules.
     fn add(&mut self, checkout: &Path, below: &Path, named: &Named) -> Result<(), GitError> {
         let place = checkout.join(below);
         self.repositories.push(Repository {
@@ -181,7 +180,6 @@ impl Content {
     }
 }
 
-/// Returns a line of output; `None` without output.
 fn optional(said: Result<Vec<u8>, GitError>) -> Result<Option<String>, GitError> {
     match said {
         Ok(said) => Ok(Some(String::from_utf8_lossy(&said).trim().to_owned())),
@@ -194,7 +192,6 @@ fn entries(output: &[u8]) -> impl Iterator<Item = &[u8]> {
     output.split(|byte| *byte == 0).filter(|entry| !entry.is_empty())
 }
 
-/// Lists all files except for git's own, sorted.
 fn all_files(checkout: &Path) -> Result<Vec<PathBuf>, GitError> {
     let mut files = Vec::new();
     let entries = WalkDir::new(checkout).into_iter();

@@ -46,7 +46,6 @@ pub fn finish_wheel(wheel: &Path, set: &[PathBuf], into: &Path) -> io::Result<Pa
     Ok(place)
 }
 
-/// Returns the tag: `any`, or the result of the audit.
 fn platform(wheel: &Path, name: &WheelName, set: &[PathBuf]) -> io::Result<String> {
     if name.platform == "any" {
         return Ok(name.platform.clone());
@@ -57,7 +56,6 @@ fn platform(wheel: &Path, name: &WheelName, set: &[PathBuf]) -> io::Result<Strin
     Ok(audits.into_iter().next().map_or_else(|| name.platform.clone(), |audit| audit.tag))
 }
 
-/// Returns all required wheels in `set`, including transitive ones.
 fn required<'s>(wheel: &Path, set: &'s [PathBuf]) -> io::Result<Vec<&'s Path>> {
     let mut found: Vec<&Path> = Vec::new();
     let mut next = requirements(wheel)?;
@@ -76,7 +74,6 @@ fn required<'s>(wheel: &Path, set: &'s [PathBuf]) -> io::Result<Vec<&'s Path>> {
     Ok(found)
 }
 
-/// Returns the required distributions, without extras.
 fn requirements(wheel: &Path) -> io::Result<Vec<String>> {
     let opened = Wheel::open(wheel).map_err(other)?;
     let metadata = Metadata::parse(&opened.info("METADATA").map_err(other)?);

@@ -23,7 +23,6 @@ use plan::{Plan, ProjectBuild};
 
 const KEPT: &str = "kept";
 
-/// Size limit of a record.
 const MOST: u64 = 8 << 20;
 
 /// Recorded result of a project.
@@ -43,7 +42,6 @@ pub struct Product {
 }
 
 impl Product {
-    /// Copies the wheels into a directory.
     pub fn take(&self, dest: &Path, into: &Path) -> io::Result<Vec<PathBuf>> {
         fs::create_dir_all(into)?;
         let put = |name: &String| {
@@ -54,7 +52,6 @@ impl Product {
         self.wheels.keys().map(put).collect()
     }
 
-    /// Makes a record of wheels.
     pub fn of_wheels(key: String, wheels: &[PathBuf]) -> io::Result<Self> {
         let hashed = |wheel: &PathBuf| {
             let name = wheel.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -64,7 +61,6 @@ impl Product {
         Ok(Self { key, wheels, inputs: None, installed: None })
     }
 
-    /// Returns the inputs for provenance.
     pub fn inputs(&self) -> Option<&ProjectInputs> {
         self.inputs.as_ref()
     }
@@ -75,13 +71,11 @@ impl Product {
         serde_json::from_str(&text).ok()
     }
 
-    /// Writes the record.
     pub fn write(&self, file: &Path) -> io::Result<()> {
         let text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
         fs::write(file, text + "\n")
     }
 
-    /// Returns true if the inputs have this hash.
     pub fn is_of(&self, key: &str) -> bool {
         self.key == key
     }
@@ -107,15 +101,12 @@ impl Product {
 pub struct Keeper<'a> {
     plan: &'a Plan,
     directory: PathBuf,
-    /// Root of all sources.
     root: PathBuf,
-    /// Checkout of each project.
     sources: BTreeMap<PackageName, Snapshot>,
     /// Hash of common inputs: environment, tools, packages of artifacts.
     common: String,
     tools: Tools,
     kept: BTreeMap<PackageName, Product>,
-    /// Prefetched wheels.
     prefetched: Made,
 }
 
@@ -188,12 +179,10 @@ impl<'a> Keeper<'a> {
         self.kept.contains_key(name)
     }
 
-    /// Returns the reusable result.
     pub fn kept(&self, name: &PackageName) -> Option<&Product> {
         self.kept.get(name)
     }
 
-    /// Removes the record before a new build.
     pub fn forget(&self, name: &PackageName) -> io::Result<()> {
         match fs::remove_file(self.file(name)) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
@@ -201,7 +190,6 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Records a result.
     pub fn write(
         &self,
         project: &ProjectBuild,
@@ -247,7 +235,6 @@ impl<'a> Keeper<'a> {
     }
 }
 
-/// Returns the local files of taken wheels.
 fn taken(plan: &Plan, settings: &Settings) -> Made {
     let Some(root) = &settings.sources else { return Made::new() };
     let files = plan.wheels.iter().filter(|wheel| wheel.index.is_none()).map(|wheel| {
@@ -256,7 +243,6 @@ fn taken(plan: &Plan, settings: &Settings) -> Made {
     files.collect()
 }
 
-/// Hashes the inputs common to all projects.
 fn common(plan: &Plan, settings: &Settings, dest: &Path, tools: &Tools) -> io::Result<String> {
     let mut hash = Fingerprint::new(env!("CARGO_PKG_VERSION"));
     hash.add(tools.identity());

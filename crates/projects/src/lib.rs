@@ -121,7 +121,7 @@ pub struct MadeWheel {
 /// A missing result.
 #[derive(Debug, Clone)]
 pub struct NotMade {
-    /// Project or wheel; for other items, the one that failed because of them.
+    /// Name of the project, wheel or devel tree.
     pub name: PackageName,
     /// Trial that failed although the wheel exists; `None` without the wheel.
     pub trial: Option<TrialKind>,
@@ -225,7 +225,6 @@ pub fn check(plan: &Plan, settings: &Settings, dest: &Path) -> Result<(), Projec
     Ok(())
 }
 
-/// Finds Python, and the interpreters of all needed versions.
 fn tools(plan: &Plan, settings: &Settings) -> Result<tools::Tools, ToolsError> {
     let wanted = plan.projects.iter().flat_map(|project| {
         project.pythons.iter().map(|version| (project.name.as_str(), version.as_str()))
@@ -276,7 +275,6 @@ pub fn build(
     Ok((outcome, stage))
 }
 
-/// Returns the normalized distribution name of a wheel's file.
 fn wheel_of(file_name: &str) -> Option<String> {
     file_name.parse::<WheelName>().ok().map(|name| name.dist.normalized())
 }

@@ -13,7 +13,6 @@ use plan::NativeBuild;
 pub struct Site<'a> {
     /// Installation directory.
     pub prefix: PathBuf,
-    /// Maximum number of processes.
     pub processes: usize,
     /// The project in the copy of its checkout.
     pub directory: &'a Path,

@@ -216,7 +216,6 @@ impl Fetcher<'_> {
         product.is_some_and(|product| product.is_of(key) && product.has_wheels_in(&directory))
     }
 
-    /// Replaces the old wheels.
     fn put(&self, wheel: &PrefetchedWheel, found: &Fetched) -> io::Result<()> {
         let directory = self.dest.join(wheelhouse::OTHERS);
         let state = state(self.dest, wheel.name.as_str());
@@ -237,7 +236,6 @@ impl Fetcher<'_> {
     }
 }
 
-/// Writes constraints for all present wheels.
 fn constrain(dest: &Path) -> io::Result<()> {
     let house = dest.join(wheelhouse::OTHERS);
     let wheels = wheelhouse::in_directory(&house, |file| wheel_of(file).is_some())?;

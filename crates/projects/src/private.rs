@@ -97,12 +97,10 @@ fn private_caches(
     Ok(())
 }
 
-/// Returns true if a variable names a directory outside of `directory`.
 fn is_shared(name: &str, directory: &Path, variables: &BTreeMap<String, OsString>) -> bool {
     variables.get(name).is_some_and(|value| !Path::new(value).starts_with(directory))
 }
 
-/// Links the existing ones of `names` from `from` into `to`.
 fn link(from: Option<&Path>, to: &Path, names: &[&str]) -> io::Result<()> {
     fs::create_dir_all(to)?;
     let Some(from) = from else { return Ok(()) };

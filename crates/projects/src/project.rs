@@ -45,19 +45,16 @@ pub fn furnish(place: &mut Workspace, settings: &Settings, processes: usize) -> 
 /// A project with its inputs.
 pub struct Site<'a> {
     pub project: &'a ProjectBuild,
-    /// Root of all sources.
     pub sources: &'a Path,
     pub checkout: &'a Snapshot,
     /// Wheels to build against.
     pub offered: Vec<PathBuf>,
     pub tools: &'a Tools,
-    /// Work directory of all projects.
     pub work: &'a Path,
     /// Parent directory of installed native projects.
     pub kept: &'a Path,
     /// Expanded devel tree.
     pub devel: Option<&'a Path>,
-    /// Maximum number of processes.
     pub processes: usize,
     /// Python version, unless it is the building Python's.
     pub version: Option<&'a str>,
@@ -179,7 +176,6 @@ impl Site<'_> {
         Ok(vec![wheel])
     }
 
-    /// Runs the commands with an existing file.
     fn run(
         &self,
         source: &Path,
@@ -246,7 +242,6 @@ impl Site<'_> {
         Ok(environment.join("bin/python"))
     }
 
-    /// Installs requirements, one per line.
     fn require(
         &self,
         python: &Path,
@@ -331,7 +326,6 @@ impl Site<'_> {
         place.run_in(directory, doing, &command)
     }
 
-    /// Builds with `python -m build --no-isolation`.
     fn beside(
         &self,
         directory: &Path,
@@ -351,7 +345,6 @@ impl Site<'_> {
         place.run_in(directory, BUILDING, &command)
     }
 
-    /// Sets the project's own variables.
     fn give_variables(&self, place: &mut Workspace, fill: &impl Fn(&str) -> String) {
         let project = self.project;
         let passed =

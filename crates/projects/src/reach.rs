@@ -70,7 +70,6 @@ impl Reach {
         self
     }
 
-    /// Returns the limits of rockpack's own steps.
     pub fn fetching(&self) -> &Limits {
         &self.fetching
     }

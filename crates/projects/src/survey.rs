@@ -89,7 +89,6 @@ fn unfound(project: &SourceProject, source: &ProjectSource) -> String {
     format!("there is no pyproject.toml or setup.py in {directory}")
 }
 
-/// Lists missing parts of a checkout.
 fn lacking(
     manifest: &Manifest,
     root: &Path,

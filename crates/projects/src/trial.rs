@@ -49,13 +49,11 @@ pub struct Ran {
 pub struct Site<'a> {
     pub project: &'a ProjectBuild,
     pub kind: TrialKind,
-    /// Root of all sources.
     pub sources: &'a Path,
     pub checkout: &'a Snapshot,
     /// Installable wheels, including the project's own.
     pub offered: Vec<PathBuf>,
     pub tools: &'a Tools,
-    /// Maximum number of processes.
     pub processes: usize,
 }
 
@@ -125,7 +123,6 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Makes the environment; returns its Python.
     fn install(
         &self,
         version: Option<&str>,

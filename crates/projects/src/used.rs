@@ -10,7 +10,6 @@ use base::names::normalized;
 use base::regular;
 use build::provenance::{BuildRequirement, RequirementDigest};
 
-/// Size limit of a report.
 const LARGEST: u64 = 64 << 20;
 
 /// Installed distributions and used tools.
@@ -22,7 +21,6 @@ pub struct Used {
     pub tools: BTreeMap<String, String>,
 }
 
-/// Report of `pip install --report`.
 #[derive(Deserialize)]
 struct Report {
     install: Vec<Installed>,

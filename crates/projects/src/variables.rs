@@ -177,7 +177,6 @@ pub fn use_compiler_cache(
     }
 }
 
-/// Appends a word to a variable.
 pub fn append(variables: &mut BTreeMap<String, OsString>, name: &str, word: &str) {
     let value = variables.entry(name.to_owned()).or_default();
     if !value.is_empty() {
@@ -186,7 +185,6 @@ pub fn append(variables: &mut BTreeMap<String, OsString>, name: &str, word: &str
     value.push(word);
 }
 
-/// Prepends a directory to a search path.
 pub fn prepend(variables: &mut BTreeMap<String, OsString>, name: &str, directory: &Path) {
     let value = variables.entry(name.to_owned()).or_default();
     let mut path = directory.as_os_str().to_owned();

@@ -16,7 +16,6 @@ use wheel::package::{Metadata, Requirement, Wheel, WheelName, distribution_of};
 /// Directory of prefetched wheels, relative to the destination.
 pub const OTHERS: &str = "wheelhouse";
 
-/// Returns the prefetched wheels of a plan.
 pub fn of_others(plan: &Plan, dest: &Path) -> io::Result<Made> {
     let wheels =
         plan.prefetched.iter().map(|wheel| Ok((wheel.name.clone(), of_other(dest, &wheel.name)?)));
@@ -163,7 +162,6 @@ fn has_extras(file: &Path) -> bool {
     metadata(file).is_some_and(|metadata| metadata.first("Provides-Extra").is_some())
 }
 
-/// Returns the distributions that a wheel requires by address.
 fn from_addresses(file: &Path) -> Vec<String> {
     let Some(metadata) = metadata(file) else { return Vec::new() };
     let required = metadata.requirements().flatten().filter(|r| r.versions.is_none());
@@ -174,7 +172,6 @@ fn name_of(file: &Path) -> Option<String> {
     distribution_of(&file.file_name()?.to_string_lossy())
 }
 
-/// Returns the common version of the wheels.
 fn one_version(files: &[PathBuf]) -> Option<String> {
     let version = |file: &PathBuf| {
         let name = file.file_name().unwrap_or_default().to_string_lossy().parse::<WheelName>();

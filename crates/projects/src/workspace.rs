@@ -22,7 +22,6 @@ pub const MAKING_ENVIRONMENT: &str = "making an environment";
 pub const INSTALLING: &str = "installing what it requires";
 pub const BUILDING: &str = "building its wheel";
 
-/// Number of log lines to show.
 pub const TAIL: usize = 20;
 
 /// Free space in bytes below which a disk counts as full: failing programs leave a little.
@@ -66,7 +65,6 @@ impl Failed {
         }
     }
 
-    /// Adds the version of Python.
     pub fn of(self, version: &str) -> Self {
         Self::new(format!("for Python {version}, {}", self.reason))
     }
@@ -94,7 +92,6 @@ impl Workspace {
         self.run_within(self.reach.as_ref().map(Reach::fetching), directory, doing, command)
     }
 
-    /// Runs a program of the project in a directory.
     pub fn run_in(
         &self,
         directory: &Path,

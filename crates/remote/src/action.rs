@@ -47,13 +47,11 @@ impl Digest {
         Self { sha256: Sha256::of(bytes), size: bytes.len() as u64 }
     }
 
-    /// Returns the protocol's form.
     pub(super) fn message(self) -> api::Digest {
         let size_bytes = i64::try_from(self.size).unwrap_or(i64::MAX);
         api::Digest { hash: self.sha256.to_string(), size_bytes }
     }
 
-    /// Parses the protocol's form.
     pub(super) fn read(message: &api::Digest) -> Option<Self> {
         let size = u64::try_from(message.size_bytes).ok()?;
         let sha256 = message.hash.to_ascii_lowercase().parse().ok()?;
@@ -96,7 +94,6 @@ impl Action {
         Self { command, action: action.encode_to_vec() }
     }
 
-    /// Returns the key of the entry.
     pub fn digest(&self) -> Digest {
         Digest::of(&self.action)
     }
@@ -157,7 +154,6 @@ impl Execution {
     }
 }
 
-/// Returns the required machine properties; `None` without any.
 pub(super) fn platform(properties: &[(String, String)]) -> Option<api::Platform> {
     let properties = properties
         .iter()
@@ -186,12 +182,10 @@ pub(super) fn executed(result: &api::ActionResult, recipe: &Recipe) -> Option<Di
     fits.then_some(stream)
 }
 
-/// Returns the maximum packed size of a content.
 fn most(recipe: &Recipe) -> Option<u64> {
     recipe.size.checked_add(recipe.size / 8)?.checked_add(SLACK)
 }
 
-/// Makes the entry of a stream.
 pub(super) fn result(recipe: &Recipe, form: Form, stream: Digest) -> api::ActionResult {
     let output = api::OutputFile {
         path: OUTPUT.into(),

@@ -95,7 +95,6 @@ impl FromStr for Address {
 }
 
 impl Address {
-    /// Returns the URI for the transport.
     pub(super) fn uri(&self) -> String {
         match self {
             Self::Host { host, port, tls: true } => format!("https://{host}:{port}"),

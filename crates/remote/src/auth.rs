@@ -11,7 +11,6 @@ use super::secret::Secret;
 
 const AUTHORIZATION: &str = "authorization";
 
-/// Headers of every request.
 #[derive(Debug)]
 pub(super) struct Auth {
     headers: Vec<(String, Secret)>,
@@ -81,7 +80,6 @@ impl Auth {
         Ok(true)
     }
 
-    /// Adds all headers to a request.
     pub fn apply(&self, request: &mut MetadataMap) {
         let said = self.lock();
         for (name, value) in self.headers.iter().chain(said.iter().flatten()) {
@@ -94,7 +92,6 @@ impl Auth {
         }
     }
 
-    /// Removes secrets from a text.
     pub fn without_secrets(&self, text: &str) -> String {
         let said = self.lock();
         let all = self.headers.iter().chain(said.iter().flatten());

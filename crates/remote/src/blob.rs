@@ -17,11 +17,8 @@ use super::action::Digest;
 use super::client::{Client, Failure, too_slow};
 use build::cache::Room;
 
-/// Bytes per message of a stream.
 const PIECE: u64 = 1 << 20;
-/// Number of parallel uploads.
 const AT_ONCE: usize = 8;
-/// Maximum number of blobs in a batch.
 const TOGETHER: usize = 500;
 /// Timeout of a message in a stream. The build does not wait, but the fetching thread could do
 /// other work.
@@ -30,12 +27,7 @@ const STALL: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone)]
 pub(super) enum Blob {
     Memory(Vec<u8>),
-    /// Range of a file.
-    File {
-        file: Arc<File>,
-        offset: u64,
-        len: u64,
-    },
+    File { file: Arc<File>, offset: u64, len: u64 },
 }
 
 impl Blob {
@@ -57,7 +49,6 @@ impl Blob {
 
 /// Destination of a blob's bytes.
 pub(super) trait Put {
-    /// Writes bytes at an offset of the blob.
     fn put(&self, at: u64, bytes: &[u8]) -> std::io::Result<()>;
 }
 
@@ -98,7 +89,6 @@ impl Client {
         .await?
     }
 
-    /// Fetches a blob in one message.
     pub async fn fetch_small(&self, digest: Digest) -> Result<Vec<u8>, Failure> {
         let message = api::BatchReadBlobsRequest {
             instance_name: self.instance.clone(),
@@ -161,7 +151,6 @@ impl Client {
         Ok(Ok(()))
     }
 
-    /// Sends small blobs in one batch.
     pub async fn send_small(&self, blobs: &[(Digest, Blob)]) -> Result<(), Failure> {
         let each = |(digest, blob): &(Digest, Blob)| {
             Ok(api::batch_update_blobs_request::Request {
@@ -261,7 +250,6 @@ impl Client {
         }
     }
 
-    /// Sends blobs; small ones in batches.
     pub async fn send_all(&self, blobs: BTreeMap<Digest, Blob>) -> Result<(), Failure> {
         // Allows for about a hundred bytes of digest per blob.
         let most = self.limits.batch;
@@ -292,7 +280,6 @@ impl Client {
         Ok(())
     }
 
-    /// Prefixes the instance name.
     fn named(&self, rest: &str) -> String {
         if self.instance.is_empty() { rest.to_owned() } else { format!("{}/{rest}", self.instance) }
     }

@@ -13,7 +13,6 @@ pub(super) struct Breaker(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     in_a_row: u32,
-    /// Time and reason of the last failure.
     last: Option<(Instant, String)>,
     off: Option<String>,
 }
@@ -23,7 +22,6 @@ impl Breaker {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the reason if it is open.
     pub fn off(&self) -> Option<String> {
         self.lock().off.clone()
     }

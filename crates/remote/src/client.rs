@@ -24,13 +24,11 @@ use api::capabilities_client::CapabilitiesClient;
 use api::content_addressable_storage_client::ContentAddressableStorageClient;
 
 const CONNECT: Duration = Duration::from_secs(3);
-/// Timeout of the first request.
 const CAPABILITIES: Duration = Duration::from_secs(3);
 /// First and longest pause between tries. Pauses double, with a random part.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 /// Batch size for servers without a declared limit, less the overhead of a message.
 const BATCH: u64 = (4 << 20) - (64 << 10);
-/// Maximum size of a received message.
 pub(super) const LARGEST_MESSAGE: usize = 16 << 20;
 
 /// Reason of a missing answer.
@@ -171,7 +169,6 @@ impl Client {
         Ok(Limits { batch, largest, writable, caches: true, executes })
     }
 
-    /// Makes a request with all headers.
     pub fn request<T>(&self, message: T) -> Request<T> {
         const ABOUT: &str = "build.bazel.remote.execution.v2.requestmetadata-bin";
         let mut request = Request::new(message);
@@ -203,7 +200,6 @@ impl Client {
         self.timeout
     }
 
-    /// Formats a server's status in one line, without secrets.
     pub fn said(&self, status: &Status) -> String {
         let text = self.plain(status.message());
         let code = format!("{:?}", status.code());
@@ -292,7 +288,6 @@ impl Client {
         }
     }
 
-    /// Sends one request with retries.
     pub async fn call<T, F>(&self, mut make: impl FnMut() -> F) -> Result<T, Failure>
     where
         F: Future<Output = Result<tonic::Response<T>, Status>>,
@@ -326,7 +321,6 @@ impl Client {
         }
     }
 
-    /// Returns the blobs that the server lacks.
     pub async fn missing(&self, digests: &[Digest]) -> Result<Vec<Digest>, Failure> {
         let blob_digests: Vec<_> = digests.iter().map(|digest| digest.message()).collect();
         let message = api::FindMissingBlobsRequest {
@@ -342,7 +336,6 @@ impl Client {
         Ok(answer.missing_blob_digests.iter().filter_map(Digest::read).collect())
     }
 
-    /// Returns the entry of an action.
     pub async fn entry(&self, action: Digest) -> Result<api::ActionResult, Failure> {
         let message = api::GetActionResultRequest {
             instance_name: self.instance.clone(),
@@ -357,7 +350,6 @@ impl Client {
         self.call(ask).await
     }
 
-    /// Creates the entry of an action.
     pub async fn set_entry(
         &self,
         action: Digest,

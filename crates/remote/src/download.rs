@@ -14,7 +14,6 @@ use super::pace::{PATIENCE, Pace, is_dear};
 use super::{Counts, SharedCache};
 use build::cache::{Awaited, Form, Recipe};
 
-/// Number of parallel requests.
 const HANDS: usize = 24;
 /// Maximum number of them for streams that pack quickly, because those often come too late.
 const CHEAP_HANDS: usize = 4;
@@ -26,7 +25,6 @@ const SAMPLE: u64 = 64 << 20;
 const SILENCE: Duration = Duration::from_secs(10);
 /// Interval of decisions on waiting.
 const TICK: Duration = Duration::from_millis(20);
-/// Duration of one hold.
 const HOLD: Duration = Duration::from_millis(300);
 
 /// Fetches streams until the build is over.
@@ -85,7 +83,6 @@ struct Download<'b> {
     cpu: Semaphore,
     cheap_hits: AtomicU64,
     cheap_misses: AtomicU64,
-    /// Number of requests in progress.
     asking: AtomicUsize,
     /// Number of threads that still look up streams.
     looking: AtomicUsize,
@@ -144,7 +141,6 @@ impl<'b> Download<'b> {
         None
     }
 
-    /// Runs one requesting thread.
     fn hand(&self, number: usize) {
         self.look_up(number);
         self.looking.fetch_sub(1, Ordering::Release);
@@ -206,7 +202,6 @@ impl<'b> Download<'b> {
         self.asking.load(Ordering::Relaxed) > 0 && self.pace.silence() > time
     }
 
-    /// Runs a request, and counts it.
     fn ask<T>(&self, question: impl FnOnce() -> T) -> T {
         if self.asking.fetch_add(1, Ordering::Relaxed) == 0 {
             self.pace.stirred();
@@ -216,7 +211,6 @@ impl<'b> Download<'b> {
         answer
     }
 
-    /// Runs CPU-bound work when a core is free.
     fn compute<T>(&self, work: impl FnOnce() -> T) -> T {
         // Never closed.
         let permit = self.shared.runtime.block_on(self.cpu.acquire());
@@ -234,7 +228,6 @@ impl<'b> Download<'b> {
         Some(Recipe { content, size: awaited.size(), settings, effort })
     }
 
-    /// Fetches one stream and verifies it.
     fn one(
         &self,
         client: &Client,
@@ -266,7 +259,6 @@ impl<'b> Download<'b> {
         Ok(self.take(awaited, form, recipe, &room))
     }
 
-    /// Offers a missing stream to the farm.
     fn miss(&self, place: usize, recipe: Recipe) {
         if self.shared.farm.is_some() && farm::is_worth(recipe.size, recipe.effort) {
             self.missed.lock().unwrap_or_else(PoisonError::into_inner).insert(place, recipe);
@@ -284,7 +276,6 @@ impl<'b> Download<'b> {
         None
     }
 
-    /// Runs one thread that delegates to the farm.
     fn delegate(&self, farm: &Farm) {
         let ended = || self.over.load(Ordering::Relaxed) || *self.shared.stop.borrow();
         while !ended() && !farm.is_off() {
@@ -308,7 +299,6 @@ impl<'b> Download<'b> {
         }
     }
 
-    /// Lets the farm pack one stream, and verifies it.
     fn packed(
         &self,
         farm: &Farm,
@@ -361,7 +351,6 @@ impl<'b> Download<'b> {
     }
 }
 
-/// Outcome of a requested stream.
 enum Came {
     /// Valid, and fetched before any thread packed it.
     InTime,

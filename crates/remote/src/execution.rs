@@ -19,7 +19,6 @@ use api::execution_client::ExecutionClient;
 const STALL: Duration = Duration::from_secs(10);
 /// Interval of checks if the result is still needed.
 pub(super) const TICK: Duration = Duration::from_millis(50);
-/// Timeout of a cancellation.
 pub(super) const CANCEL: Duration = Duration::from_secs(2);
 
 /// Outcome of an action.
@@ -94,7 +93,6 @@ impl<'c> Begun<'c> {
         Self { client, asked: Some(asked), name: String::new() }
     }
 
-    /// Waits for the result.
     async fn follow(&mut self) -> Result<api::ActionResult, Status> {
         let asked = self.asked.as_mut().ok_or_else(without_result)?;
         let answered = asked.await;
@@ -160,7 +158,6 @@ fn without_result() -> Status {
     Status::unavailable("an execution ended without a result")
 }
 
-/// Returns the result of a finished operation.
 fn result(operation: Operation) -> Result<api::ActionResult, Status> {
     let said = |status: bazel_remote_apis::google::rpc::Status| {
         Status::new(Code::from_i32(status.code), status.message)

@@ -45,13 +45,11 @@ pub(super) struct Farm {
     auth: Arc<Auth>,
     breaker: Arc<Breaker>,
     ready: Mutex<Option<Ready>>,
-    /// Blobs that the store has.
     there: Mutex<HashSet<Digest>>,
     packed: AtomicU64,
     packed_bytes: AtomicU64,
     late: AtomicU64,
     trouble: Mutex<Trouble>,
-    /// Streams that the farm packed for this build.
     made: Mutex<Vec<Made>>,
 }
 
@@ -63,7 +61,6 @@ pub(super) struct Made {
     pub entry: CacheEntry,
 }
 
-/// Connection, and the stored program.
 #[derive(Debug, Clone)]
 struct Ready {
     client: Client,
@@ -95,7 +92,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns true if a farm should pack such a stream.
 pub(super) fn is_worth(size: u64, effort: Duration) -> bool {
     effort >= WORTH && is_dear(size, effort)
 }
@@ -120,7 +116,6 @@ impl Farm {
         self.breaker.off().is_some()
     }
 
-    /// Summarizes the work of the farm.
     pub fn report(&self) -> cache::Farm {
         let trouble = lock(&self.trouble);
         let late = self.late.load(Ordering::Relaxed);
@@ -140,7 +135,6 @@ impl Farm {
         lock(&self.made).clone()
     }
 
-    /// Records a verified stream.
     pub fn made(&self, made: Made) {
         lock(&self.trouble).in_a_row = 0;
         lock(&self.made).push(made);
@@ -152,12 +146,10 @@ impl Farm {
         self.packed_bytes.fetch_add(stream.size, Ordering::Relaxed);
     }
 
-    /// Records that a thread was faster.
     pub fn was_late(&self) {
         self.late.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Records a failure.
     pub fn failed(&self, why: String) {
         let mut trouble = lock(&self.trouble);
         trouble.failed += 1;
@@ -296,7 +288,6 @@ impl Farm {
     }
 }
 
-/// Returns the farm's program as a blob.
 pub(super) fn program(path: &Path) -> std::io::Result<(Digest, Blob)> {
     let file = Arc::new(File::open(path)?);
     let len = file.metadata()?.len();
@@ -305,7 +296,6 @@ pub(super) fn program(path: &Path) -> std::io::Result<(Digest, Blob)> {
     Ok((Digest { sha256, size: len }, Blob::File { file, offset: 0, len }))
 }
 
-/// Returns an earlier result of the action.
 async fn earlier(
     storage: &Client,
     execution: &Execution,
@@ -317,7 +307,6 @@ async fn earlier(
     }
 }
 
-/// Returns the stream of a result.
 async fn stream(
     storage: &Client,
     result: &api::ActionResult,
@@ -332,7 +321,6 @@ async fn stream(
     })
 }
 
-/// Describes a failed program.
 pub(super) async fn ended(storage: &Client, result: &api::ActionResult) -> Failure {
     let (code, said) = (result.exit_code, storage.stderr(result).await);
     let said = if said.is_empty() { said } else { format!(": {said}") };

@@ -10,9 +10,7 @@ use serde::Deserialize;
 
 use super::secret::Secret;
 
-/// Timeout of a helper.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Size limit of its output.
 const MOST: u64 = 1 << 20;
 
 /// A program that provides headers: `PROGRAM get`, with the address on standard input.

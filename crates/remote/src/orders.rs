@@ -29,11 +29,8 @@ use super::tree::Tree;
 use super::{Address, Executor, Options};
 use base::cleanup;
 
-/// Number of parallel actions.
 const AT_ONCE: usize = 8;
-/// Number of digests per request.
 const ASKED: usize = 500;
-/// Name of the program among the inputs.
 const PROGRAM: &str = "rockpack";
 /// Minimum timeout: machines may have to fetch gigabytes first.
 const LEAST: Duration = Duration::from_mins(10);
@@ -107,7 +104,6 @@ pub struct Orders {
     program: (Digest, Blob),
     options: Options,
     stop: Arc<watch::Sender<bool>>,
-    /// Number of orders in progress.
     under_way: Arc<AtomicUsize>,
 }
 
@@ -236,7 +232,6 @@ impl Orders {
         made.into_iter().map(|(_, made)| made.map_err(|failure| self.why(&failure))).collect()
     }
 
-    /// Waits until the farm knows of all cancellations.
     async fn settle(&self) {
         let until = Instant::now() + CANCEL;
         while self.farm.leaving() > 0 && Instant::now() < until {
@@ -301,7 +296,6 @@ impl Orders {
         if gone.is_empty() { Ok(()) } else { Err(Failure::Missing) }
     }
 
-    /// Sends blobs that the store lacks.
     async fn send(&self, mut blobs: BTreeMap<Digest, Blob>) -> Result<(), Failure> {
         let missing = self.lacks(blobs.keys().copied()).await?;
         blobs.retain(|digest, _| missing.contains(digest));
@@ -384,7 +378,6 @@ impl Orders {
     }
 }
 
-/// Returns the digests of all ordered outputs.
 fn outputs(result: &api::ActionResult, order: &Order) -> Result<Vec<Digest>, Failure> {
     let digest = |output: &Output| {
         let made = result.output_files.iter().find(|made| made.path == output.path);
@@ -398,7 +391,6 @@ fn size(made: &[Digest]) -> u64 {
     made.iter().map(|digest| digest.size).sum()
 }
 
-/// Counts an order for its lifetime.
 struct UnderWay<'c>(&'c AtomicUsize);
 
 impl<'c> UnderWay<'c> {

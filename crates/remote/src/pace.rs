@@ -22,7 +22,6 @@ fn per_byte(size: u64, effort: Duration) -> u64 {
     nanos.checked_div(size).unwrap_or(0)
 }
 
-/// Returns true if packing is expensive.
 pub(super) fn is_dear(size: u64, effort: Duration) -> bool {
     per_byte(size, effort) >= DEAR
 }
@@ -32,7 +31,6 @@ pub(super) fn is_worth(size: u64, effort: Duration) -> bool {
     effort >= REQUEST && per_byte(size, effort) >= WORTH
 }
 
-/// Measured arrivals.
 #[derive(Debug)]
 pub(super) struct Pace {
     since: Instant,
@@ -51,7 +49,6 @@ impl Pace {
         u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Records an event.
     pub fn stirred(&self) {
         self.last.store(self.now(), Ordering::Relaxed);
     }
@@ -62,7 +59,6 @@ impl Pace {
         self.stirred();
     }
 
-    /// Returns the time since the last event.
     pub fn silence(&self) -> Duration {
         Duration::from_millis(self.now().saturating_sub(self.last.load(Ordering::Relaxed)))
     }

@@ -22,19 +22,16 @@ impl Tree {
         directory.files.insert(name.to_owned(), (digest, executable));
     }
 
-    /// Adds a stored directory.
     pub fn stored(&mut self, path: &str, digest: Digest) {
         let (directory, name) = self.parent(path);
         directory.stored.insert(name.to_owned(), digest);
     }
 
-    /// Adds an empty directory.
     pub fn directory(&mut self, path: &str) {
         let (directory, name) = self.parent(path);
         directory.directories.entry(name.to_owned()).or_default();
     }
 
-    /// Returns the parent directory and the last segment of a path.
     fn parent<'p>(&mut self, path: &'p str) -> (&mut Self, &'p str) {
         let Some((first, rest)) = path.split_once('/') else { return (self, path) };
         self.directories.entry(first.to_owned()).or_default().parent(rest)

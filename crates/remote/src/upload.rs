@@ -20,9 +20,7 @@ use super::{Counts, SharedCache};
 use build::cache::{Archive, Form, Recipe, Stretch};
 use wheel::archive::deflate::Method;
 
-/// Number of entries created in parallel.
 const AT_ONCE: usize = 8;
-/// Number of digests per request.
 const ASKED: usize = 500;
 const PIECE: usize = 1 << 20;
 

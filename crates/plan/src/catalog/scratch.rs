@@ -161,7 +161,6 @@ impl Piece {
     }
 }
 
-/// A counted reference to a member.
 #[derive(Debug)]
 pub(super) struct FoundPiece {
     piece: Piece,
