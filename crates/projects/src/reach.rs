@@ -1,7 +1,8 @@
 //! Limits of the programs in a build.
 //!
 //! rockpack's own steps create environments and fetch requirements: they have network access, and
-//! run before project code could change what they execute. The project's steps run its code.
+//! run before project code, because that code could change the executed programs. The project's
+//! steps run its code.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

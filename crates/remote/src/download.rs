@@ -14,8 +14,9 @@ use super::pace::{PATIENCE, Pace, is_dear};
 use super::{Counts, SharedCache};
 use build::cache::{Awaited, Form, Recipe};
 
+/// Number of fetching threads.
 const HANDS: usize = 24;
-/// Maximum number of them for streams that pack quickly, because those often come too late.
+/// Number of fetching threads for streams that pack quickly, because those often come too late.
 const CHEAP_HANDS: usize = 4;
 /// Number of streams that a farm packs in parallel; many, to hide its latency.
 const FARM_HANDS: usize = 32;

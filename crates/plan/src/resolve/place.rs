@@ -27,7 +27,7 @@ pub(super) struct Alias<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Runtime<'a> {
     pub placed: BTreeMap<RelPath, (Placed<'a>, &'a Place)>,
-    /// Library names that devel has as links, and the wheel only for alias rules.
+    /// Library names: links in devel; in the wheel, only for alias rules.
     pub aliases: BTreeMap<RelPath, (Alias<'a>, &'a Place)>,
     pub absent: Vec<Absent>,
 }

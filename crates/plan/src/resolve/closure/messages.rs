@@ -212,7 +212,7 @@ fn owner<'m>(manifest: &'m Manifest, distribution: &'m Distribution) -> &'m Pack
     package.and_then(|p| p.overlay.as_ref()).map_or(&distribution.package, |overlay| &overlay.value)
 }
 
-/// Reports luck. `everywhere`: every wheel of the other package has the library.
+/// Reports a library found by luck. `everywhere`: every wheel of the other package has the library.
 pub(super) fn luck(
     manifest: &Manifest,
     group: &Group<'_>,

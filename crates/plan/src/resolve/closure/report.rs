@@ -47,7 +47,7 @@ struct Report<'c, 'a> {
     /// Unsatisfied needs by package, remedy and expecting line.
     wrong: IndexMap<(&'a PackageName, Ground<'a>, Option<usize>), Group<'a>>,
     twins: IndexMap<[Key<'a>; 2], Twins<'a>>,
-    /// Excused needs by missing or system, line, library.
+    /// Needs that a rule excuses, by `missing` (otherwise system), line, library.
     excused: BTreeMap<(bool, usize, &'a str), (&'a LibraryRule, Vec<LoadedFile<'a>>)>,
 }
 

@@ -81,7 +81,6 @@ fn where_a_link_leads() {
     }
 }
 
-/// Same limit as Linux.
 #[test]
 fn forty_links_are_followed_and_no_more() {
     let chain = |links: usize| -> String {

@@ -93,7 +93,6 @@ pub(super) fn places(files: &[FileChange], universe: &Universe<'_>, limit: usize
     spans.iter().map(|span| walk.place(span)).collect()
 }
 
-/// Sorted candidates.
 pub(super) struct Universe<'a>(Vec<Cow<'a, str>>);
 
 impl<'a> Universe<'a> {
