@@ -1,7 +1,7 @@
-//! What an artifact directory holds: paths, sizes, types and facts of binaries, no bytes.
+//! Content of an artifact directory: paths, sizes, types and facts of binaries.
 //!
-//! A [`Catalog`] is sorted and knows nothing of the host, so that it can be saved and
-//! planned from elsewhere; a [`Source`] knows where the bytes are: [`Directory`] on this machine.
+//! A [`Catalog`] is independent of the host: it can be saved and planned from elsewhere. A
+//! [`Source`] provides the bytes; [`Directory`] is the source on this machine.
 
 use std::borrow::Cow;
 
@@ -46,21 +46,20 @@ pub use scan::{confirm, read, scan};
 pub use source::{Listed, ListedEntry, ListedKind, OpenFile, Source, SourceFile};
 pub use wanted::Wanted;
 
-/// Everything an artifact directory holds.
+/// Content of an artifact directory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Catalog {
-    /// The artifacts, sorted by their directories' names.
+    /// Artifacts, sorted by directory name.
     pub artifacts: Vec<Artifact>,
-    /// Children of the directory that are no artifacts.
+    /// Children of the directory that are not artifacts.
     pub ignored: Vec<Ignored>,
     /// Facts about the build.
     pub build: BuildFacts,
 }
 
 impl Catalog {
-    /// The catalog with everything in its order; one that was put together by other means than
-    /// [`scan`] may need sorting.
+    /// Returns the catalog sorted; [`scan`] already sorts.
     pub fn in_order(&self) -> Cow<'_, Self> {
         let sorted = self.artifacts.is_sorted_by_key(|a| &a.id)
             && self.artifacts.iter().all(|a| a.entries.is_sorted_by_key(CatalogEntry::order));
@@ -72,7 +71,7 @@ impl Catalog {
         Cow::Owned(catalog)
     }
 
-    /// Puts everything in its order; what is in it already costs one look.
+    /// Sorts artifacts, entries and ignored children.
     fn sort(&mut self) {
         self.artifacts.sort_by(|a, b| a.id.cmp(&b.id));
         self.ignored.sort_by(|a, b| a.name.cmp(&b.name));
@@ -82,43 +81,43 @@ impl Catalog {
     }
 }
 
-/// Facts about the build, in files that an artifact installs.
+/// Facts about the build, read from files that an artifact installs.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct BuildFacts {
     /// Device code was split from host code.
     pub kpack_split: bool,
-    /// The ISAs that it was built for, as it spells them.
+    /// Target ISAs, in the build's own spelling.
     pub targets: Vec<String>,
-    /// Its version.
+    /// ROCm version of the build.
     pub version: Option<String>,
-    /// The version that it has for packages.
+    /// Version that the build declares for its packages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package_version: Option<String>,
-    /// The run and the sources that it is from.
+    /// CI run and source commits of the build.
     #[serde(default, skip_serializing_if = "BuildOrigin::is_empty")]
     pub origin: BuildOrigin,
 }
 
-/// A child of the artifact directory that is no artifact.
+/// A child of the artifact directory that is not an artifact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Ignored {
-    /// The child's name.
+    /// File name.
     pub name: String,
-    /// Why it is not an artifact.
+    /// Reason, in words.
     pub reason: String,
 }
 
-/// Which artifact: the fields of `{name}_{component}_{family}`.
+/// Identity of an artifact: the fields of its directory name `{name}_{component}_{family}`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ArtifactId {
-    /// The artifact's name.
+    /// First field, such as `blas`.
     pub name: ArtifactName,
-    /// Which part of it.
+    /// Kind of files, such as `lib` or `dev`.
     pub component: Component,
-    /// What it was built for.
+    /// Family or ISA it was built for, or `generic`.
     pub family: Family,
 }
 
@@ -128,34 +127,35 @@ impl std::fmt::Display for ArtifactId {
     }
 }
 
-/// One artifact directory or archive.
+/// One artifact: a directory or an archive.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Artifact {
-    /// Which one.
+    /// Identity of the artifact.
     pub id: ArtifactId,
-    /// Base directories that its manifest lists and that are not there; that is allowed.
+    /// Base directories that `artifact_manifest.txt` lists but the artifact lacks, which is
+    /// allowed.
     pub absent_bases: Vec<RelPath>,
-    /// What it installs, sorted by path, then by base.
+    /// Installed entries, sorted by path, then by base directory.
     pub entries: Vec<CatalogEntry>,
 }
 
-/// One thing that an artifact installs.
+/// One file, link or directory that an artifact installs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct CatalogEntry {
-    /// Where it is installed, below the installation's root.
+    /// Installed path, relative to the root of the ROCm installation.
     pub path: RelPath,
-    /// The base directory it lies in.
+    /// Base directory of the entry, such as `stage`.
     pub base: RelPath,
-    /// What it is.
+    /// Type of the entry.
     pub kind: EntryKind,
-    /// SHA-256 in hexadecimal, of files that another artifact installs at the same path.
+    /// SHA-256 in hexadecimal, if another artifact installs the same path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
 }
 
-/// What an entry is.
+/// Type of an entry.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -164,56 +164,56 @@ pub enum EntryKind {
     Directory,
     /// A regular file.
     File {
-        /// Its size in bytes.
+        /// Size in bytes.
         size: u64,
-        /// Whether anybody may execute it.
+        /// Any execute bit is set.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         executable: bool,
-        /// What its bytes are.
+        /// File type, detected from the bytes.
         content: Content,
     },
     /// A symbolic link, not followed.
     Symlink {
-        /// The link's text.
+        /// Text of the link.
         target: String,
     },
 }
 
-/// What the bytes of a file are, as far as packaging minds.
+/// File type, as far as packaging depends on it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Content {
     /// An ELF file.
     Elf(Box<ElfFacts>),
-    /// It starts like an ELF file and cannot be read as one.
+    /// A file with ELF magic that cannot be parsed; the reason.
     BrokenElf(String),
     /// A PE file.
     Pe(Box<PeFacts>),
-    /// It has the signature of a PE file and cannot be read as one.
+    /// A file with the PE signature that cannot be parsed; the reason.
     BrokenPe(String),
-    /// A library that tells linkers which DLLs have which functions.
+    /// An import library: maps functions to DLLs for the linker.
     ImportLibrary(Box<ImportLibrary>),
-    /// It tells so, and cannot be read to its end.
+    /// An import library that cannot be parsed; the reason.
     BrokenImportLibrary(String),
-    /// Starts with `#!`.
+    /// A file that begins with `#!`.
     Script,
-    /// Anything else.
+    /// Any other file.
     Data,
 }
 
 impl CatalogEntry {
-    /// What entries are sorted by: the path, then the base.
+    /// Returns the sort key.
     fn order(&self) -> (&RelPath, &RelPath) {
         (&self.path, &self.base)
     }
 
-    /// Whether it is a file that may be executed.
+    /// Returns true for a regular file with an execute bit.
     pub fn is_executable(&self) -> bool {
         matches!(self.kind, EntryKind::File { executable: true, .. })
     }
 
-    /// Its size in bytes: of a file its content's, else 0.
+    /// Returns the size in bytes; 0 for directories and links.
     pub fn size(&self) -> u64 {
         match self.kind {
             EntryKind::File { size, .. } => size,
@@ -221,7 +221,7 @@ impl CatalogEntry {
         }
     }
 
-    /// What it is and what it needs, when it is a binary that can be read.
+    /// Returns the facts of a readable ELF or PE file.
     pub fn binary(&self) -> Option<binary::Facts<'_>> {
         match &self.kind {
             EntryKind::File { content: Content::Elf(facts), .. } => Some((&**facts).into()),
@@ -230,7 +230,7 @@ impl CatalogEntry {
         }
     }
 
-    /// The PE facts, when it is a PE file that can be read.
+    /// Returns the facts of a readable PE file.
     pub fn pe(&self) -> Option<&PeFacts> {
         match &self.kind {
             EntryKind::File { content: Content::Pe(facts), .. } => Some(facts),
@@ -238,7 +238,7 @@ impl CatalogEntry {
         }
     }
 
-    /// What it leads to, when it is an import library that can be read.
+    /// Returns the content of a readable import library.
     pub fn import_library(&self) -> Option<&ImportLibrary> {
         match &self.kind {
             EntryKind::File { content: Content::ImportLibrary(library), .. } => Some(library),
@@ -246,7 +246,7 @@ impl CatalogEntry {
         }
     }
 
-    /// The ELF facts, when it is an ELF file that can be read: what an edit needs.
+    /// Returns the facts of a readable ELF file, which edits need.
     pub fn elf(&self) -> Option<&ElfFacts> {
         match &self.kind {
             EntryKind::File { content: Content::Elf(facts), .. } => Some(facts),
@@ -255,15 +255,15 @@ impl CatalogEntry {
     }
 }
 
-/// Which file of which artifact: where bytes come from.
+/// Place of a file: artifact, base directory and path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Origin {
-    /// The artifact.
+    /// Artifact that has the file.
     pub artifact: ArtifactId,
-    /// The base directory in it.
+    /// Base directory in the artifact.
     pub base: RelPath,
-    /// The path below the base directory.
+    /// Path below the base directory.
     pub path: RelPath,
 }
 

@@ -1,10 +1,8 @@
-//! A small artifact directory to try rockpack on.
+//! A small artifact directory for trying out rockpack.
 //!
-//! It has what the packages of `packages.kdl` cannot do without, in the shape a build leaves
-//! it: libraries behind chains of links, programs behind links into other artifacts, links to
-//! directories, device code. Libraries are real ELF files, made here; programs are whatever
-//! program is given. `demo/artifacts.txt` lists the entries. For Windows, `demo/artifacts-windows.txt`
-//! does, and both libraries and programs are made here.
+//! It has everything that `packages.kdl` requires, in the shape of a real build: chains of library
+//! links, links to other artifacts and directories, device code. Libraries are generated, programs
+//! come from the caller; for Windows, both are generated.
 
 use std::io;
 use std::path::Path;
@@ -21,39 +19,39 @@ use binary::pe::{PeKind, Stub, import_stub, stub};
 const LINUX: &str = include_str!("demo/artifacts.txt");
 const WINDOWS: &str = include_str!("demo/artifacts-windows.txt");
 
-/// Tells a directory that was made here from any other; it lies outside what an artifact installs.
+/// Marks a directory as a demo; outside of the installed files.
 const MARK: &str = "base_lib_generic/.rockpack-demo";
 
-/// Why a demo directory was not made.
+/// Fault of making a demo directory.
 #[derive(Debug, Error)]
 pub enum DemoError {
-    /// The directory has something else in it, which stays.
+    /// The directory has other content, which is kept.
     #[error("{0} exists and is not a demo directory")]
     Occupied(String),
     /// The directory cannot be written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// A library of the list cannot be made.
+    /// A listed library cannot be generated.
     #[error(transparent)]
     Library(#[from] ForwardError),
-    /// The list itself is wrong.
+    /// The embedded list has an invalid line.
     #[error("the list of entries in src/demo: `{0}` is not an entry")]
     DemoFile(String),
 }
 
-/// Makes the artifact directory `dir` of a build for Linux, with `program` for every program, device
-/// code split off or not. An empty directory or an earlier demo is replaced.
+/// Writes a Linux demo into `dir`, with the bytes `program` as every program. `kpack` splits off
+/// device code. Replaces an empty directory or an earlier demo.
 ///
 /// # Errors
-/// When something else is there, or when it cannot be written.
+/// Fails if `dir` has other content or cannot be written.
 pub fn make(dir: &Path, kpack: bool, program: &[u8]) -> Result<(), DemoError> {
     make_for(System::Linux, dir, kpack, program)
 }
 
-/// The same for a system; one for Windows has programs of its own, which end at once.
+/// Writes a demo like [`make`] for either system. Windows programs exit at once.
 ///
 /// # Errors
-/// When something else is there, or when it cannot be written.
+/// As [`make`].
 pub fn make_for(system: System, dir: &Path, kpack: bool, program: &[u8]) -> Result<(), DemoError> {
     clear(dir)?;
     let list = List::parse(match system {
@@ -82,7 +80,7 @@ pub fn make_for(system: System, dir: &Path, kpack: bool, program: &[u8]) -> Resu
     Ok(fs::write(dir.join(MARK), "")?)
 }
 
-/// Removes an earlier demo; anything else is somebody's.
+/// Removes an earlier demo.
 fn clear(dir: &Path) -> Result<(), DemoError> {
     let empty = match fs::read_dir(dir) {
         Ok(mut entries) => entries.next().is_none(),
@@ -95,15 +93,15 @@ fn clear(dir: &Path) -> Result<(), DemoError> {
     Ok(fs::remove_dir_all(dir)?)
 }
 
-/// The list of what a demo has.
+/// Parsed list of demo entries.
 #[derive(Debug, Default)]
 struct List {
-    /// ISAs with the family that has each.
+    /// Pairs of ISA and family.
     isas: Vec<(&'static str, &'static str)>,
-    /// Artifacts that are built for each family when device code is not split off.
+    /// Artifacts that exist once for each family if device code is not split off.
     per_family: Vec<&'static str>,
     entries: Vec<&'static str>,
-    /// Lines of entries that each ISA has, with `ISA` in place of its name.
+    /// Entry lines for each ISA, with `ISA` as placeholder.
     device: Vec<&'static str>,
 }
 
@@ -126,7 +124,6 @@ impl List {
     }
 }
 
-/// One file, link or program of one artifact.
 #[derive(Debug)]
 struct DemoFile<'l> {
     artifact: &'l str,
@@ -170,7 +167,7 @@ impl<'l> DemoFile<'l> {
         Ok(())
     }
 
-    /// A PE file: its name, then what it imports, then behind a `;` what it imports late.
+    /// Makes a PE file. `detail` has its name, its imports and, after `;`, its delayed imports.
     fn pe(&self, kind: PeKind) -> Vec<u8> {
         let (now, late) = self.detail.split_once(';').unwrap_or((self.detail, ""));
         let (now, late): (Vec<&str>, Vec<&str>) =

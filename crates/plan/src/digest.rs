@@ -1,4 +1,4 @@
-//! The digest of a plan: builds of one plan agree on it, whichever of its packages each makes.
+//! Digest of a plan, equal in builds that make different packages of it.
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write as _};
@@ -10,10 +10,11 @@ use crate::catalog::sha256_of_writing;
 use base::names::{Compression, DistName, Form, Mode, ModuleName, PackageName, RelPath};
 use base::version::Version;
 
-/// What packages follow from, without reasons, estimates and lines of the manifest.
+/// The part of a distribution that determines its bytes, without reasons, estimates and manifest
+/// lines.
 ///
-/// Python projects are not in it: only machines that have their sources plan them. Rules of compression are in the
-/// manifest and the options.
+/// Python projects are excluded, since only machines with their sources plan them; compression
+/// rules, since manifest and options have them.
 #[derive(Serialize)]
 struct Decided<'a> {
     package: &'a PackageName,
@@ -34,18 +35,18 @@ struct Decided<'a> {
     archive: Option<(&'a RelPath, Option<u8>, Vec<Placed<'a>>)>,
 }
 
-/// A member without the rule that placed it: its path, its step, whether it is executable, its size.
+/// A member without its rule: path, step, executable flag, size.
 type Placed<'a> = (&'a RelPath, &'a Step, bool, u64);
 
 impl Plan {
-    /// Returns the SHA-256 of what the whole plan decides, packages that `--only` leaves out included.
+    /// Returns the SHA-256 of the whole plan, including packages that `--only` leaves out.
     pub fn digest(&self) -> String {
         let own = || digest(self.mode, &self.version, &self.platform_tag, &self.distributions);
         self.whole.clone().unwrap_or_else(own)
     }
 }
 
-/// Returns the SHA-256 of what a plan with these distributions decides, in hexadecimal.
+/// Returns the SHA-256, in hexadecimal, of a plan with these distributions.
 pub fn digest<'a>(
     mode: Mode,
     version: &Version,
@@ -63,7 +64,7 @@ pub fn digest<'a>(
 }
 
 fn decided(distribution: &Distribution) -> Decided<'_> {
-    // A field that is added to distributions must be added to the digest or to those left out of it.
+    // Each new field must be added to the digest or ignored here.
     let Distribution {
         package,
         variant,

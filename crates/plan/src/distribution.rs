@@ -1,4 +1,4 @@
-//! A distribution: one file that a build writes.
+//! Distributions: the wheels and sdists that a build writes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,94 +12,95 @@ use base::names::{Compression, DistName, Form, ModuleName, PackageName, RelPath,
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Distribution {
-    /// The package of the manifest.
+    /// Package in the manifest.
     pub package: PackageName,
-    /// The ISA or family it is for.
+    /// ISA or family, if the package is split by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// The distribution's name.
+    /// Name on the index.
     pub name: DistName,
-    /// Which of several wheels of its name it is (PEP 825).
+    /// Label and metadata of one of several wheels with this name (PEP 825).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wheel_variant: Option<WheelVariant>,
-    /// The text of the file beside it that tells of all variants of its name.
+    /// Text of the separate file that lists all wheel variants of this name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variants: Option<String>,
-    /// The index of its own that a further selector of its name is for.
+    /// Separate index that this further selector belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<PackageName>,
-    /// A wheel or an sdist.
+    /// Wheel or sdist.
     pub form: Form,
-    /// Where it is written: below the destination, without the file's name (`dist`, `dist/gfx94X-dcgpu`).
+    /// Directory below the destination, without the file name: `dist`, `dist/gfx94X-dcgpu`.
     pub directory: RelPath,
-    /// The import package.
+    /// Import package.
     pub module: ModuleName,
-    /// The platform directory its files go into, if it has one.
+    /// Platform directory that receives the files, if the package has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform_dir: Option<ModuleName>,
-    /// How a wheel's members are compressed.
+    /// Compression of a wheel's members.
     pub compression: Compression,
-    /// Members that are compressed in another way, because a rule says so.
+    /// Exceptions from `compression`, set by rules, by member path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub compressed_otherwise: BTreeMap<RelPath, Compression>,
-    /// What its metadata says.
+    /// Content of the metadata file.
     pub metadata: Metadata,
-    /// Console scripts and what they start (`module:function`).
+    /// Console scripts and their targets (`module:function`).
     pub entry_points: BTreeMap<String, String>,
-    /// Its files, sorted by path: below site-packages in a wheel, below the top directory in an sdist.
+    /// Files, sorted by path: relative to site-packages, in an sdist to the top directory.
     pub members: Vec<Member>,
-    /// Licence texts, by their path below the metadata's licence directory, or below the top directory of an sdist.
+    /// Licence texts: relative to the metadata's licence directory, in an sdist to the top
+    /// directory.
     pub licenses: Vec<Member>,
-    /// The archive in a devel wheel.
+    /// Archive of a devel wheel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archive: Option<Archive>,
-    /// What was selected and is not in it, with the reason.
+    /// Selected entries that are not shipped, with the reason.
     pub absent: Vec<Absent>,
-    /// About how many bytes the file will have, where somebody took a sample; no part of what is decided.
+    /// Estimated size of the file in bytes; no decision depends on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<u64>,
 }
 
-/// One of several wheels of a name and version.
+/// One of several wheels with the same name and version (PEP 825).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct WheelVariant {
-    /// The last part of its file name.
+    /// Last part of the file name.
     pub label: VariantLabel,
-    /// The text of `variant.json` in its metadata directory.
+    /// Text of `variant.json` in the metadata directory.
     pub json: String,
 }
 
-/// Something that was selected or named and is not shipped.
+/// An entry that was selected or named, but is not shipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Absent {
-    /// The installed path.
+    /// Installed path.
     pub path: RelPath,
-    /// Why it is not shipped.
+    /// Reason.
     pub reason: String,
-    /// The rule that selected it.
+    /// Rule that selected it.
     pub rule: Arc<str>,
 }
 
 impl Distribution {
-    /// How the member `path` of a wheel is compressed.
+    /// Returns the compression of the member `path` of a wheel.
     pub fn compression_of(&self, path: &RelPath) -> Compression {
         self.compressed_otherwise.get(path).copied().unwrap_or(self.compression)
     }
 
-    /// Everything that is installed with it: members, licence texts, and the archive's members.
+    /// Returns everything that is installed: members, licence texts and members of the archive.
     pub fn all_members(&self) -> impl Iterator<Item = &Member> {
         let archived = self.archive.iter().flat_map(|a| &a.members);
         self.members.iter().chain(&self.licenses).chain(archived)
     }
 
-    /// How many files are installed with it, directories not counted.
+    /// Returns the number of installed files and links, without directories.
     pub fn file_count(&self) -> usize {
         self.all_members().filter(|m| m.step != Step::Directory).count()
     }
 
-    /// How many bytes are installed with it.
+    /// Returns the number of installed bytes.
     pub fn size(&self) -> u64 {
         self.all_members().map(|m| m.size).sum()
     }

@@ -1,10 +1,8 @@
-//! What will be made: every file of every package, with its source, its step and its rule.
+//! The plan: every file of every package, with source, step and rule.
 //!
-//! Types alone, and how they are written and read: [`crate::resolve`] decides what stands in them,
-//! [`crate::review`] shows and compares them, [`build::execute`] carries them out.
-//!
-//! Takes a manifest and a catalog of artifacts; returns a plan, and texts, pages and differences of plans. Only the scan
-//! of `catalog` reads a file; nothing but `demo` writes one.
+//! Input: a manifest and a catalog of artifacts. Output: a plan, and texts, pages and differences
+//! of plans. Only the scan of [`catalog`] reads files, and only [`demo`] writes any. [`resolve`]
+//! makes plans, [`review`] shows and compares them, and the crate `build` executes them.
 
 use std::collections::BTreeMap;
 
@@ -43,79 +41,76 @@ pub use title::{named, title};
 pub use wheel::archive::metadata::{Description, Metadata};
 pub use wheel::archive::variants::{NULL, Provider, Variants};
 
-/// The number of the plan's own format, which its schema is published for.
+/// Format number of the plan; `schema/` has a schema for each.
 ///
-/// It grows with the first change after a release that a reader of the number before would
-/// stumble over: a field or a step that comes, goes or gets another name, another type or another
-/// meaning. A field that comes counts too, since the schema is closed. The schema of each number
-/// stays in `schema/`. Other words in a note or a reason don't count, nor does another plan of
-/// equal inputs.
+/// It grows with the first change after a release that breaks readers: an added, removed or renamed
+/// field or step, or another type or meaning. Added fields count because the schema is closed.
 pub const FORMAT: u32 = 1;
 
-/// The runtime's Python sources by template name: path below the template, and text.
+/// Python sources of the runtime: path and text, by template name.
 pub type Templates = BTreeMap<String, Vec<(RelPath, String)>>;
 
-/// Everything a build makes: what `rockpack plan --json` prints and `rockpack build` carries out.
+/// Everything a build makes: printed by `rockpack plan --json`, executed by `rockpack build`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Plan {
-    /// The number of this format. Readers refuse a plan of another.
+    /// Format number, [`FORMAT`]; readers reject any other.
     #[cfg_attr(feature = "schemas", schemars(extend("const" = FORMAT)))]
     pub format: u32,
-    /// How device code is split.
+    /// Split of device code from host code.
     pub mode: Mode,
-    /// The version of every package.
+    /// Version of every package.
     pub version: Version,
-    /// The platform tag of every wheel.
+    /// Platform tag of every wheel.
     pub platform_tag: String,
-    /// What is made, in the order of the manifest.
+    /// Distributions, in the order of the manifest.
     pub distributions: Vec<Distribution>,
-    /// Projects that are built after them, each behind those that it is built after.
+    /// Projects to build after the distributions, dependencies first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub projects: Vec<ProjectBuild>,
-    /// Finished wheels that are taken.
+    /// Finished wheels that the build takes over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wheels: Vec<TakenWheel>,
-    /// Wheels that others provide, which projects are built with.
+    /// Wheels from other providers that projects are built with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prefetched: Vec<PrefetchedWheel>,
-    /// How projects get the devel package's tree, where one of them wants it.
+    /// Source of the devel tree for projects, if one of them needs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub devel: Option<DevelTree>,
-    /// What drop rules leave out, a line for each that drops something.
+    /// Files that drop rules leave out, by rule.
     #[serde(default)]
     pub dropped: Vec<Dropped>,
     /// Files that no package takes and no rule drops.
     pub unowned: Vec<Unowned>,
-    /// What is worth knowing though nothing is wrong.
+    /// Remarks that need no action.
     pub notes: Vec<Note>,
-    /// What is doubtful, and may not stop a build.
+    /// Warnings, sorted as they are printed.
     #[serde(default)]
     pub warnings: Vec<Warning>,
-    /// The digest of the plan of all packages, where `--only` left some out. It is not printed: [`Plan::digest`].
+    /// Digest of the plan of all packages, if `--only` left some out. See [`Plan::digest`].
     #[serde(skip)]
     pub whole: Option<String>,
 }
 
 impl Plan {
-    /// The files of artifacts whose bytes packages take, those that several take several times.
+    /// Returns the artifact file of each member; files with several members repeat.
     pub fn sources(&self) -> impl Iterator<Item = &Origin> {
         let members = self.distributions.iter().flat_map(Distribution::all_members);
         members.filter_map(|member| member.step.source())
     }
 }
 
-/// What one drop rule leaves out on purpose.
+/// Files that one drop rule leaves out on purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Dropped {
-    /// The rule: `packages.kdl:12`.
+    /// Rule: `packages.kdl:12`.
     pub rule: String,
-    /// Why, as it says.
+    /// Reason from the rule.
     pub reason: String,
-    /// How many files and links; each counts for the first rule that drops it.
+    /// Number of files and links; each counts for the first rule that drops it.
     pub files: usize,
-    /// Their size in bytes, all together.
+    /// Total size in bytes.
     pub size: u64,
 }
 
@@ -123,16 +118,16 @@ pub struct Dropped {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Unowned {
-    /// The file.
+    /// Artifact and path of the file.
     #[serde(flatten)]
     pub origin: Origin,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// The line that keeps it out, or the one that is missing.
+    /// Manifest line that excludes the file, or the missing line.
     #[serde(default)]
     pub reason: String,
 }
 
-// Unit tests share cases with `tests/`, which know this crate by its name.
+// Unit tests share cases with `tests/`, which import this crate by its name.
 #[cfg(test)]
 extern crate self as plan;

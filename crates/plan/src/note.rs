@@ -1,49 +1,49 @@
-//! What is said of a plan beside its files.
+//! Notes and warnings of a plan.
 
 use serde::{Deserialize, Serialize};
 
-/// What is worth knowing though nothing is wrong.
+/// A remark that needs no action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Note {
-    /// A sentence.
+    /// One sentence.
     pub text: String,
-    /// The line of the manifest that expects it and gives the reason: `packages.kdl:12`.
+    /// Manifest line that expects it and gives the reason: `packages.kdl:12`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
 }
 
-/// A warning, as messages show it.
+/// A warning, with the texts that messages show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Warning {
-    /// Its kind: `unresolved-library`.
+    /// Problem code: `unresolved-library`.
     pub code: String,
-    /// What is doubtful.
+    /// Description of the problem.
     pub message: String,
-    /// The lines of the manifest that it is about.
+    /// Manifest lines concerned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<Labelled>,
-    /// What to do about it.
+    /// Remedy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
-    /// Why it is expected, where a line of the manifest says so.
+    /// Reason from a manifest line that expects the warning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Note>,
 }
 
-/// A line of the manifest, and what is said of it.
+/// A manifest line with a label.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Labelled {
-    /// The line: `packages.kdl:12`.
+    /// Manifest line: `packages.kdl:12`.
     pub rule: String,
-    /// What is said of it.
+    /// Label.
     pub text: String,
 }
 
 impl Note {
-    /// The note, with the line that gives its reason.
+    /// Returns the note with its manifest line in parentheses.
     pub fn shown(&self) -> String {
         match &self.rule {
             Some(rule) => format!("{} ({rule})", self.text),

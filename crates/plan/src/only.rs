@@ -6,15 +6,15 @@ use std::str::FromStr;
 use base::names::RelPath;
 use manifest::Glob;
 
-/// What `--only` names: a package, project or wheel by its name in the manifest, or a distribution by its
-/// own. `*` and `?` stand for any characters and for one; case, `_`, `.` and `-` do not tell names apart.
+/// An argument of `--only`: a name of a node or distribution. `*` matches any characters, `?` one.
+/// Case is ignored, and `_`, `.` and `-` are equal (PEP 503).
 #[derive(Debug, Clone)]
 pub struct OnlyName {
     text: String,
     glob: Glob,
 }
 
-/// A text that is not a name and not a pattern of names.
+/// The text is neither a name nor a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a name: names have letters, digits, `-`, `_` and `.`, and patterns `*` and `?` too"
@@ -22,12 +22,12 @@ pub struct OnlyName {
 pub struct OnlyNameError(String);
 
 impl OnlyName {
-    /// As it was given.
+    /// Returns the original text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Whether a package or distribution of this name is meant.
+    /// Returns true if the name matches.
     pub fn matches(&self, name: &str) -> bool {
         normal(name).parse::<RelPath>().is_ok_and(|name| self.glob.matches(&name))
     }
@@ -40,7 +40,7 @@ impl FromStr for OnlyName {
         let text = text.trim();
         let fits = |c: char| c.is_ascii_alphanumeric() || "-_.*?".contains(c);
         let error = || OnlyNameError(text.to_owned());
-        // No name is longer than a file's name can be.
+        // Longer than a file name can be.
         if text.is_empty() || text.len() > 255 || !text.chars().all(fits) {
             return Err(error());
         }
@@ -55,7 +55,7 @@ impl fmt::Display for OnlyName {
     }
 }
 
-/// As installers compare names.
+/// Normalizes a name as installers do (PEP 503).
 fn normal(name: &str) -> String {
     name.to_ascii_lowercase().replace(['_', '.'], "-")
 }

@@ -1,39 +1,39 @@
-//! A plan that was printed as JSON, read again.
+//! Reads plans that were printed as JSON.
 
 use serde::Deserialize;
 
 use super::{FORMAT, Plan};
 
-/// Why a text is not a plan that this program reads. The text's name is its caller's to say.
+/// Fault of a text that should be a plan. The caller adds the file name.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanReadError {
-    /// It isn't JSON, or says no format: whatever it is, it is no plan.
+    /// Not JSON, or without a number `format`.
     #[error("this is no plan: `rockpack plan --json` prints JSON with a number `format`")]
     NoPlan(#[source] serde_json::Error),
-    /// It is a plan, as another version of rockpack writes them.
+    /// A plan of another format.
     #[error(
         "this plan has format {found}, and this rockpack reads format {FORMAT}: make it anew, or read it with the rockpack that made it"
     )]
     Format {
-        /// The number that it says it has.
+        /// Its format.
         found: u64,
     },
-    /// It says that it has this program's format, and has not.
+    /// Content that does not match this format.
     #[error("this plan does not hold what format {FORMAT} holds")]
     Content(#[source] serde_json::Error),
 }
 
-/// What plans of every format have.
+/// The fields of every format.
 #[derive(Deserialize)]
 struct Head {
     format: u64,
 }
 
 impl Plan {
-    /// Reads what `rockpack plan --json` prints: a plan of format [`FORMAT`].
+    /// Parses the output of `rockpack plan --json`.
     ///
     /// # Errors
-    /// When the text is no plan, one of another format, or lacks something of this one.
+    /// Fails if the text is not a plan, has another format than [`FORMAT`], or lacks a field of it.
     pub fn read(text: &str) -> Result<Self, PlanReadError> {
         let head: Head = serde_json::from_str(text).map_err(PlanReadError::NoPlan)?;
         if head.format != u64::from(FORMAT) {
@@ -52,7 +52,7 @@ mod tests {
     const PLAN: &str = r#"{"format": 1, "mode": "kpack", "version": "7.2.0", "platform_tag": "linux_x86_64",
         "distributions": [], "unowned": [], "notes": []}"#;
 
-    /// The whole message, cause included.
+    /// Returns the error message with its cause.
     fn refused(text: &str) -> String {
         let error = Plan::read(text).unwrap_err();
         error.source().map_or(error.to_string(), |cause| format!("{error}: {cause}"))

@@ -1,7 +1,6 @@
-//! Decides what is made: [`plan()`] compiles a manifest and a catalog into a [`Plan`].
+//! Compiles a manifest and a catalog into a [`Plan`].
 //!
-//! It is pure: no file system, no clock, no host path; equal inputs give equal plans. `rockpack plan`
-//! prints the result, `rockpack build` carries out exactly it.
+//! Pure: no file system, clock or host path; equal inputs give equal plans.
 
 use crate::catalog::Catalog;
 use crate::{Plan, Request, Templates};
@@ -59,11 +58,10 @@ pub use gone::{Why, with_reasons};
 pub use licenses::without_license_text;
 pub use needed::{Missing, Needed, needed, possible};
 
-/// Compiles `manifest` and `catalog` into a plan: targets, selection, ownership, placement,
-/// links, metadata, checks.
+/// Compiles `manifest` and `catalog` into a plan with warnings.
 ///
 /// # Errors
-/// Everything that would break a package, collected. Warnings come with the plan.
+/// Fails with all problems that would break a package.
 pub fn plan(
     manifest: &Manifest,
     catalog: &Catalog,

@@ -1,4 +1,4 @@
-//! Shows and compares plans: texts, pages and differences. Pure functions of plans.
+//! Texts, pages and differences of plans. Pure functions.
 
 pub mod built;
 pub mod diff;

@@ -1,4 +1,4 @@
-//! Source projects that are built beside the packages of artifacts, and wheels that are taken.
+//! Projects that are built from source, and wheels that are taken or fetched.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,67 +8,67 @@ use serde::{Deserialize, Serialize};
 use base::names::{ModuleName, PackageName, RelPath};
 use base::text::counted;
 
-/// A project that is built through PEP 517, or installed into a directory, with all that its build is given.
+/// A project and all inputs of its build: a PEP 517 build, or an installation into a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a line of the manifest")]
 pub struct ProjectBuild {
-    /// The distribution that it makes, as indexes compare names (PEP 503).
+    /// Distribution name, normalized (PEP 503).
     pub name: PackageName,
-    /// Its checkout, below the root of all sources.
+    /// Checkout, relative to the root of all sources.
     pub source: RelPath,
-    /// Where the project is in its checkout.
+    /// Directory of the project in its checkout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subdirectory: Option<RelPath>,
-    /// Files that its checkout must have; built also where git ignores them.
+    /// Files that the checkout must have, part of the build even if ignored by git.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<RelPath>,
-    /// Globs of further files that are built though git ignores them.
+    /// Globs of further ignored files that are part of the build.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub include_ignored: Vec<String>,
-    /// Everything that is built or taken before it, also by way of others: what it can be built against.
+    /// All projects and wheels that must be ready before, including transitive ones.
     pub after: Vec<PackageName>,
-    /// Commands that prepare the copy of its checkout.
+    /// Commands that prepare the copy of the checkout.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub run: Vec<RunCommand>,
-    /// How it is installed into a directory, where that is what it makes.
+    /// Installation into a directory, for native projects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native: Option<NativeBuild>,
-    /// The name that a detached HEAD gets in the copy of its checkout, where its version counts commits.
+    /// Branch name for a detached HEAD in the copy; needed if the version counts commits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// Requirements beside those that the project names itself (PEP 508).
+    /// Additional build requirements (PEP 508).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub build_requires: Vec<String>,
-    /// Variables that it is built with, with placeholders for what only a build knows.
+    /// Variables to set, with placeholders for values that only a build knows.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
-    /// Variables of the caller's environment that it sees.
+    /// Variables to pass through from the caller's environment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pass: Vec<String>,
-    /// What the build backend is handed (PEP 517); several values of a key are a list.
+    /// Config settings for the build backend (PEP 517); several values of a key form a list.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub config_settings: BTreeMap<String, Vec<String>>,
-    /// The versions of Python that it is built for, a wheel each; of none, that of the Python that builds.
+    /// Python versions, one wheel each; empty for the version of the building Python.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pythons: Vec<String>,
-    /// Whether it is built in an environment of its own.
+    /// The build runs in a separate environment.
     pub isolated: bool,
-    /// Whether its wheel gets the libraries that it needs of native projects.
+    /// The wheel receives the libraries of native projects that it needs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repair: bool,
-    /// Whether its build, its tests and its documentation may open connections.
+    /// Build, tests and documentation have network access.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
-    /// Whether it is given the devel package's tree.
+    /// The build can use the devel tree.
     pub devel: bool,
-    /// What tests its installed wheel.
+    /// Tests of the installed wheel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<Trial>,
-    /// What makes its documentation.
+    /// Build of the documentation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub docs: Option<Trial>,
-    /// Where it is declared: `packages.kdl:12`.
+    /// Declaring line: `packages.kdl:12`.
     pub rule: Arc<str>,
 }
 
@@ -76,105 +76,105 @@ pub struct ProjectBuild {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct RunCommand {
-    /// The program and its arguments, with placeholders for what only a build knows.
+    /// Program and arguments, with placeholders for values that only a build knows.
     pub words: Vec<String>,
-    /// It runs where the checkout has this.
+    /// Condition: the checkout has this path.
     #[serde(default, rename = "if", skip_serializing_if = "Option::is_none")]
     pub if_there: Option<RelPath>,
-    /// It runs where the machine has this: a device.
+    /// Condition: the machine has this path, such as a device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
 }
 
-/// Commands for an environment in which a project's wheel is installed.
+/// Commands in an environment with the project's wheel installed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Trial {
-    /// What they need beside the wheel (PEP 508).
+    /// Additional requirements (PEP 508).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<String>,
-    /// The commands.
+    /// Commands, in order.
     pub commands: Vec<RunCommand>,
 }
 
-/// How a native project is installed; without CMake, its commands do all.
+/// Installation of a native project. Without CMake, its commands do everything.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct NativeBuild {
-    /// The arguments for CMake to configure it with.
+    /// Arguments to configure CMake with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cmake: Option<Vec<String>>,
 }
 
-/// A finished wheel that is taken.
+/// A finished wheel that becomes part of the output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TakenWheel {
-    /// Its distribution, as indexes compare names (PEP 503).
+    /// Distribution name, normalized (PEP 503).
     pub name: PackageName,
-    /// Files below the root of all sources.
+    /// Files, relative to the root of all sources.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<RelPath>,
-    /// What is fetched from the index: `NAME==VERSION`.
+    /// Pin to fetch from the index: `NAME==VERSION`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<String>,
-    /// Where it is declared: `packages.kdl:12`.
+    /// Declaring line: `packages.kdl:12`.
     pub rule: Arc<str>,
 }
 
-/// A wheel that others provide, which is there before anything is built.
+/// A wheel from another provider, made available before any build.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PrefetchedWheel {
-    /// Its distribution, as indexes compare names (PEP 503).
+    /// Distribution name, normalized (PEP 503).
     pub name: PackageName,
-    /// Files below the root of all sources; where there are some, nothing is fetched.
+    /// Files, relative to the root of all sources. If any exist, nothing is fetched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<RelPath>,
-    /// What the installer is asked for (PEP 508): versions, or a repository.
+    /// Requirement for the installer (PEP 508): versions or a repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requirement: Option<String>,
-    /// The index; of none, those that the installer is set up for.
+    /// Index to fetch from; `None` for the installer's configured indexes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<String>,
-    /// Where it is declared: `packages.kdl:12`.
+    /// Declaring line: `packages.kdl:12`.
     pub rule: Arc<str>,
 }
 
-/// How projects get the tree of the devel package that the same build makes.
+/// Installation of the devel package that the same build makes, for projects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct DevelTree {
-    /// Where the packages are: below the destination.
+    /// Directory of the packages, relative to the destination.
     pub directory: RelPath,
-    /// What is installed, as `NAME==VERSION`.
+    /// Pins to install: `NAME==VERSION`.
     pub install: Vec<String>,
-    /// The selector's import package, which expands the tree and says where it is.
+    /// Import package of the selector, which expands the devel tree and prints its path.
     pub module: ModuleName,
 }
 
-/// What is below the root of all sources: who looks tells the plan, which reads no file.
+/// Findings below the root of all sources; the plan itself reads no file.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
-    /// Where projects are, of those that are there with all that they need: which of their `source` lines.
+    /// For each project with a complete checkout, the index of its matching `source` line.
     pub projects: BTreeMap<PackageName, usize>,
-    /// What is missing of projects whose checkout is there, a line each.
+    /// For each project with an incomplete checkout, the missing parts.
     pub lacking: BTreeMap<PackageName, Vec<String>>,
-    /// The libraries that projects can be built for, as their checkouts have them.
+    /// Libraries that each project's checkout can be built for.
     pub libraries: BTreeMap<PackageName, Vec<String>>,
-    /// The files that each `wheel` node's glob matches, sorted.
+    /// Files that each `wheel` node's glob matches, sorted.
     pub wheels: BTreeMap<PackageName, Vec<RelPath>>,
 }
 
 impl ProjectBuild {
-    /// Where the project is, below the root of all sources.
+    /// Returns the project's directory, relative to the root of all sources.
     pub fn directory(&self) -> RelPath {
         self.subdirectory
             .as_ref()
             .map_or_else(|| self.source.clone(), |below| self.source.join(below))
     }
 
-    /// What its build is given, a line each, as people read it.
+    /// Describes the inputs of the build, one line each.
     pub fn given(&self) -> Vec<String> {
         let mut given = Vec::new();
         given.extend((!self.after.is_empty()).then(|| {
@@ -218,12 +218,12 @@ impl ProjectBuild {
 }
 
 impl PrefetchedWheel {
-    /// Whether it is built of a repository.
+    /// Returns true if the wheel is built from a git repository.
     pub fn is_built(&self) -> bool {
         self.requirement.as_ref().is_some_and(|requirement| requirement.contains(" @ git+"))
     }
 
-    /// Where it comes from, as people read it.
+    /// Describes the source of the wheel.
     pub fn origin(&self) -> String {
         let files: Vec<&str> = self.files.iter().map(RelPath::as_str).collect();
         let Some(requirement) = &self.requirement else { return files.join(", ") };
@@ -236,7 +236,7 @@ impl PrefetchedWheel {
 }
 
 impl TakenWheel {
-    /// Where it comes from, as people read it.
+    /// Describes the source of the wheel.
     pub fn origin(&self) -> String {
         let files: Vec<&str> = self.files.iter().map(RelPath::as_str).collect();
         self.index.as_ref().map_or_else(|| files.join(", "), |pin| format!("{pin} of the index"))

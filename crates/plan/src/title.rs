@@ -1,17 +1,17 @@
-//! What people call a distribution of a plan.
+//! Display names of distributions.
 
 use super::Distribution;
 use base::names::Form;
 use base::names::{DistName, RelPath};
 
-/// The directory and name of what a distribution becomes.
+/// Returns directory and name, with label and form.
 pub fn title(distribution: &Distribution) -> String {
     let form = if distribution.form == Form::Sdist { " (sdist)" } else { "" };
     let label = distribution.wheel_variant.as_ref().map(|variant| format!(" ({})", variant.label));
     named(&distribution.directory, &distribution.name) + &label.unwrap_or_default() + form
 }
 
-/// A distribution's name, after its directory where several have one name.
+/// Returns the name, prefixed by the family's directory.
 pub fn named(directory: &RelPath, name: &DistName) -> String {
     let family =
         directory.as_str().strip_prefix("dist/").map(|f| format!("{f}/")).unwrap_or_default();

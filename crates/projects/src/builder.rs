@@ -1,4 +1,4 @@
-//! The things of a plan, each made in its turn.
+//! Makes the projects and wheels of a plan.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -28,7 +28,6 @@ use build::provenance::ProjectInputs;
 use plan::{DevelTree, Plan, ProjectBuild, TakenWheel, Trial};
 use wheel::archive::Stage;
 
-/// One thing to do.
 #[derive(Clone, Copy)]
 enum Item<'a> {
     Taken(&'a TakenWheel),
@@ -37,7 +36,6 @@ enum Item<'a> {
     Trial(&'a ProjectBuild, TrialKind, &'a Trial),
 }
 
-/// Something that was made: its wheels in the stage, and how long it took.
 pub struct Product {
     wheels: Vec<PathBuf>,
     took: Duration,
@@ -45,13 +43,12 @@ pub struct Product {
     ran: Option<Ran>,
 }
 
-/// What failed, with the end of its log.
 pub struct Failure {
     reason: String,
     tail: Vec<String>,
 }
 
-/// Makes the things of a plan, from any thread.
+/// Makes items of a plan; usable from any thread.
 pub struct Builder<'a> {
     plan: &'a Plan,
     settings: &'a Settings,
@@ -83,7 +80,7 @@ impl<'a> Builder<'a> {
         fs::create_dir_all(stage.dest().join("logs"))?;
         fs::write(work.join("pep517.py"), include_str!("pep517.py"))?;
         let keeper = Keeper::survey(plan, settings, &stage.dest().canonicalize()?, &tools)?;
-        // Where all projects are as they were, nothing is built against the tree.
+        // If all projects are kept, none is built against the tree.
         let devel = plan.devel.iter().filter(|_| {
             plan.projects.iter().any(|project| project.devel && !keeper.has(&project.name))
         });
@@ -106,7 +103,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// What each thing waits for.
+    /// Returns the dependencies of each item, by index.
     pub fn order(&self) -> Vec<Vec<usize>> {
         let before = |item: &Item<'_>| match item {
             Item::Taken(_) | Item::Devel(_) => Vec::new(),
@@ -117,12 +114,10 @@ impl<'a> Builder<'a> {
         self.items.iter().map(before).collect()
     }
 
-    /// Which things these are.
     fn all(&self, which: impl Fn(&Item<'_>) -> bool) -> Vec<usize> {
         (0..self.items.len()).filter(|&index| which(&self.items[index])).collect()
     }
 
-    /// Makes one thing, with up to so many processes.
     pub fn make(&self, index: usize, processes: usize) -> Result<Product, Failure> {
         let (item, start) = (self.items[index], Instant::now());
         let name = item.name();
@@ -152,7 +147,7 @@ impl<'a> Builder<'a> {
         };
         let done = done.map_err(|failed| failed.or_full(&place.directory));
         if !matches!(item, Item::Devel(_)) {
-            // What others need is elsewhere by now; a build that filled the disk leaves room for them.
+            // The results were moved elsewhere; a build that filled the disk frees room here.
             let _ = fs::remove_dir_all(&place.directory);
         }
         match done {
@@ -169,7 +164,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Takes what an earlier build made of the same.
+    /// Reuses the wheels of an earlier build from the same inputs.
     fn keep(
         &self,
         project: &ProjectBuild,
@@ -179,7 +174,7 @@ impl<'a> Builder<'a> {
         let fail = |e: io::Error| Failure { reason: with_causes(&e), tail: Vec::new() };
         let into = self.stage.path(&path("dist").map_err(fail)?);
         let wheels = kept.take(self.stage.dest(), &into).map_err(fail)?;
-        // An earlier build may have let findings through that this one does not.
+        // An earlier build may have allowed findings that this one rejects.
         let passed = self.gate.check(wheels.iter().map(PathBuf::as_path));
         passed.map_err(|e| Failure { reason: with_causes(&e), tail: Vec::new() })?;
         (self.report)(Happened::Kept(project.name.to_string()));
@@ -234,7 +229,7 @@ impl<'a> Builder<'a> {
         Ok(finished)
     }
 
-    /// The wheels of a dirty checkout, with a version that says so; others as they are.
+    /// Adds a mark to the version of wheels from a dirty checkout.
     fn marked(
         &self,
         item: Item<'_>,
@@ -249,7 +244,6 @@ impl<'a> Builder<'a> {
         wheels.iter().map(|wheel| dirty::marked(wheel, &into)).collect()
     }
 
-    /// Holds wheels to the gate; the log gets every finding.
     fn pass(&self, wheels: &[PathBuf], place: &Workspace) -> Result<(), Failed> {
         let passed = self.gate.check(wheels.iter().map(PathBuf::as_path));
         if let Err(GateError::Refused(findings)) = &passed {
@@ -258,7 +252,8 @@ impl<'a> Builder<'a> {
         passed.map_err(|error| Failed::new(with_causes(&error)))
     }
 
-    /// Runs commands beside a project's wheel; documentation goes to the destination when it is whole.
+    /// Runs a project's tests or documentation with its wheel. Complete documentation is moved to
+    /// the destination.
     fn tried(
         &self,
         project: &ProjectBuild,
@@ -296,7 +291,6 @@ impl<'a> Builder<'a> {
         sources.ok_or_else(|| Failed::new("its checkout is below --sources, which were not given"))
     }
 
-    /// Keeps the inputs of a build for its provenance.
     fn know(&self, name: &PackageName, inputs: ProjectInputs) {
         let mut known = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
         known.insert(name.clone(), inputs);
@@ -313,7 +307,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What a project is built against: the packages of artifacts, and the wheels that come before it.
+    /// Returns the wheels that a project is built against: packages of artifacts, and wheels of
+    /// dependencies.
     fn required(&self, item: Item<'_>) -> io::Result<Vec<PathBuf>> {
         let Item::Project(project) = item else { return Ok(Vec::new()) };
         let mut offered = wheelhouse::of_artifacts(self.plan, self.stage.dest())?;
@@ -337,7 +332,6 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// What came of all things.
     pub fn outcome(&self, ends: Vec<End<Product, Failure>>) -> io::Result<Outcome> {
         let sources = self.keeper.sources().clone();
         let inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -364,7 +358,7 @@ impl<'a> Builder<'a> {
                         name,
                     });
                 }
-                // What cannot be tried is told itself.
+                // The failed wheel itself is reported.
                 End::Waited(_) if item.trial().is_some() => {}
                 End::Waited(before) => {
                     let before = self.items[before].name().to_owned();
@@ -393,14 +387,13 @@ impl Item<'_> {
         if let Self::Trial(_, kind, _) = self { Some(*kind) } else { None }
     }
 
-    /// As its log and its directory are called.
+    /// Returns the name of the log and the directory.
     fn called(&self) -> String {
         let kind = self.trial().map(|kind| format!(".{}", kind.word()));
         self.name().to_owned() + &kind.unwrap_or_default()
     }
 }
 
-/// What is run beside the wheel of a project.
 fn trials<'a>(project: &'a ProjectBuild, settings: &Settings) -> impl Iterator<Item = Item<'a>> {
     let trial = |kind| match kind {
         TrialKind::Tests => project.tests.as_ref(),
@@ -426,7 +419,7 @@ fn names(wheels: &[PathBuf]) -> Vec<String> {
     wheels.iter().map(name).collect()
 }
 
-/// How to build one of them again, as it stands at the end of its log.
+/// Returns the command that builds one item again, for the end of its log.
 fn again(name: &str) -> String {
     let mut words: Vec<_> = std::env::args_os().collect();
     words.extend(["--only".into(), name.into()]);

@@ -1,4 +1,4 @@
-//! Copies of checkouts, so that builds leave the checkouts as they are.
+//! Copies checkouts, so that builds do not change them.
 
 use std::fs::FileType;
 use std::io;
@@ -9,11 +9,11 @@ use fs_err as fs;
 use super::content::Content;
 use super::git::{self, GitDirectory};
 
-/// Copies a checkout with its content, so that git works in the copy as in the checkout and changes nothing there.
-/// Without version control, all of it is copied. A detached HEAD gets the name `branch`, where that is given.
+/// Copies a checkout with its content. git works in the copy, but cannot change the original.
+/// Without version control, everything is copied. `branch` names a detached HEAD.
 ///
 /// # Errors
-/// When something cannot be read or written, and for what is neither file, directory nor link.
+/// Fails if an entry is unreadable or of an unsupported type, or if the copy cannot be written.
 pub fn copy_checkout(
     from: &Path,
     to: &Path,
@@ -31,7 +31,6 @@ pub fn copy_checkout(
     Ok(())
 }
 
-/// Copies the repositories of a checkout and the files of its content.
 fn copy_content(from: &Path, to: &Path, content: &Content) -> io::Result<()> {
     for repository in &content.repositories {
         let (from, to) = (from.join(&repository.path), to.join(&repository.path));
@@ -48,7 +47,6 @@ fn copy_content(from: &Path, to: &Path, content: &Content) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies the `.git` of a working tree.
 fn copy_git(from: &Path, to: &Path) -> io::Result<()> {
     let place = to.join(".git");
     if !GitDirectory::of(from)?.map_or(Ok(false), |git| git.copy(&place))? {
@@ -57,11 +55,11 @@ fn copy_git(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies a directory with all that is in it: links as links, with times and modes. Where the file
-/// system can, files share their blocks until one of them is changed.
+/// Copies a directory with links, times and modes. Files share their blocks if the file system
+/// supports it.
 ///
 /// # Errors
-/// When something cannot be read or written, and for what is neither file, directory nor link.
+/// Fails if an entry is unreadable or of an unsupported type, or if the copy cannot be written.
 pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -81,7 +79,6 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies a file or a link, with its time and mode.
 fn copy_file(from: &Path, kind: FileType, place: &Path) -> io::Result<()> {
     if kind.is_symlink() {
         return fs::os::unix::fs::symlink(fs::read_link(from)?, place);
@@ -91,7 +88,7 @@ fn copy_file(from: &Path, kind: FileType, place: &Path) -> io::Result<()> {
         return Err(io::Error::other(text));
     }
     fs::copy(from, place)?;
-    // make and its like go by these.
+    // make and similar tools depend on times.
     let time = fs::metadata(from)?.modified()?;
     let copied = fs::OpenOptions::new().write(true).open(place);
     copied.or_else(|_| fs::File::open(place))?.file().set_modified(time)

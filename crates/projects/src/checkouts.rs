@@ -1,4 +1,4 @@
-//! What checkouts there are, and what the manifest expects of them.
+//! Existing checkouts, compared with the manifest.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,55 +17,56 @@ use base::names::{PackageName, RelPath};
 use base::version::Version;
 use manifest::{Manifest, ProjectSource, SourceProject};
 
-/// A checkout as it is, beside what is expected.
+/// State of a checkout, and the expected state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CheckoutState {
-    /// Its directory, below the root of all sources.
+    /// Directory, relative to the root of all sources.
     pub directory: RelPath,
-    /// What is wrong with it, if anything.
+    /// Summary.
     pub state: State,
-    /// The branch that is checked out, if git's directory says one.
+    /// Current branch, if HEAD is attached.
     pub branch: Option<String>,
-    /// The commit that is checked out.
+    /// Current commit.
     pub commit: Option<String>,
-    /// Files that differ from the commit, sorted: changed, removed and new ones, also in submodules.
+    /// Files that differ from the commit, sorted: changed, removed and new ones, also in
+    /// submodules.
     pub changed: Vec<String>,
-    /// Without version control, one hash for the files.
+    /// Hash of all files, without version control.
     pub tree: Option<String>,
-    /// The branch that the manifest expects for the version.
+    /// Branch that the manifest expects for the version.
     pub expected_branch: Option<String>,
-    /// The commit that this has where it comes from, when that was asked.
+    /// Commit in the remote repository, if requested.
     pub expected_commit: Option<String>,
-    /// Where it comes from.
+    /// Address of the remote repository.
     pub git: Option<String>,
-    /// The projects in it that are there.
+    /// Complete projects in it.
     pub projects: Vec<PackageName>,
-    /// What other projects in it lack, a line each.
+    /// Missing parts of the other projects, by project.
     pub lacking: BTreeMap<PackageName, Vec<String>>,
 }
 
-/// How a checkout is.
+/// State of a checkout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     /// As expected.
     Fine,
-    /// It is not there.
+    /// Missing.
     Missing,
-    /// A project in it lacks something.
+    /// Incomplete: a project lacks something.
     Lacking,
-    /// It is of another branch.
+    /// On another branch.
     OtherBranch,
-    /// It is of the branch, at another commit.
+    /// On the expected branch, at another commit.
     OtherCommit,
-    /// Its files differ from its commit.
+    /// Files differ from the commit.
     Dirty,
 }
 
-/// Every checkout that a project names, in the order of the manifest.
+/// Returns the state of every checkout that projects use, in manifest order.
 ///
 /// # Errors
-/// When `root` or a checkout cannot be read.
+/// Fails if `root` or a checkout is unreadable.
 pub fn checkouts(
     manifest: &Manifest,
     root: &Path,
@@ -120,7 +121,6 @@ pub fn checkouts(
     directories.into_iter().map(state).collect()
 }
 
-/// The files of a checkout that its projects name.
 fn named_in(manifest: &Manifest, directory: &RelPath) -> Named {
     let of_it = |project: &&SourceProject| {
         project.sources.iter().any(|source| source.checkout.value == *directory)
@@ -135,7 +135,7 @@ fn named_in(manifest: &Manifest, directory: &RelPath) -> Named {
 
 impl CheckoutState {
     fn judge(&mut self, is_there: bool) {
-        // A detached HEAD is judged by its commit alone.
+        // A detached HEAD has no branch to compare.
         let other_branch = match (&self.branch, &self.expected_branch) {
             (Some(branch), Some(expected)) => branch != expected,
             _ => false,
@@ -159,10 +159,10 @@ impl CheckoutState {
         };
     }
 
-    /// Asks git which commit the expected branch has, and judges by that too.
+    /// Requests the commit of the expected branch from the remote repository, and compares it.
     ///
     /// # Errors
-    /// When git fails.
+    /// Fails if git does.
     pub fn ask(&mut self) -> Result<(), GitError> {
         let Some(address) = &self.git else { return Ok(()) };
         let name = self.expected_branch.as_ref();
@@ -174,10 +174,10 @@ impl CheckoutState {
         Ok(())
     }
 
-    /// Clones it below `root`: it is there whole or not at all.
+    /// Clones the checkout below `root`, atomically.
     ///
     /// # Errors
-    /// When git fails, or the directory cannot be put in place.
+    /// Fails if git does, or if the directory cannot be moved into place.
     pub fn clone_into(&self, root: &Path) -> Result<(), GitError> {
         let Some(address) = &self.git else { return Ok(()) };
         let place = root.join(self.directory.as_str());

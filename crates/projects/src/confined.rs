@@ -1,5 +1,6 @@
-//! Programs that may write into some directories alone and open no connection, where the kernel holds them to it
-//! (Landlock: writing since Linux 5.19, TCP since 6.7, signals and abstract sockets since 6.12).
+//! Runs programs that may only write into some directories and open no connections, as far as the
+//! kernel supports it (Landlock: writing since Linux 5.19, TCP since 6.7, signals and abstract
+//! sockets since 6.12).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use landlock::{
     RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
 };
 
-/// Devices that may be written: none of them keeps what is written, but for the memory that processes share.
+/// Devices that may be written. None of them stores data, except for shared memory.
 const DEVICES: &[&str] = &[
     "/dev/null",
     "/dev/zero",
@@ -23,33 +24,33 @@ const DEVICES: &[&str] = &[
     "/dev/dri",
 ];
 
-/// The reach of a program.
+/// Limits of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Directories and files that it may write into, beside [`DEVICES`].
+    /// Writable directories and files, in addition to [`DEVICES`].
     pub writable: Vec<PathBuf>,
-    /// Whether it may open and take TCP connections.
+    /// TCP connections are allowed.
     pub network: bool,
 }
 
-/// How much of [`Limits`] the kernel holds programs to.
+/// Parts of [`Limits`] that the kernel enforces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Holds {
-    /// None of it.
+    /// None.
     Nothing,
-    /// Directories.
+    /// Writing.
     Writing,
-    /// Directories and connections.
+    /// Writing and connections.
     Network,
-    /// Both; and signals and abstract sockets do not reach programs outside.
+    /// Also signals and abstract sockets to outside programs.
     Signals,
 }
 
-/// Does something on a thread that is held to `limits`. So is what it starts, for good. What the kernel does not
-/// know is not held.
+/// Runs `work` on a thread with permanent limits, which started programs inherit. Limits that the
+/// kernel does not support are not enforced.
 ///
 /// # Errors
-/// Those of `work`, and when the kernel refuses what it knows.
+/// Fails if `work` does, or if the kernel rejects a supported limit.
 pub fn confined<T: Send>(
     limits: &Limits,
     work: impl FnOnce() -> io::Result<T> + Send,
@@ -64,7 +65,7 @@ pub fn confined<T: Send>(
     done.unwrap_or_else(|_| Err(io::Error::other("a thread that starts programs panicked")))
 }
 
-/// What the kernel can hold programs to.
+/// Returns the limits that the kernel supports.
 pub fn holds() -> Holds {
     let hard = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     if writing().is_err() {
@@ -78,14 +79,12 @@ pub fn holds() -> Holds {
     }
 }
 
-/// What the kernel has to know.
 fn writing() -> Result<Ruleset, RulesetError> {
-    // Older kernels let nothing be moved from one directory to another then.
+    // Older kernels forbid moving files between directories.
     let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     ruleset.handle_access(AccessFs::from_write(ABI::V2))
 }
 
-/// Takes from this thread what is beyond `limits`.
 fn confine(limits: &Limits) -> Result<(), RulesetError> {
     let Ok(ruleset) = writing() else { return Ok(()) };
     let mut ruleset = ruleset
@@ -138,7 +137,7 @@ mod tests {
         let held = holds() >= Holds::Writing;
         assert_eq!(names == ["there"], held, "{names:?}: {output:?}");
         assert!(!held || !own.join("linked").exists(), "a link makes files of others writable");
-        // Nobody else is.
+        // Other threads are not limited.
         fs::write(other.join("late"), "").unwrap();
     }
 
@@ -162,8 +161,8 @@ mod tests {
         let _listener = UnixListener::bind_addr(&address).unwrap();
         let connects = || UnixStream::connect_addr(&address);
         let me = std::process::id().to_string();
-        // `kill -0` asks for permission and sends nothing. It is a builtin of the shell: a minimal
-        // system has no program of this name.
+        // `kill -0` checks permission and sends nothing. It is a shell builtin: a minimal system
+        // has no such program.
         let kill = || Command::new("sh").args(["-c", "kill -0 $0", &me]).output();
         assert!(connects().is_ok() && kill().is_ok_and(|done| done.status.success()));
         let (within, held) = (limits(&[], true), holds() >= Holds::Signals);

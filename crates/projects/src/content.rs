@@ -1,7 +1,7 @@
-//! Content of a checkout: the files that are built, and their differences to the commit.
+//! Content of a checkout: the files to build, and their differences from the commit.
 //!
-//! Of a repository of git these are the files that git tracks, those that are new and not ignored, and others that
-//! the manifest names. Without version control it is every file.
+//! For a git repository: tracked files, new files that are not ignored, and ignored files that the
+//! manifest names. Without version control: all files.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -15,31 +15,32 @@ use base::names::RelPath;
 use manifest::Glob;
 use plan::ProjectBuild;
 
-/// The files of a checkout that its copies have, and the state of its repositories.
+/// Files of a checkout to copy, and the state of its repositories.
 #[derive(Debug, Clone, Default)]
 pub struct Content {
-    /// The checkout's repository, then those of submodules, by path; empty without version control.
+    /// Repository of the checkout, then submodules by path; empty without version control.
     pub repositories: Vec<Repository>,
-    /// Files and links below the checkout, sorted.
+    /// Files and links, relative to the checkout, sorted.
     pub files: Vec<PathBuf>,
-    /// Paths that differ from the commits, sorted: changed, removed and new files, and submodules at another commit.
+    /// Paths that differ from the commits, sorted: changed, removed and new files, and submodules
+    /// at another commit.
     pub changed: Vec<PathBuf>,
-    /// Files that are in no commit, and that the manifest names all the same.
+    /// Uncommitted files that the manifest names.
     pub named: Vec<PathBuf>,
 }
 
-/// A repository of git in a checkout.
+/// A git repository in a checkout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repository {
-    /// Its path below the checkout; empty for the checkout itself.
+    /// Path relative to the checkout; empty for the checkout itself.
     pub path: PathBuf,
-    /// The commit that is checked out; `None` before the first.
+    /// Current commit; `None` before the first one.
     pub commit: Option<String>,
-    /// The address of its remote `origin`.
+    /// Address of the remote `origin`.
     pub address: Option<String>,
 }
 
-/// Files that a manifest names, which are built also where git ignores them.
+/// Files that a manifest names, included even if git ignores them.
 #[derive(Debug, Clone, Default)]
 pub struct Named {
     paths: Vec<RelPath>,
@@ -47,19 +48,19 @@ pub struct Named {
 }
 
 impl Named {
-    /// The files that the lines of a project name.
+    /// Collects the files of a project's lines.
     pub fn by(project: &ProjectBuild) -> Self {
         let globs = project.include_ignored.iter().filter_map(|glob| Glob::new(glob).ok());
         Self { paths: project.needs.clone(), globs: globs.collect() }
     }
 
-    /// The same, given the paths and the globs.
+    /// Collects paths and globs.
     pub fn new(paths: Vec<RelPath>, globs: Vec<Glob>) -> Self {
         Self { paths, globs }
     }
 
-    /// Whether a file is named, or a directory above it. A path names a directory only if git has none of its files:
-    /// what a build left in another is not meant.
+    /// Returns true if the manifest names the file or a parent directory. A path only names a
+    /// directory without tracked files: build output in other directories is not included.
     fn has(&self, path: &Path, tracked: &[PathBuf]) -> bool {
         let parsed = path.to_str().and_then(|path| path.trim_end_matches('/').parse().ok());
         let Some(own): Option<RelPath> = parsed else { return false };
@@ -80,7 +81,7 @@ impl Content {
     /// Reads the content of a checkout.
     ///
     /// # Errors
-    /// Fails if the checkout cannot be read, or git fails in it.
+    /// Fails if the checkout is unreadable or git fails.
     pub fn read(checkout: &Path, named: &Named) -> Result<Self, GitError> {
         let mut content = Self::default();
         if GitDirectory::of(checkout)?.is_none() {
@@ -95,23 +96,22 @@ impl Content {
         Ok(content)
     }
 
-    /// Whether git knows the checkout.
+    /// Returns true for a git repository.
     pub fn is_versioned(&self) -> bool {
         !self.repositories.is_empty()
     }
 
-    /// Whether the files are other than those of the commits.
+    /// Returns true if files differ from the commits.
     pub fn is_dirty(&self) -> bool {
         !self.changed.is_empty()
     }
 
-    /// Whether the copies have a file or a directory.
+    /// Returns true if a file or directory is part of the content.
     pub fn has(&self, path: &RelPath) -> bool {
         let path = Path::new(path.as_str());
         self.files.iter().any(|file| file.starts_with(path))
     }
 
-    /// Adds a repository with its submodules.
     fn add(&mut self, checkout: &Path, below: &Path, named: &Named) -> Result<(), GitError> {
         let place = checkout.join(below);
         self.repositories.push(Repository {
@@ -121,7 +121,7 @@ impl Content {
         });
         let mut inner = Vec::new();
         for entry in entries(&git_in(&place, &["ls-files", "-z", "--cached", "--stage"])?) {
-            // `MODE HASH STAGE<tab>PATH`, where mode 160000 is a submodule.
+            // `MODE HASH STAGE<tab>PATH`; mode 160000 is a submodule.
             let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else { continue };
             let path = below.join(OsStr::from_bytes(&entry[tab + 1..]));
             if entry.starts_with(b"160000 ") {
@@ -132,7 +132,7 @@ impl Content {
         }
         let tracked = self.files.clone();
         let status = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
-        // Files of submodules are looked at in each of them.
+        // Submodules are read separately.
         let status = [&status[..], &["--ignore-submodules=dirty"]].concat();
         for entry in entries(&git_in(&place, &status)?) {
             let Some((state, path)) = entry.split_at_checked(3) else { continue };
@@ -164,7 +164,7 @@ impl Content {
         }
         for path in inner {
             if GitDirectory::of(&checkout.join(&path))?.is_some() {
-                // Without the slash of a directory that git does not track.
+                // Removes the slash after an untracked directory.
                 let path: PathBuf = path.components().collect();
                 self.add(checkout, &path, named)?;
             }
@@ -172,7 +172,7 @@ impl Content {
         Ok(())
     }
 
-    /// Adds a file that is there: a removed one, or one outside of a sparse checkout, is not.
+    /// Adds a file unless it was removed, or is outside of a sparse checkout.
     fn file(&mut self, checkout: &Path, path: PathBuf) {
         if checkout.join(&path).symlink_metadata().is_ok_and(|found| !found.is_dir()) {
             self.files.push(path);
@@ -180,7 +180,6 @@ impl Content {
     }
 }
 
-/// A line of output; `None` where git has no answer.
 fn optional(said: Result<Vec<u8>, GitError>) -> Result<Option<String>, GitError> {
     match said {
         Ok(said) => Ok(Some(String::from_utf8_lossy(&said).trim().to_owned())),
@@ -189,12 +188,10 @@ fn optional(said: Result<Vec<u8>, GitError>) -> Result<Option<String>, GitError>
     }
 }
 
-/// The parts of an output with a zero byte after each.
 fn entries(output: &[u8]) -> impl Iterator<Item = &[u8]> {
     output.split(|byte| *byte == 0).filter(|entry| !entry.is_empty())
 }
 
-/// Every file below a directory, apart from git's own, sorted.
 fn all_files(checkout: &Path) -> Result<Vec<PathBuf>, GitError> {
     let mut files = Vec::new();
     let entries = WalkDir::new(checkout).into_iter();

@@ -1,4 +1,4 @@
-//! The tree of the devel package that was just built, installed for projects to build against.
+//! Installs the new devel package, for projects to build against.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use super::workspace::{Failed, MAKING_ENVIRONMENT, Workspace};
 use super::{variables, wheelhouse};
 use plan::{DevelTree, Plan};
 
-/// What the work on it, its log and its events are called.
+/// Name of its directory, log and events.
 pub const NAME: &str = "devel-tree";
 
-/// Installs the packages into an environment of their own and expands the devel tree; gives its path.
+/// Installs the packages into a separate environment and expands the devel tree. Returns its path.
 pub fn make(
     tree: &DevelTree,
     plan: &Plan,
@@ -26,7 +26,7 @@ pub fn make(
     let python = environment.join("bin/python");
     place.run(MAKING_ENVIRONMENT, &tools.venv(None, &environment))?;
     variables::prepend(&mut place.variables, "PATH", &environment.join("bin"));
-    // pip keeps what it makes of an sdist by name and version, which an earlier build had too.
+    // pip caches built sdists by name and version, which an earlier build shares.
     let options = ["--no-index", "--no-cache-dir"].map(OsString::from);
     place.run(
         &format!("installing the packages of artifacts, which are for {},", plan.platform_tag),

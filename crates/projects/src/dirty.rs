@@ -1,4 +1,4 @@
-//! Wheels of dirty checkouts: their versions say so.
+//! Marks wheels from dirty checkouts.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,8 @@ use base::text::with_causes;
 use wheel::package::{Wheel, WheelName};
 use wheel::retag;
 
-/// Writes a wheel into the directory `into` with `dirty` in the local part of its version; a wheel whose version
-/// says so already stays where it is.
+/// Writes a wheel with `dirty` in the local version into `into`. Returns a wheel with such a
+/// version unchanged.
 pub fn marked(wheel: &Path, into: &Path) -> Result<PathBuf, Failed> {
     let failed = |error: &dyn std::error::Error| {
         Failed::new(format!("its version cannot get `+dirty`: {}", with_causes(error)))

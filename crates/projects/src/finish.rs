@@ -1,4 +1,4 @@
-//! What is done to a wheel between its build and the index.
+//! Finishes built wheels: audit and platform tag.
 
 use std::error::Error;
 use std::io;
@@ -12,13 +12,13 @@ use wheel::audit;
 use wheel::package::{Metadata, Wheel, WheelName};
 use wheel::retag;
 
-/// Puts a finished wheel into the directory `into`, under the platform tag that is true of it.
+/// Moves a finished wheel into `into`, with its audited platform tag.
 ///
-/// A wheel for any platform stays one; of another, the audit says on which it runs. It is audited together with
-/// those of `set` that it requires, also by way of others: these are there wherever it is installed.
+/// Wheels with the tag `any` keep it. Others are audited together with the wheels in `set` that
+/// they require, including transitive ones, since these are always installed too.
 ///
 /// # Errors
-/// When it cannot be read, audited or put there, or another wheel of the same name is there.
+/// Fails if the wheel cannot be read, audited or moved, or if the name exists already.
 pub fn finish_wheel(wheel: &Path, set: &[PathBuf], into: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(into)?;
     let name: WheelName = wheel
@@ -46,7 +46,6 @@ pub fn finish_wheel(wheel: &Path, set: &[PathBuf], into: &Path) -> io::Result<Pa
     Ok(place)
 }
 
-/// The platform tag of a wheel: its own if that is `any`, else what the audit finds.
 fn platform(wheel: &Path, name: &WheelName, set: &[PathBuf]) -> io::Result<String> {
     if name.platform == "any" {
         return Ok(name.platform.clone());
@@ -57,7 +56,6 @@ fn platform(wheel: &Path, name: &WheelName, set: &[PathBuf]) -> io::Result<Strin
     Ok(audits.into_iter().next().map_or_else(|| name.platform.clone(), |audit| audit.tag))
 }
 
-/// Those of `set` that a wheel requires, and that these require.
 fn required<'s>(wheel: &Path, set: &'s [PathBuf]) -> io::Result<Vec<&'s Path>> {
     let mut found: Vec<&Path> = Vec::new();
     let mut next = requirements(wheel)?;
@@ -76,7 +74,6 @@ fn required<'s>(wheel: &Path, set: &'s [PathBuf]) -> io::Result<Vec<&'s Path>> {
     Ok(found)
 }
 
-/// The distributions that a wheel requires without asking for an extra.
 fn requirements(wheel: &Path) -> io::Result<Vec<String>> {
     let opened = Wheel::open(wheel).map_err(other)?;
     let metadata = Metadata::parse(&opened.info("METADATA").map_err(other)?);
@@ -84,7 +81,6 @@ fn requirements(wheel: &Path) -> io::Result<Vec<String>> {
     Ok(plain.map(|requirement| requirement.name).collect())
 }
 
-/// An error with its causes, as one of the machine: whoever builds projects tells it so.
 fn other(error: impl Error + 'static) -> io::Error {
     io::Error::other(with_causes(&error))
 }

@@ -1,4 +1,4 @@
-//! The parts of git's directories that copies of checkouts need (gitrepository-layout(5)).
+//! git directories, as far as copies of checkouts need them (gitrepository-layout(5)).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,22 +6,22 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 use walkdir::WalkDir;
 
-/// What a checkout's `.git` leads to.
+/// The git directory behind a checkout's `.git`.
 #[derive(Debug)]
 pub struct GitDirectory {
-    /// Where its HEAD and index are.
+    /// Directory of HEAD and index.
     own: PathBuf,
-    /// Where its objects and refs are: that of the main working tree, where it is another's.
+    /// Directory of objects and refs; for a further working tree, the main one's.
     common: PathBuf,
-    /// Whether `.git` is a file, as in submodules and further working trees.
+    /// `.git` is a file, as in submodules and further working trees.
     elsewhere: bool,
 }
 
 impl GitDirectory {
-    /// The git directory of a checkout; `None` where git did not make it.
+    /// Finds the git directory of a checkout; `None` without one.
     ///
     /// # Errors
-    /// When `.git` is there and cannot be read, or leads nowhere.
+    /// Fails if `.git` is unreadable or refers to nothing.
     pub fn of(checkout: &Path) -> io::Result<Option<Self>> {
         let place = checkout.join(".git");
         let Ok(metadata) = fs::symlink_metadata(&place) else { return Ok(None) };
@@ -50,18 +50,18 @@ impl GitDirectory {
         Ok(Some(Self { own, common, elsewhere }))
     }
 
-    /// Whether only a part of the history is there.
+    /// Returns true for a shallow clone.
     pub fn is_shallow(&self) -> bool {
         self.common.join("shallow").is_file()
     }
 
-    /// The branch that is checked out; `None` where HEAD is detached.
+    /// Returns the current branch; `None` if HEAD is detached.
     pub fn branch(&self) -> Option<String> {
         let head = fs::read_to_string(self.own.join("HEAD")).ok()?;
         Some(head.trim().strip_prefix("ref: refs/heads/")?.to_owned())
     }
 
-    /// The commit that is checked out, where a file says it.
+    /// Returns the current commit, if a file has it.
     pub fn commit(&self) -> Option<String> {
         let head = fs::read_to_string(self.own.join("HEAD")).ok()?;
         let Some(name) = head.trim().strip_prefix("ref: ") else {
@@ -75,11 +75,12 @@ impl GitDirectory {
         line.split(' ').next().map(str::to_owned)
     }
 
-    /// Makes the `.git` of a copy where it would lead out of it: HEAD, refs and index of its own, objects
-    /// that it reads where they are, so that nothing that runs there changes the checkout.
+    /// Makes an independent `.git` for a copy, if `.git` refers to another place: separate HEAD,
+    /// refs and index, and shared read-only objects. Programs in the copy then cannot change the
+    /// checkout.
     ///
     /// # Errors
-    /// When something cannot be read or written.
+    /// Fails if reading or writing does.
     pub fn copy(&self, to: &Path) -> io::Result<bool> {
         if !self.elsewhere {
             return Ok(false);
@@ -99,7 +100,7 @@ impl GitDirectory {
         if self.common.join("refs").is_dir() {
             copy_refs(&self.common, to)?;
         }
-        // A submodule's says where its working tree is, which is not here.
+        // The configuration of a submodule names its working tree, which is another one.
         let config = fs::read_to_string(self.common.join("config")).unwrap_or_default();
         let lines = config.lines().filter(|line| {
             let key = line.split('=').next().unwrap_or_default().trim();
@@ -111,7 +112,6 @@ impl GitDirectory {
     }
 }
 
-/// Copies the files below `refs`, each of which names a commit.
 fn copy_refs(from: &Path, to: &Path) -> io::Result<()> {
     for entry in WalkDir::new(from.join("refs")) {
         let entry = entry?;
@@ -125,10 +125,11 @@ fn copy_refs(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives a detached HEAD in the copy `git` the name `branch`: scripts ask for the current branch.
+/// Attaches a detached HEAD in the copy `git` to `branch`, because scripts ask for the current
+/// branch.
 ///
 /// # Errors
-/// When it cannot be written.
+/// Fails if it cannot be written.
 pub fn attach(git: &Path, branch: &str) -> io::Result<()> {
     let head = fs::read_to_string(git.join("HEAD"))?;
     if head.starts_with("ref: ") {

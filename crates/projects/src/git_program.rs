@@ -8,26 +8,26 @@ use std::process::{Command, Stdio};
 /// Failure of git.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
-    /// There is no such program.
+    /// git is not installed.
     #[error("cannot start git")]
     Start(#[source] io::Error),
-    /// It failed.
+    /// git failed.
     #[error("`git {words}` failed: {said}")]
     Failed {
-        /// Its arguments.
+        /// Arguments.
         words: String,
-        /// Its own reason.
+        /// Message of git.
         said: String,
     },
-    /// A file cannot be read or written.
+    /// Reading or writing failed.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// Reason of a program that failed without a word.
+/// Message of a program that failed silently.
 pub const NOTHING: &str = "it said nothing";
 
-/// Variables by which hooks of git lead to another repository than that of the directory.
+/// Variables, set in git hooks, that redirect git to another repository.
 const OTHER_REPOSITORY: [&str; 8] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -39,10 +39,10 @@ const OTHER_REPOSITORY: [&str; 8] = [
     "GIT_CEILING_DIRECTORIES",
 ];
 
-/// Runs git without a terminal and returns its standard output.
+/// Runs git without a terminal; returns standard output.
 ///
 /// # Errors
-/// Fails if there is no git, or if it ends with a status other than 0.
+/// Fails if git is missing or exits with an error.
 pub fn git<W: AsRef<OsStr>>(words: &[W]) -> Result<Vec<u8>, GitError> {
     let mut command = Command::new("git");
     command.args(words).env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C").stdin(Stdio::null());
@@ -61,8 +61,8 @@ pub fn git<W: AsRef<OsStr>>(words: &[W]) -> Result<Vec<u8>, GitError> {
     Err(GitError::Failed { words: words.join(" "), said })
 }
 
-/// Runs git in the repository of a checkout. It starts no program that the repository's configuration names, and
-/// writes nothing there.
+/// Runs git in a checkout. It neither starts programs from the repository's configuration nor
+/// writes anything.
 ///
 /// # Errors
 /// As [`git`].

@@ -1,8 +1,7 @@
-//! What earlier builds made of the same, so that it need not be made again.
+//! Results of earlier builds, to reuse if their inputs are unchanged.
 //!
-//! Below `DEST/kept` each project has a file that says of what it was made, as one hash, and what that is. A
-//! native project is installed there too. Nothing is believed of a wheel or a directory that is not as it was
-//! left.
+//! `DEST/kept` has one file per project, with a hash of its inputs and its results, and the
+//! installed native projects. A changed wheel or directory is never reused.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -22,30 +21,27 @@ use base::regular;
 use build::provenance::ProjectInputs;
 use plan::{Plan, ProjectBuild};
 
-/// The directory below the destination.
 const KEPT: &str = "kept";
 
-/// How large such a file can be.
 const MOST: u64 = 8 << 20;
 
-/// What was made of a project.
+/// Recorded result of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Product {
-    /// Of what: sources, environment, what it was built against.
+    /// Hash of the inputs: sources, environment, dependencies.
     key: String,
-    /// Its wheels in `dist` with their hashes.
+    /// Wheels in `dist`, with hashes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     wheels: BTreeMap<String, String>,
-    /// The inputs of its build, for provenance; wheels of others have none.
+    /// Inputs for provenance; `None` for prefetched wheels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     inputs: Option<ProjectInputs>,
-    /// Of a native project: what is in its directory, as one hash.
+    /// Hash of a native project's directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     installed: Option<String>,
 }
 
 impl Product {
-    /// Puts its wheels into a directory.
     pub fn take(&self, dest: &Path, into: &Path) -> io::Result<Vec<PathBuf>> {
         fs::create_dir_all(into)?;
         let put = |name: &String| {
@@ -56,7 +52,6 @@ impl Product {
         self.wheels.keys().map(put).collect()
     }
 
-    /// Wheels that were made of what a hash stands for.
     pub fn of_wheels(key: String, wheels: &[PathBuf]) -> io::Result<Self> {
         let hashed = |wheel: &PathBuf| {
             let name = wheel.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -66,36 +61,33 @@ impl Product {
         Ok(Self { key, wheels, inputs: None, installed: None })
     }
 
-    /// The inputs of its build.
     pub fn inputs(&self) -> Option<&ProjectInputs> {
         self.inputs.as_ref()
     }
 
-    /// Reads one; what cannot be read was not left by us.
+    /// Reads a record; ignores unreadable ones, which are not rockpack's.
     pub fn read(file: &Path) -> Option<Self> {
         let text = regular::read_to_string(file, MOST).ok()?;
         serde_json::from_str(&text).ok()
     }
 
-    /// Writes it.
     pub fn write(&self, file: &Path) -> io::Result<()> {
         let text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
         fs::write(file, text + "\n")
     }
 
-    /// Whether it was made of what a hash stands for.
     pub fn is_of(&self, key: &str) -> bool {
         self.key == key
     }
 
-    /// Whether its wheels are in a directory as they were left.
+    /// Returns true if the wheels in a directory are unchanged.
     pub fn has_wheels_in(&self, directory: &Path) -> bool {
         self.wheels.iter().all(|(name, sha256)| {
             regular::sha256(directory.join(name)).is_ok_and(|found| found == *sha256)
         })
     }
 
-    /// Whether all of it is there as it was left.
+    /// Returns true if all results are unchanged.
     fn is_there(&self, dest: &Path, prefix: &Path) -> bool {
         let installed = self
             .installed
@@ -105,24 +97,21 @@ impl Product {
     }
 }
 
-/// Knows what earlier builds made.
+/// Finds reusable results.
 pub struct Keeper<'a> {
     plan: &'a Plan,
     directory: PathBuf,
-    /// The root of all sources.
     root: PathBuf,
-    /// The checkout of each project.
     sources: BTreeMap<PackageName, Snapshot>,
-    /// What all projects are built with: the environment, the tools, the packages of artifacts.
+    /// Hash of common inputs: environment, tools, packages of artifacts.
     common: String,
     tools: Tools,
     kept: BTreeMap<PackageName, Product>,
-    /// Wheels that others provide.
     prefetched: Made,
 }
 
 impl<'a> Keeper<'a> {
-    /// Looks for what is still the same. `dest` is the destination, as the system calls it.
+    /// Finds all reusable results. `dest` must be canonical.
     pub fn survey(
         plan: &'a Plan,
         settings: &Settings,
@@ -150,7 +139,7 @@ impl<'a> Keeper<'a> {
         Ok(keeper)
     }
 
-    /// Remembers a project that is as it was; those before it have been looked for.
+    /// Checks one project, after its dependencies.
     fn find(&mut self, project: &ProjectBuild, settings: &Settings, dest: &Path) {
         let before = self.plan.projects.iter().filter(|p| project.after.contains(&p.name));
         if before.into_iter().any(|before| !self.has(&before.name)) {
@@ -172,32 +161,28 @@ impl<'a> Keeper<'a> {
         self.directory.join(format!("{name}.json"))
     }
 
-    /// Where native projects are installed, each in a directory with its name.
+    /// Returns the parent directory of installed native projects.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// The checkout of a project.
     pub fn source(&self, name: &PackageName) -> Option<&Snapshot> {
         self.sources.get(name)
     }
 
-    /// The checkouts of all projects.
     pub fn sources(&self) -> &BTreeMap<PackageName, Snapshot> {
         &self.sources
     }
 
-    /// Whether a project is as it was.
+    /// Returns true if the project is reusable.
     pub fn has(&self, name: &PackageName) -> bool {
         self.kept.contains_key(name)
     }
 
-    /// What was made of a project that is as it was.
     pub fn kept(&self, name: &PackageName) -> Option<&Product> {
         self.kept.get(name)
     }
 
-    /// Forgets what was made of a project, before it is made anew.
     pub fn forget(&self, name: &PackageName) -> io::Result<()> {
         match fs::remove_file(self.file(name)) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
@@ -205,7 +190,6 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Writes down what was made of a project.
     pub fn write(
         &self,
         project: &ProjectBuild,
@@ -222,11 +206,11 @@ impl<'a> Keeper<'a> {
         product.write(&self.file(&project.name))
     }
 
-    /// Of what a project is made. `made` are wheels that are there apart from those in the destination.
+    /// Hashes the inputs. `made` has the wheels outside of the destination.
     fn key(&self, project: &ProjectBuild, made: &Made, dest: &Path) -> io::Result<String> {
         let mut key = Fingerprint::new("project");
         key.add(&self.common);
-        // Where it is declared does not matter, nor what is done with its wheel.
+        // Independent of the place in the manifest and of tests and documentation.
         let plain = ProjectBuild { rule: "".into(), tests: None, docs: None, ..project.clone() };
         key.add(&serde_json::to_string(&plain).map_err(io::Error::other)?);
         if let Some(source) = self.sources.get(&project.name) {
@@ -251,7 +235,6 @@ impl<'a> Keeper<'a> {
     }
 }
 
-/// The files of wheels that are taken of the sources.
 fn taken(plan: &Plan, settings: &Settings) -> Made {
     let Some(root) = &settings.sources else { return Made::new() };
     let files = plan.wheels.iter().filter(|wheel| wheel.index.is_none()).map(|wheel| {
@@ -260,7 +243,6 @@ fn taken(plan: &Plan, settings: &Settings) -> Made {
     files.collect()
 }
 
-/// What all projects are built with.
 fn common(plan: &Plan, settings: &Settings, dest: &Path, tools: &Tools) -> io::Result<String> {
     let mut hash = Fingerprint::new(env!("CARGO_PKG_VERSION"));
     hash.add(tools.identity());
@@ -282,7 +264,7 @@ fn common(plan: &Plan, settings: &Settings, dest: &Path, tools: &Tools) -> io::R
     Ok(hash.end())
 }
 
-/// What is in the directory of a native project: names, sizes and times, which cost no reading.
+/// Hashes names, sizes and times of a native project's files, without reading them.
 fn contents(prefix: &Path) -> io::Result<String> {
     let mut hash = Fingerprint::new("installed");
     for entry in WalkDir::new(prefix).sort_by_file_name() {

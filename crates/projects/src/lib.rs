@@ -1,15 +1,15 @@
-//! Builds Python projects through PEP 517 and takes finished wheels: what a plan says of both.
+//! Builds Python projects through PEP 517, and takes finished wheels, according to a plan.
 //!
-//! Each project is built of a copy of its checkout, in an environment with what it requires; of
-//! what was built before it, that is exactly the wheels it is declared `after`, and the packages
-//! of artifacts. Projects that don't wait for each other are built at the same time. One that
-//! fails stops those that wait for it and no others, and leaves its log.
+//! Each project is built from a copy of its checkout, in an environment with its requirements. Of
+//! earlier results, it sees exactly the packages of artifacts and the wheels that it is declared
+//! `after`. Independent projects are built in parallel. A failed project stops only its dependents,
+//! and leaves a log.
 //!
-//! The same sources and tools give the same bytes: builds see a fixed time, a small and fixed
-//! environment, and paths that compilers write down are replaced by ones that are always the same.
+//! Equal sources and tools give equal bytes: the time and the environment are fixed, and paths that
+//! compilers store are replaced by constant ones.
 //!
-//! Takes checkouts and the packages that they need; returns their wheels. Never lets a build write outside of its
-//! directories.
+//! Input: checkouts, and the packages that they need. Output: wheels. Builds cannot write outside
+//! of their directories.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -69,152 +69,152 @@ pub use survey::survey;
 pub use tools::ToolsError;
 pub use trial::{Ran, TrialKind};
 
-/// What a build of projects needs beside the plan.
+/// Settings of a build.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The root of all sources; absolute.
+    /// Root of all sources; absolute.
     pub sources: Option<PathBuf>,
-    /// The Python that builds: a path, or a name that `PATH` leads to.
+    /// Building Python: a path, or a name in `PATH`.
     pub python: PathBuf,
-    /// How many projects are built at once, and how many processes they start together; at least 1.
+    /// Number of parallel projects, and of their processes together; at least 1.
     pub jobs: usize,
-    /// Nothing is fetched: what builds require is in pip's own find-links, or was built before.
+    /// No downloads: requirements come from pip's find-links or earlier results.
     pub offline: bool,
-    /// What an earlier build made of the same is made again.
+    /// Builds everything, without reuse.
     pub anew: bool,
-    /// Builds of projects may write anywhere, and not only into directories of their own.
+    /// Builds may write anywhere.
     pub unconfined: bool,
-    /// Directories that no build of a project may change, whatever variables name them as caches.
+    /// Directories that no build may change, even if variables name them as caches.
     pub protected: Vec<PathBuf>,
-    /// What is run beside the wheels of projects.
+    /// Trials to run with the wheels.
     pub trials: Vec<TrialKind>,
 }
 
-/// What happens meanwhile. Told from any thread.
+/// Progress event, from any thread.
 #[derive(Debug, Clone)]
 pub enum Happened {
-    /// Work on this has begun.
+    /// Started.
     Started(String),
-    /// It is done: its wheels, and how long it took.
+    /// Finished, with wheels and duration.
     Finished(String, Vec<String>, Duration),
-    /// It is as an earlier build made it, of the same: nothing was done.
+    /// Reused from an earlier build.
     Kept(String),
-    /// It failed.
+    /// Failed.
     Failed(String),
 }
 
 /// A wheel that was made or taken.
 #[derive(Debug, Clone)]
 pub struct MadeWheel {
-    /// The project, or the `wheel` node.
+    /// Project or `wheel` node.
     pub name: PackageName,
-    /// Where it is, below the destination.
+    /// Path relative to the destination.
     pub path: RelPath,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// How long its project took.
+    /// Duration of the project's build.
     pub took: Duration,
-    /// An earlier build made it, of the same.
+    /// Reused from an earlier build.
     pub kept: bool,
 }
 
-/// Something that was to be made, and is not.
+/// A missing result.
 #[derive(Debug, Clone)]
 pub struct NotMade {
-    /// The project or the wheel; what is not one of them has failed for it.
+    /// Name of the project, wheel or devel tree.
     pub name: PackageName,
-    /// What failed beside its wheel, which is there; `None` where that is not.
+    /// Trial that failed although the wheel exists; `None` without the wheel.
     pub trial: Option<TrialKind>,
-    /// Why not.
+    /// Reason.
     pub why: Why,
 }
 
-/// Why something was not made.
+/// Reason of a missing result.
 #[derive(Debug, Clone)]
 pub enum Why {
-    /// A step of its own failed.
+    /// A step failed.
     Failed {
-        /// Which, and how it ended.
+        /// Step, and its failure.
         reason: String,
-        /// Where all that its steps wrote is kept, below the destination.
+        /// Log of all steps, relative to the destination.
         log: Option<RelPath>,
-        /// The last lines of that.
+        /// Last lines of the log.
         tail: Vec<String>,
     },
-    /// Something that comes before it was not made.
+    /// A dependency is missing.
     Waited {
-        /// What.
+        /// The dependency.
         before: String,
     },
 }
 
-/// Commands that were run beside the wheel of a project.
+/// A finished trial.
 #[derive(Debug, Clone)]
 pub struct Tried {
-    /// The project.
+    /// Project.
     pub name: PackageName,
-    /// What they are for.
+    /// Kind.
     pub kind: TrialKind,
-    /// What came of them.
+    /// Result.
     pub ran: Ran,
-    /// How long it took, with the installation of the wheel.
+    /// Duration, including the installation of the wheel.
     pub took: Duration,
 }
 
-/// What a build of projects made.
+/// Results of a build.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// Wheels that are on the stage, in the plan's order.
+    /// Wheels on the stage, in plan order.
     pub made: Vec<MadeWheel>,
-    /// What made no wheel, how long it took, and whether an earlier build made it of the same.
+    /// Projects without wheel: name, duration, reused.
     pub installed: Vec<(PackageName, Duration, bool)>,
-    /// Tests that passed, and documentation that was made.
+    /// Passed tests and finished documentation.
     pub tried: Vec<Tried>,
-    /// The inputs of each project that was made, for its provenance.
+    /// Inputs of each project, for provenance.
     pub inputs: BTreeMap<PackageName, ProjectInputs>,
-    /// The checkout of each project.
+    /// Checkout of each project.
     pub sources: BTreeMap<PackageName, Snapshot>,
-    /// What is not there, in the plan's order.
+    /// Missing results, in plan order.
     pub not_made: Vec<NotMade>,
 }
 
 impl Outcome {
-    /// Whether the wheel of a project was to be made, and is not.
+    /// Returns true if the wheel of a project is missing.
     pub fn lacks(&self, name: &str) -> bool {
         self.not_made.iter().any(|it| it.trial.is_none() && it.name.as_str() == name)
     }
 }
 
-/// Why nothing could be built at all.
+/// Failure of the whole build.
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectError {
-    /// The Python that was to build cannot.
+    /// Unsuitable Python.
     #[error(transparent)]
     Tools(#[from] ToolsError),
-    /// A package that the devel tree is made of is neither built nor there.
+    /// A package of the devel tree is neither built nor present.
     #[error("{} is neither built now nor in {}, and projects are built against the devel package, which requires it", .pin, .dest.display())]
     Absent {
-        /// It, as `NAME==VERSION`.
+        /// Package, as `NAME==VERSION`.
         pin: String,
-        /// The destination.
+        /// Destination.
         dest: PathBuf,
     },
-    /// git does not say which files a checkout has.
+    /// git cannot list the files of a checkout.
     #[error("cannot read a checkout")]
     Checkout(#[from] GitError),
     /// The destination cannot be written.
     #[error(transparent)]
     Stage(#[from] StageError),
-    /// Something else of the machine.
+    /// Another failure of the machine.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// Whether the machine can do what `plan` says of projects and wheels: it has a Python for that, and `dest` the
-/// packages that projects are built against, where this build does not make them.
+/// Checks that Python is suitable, and that `dest` has the packages of artifacts that this build
+/// does not make.
 ///
 /// # Errors
-/// When a package is not there, or Python does not run, or lacks what a build needs.
+/// Fails if a package is missing, or Python is unsuitable.
 pub fn check(plan: &Plan, settings: &Settings, dest: &Path) -> Result<(), ProjectError> {
     if let Some(pin) = wheelhouse::absent(plan, dest)? {
         return Err(ProjectError::Absent { pin, dest: dest.to_owned() });
@@ -225,7 +225,6 @@ pub fn check(plan: &Plan, settings: &Settings, dest: &Path) -> Result<(), Projec
     Ok(())
 }
 
-/// What builds the projects of a plan, with the interpreters of all versions that they are built for.
 fn tools(plan: &Plan, settings: &Settings) -> Result<tools::Tools, ToolsError> {
     let wanted = plan.projects.iter().flat_map(|project| {
         project.pythons.iter().map(|version| (project.name.as_str(), version.as_str()))
@@ -233,11 +232,11 @@ fn tools(plan: &Plan, settings: &Settings) -> Result<tools::Tools, ToolsError> {
     tools::Tools::find(&settings.python)?.with_interpreters(wanted)
 }
 
-/// Brings the wheels of others that projects are built with into `dest`, where they are not yet. Gives what
-/// cannot be had: all of it, and then nothing new is put in place.
+/// Fetches missing prefetched wheels into `dest`. If any is unavailable, returns all unavailable
+/// ones and changes nothing.
 ///
 /// # Errors
-/// When nothing can be fetched at all.
+/// Fails if nothing can be fetched.
 pub fn prefetch(
     plan: &Plan,
     settings: &Settings,
@@ -252,13 +251,13 @@ pub fn prefetch(
     prefetch::fill(plan, settings, &tools, &stage, report)
 }
 
-/// Builds and takes what `plan` says. The wheels are on the stage that comes with the outcome, for the
-/// caller to put in place, in spite of failures. A wheel that does not pass the gate is a failure.
+/// Builds projects and takes wheels. The wheels are on the returned stage, even after failures; the
+/// caller moves them into place. A wheel that fails the gate is a failure.
 ///
-/// The packages of artifacts and the wheels of others have to be in `dest` already. Logs go to `dest`/logs.
+/// Packages of artifacts and prefetched wheels must be in `dest` before. Logs are in `dest`/logs.
 ///
 /// # Errors
-/// When nothing can be built at all. That something failed is part of the outcome.
+/// Fails if nothing can be built; other failures are part of the outcome.
 pub fn build(
     plan: &Plan,
     settings: &Settings,
@@ -276,10 +275,9 @@ pub fn build(
     Ok((outcome, stage))
 }
 
-/// The name of the distribution that a wheel's file is of, as indexes compare it.
 fn wheel_of(file_name: &str) -> Option<String> {
     file_name.parse::<WheelName>().ok().map(|name| name.dist.normalized())
 }
 
-/// The wheels that each project or node has made so far.
+/// Wheels by project or node.
 type Made = BTreeMap<PackageName, Vec<PathBuf>>;

@@ -1,4 +1,4 @@
-//! Native projects: built and installed into a directory that later projects are built against.
+//! Native projects: built and installed into a directory, for later projects.
 
 use std::ffi::OsString;
 use std::io;
@@ -9,20 +9,19 @@ use fs_err as fs;
 use super::workspace::{Failed, Workspace};
 use plan::NativeBuild;
 
-/// Where a native project is built and goes.
+/// Parameters of a native build.
 pub struct Site<'a> {
-    /// The directory that it is installed into.
+    /// Installation directory.
     pub prefix: PathBuf,
-    /// How many processes it may start.
     pub processes: usize,
     /// The project in the copy of its checkout.
     pub directory: &'a Path,
 }
 
 impl Site<'_> {
-    /// Makes the directory anew: what an earlier build installed goes.
+    /// Empties the installation directory.
     pub fn begin(&self) -> io::Result<()> {
-        // The directory itself stays: programs are let write into this one.
+        // The directory itself stays, because access was granted to it.
         fs::create_dir_all(&self.prefix)?;
         for entry in fs::read_dir(&self.prefix)? {
             let entry = entry?;
@@ -35,7 +34,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Builds and installs it with CMake, when that is how; something has to be there in the end.
+    /// Builds and installs with CMake, if declared; fails if nothing was installed.
     pub fn build(
         &self,
         native: &NativeBuild,

@@ -1,6 +1,7 @@
-//! Wheels that others provide, brought into `DEST/wheelhouse` before anything is built.
+//! Wheels from other providers, fetched into `DEST/wheelhouse` before any build.
 //!
-//! Beside each is a file that says of what it came, as one hash: while that stays the same, nothing is fetched. `constraints.txt` lets pip and uv take these wheels, whatever an index has.
+//! A file next to each has a hash of its origin; with an unchanged hash nothing is fetched.
+//! `constraints.txt` makes pip and uv prefer these wheels over any index.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -26,7 +27,7 @@ use base::text::with_causes;
 use plan::{Plan, PrefetchedWheel};
 use wheel::archive::Stage;
 
-/// Brings them, and tells all that cannot be had: where there is one, nothing was put in place.
+/// Fetches all wheels. Returns all unavailable ones; then nothing is changed.
 pub fn fill(
     plan: &Plan,
     settings: &Settings,
@@ -63,7 +64,6 @@ pub fn fill(
     Ok(missing)
 }
 
-/// What fetches.
 struct Fetcher<'a> {
     plan: &'a Plan,
     settings: &'a Settings,
@@ -73,14 +73,14 @@ struct Fetcher<'a> {
     report: &'a (dyn Fn(Happened) + Sync),
 }
 
-/// Wheels with what they were fetched by.
+/// Fetched wheels with the hash of their origin.
 struct Fetched {
     key: String,
     wheels: Vec<PathBuf>,
 }
 
 impl Fetcher<'_> {
-    /// Brings one into a directory of its own; nothing where it is there already.
+    /// Fetches one wheel into a separate directory; `None` if it is current.
     fn bring(&self, wheel: &PrefetchedWheel) -> Result<Option<Fetched>, (String, Vec<String>)> {
         let start = Instant::now();
         let bare = |e: io::Error| (with_causes(&e), Vec::new());
@@ -147,7 +147,7 @@ impl Fetcher<'_> {
         Ok(wheels)
     }
 
-    /// Lets pip bring it, for one version of Python: nothing else that it requires.
+    /// Downloads for one version of Python with pip, without dependencies.
     fn ask(
         &self,
         wheel: &PrefetchedWheel,
@@ -179,7 +179,7 @@ impl Fetcher<'_> {
         place.run(doing, &self.tools.pip(&python, options))
     }
 
-    /// The versions of Python that projects behind it are built for; `None` is that of the Python that builds.
+    /// Returns the Python versions of dependent projects; `None` for the building Python.
     fn versions(&self, wheel: &PrefetchedWheel) -> BTreeSet<Option<&str>> {
         let projects = self.plan.projects.iter().filter(|p| p.after.contains(&wheel.name));
         let mut versions = BTreeSet::new();
@@ -192,7 +192,7 @@ impl Fetcher<'_> {
         versions
     }
 
-    /// By what it is fetched: what an index has today is not asked.
+    /// Hashes the origin, without asking an index for its current content.
     fn key(&self, wheel: &PrefetchedWheel) -> io::Result<String> {
         let mut key = Fingerprint::new("prefetch");
         let plain = PrefetchedWheel { rule: "".into(), ..wheel.clone() };
@@ -216,7 +216,6 @@ impl Fetcher<'_> {
         product.is_some_and(|product| product.is_of(key) && product.has_wheels_in(&directory))
     }
 
-    /// Puts what came in the place of what was there.
     fn put(&self, wheel: &PrefetchedWheel, found: &Fetched) -> io::Result<()> {
         let directory = self.dest.join(wheelhouse::OTHERS);
         let state = state(self.dest, wheel.name.as_str());
@@ -237,7 +236,6 @@ impl Fetcher<'_> {
     }
 }
 
-/// Writes what lets pip and uv take every wheel that is there.
 fn constrain(dest: &Path) -> io::Result<()> {
     let house = dest.join(wheelhouse::OTHERS);
     let wheels = wheelhouse::in_directory(&house, |file| wheel_of(file).is_some())?;

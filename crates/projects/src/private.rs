@@ -1,4 +1,4 @@
-//! Caches of tools that one build of a project has to itself.
+//! Private tool caches of a build.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,21 +12,21 @@ use super::variables;
 use super::workspace::Workspace;
 use plan::ProjectBuild;
 
-/// What pip keeps of its downloads, below its cache. Beside them it keeps wheels that it built.
+/// Downloads in pip's cache, without the wheels that it built.
 const DOWNLOADS: &[&str] = &["http", "http-v2"];
 
-/// What cargo reads of its home: its settings, and downloads. Unpacked sources are not read again from there.
+/// cargo's settings and downloads. Unpacked sources are excluded.
 const CARGO_SETTINGS: &[&str] = &["config", "config.toml", "credentials", "credentials.toml"];
 const CARGO_DOWNLOADS: &[&str] = &["registry/index", "registry/cache", "git/db"];
 
-/// The longest path of a Unix socket (`sun_path`), with its final zero.
+/// Maximum length of a Unix socket's path (`sun_path`), including the final zero.
 const SOCKET_PATH: usize = 108;
 
-/// Holds the programs of a workspace to what a project may do: to write into its parts, into `more`, and into caches
-/// that are its own.
+/// Confines the programs of a workspace to a project's rights: writing into its parts, into `more`,
+/// and into private caches.
 ///
 /// # Errors
-/// When directories cannot be made.
+/// Fails if directories cannot be created.
 pub fn confine(
     place: &mut Workspace,
     project: &ProjectBuild,
@@ -39,26 +39,26 @@ pub fn confine(
     private_caches(directory, network, cargo, &mut place.variables)
 }
 
-/// Holds the programs of a workspace, which are steps of rockpack, to its directory.
+/// Confines rockpack's own steps to the workspace.
 ///
 /// # Errors
-/// When directories cannot be made.
+/// Fails if directories cannot be created.
 pub fn confine_steps(place: &mut Workspace) -> io::Result<()> {
     place.reach = Some(Reach::of_steps(&place.directory));
     let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     private_caches(&place.directory, true, cargo, &mut place.variables)
 }
 
-/// Whether what ccache keeps is there for later builds.
+/// Returns true if ccache's files remain for later builds.
 pub fn shares_compiler_cache(place: &Workspace) -> bool {
     place.reach.is_none() || is_shared("CCACHE_DIR", &place.directory, &place.variables)
 }
 
-/// Gives tools caches in `directory`, which go with it. Of downloads that pip and cargo keep elsewhere they see what
-/// is there; they add nothing. `home_of_cargo` is the caller's variable.
+/// Puts the caches of tools into `directory`, which is temporary. pip and cargo see existing
+/// downloads, but add none. `home_of_cargo` is the caller's variable.
 ///
 /// # Errors
-/// When they cannot be made.
+/// Fails if the caches cannot be created.
 fn private_caches(
     directory: &Path,
     network: bool,
@@ -88,7 +88,7 @@ fn private_caches(
     for (name, below) in [("CCACHE_DIR", "ccache"), ("SCCACHE_DIR", "sccache")] {
         variables.entry(name.to_owned()).or_insert_with(|| cache.join(below).into());
     }
-    // sccache's server is reached by TCP else, and one that runs outside would compile outside.
+    // Otherwise sccache's server uses TCP, and an outside server would compile outside.
     let socket = directory.join("tmp/sccache");
     if socket.as_os_str().len() < SOCKET_PATH {
         variables.insert("SCCACHE_SERVER_UDS".to_owned(), socket.into());
@@ -97,12 +97,10 @@ fn private_caches(
     Ok(())
 }
 
-/// Whether a variable names a directory outside of `directory`, for others to use too.
 fn is_shared(name: &str, directory: &Path, variables: &BTreeMap<String, OsString>) -> bool {
     variables.get(name).is_some_and(|value| !Path::new(value).starts_with(directory))
 }
 
-/// Links those of `names` that are in `from` into `to`.
 fn link(from: Option<&Path>, to: &Path, names: &[&str]) -> io::Result<()> {
     fs::create_dir_all(to)?;
     let Some(from) = from else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Runs programs with a known environment, and keeps what they write.
+//! Runs programs with a fixed environment, and logs their output.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -16,29 +16,29 @@ use super::confined::{Limits, confined};
 use base::cleanup;
 use base::regular;
 
-/// A file that takes what the steps of one project write.
+/// Log file of all steps of a project.
 #[derive(Debug, Clone)]
 pub struct Log {
     path: PathBuf,
 }
 
-/// A program that did not do its work.
+/// Failure of a program.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    /// It could not be started.
+    /// Not started.
     #[error("cannot start `{program}`")]
     Start {
-        /// The program.
+        /// Program.
         program: String,
-        /// What the system says.
+        /// Error of the system.
         source: io::Error,
     },
-    /// It said that it failed, or was stopped.
+    /// Failed or stopped.
     #[error("`{command}` ended with {status}")]
     Status {
-        /// The program with its arguments.
+        /// Command line.
         command: String,
-        /// How it ended.
+        /// Exit status.
         status: ExitStatus,
     },
     /// The log cannot be written.
@@ -46,29 +46,29 @@ pub enum ProcessError {
     Io(#[from] io::Error),
 }
 
-/// A program to run: what it is called with, where, and its whole environment.
+/// A program to run.
 #[derive(Debug)]
 pub struct Run<'a> {
-    /// The program and its arguments.
+    /// Program and arguments.
     pub command: &'a [OsString],
-    /// Where it runs.
+    /// Working directory.
     pub directory: &'a Path,
-    /// All variables that it sees.
+    /// All environment variables.
     pub environment: &'a BTreeMap<String, OsString>,
-    /// Its limits; without them it may do all that its user may.
+    /// Limits; `None` for all rights of the user.
     pub limits: Option<&'a Limits>,
 }
 
-/// How much of the end of a log is read for its last lines.
+/// Bytes to read for the last lines.
 const TAIL: u64 = 64 * 1024;
 
 impl Log {
-    /// Begins a new log.
+    /// Creates a new log.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if it cannot be written.
     pub fn create(path: PathBuf) -> io::Result<Self> {
-        // A log of an earlier build goes; a link or a pipe in its place is not written through.
+        // Removes an old log first, and never writes through a link or pipe.
         match fs::remove_file(&path) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
             _ => fs::File::create_new(&path)?,
@@ -76,7 +76,7 @@ impl Log {
         Ok(Self { path })
     }
 
-    /// Opens it for a program to write at its end, whatever an earlier program made of it.
+    /// Opens the log for appending, even if a program replaced it.
     fn append(&self) -> io::Result<fs::File> {
         let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
         let file = fs::OpenOptions::new().append(true).custom_flags(flags).open(&self.path)?;
@@ -84,10 +84,10 @@ impl Log {
         Ok(file)
     }
 
-    /// Runs a program to its end; the log takes its command line and all that it writes.
+    /// Runs a program, and logs its command line and output.
     ///
     /// # Errors
-    /// When it cannot be started, or ends with a status other than 0.
+    /// Fails if it cannot be started or exits with an error.
     pub fn run(&self, run: &Run<'_>) -> Result<(), ProcessError> {
         let mut file = self.append()?;
         writeln!(file, "$ {}", shown(run.command))?;
@@ -100,15 +100,15 @@ impl Log {
         }
     }
 
-    /// Adds a line of rockpack's own.
+    /// Appends a line.
     ///
     /// # Errors
-    /// When the log cannot be written.
+    /// Fails if the log cannot be written.
     pub fn say(&self, line: &str) -> io::Result<()> {
         writeln!(self.append()?, "{line}")
     }
 
-    /// Its last `count` lines; what cannot be read is not there.
+    /// Returns the last `count` lines; empty if unreadable.
     pub fn tail(&self, count: usize) -> Vec<String> {
         let read = || -> io::Result<Vec<u8>> {
             let mut file = regular::open_unlinked(&self.path)?;
@@ -125,9 +125,9 @@ impl Log {
     }
 }
 
-/// Runs a program as the leader of a process group, and ends what it leaves running.
+/// Runs a program as leader of a process group, and kills the remaining group at its end.
 fn to_its_end(command: &mut Command, run: &Run<'_>) -> Result<ExitStatus, ProcessError> {
-    // Whoever ends all programs comes before the start, or after the registration.
+    // The cleanup runs before the start or after the registration.
     let together = cleanup::undisturbed();
     let command = command.process_group(0);
     let child = match run.limits {
@@ -139,7 +139,7 @@ fn to_its_end(command: &mut Command, run: &Run<'_>) -> Result<ExitStatus, Proces
     let registration = leader.map(cleanup::programs);
     drop(together);
     if let Some(leader) = leader {
-        // The leader is not waited for yet, so that no other group can have its number.
+        // The leader is not reaped yet, so that no other group can have its number.
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while matches!(waitid(WaitId::Pid(leader), options), Err(rustix::io::Errno::INTR)) {}
         let _ = kill_process_group(leader, Signal::KILL);
@@ -148,10 +148,10 @@ fn to_its_end(command: &mut Command, run: &Run<'_>) -> Result<ExitStatus, Proces
     Ok(child.wait()?)
 }
 
-/// Runs a program to its end and gives what it wrote to standard output.
+/// Runs a program; returns its standard output.
 ///
 /// # Errors
-/// When it cannot be started, or ends with a status other than 0.
+/// Fails if it cannot be started or exits with an error.
 pub fn answer(run: &Run<'_>) -> Result<String, ProcessError> {
     let output = command(run)?.stderr(Stdio::null()).output().map_err(|e| not_started(run, e))?;
     if !output.status.success() {
@@ -160,7 +160,7 @@ pub fn answer(run: &Run<'_>) -> Result<String, ProcessError> {
     Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }
 
-/// Through a shell that does nothing but set the umask: modes of what is built are not the caller's to choose.
+/// Uses a shell that sets the umask, so that modes of built files do not depend on the caller.
 fn command(run: &Run<'_>) -> Result<Command, ProcessError> {
     let program = run.command.first().map(OsString::as_os_str).unwrap_or_default();
     if !is_there(program, run) {
@@ -191,7 +191,7 @@ fn not_started(run: &Run<'_>, source: io::Error) -> ProcessError {
     }
 }
 
-/// A command line as people type it.
+/// Formats a command line for a shell.
 pub fn shown(command: &[OsString]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%^".contains(c);
     let word = |word: &OsString| {

@@ -1,4 +1,4 @@
-//! The steps from a checkout to a wheel.
+//! Steps from a checkout to a wheel.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -20,10 +20,9 @@ use manifest::{Filling, setting};
 use plan::ProjectBuild;
 use wheel::package::WheelName;
 
-/// How long a project's list of requirements can be.
 const MOST_ANSWERED: u64 = 1 << 20;
 
-/// A directory and an environment to work in.
+/// Prepares a directory and the environment variables.
 pub fn furnish(place: &mut Workspace, settings: &Settings, processes: usize) -> io::Result<()> {
     let temporary = place.directory.join("tmp");
     fs::create_dir_all(&temporary)?;
@@ -32,7 +31,7 @@ pub fn furnish(place: &mut Workspace, settings: &Settings, processes: usize) -> 
     place.variables = variables::base(caller);
     let given = [
         ("TMPDIR", temporary.into()),
-        // Else it builds in a directory with a random name, which debug information has.
+        // The default is a random name, which debug information would contain.
         ("SKBUILD_BUILD_DIR", place.directory.join("build").into_os_string()),
         ("CMAKE_BUILD_PARALLEL_LEVEL", processes.to_string().into()),
     ];
@@ -43,31 +42,27 @@ pub fn furnish(place: &mut Workspace, settings: &Settings, processes: usize) -> 
     Ok(())
 }
 
-/// A project with all that it is built with.
+/// A project with its inputs.
 pub struct Site<'a> {
     pub project: &'a ProjectBuild,
-    /// The root of all sources.
     pub sources: &'a Path,
-    /// Its checkout.
     pub checkout: &'a Snapshot,
-    /// The wheels that it is built against.
+    /// Wheels to build against.
     pub offered: Vec<PathBuf>,
     pub tools: &'a Tools,
-    /// Where all projects are built.
     pub work: &'a Path,
-    /// Where native projects are installed, each in a directory with its name.
+    /// Parent directory of installed native projects.
     pub kept: &'a Path,
-    /// The expanded devel package.
+    /// Expanded devel tree.
     pub devel: Option<&'a Path>,
-    /// How many processes it may start.
     pub processes: usize,
-    /// The version of Python that it is built for, unless that is the one that builds.
+    /// Python version, unless it is the building Python's.
     pub version: Option<&'a str>,
 }
 
 impl Site<'_> {
-    /// Builds a project's wheels, or installs it: of several versions of Python each in a directory of its own,
-    /// until a wheel fits those that are left.
+    /// Builds or installs a project, once for each Python version in a separate directory, until a
+    /// wheel fits the remaining versions.
     pub fn build_all(
         &self,
         settings: &Settings,
@@ -98,7 +93,7 @@ impl Site<'_> {
         Ok(wheels)
     }
 
-    /// Holds programs to the directories of the project: that it is installed into is one of them.
+    /// Confines programs to the directories of the project, including its installation directory.
     fn confine(&self, settings: &Settings, place: &mut Workspace) -> io::Result<()> {
         if settings.unconfined {
             return Ok(());
@@ -108,7 +103,7 @@ impl Site<'_> {
         private::confine(place, project, prefix.as_deref(), &settings.protected)
     }
 
-    /// Builds a project's wheel, or installs it, in a copy of its checkout; gives its wheels.
+    /// Builds or installs a project in a copy of its checkout; returns the wheels.
     fn build(&self, place: &mut Workspace) -> Result<Vec<PathBuf>, Failed> {
         let project = self.project;
         let source = place.directory.join("source");
@@ -150,7 +145,7 @@ impl Site<'_> {
             return Ok(Vec::new());
         }
         self.run(&source, place, &fill)?;
-        // Commands compile without: what they write down is theirs.
+        // After the commands, which compile without these flags.
         variables::show_fixed_paths(&mut place.variables, self.work, setuptools);
         let out = place.directory.join("out");
         let settings = project
@@ -181,7 +176,6 @@ impl Site<'_> {
         Ok(vec![wheel])
     }
 
-    /// Runs its commands, those whose file is there.
     fn run(
         &self,
         source: &Path,
@@ -204,7 +198,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Remembers the versions of Python, pip and compilers, for provenance.
+    /// Records the versions of Python, pip and compilers, for provenance.
     fn remember_tools(&self, place: &mut Workspace, setuptools: bool) {
         let own = Some(self.tools.compiler()).filter(|own| setuptools && !own.is_empty());
         place.used.tools = compilers(place, own);
@@ -214,7 +208,7 @@ impl Site<'_> {
         place.used.tools.insert("pip".to_owned(), self.tools.pip_version().to_owned());
     }
 
-    /// Lets setuptools compile several files of a project at once; PEP 517 has no word for it.
+    /// Makes setuptools compile in parallel; PEP 517 has no option for it.
     fn compile_at_once(&self, place: &mut Workspace) -> io::Result<()> {
         let file = place.directory.join("setuptools.cfg");
         fs::write(&file, format!("[build_ext]\nparallel = {}\n", self.processes))?;
@@ -235,7 +229,7 @@ impl Site<'_> {
         })
     }
 
-    /// The Python to build with: of an environment of its own, or the one that builds.
+    /// Returns the Python of a new environment, or the building one.
     fn environment(&self, place: &mut Workspace) -> Result<PathBuf, Failed> {
         if !self.project.isolated {
             let python = self.tools.python().to_owned();
@@ -248,7 +242,6 @@ impl Site<'_> {
         Ok(environment.join("bin/python"))
     }
 
-    /// Installs requirements, one a line, where the project is built.
     fn require(
         &self,
         python: &Path,
@@ -272,7 +265,7 @@ impl Site<'_> {
             place.run(INSTALLING, &self.tools.install(python, list))?;
             return Ok(place.used.report(&report)?);
         }
-        // What is installed beside the Python that builds is not for us to change.
+        // The installation of the building Python must not change.
         let target = place.directory.join("requires");
         let options = [OsString::from("--target"), target.clone().into_os_string()];
         place.run(INSTALLING, &self.tools.install(python, options.into_iter().chain(list)))?;
@@ -281,8 +274,8 @@ impl Site<'_> {
         Ok(place.used.report(&report)?)
     }
 
-    /// `python -m build` with an isolation of ours: in an environment whose path is the same for every
-    /// build, since compilers write down the paths of headers that are in it.
+    /// Builds like `python -m build`, but in an environment with a constant path, because compilers
+    /// store the paths of its headers.
     fn isolated(
         &self,
         directory: &Path,
@@ -333,7 +326,6 @@ impl Site<'_> {
         place.run_in(directory, doing, &command)
     }
 
-    /// `python -m build` without isolation.
     fn beside(
         &self,
         directory: &Path,
@@ -353,7 +345,6 @@ impl Site<'_> {
         place.run_in(directory, BUILDING, &command)
     }
 
-    /// What the project is given, over all that every build sees.
     fn give_variables(&self, place: &mut Workspace, fill: &impl Fn(&str) -> String) {
         let project = self.project;
         let passed =
@@ -366,15 +357,14 @@ impl Site<'_> {
     }
 }
 
-/// A line about a file that is in the checkout and not in its copy.
 fn ignored(file: &RelPath) -> String {
     format!(
         "the checkout has {file}, which git ignores: `include-ignored \"{file}\"` in the project takes it"
     )
 }
 
-/// Whether a wheel fits Python versions after the one that it was built with: by its tags, it has no extension
-/// modules, or such as keep to the stable ABI.
+/// Returns true if the wheel fits later Python versions: no extension modules, or only ones with
+/// the stable ABI.
 fn fits_later(wheel: &Path) -> bool {
     let name = wheel.file_name().unwrap_or_default().to_string_lossy();
     name.parse::<WheelName>().is_ok_and(|name| {
@@ -383,12 +373,12 @@ fn fits_later(wheel: &Path) -> bool {
     })
 }
 
-/// Whether setuptools builds it: it names it, or no backend at all (PEP 517, "build-backend").
+/// Returns true if setuptools is the backend, which is the default (PEP 517, "build-backend").
 fn uses_setuptools(directory: &Path) -> bool {
     let text = fs::read_to_string(directory.join("pyproject.toml")).unwrap_or_default();
     let backend = text.lines().find(|line| line.trim_start().starts_with("build-backend"));
     backend.is_none_or(|line| line.contains("setuptools"))
 }
 
-/// What the backend is handed, with every place filled.
+/// Config settings with placeholders filled in.
 type Configured<'a> = BTreeMap<&'a String, Vec<String>>;

@@ -1,7 +1,8 @@
-//! The reach of the programs that a project's build starts.
+//! Limits of the programs in a build.
 //!
-//! Two kinds of steps have two limits. Steps of rockpack make environments and fetch what a build requires: they have
-//! the network, and run before a project's code could change what they run. Steps of the project run its code.
+//! rockpack's own steps create environments and fetch requirements: they have network access, and
+//! run before project code, because that code could change the executed programs. The project's
+//! steps run its code.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,40 +13,41 @@ use fs_err as fs;
 
 use super::confined::Limits;
 
-/// The directory of a workspace with the caches of tools.
+/// Directory of tool caches in a workspace.
 pub const CACHE: &str = "cache";
 
-/// The directory of a workspace with what a project's build answers to questions.
+/// Directory of a build's answers in a workspace.
 pub const ANSWERS: &str = "answers";
 
-/// Directories of a workspace that a project's code may write into. Its environment is not among them: the next step
-/// of rockpack runs what is in it, with the network.
+/// Directories of a workspace that project code may write. The environment is excluded, because the
+/// next step of rockpack runs it with network access.
 const OWN: &[&str] =
     &[CACHE, ANSWERS, "source", "tmp", "build", "out", "repaired", "empty", "docs"];
 
-/// Variables that name directories of compiler caches: who sets one wants it to be shared.
+/// Variables of compiler caches, which users set to share a cache.
 const SHARED: &[&str] = &["CCACHE_DIR", "CCACHE_TEMPDIR", "SCCACHE_DIR"];
 
-/// What the programs of a workspace may do.
+/// Limits of the programs in a workspace.
 #[derive(Debug, Clone)]
 pub struct Reach {
     fetching: Limits,
     building: Limits,
-    /// What no named cache may have in it.
+    /// Directories that no cache may contain.
     protected: Vec<PathBuf>,
 }
 
 impl Reach {
-    /// That of rockpack's own steps in `directory`, which run code of others.
+    /// Returns the limits of rockpack's own steps in `directory`, which run third-party code.
     pub fn of_steps(directory: &Path) -> Self {
         let limits = Limits { writable: vec![directory.to_owned()], network: true };
         Self { fetching: limits.clone(), building: limits, protected: Vec::new() }
     }
 
-    /// That of a project in `directory`, the parts of which are made here; it may also write into `more`.
+    /// Returns the limits of a project in `directory`, and creates its parts. It may also write
+    /// into `more`.
     ///
     /// # Errors
-    /// When the directories cannot be made.
+    /// Fails if the directories cannot be created.
     pub fn of_project(
         directory: &Path,
         more: Option<&Path>,
@@ -63,21 +65,20 @@ impl Reach {
         Ok(Self { fetching, building: Limits { writable, network }, protected })
     }
 
-    /// Lets the project's code write into one more directory: nothing else runs what is in it.
+    /// Allows project code to write into one more directory, from which nothing else is run.
     pub fn with(mut self, directory: &Path) -> Self {
         self.building.writable.push(directory.to_owned());
         self
     }
 
-    /// The limits of rockpack's own steps.
     pub fn fetching(&self) -> &Limits {
         &self.fetching
     }
 
-    /// The limits of the project's steps, which may use the compiler caches that variables name.
+    /// Returns the limits of the project's steps, which may use the compiler caches in variables.
     ///
     /// # Errors
-    /// When such a directory has something in it that no build may change.
+    /// Fails if such a cache contains a protected directory.
     pub fn building(&self, variables: &BTreeMap<String, OsString>) -> Result<Limits, String> {
         let mut limits = self.building.clone();
         for name in SHARED {
@@ -96,7 +97,7 @@ impl Reach {
                     kept.display()
                 ));
             }
-            // A tool that finds none makes one, which it may not where it is not there yet.
+            // Created here, since the tool may not create it.
             let _ = fs::create_dir_all(&cache);
             limits.writable.push(cache);
         }

@@ -1,4 +1,4 @@
-//! Inputs of a project's build, for its provenance: checkout, requirements, tools and variables.
+//! Inputs of a build, for provenance: checkout, requirements, tools and variables.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -16,7 +16,7 @@ use base::names::normalized;
 use build::provenance::{BuildRequirement, ProjectInputs, ProjectRepository, RequirementDigest};
 use plan::ProjectBuild;
 
-/// The distributions that a Python has.
+/// Returns the installed distributions of a Python.
 ///
 /// # Errors
 /// Fails if the Python does not answer.
@@ -25,7 +25,7 @@ pub fn installed(python: &Path, place: &Workspace) -> io::Result<Vec<BuildRequir
     let limits = place.building().map_err(io::Error::other)?;
     let said = answer(&Run {
         command: &command,
-        // Python imports modules of the directory that it starts in.
+        // Python imports modules from its working directory.
         directory: Path::new("/"),
         environment: &place.variables,
         limits: limits.as_ref(),
@@ -40,7 +40,7 @@ pub fn installed(python: &Path, place: &Workspace) -> io::Result<Vec<BuildRequir
     Ok(rows.into_iter().map(row).collect())
 }
 
-/// Prints the name, the version and the SHA-256 of RECORD of each distribution that a Python has.
+/// Prints name, version and SHA-256 of RECORD of each distribution.
 const INSTALLED: &str = "\
 import hashlib, importlib.metadata, json
 rows = []
@@ -49,8 +49,8 @@ for found in importlib.metadata.distributions():
     rows.append([found.metadata['Name'], found.version, hashlib.sha256(text.encode()).hexdigest()])
 print(json.dumps(rows))";
 
-/// The compilers that a build starts, by the variables that name them. A compiler that the build itself brought is
-/// known by its requirements.
+/// Returns the compilers of a build, by their variables. Compilers that the build installed are
+/// among its requirements.
 pub fn compilers(place: &Workspace, python: Option<&str>) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let Ok(limits) = place.building() else { return found };
@@ -79,10 +79,10 @@ pub fn compilers(place: &Workspace, python: Option<&str>) -> BTreeMap<String, St
     found
 }
 
-/// The inputs of a project that was built.
+/// Collects the inputs of a build.
 ///
 /// # Errors
-/// Fails if a file that the manifest names cannot be read.
+/// Fails if a file that the manifest names is unreadable.
 pub fn inputs(
     project: &ProjectBuild,
     root: &Path,
@@ -120,8 +120,8 @@ pub fn inputs(
     })
 }
 
-/// The variables with an effect on a build: those of the caller that every build sees, without secrets in
-/// addresses, and those of the project's lines, with the placeholders that the manifest has.
+/// Returns the effective variables: the caller's, without secrets in addresses, and the project's,
+/// with placeholders.
 fn environment(
     project: &ProjectBuild,
     variables: BTreeMap<String, OsString>,
@@ -132,7 +132,7 @@ fn environment(
     of_caller.chain(own.map(|(name, value)| (name.clone(), value.clone()))).collect()
 }
 
-/// The names of variables that the manifest passes to a build, and that are set.
+/// Returns the names of passed variables that are set.
 fn passed(project: &ProjectBuild, is_set: impl Fn(&str) -> bool) -> Vec<String> {
     let own = |name: &&String| !project.environment.contains_key(*name) && is_set(name);
     project.pass.iter().filter(own).cloned().collect()

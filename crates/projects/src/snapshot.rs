@@ -12,14 +12,14 @@ use super::tree::tree_hash;
 use base::names::{PackageName, RelPath};
 use plan::{Plan, ProjectBuild};
 
-/// A checkout that a project is built from.
+/// Checkout of a project.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    /// Its directory, below the root of all sources.
+    /// Directory, relative to the root of all sources.
     pub directory: RelPath,
-    /// Its files and repositories.
+    /// Files and repositories.
     pub content: Content,
-    /// One hash for the files.
+    /// Hash of the files.
     pub tree: String,
 }
 
@@ -27,7 +27,7 @@ impl Snapshot {
     /// Reads the checkout of a project, below the root of all sources.
     ///
     /// # Errors
-    /// Fails if the checkout cannot be read, or git fails in it.
+    /// Fails if the checkout is unreadable or git fails.
     pub fn take(root: &Path, project: &ProjectBuild) -> Result<Self, GitError> {
         let place = root.join(project.source.as_str());
         let content = Content::read(&place, &Named::by(project))?;
@@ -35,10 +35,10 @@ impl Snapshot {
         Ok(Self { directory: project.source.clone(), content, tree })
     }
 
-    /// One hash for all that a build can see of the checkout: files, commits, branches, and whether it is dirty.
+    /// Hashes everything that a build can see: files, commits, branches, and if it is dirty.
     ///
     /// # Errors
-    /// Fails if git's directories cannot be read.
+    /// Fails if git's directories are unreadable.
     pub fn identity(&self, root: &Path) -> io::Result<String> {
         let mut hash = Fingerprint::new("checkout");
         hash.add(&self.tree);
@@ -55,10 +55,10 @@ impl Snapshot {
     }
 }
 
-/// Reads the checkouts of all projects of a plan.
+/// Reads the checkouts of all projects.
 ///
 /// # Errors
-/// Fails if a checkout cannot be read, or git fails in it.
+/// Fails if a checkout is unreadable or git fails.
 pub fn snapshots(plan: &Plan, root: &Path) -> Result<BTreeMap<PackageName, Snapshot>, GitError> {
     let projects = plan.projects.iter();
     projects.map(|project| Ok((project.name.clone(), Snapshot::take(root, project)?))).collect()

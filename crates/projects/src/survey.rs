@@ -1,4 +1,4 @@
-//! What of a manifest's projects and wheels is below the root of all sources, and what that lacks.
+//! Finds projects and wheels below the root of all sources.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -11,10 +11,10 @@ use base::names::RelPath;
 use manifest::{Glob, Manifest, Native, ProjectSource, SourceProject, WheelSource};
 use plan::Sources;
 
-/// Looks for the projects and finished wheels that `manifest` declares.
+/// Finds the projects and finished wheels of `manifest`.
 ///
 /// # Errors
-/// When `root` cannot be read.
+/// Fails if `root` is unreadable.
 pub fn survey(manifest: &Manifest, root: &Path) -> io::Result<Sources> {
     let mut sources = Sources::default();
     let found = |project: &SourceProject| {
@@ -30,7 +30,7 @@ pub fn survey(manifest: &Manifest, root: &Path) -> io::Result<Sources> {
     for (project, index) in projects.iter().zip(found) {
         let name = project.name.value.clone();
         let Some(index) = index else {
-            // A checkout with other projects is of a version without this one.
+            // A checkout with other projects is a version without this one.
             let source = checked_out(root, project);
             if let Some(source) = source.filter(|s| !used.contains(&s.checkout.value)) {
                 sources.lacking.insert(name, vec![unfound(project, source)]);
@@ -60,7 +60,7 @@ pub fn survey(manifest: &Manifest, root: &Path) -> io::Result<Sources> {
     Ok(sources)
 }
 
-/// Whether the project's directory has what says how it is built (PEP 518), or the script of before.
+/// Returns true if the directory has a build script (PEP 518, or the older form).
 fn holds(root: &Path, project: &SourceProject, source: &ProjectSource) -> bool {
     let directory = root.join(source.directory().as_str());
     match &project.native {
@@ -70,10 +70,9 @@ fn holds(root: &Path, project: &SourceProject, source: &ProjectSource) -> bool {
     }
 }
 
-/// What says how a project is built.
 const SCRIPTS: [&str; 2] = ["pyproject.toml", "setup.py"];
 
-/// The first of its sources whose checkout is there, with something in it.
+/// Returns the first source with a nonempty checkout.
 fn checked_out<'p>(root: &Path, project: &'p SourceProject) -> Option<&'p ProjectSource> {
     let is_there = |source: &&ProjectSource| {
         let entries = std::fs::read_dir(root.join(source.checkout.as_str()));
@@ -90,7 +89,6 @@ fn unfound(project: &SourceProject, source: &ProjectSource) -> String {
     format!("there is no pyproject.toml or setup.py in {directory}")
 }
 
-/// What its checkout lacks, a line each.
 fn lacking(
     manifest: &Manifest,
     root: &Path,
@@ -101,7 +99,7 @@ fn lacking(
     let checkout = root.join(directory.as_str());
     let mut lines = Vec::new();
     for need in &project.needs {
-        // A link to nowhere is no file.
+        // A dangling link counts as missing.
         if need.files.iter().any(|file| checkout.join(file.as_str()).exists()) {
             continue;
         }
@@ -119,7 +117,7 @@ fn lacking(
     Ok(lines)
 }
 
-/// What stands for the `*` of a glob in each of the files that it matches.
+/// Returns the part of each file name that the `*` of the glob matches.
 fn names(files: &[RelPath], glob: &Glob) -> Vec<String> {
     let last = glob.as_str().rsplit('/').next().unwrap_or_default();
     let (before, after) = last.split_once('*').unwrap_or((last, ""));
@@ -129,7 +127,7 @@ fn names(files: &[RelPath], glob: &Glob) -> Vec<String> {
     files.iter().filter_map(name).collect()
 }
 
-/// The files below `root` that the glob matches, sorted; only the directory that it begins with is walked.
+/// Returns the matching files, sorted. Only walks the directory that the glob begins with.
 fn matching(root: &Path, glob: &Glob) -> io::Result<Vec<RelPath>> {
     let fixed: Vec<&str> = glob
         .as_str()

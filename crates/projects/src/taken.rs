@@ -1,4 +1,4 @@
-//! Finished wheels, from files or from an index.
+//! Takes finished wheels from files or an index.
 
 use std::ffi::OsString;
 use std::io;
@@ -12,7 +12,7 @@ use base::names::RelPath;
 use base::regular;
 use plan::TakenWheel;
 
-/// Brings the wheels into a directory of their own, and gives their paths.
+/// Copies or downloads the wheels into a separate directory; returns their paths.
 pub fn bring(
     wheel: &TakenWheel,
     sources: Option<&PathBuf>,
@@ -32,7 +32,6 @@ pub fn bring(
     wheels_in(&out, &wheel.name)
 }
 
-/// Copies files of the sources into a directory.
 pub fn copy(
     files: &[RelPath],
     sources: Option<&PathBuf>,

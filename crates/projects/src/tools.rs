@@ -1,4 +1,4 @@
-//! The Python that builds, and what it is asked to do.
+//! The Python that builds, and its commands.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -6,63 +6,62 @@ use std::path::{Path, PathBuf};
 
 use super::process::{ProcessError, Run, answer};
 
-/// The Python that builds. It has `build`, and a pip that installs into other environments.
+/// A Python with `build`, and a pip that can install into other environments.
 #[derive(Debug, Clone)]
 pub struct Tools {
     python: PathBuf,
-    /// What its answers were, in one text.
+    /// All its answers.
     identity: String,
     compiler: String,
-    /// Interpreters of other versions that wheels are built for.
+    /// Interpreters of other versions.
     others: BTreeMap<String, Interpreter>,
 }
 
-/// An interpreter: where it is, and which it is.
 #[derive(Debug, Clone)]
 struct Interpreter {
     python: PathBuf,
     identity: String,
 }
 
-/// Why a Python cannot build.
+/// Unsuitable Python.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolsError {
-    /// There is no such program, or it does not run.
+    /// Missing or broken.
     #[error("the Python `{}` that should build projects does not run", .python.display())]
     NoPython {
-        /// What was asked for.
+        /// Requested program.
         python: PathBuf,
-        /// How it failed.
+        /// Failure.
         source: ProcessError,
     },
-    /// An interpreter that wheels are to be built for is not there.
+    /// Missing interpreter of another version.
     #[error("there is no `python{version}`, for which `{project}` is to be built")]
     NoInterpreter {
-        /// The version.
+        /// Version.
         version: String,
-        /// One of the projects.
+        /// One of the projects that need it.
         project: String,
     },
-    /// It lacks a module.
+    /// Missing module.
     #[error("the Python `{}` that should build projects has no module `{module}`", .python.display())]
     Lacks {
-        /// What was asked for.
+        /// Requested program.
         python: PathBuf,
-        /// The module.
+        /// Module.
         module: &'static str,
     },
-    /// Its pip is too old.
+    /// Outdated pip.
     #[error("the pip {version} of `{}` is too old to install into other environments (pip 22.3)", .python.display())]
     OldPip {
-        /// What was asked for.
+        /// Requested program.
         python: PathBuf,
-        /// The version of its pip.
+        /// Version of pip.
         version: String,
     },
 }
 
 impl ToolsError {
-    /// What to do about it.
+    /// Returns the remedy.
     pub fn remedy(&self) -> String {
         match self {
             Self::NoPython { .. } => "name another: --python PATH".to_owned(),
@@ -78,8 +77,7 @@ impl ToolsError {
     }
 }
 
-/// Says on one line each: the Python's own path, whether `build` and pip can be imported, pip's version, the
-/// compiler, which Python it is.
+/// Prints one line each: path, presence of `build`, version of pip, compiler, version and platform.
 const QUESTION: &str = "\
 import importlib.util, sys, sysconfig
 print(sys.executable)
@@ -89,10 +87,10 @@ print(sysconfig.get_config_var('CC') or '')
 print(sys.version.replace('\\n', ' '), sysconfig.get_platform())";
 
 impl Tools {
-    /// Asks the Python that `python` names whether it can build.
+    /// Checks that `python` can build.
     ///
     /// # Errors
-    /// When it does not run, or lacks what a build needs.
+    /// Fails if it does not run, or lacks something.
     pub fn find(python: &Path) -> Result<Self, ToolsError> {
         let python = python.to_owned();
         let environment: BTreeMap<String, OsString> = std::env::vars_os()
@@ -124,10 +122,10 @@ impl Tools {
         Ok(Self { python: executable.into(), compiler: next(), identity: said.clone(), others })
     }
 
-    /// Looks for the interpreters of these versions; the projects are those that ask for them.
+    /// Finds the interpreters of pairs of project and version.
     ///
     /// # Errors
-    /// When one does not run, is of another version, or makes no environments.
+    /// Fails if one does not run, has another version, or cannot make environments.
     pub fn with_interpreters<'p>(
         mut self,
         wanted: impl IntoIterator<Item = (&'p str, &'p str)>,
@@ -144,39 +142,36 @@ impl Tools {
         Ok(self)
     }
 
-    /// Which interpreter that of a version is.
     pub fn interpreter_identity(&self, version: &str) -> &str {
         self.others.get(version).map_or("", |other| &other.identity)
     }
 
-    /// Its path.
     pub fn python(&self) -> &Path {
         &self.python
     }
 
-    /// What it compiles extension modules with, by its own settings.
+    /// Returns the configured compiler of extension modules.
     pub fn compiler(&self) -> &str {
         &self.compiler
     }
 
-    /// The version and the platform of the Python that builds, or of the interpreter of a version.
+    /// Returns version and platform of the building Python, or of another interpreter.
     pub fn python_version(&self, version: Option<&str>) -> &str {
         let identity =
             version.map_or(&*self.identity, |version| self.interpreter_identity(version));
         identity.lines().last().unwrap_or_default()
     }
 
-    /// The version of its pip.
     pub fn pip_version(&self) -> &str {
         self.identity.lines().nth(2).unwrap_or_default()
     }
 
-    /// Which Python it is, with the versions that builds depend on.
+    /// Returns all facts that builds depend on.
     pub fn identity(&self) -> &str {
         &self.identity
     }
 
-    /// The command that makes an environment without anything in it: of its own Python, or of a version.
+    /// Returns the command that makes an empty environment.
     pub fn venv(&self, version: Option<&str>, place: &Path) -> Vec<OsString> {
         let other = version.and_then(|version| self.others.get(version));
         let python = other.map_or(&self.python, |other| &other.python);
@@ -184,7 +179,7 @@ impl Tools {
         [python.into()].into_iter().chain(words).chain([place.into()]).collect()
     }
 
-    /// Installs into the environment of `python`.
+    /// Returns the command that installs into the environment of `python`.
     pub fn install(
         &self,
         python: &Path,
@@ -193,13 +188,13 @@ impl Tools {
         self.pip(python, [OsString::from("install")].into_iter().chain(options))
     }
 
-    /// Runs pip for the environment of `python`.
+    /// Returns the pip command for the environment of `python`.
     pub fn pip(&self, python: &Path, words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
         let given = [OsString::from("--python"), python.into()];
         self.module("pip", &[], given.into_iter().chain(words))
     }
 
-    /// Runs one of its modules.
+    /// Returns the command that runs a module.
     pub fn module(
         &self,
         module: &str,
@@ -213,14 +208,14 @@ impl Tools {
     }
 }
 
-/// What the interpreter of a version says of itself, on one line each: its path, its version, and all of both.
+/// Prints one line each: path, version, version with platform.
 const WHICH: &str = "\
 import sys, sysconfig, venv
 print(sys.executable)
 print('%d.%d' % sys.version_info[:2])
 print(sys.version.replace('\\n', ' '), sysconfig.get_platform())";
 
-/// The interpreter that `PATH` has for a version.
+/// Finds the interpreter of a version in `PATH`.
 fn interpreter(version: &str) -> Option<Interpreter> {
     let environment: BTreeMap<String, OsString> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))

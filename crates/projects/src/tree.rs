@@ -1,8 +1,8 @@
-//! One hash for the files of a checkout.
+//! Hash of the files of a checkout.
 //!
-//! It is the SHA-256 of a text with a line for each file, sorted by path (as bytes): `MODE SHA256<tab>PATH`, where
-//! `MODE` is git's (100644, 100755, or 120000 for a link) and `SHA256` is that of the content, of a link that of its
-//! target's path.
+//! SHA-256 of a text with one line per file, sorted by path bytes: `MODE SHA256<tab>PATH`. `MODE`
+//! is git's (100644, 100755, or 120000 for a link), `SHA256` the hash of the content or of a link's
+//! target path.
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -14,10 +14,10 @@ use fs_err as fs;
 use base::regular;
 use wheel::archive::checksum::Sha256;
 
-/// Returns the hash of these files below a checkout.
+/// Returns the hash of these files, relative to a checkout.
 ///
 /// # Errors
-/// Fails if a file cannot be read.
+/// Fails if a file is unreadable.
 pub fn tree_hash(checkout: &Path, files: &[PathBuf]) -> io::Result<String> {
     let mut files: Vec<&PathBuf> = files.iter().collect();
     files.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
@@ -31,10 +31,10 @@ pub fn tree_hash(checkout: &Path, files: &[PathBuf]) -> io::Result<String> {
     Ok(Sha256::of(&text).to_string())
 }
 
-/// Returns git's mode of a file and the hash of its content; `None` for what is neither file nor link.
+/// Returns git's mode and the content's hash; `None` for other file types.
 ///
 /// # Errors
-/// Fails if it cannot be read.
+/// Fails if it is unreadable.
 pub fn file_hash(path: &Path) -> io::Result<Option<(&'static str, String)>> {
     let found = fs::symlink_metadata(path)?;
     if found.is_symlink() {

@@ -1,7 +1,7 @@
-//! Runs commands beside an installed wheel: a project's tests, and what makes its documentation.
+//! Runs a project's tests, or the build of its documentation, with the installed wheel.
 //!
-//! They see what a user has: an environment with the wheel and what it requires, an empty directory, and no
-//! variable by which libraries are found elsewhere. Of the sources they see a copy of their own.
+//! The commands see a user's environment: the wheel with its requirements, an empty directory, no
+//! library paths in variables. They get a copy of the sources.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,17 +17,17 @@ use base::names::{PackageName, RelPath};
 use manifest::{Filling, setting};
 use plan::{ProjectBuild, RunCommand, Trial};
 
-/// What kind of commands they are.
+/// Kind of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrialKind {
-    /// They test the wheel.
+    /// Tests.
     Tests,
-    /// They make documentation.
+    /// Documentation.
     Docs,
 }
 
 impl TrialKind {
-    /// As directories and logs are called.
+    /// Returns the name in directories and logs.
     pub fn word(self) -> &'static str {
         match self {
             Self::Tests => "tests",
@@ -36,32 +36,29 @@ impl TrialKind {
     }
 }
 
-/// What was run.
+/// Result of a trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ran {
-    /// How many commands did their work.
+    /// Number of successful commands.
     pub passed: usize,
-    /// Commands that were not run, with the reason.
+    /// Skipped commands with reasons.
     pub skipped: Vec<(String, String)>,
 }
 
-/// A project whose wheel is there.
+/// Parameters of a trial.
 pub struct Site<'a> {
     pub project: &'a ProjectBuild,
     pub kind: TrialKind,
-    /// The root of all sources.
     pub sources: &'a Path,
-    /// Its checkout.
     pub checkout: &'a Snapshot,
-    /// The wheels that can be installed, its own among them.
+    /// Installable wheels, including the project's own.
     pub offered: Vec<PathBuf>,
     pub tools: &'a Tools,
-    /// How many processes it may start.
     pub processes: usize,
 }
 
 impl Site<'_> {
-    /// Runs the commands; `{docs}` is the directory `docs` of the place. The first that fails ends it.
+    /// Runs the commands until one fails; `{docs}` is the directory `docs` of the workspace.
     pub fn run(&self, trial: &Trial, place: &mut Workspace) -> Result<Ran, Failed> {
         let from = self.sources.join(self.project.source.as_str());
         let content = &self.checkout.content;
@@ -84,7 +81,7 @@ impl Site<'_> {
         let house = place.directory.join("wheelhouse");
         wheelhouse::offer(&self.offered, &house, &mut place.variables)?;
         let pythons = &self.project.pythons;
-        // Documentation is the same of all versions.
+        // Documentation is independent of the version.
         let most = if self.kind == TrialKind::Docs { 1 } else { pythons.len() };
         if pythons.is_empty() {
             self.run_with(None, trial, &commands, place)?;
@@ -97,7 +94,6 @@ impl Site<'_> {
         Ok(ran)
     }
 
-    /// Runs commands in the environment of a version of Python.
     fn run_with(
         &self,
         version: Option<&str>,
@@ -112,7 +108,7 @@ impl Site<'_> {
         fs::create_dir_all(&empty)?;
         fs::create_dir_all(&docs)?;
         let reach = place.reach.clone();
-        // Nothing is fetched into this environment any more.
+        // From here on, nothing is installed into this environment.
         let environment = python.parent().and_then(Path::parent).unwrap_or(&python).to_owned();
         let devices = commands.iter().filter_map(|command| command.needs.as_ref()).map(Path::new);
         place.reach =
@@ -127,7 +123,6 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Makes the environment, and gives its Python.
     fn install(
         &self,
         version: Option<&str>,
@@ -165,7 +160,7 @@ impl Site<'_> {
     }
 }
 
-/// Puts the documentation of a project in the place of what an earlier build made of it.
+/// Replaces the documentation of an earlier build.
 pub fn put(from: &Path, directory: &Path, name: &PackageName) -> Result<(), Failed> {
     if fs::read_dir(from)?.next().is_none() {
         return Err(Failed::new("its commands left nothing in {docs}"));
@@ -179,7 +174,7 @@ pub fn put(from: &Path, directory: &Path, name: &PackageName) -> Result<(), Fail
     Ok(())
 }
 
-/// Why a command is not run here.
+/// Returns the reason to skip a command.
 fn hindrance(command: &RunCommand, has: impl Fn(&RelPath) -> bool) -> Option<String> {
     let device = command.needs.as_ref().filter(|needs| !Path::new(needs).exists());
     let file = command.if_there.as_ref().filter(|file| !has(file));

@@ -1,4 +1,4 @@
-//! Requirements and tools of a build, as reports of pip and the tools say them.
+//! Requirements and tools of a build, from reports of pip and the tools.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,19 +10,17 @@ use base::names::normalized;
 use base::regular;
 use build::provenance::{BuildRequirement, RequirementDigest};
 
-/// How large a report of pip can be.
 const LARGEST: u64 = 64 << 20;
 
-/// What the steps of a build installed and compiled with.
+/// Installed distributions and used tools.
 #[derive(Debug, Clone, Default)]
 pub struct Used {
-    /// Distributions that were installed.
+    /// Installed distributions.
     pub requirements: Vec<BuildRequirement>,
-    /// Tools with their versions.
+    /// Versions of tools.
     pub tools: BTreeMap<String, String>,
 }
 
-/// The report of `pip install --report`: what it installed, and from where.
 #[derive(Deserialize)]
 struct Report {
     install: Vec<Installed>,
@@ -40,7 +38,7 @@ struct Metadata {
     version: String,
 }
 
-/// An origin by PEP 610.
+/// An origin (PEP 610).
 #[derive(Deserialize)]
 struct Origin {
     url: String,
@@ -54,7 +52,7 @@ struct Origin {
 struct Archive {
     #[serde(default)]
     hashes: BTreeMap<String, String>,
-    /// `sha256=…`: pip before 23 writes this alone.
+    /// `sha256=…`, the only form before pip 23.
     #[serde(default)]
     hash: Option<String>,
 }
@@ -65,7 +63,6 @@ struct Repository {
 }
 
 impl Used {
-    /// Takes in what others used.
     pub fn add(&mut self, other: Self) {
         self.requirements.extend(other.requirements);
         self.requirements.sort();
@@ -73,10 +70,10 @@ impl Used {
         self.tools.extend(other.tools);
     }
 
-    /// Takes in a report of pip.
+    /// Adds a report of pip.
     ///
     /// # Errors
-    /// Fails if the report cannot be read.
+    /// Fails if the report is unreadable.
     pub fn report(&mut self, file: &Path) -> io::Result<()> {
         let report: Report = serde_json::from_str(&regular::read_to_string(file, LARGEST)?)?;
         let requirements = report.install.into_iter().map(requirement).collect();
@@ -84,7 +81,7 @@ impl Used {
         Ok(())
     }
 
-    /// Takes in distributions that were there before, apart from those that were installed in the same version.
+    /// Adds distributions that existed before, unless the same version was installed.
     pub fn were_there(&mut self, mut found: Vec<BuildRequirement>) {
         let same = |a: &BuildRequirement, b: &BuildRequirement| {
             (&a.name, &a.version) == (&b.name, &b.version)

@@ -1,4 +1,4 @@
-//! The environment that projects are built in.
+//! Environment variables of builds.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use wheel::archive::Timestamp;
 
-/// Variables of the caller that every build sees and that can change what is built: where programs and the
-/// user's settings are, and which compilers to use. Beside these and [`WITHOUT_EFFECT`], nothing gets through.
+/// Variables of the caller that can affect a build: programs, settings, compilers. Only these and
+/// [`WITHOUT_EFFECT`] are passed.
 const WITH_EFFECT: &[&str] = &[
     "PATH",
     "XDG_CONFIG_HOME",
@@ -24,10 +24,10 @@ const WITH_EFFECT: &[&str] = &[
     "LD_LIBRARY_PATH",
 ];
 
-/// So do all that begin like this.
+/// Prefixes of further passed variables.
 const PASSED_PREFIXES: &[&str] = &["PIP_", "CCACHE_", "SCCACHE_"];
 
-/// What every build sees and what cannot change it: who builds, and by which way an index is reached.
+/// Passed variables that cannot affect a build: user, and access to an index.
 const WITHOUT_EFFECT: &[&str] = &[
     "HOME",
     "USER",
@@ -48,13 +48,14 @@ const WITHOUT_EFFECT: &[&str] = &[
     "CURL_CA_BUNDLE",
 ];
 
-/// Programs that builds start without being told their paths.
+/// Programs that builds find in `PATH`.
 const PROGRAMS: &[&str] = &["cc", "c++", "gcc", "g++", "clang", "cmake", "ninja", "make", "ld"];
 
-/// What compilers write down in place of the directory that a build works in.
+/// Path that compilers store instead of the work directory.
 const SHOWN: &str = "/rockpack";
 
-/// The environment of all builds: what the caller has of [`WITH_EFFECT`] and [`WITHOUT_EFFECT`], and what makes bytes the same.
+/// Returns the environment of all builds: passed variables of the caller, and settings for
+/// reproducible bytes.
 pub fn base(caller: impl Iterator<Item = (String, OsString)>) -> BTreeMap<String, OsString> {
     let passed = |name: &str| {
         WITH_EFFECT.contains(&name)
@@ -77,12 +78,12 @@ pub fn base(caller: impl Iterator<Item = (String, OsString)>) -> BTreeMap<String
     variables
 }
 
-/// Lets C compilers write [`SHOWN`] where they would write `work`.
+/// Makes C compilers store [`SHOWN`] instead of `work`.
 ///
-/// setuptools takes `CFLAGS` in place of Python's own flags, with its optimisation, and adds
-/// `CPPFLAGS` to them; CMake knows nothing of the latter.
+/// For setuptools, `CFLAGS` replace Python's own flags with their optimization, but `CPPFLAGS` are
+/// added; CMake ignores `CPPFLAGS`.
 pub fn show_fixed_paths(variables: &mut BTreeMap<String, OsString>, work: &Path, setuptools: bool) {
-    // Flags are parted by spaces, and cannot have one.
+    // Flags are separated by spaces and cannot contain any.
     if work.to_string_lossy().contains(char::is_whitespace) {
         return;
     }
@@ -92,22 +93,22 @@ pub fn show_fixed_paths(variables: &mut BTreeMap<String, OsString>, work: &Path,
     }
 }
 
-/// Lets Rust's compiler write [`SHOWN`] where it would write `work`.
+/// Makes Rust's compiler store [`SHOWN`] instead of `work`.
 pub fn map_paths_of_rust(variables: &mut BTreeMap<String, OsString>, work: &Path) {
-    // cargo parts flags by spaces too. RUSTFLAGS come before these, where they are set.
+    // cargo separates flags by spaces too. RUSTFLAGS override these.
     if !work.to_string_lossy().contains(char::is_whitespace) {
         let flag = format!("--remap-path-prefix={}={SHOWN}", work.display());
         append(variables, "CARGO_BUILD_RUSTFLAGS", &flag);
     }
 }
 
-/// Whether another value of a variable can give another result.
+/// Returns true if the variable can affect a build.
 pub fn shapes_builds(name: &str) -> bool {
     !WITHOUT_EFFECT.contains(&name)
 }
 
-/// Variables of [`WITH_EFFECT`] and of pip that provenance leaves out. Versions of tools stand for `PATH`; the others
-/// are the same in all builds, or say how an index is reached and where pip caches.
+/// Variables that provenance omits. `PATH` is represented by versions of tools; the others are
+/// constant, or only concern access to an index and pip's cache.
 const NOT_RECORDED: &[&str] = &[
     "PATH",
     "XDG_CONFIG_HOME",
@@ -125,14 +126,14 @@ const NOT_RECORDED: &[&str] = &[
     "PIP_TRUSTED_HOST",
 ];
 
-/// Whether provenance records a variable of the caller: it names or sets up compilers, or says which requirements pip
-/// chooses.
+/// Returns true if provenance records the variable: it affects compilers or pip's choice of
+/// requirements.
 pub fn is_recorded(name: &str) -> bool {
     let shapes = WITH_EFFECT.contains(&name) || name.starts_with("PIP_");
     shapes && !NOT_RECORDED.contains(&name)
 }
 
-/// The path of a program by its name, as `PATH` leads to it, or by its path.
+/// Finds a program by path, or by name in `PATH`.
 pub fn found(variables: &BTreeMap<String, OsString>, program: &str) -> Option<PathBuf> {
     if program.contains('/') {
         return Some(program.into());
@@ -142,7 +143,7 @@ pub fn found(variables: &BTreeMap<String, OsString>, program: &str) -> Option<Pa
     places.find(|place| place.is_file())
 }
 
-/// The programs that builds start, where `PATH` leads to them.
+/// Finds the programs that builds start.
 pub fn programs(variables: &BTreeMap<String, OsString>) -> Vec<PathBuf> {
     let path = variables.get("PATH").cloned().unwrap_or_default();
     let directories: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -152,11 +153,11 @@ pub fn programs(variables: &BTreeMap<String, OsString>) -> Vec<PathBuf> {
     PROGRAMS.iter().filter_map(find).collect()
 }
 
-/// The variables in which CMake looks for a program to start compilers with.
+/// CMake's variables for compiler launchers.
 const LAUNCHERS: [&str; 2] = ["CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER"];
 
-/// Lets compilers go by way of ccache, where `PATH` leads to it and nobody chose otherwise. `compiler` is what
-/// Python compiles with, which setuptools has to be told.
+/// Uses ccache if `PATH` has it and no other launcher is set. `compiler` is Python's, which
+/// setuptools needs explicitly.
 pub fn use_compiler_cache(
     variables: &mut BTreeMap<String, OsString>,
     compiler: &str,
@@ -176,7 +177,6 @@ pub fn use_compiler_cache(
     }
 }
 
-/// Adds a word to those that a variable has.
 pub fn append(variables: &mut BTreeMap<String, OsString>, name: &str, word: &str) {
     let value = variables.entry(name.to_owned()).or_default();
     if !value.is_empty() {
@@ -185,7 +185,6 @@ pub fn append(variables: &mut BTreeMap<String, OsString>, name: &str, word: &str
     value.push(word);
 }
 
-/// Puts a directory before those of a search path.
 pub fn prepend(variables: &mut BTreeMap<String, OsString>, name: &str, directory: &Path) {
     let value = variables.entry(name.to_owned()).or_default();
     let mut path = directory.as_os_str().to_owned();
@@ -196,7 +195,7 @@ pub fn prepend(variables: &mut BTreeMap<String, OsString>, name: &str, directory
     *value = path;
 }
 
-/// A file's address, as pip takes it where spaces part values.
+/// Returns a file URL, for lists that pip splits at spaces.
 pub fn address(path: &Path) -> String {
     let mut text = "file://".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {

@@ -1,4 +1,4 @@
-//! What a project can be built against: the wheels that come before it, and no others.
+//! Wheels that a project is built against: exactly its dependencies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -13,22 +13,20 @@ use base::names::{DistName, PackageName};
 use plan::Plan;
 use wheel::package::{Metadata, Requirement, Wheel, WheelName, distribution_of};
 
-/// The directory below the destination with the wheels of others.
+/// Directory of prefetched wheels, relative to the destination.
 pub const OTHERS: &str = "wheelhouse";
 
-/// The wheels of others that a plan wants, which are there before anything is built.
 pub fn of_others(plan: &Plan, dest: &Path) -> io::Result<Made> {
     let wheels =
         plan.prefetched.iter().map(|wheel| Ok((wheel.name.clone(), of_other(dest, &wheel.name)?)));
     wheels.collect()
 }
 
-/// The wheels of another by this name.
 pub fn of_other(dest: &Path, name: &PackageName) -> io::Result<Vec<PathBuf>> {
     in_directory(&dest.join(OTHERS), |file| wheel_of(file).is_some_and(|o| o == name.as_str()))
 }
 
-/// The packages of artifacts in the destination that this plan makes, or installs for its devel tree.
+/// Returns the packages of artifacts that this plan makes or its devel tree needs.
 pub fn of_artifacts(plan: &Plan, dest: &Path) -> io::Result<Vec<PathBuf>> {
     let installed = plan
         .devel
@@ -55,8 +53,8 @@ pub fn of_artifacts(plan: &Plan, dest: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The first package, as `NAME==VERSION`, that is installed for the devel tree, and that this plan does not make
-/// and `dest` does not have.
+/// Returns the first package, as `NAME==VERSION`, that the devel tree needs, but neither the plan
+/// makes nor `dest` has.
 pub fn absent(plan: &Plan, dest: &Path) -> io::Result<Option<String>> {
     let name_of = |file: &PathBuf| distribution_of(&file.file_name()?.to_string_lossy());
     let there: BTreeSet<String> = of_artifacts(plan, dest)?.iter().filter_map(name_of).collect();
@@ -70,7 +68,7 @@ pub fn absent(plan: &Plan, dest: &Path) -> io::Result<Option<String>> {
     Ok(pins.into_iter().find(|pin| !has(pin)).cloned())
 }
 
-/// The wheels of what comes before a project: as they were made, else as an earlier build left them.
+/// Returns the wheels of dependencies: new ones, otherwise an earlier build's.
 pub fn of_projects(before: &[PackageName], made: &Made, dest: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for name in before {
@@ -84,7 +82,7 @@ pub fn of_projects(before: &[PackageName], made: &Made, dest: &Path) -> io::Resu
     Ok(files)
 }
 
-/// The files of a directory that `fits` holds for, sorted by name; of none, nothing.
+/// Returns the files that `fits`, sorted by name; empty without the directory.
 pub fn in_directory(directory: &Path, fits: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
     if !directory.is_dir() {
         return Ok(Vec::new());
@@ -99,12 +97,12 @@ pub fn in_directory(directory: &Path, fits: impl Fn(&str) -> bool) -> io::Result
     Ok(files)
 }
 
-/// Lets pip and uv find `files` in `place`, and take nothing else of the same names, whatever an index has.
+/// Makes pip and uv find `files` in `place`, and nothing else with these names.
 ///
-/// What one of them requires from an address is left to the installer: it would take no other.
+/// Requirements with an address are excluded, because installers would not accept another source.
 ///
 /// # Errors
-/// When `place` cannot be written.
+/// Fails if `place` cannot be written.
 pub fn offer(
     files: &[PathBuf],
     place: &Path,
@@ -121,14 +119,14 @@ pub fn offer(
     Ok(())
 }
 
-/// Lines that let installers take these wheels and no others of the same names.
+/// Returns constraints that select exactly these wheels.
 pub fn constraints(files: &[PathBuf]) -> Vec<String> {
     let mut by_name: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for file in files {
         by_name.entry(name_of(file).unwrap_or_default()).or_default().push(file.clone());
     }
-    // Of wheels for several Pythons installers know which fits; that they are of this version is said. So it is
-    // of one with extras: pip 23 takes no extra of what is held to an address.
+    // Wheels for several Pythons are constrained by version, so that installers choose the fitting
+    // one. So are wheels with extras: pip 23 takes no extras with an address.
     let lines = by_name.iter().filter_map(|(name, files)| match files.as_slice() {
         [file] if !has_extras(file) => Some(format!("{name} @ {}", address(file))),
         files => Some(format!("{name}=={}", one_version(files)?)),
@@ -136,7 +134,7 @@ pub fn constraints(files: &[PathBuf]) -> Vec<String> {
     lines.collect()
 }
 
-/// Requirements, one a line, where those of `files` take the place of addresses: they were brought to be taken.
+/// Replaces addresses in requirements by the prefetched `files`.
 pub fn without_addresses(requirements: &str, files: &[PathBuf]) -> String {
     let names: BTreeSet<String> = files.iter().filter_map(|file| name_of(file)).collect();
     let line = |line: &str| {
@@ -153,7 +151,7 @@ pub fn without_addresses(requirements: &str, files: &[PathBuf]) -> String {
     requirements.lines().map(|text| line(text) + "\n").collect()
 }
 
-/// What a wheel says of itself. Of what cannot be read, installers tell.
+/// Returns the metadata; `None` if unreadable, which installers report.
 fn metadata(file: &Path) -> Option<Metadata> {
     let is_wheel = file.extension().is_some_and(|extension| extension == "whl");
     let text = is_wheel.then(|| Wheel::open(file).ok()?.info("METADATA").ok()).flatten()?;
@@ -164,7 +162,6 @@ fn has_extras(file: &Path) -> bool {
     metadata(file).is_some_and(|metadata| metadata.first("Provides-Extra").is_some())
 }
 
-/// The distributions that a wheel requires from addresses.
 fn from_addresses(file: &Path) -> Vec<String> {
     let Some(metadata) = metadata(file) else { return Vec::new() };
     let required = metadata.requirements().flatten().filter(|r| r.versions.is_none());
@@ -175,7 +172,6 @@ fn name_of(file: &Path) -> Option<String> {
     distribution_of(&file.file_name()?.to_string_lossy())
 }
 
-/// The version of wheels, if all are of the same.
 fn one_version(files: &[PathBuf]) -> Option<String> {
     let version = |file: &PathBuf| {
         let name = file.file_name().unwrap_or_default().to_string_lossy().parse::<WheelName>();
@@ -185,10 +181,10 @@ fn one_version(files: &[PathBuf]) -> Option<String> {
     files.iter().all(|file| version(file).as_ref() == Some(&first)).then_some(first)
 }
 
-/// Lets pip find `files` in `place`; gives where they are there.
+/// Makes pip find `files` in `place`; returns their links.
 ///
 /// # Errors
-/// When `place` cannot be written.
+/// Fails if `place` cannot be written.
 pub fn show(
     files: &[PathBuf],
     place: &Path,

@@ -1,4 +1,4 @@
-//! Where something is made, and what can go wrong there.
+//! Directory and environment in which an item is made, and its failures.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,32 +17,31 @@ use base::regular;
 use base::text::with_causes;
 use wheel::package::Wheel;
 
-/// What steps are called when they fail.
+/// Names of steps in messages.
 pub const MAKING_ENVIRONMENT: &str = "making an environment";
 pub const INSTALLING: &str = "installing what it requires";
 pub const BUILDING: &str = "building its wheel";
 
-/// How many of a log's last lines are shown of a failure.
 pub const TAIL: usize = 20;
 
-/// A disk with less room than this is full: programs that fail leave a little.
+/// Free space in bytes below which a disk counts as full: failing programs leave a little.
 const ROOM: u64 = 256 * 1024;
 
-/// Where something is made, and how programs run there.
+/// Directory and environment in which an item is made.
 pub struct Workspace {
-    /// A directory that nothing else is in.
+    /// Exclusive directory.
     pub directory: PathBuf,
-    /// What programs see.
+    /// Environment variables.
     pub variables: BTreeMap<String, OsString>,
-    /// What takes all that they write.
+    /// Log of all output.
     pub log: Log,
-    /// What was installed and compiled with.
+    /// Installed distributions and used tools.
     pub used: Used,
-    /// What they may do; all that the user may, where it is not said.
+    /// Limits; `None` for all rights of the user.
     pub reach: Option<Reach>,
 }
 
-/// Why something could not be made.
+/// Reason of a failure.
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}")]
 pub struct Failed {
@@ -50,12 +49,11 @@ pub struct Failed {
 }
 
 impl Failed {
-    /// For a reason in words.
     pub fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into() }
     }
 
-    /// The same, with the reason that what failed cannot always write down: the disk of its directory is full.
+    /// Adds the cause that the failed program often cannot log: a full disk.
     pub fn or_full(self, directory: &Path) -> Self {
         match rustix::fs::statvfs(directory) {
             Ok(disk) if disk.f_bavail.saturating_mul(disk.f_frsize) < ROOM => Self::new(format!(
@@ -67,7 +65,6 @@ impl Failed {
         }
     }
 
-    /// The same, for one of several versions of Python.
     pub fn of(self, version: &str) -> Self {
         Self::new(format!("for Python {version}, {}", self.reason))
     }
@@ -86,15 +83,15 @@ impl From<ProcessError> for Failed {
 }
 
 impl Workspace {
-    /// Runs a program for a step of rockpack, which may fetch; `doing` says what for, as `installing its
+    /// Runs a step of rockpack, with network access. `doing` describes it: `installing its
     /// requirements`.
     pub fn run(&self, doing: &str, command: &[OsString]) -> Result<(), Failed> {
-        // Python imports modules of the directory that it starts in, and no project writes into this one.
+        // Python imports modules from its working directory, and no project can write into this
+        // one.
         let directory = Path::new("/");
         self.run_within(self.reach.as_ref().map(Reach::fetching), directory, doing, command)
     }
 
-    /// Runs a program of the project in a directory.
     pub fn run_in(
         &self,
         directory: &Path,
@@ -105,7 +102,7 @@ impl Workspace {
         self.run_within(limits.as_ref(), directory, doing, command)
     }
 
-    /// The limits of the project's steps; `None` if they are not confined.
+    /// Returns the limits of the project's steps; `None` without confinement.
     ///
     /// # Errors
     /// Fails if a variable names a compiler cache that cannot be shared.
@@ -123,7 +120,7 @@ impl Workspace {
         let environment = &self.variables;
         let done = self.log.run(&Run { command, directory, environment, limits });
         done.map_err(|e| match e {
-            // The whole command is in the log.
+            // The log has the whole command.
             ProcessError::Status { status, .. } => {
                 let hint = if self.was_confined() { CONFINED } else { "" };
                 Failed::new(format!("{doing} ended with {status}{hint}"))
@@ -135,19 +132,18 @@ impl Workspace {
     }
 }
 
-/// What a failure may come of.
 const CONFINED: &str = "; it may write below its own directory alone, unless --unconfined is given, and has no network without a `network` line";
-/// What programs say, in any case, that may not write.
+/// Part of the message that programs print after a denied write.
 const DENIED: &str = "ermission denied";
 
 impl Workspace {
-    /// Whether a program may have failed because it may not write elsewhere.
+    /// Returns true if a denied write may be the cause.
     fn was_confined(&self) -> bool {
         self.reach.is_some() && self.log.tail(TAIL).iter().any(|line| line.contains(DENIED))
     }
 }
 
-/// The wheels in a directory, which have to be of distribution `name`, sorted.
+/// Returns the wheels in a directory, sorted; fails for other distributions than `name`.
 pub fn wheels_in(directory: &Path, name: &PackageName) -> Result<Vec<PathBuf>, Failed> {
     let wheels = in_directory(directory, |file| Form::of_file(file) == Some(Form::Wheel))?;
     for wheel in &wheels {
@@ -164,7 +160,7 @@ pub fn wheels_in(directory: &Path, name: &PackageName) -> Result<Vec<PathBuf>, F
     Ok(wheels)
 }
 
-/// The one wheel in a directory, which has to be of distribution `name`.
+/// Returns the only wheel in a directory; fails for another distribution than `name`.
 pub fn wheel_in(directory: &Path, name: &PackageName) -> Result<PathBuf, Failed> {
     let mut wheels = wheels_in(directory, name)?;
     match wheels.len() {

@@ -1,4 +1,4 @@
-//! What the protocol calls a stream: the result of an action.
+//! Streams as results of actions of the Remote Execution API.
 
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use prost::Message as _;
@@ -6,25 +6,21 @@ use prost::Message as _;
 use build::cache::{Form, Recipe};
 use wheel::archive::checksum::Sha256;
 
-/// The one output of an action.
 const OUTPUT: &str = "stream";
-/// What the row of an entry begins with; its number is that of the format.
 const ROW: &[u8; 15] = b"rockpack row 1\n";
-/// What the salt of an action begins with: another way of naming streams has another number.
 const SALT: &str = "rockpack key 1";
-/// What a packed stream may have beside its content.
 const SLACK: u64 = 64 << 10;
 
-/// Something in the store of a server: what it is found by.
+/// Name of a blob in a server's store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest {
-    /// The SHA-256 of its bytes.
+    /// SHA-256 of the bytes.
     pub sha256: Sha256,
-    /// How many there are.
+    /// Number of bytes.
     pub size: u64,
 }
 
-/// A text that is no digest.
+/// The text is not a digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a digest is written HASH/SIZE: a SHA-256 of 64 hexadecimal digits, and a number of bytes")]
 pub struct DigestError;
@@ -46,18 +42,16 @@ impl std::fmt::Display for Digest {
 }
 
 impl Digest {
-    /// Of these bytes.
+    /// Returns the digest of `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
         Self { sha256: Sha256::of(bytes), size: bytes.len() as u64 }
     }
 
-    /// As messages have it.
     pub(super) fn message(self) -> api::Digest {
         let size_bytes = i64::try_from(self.size).unwrap_or(i64::MAX);
         api::Digest { hash: self.sha256.to_string(), size_bytes }
     }
 
-    /// Out of a message.
     pub(super) fn read(message: &api::Digest) -> Option<Self> {
         let size = u64::try_from(message.size_bytes).ok()?;
         let sha256 = message.hash.to_ascii_lowercase().parse().ok()?;
@@ -65,17 +59,17 @@ impl Digest {
     }
 }
 
-/// The action that packs a stream. Its digest is what an entry is found by; the content itself is only named.
+/// Action that packs a stream. Its digest is the key of an entry; the content itself is only named.
 #[derive(Debug, Clone)]
 pub(super) struct Action {
-    /// The command, as bytes for the server.
+    /// Command, encoded.
     pub command: Vec<u8>,
-    /// The action, as bytes for the server.
+    /// Action, encoded.
     pub action: Vec<u8>,
 }
 
 impl Action {
-    /// The action of a recipe. Entries of another silo are not found.
+    /// Makes the action of a recipe. Another silo gives another digest.
     pub fn of(recipe: &Recipe, silo: &str) -> Self {
         let command = api::Command {
             arguments: vec!["rockpack".into(), "pack-stream".into(), recipe.settings.clone()],
@@ -100,26 +94,25 @@ impl Action {
         Self { command, action: action.encode_to_vec() }
     }
 
-    /// What the entry is found by.
     pub fn digest(&self) -> Digest {
         Digest::of(&self.action)
     }
 }
 
-/// What a farm does for a stream: the action that packs it, with the program that does so. Another program makes
-/// another action, so that what it makes is found as [`Action`], too.
+/// Action that a farm executes. It has the program as input, so that its digest differs between
+/// programs; results are also stored under [`Action`].
 #[derive(Debug, Clone)]
 pub(super) struct Execution {
-    /// The command, as bytes for the server.
+    /// Command, encoded.
     pub command: Vec<u8>,
-    /// The input root: the content, and the program.
+    /// Input root with content and program, encoded.
     pub root: Vec<u8>,
-    /// The action, as bytes for the server.
+    /// Action, encoded.
     pub action: Vec<u8>,
 }
 
 impl Execution {
-    /// That of a recipe, by `program`, on machines with these properties.
+    /// Makes the action of a recipe for `program`, on machines with these properties.
     pub fn of(
         recipe: &Recipe,
         program: Digest,
@@ -156,13 +149,11 @@ impl Execution {
         Self { command, root, action: action.encode_to_vec() }
     }
 
-    /// What the action is named by.
     pub fn digest(&self) -> Digest {
         Digest::of(&self.action)
     }
 }
 
-/// What machines have to be, where anything is said of them.
 pub(super) fn platform(properties: &[(String, String)]) -> Option<api::Platform> {
     let properties = properties
         .iter()
@@ -171,7 +162,7 @@ pub(super) fn platform(properties: &[(String, String)]) -> Option<api::Platform>
     (!platform.properties.is_empty()).then_some(platform)
 }
 
-/// How long a farm may take: ten times as long as it takes here, and a minute.
+/// Allows a farm ten times the local duration, and a minute.
 fn timeout(recipe: &Recipe) -> bazel_remote_apis::google::protobuf::Duration {
     let seconds = 60 + 10 * recipe.effort.as_secs();
     bazel_remote_apis::google::protobuf::Duration {
@@ -180,7 +171,7 @@ fn timeout(recipe: &Recipe) -> bazel_remote_apis::google::protobuf::Duration {
     }
 }
 
-/// The stream that a farm made for a recipe, if that can be it.
+/// Returns the stream in a farm's result, if it is plausible.
 pub(super) fn executed(result: &api::ActionResult, recipe: &Recipe) -> Option<Digest> {
     let [output] = result.output_files.as_slice() else { return None };
     let stream = Digest::read(output.digest.as_ref()?)?;
@@ -191,12 +182,10 @@ pub(super) fn executed(result: &api::ActionResult, recipe: &Recipe) -> Option<Di
     fits.then_some(stream)
 }
 
-/// How many bytes packing can make of a content.
 fn most(recipe: &Recipe) -> Option<u64> {
     recipe.size.checked_add(recipe.size / 8)?.checked_add(SLACK)
 }
 
-/// The entry of a stream.
 pub(super) fn result(recipe: &Recipe, form: Form, stream: Digest) -> api::ActionResult {
     let output = api::OutputFile {
         path: OUTPUT.into(),
@@ -210,7 +199,7 @@ pub(super) fn result(recipe: &Recipe, form: Form, stream: Digest) -> api::Action
     }
 }
 
-/// What an entry says besides: content and form. Whoever reads it knows both, and so it is compared whole.
+/// Encodes content and form. Readers know both, so that they compare the whole row.
 fn row(recipe: &Recipe, form: Form, stream: Digest) -> Vec<u8> {
     let method: u8 = match form {
         Form::Deflate => 8,
@@ -224,7 +213,7 @@ fn row(recipe: &Recipe, form: Form, stream: Digest) -> Vec<u8> {
     row
 }
 
-/// The stream that an entry names, if the entry can be one of this recipe.
+/// Returns the stream in an entry, if the entry matches the recipe.
 pub(super) fn stream(result: &api::ActionResult, recipe: &Recipe, form: Form) -> Option<Digest> {
     let stream = executed(result, recipe)?;
     (result.stdout_raw == row(recipe, form, stream)).then_some(stream)
@@ -252,7 +241,7 @@ mod tests {
         {
             assert_ne!(one, other);
         }
-        // Machines find each other's entries by this: it changes only together with the salt.
+        // Machines share entries by this digest: it may only change with the salt.
         assert_eq!(
             one.sha256.to_string(),
             "05053c7c5ad53a8b1a68be11ca26fd528d6ba18c81522df575d988882b57dd44"

@@ -1,52 +1,52 @@
-//! Where a shared cache is.
+//! Addresses of shared caches.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Where a shared cache is: `grpc://HOST:PORT`, `grpcs://HOST[:PORT]` or `unix:PATH`.
+/// Address of a shared cache: `grpc://HOST:PORT`, `grpcs://HOST[:PORT]` or `unix:PATH`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
-    /// A host and a port, with TLS or without.
+    /// A TCP address.
     Host {
-        /// Its name or number.
+        /// Name or number of the host.
         host: String,
-        /// Its port.
+        /// Port.
         port: u16,
-        /// Whether what is sent is encrypted, and the server proves who it is.
+        /// The connection uses TLS.
         tls: bool,
     },
-    /// A socket of this machine.
+    /// Path of a Unix socket.
     Unix(String),
 }
 
-/// What is wrong with an address.
+/// Fault of an address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// Its scheme is not one of the three.
+    /// Unknown scheme.
     #[error(
         "`{0}` is no scheme of a shared cache; write grpcs://HOST[:PORT], grpc://HOST:PORT or unix:PATH"
     )]
     Scheme(String),
-    /// It says who asks.
+    /// User name or password in the address.
     #[error(
         "an address with a name or a password would be seen by everybody on this machine; give a header out of a file instead"
     )]
     UserInfo,
-    /// There is no host, or what stands in its place cannot be one.
+    /// Missing or malformed host.
     #[error("it names no host; write grpcs://HOST[:PORT], grpc://HOST:PORT or unix:PATH")]
     Host,
-    /// Without TLS, no port is the usual one.
+    /// Missing port, which has no default without TLS.
     #[error("grpc://{0} has no port; write grpc://{0}:PORT, or grpcs://{0} for a server with TLS")]
     NoPort(String),
-    /// What is behind the colon is no port.
+    /// Malformed port.
     #[error("its port is not a number from 1 to 65535")]
     Port,
-    /// Something is behind the host.
+    /// Text after the host.
     #[error(
         "nothing may stand behind the host and its port; what the server calls the cache is given with --remote-instance-name"
     )]
     Behind,
-    /// A socket is looked for in no directory.
+    /// Relative path of a socket.
     #[error("the path behind unix: has to be absolute")]
     Relative,
 }
@@ -77,7 +77,7 @@ impl FromStr for Address {
         if rest.contains(['/', '?', '#']) {
             return Err(AddressError::Behind);
         }
-        // A number of version 6 is in brackets, and has colons.
+        // IPv6 addresses have brackets and colons.
         let colon = rest.rfind(':').filter(|at| !rest[*at..].contains(']'));
         let (host, port) = colon.map_or((rest, None), |at| (&rest[..at], Some(&rest[at + 1..])));
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._[]:".contains(c);
@@ -95,7 +95,6 @@ impl FromStr for Address {
 }
 
 impl Address {
-    /// As the transport has it.
     pub(super) fn uri(&self) -> String {
         match self {
             Self::Host { host, port, tls: true } => format!("https://{host}:{port}"),
@@ -104,7 +103,7 @@ impl Address {
         }
     }
 
-    /// Whether what is sent stays on this machine, or is encrypted.
+    /// Returns true if the connection is local or encrypted.
     pub(super) fn is_private(&self) -> bool {
         match self {
             Self::Host { tls, host, .. } => {
@@ -114,7 +113,6 @@ impl Address {
         }
     }
 
-    /// The host, if there is one.
     pub(super) fn host(&self) -> Option<&str> {
         match self {
             Self::Host { host, .. } => Some(host),

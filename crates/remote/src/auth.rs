@@ -1,4 +1,4 @@
-//! Who asks: headers, and where they come from.
+//! Authentication headers and their sources.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,36 +9,34 @@ use super::helper::{Helper, HelperError};
 use super::netrc;
 use super::secret::Secret;
 
-/// The header that says who asks.
 const AUTHORIZATION: &str = "authorization";
 
-/// What is sent with every request.
 #[derive(Debug)]
 pub(super) struct Auth {
     headers: Vec<(String, Secret)>,
     helper: Option<(Helper, String)>,
-    /// What the helper said last.
+    /// Last answer of the helper.
     said: Mutex<Option<Vec<(String, Secret)>>>,
 }
 
-/// What is wrong with a header.
+/// Fault of a header.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
-    /// It is no `NAME=VALUE`.
+    /// Not of the form `NAME=VALUE`.
     #[error("a header is written NAME=VALUE")]
     Form,
-    /// Its name cannot be one.
+    /// Invalid name.
     #[error("`{0}` cannot be the name of a header")]
     Name(String),
-    /// Its value has characters that cannot be sent.
+    /// Invalid characters in the value.
     #[error("the value of the header `{0}` has characters that a header cannot have")]
     Value(String),
 }
 
-/// Reads a header, `NAME=VALUE`.
+/// Parses a header `NAME=VALUE`.
 ///
 /// # Errors
-/// When it cannot be sent. Its value is not in the error.
+/// Fails if it cannot be sent. Errors never contain the value.
 pub fn header(text: &str) -> Result<(String, Secret), HeaderError> {
     let (name, value) = text.split_once('=').ok_or(HeaderError::Form)?;
     let (name, value) = (name.trim().to_lowercase(), value.trim());
@@ -49,8 +47,8 @@ pub fn header(text: &str) -> Result<(String, Secret), HeaderError> {
 }
 
 impl Auth {
-    /// With these headers, a helper that is for the host, or what `netrc` has of it: the first that there is.
-    /// A password goes to nobody in the clear.
+    /// Takes the first source that applies: headers, a helper for the host, `netrc`. Passwords are
+    /// only sent over private connections.
     pub fn new(
         address: &Address,
         headers: Vec<(String, Secret)>,
@@ -74,7 +72,7 @@ impl Auth {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the helper, if there is one. Takes as long as it takes.
+    /// Runs the helper, if there is one.
     pub fn refresh(&self) -> Result<bool, HelperError> {
         let Some((helper, host)) = &self.helper else { return Ok(false) };
         let headers = helper.headers(host)?;
@@ -82,7 +80,6 @@ impl Auth {
         Ok(true)
     }
 
-    /// Puts all headers into a request.
     pub fn apply(&self, request: &mut MetadataMap) {
         let said = self.lock();
         for (name, value) in self.headers.iter().chain(said.iter().flatten()) {
@@ -95,7 +92,6 @@ impl Auth {
         }
     }
 
-    /// A text without anything secret.
     pub fn without_secrets(&self, text: &str) -> String {
         let said = self.lock();
         let all = self.headers.iter().chain(said.iter().flatten());

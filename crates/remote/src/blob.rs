@@ -1,4 +1,4 @@
-//! Blobs on their way: in one message, or in a stream of them.
+//! Transfer of blobs, in single messages or streams.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -17,26 +17,17 @@ use super::action::Digest;
 use super::client::{Client, Failure, too_slow};
 use build::cache::Room;
 
-/// How much is sent in a message of a stream.
 const PIECE: u64 = 1 << 20;
-/// How many blobs are sent at once.
 const AT_ONCE: usize = 8;
-/// How many blobs go together, at most.
 const TOGETHER: usize = 500;
-/// How long a message of a stream may be waited for: a build does not wait, but the hand that fetches it could do
+/// Timeout of a message in a stream. The build does not wait, but the fetching thread could do
 /// other work.
 const STALL: Duration = Duration::from_secs(10);
 
-/// Bytes to be sent.
 #[derive(Debug, Clone)]
 pub(super) enum Blob {
     Memory(Vec<u8>),
-    /// `len` bytes of a file.
-    File {
-        file: Arc<File>,
-        offset: u64,
-        len: u64,
-    },
+    File { file: Arc<File>, offset: u64, len: u64 },
 }
 
 impl Blob {
@@ -56,9 +47,8 @@ impl Blob {
     }
 }
 
-/// Where the bytes of a blob go.
+/// Destination of a blob's bytes.
 pub(super) trait Put {
-    /// Puts bytes at `at`, counted from the blob's start.
     fn put(&self, at: u64, bytes: &[u8]) -> std::io::Result<()>;
 }
 
@@ -75,7 +65,7 @@ impl Put for File {
 }
 
 impl Client {
-    /// Fetches a blob into `room`, which has its size. `progress` is told of bytes.
+    /// Fetches a blob into `room`, which has its size. Reports received bytes to `progress`.
     pub async fn fetch(
         &self,
         digest: Digest,
@@ -99,7 +89,6 @@ impl Client {
         .await?
     }
 
-    /// Fetches a blob that fits into one message.
     pub async fn fetch_small(&self, digest: Digest) -> Result<Vec<u8>, Failure> {
         let message = api::BatchReadBlobsRequest {
             instance_name: self.instance.clone(),
@@ -122,7 +111,7 @@ impl Client {
         self.call(ask).await
     }
 
-    /// Goes on at `at` until the blob is whole.
+    /// Continues at `at` until the blob is complete.
     async fn stream_into(
         &self,
         digest: Digest,
@@ -162,7 +151,6 @@ impl Client {
         Ok(Ok(()))
     }
 
-    /// Sends blobs that are small, together.
     pub async fn send_small(&self, blobs: &[(Digest, Blob)]) -> Result<(), Failure> {
         let each = |(digest, blob): &(Digest, Blob)| {
             Ok(api::batch_update_blobs_request::Request {
@@ -192,7 +180,7 @@ impl Client {
         self.call(ask).await.map(drop)
     }
 
-    /// Sends a blob in a stream. Where that breaks, it goes on at what the server says to have.
+    /// Sends a blob in a stream. After an interruption, it continues at the server's position.
     pub async fn send(&self, digest: Digest, blob: &Blob) -> Result<(), Failure> {
         let upload = uuid();
         let name = self.named(&format!("uploads/{upload}/blobs/{}/{}", digest.sha256, digest.size));
@@ -212,7 +200,7 @@ impl Client {
         .await
     }
 
-    /// How much of an upload the server has.
+    /// Returns the number of bytes that the server received.
     async fn committed(&self, name: &str) -> u64 {
         let resource_name = name.to_owned();
         let request = self.request(QueryWriteStatusRequest { resource_name });
@@ -232,7 +220,7 @@ impl Client {
         at: u64,
     ) -> Result<(), Status> {
         let (name, blob, size) = (name.to_owned(), blob.clone(), digest.size);
-        // What cannot be read ends the stream early, which the server refuses.
+        // A failed read ends the stream early, which the server rejects.
         let messages = stream::unfold(Some(at), move |at| {
             let next = at.and_then(|at| {
                 let data = blob.piece(at, PIECE).ok()?;
@@ -262,9 +250,8 @@ impl Client {
         }
     }
 
-    /// Sends blobs, small ones together.
     pub async fn send_all(&self, blobs: BTreeMap<Digest, Blob>) -> Result<(), Failure> {
-        // A batch has room for what is beside the bytes of each: a digest is about a hundred.
+        // Allows for about a hundred bytes of digest per blob.
         let most = self.limits.batch;
         let (small, large): (Vec<_>, Vec<_>) =
             blobs.into_iter().partition(|(digest, _)| digest.size + 200 <= most);
@@ -293,7 +280,6 @@ impl Client {
         Ok(())
     }
 
-    /// A name of the server's instance.
     fn named(&self, rest: &str) -> String {
         if self.instance.is_empty() { rest.to_owned() } else { format!("{}/{rest}", self.instance) }
     }
@@ -304,7 +290,7 @@ fn local(error: std::io::Error) -> Failure {
     Failure::Refused(format!("on this machine: {error}"))
 }
 
-/// A random name (RFC 9562, version 4).
+/// Makes a random UUID (RFC 9562, version 4).
 fn uuid() -> String {
     let random = || RandomState::new().hash_one(0);
     let (high, low) = (random(), random());

@@ -1,19 +1,18 @@
-//! When a shared cache is not asked any more.
+//! Circuit breaker for a shared cache.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// How many failures in a row are too many.
+/// Number of consecutive failures.
 const TOO_MANY: u32 = 5;
 
-/// Counts failures. Once it is off it stays off: a build is short, and each try costs it time.
+/// Counts failures. Once open it stays open: builds are short, and each try costs time.
 #[derive(Debug, Default)]
 pub(super) struct Breaker(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     in_a_row: u32,
-    /// When a request failed last, and why.
     last: Option<(Instant, String)>,
     off: Option<String>,
 }
@@ -23,24 +22,22 @@ impl Breaker {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why it is off, if it is.
     pub fn off(&self) -> Option<String> {
         self.lock().off.clone()
     }
 
-    /// Why requests have failed since the last answer, if they have.
+    /// Returns the reason of the failures since the last answer.
     pub fn failing(&self) -> Option<String> {
         let state = self.lock();
         state.last.as_ref().filter(|_| state.in_a_row > 0).map(|(_, why)| why.clone())
     }
 
-    /// Something was answered.
     pub fn succeeded(&self) {
         self.lock().in_a_row = 0;
     }
 
-    /// A request that began then was not answered. When a connection breaks, all that was asked over it fails at
-    /// once, which counts as one failure.
+    /// Counts a failed request. When a connection breaks, all its requests fail at once, which
+    /// counts as one failure.
     pub fn failed(&self, began: Instant, why: &str) {
         let mut state = self.lock();
         if state.last.as_ref().is_some_and(|(last, _)| began < *last) {
@@ -53,7 +50,7 @@ impl Breaker {
         }
     }
 
-    /// It is of no use to ask again.
+    /// Opens the breaker, because further requests are useless.
     pub fn turn_off(&self, why: String) {
         self.lock().off.get_or_insert(why);
     }

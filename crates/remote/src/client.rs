@@ -1,4 +1,4 @@
-//! Requests to a server, tried again where that can help.
+//! Requests to a server, with retries.
 
 use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
@@ -23,43 +23,40 @@ use api::action_cache_client::ActionCacheClient;
 use api::capabilities_client::CapabilitiesClient;
 use api::content_addressable_storage_client::ContentAddressableStorageClient;
 
-/// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(3);
-/// How long the first question may take.
 const CAPABILITIES: Duration = Duration::from_secs(3);
-/// The pauses between tries: twice as long each time, and of a random part of that.
+/// First and longest pause between tries. Pauses double, with a random part.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
-/// What a server that names no limit takes in one message, less what is around the blobs.
+/// Batch size for servers without a declared limit, less the overhead of a message.
 const BATCH: u64 = (4 << 20) - (64 << 10);
-/// The largest message that is accepted.
 pub(super) const LARGEST_MESSAGE: usize = 16 << 20;
 
-/// Why there is no answer.
+/// Reason of a missing answer.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
-    /// The server does not have it.
+    /// The server lacks the item.
     #[error("it does not have what was asked for")]
     Missing,
-    /// The server does not want it, or says nonsense, and does so again.
+    /// The server rejects the request or answers nonsense, repeatedly.
     #[error("{0}")]
     Refused(String),
-    /// The cache is off, or nobody needs the answer any more.
+    /// The breaker is open, or the answer is no longer needed.
     #[error("it is not asked any more")]
     Over,
 }
 
-/// What a server can do.
+/// Capabilities of a server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Bytes of blobs in one request.
+    /// Maximum bytes of blobs in one request.
     pub batch: u64,
-    /// The largest blob; 0 is no limit.
+    /// Maximum size of a blob; 0 for no limit.
     pub largest: u64,
-    /// Whether it takes entries.
+    /// Accepts entries.
     pub writable: bool,
-    /// Whether it keeps blobs and entries.
+    /// Stores blobs and entries.
     pub caches: bool,
-    /// Whether it executes actions.
+    /// Executes actions.
     pub executes: bool,
 }
 
@@ -69,7 +66,6 @@ impl Default for Limits {
     }
 }
 
-/// A connection to a server.
 #[derive(Debug, Clone)]
 pub(super) struct Client {
     pub channel: Channel,
@@ -81,15 +77,15 @@ pub(super) struct Client {
     retries: u32,
     stop: watch::Receiver<bool>,
     about: Vec<u8>,
-    /// How many executions are being left off.
+    /// Number of cancellations in progress.
     pub leaves: Arc<AtomicUsize>,
 }
 
 impl Client {
-    /// Connects to `address`, and asks what the server can do.
+    /// Connects to `address` and requests its capabilities, without retries.
     ///
     /// # Errors
-    /// With the reason, for people. Nothing is tried twice.
+    /// Fails with the reason in words.
     pub async fn connect(
         address: &Address,
         options: &Options,
@@ -135,7 +131,7 @@ impl Client {
             leaves: Arc::default(),
         };
         client.limits = client.ask_limits().await.map_err(|why| match address {
-            // A server that waits for TLS closes the connection.
+            // A TLS server closes plain connections.
             Address::Host { tls: false, host, port } if why.contains("transport error") => {
                 format!("{why}; a server with TLS is grpcs://{host}:{port}")
             }
@@ -173,7 +169,6 @@ impl Client {
         Ok(Limits { batch, largest, writable, caches: true, executes })
     }
 
-    /// A message with all that is sent besides.
     pub fn request<T>(&self, message: T) -> Request<T> {
         const ABOUT: &str = "build.bazel.remote.execution.v2.requestmetadata-bin";
         let mut request = Request::new(message);
@@ -195,31 +190,30 @@ impl Client {
         ByteStreamClient::new(self.channel.clone()).max_decoding_message_size(LARGEST_MESSAGE)
     }
 
-    /// How many executions are left off, of which the server does not know yet.
+    /// Returns the number of cancellations that the server does not know yet.
     pub fn leaving(&self) -> usize {
         self.leaves.load(Ordering::SeqCst)
     }
 
-    /// How long a request, or a message of a stream, may take.
+    /// Returns the timeout of a request, or of a message in a stream.
     pub fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// What a server said, in one line and without secrets.
     pub fn said(&self, status: &Status) -> String {
         let text = self.plain(status.message());
         let code = format!("{:?}", status.code());
         if text.is_empty() { code } else { format!("{code}: {text}") }
     }
 
-    /// What the program of an action said when it failed. Servers send it with the result or keep it in the storage,
-    /// which is this one.
+    /// Returns the standard error of a failed action. Servers include it in the result, or refer to
+    /// a blob in this store.
     pub async fn stderr(&self, result: &api::ActionResult) -> String {
-        /// How much of it may be in the storage: what is shown of it is short.
+        /// Only a short part is shown.
         const MOST: u64 = 64 << 10;
         let kept = result.stderr_digest.as_ref().and_then(Digest::read);
         match kept.filter(|kept| result.stderr_raw.is_empty() && kept.size <= MOST) {
-            // Without it, at least the exit status is known.
+            // Without it, the exit status remains.
             Some(kept) => {
                 let said = self.fetch_small(kept).await.unwrap_or_default();
                 self.plain(&String::from_utf8_lossy(&said))
@@ -228,15 +222,15 @@ impl Client {
         }
     }
 
-    /// What a server sent as text, in one line, without secrets, and not long.
+    /// Formats a server's text in one short line, without secrets.
     pub fn plain(&self, text: &str) -> String {
         let text = self.auth.without_secrets(text);
         let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
         text.chars().filter(|c| !c.is_control()).take(200).collect()
     }
 
-    /// Makes requests until one is answered: those that failed for a reason that may pass are tried again.
-    /// `make` makes the next one, which may go on where the last ended; it says whether that got further.
+    /// Retries requests with temporary failures until one is answered. `make` makes the next one,
+    /// and returns true if it progressed further than the last.
     pub async fn try_often<T, F>(&self, mut make: impl FnMut() -> F) -> Result<T, Failure>
     where
         F: Future<Output = (bool, Result<T, Status>)>,
@@ -294,7 +288,6 @@ impl Client {
         }
     }
 
-    /// One request and one answer, tried often.
     pub async fn call<T, F>(&self, mut make: impl FnMut() -> F) -> Result<T, Failure>
     where
         F: Future<Output = Result<tonic::Response<T>, Status>>,
@@ -309,7 +302,7 @@ impl Client {
         self.try_often(once).await
     }
 
-    /// Asks the helper once more: what it said may be out of date.
+    /// Runs the helper again, because its answer may be outdated.
     async fn refresh(&self) -> bool {
         let auth = Arc::clone(&self.auth);
         let refreshed = tokio::task::spawn_blocking(move || auth.refresh()).await;
@@ -318,7 +311,7 @@ impl Client {
 
     async fn pause(&self, tries: u32) {
         let longest = PAUSES.0.saturating_mul(1 << tries.min(10)).min(PAUSES.1);
-        // Between a half and the whole, so that machines do not come back together.
+        // Random, so that machines do not retry simultaneously.
         let random = RandomState::new().hash_one(tries) % 1000;
         let pause = longest / 2 + longest / 2 * u32::try_from(random).unwrap_or(0) / 1000;
         let mut stop = self.stop.clone();
@@ -328,7 +321,6 @@ impl Client {
         }
     }
 
-    /// The blobs of these that the server does not have.
     pub async fn missing(&self, digests: &[Digest]) -> Result<Vec<Digest>, Failure> {
         let blob_digests: Vec<_> = digests.iter().map(|digest| digest.message()).collect();
         let message = api::FindMissingBlobsRequest {
@@ -344,7 +336,6 @@ impl Client {
         Ok(answer.missing_blob_digests.iter().filter_map(Digest::read).collect())
     }
 
-    /// The entry of an action.
     pub async fn entry(&self, action: Digest) -> Result<api::ActionResult, Failure> {
         let message = api::GetActionResultRequest {
             instance_name: self.instance.clone(),
@@ -359,7 +350,6 @@ impl Client {
         self.call(ask).await
     }
 
-    /// Makes the entry of an action.
     pub async fn set_entry(
         &self,
         action: Digest,
@@ -379,7 +369,6 @@ impl Client {
     }
 }
 
-/// A request that took too long.
 pub(super) fn too_slow() -> Status {
     Status::deadline_exceeded("it did not answer in time")
 }
@@ -403,7 +392,7 @@ fn endpoint(address: &Address, with: &Tls) -> Result<Endpoint, tonic::transport:
     Ok(endpoint)
 }
 
-/// Why there is no connection. Of an answer that is not TLS, rustls says what it is not.
+/// Describes a failed connection, with a hint for servers without TLS.
 fn no_connection(error: &dyn std::error::Error) -> String {
     let said = said(error);
     let is_clear = said.contains("InvalidContentType");
@@ -414,7 +403,7 @@ fn no_connection(error: &dyn std::error::Error) -> String {
     }
 }
 
-/// What an error of the transport says: the last of its causes tells what happened.
+/// Returns the message of the last cause, which is the most specific.
 fn said(error: &dyn std::error::Error) -> String {
     let mut last = error;
     while let Some(source) = last.source() {

@@ -1,4 +1,4 @@
-//! Bringing streams while packages are made.
+//! Fetches streams while packages are made.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -14,22 +14,21 @@ use super::pace::{PATIENCE, Pace, is_dear};
 use super::{Counts, SharedCache};
 use build::cache::{Awaited, Form, Recipe};
 
-/// How many streams are asked for at once.
+/// Number of fetching threads.
 const HANDS: usize = 24;
-/// How many of them may be quick to pack: those come too late more often.
+/// Number of fetching threads for streams that pack quickly, because those often come too late.
 const CHEAP_HANDS: usize = 4;
-/// How many streams a farm packs at once: as many as hide that each takes long.
+/// Number of streams that a farm packs in parallel; many, to hide its latency.
 const FARM_HANDS: usize = 32;
-/// How much of what is quick to pack is hashed for nothing, before one gives up on it.
+/// Amount of quickly packed content to hash without a hit, before giving up on it.
 const SAMPLE: u64 = 64 << 20;
-/// How long a server may say nothing while it is asked, before it is not asked any more.
+/// Silence after which a server is no longer asked.
 const SILENCE: Duration = Duration::from_secs(10);
-/// How often it is decided anew who is waited for.
+/// Interval of decisions on waiting.
 const TICK: Duration = Duration::from_millis(20);
-/// For how long.
 const HOLD: Duration = Duration::from_millis(300);
 
-/// Brings what it can.
+/// Fetches streams until the build is over.
 pub(super) fn download(shared: &SharedCache, awaited: &[&dyn Awaited], over: &AtomicBool) {
     let is_dear = |place: &usize| is_dear(awaited[*place].size(), awaited[*place].effort());
     let (dear, cheap): (VecDeque<_>, VecDeque<_>) = (0..awaited.len()).partition(is_dear);
@@ -81,19 +80,18 @@ struct Download<'b> {
     over: &'b AtomicBool,
     queue: Mutex<Queue>,
     pace: Pace,
-    /// Who hashes and unpacks.
+    /// Limits hashing and unpacking threads.
     cpu: Semaphore,
     cheap_hits: AtomicU64,
     cheap_misses: AtomicU64,
-    /// How many wait for the server.
     asking: AtomicUsize,
-    /// How many hands still ask for streams.
+    /// Number of threads that still look up streams.
     looking: AtomicUsize,
-    /// What the server does not have and a farm could pack, by its place among all.
+    /// Streams that the server lacks and a farm could pack, by index.
     missed: Mutex<BTreeMap<usize, Recipe>>,
 }
 
-/// What nobody has asked for yet, as places among all: in the order in which threads come to it.
+/// Streams that were not requested yet, by index, in the order of the packing threads.
 struct Queue {
     dear: VecDeque<usize>,
     cheap: VecDeque<usize>,
@@ -104,7 +102,7 @@ impl<'b> Download<'b> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Holds back what is about to come, as long as that is quicker than packing it.
+    /// Holds streams back as long as fetching is faster than packing.
     fn decide(&self) {
         let threads = self.shared.options.threads;
         for awaited in self.all.iter().filter(|awaited| awaited.is_open()) {
@@ -114,8 +112,8 @@ impl<'b> Download<'b> {
         }
     }
 
-    /// The next one to ask for. What threads wait for comes in their order; else what they come to last is the
-    /// first, so that it is here when they do.
+    /// Returns the next stream to request. Streams that threads wait for have priority in their
+    /// order; otherwise the last one is first, so that it arrives before the threads do.
     fn next(&self, hand: usize) -> Option<usize> {
         let threads = self.shared.options.threads;
         let mut queue = self.queue();
@@ -144,7 +142,6 @@ impl<'b> Download<'b> {
         None
     }
 
-    /// One of those who ask.
     fn hand(&self, number: usize) {
         self.look_up(number);
         self.looking.fetch_sub(1, Ordering::Release);
@@ -201,12 +198,11 @@ impl<'b> Download<'b> {
         }
     }
 
-    /// Whether the server was asked, and nothing came for so long.
+    /// Returns true if the server was asked and was silent for this time.
     fn is_silent(&self, time: Duration) -> bool {
         self.asking.load(Ordering::Relaxed) > 0 && self.pace.silence() > time
     }
 
-    /// Does what the server has to do with.
     fn ask<T>(&self, question: impl FnOnce() -> T) -> T {
         if self.asking.fetch_add(1, Ordering::Relaxed) == 0 {
             self.pace.stirred();
@@ -216,9 +212,8 @@ impl<'b> Download<'b> {
         answer
     }
 
-    /// Does what takes a core's time, when one is free.
     fn compute<T>(&self, work: impl FnOnce() -> T) -> T {
-        // It is never closed.
+        // Never closed.
         let permit = self.shared.runtime.block_on(self.cpu.acquire());
         let done = work();
         drop(permit);
@@ -226,14 +221,14 @@ impl<'b> Download<'b> {
         done
     }
 
-    /// What is asked for. None when it cannot be read, or somebody began to pack it: they will say.
+    /// Returns the recipe; `None` if the content is unreadable or is being packed, which is
+    /// reported there.
     fn recipe(&self, awaited: &dyn Awaited) -> Option<Recipe> {
         let content = self.compute(|| awaited.content()).ok()?;
         let (settings, effort) = (awaited.settings().to_owned(), awaited.effort());
         Some(Recipe { content, size: awaited.size(), settings, effort })
     }
 
-    /// Asks for one stream, and has it checked.
     fn one(
         &self,
         client: &Client,
@@ -265,14 +260,13 @@ impl<'b> Download<'b> {
         Ok(self.take(awaited, form, recipe, &room))
     }
 
-    /// A farm can pack what nobody has.
     fn miss(&self, place: usize, recipe: Recipe) {
         if self.shared.farm.is_some() && farm::is_worth(recipe.size, recipe.effort) {
             self.missed.lock().unwrap_or_else(PoisonError::into_inner).insert(place, recipe);
         }
     }
 
-    /// What threads come to last of what a farm could pack.
+    /// Returns the missing stream that the packing threads reach last.
     fn next_missed(&self) -> Option<(&'b dyn Awaited, Recipe)> {
         let mut missed = self.missed.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some((place, recipe)) = missed.pop_last() {
@@ -283,11 +277,10 @@ impl<'b> Download<'b> {
         None
     }
 
-    /// One of those who give work to the farm.
     fn delegate(&self, farm: &Farm) {
         let ended = || self.over.load(Ordering::Relaxed) || *self.shared.stop.borrow();
         while !ended() && !farm.is_off() {
-            // In this order: who looks adds before it ends.
+            // In this order: a lookup adds before it ends.
             let looking = self.looking.load(Ordering::Acquire) > 0;
             let Some((awaited, recipe)) = self.next_missed() else {
                 if !looking {
@@ -307,7 +300,6 @@ impl<'b> Download<'b> {
         }
     }
 
-    /// Has the farm pack one stream, and checks it.
     fn packed(
         &self,
         farm: &Farm,
@@ -326,7 +318,7 @@ impl<'b> Download<'b> {
         }
         let import = || self.shared.cache.import(recipe, awaited.form(), &room);
         let Ok(entry) = self.compute(import) else { return Ok(Came::Wrong) };
-        // A thread that begins with it finds it now.
+        // From here on, packing threads find it.
         farm.made(Made { recipe: recipe.clone(), form: awaited.form(), stream, entry });
         if !awaited.arrive(entry) {
             return Ok(Came::TooLate);
@@ -353,21 +345,20 @@ impl<'b> Download<'b> {
         Came::InTime
     }
 
-    /// The server has it: there is no need to send it.
+    /// Remembers that the server has the stream, so that it is not sent.
     fn remember(&self, recipe: &Recipe) {
         let mut there = self.shared.there.lock().unwrap_or_else(PoisonError::into_inner);
         there.push(recipe.key());
     }
 }
 
-/// What became of a stream that was asked for.
 enum Came {
-    /// It is what it should be, and nobody packs it.
+    /// Valid, and fetched before any thread packed it.
     InTime,
-    /// Somebody packs it already, or it cannot be had.
+    /// Being packed already, or unavailable.
     TooLate,
-    /// This machine has it.
+    /// Already in the local cache.
     Here,
-    /// It is something else than its name says.
+    /// Different from its digest.
     Wrong,
 }

@@ -1,4 +1,4 @@
-//! Having an action executed.
+//! Remote execution of actions.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,27 +15,26 @@ use super::action::Digest;
 use super::client::{Client, Failure, LARGEST_MESSAGE, too_slow};
 use api::execution_client::ExecutionClient;
 
-/// How long a server may take to say that it has understood.
+/// Timeout of the server's acknowledgement.
 const STALL: Duration = Duration::from_secs(10);
-/// How often it is looked whether anybody still needs the result.
+/// Interval of checks if the result is still needed.
 pub(super) const TICK: Duration = Duration::from_millis(50);
-/// How long it is tried to tell the server that nobody does.
 pub(super) const CANCEL: Duration = Duration::from_secs(2);
 
-/// What became of an action.
+/// Outcome of an action.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// It came to its end, whatever its exit status is.
+    /// Completed, with any exit status.
     Done(Box<api::ActionResult>),
-    /// The server says that it lacks something, or something that it says when it does.
+    /// The server lacks an input, or reports an error that can mean this.
     Lacking(String),
-    /// Nobody needs the result any more.
+    /// The result is no longer needed.
     Unneeded,
 }
 
 impl Client {
-    /// Has an action executed, whose inputs the server has. `fresh` takes no earlier result of it. Waits as
-    /// long as `is_needed`.
+    /// Executes an action with stored inputs. `fresh` ignores earlier results. Waits as long as
+    /// `is_needed`.
     pub async fn execute(
         &self,
         action: Digest,
@@ -65,7 +64,7 @@ impl Client {
     }
 }
 
-/// What servers say when an input is gone: the protocol has the first, and some have the others.
+/// Status codes for missing inputs: the first is the protocol's, some servers use the others.
 fn is_lack(code: Code) -> bool {
     matches!(code, Code::FailedPrecondition | Code::NotFound | Code::Internal)
 }
@@ -76,15 +75,15 @@ async fn unneeded(is_needed: &impl Fn() -> bool) {
     }
 }
 
-/// What a server says of an execution first, and where it says the rest.
+/// First answer of an execution, and the stream of further ones.
 type First = Result<(Operation, Streaming<Operation>), Status>;
 
-/// An execution that is under way. A server whose answer is not waited for any more is told so, to do something else.
+/// An execution in progress. Dropping it cancels the execution on the server.
 struct Begun<'c> {
     client: &'c Client,
-    /// Until the server has answered. A task of its own, as it can be told only with the name that it answers.
+    /// Request without an answer; a separate task, because cancelling needs the name in the answer.
     asked: Option<JoinHandle<First>>,
-    /// What the server calls it, once it has said so.
+    /// Name on the server, after its first answer.
     name: String,
 }
 
@@ -94,7 +93,6 @@ impl<'c> Begun<'c> {
         Self { client, asked: Some(asked), name: String::new() }
     }
 
-    /// Waits for its end.
     async fn follow(&mut self) -> Result<api::ActionResult, Status> {
         let asked = self.asked.as_mut().ok_or_else(without_result)?;
         let answered = asked.await;
@@ -123,7 +121,8 @@ impl Drop for Begun<'_> {
                 }
             }
             let request = client.request(CancelOperationRequest { name });
-            // Some servers have no such request. They go on, and know the result when it is asked for again.
+            // Some servers lack this request. They continue, and have the result for a later
+            // request.
             drop(OperationsClient::new(client.channel.clone()).cancel_operation(request).await);
         };
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
@@ -137,7 +136,6 @@ impl Drop for Begun<'_> {
     }
 }
 
-/// Asks for an execution.
 async fn first(client: Client, action: Digest, fresh: bool) -> First {
     let request = client.request(api::ExecuteRequest {
         instance_name: client.instance.clone(),
@@ -160,7 +158,6 @@ fn without_result() -> Status {
     Status::unavailable("an execution ended without a result")
 }
 
-/// What an operation that is done came to.
 fn result(operation: Operation) -> Result<api::ActionResult, Status> {
     let said = |status: bazel_remote_apis::google::rpc::Status| {
         Status::new(Code::from_i32(status.code), status.message)

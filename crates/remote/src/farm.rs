@@ -1,4 +1,4 @@
-//! Having a build farm pack what the shared cache does not have.
+//! Delegates packing to a build farm, for streams that the shared cache lacks.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write as _;
@@ -22,42 +22,37 @@ use super::pace::is_dear;
 use build::cache::{self, Awaited, CacheEntry, Form, Recipe, Room};
 use wheel::archive::checksum::Sha256;
 
-/// What packs in less time is packed here: a farm needs about as long to begin.
+/// Streams that pack faster are packed locally: a farm needs this long to begin.
 const WORTH: Duration = Duration::from_millis(250);
-/// How many actions in a row may fail: what is wrong with one is wrong with all.
+/// Number of consecutive failures after which the farm is off; their causes are usually common.
 const TOO_MANY: u32 = 3;
-/// How much is read at once.
 const PIECE: u64 = 1 << 20;
 
-/// A farm, and what it is told about each action.
+/// Address and properties of a farm.
 #[derive(Debug, Clone)]
 pub struct Executor {
-    /// Where it is.
+    /// Address.
     pub address: Address,
-    /// What its machines have to be.
+    /// Required properties of its machines.
     pub properties: Vec<(String, String)>,
-    /// What they run: a static program, `rockpack` of this version.
+    /// Static `rockpack` program of this version, which the machines run.
     pub program: PathBuf,
 }
 
-/// A farm that is used.
 #[derive(Debug)]
 pub(super) struct Farm {
     executor: Executor,
     auth: Arc<Auth>,
     breaker: Arc<Breaker>,
     ready: Mutex<Option<Ready>>,
-    /// What the storage is known to have.
     there: Mutex<HashSet<Digest>>,
     packed: AtomicU64,
     packed_bytes: AtomicU64,
     late: AtomicU64,
     trouble: Mutex<Trouble>,
-    /// What it packed and this build has.
     made: Mutex<Vec<Made>>,
 }
 
-/// A stream that a farm packed.
 #[derive(Debug, Clone)]
 pub(super) struct Made {
     pub recipe: Recipe,
@@ -66,7 +61,6 @@ pub(super) struct Made {
     pub entry: CacheEntry,
 }
 
-/// A connection, and the program, which the storage has.
 #[derive(Debug, Clone)]
 struct Ready {
     client: Client,
@@ -80,15 +74,14 @@ struct Trouble {
     why: Option<String>,
 }
 
-/// What came of a stream that the farm was given.
+/// Result of a packing request.
 pub(super) enum Came<'c> {
-    /// The packed bytes, which nobody has checked.
+    /// Packed bytes, not verified yet.
     Stream(Digest, Room<'c>),
-    /// Nobody needs it any more.
+    /// No longer needed.
     Unneeded,
 }
 
-/// A stream to pack.
 #[derive(Clone, Copy)]
 pub(super) struct Task<'t> {
     pub awaited: &'t dyn Awaited,
@@ -99,7 +92,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a farm is given streams of this size that pack in this time.
 pub(super) fn is_worth(size: u64, effort: Duration) -> bool {
     effort >= WORTH && is_dear(size, effort)
 }
@@ -120,16 +112,14 @@ impl Farm {
         }
     }
 
-    /// Whether nothing more is given to it.
     pub fn is_off(&self) -> bool {
         self.breaker.off().is_some()
     }
 
-    /// What it did.
     pub fn report(&self) -> cache::Farm {
         let trouble = lock(&self.trouble);
         let late = self.late.load(Ordering::Relaxed);
-        // What was asked over a broken connection was late for that reason.
+        // Requests over a broken connection were late for that reason.
         let broken = || self.breaker.failing().filter(|_| late > 0);
         cache::Farm {
             address: self.executor.address.to_string(),
@@ -141,29 +131,25 @@ impl Farm {
         }
     }
 
-    /// What it packed and this build has.
     pub fn all_made(&self) -> Vec<Made> {
         lock(&self.made).clone()
     }
 
-    /// A stream came, and is what it should be.
     pub fn made(&self, made: Made) {
         lock(&self.trouble).in_a_row = 0;
         lock(&self.made).push(made);
     }
 
-    /// It came before a thread got to it.
+    /// Records that the stream came before a thread packed it.
     pub fn was_in_time(&self, stream: Digest) {
         self.packed.fetch_add(1, Ordering::Relaxed);
         self.packed_bytes.fetch_add(stream.size, Ordering::Relaxed);
     }
 
-    /// A thread was quicker.
     pub fn was_late(&self) {
         self.late.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// It did not pack what it was given.
     pub fn failed(&self, why: String) {
         let mut trouble = lock(&self.trouble);
         trouble.failed += 1;
@@ -174,7 +160,7 @@ impl Farm {
         }
     }
 
-    /// The connection, which is made when it is needed first; the program is sent over `storage` then.
+    /// Returns the connection. The first call connects, and sends the program to `storage`.
     fn ready(&self, shared: &SharedCache, storage: &Client) -> Result<Ready, Failure> {
         let mut ready = lock(&self.ready);
         if self.is_off() {
@@ -185,7 +171,7 @@ impl Farm {
         }
         match self.connect(shared, storage) {
             Ok(connected) => Ok(ready.insert(connected).clone()),
-            // Packages were made before it answered.
+            // The packages were finished first.
             Err(_) if *shared.stop.borrow() => Err(Failure::Over),
             Err(why) => {
                 self.breaker.turn_off(why);
@@ -214,10 +200,10 @@ impl Farm {
         Ok(Ready { client, program })
     }
 
-    /// Has one stream packed.
+    /// Lets the farm pack one stream.
     ///
     /// # Errors
-    /// When the farm does not pack it.
+    /// Fails if the farm does not pack it.
     pub fn pack<'c>(
         &self,
         shared: &'c SharedCache,
@@ -236,7 +222,7 @@ impl Farm {
         shared.runtime.block_on(async {
             let mut fresh = !shared.options.read;
             if !fresh && let Some(result) = earlier(storage, &execution).await? {
-                // An entry whose stream is gone, or is none, is made anew.
+                // Without a valid stream, the action is executed again.
                 fresh = true;
                 if let Some(stream) = action::executed(&result, recipe)
                     && let Ok(came) = fetched(shared, storage, stream).await
@@ -261,7 +247,7 @@ impl Farm {
         })
     }
 
-    /// Sends what the storage does not have of the inputs. `again` believes nothing that was known of it.
+    /// Sends the inputs that the store lacks. `again` ignores earlier knowledge.
     async fn send(
         &self,
         shared: &SharedCache,
@@ -291,7 +277,7 @@ impl Farm {
         if missing.contains(&content) {
             match spooled(shared, awaited, recipe.size) {
                 Ok(blob) => _ = blobs.insert(content, blob),
-                // It was packed here meanwhile, and its bytes were given up.
+                // It was packed locally, and its bytes were given up.
                 Err(_) if !awaited.is_open() => return Err(Failure::Over),
                 Err(error) => return Err(Failure::Refused(format!("here: {error}"))),
             }
@@ -302,7 +288,6 @@ impl Farm {
     }
 }
 
-/// What machines of a farm run, and what it is found by.
 pub(super) fn program(path: &Path) -> std::io::Result<(Digest, Blob)> {
     let file = Arc::new(File::open(path)?);
     let len = file.metadata()?.len();
@@ -311,7 +296,6 @@ pub(super) fn program(path: &Path) -> std::io::Result<(Digest, Blob)> {
     Ok((Digest { sha256, size: len }, Blob::File { file, offset: 0, len }))
 }
 
-/// What became of the same action earlier, if the server knows.
 async fn earlier(
     storage: &Client,
     execution: &Execution,
@@ -323,7 +307,6 @@ async fn earlier(
     }
 }
 
-/// The stream that an action made.
 async fn stream(
     storage: &Client,
     result: &api::ActionResult,
@@ -338,7 +321,6 @@ async fn stream(
     })
 }
 
-/// A program of the farm ended with a status that is not 0.
 pub(super) async fn ended(storage: &Client, result: &api::ActionResult) -> Failure {
     let (code, said) = (result.exit_code, storage.stderr(result).await);
     let said = if said.is_empty() { said } else { format!(": {said}") };
@@ -350,7 +332,7 @@ async fn fetched<'c>(
     storage: &Client,
     stream: Digest,
 ) -> Result<Came<'c>, Failure> {
-    // Without room for it here, nobody can use it.
+    // Without room, the stream is useless.
     let Ok(Some(room)) = shared.cache.room(stream.size) else { return Ok(Came::Unneeded) };
     match storage.fetch(stream, &room, |_| ()).await {
         Ok(()) => Ok(Came::Stream(stream, room)),
@@ -359,7 +341,7 @@ async fn fetched<'c>(
     }
 }
 
-/// The content in a file without a name: what is sent is read when its turn comes, and may be larger than memory.
+/// Copies the content into an unnamed file: it is sent later, and can be larger than memory.
 fn spooled(shared: &SharedCache, awaited: &dyn Awaited, len: u64) -> std::io::Result<Blob> {
     let dir = shared.cache.dir();
     let mut file = tempfile::tempfile_in(dir)?;

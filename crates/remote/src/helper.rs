@@ -1,4 +1,4 @@
-//! Programs that say who asks, by Bazel's protocol for credential helpers.
+//! Credential helpers, by Bazel's protocol.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -10,21 +10,18 @@ use serde::Deserialize;
 
 use super::secret::Secret;
 
-/// How long a helper may take.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How much it may say.
 const MOST: u64 = 1 << 20;
 
-/// A program that is asked for headers: `PROGRAM get`, with the address on its input.
+/// A program that provides headers: `PROGRAM get`, with the address on standard input.
 #[derive(Debug, Clone)]
 pub struct Helper {
-    /// The hosts that it is for: all, or `*.example.org`, or one.
+    /// Hosts: `None` for all, `*.example.org`, or one.
     pub pattern: Option<String>,
-    /// The program.
+    /// Program.
     pub program: PathBuf,
 }
 
-/// Why there are no headers.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum HelperError {
     #[error("cannot run the credential helper {}", .0.display())]
@@ -44,7 +41,7 @@ struct Answer {
 }
 
 impl Helper {
-    /// Reads `[PATTERN=]PROGRAM`.
+    /// Parses `[PATTERN=]PROGRAM`.
     pub fn parse(text: &str) -> Self {
         match text.split_once('=') {
             Some((pattern, program)) if !pattern.contains('/') => {
@@ -54,7 +51,6 @@ impl Helper {
         }
     }
 
-    /// Whether it is for this host.
     pub(super) fn is_for(&self, host: &str) -> bool {
         match self.pattern.as_deref().map(|pattern| (pattern, pattern.strip_prefix("*."))) {
             None => true,
@@ -65,7 +61,7 @@ impl Helper {
         }
     }
 
-    /// Asks it. What it prints elsewhere is not shown: it may have secrets in it.
+    /// Runs the helper. Its standard error is hidden, since it can contain secrets.
     pub(super) fn headers(&self, host: &str) -> Result<Vec<(String, Secret)>, HelperError> {
         let program = || self.program.clone();
         let run = |error| HelperError::Run(program(), error);
@@ -78,7 +74,7 @@ impl Helper {
             .map_err(run)?;
         if let Some(mut input) = child.stdin.take() {
             let asked = serde_json::json!({ "uri": format!("https://{host}/") }).to_string();
-            // One that does not read what it is asked may know the answer all the same.
+            // A helper may answer without reading its input.
             let _ = input.write_all(asked.as_bytes());
         }
         let output = child.stdout.take();
@@ -112,7 +108,7 @@ impl Helper {
     }
 }
 
-/// `%workspace%` is the directory that rockpack runs in, as Bazel has it.
+/// Replaces `%workspace%` by the working directory, as Bazel does.
 fn command(program: &Path) -> PathBuf {
     program
         .strip_prefix("%workspace%")

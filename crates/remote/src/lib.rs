@@ -1,23 +1,19 @@
-//! A cache that machines share, by the Remote Execution API, version 2.
+//! A cache shared by machines over the Remote Execution API, version 2, and a build farm.
 //!
-//! It stands behind the [`Cache`] of a machine, which a build goes on to use: streams that come in time become
-//! entries of that one, after they were unpacked and compared with the hash of the content that rockpack took
-//! itself. So what is wrong in a shared cache can never be in a package. A stream is the output of an action, whose
-//! command is `rockpack pack-stream SETTINGS` and whose input is the content: any server of the protocol keeps it.
+//! The shared cache is behind the local [`Cache`]: fetched streams become local entries only after
+//! they were unpacked and compared with rockpack's own hash of the content, so that a wrong shared
+//! cache cannot affect a package. A stream is the output of an action with the command `rockpack
+//! pack-stream SETTINGS` and the content as input; any server of the protocol can store it.
 //!
-//! What the shared cache does not have and takes long to pack, a build farm can pack ([`Executor`]): it is given the
-//! content and a program, and its answer is checked like any other stream. Threads go on from the front meanwhile, and
-//! the farm from the back.
+//! A build farm ([`Executor`]) can pack missing streams that take long; its answers are verified
+//! likewise. Local threads work from the front meanwhile, the farm from the back. If the farm's
+//! store has the artifacts, it makes whole packages ([`Orders`]), each as an action with an input
+//! tree; callers wait for these, and must verify them.
 //!
-//! Where a farm's storage has the artifacts, it makes whole packages ([`Orders`]), each as an action with a tree of
-//! inputs. That is waited for, and whoever asks has to check what came.
-//!
-//! Else nobody waits for the network: [`download`] brings what it can while packages are made, and threads hold a stream
-//! back only as long as it comes several times faster than they would pack it. Nothing that a server does is an
-//! error of the build.
-//!
-//! Takes the address of a server; returns cached streams and packages packed there. Never believes a byte that its
-//! digest does not cover.
+//! Otherwise builds never wait for the network: [`download`] runs while packages are made, and
+//! threads hold a stream back only while it arrives several times faster than they would pack it.
+//! Server failures are never errors of the build, and bytes that their digest does not cover are
+//! never believed.
 
 use std::io;
 use std::path::PathBuf;
@@ -63,49 +59,49 @@ pub use helper::Helper;
 pub use orders::{Heard, Input, Node, Order, Orders, Output};
 pub use secret::Secret;
 
-/// How a shared cache is reached, and what is done with it.
+/// Connection and use of a shared cache.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where it is.
+    /// Address.
     pub address: Address,
-    /// What the server calls the cache.
+    /// Instance name on the server.
     pub instance: String,
-    /// What is sent with every request.
+    /// Headers of every request.
     pub headers: Vec<(String, Secret)>,
-    /// Programs that are asked for headers.
+    /// Credential helpers.
     pub helpers: Vec<Helper>,
-    /// A file with names and passwords of hosts.
+    /// File with logins of hosts.
     pub netrc: Option<PathBuf>,
     /// Certificates.
     pub tls: Tls,
-    /// How long a request may take.
+    /// Timeout of a request.
     pub timeout: Duration,
-    /// How often one that failed is tried again.
+    /// Number of retries.
     pub retries: u32,
-    /// Whether streams are fetched.
+    /// Streams are fetched.
     pub read: bool,
-    /// Whether streams are sent when the build ends.
+    /// Streams are sent at the end of the build.
     pub write: bool,
-    /// How long sending may take, all together.
+    /// Total time for sending.
     pub budget: Duration,
-    /// Entries of another silo are not found.
+    /// Name space: entries of other silos are invisible.
     pub silo: String,
-    /// How many threads compute at once.
+    /// Number of computing threads.
     pub threads: usize,
-    /// A farm that packs what the cache does not have.
+    /// Farm that packs missing streams.
     pub executor: Option<Executor>,
 }
 
 /// Certificates of a connection.
 #[derive(Debug, Clone, Default)]
 pub struct Tls {
-    /// Certificates that may have signed the server's, in PEM; without them, the system's.
+    /// Trusted root certificates, PEM; `None` for the system's.
     pub roots: Option<String>,
-    /// What rockpack shows the server: a certificate and its key, in PEM.
+    /// Client certificate and key, PEM.
     pub identity: Option<(String, Secret)>,
 }
 
-/// A cache of this machine, with a shared one behind it.
+/// A local cache in front of a shared one.
 #[derive(Debug)]
 pub struct SharedCache {
     cache: Cache,
@@ -117,7 +113,7 @@ pub struct SharedCache {
     client: Mutex<Option<Client>>,
     farm: Option<Farm>,
     counts: Counts,
-    /// What the server has an entry of that could be used, if it had come in time.
+    /// Streams that the server has, but that came too late.
     there: Mutex<Vec<Key>>,
 }
 
@@ -138,10 +134,10 @@ impl Counts {
 }
 
 impl SharedCache {
-    /// Puts the shared cache behind `cache`. Nothing is asked of it yet.
+    /// Puts the shared cache behind `cache`, without connecting.
     ///
     /// # Errors
-    /// When this machine has no thread for it.
+    /// Fails if no thread can be started.
     pub fn new(cache: Cache, options: Options) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let netrc = options.netrc.as_ref().and_then(|path| fs_err::read_to_string(path).ok());
@@ -165,7 +161,7 @@ impl SharedCache {
         })
     }
 
-    /// The connection, which is made when it is needed first; none when the cache is off.
+    /// Returns the connection, made by the first call; `None` if the breaker is open.
     fn client(&self) -> Option<Client> {
         let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
         if self.breaker.off().is_some() {
@@ -185,7 +181,7 @@ impl SharedCache {
             });
             match connected {
                 Ok(connected) => *client = Some(connected),
-                // Packages were made before it answered.
+                // The packages were finished first.
                 Err(_) if *self.stop.borrow() => {}
                 Err(why) => self.breaker.turn_off(why),
             }

@@ -1,9 +1,9 @@
-//! Names and passwords of hosts, as curl and git keep them.
+//! Logins of hosts, in curl's and git's format.
 
 use super::secret::Secret;
 use base::text::base64;
 
-/// The `authorization` for `host` of a netrc file: of the entry of its name, else of `default`.
+/// Returns the `authorization` header for `host`, from its entry or from `default`.
 pub(super) fn authorization(netrc: &str, host: &str) -> Option<Secret> {
     let (mut words, mut found) = (words(netrc).into_iter(), None);
     let mut entry = Credentials::default();
@@ -46,7 +46,7 @@ struct Credentials<'n> {
     password: Option<&'n str>,
 }
 
-/// The words of a file; macros end with an empty line.
+/// Splits the file into words; macros end with an empty line.
 fn words(netrc: &str) -> Vec<&str> {
     let (mut words, mut in_macro) = (Vec::new(), false);
     for line in netrc.lines() {

@@ -1,7 +1,8 @@
-//! Having a build farm make whole files: each order is an action with a tree of inputs, most of which its storage has.
+//! Lets a build farm make whole files: each order is an action with an input tree that is mostly
+//! stored already.
 //!
-//! Unlike streams, nobody here makes the same meanwhile: orders are waited for, up to a limit. What comes has the bytes
-//! that its digest says. Whether these are the right ones, whoever ordered them has to find out.
+//! Unlike streams, orders are not made locally at the same time, so that callers wait for them, up
+//! to a limit. Results match their digest; callers must check that they are the right files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -28,55 +29,52 @@ use super::tree::Tree;
 use super::{Address, Executor, Options};
 use base::cleanup;
 
-/// How many actions a farm has at once.
 const AT_ONCE: usize = 8;
-/// How many digests are asked about in a request.
 const ASKED: usize = 500;
-/// What the program is called among the inputs.
 const PROGRAM: &str = "rockpack";
-/// How long an action may take in any case: machines may have to fetch gigabytes first.
+/// Minimum timeout: machines may have to fetch gigabytes first.
 const LEAST: Duration = Duration::from_mins(10);
-/// How often longer than here it may take there.
+/// Timeout as a multiple of the local duration.
 const SLOWER: u32 = 10;
 
-/// Something that an action starts from.
+/// Input of an action.
 #[derive(Debug, Clone)]
 pub enum Input {
-    /// A file with these bytes, which are sent where the storage lacks them.
+    /// A file with these bytes, sent if the store lacks them.
     Bytes(Vec<u8>),
-    /// A file that the storage has.
+    /// A stored file.
     File(Digest),
-    /// A directory that the storage has, with all that is below it.
+    /// A stored directory tree.
     Directory(Digest),
-    /// A directory with nothing in it.
+    /// An empty directory.
     Empty,
 }
 
-/// A file that an action makes.
+/// Output file of an action.
 #[derive(Debug, Clone)]
 pub struct Output {
-    /// Where, below the action's root.
+    /// Path, relative to the action's root.
     pub path: String,
-    /// The file here that gets its bytes; without one, it stays in the storage.
+    /// Local destination; `None` leaves it in the store.
     pub place: Option<PathBuf>,
 }
 
-/// What a farm is asked to make.
+/// Work for a farm.
 #[derive(Debug, Clone)]
 pub struct Order {
-    /// The words behind the program's name.
+    /// Arguments of the program.
     pub arguments: Vec<String>,
-    /// Variables of the program's environment.
+    /// Environment variables.
     pub variables: BTreeMap<String, String>,
-    /// What is there when the program begins, by paths below the action's root.
+    /// Inputs by path, relative to the action's root.
     pub inputs: BTreeMap<String, Input>,
-    /// What is there when it has ended.
+    /// Outputs.
     pub outputs: Vec<Output>,
-    /// How long it takes on one core here.
+    /// Local duration on one core.
     pub effort: Duration,
 }
 
-/// One name in a directory of the storage.
+/// An entry of a stored directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Node {
     /// A file.
@@ -85,18 +83,18 @@ pub enum Node {
     Directory(Digest),
 }
 
-/// What is heard of an order.
+/// Progress of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard {
-    /// It is given to the farm.
+    /// Sent to the farm.
     Begun,
-    /// It is made, and all that is fetched of it is here: so many bytes.
+    /// Made, with this many fetched bytes.
     Made(u64),
-    /// It was not made.
+    /// Failed.
     Failed,
 }
 
-/// A farm with its storage, both connected.
+/// Connections to a farm and its store.
 #[derive(Debug)]
 pub struct Orders {
     runtime: Runtime,
@@ -106,23 +104,21 @@ pub struct Orders {
     program: (Digest, Blob),
     options: Options,
     stop: Arc<watch::Sender<bool>>,
-    /// How many orders the farm has at the moment.
     under_way: Arc<AtomicUsize>,
 }
 
-/// An order as the protocol has it.
 struct Prepared<'o> {
     order: &'o Order,
     action: Digest,
-    /// What is sent where the storage lacks it.
+    /// Blobs to send if the store lacks them.
     blobs: BTreeMap<Digest, Blob>,
 }
 
 impl Orders {
-    /// Connects to the farm of `options`, and to the storage.
+    /// Connects to the farm and the store.
     ///
     /// # Errors
-    /// With the reason, for people.
+    /// Fails with the reason in words.
     pub fn connect(options: Options, executor: Executor) -> Result<Self, String> {
         let said = |error: io::Error| error.to_string();
         let runtime =
@@ -151,13 +147,12 @@ impl Orders {
         Ok(Self { runtime, storage, farm, executor, program, options, stop, under_way })
     }
 
-    /// What a directory of the storage has.
+    /// Returns the entries of a stored directory.
     ///
     /// # Errors
-    /// With the reason, for people.
+    /// Fails with the reason in words.
     pub fn directory(&self, digest: Digest) -> Result<BTreeMap<String, Node>, String> {
-        // Some servers remove what they are asked for with a size that is not its own. So it is asked first whether it
-        // is there.
+        // Checks existence first: some servers delete a blob that is requested with a wrong size.
         if !self.missing(&BTreeSet::from([digest]))?.is_empty() {
             return Err("it is not there".to_owned());
         }
@@ -175,17 +170,17 @@ impl Orders {
         Ok(files.chain(below).collect())
     }
 
-    /// Those of these that the storage does not have.
+    /// Returns the digests that the store lacks.
     ///
     /// # Errors
-    /// With the reason, for people.
+    /// Fails with the reason in words.
     pub fn missing(&self, digests: &BTreeSet<Digest>) -> Result<BTreeSet<Digest>, String> {
         let missing = self.runtime.block_on(self.lacks(digests.iter().copied()));
         missing.map_err(|failure| self.why(&failure))
     }
 
-    /// Has all of them made, several at once. What came of each: the digests of its outputs, or why there are
-    /// none. `hear` is told of orders, by their numbers.
+    /// Makes all orders, several in parallel. Returns the digests of outputs or the reason of
+    /// failure. Reports progress to `hear`, by index.
     pub fn make(
         &self,
         orders: &[Order],
@@ -193,7 +188,7 @@ impl Orders {
     ) -> Vec<Result<Vec<Digest>, String>> {
         let (stop, under_way) = (Arc::clone(&self.stop), Arc::clone(&self.under_way));
         let farm = self.farm.clone();
-        // The farm is told that nobody needs it any more, as far as there is time for that.
+        // Cancels the orders on the farm, as far as time allows.
         let _registration = cleanup::removal(move || {
             stop.send_replace(true);
             under_way.load(Ordering::SeqCst) == 0 && farm.leaving() == 0
@@ -237,7 +232,6 @@ impl Orders {
         made.into_iter().map(|(_, made)| made.map_err(|failure| self.why(&failure))).collect()
     }
 
-    /// Waits until the farm knows what nobody needs any more.
     async fn settle(&self) {
         let until = Instant::now() + CANCEL;
         while self.farm.leaving() > 0 && Instant::now() < until {
@@ -245,7 +239,7 @@ impl Orders {
         }
     }
 
-    /// Has one order made, and its outputs fetched; none when it takes too long.
+    /// Makes one order and fetches its outputs; `None` after the deadline.
     async fn one(
         &self,
         prepared: &Prepared<'_>,
@@ -267,7 +261,7 @@ impl Orders {
                     }
                     let digests = outputs(&result, prepared.order)?;
                     match self.fetch(&digests, prepared.order).await {
-                        // A result of earlier, whose files are gone, is made anew.
+                        // An earlier result without its files is made again.
                         Err(Failure::Missing) if !fresh => fresh = true,
                         Err(Failure::Missing) => {
                             return Err(Failure::Refused("what it made is gone".to_owned()));
@@ -279,7 +273,7 @@ impl Orders {
         }
     }
 
-    /// Fetches what has a place here; of all else, it is asked whether it is there.
+    /// Fetches outputs with a local destination, and checks that the others exist.
     async fn fetch(&self, digests: &[Digest], order: &Order) -> Result<(), Failure> {
         let local = |error: io::Error| Failure::Refused(format!("on this machine: {error}"));
         let mut left = Vec::new();
@@ -302,7 +296,6 @@ impl Orders {
         if gone.is_empty() { Ok(()) } else { Err(Failure::Missing) }
     }
 
-    /// Sends those that the storage does not have.
     async fn send(&self, mut blobs: BTreeMap<Digest, Blob>) -> Result<(), Failure> {
         let missing = self.lacks(blobs.keys().copied()).await?;
         blobs.retain(|digest, _| missing.contains(digest));
@@ -378,14 +371,13 @@ impl Orders {
         }
     }
 
-    /// Why something failed, where the reason may be one of before.
+    /// Returns the reason of a failure; for an open breaker, its reason.
     fn why(&self, failure: &Failure) -> String {
         let off = self.farm.breaker.off().or_else(|| self.storage.breaker.off());
         off.filter(|_| matches!(failure, Failure::Over)).unwrap_or_else(|| failure.to_string())
     }
 }
 
-/// The digests of all outputs, if there are those that were ordered.
 fn outputs(result: &api::ActionResult, order: &Order) -> Result<Vec<Digest>, Failure> {
     let digest = |output: &Output| {
         let made = result.output_files.iter().find(|made| made.path == output.path);
@@ -395,12 +387,10 @@ fn outputs(result: &api::ActionResult, order: &Order) -> Result<Vec<Digest>, Fai
     order.outputs.iter().map(digest).collect()
 }
 
-/// The bytes of all of them.
 fn size(made: &[Digest]) -> u64 {
     made.iter().map(|digest| digest.size).sum()
 }
 
-/// Counts an order for as long as it lives.
 struct UnderWay<'c>(&'c AtomicUsize);
 
 impl<'c> UnderWay<'c> {

@@ -1,20 +1,20 @@
-//! How fast streams come, and what that means for those who could pack them.
+//! Arrival rate of streams, and decisions to wait for them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long threads hold a stream back before anything is known, or after nothing more came.
+/// Duration of waiting before anything is known, or after the last arrival.
 pub(super) const PATIENCE: Duration = Duration::from_millis(1200);
-/// How many times faster than packing streams have to come for threads to wait for them.
+/// Factor by which fetching must be faster than packing for threads to wait.
 const FASTER: u64 = 4;
-/// Nanoseconds for a byte from which packing is dear: deflate takes 6, its highest level 60, xz hundreds. Unpacking and
-/// comparing takes 3.
+/// Packing time in ns per byte that counts as expensive: deflate takes 6, its highest level 60, xz
+/// hundreds; unpacking and comparing 3.
 const DEAR: u64 = 30;
-/// Nanoseconds for a byte from which a stream is worth fetching at all.
+/// Packing time in ns per byte that is worth fetching.
 const WORTH: u64 = 5;
-/// What packs in less time is not worth a request: 256 KiB of the default level.
+/// Packing time that is worth a request: 256 KiB of the default level.
 const REQUEST: Duration = Duration::from_micros(1500);
-/// What is measured over less time says little.
+/// Minimum duration of a useful measurement.
 const ENOUGH: Duration = Duration::from_millis(300);
 
 fn per_byte(size: u64, effort: Duration) -> u64 {
@@ -22,28 +22,25 @@ fn per_byte(size: u64, effort: Duration) -> u64 {
     nanos.checked_div(size).unwrap_or(0)
 }
 
-/// Whether a stream of this size is dear to pack.
 pub(super) fn is_dear(size: u64, effort: Duration) -> bool {
     per_byte(size, effort) >= DEAR
 }
 
-/// Whether asking for one, unpacking and comparing it is quicker than packing it.
+/// Returns true if fetching and verifying is faster than packing.
 pub(super) fn is_worth(size: u64, effort: Duration) -> bool {
     effort >= REQUEST && per_byte(size, effort) >= WORTH
 }
 
-/// What came, and when.
 #[derive(Debug)]
 pub(super) struct Pace {
     since: Instant,
-    /// Bytes of content of which it is known what becomes of them.
+    /// Bytes of content that were resolved.
     done: AtomicU64,
-    /// When anything happened last, in milliseconds.
+    /// Time of the last event, in ms.
     last: AtomicU64,
 }
 
 impl Pace {
-    /// Begins to measure.
     pub fn new() -> Self {
         Self { since: Instant::now(), done: AtomicU64::new(0), last: AtomicU64::new(0) }
     }
@@ -52,23 +49,21 @@ impl Pace {
         u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Something happened.
     pub fn stirred(&self) {
         self.last.store(self.now(), Ordering::Relaxed);
     }
 
-    /// So many bytes of content are dealt with.
+    /// Records resolved bytes of content.
     pub fn done(&self, size: u64) {
         self.done.fetch_add(size, Ordering::Relaxed);
         self.stirred();
     }
 
-    /// How long nothing happened.
     pub fn silence(&self) -> Duration {
         Duration::from_millis(self.now().saturating_sub(self.last.load(Ordering::Relaxed)))
     }
 
-    /// Whether threads that would have to pack a stream of this size do better to wait for it.
+    /// Returns true if threads that would pack a stream of this size should wait instead.
     pub fn pays(&self, size: u64, effort: Duration, threads: usize) -> bool {
         self.pays_at(self.now(), size, effort, threads)
     }
@@ -82,7 +77,7 @@ impl Pace {
         if now < u64::try_from(ENOUGH.as_millis()).unwrap_or(u64::MAX) || done == 0 {
             return now < 2 * patience && is_dear(size, effort);
         }
-        // Milliseconds: its content at the rate of all before it, against its packing by all threads.
+        // In ms: arrival at the average rate, against packing by all threads.
         let comes = u128::from(size) * u128::from(now) / u128::from(done);
         let packs = effort.as_millis() / (threads.max(1) as u128);
         comes * u128::from(FASTER) <= packs
@@ -95,7 +90,7 @@ mod tests {
 
     const MB: u64 = 1_000_000;
 
-    /// Whether it pays to wait for 100 MB that one thread packs in `effort` seconds, at `now` milliseconds.
+    /// Tests waiting for 100 MB that one thread packs in `effort` seconds, at `now` ms.
     fn pays(pace: &Pace, now: u64, effort: u64) -> bool {
         pace.pays_at(now, 100 * MB, Duration::from_secs(effort), 2)
     }
@@ -105,7 +100,7 @@ mod tests {
         let pace = Pace::new();
         pace.done.store(100 * MB, Ordering::Relaxed);
         pace.last.store(1000, Ordering::Relaxed);
-        // 100 MB a second came; two threads need half of the effort.
+        // 100 MB/s arrived; two threads halve the effort.
         assert!(pays(&pace, 1000, 8) && !pays(&pace, 1000, 7));
     }
 

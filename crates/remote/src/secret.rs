@@ -1,23 +1,24 @@
-//! What nobody shall read in a log.
+//! Secrets, which are never logged.
 
 use std::fmt;
 
-/// A text that is sent and never shown.
+/// A text that is sent but never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Takes a text.
+    /// Wraps a text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text, to be sent.
+    /// Returns the text for sending.
     pub(super) fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// `text` without this, and without what follows its first word: `Bearer TOKEN` hides `TOKEN` too.
+    /// Removes the secret from `text`, and also its part after the first word: `Bearer TOKEN` hides
+    /// `TOKEN`.
     pub(super) fn hidden_in(&self, text: &str) -> String {
         let last = self.0.split_once(' ').map_or("", |(_, rest)| rest);
         let parts = [self.0.as_str(), last];
@@ -26,7 +27,7 @@ impl Secret {
     }
 }
 
-/// Shorter ones are words of every message.
+/// Minimum length to hide; shorter texts occur in any message.
 const SHORTEST: usize = 4;
 
 impl fmt::Debug for Secret {

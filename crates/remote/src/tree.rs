@@ -1,4 +1,4 @@
-//! The files that an action starts from, as the protocol has them: a tree of directories, each a message.
+//! Input trees of actions: directories, each encoded as a message.
 
 use std::collections::BTreeMap;
 
@@ -7,41 +7,37 @@ use prost::Message as _;
 
 use super::action::Digest;
 
-/// A directory with all that is below it.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     files: BTreeMap<String, (Digest, bool)>,
     directories: BTreeMap<String, Tree>,
-    /// Directories that the storage has, whatever is in them.
+    /// Stored directories with any content.
     stored: BTreeMap<String, Digest>,
 }
 
 impl Tree {
-    /// Puts a file at a path with `/` between its parts; the directories above it come about.
+    /// Adds a file and its parent directories.
     pub fn file(&mut self, path: &str, digest: Digest, executable: bool) {
         let (directory, name) = self.parent(path);
         directory.files.insert(name.to_owned(), (digest, executable));
     }
 
-    /// Puts a directory there that the storage has.
     pub fn stored(&mut self, path: &str, digest: Digest) {
         let (directory, name) = self.parent(path);
         directory.stored.insert(name.to_owned(), digest);
     }
 
-    /// Makes an empty directory there.
     pub fn directory(&mut self, path: &str) {
         let (directory, name) = self.parent(path);
         directory.directories.entry(name.to_owned()).or_default();
     }
 
-    /// The directory above a path, and the last part of it.
     fn parent<'p>(&mut self, path: &'p str) -> (&mut Self, &'p str) {
         let Some((first, rest)) = path.split_once('/') else { return (self, path) };
         self.directories.entry(first.to_owned()).or_default().parent(rest)
     }
 
-    /// The digest of the root; the messages of all directories are added to `messages`.
+    /// Returns the digest of the root, and adds all directories to `messages`.
     pub fn encode(&self, messages: &mut BTreeMap<Digest, Vec<u8>>) -> Digest {
         let file = |(name, (digest, is_executable)): (&String, &(Digest, bool))| api::FileNode {
             name: name.clone(),
@@ -49,7 +45,7 @@ impl Tree {
             is_executable: *is_executable,
             ..api::FileNode::default()
         };
-        // Sorted by name, as the protocol wants it and a map has it.
+        // Sorted by name, as the protocol requires.
         let files = self.files.iter().map(file).collect();
         let made = self.directories.iter().map(|(name, tree)| (name, tree.encode(messages)));
         let mut directories: BTreeMap<&String, Digest> = made.collect();

@@ -1,4 +1,4 @@
-//! Sending what was packed, out of the finished packages.
+//! Sends packed streams from finished packages.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -20,14 +20,10 @@ use super::{Counts, SharedCache};
 use build::cache::{Archive, Form, Recipe, Stretch};
 use wheel::archive::deflate::Method;
 
-/// How many entries are made at once.
 const AT_ONCE: usize = 8;
-/// How many digests are asked about in a request.
 const ASKED: usize = 500;
-/// How much is read at once.
 const PIECE: usize = 1 << 20;
 
-/// A stream to send.
 #[derive(Debug)]
 struct Parcel<'a> {
     recipe: &'a Recipe,
@@ -37,7 +33,7 @@ struct Parcel<'a> {
     blob: Blob,
 }
 
-/// Sends all that is worth it and that the server does not have, within the budget.
+/// Sends all worthwhile streams that the server lacks, within the budget.
 pub(super) fn upload(shared: &SharedCache, archives: &[Archive]) {
     let there = shared.there.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let wanted: Vec<(&Path, &Recipe, Stretch)> = archives
@@ -80,7 +76,7 @@ pub(super) fn upload(shared: &SharedCache, archives: &[Archive]) {
     }
 }
 
-/// The streams with the hashes of their packed bytes. One that cannot be read is left out.
+/// Hashes the packed streams; skips unreadable ones.
 fn parcels<'a>(shared: &SharedCache, wanted: &[(&Path, &'a Recipe, Stretch)]) -> Vec<Parcel<'a>> {
     let (next, parcels) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let work = || {
@@ -128,7 +124,7 @@ fn parcel<'a>(
     })
 }
 
-/// What a farm packed is found by other programs too, under the name that has no program in it.
+/// Stores a farm's stream under the digest without program, so that other programs find it.
 fn from_farm<'a>(shared: &SharedCache, made: &'a Made) -> Option<Parcel<'a>> {
     let (file, offset) = shared.cache.file_of(&made.entry);
     let file = Arc::new(file.try_clone().ok()?);
@@ -141,7 +137,7 @@ fn from_farm<'a>(shared: &SharedCache, made: &'a Made) -> Option<Parcel<'a>> {
     })
 }
 
-/// Streams first, then actions and commands, then entries: an entry never names what is not there.
+/// Sends streams first, then actions, then entries: an entry never refers to missing blobs.
 async fn send(
     shared: &SharedCache,
     client: &Client,

@@ -1,7 +1,5 @@
-//! Artifacts that come as one compressed tar archive.
-//!
-//! A tar archive cannot be read out of order, and wheels are written in another order than
-//! archives; so an archive is unpacked once, into a file without a name.
+//! Unpacks tar archives. They can only be read in order, and wheels need another order; therefore
+//! each archive is unpacked once, into an unnamed file.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Seek};
@@ -15,12 +13,11 @@ use base::names::RelPath;
 use base::text::human_size;
 use wheel::unpacking::{MemberFault, MemberKind, Rest, Rules, TarMember, TarReader};
 
-/// How much memory a decoder may take: enough for what `xz -9` and `zstd --ultra` make.
+/// Memory limit of decoders, enough for `xz -9` and `zstd --ultra`.
 pub(super) const MEMORY: u64 = 160 << 20;
-/// Into how many bytes one byte can be unpacked at most: zstd takes four for 128 KiB of the same, and xz more.
+/// Limit of the compression ratio: zstd packs 128 KiB of equal bytes into four.
 const DENSEST: u64 = 1 << 16;
 
-/// Why an archive could not be unpacked.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UnpackError {
     #[error("cannot read archive {archive}")]
@@ -51,7 +48,6 @@ pub(super) enum UnpackError {
     Write { archive: String, directory: String, source: io::Error },
 }
 
-/// The reason to stop reading an archive: its bytes, or a member.
 enum Halt {
     Unread(io::Error),
     Refused(UnpackError),
@@ -69,23 +65,18 @@ impl From<UnpackError> for Halt {
     }
 }
 
-/// An archive that is unpacked.
 pub(super) struct Unpacking<'u> {
-    /// Its name.
     pub(super) name: &'u str,
-    /// How many bytes it has, packed.
     pub(super) packed: u64,
-    /// Where the bytes of its members go.
     pub(super) file: &'u mut ScratchFile,
-    /// Its members, and where their bytes are.
     pub(super) members: &'u mut Members,
-    /// The files that are wanted of it; all, and directories and links too, where it is not said.
+    /// Files to unpack; `None` for everything, including directories and links.
     pub(super) wanted: Option<&'u BTreeSet<RelPath>>,
 }
 
 impl Unpacking<'_> {
-    /// Unpacks an archive whose bytes come in order; one that has its artifacts elsewhere needs no file of them here.
-    /// Gives wanted hard links to members that are not wanted, with these members: their bytes have gone by.
+    /// Unpacks in order. Returns wanted hard links with unwanted targets, and these targets: their
+    /// bytes were skipped before.
     pub(super) fn in_order(
         &mut self,
         packed: impl Read,
@@ -98,8 +89,7 @@ impl Unpacking<'_> {
         self.end(read).map(|()| missed)
     }
 
-    /// Unpacks an archive that can be read at any place: what is not wanted is not read. Gives the same as
-    /// [`Unpacking::in_order`].
+    /// Unpacks like [`Unpacking::in_order`], but skips unwanted members.
     pub(super) fn at_random(
         &mut self,
         bytes: impl Read + Seek,
@@ -119,7 +109,6 @@ impl Unpacking<'_> {
         UnpackError::Write { archive: self.name.to_owned(), directory, source }
     }
 
-    /// Checks the end of an archive whose members were read: zeros, and not many.
     fn end<R: Read>(&mut self, read: Result<Rest<R>, Halt>) -> Result<(), UnpackError> {
         let archive = self.name.to_owned();
         let mut rest = read.map_err(|halt| match halt {
@@ -137,7 +126,6 @@ impl Unpacking<'_> {
         if is_filling { Ok(()) } else { Err(UnpackError::Stray { archive }) }
     }
 
-    /// Takes in the next member.
     fn take(
         &mut self,
         member: &TarMember,
@@ -176,7 +164,7 @@ impl Unpacking<'_> {
         Ok(())
     }
 
-    /// Whether a member is unpacked. The list of base directories always is, once.
+    /// Returns true if the member is unpacked. The list of base directories always is, once.
     fn takes(&self, path: &RelPath) -> bool {
         if path.as_str() == MANIFEST {
             return self.members.get(path).is_none();
@@ -184,7 +172,6 @@ impl Unpacking<'_> {
         self.wanted.is_none_or(|wanted| wanted.contains(path))
     }
 
-    /// Checks that a member's size is one that it can have, and that there is room for it.
     fn check_size(&self, member: &TarMember, path: &RelPath) -> Result<(), UnpackError> {
         let (is_sparse, size) = (member.is_sparse, member.size);
         let (archive, member) = (self.name.to_owned(), path.clone());
@@ -198,7 +185,6 @@ impl Unpacking<'_> {
         Ok(())
     }
 
-    /// Unpacks a regular file.
     fn content(
         &mut self,
         member: &TarMember,
@@ -221,7 +207,6 @@ impl Unpacking<'_> {
     }
 }
 
-/// What is in the archive's compressed stream.
 fn decoder<'r>(packed: impl Read + 'r, storage: Storage) -> io::Result<Box<dyn Read + 'r>> {
     Ok(match storage {
         Storage::Zstd => Box::new(zstd::Decoder::new(packed)?),

@@ -1,4 +1,4 @@
-//! Checksums of archives: what a sidecar says, and what the bytes are.
+//! Sidecars of archives, and hashing readers and writers.
 
 use std::io::{self, Read, Write};
 
@@ -6,36 +6,28 @@ use sha2::Digest;
 
 use wheel::archive::checksum::Sha256;
 
-/// What the names of sidecars end with.
+/// File name suffix of sidecars.
 pub const SIDECAR: &str = ".sha256sum";
-/// How many bytes a sidecar may have: a digest, and a name with its path.
 pub(super) const MOST: u64 = 8 << 10;
 
-/// What stands in a sidecar before the checksum of an archive's end ([`super::seekable`]). To `sha256sum -c`, the line is
-/// a comment.
+/// Prefix of the checksum of an archive's end ([`super::seekable`]). `sha256sum -c` treats the line
+/// as a comment.
 pub(super) const END: &str = "# end ";
 
-/// The checksum of the archive's end, which some sidecars have.
-///
-/// # Errors
-/// When the line has something else: what is wrong, in words.
+/// Parses the checksum of the archive's end. Errors are in words.
 pub(super) fn of_end(sidecar: &str) -> Result<Option<Sha256>, String> {
     let line = sidecar.lines().find_map(|line| line.trim().strip_prefix(END));
     line.map(|digest| digest.trim().parse()).transpose()
 }
 
-/// What a sidecar says of the archive `name`: the digest alone, or lines of `digest  name` as
-/// `sha256sum` prints them, of which that of the archive counts.
-///
-/// # Errors
-/// When it says nothing of the archive, or no digest: what is wrong, in words.
+/// Finds the digest of the archive `name`, alone or in `sha256sum`'s output. Errors are in words.
 pub(super) fn of_sidecar(text: &str, name: &str) -> Result<Sha256, String> {
     let counts = |line: &&str| !line.is_empty() && !line.starts_with('#');
     let lines: Vec<&str> = text.lines().map(str::trim).filter(counts).collect();
     let mut found = None;
     for line in &lines {
         let (digest, of) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        // `*` stands before a name whose file was read as binary; a path may stand before the name.
+        // `sha256sum` marks files read as binary with `*`, and names can have a directory.
         let of = of.trim_start().trim_start_matches('*');
         let of = of.rsplit(['/', '\\']).next().unwrap_or(of);
         if of == name || of.is_empty() && lines.len() == 1 {
@@ -51,7 +43,7 @@ pub(super) fn of_sidecar(text: &str, name: &str) -> Result<Sha256, String> {
     )
 }
 
-/// Bytes that are hashed and counted while they are read.
+/// Hashes and counts bytes on reading.
 pub struct Hashed<R> {
     bytes: R,
     hasher: sha2::Sha256,
@@ -60,20 +52,20 @@ pub struct Hashed<R> {
 }
 
 impl<R: Read> Hashed<R> {
-    /// Hashes what is read from here on.
+    /// Wraps `bytes`.
     pub fn new(bytes: R) -> Self {
         Self { bytes, hasher: sha2::Sha256::new(), count: 0, failed: false }
     }
 
-    /// Whether reading failed, rather than whoever uses the bytes.
+    /// Returns true if reading failed, not the consumer of the bytes.
     pub fn has_failed(&self) -> bool {
         self.failed
     }
 
-    /// Reads what is left, and gives the count and the checksum of all.
+    /// Reads the rest, and returns the count and the checksum of all bytes.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Fails if the rest cannot be read.
     pub fn finish(mut self) -> io::Result<(u64, Sha256)> {
         io::copy(&mut self, &mut io::sink())?;
         Ok((self.count, self.hasher.into()))
@@ -94,7 +86,6 @@ impl<R: Read> Read for Hashed<R> {
     }
 }
 
-/// Bytes that are hashed and counted while they are written.
 pub(super) struct Hashing<W> {
     out: W,
     hasher: sha2::Sha256,
@@ -106,7 +97,6 @@ impl<W> Hashing<W> {
         Self { out, hasher: sha2::Sha256::new(), count: 0 }
     }
 
-    /// How much was written, and its checksum.
     pub(super) fn finish(self) -> (u64, Sha256) {
         (self.count, self.hasher.into())
     }
@@ -125,10 +115,10 @@ impl<W: Write> Write for Hashing<W> {
     }
 }
 
-/// The SHA-256 of what `write` writes, in hexadecimal.
+/// Returns the SHA-256, in hexadecimal, of written bytes.
 pub(crate) fn sha256_of_writing(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
     let mut hashing = Hashing::new(io::sink());
-    // Nothing here can fail but the writer, which takes everything.
+    // The writer accepts everything.
     let _ = write(&mut hashing);
     hashing.finish().1.to_string()
 }

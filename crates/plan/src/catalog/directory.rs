@@ -1,5 +1,3 @@
-//! Artifacts in a directory of this machine: as directories, or as archives that are unpacked.
-
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
@@ -29,41 +27,40 @@ use base::source::{Code, Problem, Problems};
 use binary::ReadAt;
 use wheel::archive::checksum::Sha256;
 
-/// The artifact directory on this machine; what its archives have is kept in temporary files for as long as this lives.
+/// The local artifact directory. Unpacked archives are in temporary files until this value is
+/// dropped.
 #[derive(Debug)]
 pub struct Directory {
     roots: BTreeMap<ArtifactId, Root>,
     ignored: Vec<Ignored>,
 }
 
-/// An artifact.
 #[derive(Debug)]
 enum Root {
-    /// A directory, which somebody else can change.
+    /// A directory, which other processes can change.
     Directory(PathBuf),
-    /// What an archive has.
     Archive(UnpackedArchive),
 }
 
 impl Directory {
-    /// Finds the artifacts in `dir`. Archives are unpacked ([`Self::unpack`]), and checked with the checksums beside
-    /// them.
+    /// Finds the artifacts in `dir`, and unpacks archives after comparing their sidecars.
     ///
     /// # Errors
-    /// When `dir` cannot be read or has no artifact, or an archive is broken or not what its checksum says.
+    /// Fails if `dir` is unreadable or has no artifact, or an archive is broken or has a wrong
+    /// checksum.
     pub fn open(dir: &Path) -> Result<Self, Problems> {
         Self::open_with(dir, &Demands::default())
     }
 
-    /// The same, with what is demanded of archives.
+    /// Opens like [`Self::open`], with demands on archives.
     ///
     /// # Errors
-    /// As [`Self::open`], and when an archive is not as demanded.
+    /// As [`Self::open`]; also if an archive does not meet the demands.
     pub fn open_with(dir: &Path, demands: &Demands) -> Result<Self, Problems> {
         Self::open_some(dir, demands, None)
     }
 
-    /// The same, where of archives only some files are wanted: others are not unpacked.
+    /// Opens like [`Self::open_with`], but unpacks only the wanted files.
     ///
     /// # Errors
     /// As [`Self::open_with`].
@@ -73,7 +70,7 @@ impl Directory {
         wanted: Option<&Wanted>,
     ) -> Result<Self, Problems> {
         let (children, ignored) = children(dir)?;
-        // What is made of no artifact at all needs none.
+        // A build without artifacts needs none.
         if children.is_empty() && !wanted.is_some_and(Wanted::is_empty) {
             return Err(empty(dir, &ignored).into());
         }
@@ -94,12 +91,10 @@ impl Directory {
         Ok(found)
     }
 
-    /// Unpacks archives, wherever they are, into files without names on the system's temporary directory (`TMPDIR`):
-    /// as many side by side as the pool of the caller has threads. Where it is said what is wanted, nothing else is
-    /// unpacked.
+    /// Unpacks archives into unnamed files in `TMPDIR`, in parallel. `wanted` restricts the files.
     ///
     /// # Errors
-    /// All that is wrong with any of them; nothing of any of them can be used then.
+    /// Fails with the problems of all archives; then none is usable.
     pub fn unpack(
         archives: &[Box<dyn Packed>],
         demands: &Demands,
@@ -107,10 +102,10 @@ impl Directory {
     ) -> Result<Self, Problems> {
         let scratch = Scratch::default();
         if !archives.is_empty() {
-            // Where none can be made, that is said once, and not for each archive.
+            // An unusable `TMPDIR` is reported once, not for each archive.
             scratch.give_back(scratch_file(&scratch)?);
         }
-        // The largest first: a thread that begins with one of them last keeps all others waiting.
+        // Largest first: a large archive that starts last leaves the other threads idle.
         let mut order: Vec<(usize, &dyn Packed)> =
             archives.iter().map(|packed| &**packed).enumerate().collect();
         order.sort_by_key(|(_, packed)| Reverse(packed.size()));
@@ -124,7 +119,7 @@ impl Directory {
         Ok(Self { roots: roots.collect(), ignored: Vec::new() })
     }
 
-    /// The archives that were unpacked, sorted by key.
+    /// Returns the unpacked archives, sorted by key.
     pub fn taken(&self) -> Vec<&Taken> {
         let archives = self.roots.values().filter_map(|root| match root {
             Root::Archive(archive) => Some(&archive.taken),
@@ -135,20 +130,20 @@ impl Directory {
         taken
     }
 
-    /// Artifacts that are directories: nothing has checksums of them.
+    /// Returns the artifacts that are directories, which have no checksums.
     pub fn directories(&self) -> impl Iterator<Item = &ArtifactId> {
         let is_directory = |root: &Root| matches!(root, Root::Directory(_));
         self.roots.iter().filter(move |(_, root)| is_directory(root)).map(|(id, _)| id)
     }
 
-    /// What is doubtful: archives that nobody vouches for.
+    /// Returns a warning for archives without checksum.
     pub fn warnings(&self) -> Problems {
         let unvouched = self.taken().into_iter().filter(|taken| !taken.vouched);
         let keys: Vec<&str> = unvouched.map(|taken| taken.archive.key.as_str()).collect();
         if keys.is_empty() { Problems::new() } else { unchecked(&keys, false).into() }
     }
 
-    /// The file that has the bytes of `origin`; `None` if the artifact is an archive, or is not here.
+    /// Returns the local path of `origin`; `None` if the artifact is an archive or missing.
     pub fn path(&self, origin: &Origin) -> Option<PathBuf> {
         match self.roots.get(&origin.artifact)? {
             Root::Directory(root) => Some(path_of(root, origin)),
@@ -226,12 +221,10 @@ impl Source for Directory {
     }
 }
 
-/// The path of a file in an artifact directory.
 fn path_of(root: &Path, origin: &Origin) -> PathBuf {
     below(&below(root, origin.base.as_str()), origin.path.as_str())
 }
 
-/// What was seen of a file.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     state: FileState,
@@ -245,7 +238,6 @@ impl Seen {
     }
 }
 
-/// A file of an artifact directory.
 #[derive(Debug)]
 struct DirectoryFile {
     path: PathBuf,
@@ -283,7 +275,6 @@ impl SourceFile for DirectoryFile {
     }
 }
 
-/// A file that is open, and what was seen of it before.
 struct Opened {
     file: fs::File,
     seen: Seen,
@@ -320,10 +311,10 @@ impl OpenFile for Opened {
     }
 }
 
-/// The archives in a directory; nothing of them is read.
+/// Returns the archives in a directory without reading them.
 ///
 /// # Errors
-/// When the directory cannot be read, or has an artifact twice.
+/// Fails if the directory cannot be read or has two forms of one artifact.
 pub fn archives(dir: &Path) -> Result<Vec<Box<dyn Packed>>, Problems> {
     Ok(children(dir)?.0.into_iter().filter_map(|child| child.packed).collect())
 }
@@ -331,7 +322,7 @@ pub fn archives(dir: &Path) -> Result<Vec<Box<dyn Packed>>, Problems> {
 struct Child {
     id: ArtifactId,
     path: PathBuf,
-    /// What an archive is.
+    /// Archive; `None` for a directory.
     packed: Option<Box<dyn Packed>>,
 }
 
@@ -379,7 +370,6 @@ fn children(dir: &Path) -> Result<(Vec<Child>, Vec<Ignored>), Problems> {
     Ok((children, ignored))
 }
 
-/// A directory without artifacts.
 fn empty(dir: &Path, ignored: &[Ignored]) -> Problem {
     let found = if ignored.is_empty() {
         "it is empty".to_owned()
@@ -390,7 +380,6 @@ fn empty(dir: &Path, ignored: &[Ignored]) -> Problem {
         .help("give the directory whose children are named {name}_{component}_{family}, such as `base_lib_generic`")
 }
 
-/// Checks that no artifact is there twice.
 fn once(children: &[Child]) -> Result<(), Problem> {
     let twice = children.windows(2).find(|pair| pair[0].id == pair[1].id);
     twice.map_or(Ok(()), |pair| {
@@ -405,7 +394,6 @@ fn once(children: &[Child]) -> Result<(), Problem> {
     })
 }
 
-/// Unpacks an archive, and gives its artifact.
 fn unpacked(
     packed: &dyn Packed,
     scratch: &Scratch,
@@ -428,7 +416,7 @@ fn scratch_file(scratch: &Scratch) -> Result<ScratchFile, Problem> {
     taken.map_err(|e| packed::of_this_machine(e.to_string()))
 }
 
-/// A base directory behind a link could be anywhere: the link is refused, wherever it leads.
+/// Rejects base directories behind a link, which could be outside of the artifact.
 fn not_behind_a_link(
     id: &ArtifactId,
     base: &RelPath,
@@ -444,10 +432,9 @@ fn not_behind_a_link(
     })
 }
 
-/// Everything below a base directory.
 fn walk(id: &ArtifactId, dir: &Path) -> Vec<ListedEntry> {
     let found: Vec<_> = WalkDir::new(dir).min_depth(1).sort_by_file_name().into_iter().collect();
-    // One artifact can have more files than all the others together.
+    // Parallel within an artifact: one can have more files than all others.
     let listed = found.into_par_iter().with_min_len(32).map(|found| {
         let found = found.map_err(|e| {
             Problem::error(Code::UnreadableArtifact, format!("cannot read artifact `{id}`: {e}"))
@@ -494,7 +481,6 @@ fn relative(id: &ArtifactId, dir: &Path, path: &Path) -> Result<RelPath, Problem
     })
 }
 
-/// `path` with `/` between segments, below `root`.
 fn below(root: &Path, path: &str) -> PathBuf {
     path.split('/').fold(root.to_path_buf(), |dir, segment| dir.join(segment))
 }

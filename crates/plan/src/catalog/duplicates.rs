@@ -1,4 +1,4 @@
-//! Files that several artifacts install at one path: the same bytes or not?
+//! Compares files that several artifacts install at one path.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -12,11 +12,9 @@ use super::{Catalog, EntryKind, Origin};
 use base::names::Family;
 use base::source::Problems;
 
-/// How much is read at once.
 const PIECE: usize = 1 << 20;
 
-/// Hashes the files that another artifact installs too, so that planning can tell whether
-/// both mean the same file without reading one.
+/// Hashes files with a shared path: planning compares the digests and reads no file.
 pub(super) fn hash(catalog: &mut Catalog, source: &dyn Source) -> Result<(), Problems> {
     let wanted = duplicated(catalog);
     let hashed = wanted
@@ -29,7 +27,6 @@ pub(super) fn hash(catalog: &mut Catalog, source: &dyn Source) -> Result<(), Pro
     Ok(())
 }
 
-/// Indices of artifact and entry of every file that shares its path with another.
 fn duplicated(catalog: &Catalog) -> Vec<(usize, usize)> {
     let mut by_path: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
     for (a, artifact) in catalog.artifacts.iter().enumerate() {
@@ -48,7 +45,8 @@ fn duplicated(catalog: &Catalog) -> Vec<(usize, usize)> {
     shared.flatten().collect()
 }
 
-/// Which targets share a package only the manifest knows. It lets those alone share one that begin alike.
+/// Returns true if a package can have both families. Only the manifest knows its targets, but they
+/// have a common stem.
 fn installed_together(one: &Family, other: &Family) -> bool {
     one.is_generic() || other.is_generic() || one.stem() == other.stem()
 }
@@ -69,7 +67,6 @@ fn sha256(
     digest(source, &origin).map_err(|e| unreadable(&artifact.id, &entry.path, &e).into())
 }
 
-/// The SHA-256 of a file in hexadecimal; reads it in pieces.
 fn digest(source: &dyn Source, origin: &Origin) -> io::Result<String> {
     let file = source.open(origin)?;
     let (mut hashing, mut piece, mut offset) = (Hashing::new(io::sink()), vec![0; PIECE], 0);

@@ -1,4 +1,4 @@
-//! How an artifact directory is laid out: the only code that knows ROCm's own file names.
+//! Layout of artifact directories. Only this file knows ROCm's own file names.
 
 use serde_json::Value;
 
@@ -7,17 +7,13 @@ use super::{ArtifactId, BuildOrigin, SourcePin};
 use base::names::RelPath;
 use base::source::{Code, Problem, Problems, Source};
 
-/// The file in each artifact that lists its base directories.
+/// File in each artifact that lists its base directories.
 pub(super) const MANIFEST: &str = "artifact_manifest.txt";
 
-/// Installed path of the build's flags.
 pub(super) const BUILD_FLAGS: &str = "share/therock/therock_manifest.json";
-/// Installed path of the build's targets.
 pub(super) const BUILD_TARGETS: &str = "share/therock/dist_info.json";
-/// Installed path of the build's version.
 pub(super) const BUILD_VERSION: &str = ".info/version";
 
-/// How an artifact is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Storage {
     Directory,
@@ -25,7 +21,7 @@ pub(super) enum Storage {
     Xz,
 }
 
-/// What a child's name says, or why it is no artifact.
+/// Parses a child's name. The error is the reason why it is no artifact.
 pub(super) fn parse_child(name: &str, is_directory: bool) -> Result<(ArtifactId, Storage), String> {
     let (stem, storage) = if is_directory {
         (name, Storage::Directory)
@@ -48,23 +44,23 @@ pub(super) fn parse_child(name: &str, is_directory: bool) -> Result<(ArtifactId,
     Ok((id, storage))
 }
 
-/// The artifact whose archive has this name, if it is one.
+/// Returns the artifact of an archive with this name; `None` for other names.
 pub fn archive_of(name: &str) -> Option<ArtifactId> {
     parse_child(name, false).ok().map(|(id, _)| id)
 }
 
-/// The name of the archive that a file of this name has the checksum of.
+/// Returns the archive name that belongs to a sidecar name.
 pub fn sidecar_of(name: &str) -> Option<&str> {
     name.strip_suffix(SIDECAR).filter(|of| archive_of(of).is_some())
 }
 
-/// The names that an artifact's archive can have, the better one first.
+/// Returns the possible archive names of an artifact, the preferred one first.
 pub fn archive_names(id: &ArtifactId) -> [String; 2] {
     [format!("{id}.tar.zst"), format!("{id}.tar.xz")]
 }
 
-/// The base directories that a manifest lists, in its order. An artifact of which nothing is installed has a
-/// manifest too: its build writes an empty line. One without any byte was not written to its end.
+/// Parses the base directories in order. Artifacts without files have an empty line; zero bytes
+/// mean an incomplete write.
 pub(super) fn parse_bases(manifest: &Source) -> Result<Vec<RelPath>, Problems> {
     if manifest.text().is_empty() {
         let what = format!("{} is empty: it names no base directory", manifest.name());
@@ -89,7 +85,6 @@ pub(super) fn parse_bases(manifest: &Source) -> Result<Vec<RelPath>, Problems> {
     if problems.is_empty() { Ok(bases) } else { Err(problems) }
 }
 
-/// Whether the flags say that device code was split off.
 pub(super) fn kpack_split(flags: &Value) -> bool {
     match &flags["flags"]["KPACK_SPLIT_ARTIFACTS"] {
         Value::Bool(on) => *on,
@@ -101,15 +96,11 @@ pub(super) fn kpack_split(flags: &Value) -> bool {
     }
 }
 
-/// The version that packages of the build have.
 pub(super) fn package_version(flags: &Value) -> Option<String> {
     said(flags, "rocm_package_version")
 }
 
-/// Where the build is from. A source without a commit is one of a build that knew none.
-///
-/// # Errors
-/// When a value that should be a commit is not one: which, in words.
+/// Returns run and sources; skips sources without a commit. Errors are in words.
 pub(super) fn origin(flags: &Value) -> Result<BuildOrigin, String> {
     let commit = |of: &str, text: Option<String>| match text {
         Some(text) if !is_commit(&text) => Err(format!("`{text}` is no commit of {of}")),
@@ -131,17 +122,14 @@ pub(super) fn origin(flags: &Value) -> Result<BuildOrigin, String> {
     })
 }
 
-/// A text that says something.
 fn said(object: &Value, key: &str) -> Option<String> {
     object[key].as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// SHA-1 or SHA-256 in hexadecimal, as git prints them.
 fn is_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The targets, from a list or from a text with `;` or `,` between.
 pub(super) fn targets(info: &Value) -> Vec<String> {
     let split = |text: &str| {
         text.split([';', ','])

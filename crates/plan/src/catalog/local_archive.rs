@@ -1,5 +1,3 @@
-//! The archive of an artifact on this machine.
-
 use std::io::{self, Read};
 use std::path::PathBuf;
 
@@ -11,7 +9,6 @@ use base::identity::FileState;
 use base::regular;
 use binary::ReadAt;
 
-/// An archive of the artifact directory.
 #[derive(Debug)]
 pub(super) struct LocalArchive {
     pub key: String,
@@ -46,7 +43,7 @@ impl Packed for LocalArchive {
     }
 }
 
-/// A file that has to stay as it was when it was opened: it is hashed first, and what is read then has to be the same.
+/// A file that was hashed and must not change: a read after a change fails.
 struct Steady {
     file: File,
     seen: FileState,
@@ -66,7 +63,7 @@ impl ReadAt for Steady {
 
     fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         let read = ReadAt::read_exact_at(&self.file, offset, buf);
-        // Looked at after reading, and even if that failed: a file that became shorter says less itself.
+        // Even after a failed read: this error explains a truncated file better.
         if FileState::of(&self.file.metadata()?).has_same_content(&self.seen) {
             return read;
         }
@@ -93,7 +90,7 @@ mod tests {
         let (mut buf, stream) = ([0; 10], open());
         stream.read_exact_at(90, &mut buf).unwrap();
         assert!(stream.read_exact_at(91, &mut buf).is_err(), "there are no so many bytes");
-        // Whoever opened it goes on with the bytes that it had.
+        // The open file keeps its old content after the rename.
         fs::rename(&other, &path).unwrap();
         stream.read_exact_at(0, &mut buf).unwrap();
         assert_eq!(buf, [1; 10]);

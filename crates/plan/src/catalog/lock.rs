@@ -1,6 +1,6 @@
-//! `rockpack.lock`: which archives, byte for byte, packages are made of.
+//! `rockpack.lock`: the exact archives that packages are made from.
 //!
-//! JSON with a line for each archive, sorted, so that a changed archive is a changed line.
+//! JSON with one line per archive, sorted, so that `diff` shows each changed archive.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -13,48 +13,47 @@ use base::cleanup;
 use base::regular;
 use wheel::archive::checksum::Sha256;
 
-/// The version of the lock file's own format.
+/// Format number of the lock file.
 pub const LOCK_FORMAT: u32 = 1;
-/// How large a lock file may be.
 const MOST: u64 = 16 << 20;
 
-/// What a lock file is made of.
+/// Content of a lock file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SavedLock {
-    /// [`LOCK_FORMAT`].
+    /// Format number, [`LOCK_FORMAT`].
     #[cfg_attr(feature = "schemas", schemars(extend("const" = LOCK_FORMAT)))]
     pub format: u32,
-    /// The archives, sorted by key.
+    /// Archives, sorted by key.
     pub archives: Vec<LockedArchive>,
 }
 
-/// One archive as it was.
+/// One archive with size and checksum.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LockedArchive {
-    /// Its key below the run's own address: `{name}_{component}_{family}.tar.zst`.
+    /// Key, relative to the run: `{name}_{component}_{family}.tar.zst`.
     pub key: String,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// The SHA-256 of its bytes.
+    /// SHA-256 of the archive.
     #[serde(deserialize_with = "in_either_case")]
     pub sha256: Sha256,
 }
 
-/// Reads a SHA-256 as other programs may write it: sidecars have digits in either case too.
+/// Accepts upper-case digits, which sidecars can have.
 fn in_either_case<'de, D: Deserializer<'de>>(from: D) -> Result<Sha256, D::Error> {
     String::deserialize(from)?.to_ascii_lowercase().parse().map_err(D::Error::custom)
 }
 
-/// An archive that is what its checksums say, so far as it was read.
+/// An archive that was read, with verified checksums.
 #[derive(Debug)]
 pub struct Taken {
-    /// What it was, byte for byte.
+    /// Key, size and checksum.
     pub archive: LockedArchive,
-    /// Whether somebody said before what it had to be.
+    /// A sidecar or lock file declared the checksum before reading.
     pub vouched: bool,
 }
 
@@ -63,17 +62,17 @@ pub struct Taken {
 pub struct Lock(BTreeMap<String, LockedArchive>);
 
 impl Lock {
-    /// What it says of an archive.
+    /// Returns the locked archive with this key.
     pub fn get(&self, key: &str) -> Option<&LockedArchive> {
         self.0.get(key)
     }
 
-    /// The keys that it has, sorted.
+    /// Returns the keys, sorted.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// The archives, sorted by key.
+    /// Returns the archives, sorted by key.
     pub fn archives(&self) -> impl Iterator<Item = &LockedArchive> {
         self.0.values()
     }
@@ -81,8 +80,8 @@ impl Lock {
     /// Reads a lock file.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotFound`] when there is none; when it cannot be read, or is no lock file of this
-    /// format, or has a key twice. The error names the file.
+    /// [`io::ErrorKind::NotFound`] if the file is missing. Also fails if it is unreadable, of
+    /// another format, or has a duplicate key. Errors name the file.
     pub fn load(file: &Path) -> io::Result<Self> {
         let text = regular::read_to_string(file, MOST)?;
         let wrong = |why: String| {
@@ -108,10 +107,10 @@ impl Lock {
         Ok(lock)
     }
 
-    /// Writes a lock file, in place of one that is there, in one step.
+    /// Writes a lock file, replacing an existing one atomically.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if the file cannot be written.
     pub fn save(&self, file: &Path) -> io::Result<()> {
         let mut text = format!("{{\"format\":{LOCK_FORMAT},\n\"archives\":[").into_bytes();
         for (index, archive) in self.0.values().enumerate() {
@@ -131,7 +130,7 @@ impl Lock {
     }
 }
 
-/// The permissions that files have which nobody says anything of; the user's mask applies.
+/// Returns the default of new files; the umask applies.
 fn readable() -> std::fs::Permissions {
     std::os::unix::fs::PermissionsExt::from_mode(0o666)
 }

@@ -1,4 +1,4 @@
-//! What an archive has, once it is unpacked.
+//! Index of an unpacked archive.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -8,7 +8,6 @@ use super::source::{Listed, ListedEntry, ListedKind};
 use base::names::RelPath;
 use wheel::unpacking::follow;
 
-/// One member.
 #[derive(Debug, Clone)]
 pub(super) enum Member {
     Directory,
@@ -16,29 +15,28 @@ pub(super) enum Member {
     File { piece: Piece, executable: bool },
 }
 
-/// Members by their paths, with all directories that they are in. Nothing is below a file or a link.
+/// Members by path, with all parent directories. No path is below a file or link.
 #[derive(Debug, Default)]
 pub(super) struct Members(BTreeMap<RelPath, Member>);
 
 impl Members {
-    /// Adds a member, and the directories that it is in.
     pub fn insert(&mut self, path: RelPath, member: Member) {
         for above in std::iter::successors(path.parent(), RelPath::parent) {
             match self.0.entry(above) {
                 Entry::Vacant(vacant) => _ = vacant.insert(Member::Directory),
-                // Those above it are there too.
+                // Its parents are known too.
                 Entry::Occupied(_) => break,
             }
         }
         self.0.insert(path, member);
     }
 
-    /// The member at a path, links not followed.
+    /// Returns a member without following links.
     pub fn get(&self, path: &RelPath) -> Option<&Member> {
         self.0.get(path)
     }
 
-    /// The member that a path leads to.
+    /// Returns a member after following links.
     pub fn followed(&self, path: &RelPath) -> Option<&Member> {
         let text = |path: &str| match self.get(&path.parse().ok()?)? {
             Member::Symlink(text) => Some(&**text),
@@ -47,7 +45,7 @@ impl Members {
         self.get(&follow("", path.as_str(), 0, text).ok()?.parse().ok()?)
     }
 
-    /// Everything below a directory; `None` if no directory has this path.
+    /// Lists everything below; `None` if the path is no directory.
     pub fn list(&self, directory: &RelPath) -> Option<Vec<ListedEntry>> {
         let Member::Directory = self.get(directory)? else { return None };
         let from = self.0.range(directory..);

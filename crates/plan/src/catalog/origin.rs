@@ -1,44 +1,44 @@
-//! What a build says of where its artifacts are from.
+//! CI run and source commits of a build.
 
 use serde::{Deserialize, Serialize};
 
-/// The run and the sources that artifacts were made by and of, as far as the build says it.
+/// CI run and sources of the artifacts, as far as the build records them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct BuildOrigin {
-    /// The commit of the build's own repository.
+    /// Commit of the build's main repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// The number of the run.
+    /// Number of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// The job of the run.
+    /// Job of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
-    /// The sources, in the order of the build's list.
+    /// Source repositories, in the order of the build.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<SourcePin>,
 }
 
 impl BuildOrigin {
-    /// Whether nothing is said.
+    /// Returns true if nothing is recorded.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// A repository that artifacts are made of.
+/// A source repository with its commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SourcePin {
-    /// Where it is in the build's own repository.
+    /// Path in the main repository.
     pub path: String,
-    /// Its commit.
+    /// Commit hash.
     pub commit: String,
-    /// Its address.
+    /// URL of the repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The build's patches of it.
+    /// Patches that the build applies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub patches: Vec<String>,
 }

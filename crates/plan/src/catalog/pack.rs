@@ -1,4 +1,4 @@
-//! Artifacts into archives, as builds leave them in stores.
+//! Packs artifact directories into archives, as builds store them.
 
 use std::fs::Permissions;
 use std::io::{self, Read, Write};
@@ -17,24 +17,23 @@ use base::cleanup;
 use base::regular;
 use base::source::{Code, Problem, Problems, Source as Text};
 
-/// How large the list of an artifact's base directories may be.
 const LARGEST_TEXT: u64 = 16 << 20;
 
-/// An archive that was written.
+/// A written archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedArtifact {
-    /// The archive's file.
+    /// Path of the archive.
     pub file: PathBuf,
-    /// How many bytes the artifact has, headers included.
+    /// Unpacked size in bytes, including tar headers.
     pub unpacked: u64,
-    /// How many bytes the archive has.
+    /// Size of the archive in bytes.
     pub size: u64,
 }
 
-/// The artifacts that are directories below `dir`, sorted, with their places; `dir` can be one itself.
+/// Finds the artifact directories below `dir`, sorted; or `dir` itself.
 ///
 /// # Errors
-/// When `dir` cannot be read, or has no artifact.
+/// Fails if `dir` is unreadable or has no artifact.
 pub fn artifact_directories(dir: &Path) -> Result<Vec<(ArtifactId, PathBuf)>, Problems> {
     let cannot = |e: io::Error| {
         Problem::error(Code::Environment, format!("cannot read the artifact directory: {e}"))
@@ -66,13 +65,13 @@ pub fn artifact_directories(dir: &Path) -> Result<Vec<(ArtifactId, PathBuf)>, Pr
     Ok(found)
 }
 
-/// Packs an artifact that lies in `dir` into `out`, which has to exist: `{id}.tar.zst`, of frames that can be read
-/// by themselves, and the checksum beside it. What is there under these names is replaced when all is written. Equal
-/// artifacts give equal bytes: no owner and no time gets into them.
+/// Packs the artifact in `dir` as `{id}.tar.zst` with a sidecar into `out`, with independently
+/// readable frames. Existing files are replaced at the end. Equal artifacts give equal bytes:
+/// owners and times are not stored.
 ///
 /// # Errors
-/// When something of the artifact cannot be read or is no file, directory or link, or `out` cannot be written:
-/// nothing is there then that was not there before.
+/// Fails if an entry is unreadable or not a file, directory or link, or if `out` is not writable.
+/// `out` is then unchanged.
 pub fn pack(
     id: &ArtifactId,
     dir: &Path,
@@ -105,7 +104,7 @@ pub fn pack(
     let (size, sha256) = hashing.finish();
     file.as_file().sync_all().map_err(unwritten)?;
     let place = out.join(&name);
-    // The old sidecar would be wrong of the new archive.
+    // Removed first: the old sidecar would not match the new archive.
     let beside = out.join(format!("{name}{SIDECAR}"));
     let _whole = cleanup::undisturbed();
     match fs::remove_file(&beside) {
@@ -120,7 +119,6 @@ pub fn pack(
     Ok(PackedArtifact { file: place, unpacked, size })
 }
 
-/// The base directories that an artifact has, as paths below it.
 fn bases(id: &ArtifactId, dir: &Path) -> Result<Vec<PathBuf>, Problems> {
     let text = regular::read_to_string(dir.join(MANIFEST), LARGEST_TEXT).map_err(|e| {
         Problem::error(Code::BaseDirectory, format!("cannot pack artifact `{id}`: {e}"))
@@ -128,13 +126,12 @@ fn bases(id: &ArtifactId, dir: &Path) -> Result<Vec<PathBuf>, Problems> {
     })?;
     let bases = layout::parse_bases(&Text::new(format!("{id}/{MANIFEST}"), text))?;
     let bases = bases.into_iter().map(|base| PathBuf::from(base.as_str()));
-    // One that lies in another is packed with it.
+    // An inner base directory is packed with the outer one.
     let all: Vec<PathBuf> = bases.clone().collect();
     let inner = |base: &PathBuf| all.iter().any(|other| other != base && base.starts_with(other));
     Ok(bases.filter(|base| !inner(base) && dir.join(base).is_dir()).collect())
 }
 
-/// Everything below a base directory, and itself, sorted.
 fn tree<W: Write>(tar: &mut tar::Builder<W>, dir: &Path, base: &Path) -> io::Result<()> {
     for found in WalkDir::new(dir.join(base)).sort_by_file_name() {
         let found = found.map_err(io::Error::from)?;
@@ -169,7 +166,7 @@ fn member<W: Write>(tar: &mut tar::Builder<W>, dir: &Path, name: &Path) -> io::R
     tar.append_data(&mut header, name, Whole { bytes: file, left: size })
 }
 
-/// As many bytes as a header says: a file that changes its size meanwhile is an error.
+/// Reads exactly the size in the header; fails if the file changes.
 struct Whole<R> {
     bytes: R,
     left: u64,
@@ -187,7 +184,6 @@ impl<R: Read> Read for Whole<R> {
     }
 }
 
-/// Counts what is written.
 struct Counted<W> {
     out: W,
     bytes: u64,

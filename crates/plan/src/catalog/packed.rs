@@ -1,4 +1,4 @@
-//! Archives, wherever they are, and what is demanded of them before anything of them is used.
+//! Archives of any source, and the demands on them.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -18,24 +18,25 @@ use base::text::with_causes;
 use binary::ReadAt;
 use wheel::archive::checksum::Sha256;
 
-/// The archive of an artifact, wherever it is.
+/// An artifact's archive, independent of its location.
 pub trait Packed: Debug + Send + Sync {
-    /// Its key: the name of its file, `{name}_{component}_{family}.tar.zst` or `.tar.xz`.
+    /// Returns the file name: `{name}_{component}_{family}.tar.zst` or `.tar.xz`.
     fn key(&self) -> &str;
 
-    /// Where it is, as people know it: a path, or an address.
+    /// Returns the path or address for messages.
     fn place(&self) -> String;
 
-    /// How many bytes it has, as far as that is known before it is read.
+    /// Returns the size in bytes, as far as known before reading.
     fn size(&self) -> u64;
 
-    /// Its bytes, from the first one.
+    /// Opens the archive for reading from its first byte.
     ///
     /// # Errors
-    /// When it cannot be opened; the error names it. So does one of a later read.
+    /// Fails if it cannot be opened. All errors, also of later reads, name the archive.
     fn open(&self) -> io::Result<Box<dyn Read + Send + '_>>;
 
-    /// Its bytes at any place, as cheap as in order; `None` where they are not.
+    /// Opens the archive for random access at the cost of sequential reading; `None` if
+    /// unsupported.
     ///
     /// # Errors
     /// As [`Packed::open`].
@@ -43,7 +44,7 @@ pub trait Packed: Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Its bytes at any place, each read a request of its own; `None` where they come only in order.
+    /// Opens the archive for random access with one request per read; `None` if unsupported.
     ///
     /// # Errors
     /// As [`Packed::open`].
@@ -51,57 +52,57 @@ pub trait Packed: Debug + Send + Sync {
         self.at_random()
     }
 
-    /// The text of its sidecar; `None` when it has none.
+    /// Returns the text of the sidecar, if there is one.
     ///
     /// # Errors
-    /// When there may be one and it cannot be read; the error names it.
+    /// Fails if a sidecar may exist but is unreadable; the error names it.
     fn sidecar(&self) -> io::Result<Option<String>>;
 }
 
-/// What is demanded of archives.
+/// Demands on archives.
 #[derive(Debug, Clone, Default)]
 pub struct Demands {
-    /// Each has to have a checksum beside it, or in the lock file.
+    /// Each archive must have a checksum in its sidecar or in the lock file.
     pub checksums: bool,
-    /// Archives that are in the lock file have to be what it says.
+    /// Archives must match this lock file.
     pub lock: Option<Locked>,
 }
 
-/// A lock file that counts.
+/// A lock file in force.
 #[derive(Debug, Clone)]
 pub struct Locked {
-    /// The file as it was named, for messages.
+    /// File name for messages, as given.
     pub file: String,
-    /// What it says.
+    /// Content.
     pub lock: Lock,
-    /// Nothing may be taken that it does not have.
+    /// Archives that the lock file lacks are rejected.
     pub exact: bool,
-    /// Keys of archives that need not be there: nothing that is asked for is made of them.
+    /// Keys of archives that may be missing, because no requested package uses them.
     pub spare: BTreeSet<String>,
 }
 
 impl Locked {
-    /// The keys of archives that have to be there.
+    /// Returns the keys of archives that must exist.
     pub fn needed(&self) -> impl Iterator<Item = &str> {
         self.lock.keys().filter(|key| !self.spare.contains(*key))
     }
 }
 
-/// What is known of an archive before it is read.
+/// Checksums known before an archive is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Expected {
-    /// The checksum of all its bytes.
+    /// Checksum of the whole archive.
     pub archive: Option<Sha256>,
-    /// That of its end ([`super::seekable`]), where that is enough to trust parts of it.
+    /// Checksum of the archive's end ([`super::seekable`]); sufficient to verify parts.
     end: Option<Sha256>,
 }
 
 impl Demands {
-    /// The checksums that an archive has to have: that of the lock file, which has to be that of its
-    /// sidecar too, where it has one. A lock file says nothing of ends.
+    /// Returns the checksums of lock file and sidecar, which must agree. A lock file has none of
+    /// the end.
     ///
     /// # Errors
-    /// When there is none and one is demanded, they differ, or the sidecar cannot be read.
+    /// Fails if a demanded checksum is missing, the two differ, or the sidecar is unreadable.
     pub fn expected(&self, packed: &dyn Packed) -> Result<Expected, Problem> {
         let key = packed.key();
         let locked = self.locked(key)?;
@@ -125,10 +126,10 @@ impl Demands {
         }
     }
 
-    /// Checks that an archive is what it has to be.
+    /// Checks the archive against expected checksum and lock file.
     ///
     /// # Errors
-    /// When it is something else: the problem names it, with what was expected and what was found.
+    /// Fails with the expected and the found checksum.
     pub fn check(
         &self,
         packed: &dyn Packed,
@@ -147,7 +148,7 @@ impl Demands {
         }
     }
 
-    /// Keys that the lock file has and that are needed, and nobody has.
+    /// Reports needed keys that are missing.
     pub fn lost(&self, there: &BTreeSet<&str>) -> Option<Problem> {
         let locked = self.lock.as_ref()?;
         let lost: Vec<&str> = locked.needed().filter(|key| !there.contains(key)).collect();
@@ -195,13 +196,11 @@ fn wrong(packed: &dyn Packed, expected: &Sha256, found: &Sha256) -> Problem {
     Problem::error(Code::WrongChecksum, what).help(DAMAGED)
 }
 
-/// What to do about an archive that is something else than its sidecar says.
 const DAMAGED: &str =
     "the archive or its .sha256sum is damaged, or of another build: get both again";
 
-/// Says that archives have no checksum: a warning, or an error where they are demanded.
+/// Reports missing checksums: an error if demanded, otherwise a warning.
 pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
-    /// How many are named.
     const SHOWN: usize = 3;
     let first =
         keys.iter().take(SHOWN).map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
@@ -223,19 +222,15 @@ pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
         .help(format!("`sha256sum {key} > {key}.sha256sum`, where the archive is made, writes one"))
 }
 
-/// How often an archive is read again for hard links to hard links. Writers of archives make none: each link of
-/// theirs names the member that has the bytes.
+/// Limit for chains of hard links; archive writers do not make chains.
 const CHAIN: usize = 4;
 
-/// Archives of fewer bytes are read whole: several requests would take longer than one.
+/// Size below which archives are read whole, because one request is faster than several.
 const SMALL: u64 = 4 << 20;
 
-/// Unpacks what is wanted of an archive into a file; its bytes are hashed as they go by, or before, where it can be
-/// read at any place. Of one that is `partial`ly wanted, and whose end the sidecar vouches for, only the end and some
-/// frames are read, each with its checksum.
-///
-/// # Errors
-/// When it cannot be read or unpacked, or is not what it has to be.
+/// Unpacks wanted files and verifies the checksum, before reading if random access is possible. Of
+/// a `partial`ly wanted archive with a known checksum of its end, only the end and single frames
+/// are read, each verified separately.
 pub(super) fn unpack(
     packed: &dyn Packed,
     storage: Storage,
@@ -262,7 +257,7 @@ pub(super) fn unpack(
         if missed.is_empty() {
             break;
         }
-        // The bytes of a hard link stand at a member before it, which nobody wanted then.
+        // The target of a hard link was skipped as unwanted.
         missed = once(Some(&missed))?.missed;
     }
     if !missed.is_empty() {
@@ -272,7 +267,6 @@ pub(super) fn unpack(
     Ok(UnpackedArchive { members, taken, proof })
 }
 
-/// How an archive is read.
 struct Reading<'r> {
     packed: &'r dyn Packed,
     storage: Storage,
@@ -281,12 +275,10 @@ struct Reading<'r> {
     partial: bool,
 }
 
-/// What came of reading an archive.
 struct Outcome {
     archive: LockedArchive,
-    /// What was compared with the bytes that were read.
     proof: Proof,
-    /// Hard links whose bytes have gone by.
+    /// Targets of hard links that were skipped.
     missed: BTreeSet<RelPath>,
 }
 
@@ -308,7 +300,6 @@ impl Reading<'_> {
         }
     }
 
-    /// Reads some frames of an archive; `None` where all of it is to be read.
     fn in_part(&self, unpacking: &mut Unpacking<'_>) -> Result<Option<Outcome>, Problem> {
         let (Some(sha256), Some(end)) = (self.expected.archive, self.expected.end) else {
             return Ok(None);
@@ -340,7 +331,6 @@ impl Reading<'_> {
 
 type Stream<'p> = Box<dyn ReadAt + Send + 'p>;
 
-/// An archive that can be read at any place, where that saves something.
 fn at_random(
     packed: &dyn Packed,
     storage: Storage,
@@ -354,14 +344,12 @@ fn at_random(
     Ok(table.map(|table| (stream, table)))
 }
 
-/// What all bytes of an archive are.
 fn hashed(packed: &dyn Packed, stream: &(dyn ReadAt + Send)) -> Result<LockedArchive, Problem> {
     let bytes = Bytes { stream, position: 0 };
     let (size, sha256) = Hashed::new(bytes).finish().map_err(|e| unread(&e))?;
     Ok(LockedArchive { key: packed.key().to_owned(), size, sha256 })
 }
 
-/// All bytes, from the first one.
 struct Bytes<'s> {
     stream: &'s (dyn ReadAt + Send),
     position: u64,
@@ -391,7 +379,7 @@ fn in_order(
     {
         return Err(broken(error));
     }
-    // What cannot be unpacked is likely to be damaged, which the checksum of all of it says best.
+    // A failed unpacking is probably damage, which the checksum error describes best.
     let (size, sha256) = match bytes.finish() {
         Ok(read) => read,
         Err(error) => return Err(unpacked.err().map_or_else(|| unread(&error), |e| broken(&e))),
@@ -414,11 +402,10 @@ fn broken(error: &UnpackError) -> Problem {
     }
 }
 
-/// The remedy for a member that is refused.
 const REFUSED: &str =
     "pack the artifact anew without this member, or get the archive again from its builder";
 
-/// There is no room for what is unpacked: the same for all archives, so that it is told once.
+/// Makes a problem that is equal for all archives, so that a full disk is reported once.
 pub(super) fn of_this_machine(text: String) -> Problem {
     Problem::usage(Code::Environment, text).of_fact("room for what is unpacked").help(
         "archives are unpacked below TMPDIR: set it to a directory that has room for what is in them",
@@ -429,7 +416,6 @@ fn unread(error: &io::Error) -> Problem {
     Problem::error(Code::UnreadableArtifact, error.to_string())
 }
 
-/// Whether an archive cannot be unpacked here, whatever is in it.
 fn is_of_this_machine(error: &UnpackError) -> bool {
     matches!(error, UnpackError::Write { .. } | UnpackError::Room { .. })
 }

@@ -1,10 +1,10 @@
-//! Results of work that was done side by side, and what is wrong with a file.
+//! Collects results and problems of parallel work.
 
 use super::ArtifactId;
 use base::names::RelPath;
 use base::source::{Code, Problem, Problems};
 
-/// All results, or all problems, in order: which comes first must not depend on threads.
+/// Keeps the order of the inputs.
 pub(super) fn collect<T>(results: Vec<Result<T, Problems>>) -> Result<Vec<T>, Problems> {
     let (mut values, mut problems) = (Vec::with_capacity(results.len()), Problems::new());
     for result in results {
@@ -16,7 +16,6 @@ pub(super) fn collect<T>(results: Vec<Result<T, Problems>>) -> Result<Vec<T>, Pr
     if problems.is_empty() { Ok(values) } else { Err(problems) }
 }
 
-/// What is wrong with a file of an artifact.
 pub(super) fn unreadable(
     artifact: &ArtifactId,
     path: &RelPath,

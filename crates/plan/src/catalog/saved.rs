@@ -1,7 +1,7 @@
-//! A catalog as a file: JSON with a line for each entry, plain or compressed.
+//! Saved catalogs: JSON with one line per entry, plain or compressed.
 //!
-//! Whoever has the file can plan without the artifacts. Two catalogs compare line by line,
-//! and nothing in one tells of the machine, the day or the user that made it.
+//! They suffice for planning, and can be compared line by line: nothing depends on machine, date or
+//! user.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -13,46 +13,46 @@ use super::checksum::sha256_of_writing;
 use super::{Artifact, BuildFacts, Catalog, CatalogEntry, Ignored};
 use wheel::archive::checksum::Sha256;
 
-/// The version of the catalog's own format; it grows when a reader has to know of a change.
+/// Format number of saved catalogs. It grows with changes that readers must know.
 pub const CATALOG_FORMAT: u32 = 1;
 
-/// What a saved catalog is made of.
+/// Content of a saved catalog.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SavedCatalog {
-    /// [`CATALOG_FORMAT`] when it was saved.
+    /// Format number, [`CATALOG_FORMAT`].
     pub format: u32,
     /// Facts about the build.
     pub build: BuildFacts,
-    /// Children of the artifact directory that are no artifacts.
+    /// Children of the artifact directory that are not artifacts.
     pub ignored: Vec<Ignored>,
-    /// The artifacts.
+    /// Artifacts.
     pub artifacts: Vec<Artifact>,
 }
 
-/// The one field that every version of the format has.
+/// The one field of every format.
 #[derive(Deserialize)]
 struct Head {
     format: Option<u64>,
 }
 
-/// Why a saved catalog could not be used.
+/// Fault of reading or writing a saved catalog.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
-    /// The file cannot be read, or is cut short where it is compressed.
+    /// The file cannot be read, or its compressed data is truncated.
     #[error("cannot read the catalog {file}")]
     Read {
-        /// The file as it was named.
+        /// File name as given.
         file: String,
-        /// What the system or the decompressor says.
+        /// Error of the system or the decompressor.
         source: io::Error,
     },
-    /// The file is no catalog, or has something that no catalog can hold.
+    /// The file is no catalog, or has an invalid value.
     #[error("{file} is not a catalog of artifacts")]
     Content {
-        /// The file as it was named.
+        /// File name as given.
         file: String,
-        /// What is wrong, with line and column.
+        /// Fault, with line and column.
         source: serde_json::Error,
     },
     /// The file is a catalog of another format.
@@ -60,17 +60,17 @@ pub enum CatalogError {
         "the catalog {file} has format {found}, and this program reads format {CATALOG_FORMAT}"
     )]
     Format {
-        /// The file as it was named.
+        /// File name as given.
         file: String,
-        /// The format that it says it has.
+        /// Its format.
         found: u64,
     },
-    /// What it says cannot be true of any artifact directory.
+    /// The content contradicts itself.
     #[error("the catalog {file} is wrong in itself: {reason}")]
     Inconsistent {
-        /// The file as it was named.
+        /// File name as given.
         file: String,
-        /// What contradicts what.
+        /// Contradiction, in words.
         reason: String,
     },
     /// The file cannot be written.
@@ -79,7 +79,7 @@ pub enum CatalogError {
 }
 
 impl CatalogError {
-    /// Whether what is in the file is at fault, rather than the machine or the command line.
+    /// Returns true if the content is at fault, not the machine or the command line.
     pub fn blames_content(&self) -> bool {
         match self {
             Self::Content { .. } | Self::Format { .. } | Self::Inconsistent { .. } => true,
@@ -90,11 +90,10 @@ impl CatalogError {
 }
 
 impl Catalog {
-    /// Writes the catalog as JSON: a line for each artifact and each entry, so that a changed
-    /// file is a changed line.
+    /// Writes JSON with one line per artifact and entry, so that `diff` shows each changed file.
     ///
     /// # Errors
-    /// When `out` cannot take it.
+    /// Fails if `out` does.
     pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
         write!(out, "{{\"format\":{CATALOG_FORMAT},\n\"build\":")?;
         serde_json::to_writer(&mut *out, &self.build)?;
@@ -105,21 +104,21 @@ impl Catalog {
         out.write_all(b"}\n")
     }
 
-    /// The SHA-256, in hexadecimal, of what [`Self::write_json`] writes.
+    /// Returns the SHA-256, in hexadecimal, of the output of [`Self::write_json`].
     pub fn sha256(&self) -> String {
         sha256_of_writing(|mut out| self.write_json(&mut out))
     }
 
-    /// Saves the catalog as `file`: compressed with zstd or xz when its name ends in `.zst` or
-    /// `.xz`, else plain. Equal catalogs give equal bytes.
+    /// Saves the catalog, compressed by the suffix `.zst` or `.xz`. Equal catalogs give equal
+    /// bytes.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn save(&self, file: &Path) -> Result<(), CatalogError> {
         let mut json = Vec::new();
         self.write_json(&mut json)?;
         let extension = file.extension().unwrap_or_default();
-        // Compressed before the file is opened: what fails until then leaves nothing behind.
+        // Compressed before the file is created, so that a failure leaves no file.
         let bytes = if extension == "zst" {
             zstd::encode_all(&json[..], ZSTD_LEVEL)?
         } else if extension == "xz" {
@@ -132,12 +131,10 @@ impl Catalog {
         Ok(fs::write(file, bytes)?)
     }
 
-    /// Reads a saved catalog, plain or compressed, which its first bytes tell. Artifacts and
-    /// entries in another order are put in theirs.
+    /// Loads a saved catalog and sorts it. The first bytes determine the compression.
     ///
     /// # Errors
-    /// When the file cannot be read, is no catalog of this format, or has paths that no
-    /// artifact directory can have.
+    /// Fails if the file is unreadable, of another format, or has impossible content.
     pub fn load(file: &Path) -> Result<Self, CatalogError> {
         let name = file.display().to_string();
         let bytes =
@@ -156,7 +153,7 @@ impl Catalog {
         }
     }
 
-    /// What a scan never says; the catalog has to be in order.
+    /// Finds a contradiction that no scan produces. Requires a sorted catalog.
     fn fault(&self) -> Option<String> {
         if self.artifacts.is_empty() {
             return Some("it has no artifact".to_owned());
@@ -178,15 +175,14 @@ impl Catalog {
 }
 
 impl Artifact {
-    /// The SHA-256, in hexadecimal, of what a saved catalog says of the artifact: ids, paths, sizes, ELF facts.
+    /// Returns the SHA-256, in hexadecimal, of the artifact as saved.
     pub fn sha256(&self) -> String {
         sha256_of_writing(|out| artifact(out, self))
     }
 }
 
-/// Enough that the catalog of a whole build is some hundred kB, and no more work than a second.
+/// Compression level: some hundred kB for a whole build, within a second.
 const ZSTD_LEVEL: i32 = 15;
-/// The default of `xz`.
 const XZ_LEVEL: u32 = 6;
 
 fn odd_digest(artifact: &Artifact, entry: &CatalogEntry) -> Option<String> {
@@ -209,7 +205,6 @@ fn artifact(out: &mut dyn Write, artifact: &Artifact) -> io::Result<()> {
     out.write_all(b"}")
 }
 
-/// A JSON array, each item on a line of its own.
 fn lines<T>(
     out: &mut dyn Write,
     items: &[T],
@@ -222,7 +217,6 @@ fn lines<T>(
     out.write_all(if items.is_empty() { b"[]" } else { b"\n]" })
 }
 
-/// The file's bytes, decompressed.
 fn read(file: &Path) -> io::Result<Vec<u8>> {
     let bytes = fs::read(file)?;
     let mut json = Vec::new();
@@ -241,7 +235,7 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
     Ok(json)
 }
 
-/// Another format is the likelier cause of what cannot be read, when the file says that it has one.
+/// Prefers another declared format as the likelier cause.
 fn not_read(file: &str, bytes: &[u8], source: serde_json::Error) -> CatalogError {
     let format = serde_json::from_slice::<Head>(bytes).ok().and_then(|head| head.format);
     match format.filter(|format| *format != u64::from(CATALOG_FORMAT)) {

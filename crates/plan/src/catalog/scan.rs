@@ -1,5 +1,3 @@
-//! Reading what artifacts hold.
-
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::path::Path;
@@ -21,11 +19,9 @@ use binary::pe::{PeError, import_library};
 use binary::policy;
 use binary::{Binary, BinaryError};
 
-/// How large an artifact's text about itself may be.
 const LARGEST_TEXT: u64 = 16 << 20;
 
-/// Reads what the artifact directory `dir` holds, as [`read`] does, and gives the directory for as long as
-/// its files are wanted.
+/// Scans the artifact directory `dir`. Returns the directory as source of the files.
 ///
 /// # Errors
 /// As [`Directory::open`] and [`read`].
@@ -35,11 +31,11 @@ pub fn scan(dir: &Path) -> Result<(Catalog, Directory), Problems> {
     Ok((catalog, directory))
 }
 
-/// Reads what artifacts hold: names, sizes and types of everything in them, and the headers of binaries.
+/// Scans name, size and type of each entry, and the headers of binaries.
 ///
 /// # Errors
-/// All that is wrong with them at once: artifacts without a manifest or with one that leads outside, what
-/// cannot be read or packaged.
+/// Fails with all problems: artifacts without manifest, outside base directories, unreadable or
+/// unsupported entries.
 pub fn read(source: &dyn Source) -> Result<Catalog, Problems> {
     let ids = source.artifacts();
     let artifacts = collect(ids.par_iter().map(|id| artifact(source, id)).collect())?;
@@ -49,10 +45,10 @@ pub fn read(source: &dyn Source) -> Result<Catalog, Problems> {
     Ok(catalog)
 }
 
-/// Checks that files are what a catalog says, which was saved elsewhere.
+/// Checks that files match a catalog that was saved elsewhere.
 ///
 /// # Errors
-/// All that are not there, or are something else.
+/// Fails with all files that are missing or different.
 pub fn confirm<'o>(
     source: &dyn Source,
     catalog: &Catalog,
@@ -84,13 +80,11 @@ pub fn confirm<'o>(
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-/// Whether there is no file of this name, so that the artifact is another one than the catalog's.
 fn is_other_kind(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidInput, IsADirectory, NotFound};
     matches!(error.kind(), NotFound | IsADirectory | InvalidInput)
 }
 
-/// Files of an artifact are others than the catalog says; the first of them is named.
 fn not_as_said(id: &ArtifactId, paths: &[&RelPath]) -> Problem {
     let first = paths.first().map(|path| format!("`{path}`")).unwrap_or_default();
     let what = match paths.len() {
@@ -104,7 +98,6 @@ fn not_as_said(id: &ArtifactId, paths: &[&RelPath]) -> Problem {
         .help("the catalog is of other artifacts: `rockpack scan -o FILE` saves one of these")
 }
 
-/// Whether a saved catalog would say the same of both.
 fn same(one: &EntryKind, other: &EntryKind) -> bool {
     let text = |kind| serde_json::to_string(kind).ok();
     text(one).is_some_and(|one| text(other) == Some(one))
@@ -165,8 +158,7 @@ fn file(source: &dyn Source, origin: &Origin) -> io::Result<EntryKind> {
     Ok(EntryKind::File { size, executable: file.is_executable(), content: content(&*file, size)? })
 }
 
-/// What the bytes are: read from the bytes, never from the name. Few files are binaries, and of the
-/// others the first bytes are enough.
+/// Detects the type from the bytes, never from the name. Only binaries are read beyond their start.
 fn content(file: &dyn OpenFile, len: u64) -> io::Result<Content> {
     let mut start = [0; 4];
     let known = usize::try_from(len).unwrap_or(start.len()).min(start.len());
@@ -185,7 +177,6 @@ fn content(file: &dyn OpenFile, len: u64) -> io::Result<Content> {
     }
 }
 
-/// An archive: import libraries are told from others.
 fn archive(file: &dyn OpenFile) -> io::Result<Content> {
     match import_library(file) {
         Ok(Some(library)) => Ok(Content::ImportLibrary(Box::new(library))),
@@ -195,7 +186,6 @@ fn archive(file: &dyn OpenFile) -> io::Result<Content> {
     }
 }
 
-/// A file that starts like a binary and is malformed; an error of reading is passed on.
 fn broken(error: BinaryError) -> io::Result<Content> {
     let (format, error) = (error.format(), error.into_io());
     let reason = match error {
@@ -208,7 +198,6 @@ fn broken(error: BinaryError) -> io::Result<Content> {
     })
 }
 
-/// Facts about the build, from the first artifact that installs each file.
 fn build_facts(artifacts: &[Artifact], source: &dyn Source) -> Result<BuildFacts, Problems> {
     let text = |path: &str| -> Result<Option<String>, Problem> {
         let found = artifacts

@@ -1,4 +1,4 @@
-//! Where members of archives are unpacked to: a few files without names.
+//! Unnamed temporary files for the members of archives.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -11,47 +11,37 @@ use rustix::fs::{FallocateFlags, fallocate};
 
 use base::regular;
 
-/// How much is collected before it is written.
 const PIECE: usize = 1 << 20;
-/// What file systems give room up in multiples of.
+/// Unit in which file systems free space.
 const PAGE: u64 = 4096;
-/// For how many bytes it is worth asking them to.
+/// Smallest range to free.
 const WORTH_IT: u64 = 64 << 10;
 
-/// Files below the system's temporary directory (`TMPDIR`) that have no name there: nobody else can open them, and the
-/// system removes them with the process, however that ends.
+/// Pool of unnamed files in `TMPDIR`: inaccessible to other processes, and removed with this one,
+/// even if it is killed.
 ///
-/// Each of them has many members, one behind the other. A file for each member would take longer to make than to
-/// write, and a process may not have so many of them open.
+/// Each file has many members. One file per member would be slow to create, and exceed the limit of
+/// open files.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     idle: Mutex<Vec<ScratchFile>>,
 }
 
 impl Scratch {
-    /// A file that nobody writes to, which may have something already.
-    ///
-    /// # Errors
-    /// When no file is idle, and no new one can be made.
     pub fn take(&self) -> io::Result<ScratchFile> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.map_or_else(ScratchFile::new, Ok)
     }
 
-    /// Gives a file back, for the next archive.
     pub fn give_back(&self, file: ScratchFile) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(file);
     }
 }
 
-/// A file that is written from its start to its end.
 pub(super) struct ScratchFile {
     file: Arc<File>,
-    /// How many bytes were written.
     written: u64,
-    /// Those that follow them.
     pending: Box<[u8]>,
-    /// How many of them there are.
     filled: usize,
 }
 
@@ -66,16 +56,13 @@ impl ScratchFile {
         Ok(Self { file, written: 0, pending: vec![0; PIECE].into(), filled: 0 })
     }
 
-    /// How many bytes there is room for; a file system that does not tell is asked by writing.
+    /// Returns the free space, or the maximum if unknown.
     pub fn room(&self) -> u64 {
         let found = rustix::fs::fstatvfs(&*self.file);
         found.map_or(u64::MAX, |found| found.f_bavail.saturating_mul(found.f_frsize))
     }
 
-    /// Goes on with everything that `bytes` gives; it can be read once [`Self::flush`] was called.
-    ///
-    /// # Errors
-    /// Those of either side.
+    /// Appends all of `bytes`; they can be read after [`Self::flush`].
     pub fn append(&mut self, mut bytes: impl Read) -> Result<Piece, AppendError> {
         let start = self.written + self.filled as u64;
         loop {
@@ -93,10 +80,6 @@ impl ScratchFile {
         Ok(Piece { file: self.file.clone(), start, len, uses: Arc::default() })
     }
 
-    /// Writes what is pending.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn flush(&mut self) -> io::Result<()> {
         self.file.file().write_all_at(&self.pending[..self.filled], self.written)?;
         self.written += self.filled as u64;
@@ -111,16 +94,12 @@ impl fmt::Debug for ScratchFile {
     }
 }
 
-/// Which side failed.
 #[derive(Debug)]
 pub(super) enum AppendError {
-    /// The bytes cannot be had.
     Read(io::Error),
-    /// They cannot be kept.
     Write(io::Error),
 }
 
-/// The bytes of one member.
 #[derive(Debug, Clone)]
 pub(super) struct Piece {
     file: Arc<File>,
@@ -129,44 +108,35 @@ pub(super) struct Piece {
     uses: Arc<Uses>,
 }
 
-/// Who needs the bytes of a member.
 #[derive(Debug, Default)]
 struct Uses {
-    /// How often it was found by somebody who may still read it.
+    /// Holders that may still read it.
     count: AtomicUsize,
-    /// Nobody needs it any more, so that its room was given up.
+    /// The last holder gave up, and the space is freed.
     given_up: AtomicBool,
 }
 
 impl Piece {
-    /// How many bytes it has.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Fills `buf` with the bytes from `offset` on.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::UnexpectedEof`] when fewer are left, what reading gives, or when they were given up.
+    /// Fills `buf`; fails beyond the end, or if the bytes were given up.
     pub fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         if offset.checked_add(buf.len() as u64).is_none_or(|end| end > self.len) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         self.file.file().read_exact_at(buf, self.start + offset)?;
-        // Looked at after reading: whoever gives them up says so before.
+        // After the read: `given_up` is set before the space is freed.
         self.check_kept()
     }
 
-    /// Asks the system to read some of them before they are needed.
     pub fn read_ahead(&self, offset: u64, len: u64) {
         let len = len.min(self.len.saturating_sub(offset));
         regular::read_ahead(&self.file, self.start.saturating_add(offset), len);
     }
 
-    /// Counts one more who reads it.
-    ///
-    /// # Errors
-    /// When its bytes were given up.
+    /// Adds a holder; fails if the bytes were given up.
     pub fn found(&self) -> io::Result<FoundPiece> {
         self.uses.count.fetch_add(1, Ordering::SeqCst);
         let found = FoundPiece { piece: self.clone(), given_up: AtomicBool::new(false) };
@@ -180,19 +150,17 @@ impl Piece {
         Ok(())
     }
 
-    /// Gives the room on the disk up that it has for itself.
     fn punch(&self) {
         let from = self.start.next_multiple_of(PAGE);
         let end = (self.start + self.len) / PAGE * PAGE;
         if end.saturating_sub(from) >= WORTH_IT {
             let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            // A file system that cannot keeps them until the end.
+            // Without support by the file system, the space is freed with the file.
             let _ = fallocate(self.file.file(), flags, from, end - from);
         }
     }
 }
 
-/// A member that somebody found who may read it.
 #[derive(Debug)]
 pub(super) struct FoundPiece {
     piece: Piece,
@@ -208,7 +176,7 @@ impl FoundPiece {
         self.piece.len
     }
 
-    /// Whoever found it needs it no more: when all say so, its room is given up.
+    /// Ends this holder's use; after the last one, the space is freed.
     pub fn give_up(&self) {
         let uses = &self.piece.uses;
         let is_first = !self.given_up.swap(true, Ordering::SeqCst);
@@ -220,7 +188,7 @@ impl FoundPiece {
 }
 
 impl Drop for FoundPiece {
-    /// Whoever looked and did not read has not said that nobody will.
+    /// Drops the holder without freeing the space, because it did not give up.
     fn drop(&mut self) {
         if !*self.given_up.get_mut() {
             self.piece.uses.count.fetch_sub(1, Ordering::SeqCst);

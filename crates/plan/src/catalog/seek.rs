@@ -1,5 +1,5 @@
-//! Reading streams at any place: those of frames with a table ([`super::seekable`]), and xz with several blocks
-//! ([`xz_index`]).
+//! Random access to compressed streams: zstd frames with a table ([`super::seekable`]), and xz with
+//! several blocks ([`xz_index`]).
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -9,28 +9,23 @@ use super::xz_index;
 use binary::ReadAt;
 use wheel::archive::checksum::Sha256;
 
-/// No frame is larger: it has to be held in memory.
+/// Size limit of a frame, which is decoded in memory.
 const LARGEST: u64 = 64 << 20;
-/// How many bytes the end of the table has.
 const FOOTER: u64 = 9;
-/// How many bytes stand before a skippable frame's content.
 const HEADER: u64 = 8;
-/// How many bytes of the end are read at once: the checksums and the table of 1,600 frames.
+/// Size of the first read at the end: checksums and table of 1,600 frames.
 const END: u64 = 64 << 10;
 
-/// Where a part is that can be decoded alone, a frame of zstd or a block of xz, packed (without padding behind it) and
-/// unpacked.
+/// Part that can be decoded alone: a zstd frame or xz block, packed (without padding) and unpacked.
 #[derive(Debug, Clone, Copy)]
 struct Frame {
     packed_at: u64,
     packed: u64,
     at: u64,
     len: u64,
-    /// What its packed bytes have to be, where that is known.
     sha256: Option<Sha256>,
 }
 
-/// Where the parts of a stream are.
 #[derive(Debug)]
 pub(super) struct SeekTable {
     codec: Codec,
@@ -38,16 +33,14 @@ pub(super) struct SeekTable {
     len: u64,
 }
 
-/// How parts are decoded.
 #[derive(Debug)]
 enum Codec {
     Zstd,
-    /// With the header of the stream, which says how blocks are checked.
+    /// Decodes blocks; the stream's header declares their check type.
     Xz([u8; 12]),
 }
 
 impl Codec {
-    /// Parts are padded to a multiple of so many bytes.
     fn multiple(&self) -> usize {
         match self {
             Self::Zstd => 1,
@@ -57,11 +50,8 @@ impl Codec {
 }
 
 impl SeekTable {
-    /// The table at the end of a stream. `None` when there is no table, or its numbers contradict the stream: then
-    /// the stream can only be read in order.
-    ///
-    /// # Errors
-    /// When the stream cannot be read.
+    /// Reads the table. `None` if it is missing or inconsistent: then the stream is only readable
+    /// in order.
     pub(super) fn read(stream: &dyn ReadAt, storage: Storage) -> io::Result<Option<Self>> {
         match storage {
             Storage::Zstd => Self::of_frames(stream),
@@ -70,11 +60,7 @@ impl SeekTable {
         }
     }
 
-    /// The table of a stream whose end, from the checksums of frames on, has this checksum: each frame has to be what is
-    /// said there. `None` when the end is anything else.
-    ///
-    /// # Errors
-    /// When the stream cannot be read.
+    /// Reads the table if the end, which has the checksum of each frame, has this checksum.
     pub(super) fn vouched(stream: &dyn ReadAt, sum_of_end: &Sha256) -> io::Result<Option<Self>> {
         let stream = LastBytes::of(stream)?;
         let Some(mut table) = Self::of_frames(&stream)? else { return Ok(None) };
@@ -99,7 +85,7 @@ impl SeekTable {
 
     fn of_blocks(stream: &dyn ReadAt) -> io::Result<Option<Self>> {
         let Some(blocks) = xz_index::blocks(stream)? else { return Ok(None) };
-        // With a single one, nothing can be left out.
+        // A single block leaves nothing to skip.
         if blocks.len() < 2 {
             return Ok(None);
         }
@@ -131,12 +117,10 @@ impl SeekTable {
         stream.read_exact_at(start + HEADER, &mut rows)?;
         let sizes = rows.chunks_exact(row).map(|row| (word(row, 0).into(), word(row, 4).into()));
         let table = Self::of(Codec::Zstd, 0, sizes);
-        // It has to say where everything before it is.
+        // The table must cover everything before it.
         Ok(table.filter(|table| table.packed_end() == start))
     }
 
-    /// That of parts of these sizes, packed and unpacked, which stand behind each other; `None` when one is too
-    /// large to be held in memory.
     fn of(codec: Codec, begin: u64, sizes: impl IntoIterator<Item = (u64, u64)>) -> Option<Self> {
         let (mut frames, mut packed_at, mut at) = (Vec::new(), begin, 0);
         for (packed, len) in sizes {
@@ -154,10 +138,9 @@ impl SeekTable {
         self.frames.last().map_or(0, |frame| frame.packed_at + frame.packed)
     }
 
-    /// The frame that has the byte at `position`.
     fn find(&self, position: u64) -> Option<usize> {
         let after = self.frames.partition_point(|frame| frame.at <= position);
-        // Of frames without bytes none has it.
+        // Skips empty frames.
         let index = after.checked_sub(1)?;
         let frame = self.frames[index];
         (position < frame.at + frame.len).then_some(index)
@@ -168,7 +151,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map_or(0, u32::from_le_bytes)
 }
 
-/// A stream whose last bytes are here, so that several reads of them are one request.
+/// A stream with its end buffered, so that several reads there are one request.
 struct LastBytes<'s> {
     stream: &'s dyn ReadAt,
     from: u64,
@@ -198,12 +181,11 @@ impl ReadAt for LastBytes<'_> {
     }
 }
 
-/// What is in a seekable stream. Frames that are sought past are not read.
+/// Reader that never decodes skipped frames.
 pub(super) struct SeekableReader<'s> {
     stream: &'s dyn ReadAt,
     table: SeekTable,
     position: u64,
-    /// The frame whose bytes are here.
     frame: Option<usize>,
     bytes: Vec<u8>,
     is_wrong: bool,
@@ -214,7 +196,6 @@ impl<'s> SeekableReader<'s> {
         Self { stream, table, position: 0, frame: None, bytes: Vec::new(), is_wrong: false }
     }
 
-    /// Whether a frame was read that is something else than its checksum says.
     pub(super) fn is_wrong(&self) -> bool {
         self.is_wrong
     }
@@ -289,7 +270,6 @@ mod tests {
         writer.finish().unwrap().0
     }
 
-    /// Counts what is read.
     struct Counted(Vec<u8>, Cell<usize>);
 
     impl ReadAt for Counted {
@@ -375,7 +355,7 @@ mod tests {
         assert!(with(&|end| end[16] ^= 1), "what it says is another question");
         assert!(!with(&|end| end[0] ^= 1), "another frame");
         assert!(!with(&|end| end[8] ^= 1), "another kind of checksums");
-        // Without any: the last frame is then one with content.
+        // Without checksums, the last frame has content.
         let plain = zstd::bulk::compress(b"abc", 1).unwrap();
         assert!(SeekTable::vouched(&plain, &Sha256::of(&plain)).unwrap().is_none());
     }
@@ -423,13 +403,13 @@ mod tests {
             );
         }
         let end = good.len();
-        // Number, reserved bits, magic, header, packed size.
+        // Count, reserved bits, magic, frame header, packed size.
         for at in [end - 9, end - 5, end - 1, end - 33, end - 29, end - 25] {
             let mut other = good.clone();
             other[at] ^= 0x40;
             assert!(SeekTable::read(&other, Storage::Zstd).unwrap().is_none(), "{at}");
         }
-        // An unpacked size is found to be wrong when it is read.
+        // A wrong unpacked size only shows when the frame is decoded.
         let mut other = good.clone();
         other[end - 21] ^= 1;
         let table = SeekTable::read(&other, Storage::Zstd).unwrap().unwrap();

@@ -1,8 +1,6 @@
-//! Compressed streams of which any part can be read without what comes before.
-//!
-//! They are zstd frames, each of so many bytes, with a table of all frames behind them: a skippable frame, as the
-//! seekable format of zstd's own `contrib/seekable_format` describes it (version 0.1.0). Every program that reads
-//! zstd reads them, and leaves out the table.
+//! Writes compressed streams with random access, in the format of zstd's `contrib/seekable_format`
+//! (version 0.1.0): zstd frames of a fixed unpacked size, then a table of all frames in a skippable
+//! frame, which other readers ignore.
 
 use std::io::{self, Write};
 
@@ -11,31 +9,25 @@ use zstd::bulk::Compressor;
 
 use wheel::archive::checksum::Sha256;
 
-/// How many bytes a frame has: large enough to be packed well, small enough to be read for a few bytes of it.
+/// Unpacked size of a frame: large enough for a good ratio, small enough to decode for a few bytes.
 pub(super) const FRAME: usize = 4 << 20;
-/// What a skippable frame begins with.
 pub(super) const SKIPPABLE: u32 = 0x184D_2A5E;
-/// What the skippable frame with checksums begins with. Any of 16 numbers makes a frame skippable.
+/// Magic number of the skippable frame with checksums. There are 16 such numbers.
 pub(super) const CHECKSUMS: u32 = 0x184D_2A5D;
-/// What its content begins with.
 pub(super) const CHECKSUMS_ARE: [u8; 8] = *b"sha256\0\x01";
-/// What ends the table.
 pub(super) const SEEKABLE: u32 = 0x8F92_EAB1;
-/// The format takes no more frames.
+/// Limit of the format.
 pub(super) const MOST_FRAMES: usize = 0x0800_0000;
 
-/// Packs what is written to it, on all threads of the pool.
+/// Compresses its input on all threads of the pool.
 pub(super) struct SeekableWriter<W> {
     out: W,
     level: i32,
-    /// What is not packed yet.
     buffer: Vec<u8>,
-    /// How much is packed at once.
     batch: usize,
     frames: Vec<PackedFrame>,
 }
 
-/// What is known of a frame that was written.
 struct PackedFrame {
     packed: u32,
     unpacked: u32,
@@ -43,22 +35,18 @@ struct PackedFrame {
 }
 
 impl<W: Write> SeekableWriter<W> {
-    /// Packs into `out`.
     pub(super) fn new(out: W, level: i32) -> Self {
         let batch = FRAME * rayon::current_num_threads().clamp(1, 16);
         Self { out, level, buffer: Vec::with_capacity(batch), batch, frames: Vec::new() }
     }
 
-    /// Writes what is left, the checksums and the table. Gives the SHA-256 of checksums and table with it.
-    ///
-    /// # Errors
-    /// When `out` cannot take it, or there are more frames than the format has.
+    /// Writes the end. Returns the SHA-256 of checksums and table.
     pub(super) fn finish(mut self) -> io::Result<(W, Sha256)> {
         self.pack()?;
         let mut end = self.checksums()?;
         let packed = u32::try_from(end.len()).map_err(io::Error::other)?;
         let sizes = self.frames.iter().map(|frame| (frame.packed, frame.unpacked));
-        // The table has every frame before it; nothing is in one that readers skip.
+        // The table lists every frame before it; the checksum frame has an unpacked size of 0.
         end.extend(table(sizes.chain([(packed, 0)]))?);
         self.out.write_all(&end)?;
         Ok((self.out, Sha256::of(&end)))
@@ -83,7 +71,6 @@ impl<W: Write> SeekableWriter<W> {
     }
 }
 
-/// One frame, which has a checksum and says its size.
 fn frame(content: &[u8], level: i32) -> io::Result<(Vec<u8>, PackedFrame)> {
     let mut compressor = Compressor::new(level)?;
     compressor.include_checksum(true)?;
@@ -94,7 +81,6 @@ fn frame(content: &[u8], level: i32) -> io::Result<(Vec<u8>, PackedFrame)> {
     Ok((bytes, frame))
 }
 
-/// The table of frames of these sizes, packed and unpacked, as a skippable frame.
 fn table(sizes: impl Iterator<Item = (u32, u32)>) -> io::Result<Vec<u8>> {
     let (mut table, mut count) = (Vec::new(), 0);
     for (packed, unpacked) in sizes {
@@ -105,13 +91,12 @@ fn table(sizes: impl Iterator<Item = (u32, u32)>) -> io::Result<Vec<u8>> {
     let number = u32::try_from(count).ok().filter(|_| count <= MOST_FRAMES);
     let number = number.ok_or_else(|| io::Error::other("it has too many frames"))?;
     table.extend(number.to_le_bytes());
-    // No flag: frames have checksums of their own.
+    // No flags: each frame has a checksum itself.
     table.push(0);
     table.extend(SEEKABLE.to_le_bytes());
     skippable(SKIPPABLE, &table)
 }
 
-/// A frame that readers skip.
 fn skippable(begin: u32, content: &[u8]) -> io::Result<Vec<u8>> {
     let size = u32::try_from(content.len()).map_err(io::Error::other)?;
     Ok([&begin.to_le_bytes(), &size.to_le_bytes(), content].concat())

@@ -1,4 +1,4 @@
-//! The seam: where artifacts are, and how their bytes are had.
+//! Interface to the storage of artifacts.
 
 use std::fmt::Debug;
 use std::io;
@@ -10,112 +10,112 @@ use base::source::Problem;
 use binary::ReadAt;
 use wheel::archive::checksum::Sha256;
 
-/// Artifacts that can be listed and read, wherever they are. Any number of threads may.
+/// A collection of artifacts that threads can list and read in parallel.
 ///
-/// What cannot be read in any order, such as a compressed archive, its source unpacks.
+/// The implementation must unpack sequential forms, such as compressed archives.
 pub trait Source: Debug + Send + Sync {
-    /// The artifacts, sorted.
+    /// Returns the artifacts, sorted.
     fn artifacts(&self) -> Vec<ArtifactId>;
 
-    /// What lies beside them and is no artifact, sorted by name.
+    /// Returns the other children of the directory, sorted by name.
     fn ignored(&self) -> &[Ignored];
 
-    /// A text that lies in an artifact, at a `/`-relative path below the artifact's own directory.
+    /// Reads a text at a `/`-separated path, relative to the artifact.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotFound`] when there is none; when it cannot be read, has more than `most`
-    /// bytes, or is not UTF-8. The error names the file.
+    /// [`io::ErrorKind::NotFound`] if it is missing. Also fails if it is unreadable, larger than
+    /// `most` bytes or not UTF-8. Errors name the file.
     fn text(&self, artifact: &ArtifactId, path: &str, most: u64) -> io::Result<String>;
 
-    /// Everything below a base directory of an artifact, links not followed; `None` when there is no
-    /// such directory.
+    /// Lists everything below a base directory, links not followed; `None` if it is missing.
     ///
     /// # Errors
-    /// When the directory is not the artifact's own. What is wrong with one entry is told in its place.
+    /// Fails if the directory is outside of the artifact. Faults of entries are items of the list.
     fn list(
         &self,
         artifact: &ArtifactId,
         base: &RelPath,
     ) -> Result<Option<Vec<ListedEntry>>, Problem>;
 
-    /// Returns the SHA-256 of the archive that an artifact was read from; `None` for other artifacts.
+    /// Returns the SHA-256 of the artifact's archive; `None` for other artifacts.
     fn archive(&self, _artifact: &ArtifactId) -> Option<Sha256> {
         None
     }
 
-    /// Finds a file, without reading it.
+    /// Finds a file without reading it.
     ///
     /// # Errors
-    /// When it is not there, or no regular file.
+    /// Fails if it is missing or not a regular file.
     fn find(&self, origin: &Origin) -> io::Result<Box<dyn SourceFile>>;
 
     /// Opens a file.
     ///
     /// # Errors
-    /// As [`Source::find`], and when it cannot be opened.
+    /// As [`Source::find`]; also fails if it cannot be opened.
     fn open(&self, origin: &Origin) -> io::Result<Box<dyn OpenFile>> {
         self.find(origin)?.open()
     }
 }
 
-/// One thing below a base directory, or what is wrong with it.
+/// An entry below a base directory, or its fault.
 pub type ListedEntry = Result<Listed, Problem>;
 
-/// One thing below a base directory.
+/// An entry below a base directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Its path below the base directory.
+    /// Path, relative to the base directory.
     pub path: RelPath,
-    /// What it is.
+    /// Type.
     pub kind: ListedKind,
 }
 
-/// What something below a base directory is.
+/// Type of a listed entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListedKind {
     /// A directory.
     Directory,
     /// A regular file.
     File,
-    /// A symbolic link with this text.
+    /// A symbolic link with its text.
     Symlink(String),
 }
 
-/// A file that was found. It is open only while it is read, since there can be more than a process may open.
+/// A found file. It is open only during reading, because a plan can have more files than a process
+/// may open.
 pub trait SourceFile: Debug + Send + Sync {
-    /// How many bytes it has.
+    /// Returns the size in bytes.
     fn len(&self) -> u64;
 
-    /// Whether it has none.
+    /// Returns true if the size is 0.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What stands for its bytes, as it was found.
+    /// Returns a key of the content: equal keys mean equal bytes.
     fn identity(&self) -> &Identity;
 
-    /// Opens it.
+    /// Opens the file.
     ///
     /// # Errors
-    /// When it cannot be opened any more.
+    /// Fails if it can no longer be opened.
     fn open(&self) -> io::Result<Box<dyn OpenFile>>;
 
-    /// Says that bytes will be read soon. What goes wrong shows when they are.
+    /// Hints that a range will be read soon. Errors show in the read.
     fn read_ahead(&self, _offset: u64, _len: u64) {}
 
-    /// Says that whoever found it needs its bytes no more. When that was said wherever it was found, a source that keeps
-    /// them for this run alone may give their room up; reading them is an error then.
+    /// Ends this finder's use of the bytes. After the last finder, a source may free temporary
+    /// storage; reads then fail.
     fn give_up(&self) {}
 }
 
-/// A file that is open, read by position.
+/// An open file, read by position.
 pub trait OpenFile: ReadAt {
-    /// Whether anybody may execute it.
+    /// Returns true if any execute bit is set.
     fn is_executable(&self) -> bool;
 
-    /// Makes sure that what was read is what was found: nobody changed the file meanwhile.
+    /// Checks that the file did not change since it was found.
     ///
     /// # Errors
-    /// If somebody did; it names the file.
+    /// Fails if it did; the error names the file.
     fn check_unchanged(&self) -> io::Result<()>;
 }

@@ -1,4 +1,4 @@
-//! An archive whose members can be read in any order.
+//! Unpacked archives, with random access to members.
 
 use std::io;
 
@@ -12,7 +12,6 @@ use base::regular;
 use binary::ReadAt;
 use wheel::archive::checksum::Sha256;
 
-/// An archive that is unpacked and is what it has to be.
 #[derive(Debug)]
 pub(super) struct UnpackedArchive {
     pub members: Members,
@@ -20,18 +19,17 @@ pub(super) struct UnpackedArchive {
     pub proof: Proof,
 }
 
-/// The checksum that was compared with all bytes which members were made of: other bytes have another. Of an archive that
-/// was read in part, only its sidecar says what the checksum of the whole is.
+/// Verified checksum over all bytes of the members. Of an archive that was read in part, the whole
+/// is not verified.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Proof {
-    /// Of all bytes of the archive.
+    /// Checksum of the whole archive.
     Whole(Sha256),
-    /// Of its end, which has the checksum of each frame.
+    /// Checksum of the end, which has the checksum of each frame.
     End(Sha256),
 }
 
 impl Proof {
-    /// What stands for the bytes of a member.
     fn identity(self, path: &RelPath) -> Identity {
         Identity::Tag(match self {
             Self::Whole(sha256) => format!("archive {sha256}: {path}"),
@@ -41,10 +39,6 @@ impl Proof {
 }
 
 impl UnpackedArchive {
-    /// A text that is in it.
-    ///
-    /// # Errors
-    /// As [`super::Source::text`].
     pub fn text(&self, path: &RelPath, most: u64) -> io::Result<String> {
         let Some(Member::File { piece, .. }) = self.members.followed(path) else {
             return Err(self.fault(io::ErrorKind::NotFound, path, "is not there, or no file"));
@@ -58,10 +52,6 @@ impl UnpackedArchive {
         regular::text(bytes, &name)
     }
 
-    /// Finds a file.
-    ///
-    /// # Errors
-    /// As [`super::Source::find`].
     pub fn find(&self, path: &RelPath) -> io::Result<ArchivedFile> {
         let (kind, what) = match self.members.get(path) {
             Some(Member::File { piece, executable }) => {
@@ -80,7 +70,7 @@ impl UnpackedArchive {
     }
 }
 
-/// A file of an archive. Its bytes are those that the archive's checksum stands for, and nobody else can change them.
+/// File with verified bytes that other processes cannot change.
 #[derive(Debug)]
 pub(super) struct ArchivedFile {
     piece: FoundPiece,
@@ -110,7 +100,7 @@ impl SourceFile for ArchivedFile {
     }
 }
 
-/// A file of an archive that is read. Nothing has to be opened for it.
+/// File during reading; needs no file descriptor.
 struct Opened {
     piece: Piece,
     executable: bool,

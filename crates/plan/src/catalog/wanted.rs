@@ -1,21 +1,21 @@
-//! Which files are wanted of artifacts, where it is known before they are unpacked.
+//! Files wanted of artifacts, if known before unpacking.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ArtifactId, Catalog, Origin};
 use base::names::RelPath;
 
-/// Files of artifacts.
+/// A set of files, by artifact.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Wanted {
-    /// Of each artifact, paths below its directory.
+    /// Paths, relative to the artifact's directory.
     members: BTreeMap<ArtifactId, BTreeSet<RelPath>>,
-    /// Artifacts of which less than half is wanted, in bytes.
+    /// Artifacts of which less than half of the bytes is wanted.
     partial: BTreeSet<ArtifactId>,
 }
 
 impl Wanted {
-    /// These, where nothing is known of the others.
+    /// Makes the set without sizes.
     pub fn new<'a>(files: impl IntoIterator<Item = &'a Origin>) -> Self {
         let mut members: BTreeMap<ArtifactId, BTreeSet<RelPath>> = BTreeMap::new();
         for file in files {
@@ -25,7 +25,7 @@ impl Wanted {
         Self { members, partial: BTreeSet::new() }
     }
 
-    /// These, out of all that a catalog has.
+    /// Makes the set; the catalog's sizes show partially wanted artifacts.
     pub fn of<'a>(catalog: &Catalog, files: impl IntoIterator<Item = &'a Origin>) -> Self {
         let mut wanted = Self::new(files);
         for artifact in &catalog.artifacts {
@@ -43,22 +43,21 @@ impl Wanted {
         wanted
     }
 
-    /// Whether less than half of an artifact is wanted, so that reading only that is worth requests of its own.
+    /// Returns true if less than half of the bytes is wanted, so that reading parts pays off.
     pub(super) fn is_partial(&self, artifact: &ArtifactId) -> bool {
         self.partial.contains(artifact)
     }
 
-    /// Whether nothing is wanted at all.
+    /// Returns true if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// Whether anything is wanted of an artifact.
+    /// Returns true if any file of the artifact is wanted.
     pub fn takes(&self, artifact: &ArtifactId) -> bool {
         self.members.contains_key(artifact)
     }
 
-    /// What is wanted of an artifact: paths below its directory.
     pub(super) fn members(&self, artifact: &ArtifactId) -> Option<&BTreeSet<RelPath>> {
         self.members.get(artifact)
     }

@@ -1,4 +1,4 @@
-//! The index at the end of an xz stream: where its blocks are (the .xz file format, version 1.2, 2.1.2 and 4).
+//! Index at the end of an xz stream (the .xz file format, version 1.2, sections 2.1.2 and 4).
 
 use std::io::{self, Read};
 
@@ -8,21 +8,14 @@ use liblzma::stream::Stream;
 use super::archive::MEMORY;
 use binary::ReadAt;
 
-/// The size of a stream's header, and of its footer.
 pub(super) const HEADER: u64 = 12;
-/// No index is larger, which is that of a million blocks: it has to be held in memory.
+/// Size limit, since an index is read into memory; enough for a million blocks.
 const LARGEST: u64 = 16 << 20;
-/// What a stream begins with.
 const BEGIN: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
-/// What it ends with.
 const END: [u8; 2] = *b"YZ";
 
-/// The sizes of a stream's blocks, packed without the padding to a multiple of four bytes, and unpacked; they stand
-/// behind each other from [`HEADER`] on. `None` when the file is anything but one
-/// stream with an index that is true of it: then it can only be read in order.
-///
-/// # Errors
-/// When the stream cannot be read.
+/// Returns packed (unpadded) and unpacked sizes; the first block is at [`HEADER`]. `None` unless
+/// the file is one stream with a consistent index: then it is only readable in order.
 pub(super) fn blocks(stream: &dyn ReadAt) -> io::Result<Option<Vec<(u64, u64)>>> {
     let end = stream.len()?;
     if end < 2 * HEADER {
@@ -55,11 +48,9 @@ fn crc(bytes: &[u8]) -> [u8; 4] {
     crc32fast::hash(bytes).to_le_bytes()
 }
 
-/// What is left of an index.
 struct Records<'i>(&'i [u8]);
 
 impl Records<'_> {
-    /// The sizes of all blocks; `None` when this is not an index.
     fn all(mut self) -> Option<Vec<(u64, u64)>> {
         let (0, rest) = self.0.split_first()? else { return None };
         self.0 = rest;
@@ -67,13 +58,13 @@ impl Records<'_> {
         for _ in 0..self.number()? {
             let packed = self.number()?;
             let unpacked = self.number()?;
-            // Sums of them stay far from the largest number.
+            // The limit keeps sums of sizes from overflowing.
             (packed < 1 << 48 && unpacked < 1 << 48).then(|| blocks.push((packed, unpacked)))?;
         }
         (self.0.len() < 4 && self.0.iter().all(|byte| *byte == 0)).then_some(blocks)
     }
 
-    /// A number of up to nine bytes, the lowest seven bits first.
+    /// Parses up to nine bytes of seven bits, lowest first.
     fn number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..63).step_by(7) {
@@ -88,23 +79,19 @@ impl Records<'_> {
     }
 }
 
-/// Decodes one block with its padding, whose size without that is `unpadded`, and which has to have `len` bytes;
-/// `header` is that of its stream.
-///
-/// # Errors
-/// When it is damaged, or has other sizes.
+/// Decodes a block. `unpadded` is its size without padding, `len` the unpacked size.
 pub(super) fn decode(
     header: &[u8; 12],
     block: &[u8],
     unpadded: u64,
     len: usize,
 ) -> io::Result<Vec<u8>> {
-    // As a stream of this block alone, which the decoder checks as any other.
+    // As a stream with this block alone, so that the decoder performs all checks.
     let end = stream_end(header, unpadded, len as u64);
     let whole = header.chain(block).chain(&*end);
     let decoder = Stream::new_stream_decoder(MEMORY, 0)?;
     let mut out = Vec::with_capacity(len);
-    // A byte more would be one too many; asking for it has the end checked.
+    // One byte more makes the decoder check the end.
     let most = len as u64 + 1;
     XzDecoder::new_stream(whole, decoder).take(most).read_to_end(&mut out)?;
     if out.len() == len {
@@ -114,7 +101,6 @@ pub(super) fn decode(
     Err(io::Error::new(io::ErrorKind::InvalidData, what))
 }
 
-/// Index and footer of a stream with one block.
 fn stream_end(header: &[u8; 12], unpadded: u64, len: u64) -> Vec<u8> {
     let mut end = vec![0, 1];
     for mut number in [unpadded, len] {
@@ -143,7 +129,6 @@ mod tests {
 
     use super::*;
 
-    /// A stream of blocks of 1,000 bytes.
     fn packed(content: &[u8]) -> Vec<u8> {
         let mut builder = MtStreamBuilder::new();
         builder.threads(1).block_size(1000).preset(1).check(Check::Crc64);

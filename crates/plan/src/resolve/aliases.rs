@@ -1,4 +1,4 @@
-//! Names without a version that programs open: what the manifest's alias rules put there.
+//! Unversioned library names for `dlopen`, provided by alias rules.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,7 @@ use base::names::{ArtifactName, RelPath};
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{AliasForm, AliasRule, Package};
 
-/// Puts a library at every alias that a rule asks for; the names that none asks for are absent.
-/// `meant` are artifacts that the package tries to name.
+/// Places libraries at aliases. `meant` are artifacts with misspelled names in the package.
 pub(super) fn apply<'a>(
     package: &'a Package,
     runtime: &mut Runtime<'a>,
@@ -20,10 +19,10 @@ pub(super) fn apply<'a>(
 ) {
     for rule in &package.aliases {
         if runtime.placed.contains_key(&*rule.path) {
-            continue; // a real library of that name needs no help
+            continue; // a real file of this name makes the alias unnecessary
         }
         let Some((alias, _)) = runtime.aliases.get(&*rule.path) else {
-            // In an artifact whose name is mistaken it is not missed a second time.
+            // The misspelled artifact is already reported.
             let follows =
                 view.get(&rule.path).is_some_and(|item| meant.contains(&item.artifact.id.name));
             if rule.optional.is_none() && !follows {

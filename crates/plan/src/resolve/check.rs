@@ -1,4 +1,4 @@
-//! What has to hold over the whole plan: nothing lost unnoticed, no directory named that is not there.
+//! Checks that searched directories and named libraries exist.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use base::source::{Code, Problem, Problems};
 use base::text::counted;
 use manifest::{Library, Package};
 
-/// Directories that are searched and that their packages do not have: a warning for each line.
+/// Warns of each line with a directory that no package has.
 pub(super) fn directories(made: &[(ResolvedDist<'_>, Distribution)]) -> Problems {
     let mut problems = Problems::new();
     for (dist, _) in made {
@@ -47,7 +47,6 @@ pub(super) fn directories(made: &[(ResolvedDist<'_>, Distribution)]) -> Problems
     problems
 }
 
-/// Whether some distribution has members whose paths start with `prefix`; they are sorted.
 fn has_directory(made: &[(ResolvedDist<'_>, Distribution)], prefix: &str) -> bool {
     made.iter().any(|(_, distribution)| {
         let first = distribution.members.partition_point(|m| m.path.as_str() < prefix);
@@ -55,7 +54,7 @@ fn has_directory(made: &[(ResolvedDist<'_>, Distribution)], prefix: &str) -> boo
     })
 }
 
-/// Libraries that the runtime shall find by name and that their packages do not have: a warning for each package.
+/// Warns of each package that lacks a library which the runtime must find by name.
 pub(super) fn libraries(
     filled: &[Filled<'_>],
     system: System,
@@ -96,7 +95,6 @@ fn several(libraries: usize) -> String {
     if libraries == 1 { "a library".to_owned() } else { counted(libraries, "library") }
 }
 
-/// The pattern of a library that a distribution of its package does not have, and what is said of it.
 fn in_vain(library: &Library, all: &[&Filled<'_>], system: System) -> Option<(String, String)> {
     let without: Vec<_> = all
         .iter()

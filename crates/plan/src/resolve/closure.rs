@@ -1,10 +1,9 @@
-//! Link closure: every library that a binary needs is found when what is planned is installed.
+//! Link closure: each library that a binary needs must be found after installation.
 //!
-//! [`Closure`] looks for libraries as glibc's loader does (ld.so(8)): in the file's own `DT_RPATH`,
-//! then in that of the file that loaded it, and so on, then in the system. It knows which
-//! distributions are installed together because one says so, and tells a library that is found
-//! among them from one that is found by luck. Variants below `glibc-hwcaps` only stand in for a
-//! library that is there anyway and are not looked at.
+//! [`Closure`] searches like glibc's loader (ld.so(8)): `DT_RPATH` of the file, then of the files
+//! that loaded it, then the system. A library in a distribution without a guaranteed installation
+//! is found by luck. Directories below `glibc-hwcaps` are ignored: they only hold variants of
+//! libraries that exist elsewhere.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -30,7 +29,7 @@ pub(super) use report::check;
 use together::Together;
 use tree::{File, Standing, Tree};
 
-/// Where the libraries of everything that is installed are found.
+/// Resolves needed libraries over all installed files.
 #[derive(Debug)]
 pub struct Closure<'a> {
     manifest: &'a Manifest,
@@ -39,76 +38,75 @@ pub struct Closure<'a> {
     together: Together,
     tree: Tree<'a>,
     dlls: Dlls<'a>,
-    /// Which artifacts have a library, by the number of its name; only what is unresolved asks.
+    /// Artifacts by name; computed only for unresolved needs.
     artifacts: OnceLock<HashMap<usize, Vec<InArtifact<'a>>>>,
-    /// What is found through loaders; only what a file does not find by itself asks.
+    /// Libraries found through loading files; computed only if needed.
     loads: OnceLock<Loads>,
 }
 
 /// A file of a distribution.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadedFile<'a> {
-    /// The distribution that ships it.
+    /// Distribution that ships the file.
     pub distribution: &'a Distribution,
-    /// The file; its path is the one below site-packages.
+    /// Member; its path is relative to site-packages.
     pub member: &'a Member,
 }
 
 /// A library in an artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InArtifact<'a> {
-    /// The artifact.
+    /// Artifact that has it.
     pub artifact: &'a ArtifactId,
-    /// Where it installs the library.
+    /// Installed path of the library.
     pub path: &'a RelPath,
-    /// It is built for another ISA or family than the file that needs the library.
+    /// The artifact is for another ISA or family than the file that needs the library.
     pub other_target: bool,
 }
 
-/// One `DT_NEEDED` or import of a file.
+/// A `DT_NEEDED` entry or import of a file.
 #[derive(Debug)]
 pub struct Need<'a> {
-    /// The library's name, as the file has it.
+    /// Name of the library, as in the file.
     pub library: &'a str,
-    /// Where it is.
+    /// Result of the search.
     pub resolved: Resolved<'a>,
-    /// Other files of that name in directories that are searched too, in the order of the search.
+    /// Further files of this name in searched directories, in search order.
     pub others: Vec<LoadedFile<'a>>,
 }
 
-/// Where a needed library is.
+/// Result of the search for a needed library.
 #[derive(Debug)]
 pub enum Resolved<'a> {
-    /// A file that is installed wherever the one that needs it is.
+    /// A file that is always installed together with the one in need.
     Member(LoadedFile<'a>),
-    /// In a directory that the file itself does not search, but every file that loads it: opened
-    /// by itself, it cannot be loaded.
+    /// Found only in a directory that all loading files search, but not the file itself. A direct
+    /// `dlopen` of the file fails.
     ThroughLoader {
         /// The library.
         found: LoadedFile<'a>,
-        /// A file that loads the one that needs it.
+        /// A file that loads the one in need.
         loader: LoadedFile<'a>,
     },
-    /// A file of a distribution that nothing installs together with this one.
+    /// A file of a distribution that no requirement installs together with this one.
     Luck(LoadedFile<'a>),
-    /// The system has it, says this rule.
+    /// Provided by the system, according to this rule.
     System(&'a LibraryRule),
-    /// Nothing has it, and this rule says that it may be missing.
+    /// Missing, which this rule allows.
     Missing(&'a LibraryRule),
-    /// It is not found.
+    /// Missing.
     Unresolved {
-        /// Files of that name in directories that are not searched.
+        /// Files of this name in directories that are not searched.
         shipped: Vec<LoadedFile<'a>>,
-        /// Artifacts that have it.
+        /// Artifacts that have the library.
         artifacts: Vec<InArtifact<'a>>,
-        /// Something of that name that is no library, at which the search ends.
+        /// A file of this name that is not a matching library and ends the search.
         in_the_way: Option<LoadedFile<'a>>,
     },
 }
 
 impl<'a> Closure<'a> {
-    /// Learns where everything is. `distributions` are all that are built, not only those that
-    /// somebody wants (`--only`): what is missing among them counts as not installed.
+    /// Indexes all files. `distributions` must include the ones that `--only` leaves out.
     pub fn new(
         manifest: &'a Manifest,
         catalog: &'a Catalog,
@@ -117,7 +115,6 @@ impl<'a> Closure<'a> {
         Self::of_sources(manifest, catalog, &Sources::new(catalog), distributions)
     }
 
-    /// As [`Closure::new`], with what is known of the catalog's ELF files already.
     fn of_sources(
         manifest: &'a Manifest,
         catalog: &'a Catalog,
@@ -140,8 +137,8 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// What the file at `path` (below site-packages) of a distribution is loaded with, in order;
-    /// nothing when it is no binary that the loader can load.
+    /// Returns the needs of the file at `path` (relative to site-packages), in order. Empty unless
+    /// it is loadable.
     pub fn needs<'s>(
         &'s self,
         distribution: &'s Distribution,
@@ -158,14 +155,12 @@ impl<'a> Closure<'a> {
             .chain(self.imports_of(distribution, path))
     }
 
-    /// Every file with what it needs, in the order of the plan.
     fn all(&self) -> impl Iterator<Item = (usize, Need<'a>)> {
         (0..self.tree.files.len())
             .flat_map(|file| self.needs_of(file).map(move |need| (file, need)))
     }
 
-    /// Every library that a file needs, in the order of the plan, and where the file finds it by
-    /// its own search; nowhere, when the system has it or another package.
+    /// Returns each need, and the file that the needing file's own search finds.
     pub fn finds(&self) -> impl Iterator<Item = (LoadedFile<'a>, &'a str, Option<LoadedFile<'a>>)> {
         self.tree.files.iter().enumerate().flat_map(move |(number, file)| {
             file.needed.iter().map(move |name| {
@@ -193,7 +188,6 @@ impl<'a> Closure<'a> {
         Need { library: self.tree.names[name], resolved, others }
     }
 
-    /// What becomes of a need that the file's own search does not serve.
     fn not_in_reach(&self, file: usize, name: usize, looked: &Looked<'a>) -> Resolved<'a> {
         let library = self.tree.names[name];
         if let Some(rule) = rule(&self.manifest.system_libraries, library) {
@@ -217,8 +211,6 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// Looks for a library in the directories of `file`, where everything is installed that comes
-    /// with the distribution `installed`.
     fn look(&self, file: usize, name: usize, installed: usize) -> Looked<'a> {
         let mut looked = Looked::default();
         for directory in &self.tree.searches[self.tree.files[file].search] {
@@ -252,12 +244,11 @@ impl<'a> Closure<'a> {
         looked
     }
 
-    /// Whether both can be in one environment, which holds one distribution of a name.
+    /// Returns true if one environment can have both: it holds one distribution of a name.
     fn can_meet(&self, one: usize, other: usize) -> bool {
         one == other || self.distributions[one].name != self.distributions[other].name
     }
 
-    /// Whether two files are the same library, shipped twice.
     fn same_bytes(&self, one: usize, other: usize) -> bool {
         let source = |file: usize| self.tree.files[file].member.step.source();
         one == other || source(one).is_some() && source(one) == source(other)
@@ -268,7 +259,6 @@ impl<'a> Closure<'a> {
         LoadedFile { distribution: self.distributions[distribution], member }
     }
 
-    /// Libraries of this name, wherever they are installed for the same target.
     fn shipped(&self, file: usize, name: usize) -> Vec<LoadedFile<'a>> {
         let mut shipped: Vec<usize> = Vec::new();
         for candidate in self
@@ -289,7 +279,6 @@ impl<'a> Closure<'a> {
         shipped.into_iter().map(|library| self.found(library)).collect()
     }
 
-    /// Artifacts that have a library of this name, those for the file's target first.
     fn artifacts(&self, file: usize, name: usize) -> Vec<InArtifact<'a>> {
         let all = self.artifacts.get_or_init(|| in_artifacts(self.catalog, &self.tree));
         let mut artifacts = all.get(&name).cloned().unwrap_or_default();
@@ -303,7 +292,7 @@ impl<'a> Closure<'a> {
         artifacts
     }
 
-    /// Whether what is for this target (or for all) is meant for a file too; one that is for all targets minds none.
+    /// Returns true if the targets match; `None` means all targets.
     fn same_target(&self, file: usize, target: Option<&str>) -> bool {
         let own = self.distributions[self.tree.files[file].distribution].variant.as_deref();
         let (Some(own), Some(target)) = (own, target) else { return true };
@@ -341,14 +330,11 @@ impl Installed for Closure<'_> {
     }
 }
 
-/// What a search came upon.
 #[derive(Debug, Default)]
 struct Looked<'a> {
-    /// The first library that is there for sure, by number.
     found: Option<usize>,
-    /// Other libraries of the name, in order.
     others: Vec<usize>,
-    /// What ended the search: the loader takes the first file of the name, whatever it is.
+    /// File that ends the search: the loader takes the first of the name, even an unsuitable one.
     in_the_way: Option<LoadedFile<'a>>,
 }
 
@@ -365,14 +351,13 @@ impl Looked<'_> {
     }
 }
 
-/// The rule that fits a library: one that names it, else the first glob.
+/// Finds the rule of a library; an exact name precedes globs.
 fn rule<'a>(rules: &'a [LibraryRule], library: &str) -> Option<&'a LibraryRule> {
     let exact = |rule: &&LibraryRule| !rule.name.is_glob();
     let fits = |rule: &&LibraryRule| rule.name.matches(library);
     rules.iter().filter(exact).find(fits).or_else(|| rules.iter().filter(|r| !exact(r)).find(fits))
 }
 
-/// Which artifacts have the libraries that some file needs, under a file's name or as a SONAME.
 fn in_artifacts<'a>(catalog: &'a Catalog, tree: &Tree<'a>) -> HashMap<usize, Vec<InArtifact<'a>>> {
     let mut found: HashMap<usize, Vec<InArtifact<'a>>> = HashMap::new();
     for artifact in &catalog.artifacts {

@@ -1,14 +1,11 @@
-//! Which members are compressed in another way than the rest.
-
 use std::collections::BTreeMap;
 
 use crate::{Distribution, Form, Request};
 use base::names::{Compression, RelPath};
 use manifest::{CompressionRule, Manifest};
 
-/// The members of a wheel that rules compress in another way than the wheel's others. The first rule
-/// that matches where a file is installed counts. A level that was asked for takes the place of every
-/// rule but those that store: what they name does not shrink, whatever the level.
+/// Finds members with another compression. The first matching rule counts. A requested level
+/// overrides all but `store`: stored files do not shrink at any level.
 pub(super) fn otherwise(
     manifest: &Manifest,
     request: &Request,

@@ -1,5 +1,4 @@
-//! Everything of a distribution that is not taken from artifacts: metadata, entry points,
-//! the import package.
+//! Generated parts of a distribution: metadata, entry points, import package.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,10 +13,8 @@ use base::python_literal;
 use base::source::{Code, Problem, Problems};
 use manifest::{Glob, Library, Manifest, Package, Script, ScriptTarget};
 
-/// Who places what every package has.
 pub(super) const EVERY: &str = "rockpack";
 
-/// A file of text that the plan made.
 pub(super) fn render(path: RelPath, text: String) -> Member {
     Member {
         path,
@@ -28,7 +25,7 @@ pub(super) fn render(path: RelPath, text: String) -> Member {
     }
 }
 
-/// The core metadata, but for the licence, which goes by the files.
+/// Makes the metadata without the licence, which depends on the shipped files.
 pub(super) fn metadata(
     manifest: &Manifest,
     dist: &ResolvedDist<'_>,
@@ -51,7 +48,6 @@ pub(super) fn metadata(
     }
 }
 
-/// Console scripts that can be registered: each with what it starts, if that is a program.
 pub(super) fn scripts(
     package: &Package,
     system: System,
@@ -60,12 +56,11 @@ pub(super) fn scripts(
     let can_start = |script: &&Script| starts(script, system, &ships);
     let scripts = package.scripts.iter().filter(can_start);
     let mut scripts: Vec<_> = scripts.map(|s| (s.name.as_str(), &*s.target)).collect();
-    // The order of lines in the manifest changes no package.
+    // The order of lines in the manifest must not change a package.
     scripts.sort_by_key(|(name, _)| *name);
     scripts
 }
 
-/// Whether what the script starts is there.
 pub(super) fn starts(script: &Script, system: System, ships: impl Fn(&RelPath) -> bool) -> bool {
     match &*script.target {
         ScriptTarget::Function(_) => true,
@@ -77,7 +72,6 @@ pub(super) fn starts(script: &Script, system: System, ships: impl Fn(&RelPath) -
     }
 }
 
-/// What a package's scripts and libraries name and the package does not have.
 pub(super) fn missing<P>(
     package: &Package,
     system: System,
@@ -106,7 +100,6 @@ pub(super) fn missing<P>(
         .collect()
 }
 
-/// Where a library has to be, when nothing is there.
 pub(super) fn pattern_without_match<'l, P>(
     library: &'l Library,
     system: System,
@@ -118,7 +111,6 @@ pub(super) fn pattern_without_match<'l, P>(
     (!found).then_some(pattern)
 }
 
-/// Entry points: `name = module:function`.
 pub(super) fn entry_points(
     dist: &ResolvedDist<'_>,
     scripts: &[(&str, &ScriptTarget)],
@@ -135,7 +127,6 @@ pub(super) fn entry_points(
     scripts.iter().map(start).collect()
 }
 
-/// The import package of a wheel: the template's files, its facts, a function for each script.
 pub(super) fn import_package(
     dist: &ResolvedDist<'_>,
     templates: &Templates,
@@ -156,7 +147,6 @@ pub(super) fn import_package(
     members
 }
 
-/// The files of a selector's sdist, below its top directory.
 pub(super) fn sdist(
     dist: &ResolvedDist<'_>,
     templates: &Templates,
@@ -175,14 +165,11 @@ pub(super) fn sdist(
     members
 }
 
-/// The directory of an sdist that holds its import package.
 const SOURCES: &str = "src";
-/// The files that every import package has. No manifest names them.
+/// Template of every import package; manifests cannot name it.
 const COMMON: &str = "common";
-/// One of them: the facts are added at its end.
 const FACTS: &str = "_dist_info.py";
 
-/// Files of every import package: the facts of this one, and the common sources.
 fn common(templates: &Templates, facts: &Value) -> Vec<(RelPath, String)> {
     let mut files = templates.get(COMMON).cloned().unwrap_or_default();
     let head = files.iter().position(|(path, _)| path.as_str() == FACTS);
@@ -192,8 +179,6 @@ fn common(templates: &Templates, facts: &Value) -> Vec<(RelPath, String)> {
     files
 }
 
-/// A path of a template of sdists: below [`SOURCES`] there is one import package, which gets the
-/// name `module`.
 fn of_module(path: &RelPath, module: &ModuleName) -> Option<RelPath> {
     let below = path.as_str().strip_prefix(SOURCES).and_then(|path| path.strip_prefix('/'));
     match below.and_then(|below| below.split_once('/')) {
@@ -202,7 +187,6 @@ fn of_module(path: &RelPath, module: &ModuleName) -> Option<RelPath> {
     }
 }
 
-/// The template's files but its licence text, which is no member.
 fn template<'t>(
     dist: &ResolvedDist<'_>,
     templates: &'t Templates,
@@ -226,12 +210,10 @@ fn template<'t>(
         .filter(|(path, _)| !is_text_of_template(path))
 }
 
-/// A template's licence text: it is listed as one, beside the members.
 pub(super) fn is_text_of_template(path: &RelPath) -> bool {
     path.depth() == 0 && path.as_str().starts_with("LICENSE")
 }
 
-/// One function for each console script.
 fn cli(scripts: &[(&str, &ScriptTarget)]) -> String {
     let mut text =
         "\"\"\"Console scripts: one function each, written when this distribution was built.\"\"\"\n\nfrom ._launch import start\n"

@@ -1,4 +1,4 @@
-//! The devel archive: everything, as files, links to what runtime packages ship, and links.
+//! The devel archive: all files, as links if runtime packages ship them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,13 +16,11 @@ use base::source::{Code, Problem, Problems};
 
 mod order;
 
-/// What a devel archive is made of.
 pub(super) struct Devel {
     pub members: Vec<Member>,
     pub absent: Vec<Absent>,
 }
 
-/// The archive's members below the platform directory, in the order of the archive.
 pub(super) fn archive(
     dist: &ResolvedDist<'_>,
     selection: &Selection<'_>,
@@ -57,14 +55,12 @@ pub(super) fn archive(
     Devel { members: order::links_last(members.collect()), absent: selection.absent().collect() }
 }
 
-/// What devel only links to.
 struct Elsewhere<'s, 'a> {
     owners: HashMap<&'s RelPath, &'s Filled<'a>>,
     aliases: HashMap<&'s RelPath, &'s RelPath>,
 }
 
-/// Where the SONAME of each alias is, over all runtime distributions that devel relies on. A
-/// name that nothing has is no place to link to.
+/// Maps aliases to libraries; omits missing ones, since their links would dangle.
 fn aliases<'s>(
     dist: &'s ResolvedDist<'_>,
     selection: &Selection<'_>,
@@ -84,7 +80,7 @@ fn aliases<'s>(
     aliases
 }
 
-/// The first of these that fits: alias, path of a runtime package, link, file.
+/// Makes a member of the first form that applies: alias, link into a package, link, file.
 fn member(
     dist: &ResolvedDist<'_>,
     path: &RelPath,
@@ -106,7 +102,7 @@ fn member(
     if let Some(owner) = elsewhere.owners.get(path) {
         return Some(link(into_package(dist, owner, path)));
     }
-    // Of broken ELF files, a devel tree may have some that tests are made of.
+    // Broken ELF files are allowed: some are test data.
     if let Some(problem) = broken(path, selected).filter(|problem| problem.code() == Code::BrokenPe)
     {
         problems.push(problem);
@@ -131,18 +127,17 @@ fn member(
     Some(Member { rule: selected.rule.shown(), ..file(path, &selected.item) })
 }
 
-/// ELF files keep their rpath; a `DT_RUNPATH` becomes a `DT_RPATH`.
+/// Keeps the rpath of ELF files; a `DT_RUNPATH` becomes a `DT_RPATH`.
 fn file(path: &RelPath, item: &Item<'_>) -> Member {
     let step = item_step(item, rpath::converted);
     item_member(path.clone(), item, step)
 }
 
-/// The way from the devel tree to the same path of the package that ships it.
 fn into_package(dist: &ResolvedDist<'_>, owner: &Filled<'_>, path: &RelPath) -> String {
     installed(dist, path).relative_to_sibling(&installed(&owner.dist, path))
 }
 
-/// Libraries that a runtime package ships under their SONAME though no entry has it: devel links to them too.
+/// Links libraries that a runtime package ships under a SONAME without entry.
 fn renamed(
     dist: &ResolvedDist<'_>,
     selection: &Selection<'_>,
@@ -166,11 +161,10 @@ fn renamed(
     }
 }
 
-/// Every directory that something lies in is a member of its own.
 fn add_parents(members: &mut BTreeMap<RelPath, Member>) {
     let (mut known, mut missing) = (HashSet::new(), Vec::new());
     for path in members.keys() {
-        // Above a directory that is known, all are.
+        // The parents of a known directory are known.
         let new = std::iter::successors(path.parent(), RelPath::parent)
             .take_while(|directory| known.insert(directory.clone()));
         missing.extend(new.filter(|directory| !members.contains_key(directory)));

@@ -1,4 +1,4 @@
-//! Device code that an exclude line keeps from the libraries that open it: only a devel package has it.
+//! Check for device code that an exclude line keeps from the libraries that open it.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -12,7 +12,6 @@ use base::text::{counted, human_size};
 use binary::BinaryKind;
 use manifest::{ArtifactRule, Manifest};
 
-/// Files with device code that one line keeps out of one package.
 struct Kept<'a> {
     exclude: &'a Place,
     line: &'a Place,
@@ -22,8 +21,8 @@ struct Kept<'a> {
     size: u64,
 }
 
-/// An error for each exclude line that leaves device code of an artifact to a devel package alone, though the package
-/// with the line ships libraries of the artifact. `taken` is in some package, `run` in a runtime package.
+/// Reports exclude lines that leave device code to devel packages, while their package ships
+/// libraries of the artifact.
 pub(super) fn check(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -66,7 +65,6 @@ pub(super) fn check(
     problems
 }
 
-/// The artifacts whose libraries a package ships.
 fn with_libraries<'a>(owner: &Filled<'a>) -> BTreeSet<&'a ArtifactName> {
     let placed = owner.runtime.placed.values().filter_map(|(placed, _)| match placed {
         Placed::File(item) => Some(item),
@@ -77,7 +75,6 @@ fn with_libraries<'a>(owner: &Filled<'a>) -> BTreeSet<&'a ArtifactName> {
     libraries.map(|item| &item.artifact.id.name).collect()
 }
 
-/// The line by which the package takes the artifact.
 fn line<'a>(owner: &Filled<'a>, artifact: &Artifact) -> Option<&'a ArtifactRule> {
     let takes = |rule: &&ArtifactRule| {
         *rule.name == artifact.id.name

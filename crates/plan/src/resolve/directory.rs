@@ -1,19 +1,14 @@
-//! Rules over paths that match directories alone: rules are over files and links, and what is
-//! meant is most likely all that is below.
+//! Globs that match only directories. Rules apply to files; the author probably meant the content.
 
 use crate::catalog::{CatalogEntry, EntryKind};
 use base::names::RelPath;
 use manifest::Glob;
 
-/// A directory that a glob matches.
 pub(super) struct Matched {
     path: RelPath,
-    /// Nothing is below it.
     empty: bool,
 }
 
-/// The first directory among `entries`, or above one of them, that `glob` matches; rather one that
-/// something is below.
 pub(super) fn matched<'e>(
     glob: &Glob,
     entries: impl Iterator<Item = &'e CatalogEntry>,
@@ -32,8 +27,6 @@ pub(super) fn matched<'e>(
     empty
 }
 
-/// The label and the remedy for a rule that matches no file: `otherwise` and `remedy` where it
-/// matches no directory either.
 pub(super) fn told(
     directory: Option<Matched>,
     glob: &Glob,

@@ -1,4 +1,4 @@
-//! Artifact lines of which includes, excludes and drops leave no file.
+//! Check for artifact lines that lose all files to includes, excludes and drops.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,14 @@ use base::source::{Code, Place, Problem};
 use base::text::counted;
 use manifest::{ArtifactRule, Manifest, Package};
 
-/// How many of the lines that keep files out are shown.
 const SHOWN: usize = 3;
 
-/// A line of which nothing is left.
 pub(super) struct Emptied {
     pub problem: Problem,
-    /// The files that it loses.
     pub files: Vec<*const CatalogEntry>,
 }
 
-/// An error for each component that a line of the package names, has files, and loses all of them. A package that
-/// is empty as a whole is another fault.
+/// Reports components that lose all files. Completely empty packages are another problem.
 pub(super) fn check(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -55,7 +51,6 @@ pub(super) fn check(
     emptied
 }
 
-/// Lines that keep files out, with the files.
 type Lost<'a> = BTreeMap<usize, (Refusal<'a>, Vec<*const CatalogEntry>)>;
 
 fn refusals<'a>(

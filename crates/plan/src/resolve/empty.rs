@@ -1,5 +1,3 @@
-//! Packages of which nothing is left: the rules that took, and those that took it away.
-
 use std::collections::BTreeMap;
 
 use super::place::Runtime;
@@ -9,10 +7,8 @@ use crate::catalog::{Catalog, EntryKind};
 use base::source::{Code, Place, Problem};
 use base::text::counted;
 
-/// How many rules of each kind are shown.
 const SHOWN: usize = 3;
 
-/// Names the artifacts that the package takes from, and the rules that leave nothing of them.
 pub(super) fn problem(
     catalog: &Catalog,
     dist: &ResolvedDist<'_>,
@@ -40,7 +36,6 @@ pub(super) fn problem(
     }
 }
 
-/// What each artifact rule has to choose from.
 fn takes<'a>(catalog: &Catalog, dist: &ResolvedDist<'a>) -> Vec<(&'a Place, String)> {
     let mut takes = Vec::new();
     for rule in &dist.package.artifacts {
@@ -62,7 +57,6 @@ fn takes<'a>(catalog: &Catalog, dist: &ResolvedDist<'a>) -> Vec<(&'a Place, Stri
     takes
 }
 
-/// Exclude rules in the order of the file, with how many paths each keeps out.
 fn excluded<'a>(selection: &Selection<'a>) -> BTreeMap<usize, (&'a Place, usize)> {
     let mut excluded = BTreeMap::new();
     for (exclude, _) in selection.excluded.values() {

@@ -1,4 +1,4 @@
-//! Warnings of a plan: as its data, and which of them the manifest expects.
+//! Warnings as plan data, and the manifest lines that expect them.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -8,7 +8,6 @@ use base::names::PackageName;
 use base::source::{Code, Problem, Problems};
 use manifest::{IgnoreRule, Manifest};
 
-/// The manifest's lines that expect warnings of plans, and which of them do.
 pub(super) struct Expectations<'a> {
     rules: Vec<&'a IgnoreRule>,
     used: RefCell<BTreeSet<usize>>,
@@ -20,14 +19,12 @@ impl<'a> Expectations<'a> {
         Self { rules, used: RefCell::default() }
     }
 
-    /// The number of the first line that expects a warning about a file of a package.
     pub fn find(&self, code: Code, package: &PackageName, path: &str) -> Option<usize> {
         let found = self.rules.iter().position(|rule| rule.expects(code, package, path))?;
         self.used.borrow_mut().insert(found);
         Some(found)
     }
 
-    /// The problem, expected by the line of this number.
     pub fn apply(&self, problem: Problem, rule: Option<usize>) -> Problem {
         match rule.and_then(|index| self.rules.get(index)) {
             Some(rule) => problem.expected(&rule.reason, &rule.code.place),
@@ -35,7 +32,6 @@ impl<'a> Expectations<'a> {
         }
     }
 
-    /// A warning for each line that expects nothing that there is, of packages that are made.
     pub fn unused(&self, made: &[&PackageName]) -> Problems {
         let used = self.used.borrow();
         let made = |rule: &IgnoreRule| {
@@ -57,7 +53,6 @@ impl<'a> Expectations<'a> {
     }
 }
 
-/// A warning as a plan has it.
 pub(super) fn warning(problem: &Problem) -> Warning {
     let labels = problem.labels().iter().chain(problem.labels_elsewhere());
     Warning {

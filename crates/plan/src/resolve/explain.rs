@@ -1,7 +1,6 @@
-//! What becomes of a path, and why: who has it, what every rule says, where it lands.
+//! Explains a path: its artifacts, rules and members.
 //!
-//! Nothing is decided here. The rules that match come from selection itself, run over the entries
-//! of the one path; where it lands is read from the plan.
+//! Explanations only observe: rules come from the selection itself, members from the plan.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -29,12 +28,12 @@ mod text;
 pub use needs::{At, Needed, Whereabouts};
 pub use text::{explanation_text, matches_text};
 
-/// A manifest as it counts in each mode, on the system that a request is for.
+/// The manifest in each mode, for the system of a request.
 #[derive(Debug)]
 pub struct ManifestByMode(BTreeMap<Mode, Manifest>);
 
 impl ManifestByMode {
-    /// Takes `manifest` apart.
+    /// Filters `manifest` for each mode.
     pub fn new(manifest: &Manifest, catalog: &Catalog, request: &Request) -> Self {
         let system = targets::system(catalog, request);
         let of = |mode| (mode, manifest.for_target(Target { mode, system }));
@@ -46,98 +45,95 @@ impl ManifestByMode {
     }
 }
 
-/// Answers what becomes of paths, over one manifest and one catalog.
+/// Explains paths of one manifest and one catalog.
 #[derive(Debug)]
 pub struct Explainer<'a> {
     manifest: &'a ManifestByMode,
     catalog: Cow<'a, Catalog>,
     modes: Vec<InOneMode<'a>>,
-    /// Told of these packages alone; of all when empty.
+    /// Request; its `only` restricts the explained packages.
     request: Request,
 }
 
-/// What one mode makes of manifest and catalog.
 #[derive(Debug)]
 struct InOneMode<'a> {
     mode: Mode,
-    /// What is built, when that much is known.
     scope: Option<(Targets, Vec<ResolvedDist<'a>>)>,
-    /// As far as it can be made: whoever asks may do so because of what is wrong with it.
+    /// Partial plan: explanations are often needed because of its errors.
     plan: Option<Plan>,
-    /// Why nothing can be built.
     problems: Vec<String>,
 }
 
-/// What becomes of one path.
+/// Explanation of one path.
 #[derive(Debug, Serialize)]
 pub struct Explanation {
-    /// The installed path.
+    /// Installed path.
     pub path: RelPath,
-    /// The artifacts that have it.
+    /// Artifacts that have the path.
     pub found: Vec<FoundArtifact>,
-    /// What becomes of it in each mode: first the one that is asked for, or that the build says.
+    /// Explanation for each mode; the first one is requested or declared by the build.
     pub modes: Vec<InMode>,
 }
 
-/// An artifact that has a path, with what it has there.
+/// An artifact that has the path.
 #[derive(Debug, Serialize)]
 pub struct FoundArtifact {
-    /// The artifact.
+    /// Artifact.
     pub artifact: ArtifactId,
-    /// The entry.
+    /// Its entry at the path.
     #[serde(flatten)]
     pub entry: CatalogEntry,
 }
 
-/// What becomes of a path in one mode.
+/// Explanation of a path in one mode.
 #[derive(Debug, Serialize)]
 pub struct InMode {
-    /// The mode.
+    /// Mode.
     pub mode: Mode,
-    /// It is the mode that was asked for, else the one that the build says.
+    /// The mode was requested, or declared by the build.
     pub asked: bool,
-    /// Why nothing can be built in it; empty when it can.
+    /// Errors that prevent a plan in this mode.
     pub problems: Vec<String>,
-    /// What each distribution makes of it; those without a rule that sees it are among them.
+    /// Result for each distribution, including those without a matching rule.
     pub distributions: Vec<InDistribution>,
-    /// Rules that drop it where no distribution takes it.
+    /// Matching drop rules, if no distribution takes the path.
     pub dropped: Vec<MatchedRule>,
-    /// Artifacts whose file no distribution takes and no rule drops.
+    /// Artifacts with a file here that no distribution takes and no rule drops.
     pub unowned: Vec<ArtifactId>,
-    /// Artifacts for targets that nothing is built for.
+    /// Artifacts for targets that are not built.
     pub not_built: Vec<ArtifactId>,
 }
 
-/// What a distribution makes of a path.
+/// Result for one distribution.
 #[derive(Debug, Serialize)]
 pub struct InDistribution {
-    /// The package of the manifest.
+    /// Package in the manifest.
     pub package: PackageName,
-    /// The distribution's name.
+    /// Name of the distribution.
     pub name: DistName,
-    /// The ISA or family it is for.
+    /// ISA or family.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// Where the distribution goes, below the destination.
+    /// Directory below the destination.
     pub directory: RelPath,
-    /// Every rule that sees the path, in the order in which they are asked.
+    /// Matching rules, in evaluation order.
     pub rules: Vec<MatchedRule>,
-    /// The entry that counts, where one is taken.
+    /// Selected entry, if one is taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choice: Option<Choice>,
-    /// What is wrong with what is taken.
+    /// Problems of the selected entry.
     pub problems: Vec<String>,
-    /// Where it lands: the path itself, and other paths made of its bytes.
+    /// Members made from the path: at the path itself, or others with its bytes.
     pub lands: Vec<Landing>,
-    /// Why it does not land, where it was selected or named.
+    /// Reasons why the selected or named path has no member.
     pub absent: Vec<Absent>,
-    /// What lands below it.
+    /// Members below the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below: Option<Below>,
 }
 
 impl InDistribution {
-    /// Whether any rule sees the path, or it lands here without one.
+    /// Returns true if a rule matches or a member exists.
     pub fn says_something(&self) -> bool {
         !self.rules.is_empty()
             || !self.lands.is_empty()
@@ -146,15 +142,15 @@ impl InDistribution {
     }
 }
 
-/// A rule that sees a path, and what it says.
+/// A rule that matches a path, with its effect.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct MatchedRule {
-    /// Of which artifact; `None` for all.
+    /// Artifact of the matching entry; `None` for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artifact: Option<ArtifactId>,
-    /// What it says.
+    /// Effect.
     pub says: Says,
-    /// Where it stands, as `packages.kdl:12`; there is no place for what no rule says.
+    /// Rule with its place; `None` for effects without a rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
 }
@@ -162,138 +158,138 @@ pub struct MatchedRule {
 /// A line of the manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Rule {
-    /// Where it stands: `packages.kdl:12`.
+    /// Place: `packages.kdl:12`.
     pub place: String,
-    /// What stands there.
+    /// Text of the line.
     pub text: String,
 }
 
-/// What a rule says of a path.
+/// Effect of a rule on a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Says {
-    /// It takes this component of the artifact.
+    /// Takes this component of the artifact.
     Takes,
-    /// It takes other components of the artifact.
+    /// Takes other components of the artifact.
     OtherComponents,
-    /// It takes every artifact of a package, which names this one.
+    /// Takes all artifacts of a package that takes this one.
     Inherits {
         /// The package.
         package: String,
-        /// The package's own rule.
+        /// Rule of that package.
         by: Rule,
     },
-    /// It leaves the artifact out.
+    /// Leaves the artifact out.
     WithoutArtifact,
-    /// It leaves the component out.
+    /// Leaves the component out.
     WithoutComponent,
-    /// It lets the path in.
+    /// Includes the path.
     Includes,
-    /// No include rule lets the path in, and there are some.
+    /// The package has include rules, and none matches.
     NotIncluded,
-    /// It keeps the path out.
+    /// Excludes the path.
     Excludes,
-    /// It drops what no package takes, for this reason.
+    /// Drops the path if no package takes it; the reason.
     Drops(String),
-    /// It asks for a library at this path.
+    /// Asks for a library at this path.
     Alias,
-    /// It keeps the path a link when the devel tree is expanded.
+    /// Keeps the path a link in the expanded devel tree.
     KeepsLink,
-    /// The runtime finds the library under this name.
+    /// The runtime finds the library by this name.
     Finds(String),
-    /// This console script starts it.
+    /// This console script starts the program.
     Starts(String),
 }
 
-/// Which of several entries counts.
+/// Selection among several entries.
 #[derive(Debug, Serialize)]
 pub struct Choice {
-    /// The one that counts.
+    /// Selected entry.
     pub origin: Origin,
-    /// Why it does.
+    /// Reason.
     pub why: Reason,
-    /// Those that it won against.
+    /// Other entries.
     pub others: Vec<Origin>,
 }
 
-/// Why one of several entries counts.
+/// Reason for the selection of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// There is no other.
+    /// It is the only one.
     Alone,
-    /// All are the same, and its artifact is the first by name.
+    /// All are equal, and its artifact is the first by name.
     First,
-    /// All are the same, and it is the first that may be executed.
+    /// All are equal, and it is the first executable one.
     Executable,
-    /// They differ: there is no plan until one of them is excluded.
+    /// The entries differ; planning fails until only one remains.
     Differ,
 }
 
-/// A file of a distribution that a path becomes, or that is made of its bytes.
+/// A member that has the path or its bytes.
 #[derive(Debug, Serialize)]
 pub struct Landing {
-    /// Which part of the distribution.
+    /// Part of the distribution.
     pub part: Part,
-    /// The file.
+    /// Member.
     #[serde(flatten)]
     pub member: Member,
-    /// The ELF facts of its bytes, where it has any.
+    /// ELF facts of its bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elf: Option<ElfFacts>,
-    /// The libraries it needs.
+    /// Libraries that it needs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<Needed>,
 }
 
-/// A part of a distribution.
+/// Part of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// Its own files.
+    /// The distribution's own files.
     Files,
-    /// Licence texts in its metadata.
+    /// Licence texts in the metadata.
     Licenses,
-    /// The archive that it expands on first use.
+    /// The archive that is expanded on first use.
     Archive,
 }
 
-/// What lands below a directory.
+/// Members below a directory.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Below {
-    /// How many files and links.
+    /// Number of files and links.
     pub files: usize,
     /// Installed bytes.
     pub size: u64,
 }
 
-/// What a text on the command line stands for.
+/// Interpretation of a command-line argument.
 #[derive(Debug)]
 pub enum Asked {
     /// One installed path.
     Path(RelPath),
-    /// All paths that a glob matches.
+    /// All paths that match a glob.
     Glob(Vec<RelPath>),
-    /// Nothing that is known; these paths are near.
+    /// An unknown path; the known paths that are most similar.
     Unknown(Vec<RelPath>),
 }
 
-/// One of several paths: who has it, and where it lands.
+/// One of several matching paths.
 #[derive(Debug, Serialize)]
 pub struct Match {
-    /// The installed path.
+    /// Installed path.
     pub path: RelPath,
-    /// The artifacts that have it.
+    /// Artifacts that have it.
     pub artifacts: Vec<ArtifactId>,
-    /// Distribution and step, in the first mode.
+    /// Distribution and step of each member, in the first mode.
     pub lands: Vec<(String, String)>,
 }
 
 impl<'a> Explainer<'a> {
-    /// Plans in the mode that `request` asks for; without one in both, first as the build says.
+    /// Plans in the requested mode, by default in both, the build's mode first.
     ///
     /// # Errors
-    /// When the request itself is at fault. That there is no plan is part of an explanation.
+    /// Fails only for faults of the request; explanations show other errors.
     pub fn new(
         manifest: &'a ManifestByMode,
         catalog: &'a Catalog,
@@ -311,7 +307,7 @@ impl<'a> Explainer<'a> {
         let others = Mode::ALL.into_iter().filter(|mode| *mode != first && request.mode.is_none());
         let mut modes = Vec::new();
         for mode in std::iter::once(first).chain(others) {
-            // What a library is looked for in is everything that is built, whatever is asked for.
+            // Libraries are resolved over everything that is built, regardless of `--only`.
             let request = Request { mode: Some(mode), only: Vec::new(), ..request.clone() };
             let manifest = manifest.of(mode);
             let (plan, problems) = match resolver::attempt(manifest, catalog, templates, &request) {
@@ -321,7 +317,7 @@ impl<'a> Explainer<'a> {
             if modes.is_empty() && problems.has_errors() && problems.blame_usage() {
                 return Err(problems);
             }
-            // A mode that nobody asked for is told of when it is sound.
+            // The second mode is only reported if it has no errors.
             let told = modes.is_empty() || !problems.has_errors();
             let scope = if told { scope(manifest, catalog, &request) } else { None };
             let plan = plan.filter(|_| told);
@@ -332,7 +328,7 @@ impl<'a> Explainer<'a> {
         Ok(Self { manifest, catalog: catalog.in_order(), modes, request: request.clone() })
     }
 
-    /// What becomes of `path`, as [`Self::find`] gives it.
+    /// Explains one path, as returned by [`Self::find`].
     pub fn explain(&self, path: &RelPath) -> Explanation {
         let here = self.entries_at(path);
         let found = here.artifacts.iter().flat_map(|a| {
@@ -345,7 +341,6 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// The catalog of this one path.
     fn entries_at(&self, path: &RelPath) -> Catalog {
         let at_path = |artifact: &Artifact| {
             let from = artifact.entries.partition_point(|e| e.path < *path);
@@ -404,10 +399,10 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// What `text` means: an installed path, one below site-packages, or a glob over installed paths.
+    /// Interprets `text` as installed path, path below site-packages, or glob over installed paths.
     ///
     /// # Errors
-    /// When it is neither a path nor a glob.
+    /// Fails if it is neither a path nor a glob.
     pub fn find(&self, text: &str) -> Result<Asked, String> {
         let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
         let known = index::paths(&self.catalog, &self.modes);
@@ -425,7 +420,7 @@ impl<'a> Explainer<'a> {
         Ok(found.map_or_else(|| Asked::Unknown(index::nearest(text, &known)), Asked::Path))
     }
 
-    /// Who has each of these paths, and where it lands in the first mode.
+    /// Returns artifacts and members of each path, in the first mode.
     pub fn matches(&self, paths: Vec<RelPath>) -> Vec<Match> {
         let lands = self
             .modes
@@ -448,7 +443,6 @@ impl<'a> Explainer<'a> {
     }
 }
 
-/// What is built, when that much is known.
 fn scope<'a>(
     manifest: &'a Manifest,
     catalog: &Catalog,

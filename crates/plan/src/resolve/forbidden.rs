@@ -1,5 +1,3 @@
-//! Files that a package takes and a `forbid` line keeps out of it.
-
 use std::collections::BTreeMap;
 
 use super::resolved_dist::ResolvedDist;
@@ -9,10 +7,9 @@ use base::source::{Code, Problem, Problems};
 use base::text::counted;
 use manifest::ForbidRule;
 
-/// A path, and by which line it is taken.
 type Taken<'s, 'a> = (&'s RelPath, &'s Selected<'a>);
 
-/// One problem for each `forbid` line of a package whose paths `selection` takes.
+/// Reports each line that matches selected paths.
 pub(super) fn check(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Problems {
     let forbids = &dist.package.forbids;
     let mut taken: BTreeMap<usize, (&ForbidRule, Vec<Taken<'_, '_>>)> = BTreeMap::new();

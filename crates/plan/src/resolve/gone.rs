@@ -1,5 +1,3 @@
-//! The reason why a package of a manifest does not take a path.
-
 use std::collections::HashMap;
 
 use super::install_tree::Item;
@@ -12,10 +10,10 @@ use crate::catalog::{Catalog, EntryKind};
 use base::names::PackageName;
 use manifest::{Manifest, PackageKind};
 
-/// Gives the reason why a package does not take a path below its platform directory.
+/// Function that gives the reason why a package leaves out a path below its platform directory.
 pub type Why<'w> = dyn Fn(&PackageName, &str) -> Option<String> + 'w;
 
-/// Calls `work` with the reasons by which packages of `manifest` leave out what is in `catalog`.
+/// Calls `work` with the reasons for `manifest` and `catalog`.
 pub fn with_reasons<R>(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -61,7 +59,6 @@ impl<'a> Reasons<'a> {
         refused.or_else(|| self.elsewhere(package, items.first()?))
     }
 
-    /// For a file whose artifact no line of the package is about: who has it, or why it is in no package.
     fn elsewhere(&self, package: &PackageName, item: &Item<'a>) -> Option<String> {
         let id = &item.artifact.id;
         let takes = |dist: &&ResolvedDist<'a>| {

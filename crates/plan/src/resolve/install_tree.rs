@@ -1,11 +1,10 @@
-//! All that is installed together, as one tree: what links are resolved over.
+//! Tree of all files that are installed together, for resolving links.
 
 use std::collections::HashMap;
 
 use crate::catalog::{Artifact, CatalogEntry, EntryKind, Origin};
 use base::names::RelPath;
 
-/// An entry with the artifact that has it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Item<'a> {
     pub artifact: &'a Artifact,
@@ -13,7 +12,6 @@ pub(super) struct Item<'a> {
 }
 
 impl Item<'_> {
-    /// Where its bytes are.
     pub fn origin(&self) -> Origin {
         Origin {
             artifact: self.artifact.id.clone(),
@@ -23,33 +21,27 @@ impl Item<'_> {
     }
 }
 
-/// Where a path leads.
 #[derive(Debug, Clone)]
 pub(super) enum Target<'a> {
-    /// A regular file, all links followed.
     File(Item<'a>),
-    /// A directory.
     Directory,
-    /// Nothing: the path that is not there.
+    /// The first missing path.
     Missing(String),
-    /// Out of the installation.
     Outside,
-    /// In a circle.
     Loop,
 }
 
-/// Links followed before a path counts as a circle; Linux gives up after as many (`path_resolution(7)`).
+/// Linux's limit (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 
-/// The installed tree of some artifacts. Looked up by path alone, never gone through: an order
-/// would cost most of the time that planning takes.
+/// Installed tree in hash maps: only lookups are needed, and sorting would take most of the
+/// planning time.
 #[derive(Debug, Default)]
 pub(super) struct Layer<'a> {
     items: HashMap<&'a str, Item<'a>>,
     directories: HashMap<&'a str, Contents>,
 }
 
-/// What is known to be in a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Contents {
     Nothing,
@@ -57,8 +49,7 @@ enum Contents {
 }
 
 impl<'a> Layer<'a> {
-    /// The tree of these artifacts, in the catalog's order. Where two have a path, the first counts;
-    /// whether they may is ownership's business, not resolution's.
+    /// Merges artifacts. The first entry at a path counts; [`super::ownership`] reports conflicts.
     pub fn new(artifacts: impl Iterator<Item = &'a Artifact>) -> Self {
         let mut layer = Self::default();
         for artifact in artifacts {
@@ -78,18 +69,17 @@ impl<'a> Layer<'a> {
         layer
     }
 
-    /// The directories above `path` are there, and something is in them.
     fn fill_parents(&mut self, path: &'a str) {
         for directory in std::iter::successors(parent(path), |p| parent(p)) {
             if self.directories.insert(directory, Contents::Something) == Some(Contents::Something)
             {
-                break; // then all above it are known too
+                break; // then all its parents are known too
             }
         }
     }
 }
 
-/// All that is installed together: what runs on any target, and what is for one.
+/// Generic and target-specific layer as one tree.
 #[derive(Debug)]
 pub(super) struct View<'v, 'a> {
     generic: &'v Layer<'a>,
@@ -97,12 +87,11 @@ pub(super) struct View<'v, 'a> {
 }
 
 impl<'v, 'a> View<'v, 'a> {
-    /// Both layers as one tree. Where both have a path, the first artifact by name counts.
     pub fn new(generic: &'v Layer<'a>, own: Layer<'a>) -> Self {
         Self { generic, own }
     }
 
-    /// What is installed at `path`, links not followed.
+    /// Returns an entry without following links.
     pub fn get(&self, path: &RelPath) -> Option<Item<'a>> {
         self.item(path.as_str())
     }
@@ -118,12 +107,10 @@ impl<'v, 'a> View<'v, 'a> {
         self.generic.directories.get(directory).max(self.own.directories.get(directory)).copied()
     }
 
-    /// Whether nothing at all is below the directory.
     pub fn is_empty_directory(&self, path: &RelPath) -> bool {
         self.contents(path.as_str()) != Some(Contents::Something)
     }
 
-    /// Where the link `text` at `from` leads.
     pub fn follow(&self, from: &RelPath, text: &str) -> Target<'a> {
         if text.starts_with('/') {
             return Target::Outside;
@@ -164,7 +151,7 @@ impl<'a> Walk<'_, 'a> {
             let here = self.at.join("/");
             if index + 1 < segments.len() && !here.is_empty() && self.view.contents(&here).is_none()
             {
-                // A file is no directory: nothing is below it.
+                // Nothing is below a file.
                 let within =
                     if self.view.item(&here).is_some() { &segments[index + 1..] } else { &[] };
                 return Err(Target::Missing([&[here.as_str()], within].concat().join("/")));
@@ -173,7 +160,6 @@ impl<'a> Walk<'_, 'a> {
         Ok(())
     }
 
-    /// When a link is here, goes where it leads.
     fn through_link(&mut self) -> Result<(), Target<'a>> {
         let here = self.at.join("/");
         let Some(EntryKind::Symlink { target }) = self.view.item(&here).map(|i| &i.entry.kind)

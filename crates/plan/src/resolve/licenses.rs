@@ -1,7 +1,5 @@
-//! Licences: the texts that a distribution carries, and the terms that it says it is under.
-//!
-//! Both go by the files that are shipped, not by what rules name: every artifact of which a
-//! file is in a package, its devel archive included, contributes.
+//! Licence texts and expression. They depend on the shipped files, not on rules: each artifact with
+//! a file in the package or its devel archive contributes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +13,9 @@ use base::names::{ArtifactName, DistName, RelPath};
 use base::source::{Code, Problem};
 use manifest::{LicenseExpression, Manifest, Package};
 
-/// The licence of rockpack's own Python sources, which come with every package.
+/// Licence of rockpack's own Python sources, in every package.
 const OWN: &str = env!("CARGO_PKG_LICENSE");
 
-/// Every licence text that the artifacts install, in the catalog's order.
 pub(super) fn texts<'a>(manifest: &Manifest, catalog: &'a Catalog) -> Vec<Item<'a>> {
     let items = catalog
         .artifacts
@@ -32,7 +29,6 @@ pub(super) fn texts<'a>(manifest: &Manifest, catalog: &'a Catalog) -> Vec<Item<'
         .collect()
 }
 
-/// The artifacts of which a distribution has files, its archive included.
 pub(super) fn shipped(distribution: &Distribution) -> BTreeSet<&ArtifactName> {
     let archived = distribution.archive.iter().flat_map(|archive| &archive.members);
     let sources =
@@ -40,8 +36,6 @@ pub(super) fn shipped(distribution: &Distribution) -> BTreeSet<&ArtifactName> {
     sources.map(|source| &source.artifact.name).collect()
 }
 
-/// Licence texts of the template, and of every artifact in `shipped`, by their path below the
-/// directory that has them.
 pub(super) fn files(
     texts: &[Item<'_>],
     templates: &Templates,
@@ -69,10 +63,7 @@ pub(super) fn files(
     found.into_values().collect()
 }
 
-/// `License-Expression` of a package: its own, else composed of those of the artifacts in `shipped`.
-///
-/// # Errors
-/// When it has to be composed and artifacts have none.
+/// Returns the expression; fails if it must be composed and an artifact has no licence.
 pub(super) fn expression(
     manifest: &Manifest,
     package: &Package,
@@ -103,7 +94,7 @@ pub(super) fn expression(
     Ok(LicenseExpression::all_of(parts).unwrap_or_else(|| OWN.to_owned()))
 }
 
-/// Artifacts that come without a licence text, each with the wheels that ship files of it.
+/// Returns artifacts without a licence text, with the wheels that ship their files.
 pub fn without_license_text(plan: &Plan) -> BTreeMap<&ArtifactName, Vec<&DistName>> {
     let mut lacking: BTreeMap<&ArtifactName, Vec<&DistName>> = BTreeMap::new();
     for distribution in plan.distributions.iter().filter(|d| d.form == Form::Wheel) {

@@ -1,4 +1,4 @@
-//! From placed entries to members: steps with their sources, rpaths and targets.
+//! Converts placed entries into members.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,13 +13,12 @@ use base::source::{Code, Problem, Problems};
 use binary::elf::forward::forwarding_library;
 use binary::elf::stub::{StubMachine, exec_stub};
 
-/// A runtime distribution with what is placed in it.
 pub(super) struct Filled<'a> {
     pub dist: ResolvedDist<'a>,
     pub runtime: Runtime<'a>,
 }
 
-/// Finds where installed paths are shipped: the owner is the first in build order.
+/// Finds owners: the first distribution in build order owns a path.
 pub(super) struct Owners<'s, 'a> {
     filled: &'s [Filled<'a>],
 }
@@ -29,7 +28,7 @@ impl<'s, 'a> Owners<'s, 'a> {
         Self { filled }
     }
 
-    /// The first distribution that ships `path` and is there wherever `for_whom` is.
+    /// Searches distributions that are installed wherever `for_whom` is.
     pub fn owner(&self, path: &RelPath, for_whom: &ResolvedDist<'_>) -> Option<&'s Filled<'a>> {
         self.filled.iter().find(|f| {
             for_whom.relies_on(&f.dist)
@@ -38,7 +37,7 @@ impl<'s, 'a> Owners<'s, 'a> {
         })
     }
 
-    /// The owner of every path that is shipped wherever `for_whom` is.
+    /// Returns all owners, restricted like [`Owners::owner`].
     pub fn owners(&self, for_whom: &'s ResolvedDist<'_>) -> HashMap<&'s RelPath, &'s Filled<'a>> {
         let mut owners = HashMap::new();
         for filled in self.relied_on(for_whom) {
@@ -49,7 +48,6 @@ impl<'s, 'a> Owners<'s, 'a> {
         owners
     }
 
-    /// All runtime distributions that are there wherever `for_whom` is.
     pub fn relied_on(
         &self,
         for_whom: &'s ResolvedDist<'_>,
@@ -58,7 +56,6 @@ impl<'s, 'a> Owners<'s, 'a> {
     }
 }
 
-/// The members of a runtime distribution, and what could not become one after all.
 pub(super) fn members(
     filled: &Filled<'_>,
     shipped: &Owners<'_, '_>,
@@ -85,7 +82,7 @@ pub(super) fn members(
     (members, absent)
 }
 
-/// Whether a path becomes a member: one that starts a program does where that is shipped.
+/// Returns true if the path becomes a member; a stub needs a shipped target.
 pub(super) fn is_shipped(filled: &Filled<'_>, shipped: &Owners<'_, '_>, path: &RelPath) -> bool {
     match filled.runtime.placed.get(path) {
         Some((Placed::Stub { target, .. }, _)) => owner(filled, shipped, target).is_some(),
@@ -94,17 +91,14 @@ pub(super) fn is_shipped(filled: &Filled<'_>, shipped: &Owners<'_, '_>, path: &R
     }
 }
 
-/// Whether an alias rule asks for this path.
 fn has_to_be(filled: &Filled<'_>, path: &RelPath) -> bool {
     filled.dist.package.aliases.iter().any(|rule| *rule.path == *path && rule.optional.is_none())
 }
 
-/// A path of the platform directory, below site-packages.
 pub(super) fn installed(dist: &ResolvedDist<'_>, path: &RelPath) -> RelPath {
     below(&dist.platform_dir, path)
 }
 
-/// `path` in the directory of a module.
 pub(super) fn below(module: &ModuleName, path: &RelPath) -> RelPath {
     RelPath::from(module).join(path)
 }
@@ -115,7 +109,6 @@ fn file(filled: &Filled<'_>, path: &RelPath, item: &Item<'_>, directories: &[Rel
     item_member(path, item, step)
 }
 
-/// Copy, or relink when `rpath` wants another value for an ELF file that can be edited.
 pub(super) fn item_step(
     item: &Item<'_>,
     rpath: impl Fn(&binary::elf::ElfFacts) -> Option<String>,
@@ -127,7 +120,7 @@ pub(super) fn item_step(
     }
 }
 
-/// A member with the size and mode of the item's bytes; the rule is for the caller to set.
+/// Makes a member; the caller sets the rule.
 pub(super) fn item_member(path: RelPath, item: &Item<'_>, step: Step) -> Member {
     Member {
         path,
@@ -138,7 +131,6 @@ pub(super) fn item_member(path: RelPath, item: &Item<'_>, step: Step) -> Member 
     }
 }
 
-/// A stub at `path` for the program at `target`, in this distribution or in one that it relies on.
 fn stub(
     filled: &Filled<'_>,
     shipped: &Owners<'_, '_>,
@@ -160,7 +152,6 @@ fn stub(
     })
 }
 
-/// The distribution that ships the file itself: this one, or the first that it relies on.
 fn owner<'s, 'a>(
     filled: &'s Filled<'a>,
     shipped: &Owners<'s, 'a>,

@@ -1,4 +1,4 @@
-//! Device code in the wrong package, as far as paths tell.
+//! Check for device code in a wrong package, by path names.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,11 +11,9 @@ use base::target::Per;
 use base::text::counted;
 use manifest::{AllowIsaRule, Manifest};
 
-/// How many paths of a package are named.
 const SHOWN: usize = 3;
 
-/// A warning for each package with files whose paths name another ISA than its own, and one for
-/// each `allow-isa` line that is about nothing that is shipped.
+/// Warns of each package with an ISA of another target, and of unused `allow-isa` lines.
 pub(super) fn check(manifest: &Manifest, made: &[(ResolvedDist<'_>, Distribution)]) -> Problems {
     let check = Check {
         names: manifest.families.target_names(),
@@ -23,7 +21,7 @@ pub(super) fn check(manifest: &Manifest, made: &[(ResolvedDist<'_>, Distribution
         used: RefCell::default(),
     };
     let mut problems = Problems::new();
-    // What differs in the target alone is told once for all of a package.
+    // One warning per package, not per target.
     let mut told: BTreeMap<&str, OtherIsas> = BTreeMap::new();
     for (dist, distribution) in made.iter().filter(|(_, d)| d.form == Form::Wheel) {
         let found = told.entry(dist.package.name.as_str()).or_default();
@@ -44,7 +42,6 @@ struct Check<'m> {
     used: RefCell<BTreeSet<usize>>,
 }
 
-/// What a package has of other ISAs.
 #[derive(Default)]
 struct OtherIsas {
     files: usize,
@@ -58,7 +55,7 @@ impl Check<'_> {
         distribution: &Distribution,
         found: &mut OtherIsas,
     ) {
-        // The values of an axis are no GPUs: what is for one is for any of them.
+        // Axis values are not GPUs: a distribution for one suits all ISAs.
         let target = dist.variant.as_str().filter(|_| dist.variant.per().is_by_gpu());
         let archived = distribution.archive.iter().flat_map(|a| &a.members);
         let root = RelPath::from(&dist.platform_dir);
@@ -67,7 +64,7 @@ impl Check<'_> {
             let named = self.names.in_path(path.as_str());
             let elsewhere = |name: &&&str| target.is_none_or(|t| !self.names.belongs(name, t));
             let elsewhere: Vec<&str> = named.iter().filter(elsewhere).copied().collect();
-            // What is in a file whose name tells nothing, `verify` sees.
+            // Files without an ISA in the name are checked by `verify`.
             if !named.is_empty() && elsewhere.is_empty() {
                 continue;
             }
@@ -110,7 +107,6 @@ impl Check<'_> {
     }
 }
 
-/// Whether a member has bytes of its own that the build made: a link leads to what another package has.
 fn is_content(member: &Member) -> bool {
     matches!(member.step, Step::Copy { .. } | Step::Relink { .. })
 }

@@ -1,7 +1,6 @@
-//! Which artifacts packages are made of, before anything is known of what is in them.
+//! Artifacts that packages need, computed from names alone.
 //!
-//! The rules are asked as they are for a plan ([`super::select`]), over artifacts without files: what a
-//! plan takes is what is needed.
+//! The rules of a plan ([`super::select`]) run over artifacts without files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,38 +17,39 @@ use base::target::Target;
 use base::version::Version;
 use manifest::{Manifest, Package, PackageKind};
 
-/// What of the artifacts that are there packages need, and what they lack.
+/// Needed and missing artifacts.
 #[derive(Debug)]
 pub struct Needed {
-    /// The modes that the artifacts can be packaged in; the artifacts of all of them are needed.
+    /// Modes that the artifacts allow. With several modes, `taken` covers all of them.
     pub modes: Vec<Mode>,
-    /// The system that the packages are for.
+    /// System of the packages.
     pub system: System,
-    /// The packages that take each artifact; none for artifacts of rules that only have to match something.
+    /// Needed artifacts with the packages that take them; no package if only a rule must match the
+    /// artifact.
     pub taken: BTreeMap<ArtifactId, BTreeSet<PackageName>>,
-    /// Components that a package has to have, and that are not there.
+    /// Required components that do not exist.
     pub missing: Vec<Missing>,
-    /// What is wrong: all that is missing among it.
+    /// All problems, including the missing components.
     pub problems: Problems,
 }
 
-/// An artifact that has to be there and is not.
+/// A required artifact that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Missing {
-    /// Its name.
+    /// Name.
     pub artifact: ArtifactName,
-    /// The component; `None` where any would do.
+    /// Component; `None` if any one would suffice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub component: Option<Component>,
-    /// The package that takes it.
+    /// Package that takes it.
     pub package: PackageName,
-    /// The rule: `packages.kdl:12`.
+    /// Rule: `packages.kdl:12`.
     pub rule: String,
 }
 
-/// What of `there` is needed. Without a mode in `request`, it is that in which less is missing, or both if
-/// nothing is missing in either: then it takes the artifacts themselves to tell.
+/// Returns the needed part of `there`. Without a requested mode, the mode with fewer problems
+/// counts; both if neither has any, since only the content can decide then.
 pub fn needed(manifest: &Manifest, there: &[ArtifactId], request: &Request) -> Needed {
     let catalog = without_files(there);
     let of = |mode| in_mode(manifest, &catalog, request, mode);
@@ -65,8 +65,8 @@ pub fn needed(manifest: &Manifest, there: &[ArtifactId], request: &Request) -> N
     of(mode)
 }
 
-/// Every artifact that packages could take, of these targets: what to ask a store for that does not tell
-/// what it has.
+/// Returns all artifacts that packages of these targets could take, to request from stores without
+/// listings.
 pub fn possible(manifest: &Manifest, request: &Request, targets: &[String]) -> Vec<ArtifactId> {
     let mut families = BTreeSet::from(["generic".to_owned()]);
     for name in targets {
@@ -101,7 +101,6 @@ pub fn possible(manifest: &Manifest, request: &Request, targets: &[String]) -> V
     taken.into_iter().collect()
 }
 
-/// The catalog of artifacts of which nothing is known but their names.
 fn without_files(there: &[ArtifactId]) -> Catalog {
     let artifact = |id: &ArtifactId| Artifact {
         id: id.clone(),
@@ -123,7 +122,7 @@ fn both(one: Needed, other: Needed) -> Needed {
 
 fn in_mode(manifest: &Manifest, catalog: &Catalog, request: &Request, mode: Mode) -> Needed {
     let system = request.system.unwrap_or(System::Linux);
-    // The version is in no name of an artifact.
+    // Artifact names do not depend on the version.
     let version = Some(request.version.clone().unwrap_or_else(Version::unknown));
     let request = Request { mode: Some(mode), system: Some(system), version, ..request.clone() };
     let (targets, mut problems) = targets::resolve(manifest, catalog, &request);
@@ -150,7 +149,6 @@ fn in_mode(manifest: &Manifest, catalog: &Catalog, request: &Request, mode: Mode
     needed
 }
 
-/// What the distributions of a package take.
 fn take(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -168,7 +166,7 @@ fn take(
             }
         }
     }
-    // Without a distribution, what is missing is its target.
+    // No distribution means that the target is missing, which is another problem.
     if dists.is_empty() || package.kind == PackageKind::Selector {
         return;
     }
@@ -189,7 +187,7 @@ fn take(
     problems.extend(unused_rules::artifacts(catalog, package, &matched));
 }
 
-/// Rules that leave something out and have to match: what they leave out is needed for that alone.
+/// Adds artifacts that are only needed so that mandatory rules match.
 fn assert_matches(manifest: &Manifest, catalog: &Catalog, needed: &mut Needed) {
     let rules = manifest.packages.values().filter(|p| p.distribution().is_some());
     let components =

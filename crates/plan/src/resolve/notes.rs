@@ -1,5 +1,3 @@
-//! What is worth knowing though nothing is wrong.
-
 use std::collections::BTreeSet;
 
 use super::resolved_dist::ResolvedDist;
@@ -11,7 +9,6 @@ use base::target::Per;
 use base::text::counted;
 use manifest::{Manifest, Package};
 
-/// Children of the artifact directory that are no artifacts, and artifacts that nothing is built of.
 pub(super) fn catalog(manifest: &Manifest, catalog: &Catalog, targets: &Targets) -> Vec<String> {
     let ignored = catalog.ignored.iter().map(|i| format!("ignored `{}`: {}", i.name, i.reason));
     let families = catalog.artifacts.iter().map(|a| &a.id.family).filter(|f| !f.is_generic());
@@ -26,7 +23,6 @@ pub(super) fn catalog(manifest: &Manifest, catalog: &Catalog, targets: &Targets)
         .collect()
 }
 
-/// Packages for each ISA, in a build without one.
 pub(super) fn without_isas(manifest: &Manifest, targets: &Targets) -> Option<String> {
     let by_isa = |p: &&Package| p.distribution().is_some_and(|d| d.per == Per::Isa);
     let names: Vec<String> =
@@ -35,7 +31,6 @@ pub(super) fn without_isas(manifest: &Manifest, targets: &Targets) -> Option<Str
     lost.then(|| format!("no artifact is for an ISA: package {} is not made", names.join(", ")))
 }
 
-/// Paths that several artifacts supply with the same bytes.
 pub(super) fn shared(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Option<String> {
     let (path, artifacts) = selection.shared.first()?;
     let names: BTreeSet<String> = artifacts.iter().map(|a| format!("`{a}`")).collect();
@@ -50,7 +45,7 @@ pub(super) fn shared(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Opti
     ))
 }
 
-/// Links that an expanded tree shall keep and an archive does not have.
+/// Reports `keep-link` lines that match no link in the archive.
 pub(super) fn keep_links(dist: &ResolvedDist<'_>, archive: &[Member]) -> Option<String> {
     let root = format!("{}/", dist.platform_dir);
     let links: BTreeSet<&str> = archive

@@ -1,4 +1,4 @@
-//! `--only`: which packages, projects and wheels are made.
+//! Check of `--only`: each word must match something in this mode.
 
 use super::resolved_dist::ResolvedDist;
 use super::source_build;
@@ -7,10 +7,8 @@ use base::names::{Mode, PackageName};
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::Manifest;
 
-/// How many names of one kind a message lists.
 const MOST: usize = 8;
 
-/// Every word of `--only` has to name something that is built in this mode, `all` being the distributions.
 pub(super) fn check(
     manifest: &Manifest,
     mode: Mode,
@@ -42,7 +40,6 @@ pub(super) fn check(
     problems
 }
 
-/// The first names, and how many more there are.
 fn listed(names: &[&str]) -> String {
     let shown = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(MOST) {

@@ -1,14 +1,14 @@
-//! Paths that no file system takes, or no installer should: pip ends in the middle of them.
+//! Check for overlong paths: file systems refuse them, and pip fails in the middle of the
+//! installation.
 
 use crate::{Distribution, Member};
 use base::names::oversize;
 use base::source::{Code, Problem, Problems};
 use base::text::counted;
 
-/// How many characters are shown of a path that is too long.
 const SHOWN: usize = 60;
 
-/// What no package may install, whatever system it is for: a problem for each distribution, which names one path.
+/// Reports one problem per distribution, on any system.
 pub(super) fn paths<'a>(distributions: impl Iterator<Item = &'a Distribution>) -> Problems {
     let mut problems = Problems::new();
     distributions.filter_map(too_long).for_each(|problem| problems.push(problem));

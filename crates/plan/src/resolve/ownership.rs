@@ -1,4 +1,4 @@
-//! One owner for each installed path, among distributions that can be installed together.
+//! Check for one owner of each installed path, among distributions that can be installed together.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -10,13 +10,11 @@ use base::names::{Lookalikes, RelPath, System, folded};
 use base::source::{Code, Place, Problem, Problems};
 use base::text::counted;
 
-/// A distribution's member, as the owner of its path.
 struct Claim<'m, 'a> {
-    /// Which distribution, by its place in the plan.
     index: usize,
     by: &'m ResolvedDist<'a>,
     member: &'m Member,
-    /// Its installed path, folded, so that a file system that minds no case is served too.
+    /// Installed path, case-folded to find collisions on case-insensitive file systems.
     path: Cow<'m, str>,
 }
 
@@ -25,12 +23,12 @@ impl Claim<'_, '_> {
         self.index != other.index && self.by.goes_with(other.by)
     }
 
-    /// Whether both are for one path of one environment.
     fn rivals(&self, other: &Self) -> bool {
         self.can_meet(other) || self.index == other.index && self.member.path == other.member.path
     }
 
-    /// Whether the other's path lies below this one's: in one package by letter, in several on any file system.
+    /// Returns true if this path is above: compared exactly in one package, folded between
+    /// packages.
     fn is_above(&self, other: &Self) -> bool {
         let below = other.member.path.as_str().strip_prefix(self.member.path.as_str());
         self.can_meet(other)
@@ -45,8 +43,7 @@ impl Claim<'_, '_> {
     }
 }
 
-/// Who has each path. Nearly every path has one claim and is looked up by it alone; those with
-/// several are few, and in order.
+/// Claims by path; nearly all paths have one.
 struct Claims<'c, 'm, 'a> {
     first: HashMap<&'c str, &'c Claim<'m, 'a>>,
     several: BTreeMap<&'c str, Vec<&'c Claim<'m, 'a>>>,
@@ -64,18 +61,16 @@ impl<'c, 'm, 'a> Claims<'c, 'm, 'a> {
         Self { first, several }
     }
 
-    /// The claims to a path, in the order of the plan.
     fn to(&self, path: &str) -> &[&'c Claim<'m, 'a>] {
         let one = || self.first.get(path).map_or(&[][..], std::slice::from_ref);
         self.several.get(path).map_or_else(one, Vec::as_slice)
     }
 
-    /// Paths that are claimed, and have other claimed paths below them.
     fn with_some_below(&self, all: &'c [Claim<'m, 'a>]) -> BTreeSet<&'c str> {
         let mut directories = HashSet::new();
         let mut claimed = BTreeSet::new();
         for claim in all {
-            // Above a directory that is known, all are.
+            // The parents of a known directory are known.
             for directory in
                 parents(&claim.path).rev().take_while(|directory| directories.insert(*directory))
             {
@@ -86,7 +81,6 @@ impl<'c, 'm, 'a> Claims<'c, 'm, 'a> {
     }
 }
 
-/// Checks that no path is installed twice, and none below a path that is a file or link.
 pub(super) fn check(
     made: &[(ResolvedDist<'_>, Distribution)],
     filled: &[Filled<'_>],
@@ -109,7 +103,6 @@ pub(super) fn check(
     problems
 }
 
-/// Whether the claims are one each of distributions of one name: a package is made for many targets.
 fn never_meet(claims: &[&Claim<'_, '_>]) -> bool {
     claims
         .windows(2)
@@ -157,7 +150,6 @@ fn claims<'m, 'a>(made: &'m [(ResolvedDist<'a>, Distribution)]) -> Vec<Claim<'m,
         .collect()
 }
 
-/// The directories above a path, the uppermost first.
 fn parents(path: &str) -> impl DoubleEndedIterator<Item = &str> {
     path.match_indices('/').map(|(at, _)| &path[..at])
 }
@@ -184,8 +176,7 @@ fn same_path(one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) 
     labelled(Problem::error(code, what), one, other, filled).help(help)
 }
 
-/// Paths of one distribution that differ in case or in Unicode normalisation alone: one problem for each. Installed on Windows,
-/// one of two is lost; elsewhere that is so on few file systems.
+/// Reports paths that only differ in case or normalization; Windows loses one of the files.
 fn alike(claims: &Claims<'_, '_, '_>, filled: &[Filled<'_>], system: System) -> Problems {
     let mut pairs: BTreeMap<usize, Vec<(&Claim<'_, '_>, &Claim<'_, '_>)>> = BTreeMap::new();
     for rivals in claims.several.values() {
@@ -247,7 +238,6 @@ fn labelled(
     problem.label(a, says(one)).label(b, says(other))
 }
 
-/// The rule that placed a member; the distribution's line for what no rule placed.
 fn place<'p>(claim: &Claim<'p, '_>, filled: &'p [Filled<'_>]) -> &'p Place {
     let owner =
         filled.iter().find(|f| f.dist.name == claim.by.name && f.dist.variant == claim.by.variant);

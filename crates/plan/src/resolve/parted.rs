@@ -1,9 +1,8 @@
-//! Libraries that are parted from what they find relative to themselves: a library and its
-//! companions of one artifact go into one platform directory.
+//! Check that libraries stay in one platform directory with their companions: files of one artifact
+//! that they find by a relative path.
 //!
-//! Companions of a library are what the artifact has for single targets, when the library is for
-//! any, and what lies in a directory beside the library that has its name (`lib/libNAME.so.1` and
-//! `lib/NAME/`). Where a build puts what, no rule here says.
+//! Companions of a generic library are the artifact's files for single targets; of any library, the
+//! files in the sibling directory of its name (`lib/libNAME.so.1` and `lib/NAME/`).
 
 use std::collections::BTreeMap;
 
@@ -15,7 +14,6 @@ use base::names::{ArtifactName, ModuleName, RelPath};
 use base::source::{Code, Place, Problem, Problems};
 use manifest::ArtifactRule;
 
-/// A file that a distribution has of an artifact.
 #[derive(Clone, Copy)]
 struct File<'f, 'a> {
     owner: &'f Filled<'a>,
@@ -24,11 +22,9 @@ struct File<'f, 'a> {
     rule: &'a Place,
 }
 
-/// The files of one artifact.
 type Files<'f, 'a> = Vec<File<'f, 'a>>;
 
-/// An error for each artifact and two packages that part its libraries from their companions,
-/// unless a line says why.
+/// Reports separations without a stated reason.
 pub(super) fn check(filled: &[Filled<'_>]) -> Problems {
     let mut problems = Problems::new();
     for files in by_artifact(filled).values() {
@@ -46,7 +42,6 @@ pub(super) fn check(filled: &[Filled<'_>]) -> Problems {
     problems
 }
 
-/// The files of each artifact that goes into several platform directories.
 fn by_artifact<'f, 'a>(filled: &'f [Filled<'a>]) -> BTreeMap<&'a ArtifactName, Files<'f, 'a>> {
     let several = repeated::in_several(filled);
     let mut files: BTreeMap<&ArtifactName, Files<'_, '_>> = BTreeMap::new();
@@ -63,8 +58,8 @@ fn by_artifact<'f, 'a>(filled: &'f [Filled<'a>]) -> BTreeMap<&'a ArtifactName, F
     files
 }
 
-/// Whether `other` is a companion of the library and is not where the library is. That the library is
-/// shipped twice is another mistake, unless it is meant: then this copy lacks its companion still.
+/// Returns true if the companion is missing. A repeated library is another mistake; if intended,
+/// this copy still lacks its companion.
 fn is_parted(library: &File<'_, '_>, other: &File<'_, '_>, files: &[File<'_, '_>]) -> bool {
     let (a, b) = (&library.owner.dist, &other.owner.dist);
     let is_there = |directory: &ModuleName, path: &RelPath| {
@@ -79,13 +74,11 @@ fn is_parted(library: &File<'_, '_>, other: &File<'_, '_>, files: &[File<'_, '_>
             || files.iter().any(|f| f.path == library.path && repeats(f)))
 }
 
-/// Whether the library is for any target, and the other file is what it has for a single one.
 fn is_for_a_target(library: &File<'_, '_>, other: &File<'_, '_>) -> bool {
     let (of, for_one) = (&library.item.artifact.id, &other.item.artifact.id);
     of.family.is_generic() && !for_one.family.is_generic() && of.component == for_one.component
 }
 
-/// Whether the file is in the directory `NAME` beside the library `libNAME.so`.
 fn is_beside(library: &RelPath, file: &RelPath) -> bool {
     let directory = library.as_str().strip_suffix(library.file_name()).unwrap_or_default();
     let name = library.file_name().strip_prefix("lib").and_then(|n| n.split(".so").next());
@@ -95,12 +88,10 @@ fn is_beside(library: &RelPath, file: &RelPath) -> bool {
     })
 }
 
-/// The line by which the package takes the artifact.
 fn line<'a>(file: &File<'_, 'a>) -> Option<&'a ArtifactRule> {
     repeated::rule(file.owner.dist.package, &file.item)
 }
 
-/// Whether that says why the artifact's files are apart.
 fn is_meant(file: &File<'_, '_>) -> bool {
     line(file).is_some_and(|rule| rule.apart.is_some())
 }

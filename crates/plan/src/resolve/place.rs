@@ -1,4 +1,4 @@
-//! What each selected entry becomes in a runtime wheel, which holds no links.
+//! Places selected entries in runtime wheels, which cannot hold links.
 
 use std::collections::BTreeMap;
 
@@ -11,36 +11,28 @@ use base::source::{Code, Place, Problem, Problems};
 use binary::elf::stub::StubMachine;
 use binary::elf::{ElfFacts, ElfKind};
 
-/// What a path of a runtime wheel is.
 #[derive(Debug, Clone)]
 pub(super) enum Placed<'a> {
-    /// These bytes.
     File(Item<'a>),
-    /// A program that starts the one at this installed path.
     Stub { target: RelPath, machine: StubMachine },
-    /// A library that needs another; asked for by an alias rule.
     Forward(Alias<'a>),
 }
 
-/// Another name of a library.
 #[derive(Debug, Clone)]
 pub(super) struct Alias<'a> {
-    /// The library.
     pub library: Item<'a>,
-    /// Where the library is installed under its SONAME.
     pub real: RelPath,
 }
 
-/// A runtime distribution, placed.
 #[derive(Debug, Default)]
 pub(super) struct Runtime<'a> {
     pub placed: BTreeMap<RelPath, (Placed<'a>, &'a Place)>,
-    /// Names that are links to libraries in devel, and in the wheel only on request.
+    /// Library names: links in devel; in the wheel, only for alias rules.
     pub aliases: BTreeMap<RelPath, (Alias<'a>, &'a Place)>,
     pub absent: Vec<Absent>,
 }
 
-/// Places what was selected; `machine` is what the build's scripts run on.
+/// Places selected entries; `machine` is for stubs that start scripts.
 pub(super) fn runtime<'a>(
     selection: &Selection<'a>,
     view: &View<'_, 'a>,
@@ -60,7 +52,6 @@ pub(super) fn runtime<'a>(
     placing.out
 }
 
-/// The facts of a shared library that this project can edit and link to.
 pub(super) fn shared_library<'a>(item: &Item<'a>) -> Option<&'a ElfFacts> {
     item.entry.elf().filter(|facts| facts.kind == ElfKind::SharedLibrary)
 }
@@ -85,7 +76,7 @@ impl<'a> Placing<'_, 'a> {
         }
     }
 
-    /// A library whose file name is not its SONAME.
+    /// Places the library under its SONAME; the file name becomes an alias.
     fn misnamed(&mut self, path: &RelPath, soname: &str, selected: &Selected<'a>) {
         let Some(real) = self.beside(path, soname, selected) else { return };
         if !self.bears(&real, soname) {
@@ -97,7 +88,6 @@ impl<'a> Placing<'_, 'a> {
         self.alias(path, Alias { library: selected.item, real }, selected.rule);
     }
 
-    /// Why a library cannot be shipped under its SONAME, when that place is not free.
     fn not_free(&self, real: &RelPath, selected: &Selected<'a>) -> Option<Problem> {
         if let Some((exclude, _)) = self.selection.excluded.get(real) {
             return Some(soname_excluded(real, selected, exclude));
@@ -115,7 +105,6 @@ impl<'a> Placing<'_, 'a> {
         (!dropped).then(|| soname_taken(real, selected))
     }
 
-    /// The path with the SONAME as its last segment.
     fn beside(&mut self, path: &RelPath, soname: &str, selected: &Selected<'a>) -> Option<RelPath> {
         let real = path.with_file_name(soname);
         if let Err(e) = &real {
@@ -130,7 +119,6 @@ impl<'a> Placing<'_, 'a> {
         real.ok()
     }
 
-    /// Whether a selected entry at `path` is (or leads to) a library of this SONAME.
     fn bears(&self, path: &RelPath, soname: &str) -> bool {
         let Some(selected) = self.selection.files.get(path) else { return false };
         let item = match &selected.item.entry.kind {
@@ -212,7 +200,6 @@ impl<'a> Placing<'_, 'a> {
         self.out.absent.push(Absent { path: path.clone(), reason, rule: rule.shown() });
     }
 
-    /// Wheels hold files only; an empty directory is gone, and the plan says so.
     fn empty_directories(&mut self) {
         for (&path, selected) in &self.selection.directories {
             if self.view.is_empty_directory(path) {
@@ -226,7 +213,6 @@ impl<'a> Placing<'_, 'a> {
     }
 }
 
-/// The machine of a program: an ELF executable, or a script that may be executed, which runs on the `build`'s.
 fn program(item: &Item<'_>, build: StubMachine) -> Option<StubMachine> {
     match &item.entry.kind {
         EntryKind::File { content: Content::Elf(facts), .. } => {
@@ -241,7 +227,6 @@ fn program(item: &Item<'_>, build: StubMachine) -> Option<StubMachine> {
     }
 }
 
-/// Why a file that starts like a binary cannot be shipped.
 pub(super) fn broken(path: &RelPath, selected: &Selected<'_>) -> Option<Problem> {
     let EntryKind::File { content, .. } = &selected.item.entry.kind else { return None };
     let (format, code, reason) = match content {
@@ -275,7 +260,6 @@ fn leads_outside(path: &RelPath, text: &str, selected: &Selected<'_>) -> Problem
     .help("exclude the link, or make it relative and within the installation in the build")
 }
 
-/// An entry as problems name it.
 pub(super) fn named(item: &Item<'_>) -> String {
     format!("`{}` of artifact `{}`", item.entry.path, item.artifact.id)
 }

@@ -1,4 +1,4 @@
-//! The platform tag of what is planned: computed, or given and compared with what the files need.
+//! Platform tag of a plan, computed or requested.
 
 use super::sources::Sources;
 use crate::{Distribution, Member, Request, Step};
@@ -11,18 +11,15 @@ use manifest::Manifest;
 
 mod windows;
 
-/// What was found out.
 #[derive(Default)]
 pub(super) struct Platform {
-    /// The tag that all wheels get: what was asked for, else the best that is true of all of them together.
+    /// Requested tag, or the best one for all wheels.
     pub tag: Option<String>,
-    /// Why it is no better one, where it was computed.
     pub note: Option<String>,
-    /// A tag that the files contradict, files that need more than the manifest allows, files that no tag is true of.
+    /// Contradictions of the requested tag, and needs beyond any allowed tag.
     pub problems: Problems,
 }
 
-/// Judges all that is shipped together.
 pub(super) fn judge<'a>(
     manifest: &Manifest,
     request: &Request,
@@ -61,14 +58,13 @@ pub(super) fn judge<'a>(
     platform
 }
 
-/// What forces the tag.
 fn note(Verdict { tag, older, .. }: &Verdict) -> Option<String> {
     let older = older.as_ref()?;
     let first = older.obstacles.first()?;
     Some(format!("the platform tag is {tag}: {first}, which {} does not promise", older.tag))
 }
 
-/// People publish for systems that they know better than any policy: a warning.
+/// Warns of a wrong tag. No error: publishers can know their target systems better than a policy.
 fn contradicted(asked: &str, needs: &Needs) -> Option<Problem> {
     let why = needs.contradiction(asked)?;
     let problem = Problem::warning(
@@ -81,10 +77,10 @@ fn contradicted(asked: &str, needs: &Needs) -> Option<Problem> {
     )
 }
 
-/// What keeps the files from the tag that the manifest allows at most, or a tag that is newer than that.
+/// Reports needs or a requested tag beyond the manifest's limit.
 fn too_new(manifest: &Manifest, request: &Request, needs: &Needs) -> Option<Problem> {
     let at_most = manifest.project.platform_tag.at_most.as_ref()?;
-    // The decoder takes what names a level, and nothing else.
+    // The manifest decoder only accepts level names.
     let level: Level = at_most.value.parse().ok()?;
     let beyond = needs.beyond(level);
     let what = match beyond.first() {
@@ -116,7 +112,7 @@ fn asked_too_new(request: &Request, level: Level, at_most: &Place) -> Option<Pro
     )
 }
 
-/// Whether tags name newer systems only. One that names none, as `linux_x86_64`, excludes nobody.
+/// Returns true if all tags are newer; `linux_x86_64` has no level and excludes no system.
 fn is_newer(tags: &PlatformTags, level: Level) -> bool {
     let base = |tag: &str| {
         ["_x86_64", "_aarch64"]
@@ -128,7 +124,6 @@ fn is_newer(tags: &PlatformTags, level: Level) -> bool {
     tags.iter().all(|tag| base(tag).parse::<Level>().is_ok_and(|asked| asked > level))
 }
 
-/// What is too much beside the first thing, as long as it can be read at a glance.
 fn besides(beyond: &[Obstacle]) -> String {
     const MOST: usize = 3;
     let rest = beyond.get(1..).unwrap_or_default();
@@ -140,7 +135,6 @@ fn besides(beyond: &[Obstacle]) -> String {
     }
 }
 
-/// What everything that is shipped needs of a system.
 fn needs<'a>(
     sources: &Sources<'a>,
     distributions: impl Iterator<Item = &'a Distribution>,
@@ -168,7 +162,6 @@ fn needs<'a>(
     Needs::of(&subjects, &shipped, None)
 }
 
-/// The facts that a forwarding library will have.
 fn alias(step: &Step) -> Option<ElfFacts> {
     let Step::Alias { soname, needed, rpath, machine } = step else { return None };
     let machine = match machine {

@@ -1,5 +1,4 @@
-//! Console scripts whose program is not shipped: each is a mistake, unless the manifest says why
-//! the program can be absent.
+//! Check for console scripts without a shipped program.
 
 use super::describe::starts;
 use super::install_tree::View;
@@ -8,8 +7,8 @@ use base::names::{RelPath, System};
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Script, ScriptTarget};
 
-/// An error for each script of `one` that starts a program which `one` does not ship. `filled`
-/// are all runtime distributions, `view` is what is installed together with this one.
+/// Reports missing programs. `filled` has all runtime distributions, `view` the files installed
+/// with `one`.
 pub(super) fn missing(
     one: &Filled<'_>,
     filled: &[Filled<'_>],
@@ -44,7 +43,6 @@ fn problem(script: &Script, program: &RelPath, one: &Filled<'_>, why: &str) -> P
     .help("correct the path, remove the line, or say why the program can be absent: optional=\"…\"")
 }
 
-/// Where the program is instead, or else what is nearest to its path.
 fn why(program: &RelPath, one: &Filled<'_>, filled: &[Filled<'_>], view: &View<'_, '_>) -> String {
     if one.runtime.placed.contains_key(program) {
         return "it is a link, and no runtime package ships the program that it leads to".into();

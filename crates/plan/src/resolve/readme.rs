@@ -1,4 +1,4 @@
-//! The long description of a distribution: the manifest's readme, else a page of what is known.
+//! Long description: the manifest's readme, or a generated page.
 
 use std::fmt::Write as _;
 
@@ -10,20 +10,18 @@ use base::names::System;
 use base::text::markdown::{code, installs, prose, required_name};
 use manifest::{Manifest, PackageKind, Pick, ReadmeFormat, Template};
 
-/// A page about a distribution, in Markdown.
 pub(super) struct Page<'p, 'a> {
     pub manifest: &'p Manifest,
-    /// The same for the other system, if packages are published for both.
+    /// Manifest for the other system, if packages are published for both.
     pub other: Option<(System, &'p Manifest)>,
     pub targets: &'p Targets,
     pub all: &'p [ResolvedDist<'a>],
     pub dist: &'p ResolvedDist<'a>,
-    /// Its members and entry points are known.
+    /// Distribution; must have members and entry points.
     pub distribution: &'p Distribution,
 }
 
 impl Page<'_, '_> {
-    /// What index servers show of the distribution.
     pub fn description(&self) -> Description {
         let (format, text) = match &self.dist.package.readme {
             Some(readme) => (readme.format, Template::new(&*readme.text).fill(&self.dist.variant)),
@@ -65,7 +63,8 @@ impl Page<'_, '_> {
         self.dist.package.kind == PackageKind::Selector
     }
 
-    /// What pip is told to install for it: itself, or what a selector calls it.
+    /// Returns the argument of `pip install`: preferably the own name, otherwise a selector's
+    /// extra.
     fn install(&self) -> String {
         let selectors = self.all.iter().filter(|other| {
             other.package.kind == PackageKind::Selector
@@ -76,7 +75,6 @@ impl Page<'_, '_> {
         offers.next().unwrap_or_else(|| self.dist.name.to_string())
     }
 
-    /// How a selector offers it, if it does.
     fn offered_by(&self, selector: &ResolvedDist<'_>) -> Option<String> {
         let own = self.dist.name.as_str();
         let required = requires::requires(self.manifest, self.targets, selector).ok()?;
@@ -86,7 +84,7 @@ impl Page<'_, '_> {
         let extras = requires::extras(self.manifest, self.targets, selector).ok()?;
         let alone =
             |(_, list): &(&String, &Vec<String>)| list.len() == 1 && required_name(&list[0]) == own;
-        // With one target, the extra for all of them leads to the same; its name says less.
+        // The extra for all targets has a less specific name.
         let for_all = |extra: &String| {
             let lines = selector.package.extras.iter();
             lines.filter(|line| line.pick == Pick::All).any(|line| line.name.as_str() == extra)
@@ -97,7 +95,6 @@ impl Page<'_, '_> {
         Some(format!("{}[{extra}]", selector.name))
     }
 
-    /// What the extras of a selector install.
     fn extras(&self) -> String {
         let selected = requires::selected(self.manifest, self.other, self.targets, self.dist);
         let extras = selected.map(|(_, extras)| extras.by_name).unwrap_or_default();
@@ -115,7 +112,6 @@ impl Page<'_, '_> {
         )
     }
 
-    /// What it brings, and who made it.
     fn facts(&self) -> String {
         let metadata = &self.distribution.metadata;
         let mut lines = Vec::new();
@@ -132,7 +128,6 @@ impl Page<'_, '_> {
     }
 }
 
-/// A command to paste into a shell.
 fn command(what: &str) -> String {
     let what = if what.contains('[') { format!("\"{what}\"") } else { what.to_owned() };
     format!("```sh\npip install {what}\n```\n")

@@ -1,5 +1,5 @@
-//! What two packages ship that can be installed together: one file of an artifact, or one library
-//! under one SONAME.
+//! Check for duplicate files of an artifact, or libraries with one SONAME, in packages that can be
+//! installed together.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -12,7 +12,6 @@ use base::source::{Code, Place, Problem, Problems};
 use base::text::{counted, human_size};
 use manifest::{ArtifactRule, Package};
 
-/// A file of a runtime package.
 #[derive(Clone, Copy)]
 struct Copy<'f, 'a> {
     owner: &'f Filled<'a>,
@@ -21,26 +20,21 @@ struct Copy<'f, 'a> {
     rule: &'a Place,
 }
 
-/// What is the same in two packages.
 #[derive(PartialEq, Eq, Hash)]
 enum Same<'f> {
-    /// A file of an artifact.
     File(*const CatalogEntry),
-    /// A library that is looked for by this name.
     Soname(&'f str),
 }
 
-/// Two packages, with the artifact that each has it from.
 type Parties<'f> = [(&'f PackageName, &'f ArtifactName); 2];
 
-/// What two packages both have.
 struct Twice<'f, 'a> {
     first: [Copy<'f, 'a>; 2],
     files: BTreeMap<&'f RelPath, u64>,
     sonames: BTreeSet<&'f str>,
 }
 
-/// An error for every two packages that ship the same of an artifact, unless a line says why.
+/// Reports pairs of packages, unless a line gives a reason.
 pub(super) fn check(filled: &[Filled<'_>]) -> Problems {
     let mut twice: BTreeMap<Parties<'_>, Twice<'_, '_>> = BTreeMap::new();
     let mut known: HashMap<Same<'_>, Vec<Copy<'_, '_>>> = HashMap::new();
@@ -74,7 +68,7 @@ fn keys<'f>(
     searched: &BTreeSet<(&PackageName, &str)>,
 ) -> Vec<Same<'f>> {
     let mut keys = Vec::new();
-    // What a link leads to is another path, and no file of this package's own.
+    // A path made from a link is not the artifact's file.
     let own = copy.item.entry.path == *copy.path;
     if own && shared.contains(&copy.item.artifact.id.name) {
         keys.push(Same::File(std::ptr::from_ref(copy.item.entry)));
@@ -88,7 +82,6 @@ fn keys<'f>(
     keys
 }
 
-/// Artifacts that packages with different platform directories name.
 pub(super) fn in_several<'a>(filled: &[Filled<'a>]) -> BTreeSet<&'a ArtifactName> {
     let mut by: BTreeMap<&ArtifactName, BTreeSet<&PackageName>> = BTreeMap::new();
     for package in filled.iter().map(|f| f.dist.package) {
@@ -99,19 +92,18 @@ pub(super) fn in_several<'a>(filled: &[Filled<'a>]) -> BTreeSet<&'a ArtifactName
     by.into_iter().filter(|(_, homes)| homes.len() > 1).map(|(name, _)| name).collect()
 }
 
-/// The package whose platform directory has a package's files.
+/// Returns the owner of the platform directory.
 fn home(package: &Package) -> &PackageName {
     package.overlay.as_ref().map_or(&package.name.value, |owner| &owner.value)
 }
 
-/// The directories in which libraries are looked for by name.
 fn searched<'a>(filled: &[Filled<'a>]) -> BTreeSet<(&'a PackageName, &'a str)> {
     let rules = filled.iter().flat_map(|f| &f.dist.package.rpaths);
     rules.map(|rule| (&rule.package.value, rule.directory.as_str())).collect()
 }
 
-/// Whether both are installed, in two places. One path of one place has one owner, which is
-/// checked elsewhere; distributions of one package are for different targets.
+/// Returns true if both are installed, at different paths. Equal paths are checked by
+/// [`super::ownership`].
 fn meet(one: &Copy<'_, '_>, other: &Copy<'_, '_>) -> bool {
     let (a, b) = (&one.owner.dist, &other.owner.dist);
     a.package.name.value != b.package.name.value
@@ -137,12 +129,10 @@ where
     }
 }
 
-/// Whether the line by which the package takes the artifact says why it repeats it.
 fn is_meant(copy: &Copy<'_, '_>) -> bool {
     rule(copy.owner.dist.package, &copy.item).is_some_and(|r| r.repeats.is_some())
 }
 
-/// The line by which a package takes an item.
 pub(super) fn rule<'a>(package: &'a Package, item: &Item<'_>) -> Option<&'a ArtifactRule> {
     let id = &item.artifact.id;
     package.artifacts.iter().find(|rule| {

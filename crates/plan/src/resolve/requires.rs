@@ -1,5 +1,3 @@
-//! What a distribution requires: of its own, and by extras.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::resolved_dist::{ResolvedDist, dist_name};
@@ -8,14 +6,11 @@ use base::names::{NameError, PackageName, System};
 use base::target::{Per, Variant};
 use manifest::{Manifest, Pick, RequireRule};
 
-/// What a selector's extras install.
 #[derive(Debug, Default)]
 pub(super) struct Extras {
-    /// Requirement strings by extra.
     pub by_name: BTreeMap<String, Vec<String>>,
 }
 
-/// `Requires-Dist` of a distribution, without extras.
 pub(super) fn requires(
     manifest: &Manifest,
     targets: &Targets,
@@ -43,8 +38,8 @@ pub(super) fn requires(
     Ok(requirements)
 }
 
-/// What a wheel variant requires: the distribution for its target, without a marker, which is in its label. One
-/// for no target requires what the plain wheel does.
+/// Returns the requirement without marker, since the label already selects the target. `None` if
+/// the variant has no target: it then requires the same as the plain wheel.
 fn of_variant(
     manifest: &Manifest,
     targets: &Targets,
@@ -57,7 +52,6 @@ fn of_variant(
     declared.zip(target).map(pinned).transpose()
 }
 
-/// The distributions that a line requires: one, or all that are published.
 fn required(
     rule: &RequireRule,
     declared: &manifest::Distribution,
@@ -71,7 +65,6 @@ fn required(
     }
 }
 
-/// What has the code of the levels above the distribution's ISA, where there is any.
 fn levels(
     manifest: &Manifest,
     targets: &Targets,
@@ -86,7 +79,6 @@ fn levels(
     variants.map(|variant| requirement(dist.declared, targets, &variant)).collect()
 }
 
-/// The extras of a selector.
 pub(super) fn extras(
     manifest: &Manifest,
     targets: &Targets,
@@ -125,7 +117,6 @@ pub(super) fn extras(
     Ok(extras)
 }
 
-/// `Requires-Dist` of a selector: what it requires, and by extra what that adds.
 pub(super) fn lines(requires: &[String], extras: &Extras) -> Vec<String> {
     let by_extra = extras.by_name.iter().flat_map(|(extra, requirements)| {
         requirements.iter().map(move |requirement| for_extra(requirement, extra))
@@ -133,7 +124,6 @@ pub(super) fn lines(requires: &[String], extras: &Extras) -> Vec<String> {
     requires.iter().cloned().chain(by_extra).collect()
 }
 
-/// The requirement so that it holds only with the extra (PEP 508).
 fn for_extra(requirement: &str, extra: &str) -> String {
     match requirement.split_once(';') {
         None => format!("{requirement}; extra == \"{extra}\""),
@@ -143,9 +133,9 @@ fn for_extra(requirement: &str, extra: &str) -> String {
     }
 }
 
-/// What a selector requires and offers, for both systems if it is published for both: what one of
-/// them alone has gets a marker (PEP 508), so that an installer on the other says what it ignores.
-/// The answer is the same, whichever of the two is built.
+/// Returns requirements and extras. If packages are published for both systems, lines of one system
+/// get a marker (PEP 508): installers on the other report them as ignored. Both builds give the
+/// same result.
 pub(super) fn selected(
     manifest: &Manifest,
     other: Option<(System, &Manifest)>,
@@ -173,7 +163,7 @@ pub(super) fn selected(
     Ok((required, offered))
 }
 
-/// Requirements of two systems; those of one get its marker, unless they have one.
+/// Merges two lists; lines of one system get its marker, unless they have one.
 fn merged(one: Vec<String>, of: System, other: &[String], system: System) -> Vec<String> {
     let marked = |requirement: String, system: System| {
         if requirement.contains(';') {
@@ -194,7 +184,6 @@ fn declared<'a>(
     manifest.packages.get(package).and_then(|p| p.distribution())
 }
 
-/// What there is to choose from: all that is published, or what this selector is for.
 fn variants(
     declared: &manifest::Distribution,
     targets: &Targets,
@@ -206,7 +195,7 @@ fn variants(
     }
 }
 
-/// `name==version`, with a marker when it is published for one of two systems only (PEP 508).
+/// Returns the pin, with a marker if only published for one system (PEP 508).
 fn requirement(
     declared: &manifest::Distribution,
     targets: &Targets,

@@ -1,4 +1,4 @@
-//! Distributions as the manifest and the targets make them, before any file is in them.
+//! Distributions of packages for targets, before files are selected.
 
 use std::collections::BTreeSet;
 
@@ -10,65 +10,59 @@ use base::source::{Code, Problem, Problems};
 use base::target::{Per, Variant};
 use manifest::{Families, Manifest, Package};
 
-/// One distribution of a package.
 #[derive(Debug, Clone)]
 pub(super) struct ResolvedDist<'a> {
     pub families: &'a Families,
-    /// The targets that are built, of a distribution that takes what some artifacts have for any of them.
+    /// Targets of the build, if the package takes some artifacts for all of them.
     pub every_target: BTreeSet<String>,
     pub package: &'a Package,
     pub declared: &'a manifest::Distribution,
     pub variant: Variant,
     pub name: DistName,
     pub module: ModuleName,
-    /// The platform directory its files go into; of a selector, one that nothing uses.
+    /// Platform directory; unused for selectors.
     pub platform_dir: ModuleName,
-    /// Below the destination.
     pub directory: RelPath,
-    /// Which of several wheels of its name it is.
     pub labelled: Option<Labelled>,
-    /// The index of its own that a further selector is for.
     pub index: Option<&'a PackageName>,
 }
 
-/// A variant of a choice's wheel.
 #[derive(Debug, Clone)]
 pub(super) struct Labelled {
     pub label: VariantLabel,
-    /// The target whose package it requires; none for machines that no other label fits.
+    /// Target; `None` for machines that match no other label.
     pub target: Option<Variant>,
 }
 
 impl<'a> ResolvedDist<'a> {
-    /// Whether it can take an artifact built for this.
+    /// Returns true if the distribution can take the artifact.
     pub fn fits(&self, id: &ArtifactId) -> bool {
         let home = self.families.home(&id.family);
         self.variant.takes(&id.family, home) || self.takes_every_target(id, home)
     }
 
-    /// Whether a line takes what an artifact has for any target that is built.
     fn takes_every_target(&self, id: &ArtifactId, home: &str) -> bool {
         self.every_target.contains(home)
             && self.package.every_target_of.iter().any(|name| **name == id.name)
     }
 
-    /// Whether an artifact built for this is installed together with it.
+    /// Returns true if the artifact is installed with the distribution.
     pub fn sees(&self, id: &ArtifactId) -> bool {
         id.family.is_generic() || self.fits(id)
     }
 
-    /// Whether both can be installed together: an environment holds one distribution of a name.
+    /// Returns true if one environment can have both: it holds one distribution of a name.
     pub fn goes_with(&self, other: &Self) -> bool {
         self.name != other.name
     }
 
-    /// Whether `owner` is there wherever this one is wanted in full: it is for the same target, for a
-    /// level above it, or for all.
+    /// Returns true if `owner` is installed wherever this one is: for the same target, a level
+    /// above it, or all.
     pub fn relies_on(&self, owner: &Self) -> bool {
         owner.variant == Variant::None || owner.variant == self.variant || self.is_below(owner)
     }
 
-    /// Whether `other` is for a level above the target of this one.
+    /// Returns true if `other` is for a level above this target.
     pub fn is_below(&self, other: &Self) -> bool {
         let above = |target: &str| self.families.above(target);
         match (&self.variant, &other.variant) {
@@ -79,7 +73,6 @@ impl<'a> ResolvedDist<'a> {
         }
     }
 
-    /// The further selectors of its name, each for an index.
     fn in_indexes(&self) -> Vec<Self> {
         let of = |name: &'a PackageName| {
             let directory = self.directory.join(&name.as_str().parse().ok()?);
@@ -88,13 +81,11 @@ impl<'a> ResolvedDist<'a> {
         self.package.indexes.iter().filter_map(|index| of(&index.name.value)).collect()
     }
 
-    /// It has a platform directory that another package owns.
     pub fn is_overlay(&self) -> bool {
         self.package.overlay.is_some()
     }
 }
 
-/// All distributions that are built, in the order of the manifest.
 pub(super) fn resolved_dists<'a>(
     manifest: &'a Manifest,
     targets: &Targets,
@@ -131,7 +122,7 @@ pub(super) fn resolved_dists<'a>(
     if problems.is_empty() { Ok(all) } else { Err(problems) }
 }
 
-/// The variants of a choice: one for each ISA that is published for this system, and one for other machines.
+/// Returns one variant for each ISA published for this system, and one for other machines.
 fn variants(targets: &Targets, package: &Package) -> Result<Vec<Labelled>, NameError> {
     let Some(rule) = &package.variant else { return Ok(Vec::new()) };
     let isas = targets.published.get(&targets.system).into_iter().flatten();
@@ -143,7 +134,7 @@ fn variants(targets: &Targets, package: &Package) -> Result<Vec<Labelled>, NameE
     isas.map(labelled).chain([Ok(null)]).collect()
 }
 
-/// Without a family, packages for each family are not made: most of the set would be missing.
+/// Reports packages split by family without families: most packages would be missing.
 pub(super) fn without_families(manifest: &Manifest, targets: &Targets) -> Problems {
     let declared = manifest.packages.values().filter_map(|p| p.distribution());
     let lost: Vec<_> =
@@ -175,7 +166,7 @@ fn dist<'a>(
         }
         None => name.clone(),
     };
-    // Packages of several families under one name would overwrite each other.
+    // Equal names of several families would overwrite each other.
     let apart = *variant.per() == Per::Family
         && !declared.name.has_placeholder()
         && targets.built.len() > 1;
@@ -214,7 +205,6 @@ fn not_a_directory(text: &str) -> NameError {
     }
 }
 
-/// The name of a distribution for one variant.
 pub(super) fn dist_name(
     declared: &manifest::Distribution,
     variant: &Variant,

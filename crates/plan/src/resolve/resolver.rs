@@ -32,7 +32,7 @@ pub(super) fn plan(
     if problems.has_errors() { Err(problems) } else { Ok((plan, problems)) }
 }
 
-/// The plan as far as it can be made, though with errors nobody may carry it out.
+/// Returns the plan even with errors; it must then not be executed.
 pub(super) fn attempt(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -80,7 +80,7 @@ pub(super) fn attempt(
     .run(problems, &unoffered)
 }
 
-/// What the build's own programs run on: what most of its ELF files are for.
+/// Returns the machine of most host binaries, for stubs.
 fn machine(catalog: &Catalog) -> StubMachine {
     let files = catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(CatalogEntry::elf);
     let hosts = files.filter(|f| matches!(f.kind, ElfKind::SharedLibrary | ElfKind::Executable));
@@ -94,26 +94,24 @@ fn machine(catalog: &Catalog) -> StubMachine {
 
 struct Resolver<'a> {
     manifest: &'a Manifest,
-    /// The manifest with the lines for all targets.
+    /// Manifest with the lines of all targets.
     whole: &'a Manifest,
-    /// The same for the other system, if packages are published for both.
+    /// Manifest for the other system, if packages are published for both.
     other: Option<(System, &'a Manifest)>,
     catalog: &'a Catalog,
     templates: &'a Templates,
     request: &'a Request,
     targets: &'a Targets,
     all: &'a [ResolvedDist<'a>],
-    /// The distributions of the other system.
     elsewhere: &'a [ResolvedDist<'a>],
-    /// What runs on any target, which is there wherever anything is.
     generic: Layer<'a>,
     license_texts: Vec<Item<'a>>,
     machine: StubMachine,
 }
 
 impl Resolver<'_> {
-    /// `problems` are those known before: with an error among them there will be no plan, but more to report.
-    /// `unoffered` are packages that nothing installs.
+    /// Makes the plan. `problems` are earlier ones: errors prevent the plan, but not further
+    /// reports.
     fn run(&self, problems: Problems, unoffered: &Problems) -> Result<(Plan, Problems), Problems> {
         let mut found = Findings {
             problems,
@@ -159,16 +157,12 @@ impl Resolver<'_> {
     }
 }
 
-/// Problems and notes that are found while packages are filled.
 #[derive(Default)]
 struct Findings {
     problems: Problems,
     notes: Vec<Note>,
-    /// Every entry that some package takes.
     selected: HashSet<*const CatalogEntry>,
-    /// Every entry that a runtime package takes.
     run: HashSet<*const CatalogEntry>,
-    /// Artifact lines of which nothing is left.
     emptied: Vec<Emptied>,
 }
 

@@ -1,11 +1,10 @@
-//! Where the ELF files of a wheel look for libraries.
+//! Library search paths of the ELF files in a wheel.
 
 use super::resolved_dist::ResolvedDist;
 use base::names::RelPath;
 use binary::elf::{ElfFacts, Machine, Rpath, RpathEntry, rpath_text};
 use manifest::RpathRule;
 
-/// The directories of a distribution's rpath rules, in their order, without repetition.
 pub(super) fn directories(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Vec<RelPath> {
     let mut directories = Vec::new();
     for rule in &dist.package.rpaths {
@@ -16,7 +15,7 @@ pub(super) fn directories(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> 
     directories
 }
 
-/// The directory of one rule; `None` when the package is not built.
+/// Returns the directory of a rule; `None` if the package is not built.
 pub(super) fn directory(
     dist: &ResolvedDist<'_>,
     rule: &RpathRule,
@@ -28,18 +27,16 @@ pub(super) fn directory(
     Some(RelPath::from(platform_dir).join(&rule.directory))
 }
 
-/// Whether an ELF file's rpath can be set at all; others are shipped as they are.
+/// Returns true if the rpath can be edited; other files are shipped unchanged.
 pub(super) fn editable(facts: &ElfFacts) -> bool {
     let host = matches!(facts.machine, Machine::X86_64 | Machine::Aarch64);
     host && facts.kind.is_editable()
 }
 
-/// The value that `DT_RPATH` has to have, or `None` when the file needs no edit.
-///
-/// `path` is the file's place below site-packages. What the file has stays first; a
-/// directory that an entry leads to already is not added again.
+/// Returns the new `DT_RPATH`; `None` without an edit. `path` is relative to site-packages.
+/// Existing entries stay first, and no directory is added twice.
 pub(super) fn wanted(facts: &ElfFacts, path: &RelPath, directories: &[RelPath]) -> Option<String> {
-    // With both tags present the loader reads DT_RUNPATH only (ld.so(8)).
+    // If both tags exist, the loader reads only DT_RUNPATH (ld.so(8)).
     let present = facts.runpath.as_deref().or(facts.rpath.as_deref()).unwrap_or_default();
     let here = path.parent();
     let here = here.as_ref().map_or("", RelPath::as_str);
@@ -65,7 +62,6 @@ pub(super) fn wanted(facts: &ElfFacts, path: &RelPath, directories: &[RelPath]) 
     (!unchanged && !value.is_empty()).then_some(value)
 }
 
-/// The value of `DT_RPATH` that says what a `DT_RUNPATH` said; `None` without one.
 pub(super) fn converted(facts: &ElfFacts) -> Option<String> {
     let entries = Rpath::new(facts.runpath.as_deref()?).directories();
     let value = rpath_text(entries.map(RpathEntry::as_str));

@@ -1,4 +1,4 @@
-//! What the installed runtime has to know, as data in the packages.
+//! Data files for the installed runtime.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,22 +15,17 @@ use base::target::Variant;
 use base::version::Version;
 use manifest::{Extra, Library, Manifest, Package, PackageKind, Script, ScriptTarget};
 
-/// What is known of the set before the selector is described: of both systems, if packages are
-/// published for both, so that the build of either makes the same selector.
+/// Facts about all packages of both systems, so that each system's build makes the same selector.
 pub(super) struct Known<'k, 'a> {
     pub manifest: &'k Manifest,
-    /// The manifest for the other system.
     pub other: Option<&'k Manifest>,
     pub targets: &'k Targets,
-    /// The distributions of this system, behind them those of the other.
     pub all: &'k [&'k ResolvedDist<'a>],
-    /// `Requires-Dist` of the selector.
     pub requires: &'k [String],
     pub extras: &'k Extras,
 }
 
-/// What a selector knows of the whole set. What depends on the files that a build has is in the
-/// wheels that have them.
+/// Returns the selector's facts. Facts that depend on files are in the wheels with these files.
 pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value {
     let (manifest, targets) = (known.manifest, known.targets);
     let own_family = dist.variant.as_str().map(str::to_owned);
@@ -54,8 +49,8 @@ pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value 
     facts
 }
 
-/// The families of each ISA; in legacy mode of those that the build says it has code for, so that
-/// nobody takes a family's package for an ISA that was left out of it.
+/// Returns families by ISA. Legacy mode only lists declared ISAs: otherwise users would install a
+/// family's package for an ISA that it lacks.
 fn families(manifest: &Manifest, targets: &Targets) -> Value {
     let said = &targets.said;
     let counts =
@@ -77,7 +72,6 @@ fn published(targets: &Targets, own: Option<&str>) -> Value {
         .into()
 }
 
-/// The shell command of the runtime tool.
 fn command(selector: &ResolvedDist<'_>) -> String {
     let starts_tool = |script: &&Script| matches!(&*script.target, ScriptTarget::Function(_));
     let script = selector.package.scripts.iter().find(starts_tool);
@@ -87,7 +81,6 @@ fn command(selector: &ResolvedDist<'_>) -> String {
     )
 }
 
-/// Names of a selector, for its own packages and for other projects.
 fn own_names(selector: &ResolvedDist<'_>) -> Value {
     json!({
         "package": *selector.package.name,
@@ -96,8 +89,8 @@ fn own_names(selector: &ResolvedDist<'_>) -> Value {
     })
 }
 
-/// Names of the whole set, in each package of it: of packages for single targets with the placeholder,
-/// so that they do not depend on the targets of a build.
+/// Returns names of all packages; names for single targets keep their placeholder, independent of
+/// the build's targets.
 fn of_the_set(
     manifest: &Manifest,
     targets: &Targets,
@@ -123,8 +116,7 @@ fn of_the_set(
     ])
 }
 
-/// Every package with files, as it is called for `target`: in full for a selector of one target, with
-/// placeholders for one of all.
+/// Returns packages by name; a selector of all targets keeps placeholders.
 fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value {
     let mut packages = Map::new();
     let systems = [Some(known.manifest), known.other].into_iter().flatten();
@@ -142,7 +134,7 @@ fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value 
         let extra = extras.iter().find(|e| *e.package == *package.name);
         let extra = |variant: &Variant| extra.map(|extra| extra.name.fill(variant));
         if declared.per.is_by_axis() {
-            // No machine tells which of them it needs: each is a package of its own.
+            // The runtime cannot detect the axis value of a machine.
             for built in known.all.iter().copied().filter(for_selector) {
                 let value = built.variant.as_str().unwrap_or_default();
                 let (name, module) = (built.name.to_string(), built.module.to_string());
@@ -167,7 +159,6 @@ fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value 
     packages.into()
 }
 
-/// The platform directory with the placeholder of the name, if the package has its own.
 fn directory_for_any(built: &ResolvedDist<'_>) -> Option<String> {
     let own = built.name.platform_dir("").ok()?;
     let suffix = built.platform_dir.as_str().strip_prefix(own.as_str())?;
@@ -175,15 +166,13 @@ fn directory_for_any(built: &ResolvedDist<'_>) -> Option<String> {
     (!built.is_overlay()).then(|| format!("_{name}{suffix}"))
 }
 
-/// What the runtime knows of a package.
 fn package_facts(built: &ResolvedDist<'_>, name: &str, module: &str, extra: Option<&str>) -> Value {
     let kind = if built.package.kind == PackageKind::Devel { "devel" } else { "runtime" };
     json!({"distribution": name, "module": module, "platform_dir": built.platform_dir, "kind": kind, "extra": extra})
 }
 
-/// Libraries by short name; a package that is split by an axis has several of one name.
-///
-/// Where lines count on one system only, each system has the pattern of its own line.
+/// Returns libraries by short name, with the pattern of each system. Packages split by an axis are
+/// omitted, since their names repeat.
 fn libraries(known: &Known<'_, '_>) -> Value {
     let on = |system: System| -> BTreeMap<&str, (&Package, &Library)> {
         let own = Some(known.manifest).filter(|_| system == known.targets.system);
@@ -210,21 +199,16 @@ fn libraries(known: &Known<'_, '_>) -> Value {
     facts.collect::<Map<_, _>>().into()
 }
 
-/// What is known of a wheel when its files are.
 #[derive(Default)]
 pub(super) struct Own<'o> {
-    /// The console scripts that there is a program for: the runtime takes whatever else stood here
-    /// for a program that has gone.
+    /// Scripts with a shipped program; the runtime treats listed scripts as available.
     pub scripts: &'o [(&'o str, &'o ScriptTarget)],
-    /// Forwarding libraries.
     pub aliases: &'o [&'o RelPath],
-    /// Shared libraries by short name.
+    /// By short name.
     pub libraries: BTreeMap<String, RelPath>,
-    /// The name of the devel tree's archive.
     pub archive: Option<&'o str>,
 }
 
-/// What a wheel knows of itself: its scripts, its search paths, its archive.
 pub(super) fn wheel(
     manifest: &Manifest,
     targets: &Targets,
@@ -275,7 +259,6 @@ pub(super) fn wheel(
     facts
 }
 
-/// What a choice knows of itself.
 pub(super) fn choice(
     manifest: &Manifest,
     targets: &Targets,
@@ -290,7 +273,6 @@ pub(super) fn choice(
     facts.into()
 }
 
-/// Search paths as pairs of platform directory and directory in it.
 fn environment(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Value {
     let variables = dist.package.environment.iter().map(|environment| {
         let directories = environment.directories.iter().filter_map(|rule| {
@@ -303,15 +285,14 @@ fn environment(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Value {
     variables.collect::<Map<_, _>>().into()
 }
 
-/// The links that put a device wheel's files into an expanded devel tree, as JSON: a link for each
-/// file, each with the text that it has.
+/// Serializes the links from an expanded devel tree to a device wheel's files.
 pub(super) fn device_links(
     targets: &Targets,
     dist: &ResolvedDist<'_>,
     links: impl Iterator<Item = (RelPath, String)>,
 ) -> String {
     let links = links.map(|(path, target)| DeviceLink { relpath: path, target }).collect();
-    // Names and versions are text: nothing here has no JSON.
+    // Names and versions always serialize.
     serde_json::to_string(&DeviceLinks {
         isa: dist.variant.as_str(),
         links,
@@ -333,7 +314,6 @@ struct DeviceLink {
     target: String,
 }
 
-/// Whether a catalog entry is a licence text by the project's globs.
 pub(super) fn is_license(manifest: &Manifest, entry: &CatalogEntry) -> bool {
     manifest.project.license_texts.matching(&entry.path).next().is_some()
 }

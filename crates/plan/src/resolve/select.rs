@@ -1,4 +1,4 @@
-//! Which entries of which artifacts a distribution takes, and by which rule.
+//! Selects entries of artifacts for a distribution.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,29 +16,24 @@ mod trace;
 pub(super) use refusal::{Refusal, Refusals};
 pub(super) use trace::{RuleMatch, SelectionTrace, Why};
 
-/// An entry with the rule that took it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Selected<'a> {
     pub item: Item<'a>,
     pub rule: &'a Place,
 }
 
-/// What a distribution takes, once a path, directories apart.
 #[derive(Debug, Default)]
 pub(super) struct Selection<'a> {
     pub files: BTreeMap<&'a RelPath, Selected<'a>>,
     pub directories: BTreeMap<&'a RelPath, Selected<'a>>,
-    /// Paths that several artifacts supply with the same bytes.
     pub shared: Vec<(&'a RelPath, Vec<ArtifactId>)>,
-    /// What an exclude rule keeps out, or a rule that drops it everywhere: that rule, and the one
-    /// that would have taken it.
+    /// Excluding rule, and rule that would take the path.
     pub excluded: BTreeMap<&'a RelPath, (&'a Place, &'a Place)>,
-    /// Every entry that counts as taken, those of shared paths included.
+    /// Entries that count as taken, with all copies of shared paths.
     pub owned: Vec<&'a CatalogEntry>,
 }
 
 impl Selection<'_> {
-    /// What is kept out, as the plan says it.
     pub fn absent(&self) -> impl Iterator<Item = Absent> {
         self.excluded.iter().map(|(path, (exclude, rule))| Absent {
             path: (*path).clone(),
@@ -48,7 +43,7 @@ impl Selection<'_> {
     }
 }
 
-/// Which artifacts and globs matched something in any distribution of a package.
+/// Matches in all distributions of a package.
 #[derive(Debug, Default)]
 pub(super) struct Matched<'a> {
     artifacts: BTreeSet<(&'a ArtifactName, Component)>,
@@ -57,22 +52,19 @@ pub(super) struct Matched<'a> {
 }
 
 impl Matched<'_> {
-    /// Whether something was taken of this component of an artifact.
     pub fn took(&self, name: &ArtifactName, component: Component) -> bool {
         self.artifacts.contains(&(name, component))
     }
 
-    /// Whether a file of this component of an artifact passed includes, excludes and drops.
+    /// Returns true if a file remained after includes, excludes and drops.
     pub fn kept(&self, name: &ArtifactName, component: Component) -> bool {
         self.kept.contains(&(name, component))
     }
 
-    /// Whether a file of any artifact passed them.
     pub fn kept_any(&self) -> bool {
         !self.kept.is_empty()
     }
 
-    /// Whether the rule counted for any path.
     pub fn used(&self, rule: &PathRule) -> bool {
         self.globs.contains(&std::ptr::from_ref(rule))
     }
@@ -94,7 +86,6 @@ impl<'a> SelectionTrace<'a> for Matched<'a> {
     }
 }
 
-/// What a runtime or devel distribution takes.
 pub(super) fn selection<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
@@ -105,7 +96,7 @@ pub(super) fn selection<'a>(
     own(taken(manifest, catalog, dist, trace), dist, trace, problems)
 }
 
-/// Whether a distribution takes an artifact that fits it, as far as its name tells.
+/// Returns true if the artifact is taken, judging by its name.
 pub(super) fn takes_artifact<'a>(
     manifest: &'a Manifest,
     dist: &ResolvedDist<'a>,
@@ -119,7 +110,6 @@ pub(super) fn takes_artifact<'a>(
     takes
 }
 
-/// The rule by which a package takes an artifact.
 fn rule_of<'a>(
     manifest: &'a Manifest,
     package: &'a Package,
@@ -136,12 +126,10 @@ fn rule_of<'a>(
     }
 }
 
-/// Whether a rule is about this artifact.
 pub(super) fn in_scope(rule: &DropRule, artifact: &Artifact) -> bool {
     is_about(rule.artifact.as_ref(), rule.component, artifact)
 }
 
-/// Whether a rule that names an artifact, a component or neither is about this artifact.
 pub(super) fn is_about(
     name: Option<&ArtifactName>,
     component: Option<Component>,
@@ -151,7 +139,6 @@ pub(super) fn is_about(
         && component.is_none_or(|c| c == artifact.id.component)
 }
 
-/// What a distribution takes of the artifacts that a rule of its package names.
 fn taken<'a, T: SelectionTrace<'a>>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
@@ -168,7 +155,7 @@ fn taken<'a, T: SelectionTrace<'a>>(
     taken
 }
 
-/// The rule by which a runtime package takes an artifact; no two of a mode name one component.
+/// Finds the rule of a runtime package; in one mode, no two rules name the same component.
 fn named<'a>(
     package: &'a Package,
     id: &'a ArtifactId,
@@ -186,7 +173,7 @@ fn named<'a>(
     by
 }
 
-/// The rule to blame for an artifact in a devel package: its own, else the last through which it comes.
+/// Returns the rule for messages: the package's own, or the last inherited one.
 fn inherited<'a>(
     manifest: &'a Manifest,
     package: &'a Package,
@@ -214,7 +201,6 @@ fn inherited<'a>(
     by
 }
 
-/// Whether a devel package leaves an artifact out after all.
 fn without<'a>(
     package: &'a Package,
     id: &'a ArtifactId,
@@ -278,13 +264,12 @@ fn take<'a>(
 }
 
 enum Narrowed<'a> {
-    /// Taken; by an include rule, when there are any.
+    /// Selected; by an include rule, if the package has any.
     In(Option<&'a Place>),
     Excluded(&'a Place),
     NotIncluded,
 }
 
-/// The rules that narrow what a package takes of one artifact.
 struct Narrowing<'a> {
     package: &'a Package,
     artifact: &'a Artifact,
@@ -296,7 +281,6 @@ impl<'a> Narrowing<'a> {
         Self { package, artifact, drops: &manifest.drops }
     }
 
-    /// What the rules say of an entry; every rule that matches is reported.
     fn narrow(
         &self,
         entry: &CatalogEntry,
@@ -329,7 +313,7 @@ impl<'a> Narrowing<'a> {
         by: Option<&'a Place>,
         mut on_match: impl FnMut(RuleMatch<'a>),
     ) -> Narrowed<'a> {
-        // Those that drop files of this artifact from every package.
+        // Only drop rules that apply to every package.
         let counts = |rule: &&DropRule| rule.everywhere && in_scope(rule, self.artifact);
         let mut drops = self.drops.possible(entry.path.as_str()).map(|(_, rule)| rule);
         let Some(rule) = drops.find(|rule| counts(rule) && matches(&rule.glob, entry)) else {
@@ -340,7 +324,7 @@ impl<'a> Narrowing<'a> {
     }
 }
 
-/// Whether a rule over paths matches an entry: a directory by all that is below it.
+/// Returns true if the glob matches; directories match by their whole content.
 pub(super) fn matches(glob: &Glob, entry: &CatalogEntry) -> bool {
     match entry.kind {
         EntryKind::Directory => glob.matches_tree(&entry.path),
@@ -348,7 +332,7 @@ pub(super) fn matches(glob: &Glob, entry: &CatalogEntry) -> bool {
     }
 }
 
-/// One entry for each path. Several are fine when they are the same; otherwise both artifacts are named.
+/// Selects one entry per path; equal copies are allowed, others are a conflict.
 fn own<'a>(
     taken: Taken<'a>,
     dist: &ResolvedDist<'a>,
@@ -361,7 +345,7 @@ fn own<'a>(
         ..Selection::default()
     };
     for (path, candidates) in taken.files {
-        // Of equal files one that may be executed counts: no program may lose that by its artifact's name.
+        // No program may lose its execute bit by its artifact's name.
         let executable = candidates.iter().find(|c| c.item.entry.is_executable());
         let Some(first) = executable.or(candidates.first()).copied() else { continue };
         let why = if let Some(other) =
@@ -382,7 +366,7 @@ fn own<'a>(
             }
         };
         trace.settle(&candidates, &first, why);
-        // What is dropped of one artifact, another can have.
+        // A path dropped from one artifact can be taken from another.
         selection.excluded.remove(path);
         selection.owned.extend(candidates.iter().map(|c| c.item.entry));
         selection.files.insert(path, first);

@@ -1,4 +1,4 @@
-//! Artifacts that a build has for some ISAs, and not for others that it is for.
+//! Check for artifacts that exist for some ISAs only.
 
 use super::resolved_dist::ResolvedDist;
 use crate::catalog::{ArtifactId, Catalog};
@@ -7,8 +7,8 @@ use base::source::{Code, Problem, Problems};
 use base::target::Per;
 use manifest::{ArtifactRule, Families, Manifest, Package};
 
-/// A warning for each line of a package with a distribution for each ISA whose artifact is there for
-/// some of them alone, unless families.kdl says that the line's subproject is not built for the others.
+/// Warns of artifacts that some ISAs lack, unless families.kdl declares the subproject as not built
+/// for them.
 pub(super) fn check(manifest: &Manifest, catalog: &Catalog, all: &[ResolvedDist<'_>]) -> Problems {
     let mut problems = Problems::new();
     for package in manifest.packages.values() {
@@ -35,12 +35,11 @@ pub(super) fn check(manifest: &Manifest, catalog: &Catalog, all: &[ResolvedDist<
     problems
 }
 
-/// What is optional for a reason in words can be there for any ISAs.
+/// Returns false for lines that are optional for a reason in words: they can lack any ISA.
 fn is_told(rule: &ArtifactRule) -> bool {
     rule.optional.is_none() || rule.subproject.is_some()
 }
 
-/// The ISAs without the artifact, where another one has it.
 fn lacking(
     families: &Families,
     catalog: &Catalog,

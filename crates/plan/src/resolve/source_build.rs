@@ -1,4 +1,4 @@
-//! Which projects are built of sources beside the packages of artifacts, and which wheels are taken.
+//! Selects projects to build from source, and finished wheels to take.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,6 @@ mod prefetch;
 mod selection;
 mod variables;
 
-/// Projects in the order in which they can be built, wheels in that of the manifest, and what is to be said of them.
 #[derive(Debug, Default)]
 pub(super) struct Resolved {
     pub projects: Vec<ProjectBuild>,
@@ -29,18 +28,16 @@ pub(super) struct Resolved {
     pub prefetched: Vec<PrefetchedWheel>,
     pub devel: Option<DevelTree>,
     pub notes: Vec<String>,
-    /// What is optional and not there, by reason.
     absent: BTreeMap<String, Vec<String>>,
     pub problems: Problems,
 }
 
-/// Every name that `--only` can give beside those of packages.
+/// Returns the names, other than packages, that `--only` accepts.
 pub(super) fn names(manifest: &Manifest) -> impl Iterator<Item = &PackageName> {
     let python = &manifest.python;
     python.projects.iter().map(|p| &p.name.value).chain(python.wheels.iter().map(|w| &w.name.value))
 }
 
-/// What is built of sources, and what is taken, of all that the manifest declares.
 pub(super) fn resolve(
     manifest: &Manifest,
     request: &Request,
@@ -79,10 +76,9 @@ pub(super) fn resolve(
     resolved
 }
 
-/// So many projects are named that are left out; the manifest has all.
 const NAMED: usize = 3;
 
-/// A note of what needs `--sources`; where it was asked for by name, an error.
+/// Notes omitted projects; reports an error if `--only` names them.
 fn without_sources(request: &Request, unread: &[&PackageName], resolved: &mut Resolved) {
     let names: Vec<String> = unread.iter().map(|name| format!("`{name}`")).collect();
     if names.is_empty() {
@@ -134,7 +130,6 @@ fn take(wheel: &ReadyWheel, sources: Option<&Sources>, resolved: &mut Resolved) 
     }
 }
 
-/// What projects are resolved with.
 struct Context<'a> {
     manifest: &'a Manifest,
     sources: &'a Sources,
@@ -192,7 +187,6 @@ fn build(context: &Context<'_>, project: &SourceProject, has_devel: bool, resolv
     });
 }
 
-/// Commands for an environment with the project's wheel; nothing where there are none.
 fn trial(context: &Context<'_>, trial: &manifest::Trial) -> Option<Trial> {
     let command = |command: &manifest::Command| RunCommand {
         words: command.words.iter().map(|word| context.variables.fill(word.as_str())).collect(),
@@ -204,7 +198,6 @@ fn trial(context: &Context<'_>, trial: &manifest::Trial) -> Option<Trial> {
     (!commands.is_empty()).then_some(Trial { requires, commands })
 }
 
-/// What a project's build is given, with the values of variables.
 struct Given {
     run: Vec<RunCommand>,
     native: Option<NativeBuild>,
@@ -255,8 +248,8 @@ fn given(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved
     given
 }
 
-/// Variables of the environment: the project's own before those that all projects are given. One with the
-/// prefix of a project that is left out is the caller's, who may have built that.
+/// Collects variables; the project's own override shared ones. The prefix of an omitted project is
+/// passed through from the caller, who may have built it.
 fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given) {
     let every = &context.manifest.python.every;
     let own = |name: &str| {
@@ -276,14 +269,13 @@ fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given
     given.pass.extend(every.pass.iter().filter(|name| !own(name)).cloned());
 }
 
-/// Whether a place is the prefix of a project without sources.
 fn is_left_out(context: &Context<'_>, place: &Filling) -> bool {
     let Filling::PrefixOf(name) = place else { return false };
-    // With --only, an earlier build left it.
+    // With `--only`, the prefix can exist from an earlier build.
     context.request.wants(name) && !context.sources.projects.contains_key(name)
 }
 
-/// Commands and settings with the prefix of a project that is left out cannot be run.
+/// Reports commands and settings that cannot run without the prefix of an omitted project.
 fn unfilled(
     context: &Context<'_>,
     project: &SourceProject,
@@ -305,7 +297,6 @@ fn unfilled(
     }
 }
 
-/// One note for all that is optional and not there.
 fn absent(by_reason: &BTreeMap<String, Vec<String>>) -> Option<String> {
     let groups: Vec<String> = by_reason
         .iter()
@@ -351,7 +342,6 @@ fn missing(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolv
     resolved.problems.push(problem.label(&source.checkout.place, label).help(help));
 }
 
-/// Everything that comes before a project, by way of others too, in the order of names.
 fn before(manifest: &Manifest, project: &SourceProject) -> Vec<PackageName> {
     let mut known: BTreeSet<PackageName> = BTreeSet::new();
     let mut next: Vec<&SourceProject> = vec![project];
@@ -365,7 +355,7 @@ fn before(manifest: &Manifest, project: &SourceProject) -> Vec<PackageName> {
     known.into_iter().collect()
 }
 
-/// Each project behind those that it is built after, otherwise as in the file. The manifest has no circles.
+/// Sorts dependencies first, otherwise in file order. The manifest has no cycles.
 fn in_order(projects: &[SourceProject]) -> Vec<&SourceProject> {
     fn place<'p>(
         project: &'p SourceProject,
@@ -388,14 +378,14 @@ fn in_order(projects: &[SourceProject]) -> Vec<&SourceProject> {
     order
 }
 
-/// The first devel package with what is installed beside it: all that is for no particular ISA.
+/// Returns the first devel package, with all packages that are not for a single ISA.
 fn devel(all: &[ResolvedDist<'_>], version: &Version) -> Option<DevelTree> {
     let devel = all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
     let beside = |i: &&ResolvedDist<'_>| {
         i.directory == devel.directory || i.package.kind == PackageKind::Runtime
     };
     let selector = all.iter().filter(beside).find(|i| i.package.kind == PackageKind::Selector)?;
-    // What a choice installs is for the machine of a user.
+    // A choice installs packages for the user's machine.
     let has_files = |i: &ResolvedDist<'_>| i.package.kind != PackageKind::Choice;
     let wanted = |i: &&ResolvedDist<'_>| {
         *i.variant.per() != Per::Isa && devel.relies_on(i) && beside(i) && has_files(i)

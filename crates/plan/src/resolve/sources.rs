@@ -1,4 +1,4 @@
-//! The binaries of a catalog by where they are: a member knows its source, not what it is.
+//! Lookup of binaries by origin: members only store their origin.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,6 @@ use crate::catalog::{ArtifactId, Catalog, CatalogEntry, Origin};
 use binary::elf::ElfFacts;
 use binary::pe::{ImportLibrary, PeFacts};
 
-/// Binaries, by their path, artifact and base directory.
 pub(super) struct Sources<'a>(HashMap<&'a str, Vec<(&'a ArtifactId, &'a CatalogEntry)>>);
 
 impl<'a> Sources<'a> {
@@ -24,23 +23,19 @@ impl<'a> Sources<'a> {
         Self(sources)
     }
 
-    /// Whether there is a PE file or an import library among them.
     pub fn has_pe(&self) -> bool {
         let is_pe = |entry: &CatalogEntry| entry.pe().is_some() || entry.import_library().is_some();
         self.0.values().flatten().any(|(_, entry)| is_pe(entry))
     }
 
-    /// What is known of the file that bytes come from, when it is an ELF file.
     pub fn facts(&self, origin: &Origin) -> Option<&'a ElfFacts> {
         self.entry(origin)?.elf()
     }
 
-    /// The same when it is a PE file.
     pub fn pe(&self, origin: &Origin) -> Option<&'a PeFacts> {
         self.entry(origin)?.pe()
     }
 
-    /// What an import library leads to.
     pub fn import_library(&self, origin: &Origin) -> Option<&'a ImportLibrary> {
         self.entry(origin)?.import_library()
     }

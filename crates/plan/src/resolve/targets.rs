@@ -1,4 +1,4 @@
-//! What is built for what: mode, system, version, ISAs and families.
+//! Targets of a plan: mode, system, version, ISAs and families.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,27 +11,24 @@ use base::version::{Version, VersionError};
 use binary::{BinaryKind, Format};
 use manifest::{Manifest, Package};
 
-/// What everything else in a plan depends on.
 #[derive(Debug, Clone)]
 pub(super) struct Targets {
     pub mode: Mode,
     pub system: System,
     pub version: Version,
-    /// What wheels are built for here: ISAs in kpack mode, families in legacy mode.
+    /// ISAs in kpack mode, families in legacy mode.
     pub built: Vec<String>,
-    /// What is published for each system, for the selector's extras.
+    /// Published targets, for the selector's extras.
     pub published: BTreeMap<System, Vec<String>>,
-    /// Lists for both systems were given, so extras carry markers.
+    /// Lists for both systems were given, so that extras have markers.
     pub marked: bool,
-    /// The ISAs that the build says it is for, without features.
+    /// ISAs that the build declares, without features.
     pub said: Vec<String>,
-    /// The values of each axis that artifacts are there for.
     pub axes: BTreeMap<String, Vec<String>>,
-    /// Levels above what is built, with the artifacts that are there for them; in kpack mode.
+    /// Levels above the built ISAs, with their artifacts; only in kpack mode.
     pub levels: BTreeMap<String, BTreeSet<ArtifactName>>,
 }
 
-/// What is built here.
 impl Values for Targets {
     fn isas(&self) -> Vec<String> {
         self.built.iter().chain(self.levels.keys()).cloned().collect()
@@ -46,7 +43,7 @@ impl Values for Targets {
     }
 }
 
-/// What is published: targets of GPUs that other builds make too.
+/// Published targets, including targets of other builds.
 pub(super) struct Published<'t>(pub &'t Targets);
 
 impl Values for Published<'_> {
@@ -64,35 +61,29 @@ impl Values for Published<'_> {
 }
 
 impl Targets {
-    /// What the manifest's conditions are about.
     pub fn target(&self) -> Target {
         Target { mode: self.mode, system: self.system }
     }
 
-    /// The other system, if packages are published for both.
     pub fn other_system(&self) -> Option<System> {
         System::ALL.into_iter().find(|system| self.marked && *system != self.system)
     }
 
-    /// Whether it is a value of an axis.
     pub fn is_on_axis(&self, value: &str) -> bool {
         self.axes.values().flatten().any(|other| other == value)
     }
 
-    /// Whether distributions are made of what was built for `home`.
     pub fn builds(&self, home: &str) -> bool {
         self.built.iter().any(|target| target == home)
             || self.levels.contains_key(home)
             || self.is_on_axis(home)
     }
 
-    /// Whether `package` has something for this target, if it is a level.
     pub fn has_level(&self, package: &Package, target: &str) -> bool {
         let names = self.levels.get(target);
         names.is_none_or(|names| package.artifacts.iter().any(|rule| names.contains(&*rule.name)))
     }
 
-    /// Every published target, in order.
     pub fn all_published(&self) -> Vec<String> {
         let mut all: Vec<String> = self.published.values().flatten().cloned().collect();
         sort(&mut all);
@@ -100,8 +91,8 @@ impl Targets {
         all
     }
 
-    /// The target for a machine that does not say: the smallest that is published for every
-    /// system with a list, else the smallest of all.
+    /// Returns the target for undetected machines: the smallest common to all systems with a list,
+    /// otherwise the smallest.
     pub fn default_target(&self) -> Option<String> {
         let lists: Vec<&Vec<String>> = self.published.values().filter(|l| !l.is_empty()).collect();
         let all = self.all_published();
@@ -110,13 +101,13 @@ impl Targets {
     }
 }
 
-/// As people count: `gfx906` before `gfx1100`.
+/// Sorts by number: `gfx906` before `gfx1100`.
 fn sort(targets: &mut [String]) {
     targets.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
 }
 
-/// What is built, as far as it can be told, and what is wrong with what was asked for: planning
-/// goes on with the rest, so that other mistakes show in the same run.
+/// Determines the targets; continues after a fault of the request, so that one run shows all
+/// mistakes.
 pub(super) fn resolve(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -151,7 +142,6 @@ pub(super) fn resolve(
     (Targets { mode, system, version, built, published, marked, said, axes, levels }, problems)
 }
 
-/// The values of each axis that artifacts are there for, in the order of families.kdl.
 fn axes(manifest: &Manifest, catalog: &Catalog) -> BTreeMap<String, Vec<String>> {
     let there: BTreeSet<&str> = catalog.artifacts.iter().map(|a| a.id.family.base()).collect();
     let values =
@@ -159,7 +149,6 @@ fn axes(manifest: &Manifest, catalog: &Catalog) -> BTreeMap<String, Vec<String>>
     manifest.families.axes.iter().map(|(name, all)| (name.clone(), values(all))).collect()
 }
 
-/// The suffix of platform directories; none where the one asked for is impossible, which is reported by itself.
 pub(super) fn suffix(request: &Request) -> &str {
     if request.suffix.chars().all(is_word) { &request.suffix } else { "" }
 }
@@ -168,8 +157,8 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The system that is asked for, else the one that the artifacts' binaries are for; without any, the
-/// platform tag's.
+/// Returns the requested system, otherwise the system of the binaries, otherwise of the platform
+/// tag.
 pub(super) fn system(catalog: &Catalog, request: &Request) -> System {
     asked_system(request, system_of(catalog))
 }
@@ -179,7 +168,6 @@ fn asked_system(request: &Request, there: Option<System>) -> System {
     request.system.or(there).or_else(tag).unwrap_or(System::Linux)
 }
 
-/// The system that most libraries and programs of the artifacts are for.
 fn system_of(catalog: &Catalog) -> Option<System> {
     let binaries =
         catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(CatalogEntry::binary);
@@ -193,7 +181,6 @@ fn system_of(catalog: &Catalog) -> Option<System> {
     (linux + windows > 0).then_some(if windows > linux { System::Windows } else { System::Linux })
 }
 
-/// What is asked for and what is there have to be for one system.
 fn check_system(request: &Request, system: System, there: Option<System>, problems: &mut Problems) {
     if let Some(there) = there.filter(|there| *there != system) {
         let what = format!(
@@ -213,13 +200,12 @@ fn check_system(request: &Request, system: System, there: Option<System>, proble
     }
 }
 
-/// The mode that is asked for, else the one that the build says.
 pub(super) fn mode(catalog: &Catalog, request: &Request) -> Mode {
     request.mode.unwrap_or(if catalog.build.kpack_split { Mode::Kpack } else { Mode::Legacy })
 }
 
-/// The version that is asked for, else the one that the build has for packages, else a development
-/// version of the artifacts' own.
+/// Returns the requested version, otherwise the build's package version, otherwise its own as a
+/// development release.
 fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
     if let Some(version) = &request.version {
         return Ok(version.clone());
@@ -242,7 +228,6 @@ fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
     own.map(|version| version.development()).map_err(impossible)
 }
 
-/// The levels above what is built that artifacts are there for.
 fn levels(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -262,7 +247,6 @@ fn levels(
     levels
 }
 
-/// What becomes part of names has to fit into them.
 fn check_names(request: &Request, problems: &mut Problems) {
     if !request.suffix.chars().all(is_word) {
         problems.push(
@@ -278,7 +262,6 @@ fn check_names(request: &Request, problems: &mut Problems) {
     }
 }
 
-/// Every family that an artifact was built for has to be declared.
 fn check_families(manifest: &Manifest, catalog: &Catalog, problems: &mut Problems) {
     let families: BTreeSet<(&str, &ArtifactId)> =
         catalog.artifacts.iter().map(|a| (a.id.family.base(), &a.id)).collect();
@@ -300,7 +283,6 @@ fn check_families(manifest: &Manifest, catalog: &Catalog, problems: &mut Problem
     }
 }
 
-/// The targets that device artifacts are there for: ISAs without features, or families.
 fn targets_there(manifest: &Manifest, catalog: &Catalog, target: Target) -> Vec<String> {
     let takers: Vec<_> = manifest
         .packages
@@ -322,7 +304,6 @@ fn targets_there(manifest: &Manifest, catalog: &Catalog, target: Target) -> Vec<
     there
 }
 
-/// The targets that a list from the command line stands for.
 fn expand(
     manifest: &Manifest,
     mode: Mode,
@@ -357,7 +338,7 @@ fn expand(
         } else if there.iter().any(|t| t == base) {
             targets.push(base.to_owned());
         } else {
-            // An ISA stands for the family that was built with it.
+            // In legacy mode, an ISA selects the family that contains it.
             let family =
                 there.iter().find(|family| isas.iter().all(|isa| is_in(manifest, isa, family)));
             targets.push(family.cloned().unwrap_or_else(|| base.to_owned()));
@@ -372,7 +353,6 @@ fn is_in(manifest: &Manifest, isa: &str, family: &str) -> bool {
     manifest.families.expand(family).iter().any(|i| i.as_str() == isa)
 }
 
-/// The ISAs that the build says it is for, without features, and each as it is packaged.
 fn said(manifest: &Manifest, catalog: &Catalog) -> Vec<String> {
     let home = |target: &String| manifest.families.package_of(target).to_owned();
     let mut said: Vec<String> = catalog.build.targets.iter().map(home).collect();
@@ -381,7 +361,7 @@ fn said(manifest: &Manifest, catalog: &Catalog) -> Vec<String> {
     said
 }
 
-/// What wheels are built for: what was asked for, else what the build says, else what is there. All of it has to be there.
+/// Returns requested targets, otherwise declared, otherwise existing ones. Reports missing ones.
 fn built(
     mode: Mode,
     asked: Option<&Vec<String>>,

@@ -1,5 +1,4 @@
-//! What the unit tests of this room start from: packages and the lines of a catalog, as the tests of whole
-//! plans have them, with what comes of them before a plan is made.
+//! Fixtures, shared with the tests of whole plans.
 
 use std::collections::BTreeMap;
 
@@ -24,12 +23,10 @@ mod tree;
 
 pub(super) use support::{Case, devel, device, package, runtime};
 
-/// The catalog of these lines.
 pub(super) fn catalog(lines: &str) -> Catalog {
     tree::catalog(lines, BuildFacts::default())
 }
 
-/// A case, as far as targets.
 pub(super) struct Given {
     pub manifest: Manifest,
     pub catalog: Catalog,
@@ -48,7 +45,6 @@ impl Given {
         Self { manifest, catalog: case.catalog.clone(), targets }
     }
 
-    /// All distributions, in the order of the packages.
     pub fn dists(&self) -> Vec<ResolvedDist<'_>> {
         resolved_dists(&self.manifest, &self.targets, "").unwrap()
     }
@@ -61,12 +57,10 @@ impl Given {
         select::selection(&self.manifest, &self.catalog, dist, &mut Matched::default(), problems)
     }
 
-    /// The layer of what is for any target.
     pub fn generic(&self) -> Layer<'_> {
         Layer::new(self.catalog.artifacts.iter().filter(|a| a.id.family.is_generic()))
     }
 
-    /// Runtime distributions with what is placed in them, aliases among it.
     pub fn filled(&self, problems: &mut Problems) -> Vec<Filled<'_>> {
         let (generic, mut filled) = (self.generic(), Vec::new());
         for dist in self.dists().into_iter().filter(|d| d.package.kind == PackageKind::Runtime) {
@@ -82,17 +76,16 @@ impl Given {
     }
 }
 
-/// The line of the manifest at a place.
 pub(super) fn line(place: &Place) -> &str {
     place.source().text().lines().nth(place.line() - 1).unwrap().trim()
 }
 
-/// What is wrong, each as `! MESSAGE`.
+/// Formats problems as `! MESSAGE`.
 pub(super) fn messages(problems: &Problems) -> impl Iterator<Item = String> {
     problems.iter().map(|problem| format!("! {}", problem.message()))
 }
 
-/// A wheel with members at these paths: `PATH` a file, `PATH/` a directory, `>PATH` in its archive.
+/// Makes a wheel: `PATH` is a file, `PATH/` a directory, `>PATH` in the archive.
 pub(super) fn wheel(dist: &ResolvedDist<'_>, paths: &str) -> Distribution {
     let member = |path: &str| {
         let step = match path.strip_suffix('/') {

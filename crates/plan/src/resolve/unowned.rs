@@ -1,4 +1,4 @@
-//! Files that no package takes: dropped for a reason, allowed for now, or at fault.
+//! Files that no package takes.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -20,24 +20,21 @@ mod report;
 pub(super) use cause::{Cause, Causes};
 pub(super) use report::{Ownership, check};
 
-/// A file that no package takes and no rule drops.
 #[derive(Clone, Copy)]
 pub(super) struct Left<'a> {
     pub item: Item<'a>,
-    /// The rule that allows it.
     pub allowed: Option<&'a AllowUnownedRule>,
 }
 
-/// Files that no package takes, of artifacts for anything that is built.
+/// Files of artifacts that the build uses.
 pub(super) struct Leftover<'a> {
     pub unowned: Vec<Left<'a>>,
-    /// One for each drop rule that counts, in the order of the file.
+    /// Matching rules, in file order.
     pub dropped: Vec<Dropped>,
-    /// Rules that drop nothing.
     pub problems: Problems,
 }
 
-/// Goes by the first drop rule that fits; `selected` is what some package takes.
+/// Applies the first matching drop rule. `selected` has the entries of packages.
 pub(super) fn find<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
@@ -72,27 +69,24 @@ pub(super) fn find<'a>(
     let dropped: Vec<Dropped> = dropped.filter(|d| d.files > 0).collect();
     let idle =
         rules().filter(|(index, rule)| !counts.contains_key(index) && rule.optional.is_none());
-    // To find what was meant takes a look at every path; others show when these are mended.
+    // Limited: each explanation searches all paths.
     let idle = idle.filter_map(|(_, rule)| idle_drop(rule, catalog, selected)).take(MOST_IDLE);
     let mut problems = Problems::new();
     idle.for_each(|problem| problems.push(problem));
     Leftover { unowned, dropped, problems }
 }
 
-/// The rule that drops an entry, when no package takes it.
 pub(super) fn dropping<'m>(manifest: &'m Manifest, item: &Item<'_>) -> Option<&'m DropRule> {
     first(manifest, item.artifact, item.entry).map(|index| &manifest.drops[index])
 }
 
-/// The rule by which an entry that is in no package is dropped: those that count everywhere have
-/// been asked before any package was.
+/// Finds the drop rule; rules with `everywhere` apply before selection, and so have priority.
 fn first(manifest: &Manifest, artifact: &Artifact, entry: &CatalogEntry) -> Option<usize> {
     let counts = |rule: &DropRule| in_scope(rule, artifact);
     let matching = manifest.drops.matching(&entry.path).filter(|(_, rule)| counts(rule));
     matching.min_by_key(|(index, rule)| (!rule.everywhere, *index)).map(|(index, _)| index)
 }
 
-/// The first rule that lets an entry be in no package.
 fn allowing<'m>(
     manifest: &'m Manifest,
     artifact: &Artifact,
@@ -102,15 +96,12 @@ fn allowing<'m>(
     matching.find(|rule| is_about(rule.artifact.as_ref(), rule.component, artifact))
 }
 
-/// Whether something that is built can take the artifact.
 fn is_built(manifest: &Manifest, id: &ArtifactId, targets: &Targets) -> bool {
     id.family.is_generic() || targets.builds(manifest.families.home(&id.family))
 }
 
-/// How many rules that drop nothing are told in one run.
 const MOST_IDLE: usize = 100;
 
-/// What is wrong with a rule that drops nothing; `None` when it would in a build for other targets.
 fn idle_drop(
     rule: &DropRule,
     catalog: &Catalog,
@@ -145,9 +136,7 @@ fn idle_drop(
     )
 }
 
-/// What to do about a rule that drops nothing.
 const REMEDY: &str = "correct the rule, remove the line, or say why it can be so: optional=\"…\"";
-/// The same for one that only packages stand in the way of.
 const IN_PACKAGES: &str = "add everywhere=#true to leave such files out of every package, correct \
                            the rule, or remove the line";
 

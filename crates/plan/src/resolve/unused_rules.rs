@@ -1,4 +1,4 @@
-//! Rules that match nothing: each is a mistake, unless the manifest says why it can be so.
+//! Check for rules that match nothing.
 
 use std::collections::BTreeSet;
 
@@ -9,17 +9,14 @@ use base::names::{ArtifactName, Component};
 use base::source::{Capped, Code, Problem, Problems, nearest};
 use manifest::{ArtifactRule, Glob, Manifest, Package, PathRule};
 
-/// What to do about a rule that says it has to match.
 const REMEDY: &str =
     "correct the name, remove the line, or say why it can be absent: optional=\"…\"";
-/// The same for a rule over paths.
 const GLOB_REMEDY: &str =
     "correct the glob, remove the line, or say why it can be so: optional=\"…\"";
 
-/// The rules of a package that match nothing in any of its distributions.
 pub(super) fn rules(catalog: &Catalog, package: &Package, matched: &Matched<'_>) -> Problems {
     let mut problems = artifacts(catalog, package, matched);
-    // To find what was meant takes a look at every path: of rules without number, the first are explained.
+    // Limited: each explanation searches all paths.
     let mut idle = Capped::default();
     let excused = would_match(catalog, package);
     let globs = package
@@ -43,7 +40,6 @@ pub(super) fn rules(catalog: &Catalog, package: &Package, matched: &Matched<'_>)
     problems
 }
 
-/// The artifact rules of a package that match nothing in any of its distributions.
 pub(super) fn artifacts(catalog: &Catalog, package: &Package, matched: &Matched<'_>) -> Problems {
     let mut problems = Problems::new();
     for rule in package.artifacts.iter().filter(|r| r.optional.is_none()) {
@@ -52,8 +48,7 @@ pub(super) fn artifacts(catalog: &Catalog, package: &Package, matched: &Matched<
     problems
 }
 
-/// Rules that match in artifacts which are probably meant: where an artifact's name is mistaken, what
-/// is in the artifact is not missed a second time.
+/// Rules that match in misspelled artifacts: only the misspelling is reported.
 fn would_match(catalog: &Catalog, package: &Package) -> BTreeSet<*const PathRule> {
     let meant = meant(catalog, package);
     let entries = catalog.artifacts.iter().filter(|a| meant.contains(&a.id.name)).flat_map(files);
@@ -62,7 +57,6 @@ fn would_match(catalog: &Catalog, package: &Package) -> BTreeSet<*const PathRule
     rules.map(|(_, rule)| std::ptr::from_ref(rule)).collect()
 }
 
-/// The artifacts that are probably meant by names that no artifact has.
 pub(super) fn meant<'a>(catalog: &'a Catalog, package: &Package) -> BTreeSet<&'a ArtifactName> {
     let unknown = package
         .artifacts
@@ -77,7 +71,6 @@ pub(super) fn meant<'a>(catalog: &'a Catalog, package: &Package) -> BTreeSet<&'a
     .collect()
 }
 
-/// Whether a package that another inherits from names an artifact that has to be there and is not.
 pub(super) fn inherits_missing(manifest: &Manifest, catalog: &Catalog, package: &Package) -> bool {
     let inherited = package
         .artifacts_of
@@ -88,7 +81,6 @@ pub(super) fn inherits_missing(manifest: &Manifest, catalog: &Catalog, package: 
     needed.any(|rule| catalog.artifacts.iter().all(|artifact| artifact.id.name != *rule.name))
 }
 
-/// Whether the package names something that has to be there and is not.
 pub(super) fn lacks_artifact(package: &Package, matched: &Matched<'_>) -> bool {
     let needed = package.artifacts.iter().filter(|r| r.optional.is_none());
     let took = |rule: &ArtifactRule, c: Component| matched.took(&rule.name, c);
@@ -98,7 +90,7 @@ pub(super) fn lacks_artifact(package: &Package, matched: &Matched<'_>) -> bool {
     })
 }
 
-/// Rules of the whole file that match nothing: licence texts, and components left out of devel packages.
+/// Reports rules outside of packages: licence texts, and components left out of devel packages.
 pub(super) fn elsewhere(manifest: &Manifest, catalog: &Catalog) -> Problems {
     let mut problems = Problems::new();
     let entries = || catalog.artifacts.iter().flat_map(files);
@@ -210,7 +202,6 @@ fn artifact(
     }
 }
 
-/// How many artifacts are named before the rest is counted.
 const SHOWN: usize = 6;
 
 fn some(artifacts: &[&Artifact]) -> String {
@@ -223,12 +214,10 @@ fn some(artifacts: &[&Artifact]) -> String {
     first.join(", ") + &more
 }
 
-/// Its files and links.
 fn files(artifact: &Artifact) -> impl Iterator<Item = &CatalogEntry> {
     artifact.entries.iter().filter(|e| !matches!(e.kind, EntryKind::Directory))
 }
 
-/// Where a glob would match, or else what is nearest to it; and what to do about it.
 fn why_no_path(catalog: &Catalog, rule: &PathRule, matched: &Matched<'_>) -> (String, String) {
     let taken = || catalog.artifacts.iter().filter(|a| matched.took(&a.id.name, a.id.component));
     let directory = directory::matched(&rule.glob, taken().flat_map(|a| &a.entries));

@@ -1,4 +1,4 @@
-//! What wheel variants say of themselves (PEP 825), and what is said of all of them.
+//! Metadata of wheel variants (PEP 825).
 
 use super::resolved_dist::ResolvedDist;
 use super::targets::Targets;
@@ -7,7 +7,6 @@ use base::names::{NameError, System};
 use base::target::{Per, Variant};
 use manifest::VariantRule;
 
-/// The variant that a distribution is, if it is one.
 pub(super) fn of(dist: &ResolvedDist<'_>) -> Option<WheelVariant> {
     let (rule, labelled) = (dist.package.variant.as_ref()?, dist.labelled.as_ref()?);
     let value = labelled.target.as_ref().and_then(Variant::as_str);
@@ -16,9 +15,8 @@ pub(super) fn of(dist: &ResolvedDist<'_>) -> Option<WheelVariant> {
     Some(WheelVariant { label: labelled.label.clone(), json })
 }
 
-/// What stands beside the plain wheel of a distribution that has variants.
-///
-/// It tells of those for both systems: an index has one such file for a version, and builds for either system make the same.
+/// Returns the text that lists the variants of both systems: an index has one such file per
+/// version, and both builds make the same.
 pub(super) fn all(targets: &Targets, dist: &ResolvedDist<'_>) -> Result<Option<String>, NameError> {
     let Some(rule) = dist.package.variant.as_ref().filter(|_| dist.labelled.is_none()) else {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! Paths that Windows cannot install: too long, or of a name that it keeps for itself ("Naming Files,
-//! Paths, and Namespaces" in Microsoft's documentation).
+//! Check for paths that Windows cannot install: overlong or reserved ("Naming Files, Paths, and
+//! Namespaces", Microsoft).
 
 use crate::{Distribution, Member, Step};
 use base::names::System;
@@ -7,12 +7,11 @@ use base::source::{Code, Problem, Problems};
 use base::text::counted;
 use manifest::{Manifest, WindowsPaths};
 
-/// Names of devices, with whatever extension.
+/// Names reserved with any extension.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
-/// Those that a digit follows.
+/// Names reserved with a digit.
 const NUMBERED: [&str; 2] = ["com", "lpt"];
 
-/// What no package for Windows may install.
 pub(super) fn paths<'a>(
     manifest: &Manifest,
     system: System,
@@ -34,13 +33,12 @@ pub(super) fn paths<'a>(
     problems
 }
 
-/// One problem for all paths of a distribution that are too long, which names the longest.
 fn too_long<'a>(
     limit: WindowsPaths,
     distribution: &Distribution,
     members: impl Iterator<Item = &'a Member>,
 ) -> Option<Problem> {
-    // Windows counts words of UTF-16; a separator stands before the path.
+    // Windows counts UTF-16 units, including the separator before the path.
     let len = |member: &Member| member.path.as_str().encode_utf16().count() + 1;
     let beyond = |member: &&Member| limit.site_packages + len(member) > limit.longest;
     let mut beyond: Vec<&Member> = members.filter(beyond).collect();
@@ -71,7 +69,6 @@ fn impossible(distribution: &Distribution, member: &Member) -> Option<Problem> {
     )
 }
 
-/// Why a file of Windows cannot have the name.
 fn why_not(name: &str) -> Option<String> {
     let stem = name.split('.').next().unwrap_or(name).trim_end().to_ascii_lowercase();
     let numbered = |device: &str| {
@@ -93,7 +90,6 @@ mod tests {
     use super::{System, WindowsPaths, paths, too_long, why_not};
     use crate::resolve::tests::{Given, runtime, wheel};
 
-    /// A path counts with the separator before it, in words of UTF-16.
     #[test]
     fn paths_may_be_as_long_as_windows_opens_them() {
         let given =

@@ -1,8 +1,7 @@
-//! Packages as far as a plan promises something of them.
+//! Reads finished packages for comparison with a plan.
 //!
-//! What a wheel's directory says of its members is taken from there. Their bytes are looked at
-//! where it matters: ELF files for where they search libraries, generated texts, and the archive
-//! in a devel wheel, which is read from front to back.
+//! Paths, sizes and checksums come from the zip directory. Bytes are only read for the rpaths of
+//! ELF files, generated texts, and the archive of a devel wheel.
 
 use std::collections::BTreeMap;
 
@@ -15,77 +14,78 @@ mod member;
 mod sdist;
 mod wheel;
 
-/// A package as it was built.
+/// A finished package.
 #[derive(Debug, Clone)]
 pub struct Built {
-    /// Where it lies: `dist`, or `dist/FAMILY`.
+    /// Directory: `dist`, or `dist/FAMILY`.
     pub directory: RelPath,
-    /// A wheel or an sdist.
+    /// Wheel or sdist.
     pub form: Form,
-    /// The distribution's name, as its metadata spells it.
+    /// Name, as in the metadata.
     pub name: DistName,
-    /// Its version.
+    /// Version.
     pub version: Version,
-    /// Which of several wheels of its name it is, with the text of `variant.json`.
+    /// Label and `variant.json` of one of several wheels with this name.
     pub wheel_variant: Option<WheelVariant>,
-    /// A wheel's platform tag; several with `.` between.
+    /// Platform tag of a wheel; several tags are joined with `.`.
     pub platform_tag: Option<String>,
-    /// The import package, where the package says so.
+    /// Import package, if recorded.
     pub module: Option<String>,
-    /// The platform directory, where the package says so.
+    /// Platform directory, if recorded.
     pub platform_dir: Option<String>,
-    /// Whether a wheel's members are deflated.
+    /// The members of the wheel are deflated.
     pub compressed: bool,
-    /// The archive in a devel wheel.
+    /// Archive of a devel wheel.
     pub archive: Option<RelPath>,
-    /// What its metadata says.
+    /// Content of the metadata file.
     pub metadata: Metadata,
-    /// Console scripts and what they start.
+    /// Console scripts and their targets.
     pub entry_points: BTreeMap<String, String>,
-    /// Its files, and those of the archive in it.
+    /// Files, including the files in the archive.
     pub files: Vec<BuiltFile>,
 }
 
 /// One file of a package.
 #[derive(Debug, Clone)]
 pub struct BuiltFile {
-    /// Below site-packages or the top of an sdist; of a licence text below the metadata's licences.
+    /// Path relative to site-packages or an sdist's top directory; for licence texts, to the
+    /// licence directory.
     pub path: String,
-    /// Whether it is a licence text.
+    /// Licence text.
     pub license: bool,
-    /// What it is.
+    /// Type and content.
     pub content: BuiltContent,
-    /// How many bytes it has.
+    /// Size in bytes.
     pub size: u64,
-    /// Whether it may be executed.
+    /// An execute bit is set.
     pub executable: bool,
 }
 
-/// What one file of a package is.
+/// Type and content of a file.
 #[derive(Debug, Clone)]
 pub enum BuiltContent {
-    /// A file.
+    /// A regular file.
     Bytes(Bytes),
-    /// A symbolic link with this text.
+    /// A symbolic link with its text.
     Link(String),
     /// A directory.
     Directory,
 }
 
-/// What is kept of the bytes of a file.
+/// Facts about a file's bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Bytes {
-    /// Their CRC-32 (as in zip).
+    /// CRC-32, as in zip.
     pub crc32: u32,
-    /// The text, of small files outside the platform directory.
+    /// Text of a small file outside of the platform directory.
     pub text: Option<String>,
-    /// Of an ELF file, where it looks for libraries.
+    /// Search path of an ELF file.
     pub search: Option<Search>,
-    /// The step that makes exactly these bytes, of stubs and forwarding libraries.
+    /// Step that makes exactly these bytes, for stubs and forwarding libraries.
     pub made: Option<Step>,
 }
 
-/// Where an ELF file looks for libraries.
+/// Search path of an ELF file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Search {
     /// `DT_RPATH`.
@@ -95,7 +95,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// The tag that counts (`ld.so(8)`: `DT_RUNPATH` disables `DT_RPATH`).
+    /// Returns the loader's value: `DT_RUNPATH` disables `DT_RPATH` (`ld.so(8)`).
     pub fn effective(&self) -> &str {
         self.runpath.as_deref().or(self.rpath.as_deref()).unwrap_or_default()
     }
@@ -104,7 +104,7 @@ impl Search {
 /// Reads one package.
 ///
 /// # Errors
-/// When the file cannot be read, or is no wheel or sdist.
+/// Fails if the file is unreadable, or neither a wheel nor an sdist.
 pub fn read(found: &Found) -> Result<Built, ReadError> {
     let (what, read) = match found.form {
         Form::Wheel => ("wheel", wheel::read(&found.path, &found.directory)),

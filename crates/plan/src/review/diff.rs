@@ -1,15 +1,13 @@
-//! What a reviewer reads: how two plans differ, or a plan and what was built.
+//! Compares two plans, or a plan with finished packages.
 //!
 //! ```text
 //! Plan ──────► Contents ─┐
-//! built ones ► Contents ─┴─diff─► Diff ─► text, markdown, JSON
+//! packages ──► Contents ─┴─diff─► Diff ─► text, markdown, JSON
 //! ```
 //!
-//! Packages are paired first, then their files by path; what is left over has moved, or is gone
-//! or new. Everything is joined through hash tables or by sorting, so the work grows with the
-//! number of files and no faster. Files that differ by the same are told together, in places
-//! ([`Place`]) as large as they can be. What only the version changes is no difference of a file,
-//! nor is the line of a rule in the manifest.
+//! Packages are paired first, then their files by path; the rest was moved, removed or added. The
+//! work is linear in the number of files. Equal differences are grouped into the largest possible
+//! [`Place`]s. Effects of a new version and line numbers of rules are ignored.
 
 use serde::Serialize;
 
@@ -42,183 +40,183 @@ pub use places::{Also, FileChange, Place};
 pub use text::text;
 pub use what::What;
 
-/// The version of the format of [`Diff`] as JSON; it grows when a reader has to know of a change.
+/// Format number of [`Diff`] as JSON. It grows with changes that readers must know.
 pub const FORMAT: u32 = 1;
 
-/// How two sides differ. Serialises to what `rockpack diff --json` prints.
+/// Difference of two sides; serializes to the output of `rockpack diff --json`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Diff {
-    /// [`FORMAT`].
+    /// Format number, [`FORMAT`].
     pub format: u32,
-    /// The side that was.
+    /// The old side.
     pub old: Side,
-    /// The side that is.
+    /// The new side.
     pub new: Side,
-    /// Platform directories that are called differently.
+    /// Renamed platform directories.
     pub directories: Vec<Renamed>,
     /// Files with another path or package.
     pub moved: Vec<Moved>,
-    /// Packages that differ, in the new side's order, those that vanished last.
+    /// Changed packages, in the order of the new side, then removed ones.
     pub packages: Vec<PackageChange>,
-    /// How many packages do not differ.
+    /// Number of unchanged packages.
     pub same: usize,
-    /// All that is installed with all packages of the old side.
+    /// Installed files of the old side.
     pub old_total: Extent,
-    /// All that is installed with all packages of the new side.
+    /// Installed files of the new side.
     pub new_total: Extent,
-    /// Files that no package takes on one side alone, where both sides know.
+    /// Files unowned on one side only, if both sides know them.
     pub unowned: Vec<UnownedChange>,
-    /// What the plans warn of, on one side alone; without what a manifest expects.
+    /// Unexpected warnings of one side only.
     pub warnings: Vec<WarningChange>,
-    /// What the plans note, on one side alone.
+    /// Notes of one side only.
     pub notes: Vec<NoteChange>,
 }
 
-/// A side as a whole.
+/// Summary of a side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Side {
-    /// How people call it.
+    /// Display name.
     pub label: String,
-    /// The version of its packages, when all have the same.
+    /// Version, if all packages have the same.
     pub version: Option<String>,
-    /// How device code is split, when it is known.
+    /// Mode, if known.
     pub mode: Option<Mode>,
-    /// The platform tag of its wheels, when all have the same.
+    /// Platform tag, if all wheels have the same.
     pub platform_tag: Option<String>,
 }
 
-/// Two names of one thing.
+/// A changed name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Renamed {
-    /// The name that was.
+    /// Old name.
     pub old: String,
-    /// The name that is.
+    /// New name.
     pub new: String,
 }
 
-/// How much is installed.
+/// Amount of installed files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Extent {
-    /// Files and links.
+    /// Number of files and links.
     pub files: usize,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
-/// A package that differs.
+/// A changed package.
 #[derive(Debug, Clone, Serialize)]
 pub struct PackageChange {
-    /// What it is called: the family's directory, if it has one, and the distribution's name.
+    /// Family directory, if any, and distribution name.
     pub title: String,
-    /// What it was called, when that was something else.
+    /// Old display name, if different.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
-    /// The package of the manifest, where it is known.
+    /// Package in the manifest, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
-    /// The ISA or family it is for.
+    /// ISA or family.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// What was installed with it; `None` when it is new.
+    /// Old extent; `None` for an added package.
     pub old: Option<Extent>,
-    /// What is installed with it; `None` when it is gone.
+    /// New extent; `None` for a removed package.
     pub new: Option<Extent>,
-    /// Metadata that differs.
+    /// Changed metadata.
     pub fields: Vec<FieldChange>,
-    /// Files that differ, grouped by what differs.
+    /// Changed files, grouped by difference.
     pub changes: Vec<Change>,
 }
 
-/// A field of the metadata, or of what a package knows of itself.
+/// A changed field of the metadata or the package's facts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FieldChange {
-    /// The field.
+    /// Field name.
     pub field: String,
-    /// Values that the old side alone has, as the new side's version would say them.
+    /// Values of the old side only, with the new version filled in.
     pub removed: Vec<String>,
-    /// Values that the new side alone has.
+    /// Values of the new side only.
     pub added: Vec<String>,
 }
 
-/// Files of a package that differ by the same.
+/// Files of a package with the same difference.
 #[derive(Debug, Clone, Serialize)]
 pub struct Change {
-    /// What differs.
+    /// Difference.
     #[serde(flatten)]
     pub what: What,
-    /// The files in few words.
+    /// Summary of the files.
     pub places: Vec<Place>,
-    /// Every file.
+    /// All files.
     pub files: Vec<FileChange>,
 }
 
-/// Files that went from one place to another, together.
+/// Files that were moved together.
 #[derive(Debug, Clone, Serialize)]
 pub struct Moved {
-    /// The package that they were in.
+    /// Old package.
     pub from: MovedEnd,
-    /// The package that they are in.
+    /// New package.
     pub to: MovedEnd,
-    /// Why the old package does not have them any more, where that is known.
+    /// Reason why the old package no longer has them, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The files in few words. With another path: one place, by its old path.
+    /// Summary of the files, by old paths if these changed.
     pub places: Vec<Place>,
-    /// The new path of the only place, when it is another.
+    /// New path of the single place, if the path changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// Every file.
+    /// All files.
     pub files: Vec<FileChange>,
 }
 
-/// A package that files moved out of or into.
+/// Old or new package of moved files.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct MovedEnd {
-    /// What it is called.
+    /// Display name.
     pub title: String,
-    /// The ISA or family it is for.
+    /// ISA or family.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
 }
 
-/// Files of an artifact that no package takes on one side alone.
+/// Files of an artifact that are unowned on one side only.
 #[derive(Debug, Clone, Serialize)]
 pub struct UnownedChange {
-    /// The artifact.
+    /// Artifact.
     pub artifact: String,
-    /// Whether no package takes them now; else they are taken, dropped or not there any more.
+    /// Unowned on the new side; otherwise owned, dropped or removed there.
     pub now: bool,
-    /// The files in few words, among all of the artifact that no package takes.
+    /// Summary of the files, among all unowned files of the artifact.
     pub places: Vec<Place>,
-    /// Every file.
+    /// All files.
     pub files: Vec<FileChange>,
 }
 
-/// A note of a plan that the other plan does not have.
+/// A note of one side only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NoteChange {
-    /// The note.
+    /// Text.
     pub note: String,
-    /// Whether the new side has it.
+    /// The new side has it.
     pub now: bool,
 }
 
-/// A warning of a plan that the other plan does not have.
+/// A warning of one side only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WarningChange {
-    /// Its kind.
+    /// Problem code.
     pub code: String,
-    /// What is doubtful.
+    /// Message.
     pub message: String,
-    /// The first line of the manifest that it is about.
+    /// First manifest line concerned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// Whether the new side has it.
+    /// The new side has it.
     pub now: bool,
 }
 
 impl Diff {
-    /// Whether there is no difference at all.
+    /// Returns true if the sides are equal.
     pub fn is_empty(&self) -> bool {
         let facts = |s: &Side| (s.version.clone(), s.mode, s.platform_tag.clone());
         let lists = self.moved.is_empty()
@@ -230,7 +228,7 @@ impl Diff {
     }
 }
 
-/// How `new` differs from `old`.
+/// Compares `new` with `old`.
 pub fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
     assemble::diff(old, new)
 }

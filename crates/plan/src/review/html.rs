@@ -1,5 +1,5 @@
-//! The plan as one web page: a map of sizes, a search, and tables. It loads nothing: style,
-//! script and data are in it, and its content security policy allows just those.
+//! The plan as one self-contained web page. Its content security policy only allows the embedded
+//! style and script.
 
 use sha2::{Digest, Sha256};
 
@@ -10,12 +10,12 @@ mod column;
 mod data;
 mod rows;
 
-/// The page with its places for what is put in: `{{NAME}}`.
+/// Template with placeholders `{{NAME}}`.
 const PAGE: &str = include_str!("html/page.html");
 
 const STYLE: &str = include_str!("html/style.css");
 
-/// The parts of the script, in the order in which they use each other.
+/// Script parts, in order of dependence.
 const SCRIPT: [&str; 10] = [
     include_str!("html/script/text.js"),
     include_str!("html/script/data.js"),
@@ -29,9 +29,9 @@ const SCRIPT: [&str; 10] = [
     include_str!("html/script/main.js"),
 ];
 
-/// A page that shows the plan in a browser, whole: HTML without anything outside it.
+/// Returns a self-contained HTML page that shows the plan.
 ///
-/// It depends on the plan alone, and takes about 60 bytes for each file beside its name.
+/// It takes about 60 bytes per file in addition to the name.
 pub fn html_page(plan: &Plan) -> String {
     let script = SCRIPT.concat();
     let policy = format!(
@@ -50,7 +50,7 @@ pub fn html_page(plan: &Plan) -> String {
     filled(PAGE, &values)
 }
 
-/// The template with each `{{NAME}}` replaced; what was put in is not looked at again.
+/// Replaces placeholders; inserted values are not searched again.
 fn filled(template: &str, values: &[(&str, String)]) -> String {
     let mut parts = template.split("{{");
     let mut page = parts.next().unwrap_or_default().to_owned();
@@ -64,7 +64,7 @@ fn filled(template: &str, values: &[(&str, String)]) -> String {
     page
 }
 
-/// The one script or style that a policy allows (Content Security Policy 3, section 2.3.1).
+/// Formats a hash source (Content Security Policy 3, section 2.3.1).
 fn hash_source(text: &str) -> String {
     format!("'sha256-{}'", base64(&Sha256::digest(text.as_bytes())))
 }

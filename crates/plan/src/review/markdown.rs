@@ -1,4 +1,4 @@
-//! The plan as GitHub's Markdown: for the summary of a CI job, or a comment on a pull request.
+//! The plan as GitHub Markdown, for CI summaries and pull requests.
 
 use std::collections::BTreeMap;
 
@@ -13,22 +13,16 @@ mod page;
 use base::text::markdown::{code, html_code, prose};
 use page::{Page, Section};
 
-/// Its largest size in bytes, for any plan. A comment takes 65,536 characters; what
-/// is free is for what a workflow writes around it.
+/// Size limit in bytes. GitHub allows 65,536 characters; the rest is for the workflow's own text.
 pub const MARKDOWN_LIMIT: usize = 60_000;
 
-/// How many directories are named of each distribution.
 const DIRECTORIES: usize = 8;
 
-/// How many artifacts with unowned files are named.
 const ARTIFACTS: usize = 12;
 
-/// The columns of steps, in the order of a plan's text.
 const STEPS: [&str; 6] = ["copy", "relink", "stub", "alias", "link", "render"];
 
-/// A headline, a table of distributions, what no package takes, notes, and folded up the
-/// largest directories of each distribution. At most [`MARKDOWN_LIMIT`] bytes: what has no
-/// room is counted in a line that says so.
+/// Returns a page of at most [`MARKDOWN_LIMIT`] bytes; omitted items are counted at the end.
 pub fn markdown_text(plan: &Plan) -> String {
     let mut page = Page::new(MARKDOWN_LIMIT);
     page.section(&Section {
@@ -113,7 +107,6 @@ fn shown(count: usize) -> String {
     if count == 0 { "–".to_owned() } else { thousands(count) }
 }
 
-/// Projects in the order in which they are built, and wheels that are taken.
 fn projects(plan: &Plan, page: &mut Page) {
     if plan.projects.is_empty() && plan.wheels.is_empty() {
         return;
@@ -206,7 +199,6 @@ fn dropped(plan: &Plan, page: &mut Page) {
     });
 }
 
-/// What is doubtful; what the manifest expects comes last, with its reason.
 fn warnings(plan: &Plan, page: &mut Page) {
     if plan.warnings.is_empty() {
         return;
@@ -257,7 +249,6 @@ fn notes(plan: &Plan, page: &mut Page) {
     });
 }
 
-/// The directories that hold most, each with the files right in it.
 fn directories(distribution: &Distribution, page: &mut Page) {
     let mut held: BTreeMap<&str, (u64, usize)> = BTreeMap::new();
     let files =

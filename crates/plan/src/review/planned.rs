@@ -1,4 +1,4 @@
-//! Packages that are there, and those that a plan promises.
+//! Compares finished packages with a plan.
 
 use super::diff;
 use super::diff::{Contents, MovedEnd, PackageChange};
@@ -7,8 +7,7 @@ use crate::review::built::Built;
 use base::source::Code;
 use wheel::verify::Finding;
 
-/// What of `built`, each with what findings call its file, is not as `plan` promises. `label` is what
-/// findings call the plan.
+/// Reports each difference between `built` (with file names `files`) and the plan, named `label`.
 pub fn planned(label: &str, plan: &Plan, built: &[Built], files: &[String]) -> Vec<Finding> {
     let (promised, made) = (Contents::of_plan(label, plan), Contents::of_built("packages", built));
     let difference = diff::diff(&promised, &made);
@@ -24,7 +23,7 @@ pub fn planned(label: &str, plan: &Plan, built: &[Built], files: &[String]) -> V
             not_as(format!("the plan has version {old}, and the packages {new}")).within(label),
         );
     }
-    // Of wheels with several tags each is compared by itself, below.
+    // Wheels with different tags are compared below.
     if let (Some(old), Some(new)) = (&difference.old.platform_tag, &difference.new.platform_tag)
         && old != new
     {

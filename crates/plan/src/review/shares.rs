@@ -1,4 +1,4 @@
-//! A plan in shares, for the jobs of a matrix.
+//! Divides a plan among the jobs of a CI matrix.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,36 +10,33 @@ use crate::catalog::ArtifactId;
 use crate::{Distribution, Plan};
 use base::names::Compression;
 
-/// Bytes that one core packs in a second. The shares depend on the ratios alone, which are much the
-/// same on all machines.
+/// Bytes per second of one core. Only the ratios matter; they are similar on all machines.
 const STORE: u64 = 1_500_000_000;
 const FAST: u64 = 300_000_000;
 const DEFAULT: u64 = 165_000_000;
 const MAX: u64 = 6_000_000;
 const XZ: u64 = 2_000_000;
 
-/// The jobs of a matrix as GitHub takes them: `matrix: ${{ fromJSON(…) }}`.
+/// Jobs for a GitHub matrix: `matrix: ${{ fromJSON(…) }}`.
 #[derive(Debug, Serialize)]
 pub struct Shares {
     include: Vec<Share>,
 }
 
-/// What one job makes.
 #[derive(Debug, Default, Serialize)]
 struct Share {
-    /// The packages, for `--only`.
+    /// Packages, for `--only`.
     only: String,
-    /// About how many seconds one core takes.
+    /// Estimated seconds on one core.
     cost: u64,
-    /// The artifacts that their files are of.
     archives: BTreeSet<String>,
 }
 
-/// What `--only NAME` makes: the packages of one name, of which each family and each variant has its own.
+/// Families and variants of one name, which `--only NAME` selects together.
 type Namesakes<'p> = (String, Vec<&'p Distribution>);
 
-/// Divides the packages of a plan among at most so many jobs, each about as long as the others: the
-/// largest first, each to the job that has the least to do. Packages of one name stay together.
+/// Divides the packages among at most `most` jobs: largest first, each to the job with the least
+/// work. Distributions of one name stay together.
 pub fn shares(plan: &Plan, most: usize) -> Shares {
     let mut left: BTreeMap<String, Vec<&Distribution>> = BTreeMap::new();
     for dist in &plan.distributions {
@@ -60,7 +57,6 @@ pub fn shares(plan: &Plan, most: usize) -> Shares {
     Shares { include: jobs.map(|(cost, job)| share(cost, &job)).collect() }
 }
 
-/// How long one core packs all of them.
 fn together(dists: &[&Distribution]) -> u64 {
     dists.iter().map(|dist| nanoseconds(dist)).fold(0, u64::saturating_add)
 }
@@ -75,18 +71,17 @@ fn share(cost: u64, job: &[Namesakes<'_>]) -> Share {
     }
 }
 
-/// The artifacts that files of a distribution are of.
+/// Returns the artifacts of a distribution's files.
 pub fn artifacts(dist: &Distribution) -> BTreeSet<&ArtifactId> {
     let sources = dist.all_members().filter_map(|member| member.step.source());
     sources.map(|origin| &origin.artifact).collect()
 }
 
-/// About how long one core packs a distribution.
+/// Estimates the packing time of a distribution on one core.
 pub fn effort(dist: &Distribution) -> Duration {
     Duration::from_nanos(nanoseconds(dist))
 }
 
-/// How long one core packs it.
 fn nanoseconds(dist: &Distribution) -> u64 {
     let loose = dist.members.iter().chain(&dist.licenses);
     let loose = loose.map(|member| (member.size, rate(dist.compression_of(&member.path))));

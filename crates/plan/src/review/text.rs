@@ -1,4 +1,4 @@
-//! The plan as text that people review: aligned, quiet, the same everywhere.
+//! The plan as aligned text, equal on all machines.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use crate::catalog::{ArtifactId, Origin};
 use crate::{Member, Note, Plan, Step, Unowned, title};
 use base::text::{counted, human_size};
 
-/// One line for each distribution, and what needs a second look.
+/// Summarizes the plan: one line per distribution, then dropped and unowned files, and notes.
 pub fn summary_text(plan: &Plan, verbose: bool) -> String {
     let mut text =
         format!("version {}, {} mode, platform {}\n\n", plan.version, plan.mode, plan.platform_tag);
@@ -22,8 +22,6 @@ pub fn summary_text(plan: &Plan, verbose: bool) -> String {
     text
 }
 
-/// What is worth knowing, a line each; what the manifest gives a reason for is counted, unless
-/// everything is wanted.
 fn notes(plan: &Plan, verbose: bool, text: &mut String) {
     let (expected, news): (Vec<&Note>, Vec<&Note>) =
         plan.notes.iter().partition(|note| note.rule.is_some() && !verbose);
@@ -43,7 +41,6 @@ fn notes(plan: &Plan, verbose: bool, text: &mut String) {
     }
 }
 
-/// A line for each distribution; what its file will come to, where that was estimated.
 fn table(plan: &Plan, text: &mut String) {
     let width = plan.distributions.iter().map(|d| title(d).len()).max().unwrap_or(0);
     let estimated = plan.distributions.iter().any(|d| d.estimate.is_some());
@@ -85,7 +82,6 @@ fn table(plan: &Plan, text: &mut String) {
     }
 }
 
-/// Projects in the order in which they are built, each with what its build is given, then wheels.
 fn projects(plan: &Plan, text: &mut String) {
     let names = plan
         .projects
@@ -149,7 +145,6 @@ fn dropped(plan: &Plan, text: &mut String) {
     }
 }
 
-/// How many artifacts with unowned files are named before the rest is counted.
 const ARTIFACTS_SHOWN: usize = 8;
 
 fn unowned(plan: &Plan, verbose: bool, text: &mut String) {
@@ -190,7 +185,6 @@ fn unowned(plan: &Plan, verbose: bool, text: &mut String) {
     }
 }
 
-/// The artifacts that unowned files are of, with bytes and files, the largest first.
 pub(super) fn by_artifact(unowned: &[Unowned]) -> Vec<(u64, usize, String)> {
     let mut sums: BTreeMap<&ArtifactId, (u64, usize)> = BTreeMap::new();
     for u in unowned {
@@ -203,7 +197,7 @@ pub(super) fn by_artifact(unowned: &[Unowned]) -> Vec<(u64, usize, String)> {
     artifacts
 }
 
-/// One line for each file: path, step, size, source and rule.
+/// Lists all members: path, step, size, source and rule.
 pub fn files_text(plan: &Plan) -> String {
     let mut text = String::new();
     for distribution in &plan.distributions {
@@ -241,7 +235,6 @@ fn line(member: &Member, text: &mut String) {
     let _ = writeln!(text, "{}", line.trim_end());
 }
 
-/// The artifact, and the path in it where the installed path does not say it.
 fn from(member: &Member, source: &Origin) -> String {
     if member.path.as_str().ends_with(source.path.as_str()) {
         source.artifact.to_string()

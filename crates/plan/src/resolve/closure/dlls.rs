@@ -1,8 +1,8 @@
-//! DLLs, found as Windows finds them once what is planned is installed.
+//! Resolves DLLs like Windows after installation.
 //!
-//! A PE file has no search path. Its imports are looked for by name, without regard to case, beside
-//! the file, and in the directories that the installed side opens (`AddDllDirectory`): those of
-//! each package in which `find-library` names a DLL. What the system has comes last, as for ELF.
+//! A PE file has no search path. Windows searches an import by name, ignoring case, in the file's
+//! directory and in the ones that the runtime opens with `AddDllDirectory` (of `find-library`
+//! lines). The system is last.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
@@ -15,36 +15,30 @@ use base::names::RelPath;
 use binary::Machine;
 use manifest::{Manifest, Package};
 
-/// A PE file of a distribution, or an import library.
 #[derive(Debug)]
 struct File<'a> {
-    /// Its distribution, by number.
     distribution: usize,
     member: &'a Member,
     machine: Machine,
     imports: Vec<&'a str>,
-    /// It is loaded by nobody: what it leads to may be in any directory.
+    /// Import library: not loaded; its DLL can be in any directory.
     is_import_library: bool,
 }
 
-/// Something under the name of a DLL.
 #[derive(Debug, Clone, Copy)]
 struct Candidate<'a> {
     distribution: usize,
     member: &'a Member,
-    /// The processor it is for; not known of a link in a devel tree.
+    /// Processor; `None` for a link in a devel tree.
     machine: Option<Machine>,
 }
 
-/// What the distributions of a plan install, as far as the loader of Windows minds.
 #[derive(Debug, Default)]
 pub(super) struct Dlls<'a> {
     files: Vec<File<'a>>,
-    /// What stands under each name, in lower case, wherever it is.
     candidates: HashMap<String, Vec<Candidate<'a>>>,
-    /// Of each distribution the directories that are opened where it is installed.
     opened: Vec<BTreeSet<RelPath>>,
-    /// The files of artifacts under names that are imported; only what is unresolved asks.
+    /// Artifact files by name; computed only for unresolved imports.
     artifacts: OnceLock<HashMap<String, Vec<InArtifact<'a>>>>,
 }
 
@@ -92,7 +86,6 @@ impl<'a> Dlls<'a> {
         dlls
     }
 
-    /// The artifacts' files under each name that is imported, in lower case.
     fn in_artifacts(&self, catalog: &'a Catalog) -> HashMap<String, Vec<InArtifact<'a>>> {
         let imports = self.files.iter().flat_map(|file| &file.imports);
         let mut found: HashMap<String, Vec<InArtifact<'a>>> =
@@ -111,7 +104,6 @@ impl<'a> Dlls<'a> {
     }
 }
 
-/// The directories of a distribution in which its package's libraries are looked for by name.
 fn opened(manifest: &Manifest, distribution: &Distribution) -> BTreeSet<RelPath> {
     let package = manifest.packages.get(&distribution.package);
     let named = |package: &Package| {
@@ -126,14 +118,12 @@ fn opened(manifest: &Manifest, distribution: &Distribution) -> BTreeSet<RelPath>
 }
 
 impl<'a> Closure<'a> {
-    /// Every PE file with what it imports, in the order of the plan.
     pub(super) fn imports(&self) -> impl Iterator<Item = (LoadedFile<'a>, Need<'a>)> {
         self.dlls.files.iter().flat_map(move |file| {
             file.imports.iter().map(move |import| (self.of(file), self.import(file, import)))
         })
     }
 
-    /// What a PE file of a distribution imports.
     pub(super) fn imports_of<'s>(
         &'s self,
         distribution: &'s Distribution,
@@ -164,7 +154,7 @@ impl<'a> Closure<'a> {
         let all = self.dlls.candidates.get(&name).into_iter().flatten();
         let met = all.filter(|candidate| self.can_meet(here, candidate.distribution));
         let (there, foreign): (Vec<&Candidate<'a>>, Vec<_>) = met
-            // A devel tree's links lead to what is found by itself.
+            // Link targets in devel trees are candidates themselves.
             .filter(|candidate| !file.is_import_library || candidate.machine.is_some())
             .partition(|candidate| candidate.machine.is_none_or(|machine| machine == file.machine));
         let searched = there.iter().filter(|candidate| self.is_searched(file, candidate));
@@ -185,7 +175,6 @@ impl<'a> Closure<'a> {
         Need { library, resolved, others: self.twins(&sure) }
     }
 
-    /// Whether a DLL stands where the loader looks for what `file` imports.
     fn is_searched(&self, file: &File<'a>, candidate: &Candidate<'a>) -> bool {
         if file.is_import_library {
             return true;
@@ -195,7 +184,7 @@ impl<'a> Closure<'a> {
             || self.dlls.opened[candidate.distribution].contains(&directory)
     }
 
-    /// Other files than the first of those that are found: the first to be loaded counts for all.
+    /// Finds different files of one name; the first loaded one serves the whole process.
     fn twins(&self, sure: &[&Candidate<'a>]) -> Vec<LoadedFile<'a>> {
         let source = |candidate: &Candidate<'a>| candidate.member.step.source();
         let Some(first) = sure.first() else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! What is said of libraries that are not found as they should be.
+//! Messages about libraries that are missing or found in a wrong way.
 
 use std::collections::BTreeSet;
 
@@ -11,30 +11,25 @@ use base::source::{Code, Problem};
 use base::text::counted;
 use manifest::{Manifest, Package, PackageKind};
 
-/// How many files are named before the rest is counted.
 const SHOWN: usize = 3;
 
-/// And how many libraries.
 const LIBRARIES_SHOWN: usize = 8;
 
-/// The path of a file below its platform directory, as the artifact installs it.
 pub(super) fn path<'a>(found: &LoadedFile<'a>) -> &'a str {
     let path = found.member.path.as_str();
     let root = found.distribution.platform_dir.as_ref();
     root.and_then(|root| path.strip_prefix(root.as_str())?.strip_prefix('/')).unwrap_or(path)
 }
 
-/// The directory of a file, likewise.
 pub(super) fn directory<'a>(found: &LoadedFile<'a>) -> &'a str {
     split(path(found)).0
 }
 
-/// A file with the distribution that ships it.
 pub(super) fn file(found: &LoadedFile<'_>) -> String {
     format!("`{}` of {}", path(found), found.distribution.name)
 }
 
-/// The first few of some files, the rest counted; the same path in several wheels counts once.
+/// Lists files; equal paths in several wheels count once.
 pub(super) fn files(all: &[LoadedFile<'_>]) -> String {
     let paths: Vec<&str> = all.iter().map(path).collect::<BTreeSet<_>>().into_iter().collect();
     let first: Vec<String> = paths.iter().take(SHOWN).map(|path| format!("`{path}`")).collect();
@@ -44,7 +39,6 @@ pub(super) fn files(all: &[LoadedFile<'_>]) -> String {
     }
 }
 
-/// What is said at one of two files of a name, given what loads it.
 pub(super) fn loaded_by(loaders: &[LoadedFile<'_>]) -> String {
     let paths: BTreeSet<&str> = loaders.iter().map(path).collect();
     match paths.len() {
@@ -54,14 +48,13 @@ pub(super) fn loaded_by(loaders: &[LoadedFile<'_>]) -> String {
     }
 }
 
-/// Files of one package as the subject of a sentence, whose verb depends on their number.
+/// Subject of a sentence, singular or plural.
 pub(super) struct Subject {
     text: String,
     one: bool,
 }
 
 impl Subject {
-    /// The first file, and how many more there are.
     pub fn new(all: &[LoadedFile<'_>]) -> Self {
         let paths: BTreeSet<&str> = all.iter().map(path).collect();
         let wheels: BTreeSet<&str> = all.iter().map(|f| f.distribution.name.as_str()).collect();
@@ -79,7 +72,6 @@ impl Subject {
         Self { text, one: paths.len() <= 1 }
     }
 
-    /// The sentence up to its verb: `needs`, or `need` of several.
     pub fn with(&self, verb: &str) -> String {
         let verb = match (self.one, verb) {
             (true, "do") => "does".to_owned(),
@@ -90,7 +82,6 @@ impl Subject {
     }
 }
 
-/// Libraries, the first few by name.
 fn names(libraries: &BTreeSet<&str>) -> String {
     let first: Vec<String> =
         libraries.iter().take(LIBRARIES_SHOWN).map(|library| format!("`{library}`")).collect();
@@ -100,7 +91,6 @@ fn names(libraries: &BTreeSet<&str>) -> String {
     }
 }
 
-/// Libraries that are not found.
 pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Problem> {
     let Resolved::Unresolved { shipped, artifacts, in_the_way } = &group.need.resolved else {
         return None;
@@ -159,7 +149,6 @@ pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Probl
     Some(problem)
 }
 
-/// `artifact X has it`.
 fn having(artifacts: &[InArtifact<'_>]) -> String {
     let elsewhere = artifacts.first().is_some_and(|a| a.other_target);
     let meant = artifacts.iter().filter(|a| a.other_target == elsewhere);
@@ -188,7 +177,7 @@ fn take_it(all: &[LoadedFile<'_>], other: &InArtifact<'_>) -> String {
     )
 }
 
-/// Files of a devel package that do not find libraries of the tree: the build's rpath is all they have.
+/// Reports files of a devel package. Rules cannot help: these files keep the rpath of the build.
 pub(super) fn devel(group: &Group<'_>) -> Problem {
     let find = Subject::new(&group.files).with("do");
     Problem::warning(
@@ -198,7 +187,6 @@ pub(super) fn devel(group: &Group<'_>) -> Problem {
     .help("files of a devel package keep the rpath that the build gave them: set it there, or start them with LD_LIBRARY_PATH")
 }
 
-/// The line that lets files search the directory of a library.
 fn search_there(manifest: &Manifest, all: &[LoadedFile<'_>], library: &LoadedFile<'_>) -> String {
     let directory = directory(library);
     if is_dll(library.member.path.file_name()) {
@@ -219,13 +207,12 @@ fn is_dll(name: &str) -> bool {
     name.len() > 4 && name.as_bytes()[name.len() - 4..].eq_ignore_ascii_case(b".dll")
 }
 
-/// The package whose platform directory a distribution's files are in.
 fn owner<'m>(manifest: &'m Manifest, distribution: &'m Distribution) -> &'m PackageName {
     let package = manifest.packages.get(&distribution.package);
     package.and_then(|p| p.overlay.as_ref()).map_or(&distribution.package, |overlay| &overlay.value)
 }
 
-/// Libraries that are found by luck. `everywhere` says that each wheel of the package that has them has them.
+/// Reports a library found by luck. `everywhere`: every wheel of the other package has the library.
 pub(super) fn luck(
     manifest: &Manifest,
     group: &Group<'_>,
@@ -244,7 +231,7 @@ pub(super) fn luck(
         Subject::new(all).with("find"),
         names(&group.libraries)
     );
-    // Who wrote an rpath or alias line counts on the other package; who did not cannot know of it.
+    // An rpath or alias line shows intent: a warning, otherwise an error.
     let rpath = package.rpaths.iter().any(|rule| *rule.package == library.distribution.package);
     let meant = everywhere
         || rpath
@@ -257,7 +244,6 @@ pub(super) fn luck(
     Some(problem.help(installed_with(manifest, package, library)))
 }
 
-/// What to write so that a library is there for sure.
 fn installed_with(manifest: &Manifest, package: &Package, library: &LoadedFile<'_>) -> String {
     let (name, other) = (&package.name.value, &library.distribution.package);
     let overlays = manifest
@@ -282,7 +268,6 @@ fn installed_with(manifest: &Manifest, package: &Package, library: &LoadedFile<'
     )
 }
 
-/// A library that only other files lead to.
 pub(super) fn through_loader(manifest: &Manifest, group: &Group<'_>) -> Option<Problem> {
     let Resolved::ThroughLoader { found, loader } = &group.need.resolved else { return None };
     let (all, library) = (&group.files, group.need.library);

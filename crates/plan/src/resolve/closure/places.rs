@@ -1,4 +1,4 @@
-//! The lines of the manifest that placed files: a member names its rule as text.
+//! Manifest lines of members, which store their rule as text.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,6 @@ use super::messages::files;
 use base::source::{Place, Problem};
 use manifest::Manifest;
 
-/// Places of rules by their text (`packages.kdl:12`).
 pub(super) struct Places<'a>(BTreeMap<String, &'a Place>);
 
 impl<'a> Places<'a> {
@@ -28,12 +27,11 @@ impl<'a> Places<'a> {
         Self(places)
     }
 
-    /// The line that placed a file.
     pub fn of(&self, found: &LoadedFile<'a>) -> Option<&'a Place> {
         self.0.get(&*found.member.rule).copied()
     }
 
-    /// Points at the line that placed the first of these files; what other lines placed is named there too.
+    /// Labels the first file's line; its text names files from other lines.
     pub fn label(&self, problem: Problem, found: &[LoadedFile<'a>]) -> Problem {
         let Some((first, place)) = found.iter().find_map(|one| Some((one, self.of(one)?))) else {
             return problem;

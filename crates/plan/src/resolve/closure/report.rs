@@ -1,5 +1,4 @@
-//! What is wrong with a closure, and what is worth knowing of it: one thing once, however many
-//! files it concerns.
+//! Problems and notes of a closure. Each cause is reported once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +15,6 @@ use base::names::PackageName;
 use base::source::{Code, Problem, Problems};
 use manifest::{LibraryRule, Manifest, PackageKind};
 
-/// Checks that every library that is needed is found; the notes are of those that rules excuse.
 pub(in crate::resolve) fn check<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
@@ -41,35 +39,28 @@ pub(in crate::resolve) fn check<'a>(
     (report.problems(), report.notes())
 }
 
-/// A path with its distribution's name: the same in every variant of that name.
 type Key<'a> = (&'a str, &'a str);
 
 struct Report<'c, 'a> {
     closure: &'c Closure<'a>,
     expected: &'c Expectations<'c>,
-    /// Needs that are not served as they should be, by package, by what has to be mended, and by
-    /// the line of the manifest that expects them.
+    /// Unsatisfied needs by package, remedy and expecting line.
     wrong: IndexMap<(&'a PackageName, Ground<'a>, Option<usize>), Group<'a>>,
-    /// Two files that are found as one library.
     twins: IndexMap<[Key<'a>; 2], Twins<'a>>,
-    /// Libraries that a rule excuses, with the files that need them: by the rule's place and the library.
+    /// Needs that a rule excuses, by `missing` (otherwise system), line, library.
     excused: BTreeMap<(bool, usize, &'a str), (&'a LibraryRule, Vec<LoadedFile<'a>>)>,
 }
 
-/// What has to be mended: needs of one package that share it are one problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Ground<'a> {
-    /// Nothing has this library.
     Library(&'a str),
-    /// This directory of a distribution is not searched.
     Directory(&'a str, &'a str),
-    /// This package is not installed for sure; with whether each of its wheels has the library.
+    /// Package, and true if each of its wheels has the library.
     Package(&'a PackageName, bool),
-    /// A devel tree's files have no rpath to its libraries.
     Devel,
 }
 
-/// Two files of one name that are searched one after the other, and what loads the first or the second.
+/// Files of one name in search order, and the files that load each.
 struct Twins<'a> {
     library: &'a str,
     pair: [LoadedFile<'a>; 2],
@@ -188,8 +179,8 @@ impl<'a> Report<'_, 'a> {
         }
     }
 
-    /// Whether each wheel of the package that overlays another has the library: one of them is
-    /// what the other is installed for.
+    /// Returns true for an overlay of which each wheel has the library: one wheel is always
+    /// installed.
     fn is_everywhere(&self, library: &LoadedFile<'a>, need: &Need<'a>) -> bool {
         let package = &library.distribution.package;
         let overlays =
@@ -201,8 +192,6 @@ impl<'a> Report<'_, 'a> {
                 == self.closure.distributions.iter().filter(|d| d.package == *package).count()
     }
 
-    /// One note for each line that gives a reason: for libraries that are missing, then for those
-    /// that the host has to have.
     fn notes(&self) -> Vec<Note> {
         let mut lines: BTreeMap<(bool, usize), Excused<'_, 'a>> = BTreeMap::new();
         for ((missing, line, library), (rule, files)) in &self.excused {
@@ -220,7 +209,6 @@ impl<'a> Report<'_, 'a> {
     }
 }
 
-/// What one line of the manifest gives the reason for.
 struct Excused<'r, 'a> {
     rule: &'r LibraryRule,
     libraries: Vec<String>,
@@ -245,7 +233,6 @@ impl Excused<'_, '_> {
 
 impl<'a> Twins<'a> {
     fn problem(&self, places: &Places<'a>) -> Problem {
-        // The one that is loaded comes first.
         let order = if self.load[0].is_empty() { [1, 0] } else { [0, 1] };
         let [one, other] = order.map(|at| messages::file(&self.pair[at]));
         let what =

@@ -1,16 +1,13 @@
-//! Packages and libraries of artifacts in; where a file finds what it needs out.
-
 use super::*;
 use crate::resolve::resolver;
 use crate::resolve::tests::{Case, devel, device, line, package, runtime};
 
-/// What a file of the distribution of this name needs: `LIBRARY PATH` where it is found, else `LIBRARY` and why it is
-/// not; other files of the name behind `also`.
+/// Returns `LIBRARY PATH` if found, otherwise `LIBRARY` and the reason; other files of the name
+/// follow `also`.
 fn needs(packages: &[String], entries: &str, name: &str, path: &str) -> Vec<String> {
     needs_of(&Case::new(packages, entries), name, None, path)
 }
 
-/// The same of one of several distributions of a name.
 fn needs_of(case: &Case, name: &str, variant: Option<&str>, path: &str) -> Vec<String> {
     let manifest = case.manifest();
     let (plan, _) =
@@ -55,7 +52,6 @@ fn told(need: &Need<'_>) -> String {
     format!("{} {at}{others}", need.library)
 }
 
-/// What `p` of package core needs, which has artifact `a`, with lines for the whole manifest.
 fn of_p(whole: &str, entries: &str) -> Vec<String> {
     let core = runtime("core", "artifact \"a\" \"lib\"");
     needs(&[core, format!("{whole}\n")], entries, "x-core", "_x_core/p")
@@ -108,7 +104,7 @@ fn the_first_file_of_the_name_counts_and_ends_the_search_if_it_is_no_library() {
     }
 }
 
-/// The link is in the devel tree, what it leads to in a package that devel does not say it needs.
+/// The link is in the devel tree; its target is in a package that devel does not require.
 #[test]
 fn what_a_link_leads_to_has_to_be_there_too() {
     let core = runtime("core", "artifact \"a\" \"lib\"");
@@ -139,7 +135,8 @@ fn artifacts_for_the_target_of_the_file_are_named_first() {
     }
 }
 
-/// The loader lends what has `DT_RPATH` to what it loads, and finds again what is loaded already.
+/// `DT_RPATH` of a loading file also applies to the files that it loads, and loaded libraries are
+/// found again.
 #[test]
 fn a_library_is_found_by_way_of_what_loads_the_file() {
     let p = "a_lib_generic p exe needs=liba.so.1 rpath=$ORIGIN/d:$ORIGIN/e
@@ -169,7 +166,7 @@ fn a_library_is_found_by_way_of_what_loads_the_file() {
     assert_eq!(of_a(&unlent), [alone], "nothing loads it");
 }
 
-/// `libx.so` has no SONAME: it is known by the name under which another file found it.
+/// `libx.so` without SONAME is known by the name under which it was loaded.
 #[test]
 fn what_is_loaded_already_is_not_looked_for() {
     let entries = "a_lib_generic p exe needs=liba.so.1,libb.so.1 rpath=$ORIGIN/d
@@ -189,7 +186,7 @@ fn what_is_loaded_already_is_not_looked_for() {
     assert!(of_b(&later)[0].starts_with("libx.so nowhere"), "{:?}", of_b(&later));
 }
 
-/// Who is offered package libs by selector x gets core too; what selector y offers counts as well.
+/// Selector x installs core with package libs; selector y must do so too.
 #[test]
 fn a_package_is_there_where_every_selector_that_offers_the_other_requires_it() {
     let entries = "a_lib_generic lib/libx.so.1 so libx.so.1

@@ -1,4 +1,4 @@
-//! Which distributions are installed together, because one says that it needs the other.
+//! Distributions that are always installed together.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,6 @@ use crate::Distribution;
 use base::names::PackageName;
 use manifest::{Manifest, Package, PackageKind};
 
-/// For each distribution, by its number, those that are there wherever it is.
 #[derive(Debug)]
 pub(super) struct Together {
     with: Vec<BTreeSet<usize>>,
@@ -19,7 +18,6 @@ impl Together {
         Self { with: (0..distributions.len()).map(|from| reached(&direct, from)).collect() }
     }
 
-    /// Whether `other` is there wherever `one` is.
     pub fn guaranteed(&self, one: usize, other: usize) -> bool {
         self.with[one].contains(&other)
     }
@@ -33,8 +31,8 @@ fn reached(direct: &[Vec<usize>], from: usize) -> BTreeSet<usize> {
     found
 }
 
-/// What a distribution brings along of its own: what its package requires, the owner of the directory
-/// that it overlays, what a devel tree links into, and what its selectors install in any case.
+/// Returns direct dependencies: requirements, the owner of an overlaid directory, link targets of a
+/// devel tree, and packages that all its selectors require.
 fn direct(
     manifest: &Manifest,
     distributions: &[&Distribution],
@@ -65,7 +63,7 @@ fn direct(
         .collect()
 }
 
-/// The packages that every selector offering `package` requires: nobody is offered it without them.
+/// Returns the packages without which no user gets `package`.
 fn selected<'m>(
     manifest: &'m Manifest,
     distributions: &[&Distribution],

@@ -1,5 +1,4 @@
-//! What is installed where, as far as the dynamic loader minds: ELF files, the names that some file
-//! needs, and the links of a devel tree.
+//! Installed files for the dynamic loader: ELF files, needed names, links of devel trees.
 
 use std::collections::HashMap;
 
@@ -11,61 +10,48 @@ use binary::Facts;
 use binary::elf::stub::StubMachine;
 use binary::elf::{ElfFacts, ElfKind, Machine, Rpath, RpathEntry};
 
-/// An ELF file that the loader can load, as it is when it is installed.
 #[derive(Debug)]
 pub(super) struct File<'a> {
-    /// Its distribution, by number.
     pub distribution: usize,
     pub member: &'a Member,
     pub machine: Machine,
     pub soname: Option<&'a str>,
-    /// What it is loaded with, in order: numbers of names.
     pub needed: Vec<usize>,
-    /// The directories that it searches, by number.
     pub search: usize,
-    /// Whether what it loads searches them too: so it is with `DT_RPATH`, not with `DT_RUNPATH` (ld.so(8)).
+    /// Search applies to loaded files too: true for `DT_RPATH`, false for `DT_RUNPATH` (ld.so(8)).
     pub inherited: bool,
 }
 
-/// What stands at a path that a library may be looked for at.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Standing {
-    /// An ELF file, by number, all links followed.
     File(usize),
-    /// For another machine: the loader passes it by.
+    /// File for another machine, skipped by the loader.
     OtherMachine,
-    /// No library: the loader fails on it.
+    /// File on which the loader fails.
     NoLibrary,
 }
 
-/// Something under the name of a library that is needed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate<'a> {
-    /// The distribution that has the name, by number; what a link leads to may be another's.
+    /// Distribution of the name; a link's target can be in another.
     pub distribution: usize,
     pub member: &'a Member,
     pub standing: Standing,
 }
 
-/// What the distributions of a plan install.
+/// Installed files; names, directories and searches are referred to by index.
 #[derive(Debug, Default)]
 pub(super) struct Tree<'a> {
     pub files: Vec<File<'a>>,
-    /// The directories of each search, by number; those without a candidate are left out.
+    /// Directories of each search, without ones that lack a candidate.
     pub searches: Vec<Vec<usize>>,
-    /// The names that some file needs, by number.
     pub names: Vec<&'a str>,
-    /// Their numbers.
     numbers: HashMap<&'a str, usize>,
-    /// Numbers of the directories that candidates are in.
     directories: HashMap<&'a str, usize>,
-    /// What stands under a needed name, by directory and name.
     candidates: HashMap<(usize, usize), Vec<Candidate<'a>>>,
-    /// Where each name stands: directories by number.
     places: HashMap<usize, Vec<usize>>,
 }
 
-/// The links of a devel tree: where each leads, by path.
 type Links<'a> = HashMap<&'a str, &'a str>;
 
 impl<'a> Tree<'a> {
@@ -89,17 +75,14 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    /// The number of a name that some file needs.
     pub fn name(&self, library: &str) -> Option<usize> {
         self.numbers.get(library).copied()
     }
 
-    /// What stands under a name in a directory.
     pub fn standing(&self, directory: usize, name: usize) -> &[Candidate<'a>] {
         self.candidates.get(&(directory, name)).map_or(&[], Vec::as_slice)
     }
 
-    /// Everything that bears a name, wherever it is.
     pub fn bearers(&self, name: usize) -> impl Iterator<Item = Candidate<'a>> {
         let directories = self.places.get(&name).into_iter().flatten();
         directories.flat_map(move |directory| self.standing(*directory, name).iter().copied())
@@ -121,7 +104,6 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Takes in a member: as an ELF file, and as what bears a name that is needed.
     fn add(
         &mut self,
         number: usize,
@@ -134,7 +116,7 @@ impl<'a> Tree<'a> {
             Step::Copy { source } | Step::Relink { source, .. } => match sources.facts(source) {
                 Some(facts) if rpath::editable(facts) => {
                     let file = self.add_file(number, member, facts, searches);
-                    // A program is started, never loaded as a library (glibc since 2.30).
+                    // A program cannot be loaded as a library (glibc since 2.30).
                     if facts.kind == ElfKind::SharedLibrary {
                         Standing::File(file)
                     } else {
@@ -172,7 +154,7 @@ impl<'a> Tree<'a> {
         facts: &'a ElfFacts,
         searches: &mut Searches<'a>,
     ) -> usize {
-        // With both tags the loader reads DT_RUNPATH only; an edit leaves DT_RPATH alone.
+        // If both tags exist, the loader reads only DT_RUNPATH; a relink leaves only DT_RPATH.
         let (text, inherited) = match &member.step {
             Step::Relink { rpath, .. } => (rpath.as_str(), true),
             _ => (
@@ -197,7 +179,6 @@ impl<'a> Tree<'a> {
         self.files.len() - 1
     }
 
-    /// Where everything that bears a needed name is; links count as what they lead to.
     fn index(&mut self, links: &[Links<'a>], named: &[Named<'a>]) {
         let mut by_path: HashMap<&str, Vec<usize>> = HashMap::new();
         if links.iter().any(|l| !l.is_empty()) {
@@ -229,7 +210,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The ELF file that a link leads to; `None` for a dangling link, which the loader passes over.
+    /// Follows a link; `None` if it dangles, so that the loader skips it.
     fn followed(
         &self,
         one: &Named<'a>,
@@ -239,7 +220,7 @@ impl<'a> Tree<'a> {
     ) -> Option<Standing> {
         let path = walk(one.directory, target, links)?;
         let there = by_path.get(path.as_str())?;
-        // Devel trees of several families have the same paths: the link's own tree counts.
+        // Devel trees of several families have equal paths; the link's own tree has priority.
         let own = there.iter().find(|file| self.files[**file].distribution == one.distribution);
         own.or(there.first()).map(|file| Standing::File(*file))
     }
@@ -255,7 +236,6 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// A member that bears the name of a needed library.
 struct Named<'a> {
     distribution: usize,
     member: &'a Member,
@@ -264,7 +244,6 @@ struct Named<'a> {
     standing: Standing,
 }
 
-/// An rpath as it reads in one directory of one distribution.
 #[derive(PartialEq, Eq, Hash, Clone, Copy)]
 struct Search<'a> {
     distribution: usize,
@@ -272,7 +251,6 @@ struct Search<'a> {
     text: &'a str,
 }
 
-/// Equal searches, once.
 #[derive(Default)]
 struct Searches<'a> {
     numbers: HashMap<Search<'a>, usize>,
@@ -298,15 +276,14 @@ fn links(distribution: &Distribution) -> Links<'_> {
     links.collect()
 }
 
-/// The directory (empty at the top) and the last segment.
 pub(super) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// Links followed before a path counts as a circle; Linux gives up after as many (`path_resolution(7)`).
+/// Linux's limit (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 
-/// Where `text` leads from the directory `from`, links followed; `None` out of the tree, or in a circle.
+/// Resolves a path; `None` out of the tree, or in a circle of links.
 fn walk(from: &str, text: &str, links: &Links<'_>) -> Option<String> {
     let mut at = from.to_owned();
     let mut rest: Vec<&str> = text.split('/').rev().collect();

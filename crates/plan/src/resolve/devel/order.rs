@@ -1,10 +1,9 @@
-//! The order of a devel archive: no link comes before what it leads to or through.
+//! Order of a devel archive: each link follows its target and the links on the way.
 
 use std::collections::HashMap;
 
 use super::{Member, Step};
 
-/// Directories and files first, by path; then links, those that others need before them.
 pub(super) fn links_last(members: Vec<Member>) -> Vec<Member> {
     let (mut links, mut ordered): (Vec<Member>, Vec<Member>) =
         members.into_iter().partition(|m| text(m).is_some());
@@ -19,15 +18,12 @@ fn text(member: &Member) -> Option<&str> {
     if let Step::Link { target } = &member.step { Some(target) } else { None }
 }
 
-/// Links followed before a path counts as a circle (`path_resolution(7)`).
+/// Linux's limit (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 
-/// Links by their index, while they are put in order.
 struct Ordering<'l> {
-    /// The path and the text of each.
     links: Vec<(&'l str, &'l str)>,
     by_path: HashMap<&'l str, usize>,
-    /// Those whose turn has not begun.
     waiting: Vec<bool>,
 }
 
@@ -53,12 +49,10 @@ impl<'l> Ordering<'l> {
         order
     }
 
-    /// Begins the turn of a link that waits for it.
     fn begin(&mut self, link: usize) -> Option<usize> {
         std::mem::take(&mut self.waiting[link]).then_some(link)
     }
 
-    /// The first link on the way to where `link` leads that waits for its turn.
     fn needs(&self, link: usize) -> Option<usize> {
         let (path, target) = self.links[link];
         let mut at = path.rsplit_once('/').map_or("", |(directory, _)| directory).to_owned();
@@ -91,7 +85,6 @@ fn enter(at: &mut String, name: &str) {
     at.push_str(name);
 }
 
-/// To the directory above, if there is one.
 fn leave(at: &mut String) -> Option<()> {
     let above = at.rfind('/').unwrap_or(0);
     (!at.is_empty()).then(|| at.truncate(above))

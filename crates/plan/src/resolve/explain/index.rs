@@ -1,4 +1,4 @@
-//! Every path that can be asked for.
+//! Index of all explainable paths.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +6,12 @@ use super::{InOneMode, landing};
 use crate::catalog::Catalog;
 use base::names::RelPath;
 
-/// Every path that an artifact has, that a plan installs, or that it says is absent.
 pub(super) fn paths(catalog: &Catalog, modes: &[InOneMode<'_>]) -> BTreeSet<RelPath> {
     let mut paths: BTreeSet<RelPath> =
         catalog.artifacts.iter().flat_map(|a| &a.entries).map(|e| e.path.clone()).collect();
     for plan in modes.iter().filter_map(|m| m.plan.as_ref()) {
         paths.extend(landing::by_path(plan).into_keys());
-        // Of a library that is not there, a plan has no path but a pattern.
+        // A missing library has a pattern instead of a path.
         let absent = plan
             .distributions
             .iter()
@@ -23,7 +22,6 @@ pub(super) fn paths(catalog: &Catalog, modes: &[InOneMode<'_>]) -> BTreeSet<RelP
     paths
 }
 
-/// The installed path of one below site-packages, when it starts with a platform directory.
 pub(super) fn below_platform_directory(path: &RelPath, modes: &[InOneMode<'_>]) -> Option<RelPath> {
     let (first, rest) = path.as_str().split_once('/')?;
     let mut resolved_dists = modes
@@ -33,15 +31,14 @@ pub(super) fn below_platform_directory(path: &RelPath, modes: &[InOneMode<'_>]) 
     resolved_dists.any(|i| i.platform_dir.as_str() == first).then(|| rest.parse().ok())?
 }
 
-/// How many near paths are offered.
 const OFFERED: usize = 6;
 
-/// The paths that `text` may mean, the likeliest first.
+/// Returns the known paths that are most similar to `text`, best first.
 pub(super) fn nearest(text: &str, known: &BTreeSet<RelPath>) -> Vec<RelPath> {
     let name = text.rsplit('/').next().unwrap_or(text);
     let ending = format!("/{text}");
     let likeness = |path: &RelPath| {
-        // A whole name is more than letters in common: who leaves out a directory means this path.
+        // The directory was probably left out.
         let whole = f64::from(u8::from(path.as_str().ends_with(&ending)))
             + f64::from(u8::from(path.file_name() == name));
         whole

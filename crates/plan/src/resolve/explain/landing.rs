@@ -1,4 +1,4 @@
-//! Where a path lands, as the plan has it.
+//! Members that a plan makes from a path.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,6 @@ use crate::{Distribution, Member, Plan, Step};
 use base::names::RelPath;
 use binary::elf::ElfFacts;
 
-/// What a distribution makes of a path: what its rules say, and what the plan has of it.
 pub(super) fn distribution(
     plan: Option<&Plan>,
     catalog: &Catalog,
@@ -38,7 +37,6 @@ pub(super) fn distribution(
     }
 }
 
-/// Every part of a distribution with its files.
 fn parts(distribution: &Distribution) -> impl Iterator<Item = (Part, &Member)> {
     let files = distribution.members.iter().map(|m| (Part::Files, m));
     let licenses = distribution.licenses.iter().map(|m| (Part::Licenses, m));
@@ -46,7 +44,6 @@ fn parts(distribution: &Distribution) -> impl Iterator<Item = (Part, &Member)> {
     files.chain(licenses).chain(archive)
 }
 
-/// The file at the path, as text below site-packages or below the platform directory, and what is made of its bytes.
 fn landings(distribution: &Distribution, catalog: &Catalog, path: &RelPath) -> Vec<Landing> {
     let at =
         |member: &Member| installed(distribution, member) == path.as_str() || member.path == *path;
@@ -61,14 +58,12 @@ fn landings(distribution: &Distribution, catalog: &Catalog, path: &RelPath) -> V
     here.map(landing).collect()
 }
 
-/// Whether a file, not a directory, is installed at the path.
 fn at_path(distribution: &Distribution, path: &RelPath) -> bool {
     parts(distribution).any(|(_, member)| {
         member.step != Step::Directory && installed(distribution, member) == path.as_str()
     })
 }
 
-/// The path below the platform directory, or as it is.
 fn installed<'m>(distribution: &Distribution, member: &'m Member) -> &'m str {
     let path = member.path.as_str();
     let below = distribution
@@ -83,7 +78,6 @@ fn elf(catalog: &Catalog, origin: &Origin) -> Option<ElfFacts> {
     artifact.entries.iter().find(|e| e.path == origin.path && e.base == origin.base)?.elf().cloned()
 }
 
-/// What lands below a directory; `None` when nothing does.
 fn below(distribution: &Distribution, path: &RelPath) -> Option<Below> {
     let prefix = format!("{path}/");
     let mut below = Below::default();
@@ -96,7 +90,6 @@ fn below(distribution: &Distribution, path: &RelPath) -> Option<Below> {
     (below.files > 0).then_some(below)
 }
 
-/// Distribution and step of everything that a plan installs.
 pub(super) fn by_path(plan: &Plan) -> BTreeMap<RelPath, Vec<(String, String)>> {
     let mut by_path: BTreeMap<RelPath, Vec<(String, String)>> = BTreeMap::new();
     for distribution in &plan.distributions {

@@ -1,5 +1,3 @@
-//! Where the libraries of a file are found, as the link closure has it.
-
 use serde::Serialize;
 
 use super::{InDistribution, Part, Rule};
@@ -9,15 +7,15 @@ use crate::{Plan, Step};
 use base::names::{DistName, RelPath};
 use manifest::Manifest;
 
-/// A library that a file needs (`DT_NEEDED`), and where it is.
+/// A library that a file needs (`DT_NEEDED`).
 #[derive(Debug, Serialize)]
 pub struct Needed {
-    /// The library, as the file names it.
+    /// Library name in the file.
     pub library: String,
-    /// Where it is.
+    /// Result of the search.
     #[serde(flatten)]
     pub found: Whereabouts,
-    /// Other files of that name in directories that are searched too.
+    /// Further files of this name in searched directories.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<At>,
 }
@@ -25,48 +23,47 @@ pub struct Needed {
 /// A file of a distribution.
 #[derive(Debug, Serialize)]
 pub struct At {
-    /// The distribution that ships it.
+    /// Distribution that ships it.
     pub distribution: DistName,
-    /// Its path below site-packages.
+    /// Path relative to site-packages.
     pub path: RelPath,
 }
 
-/// Where a needed library is.
+/// Result of the search for a needed library.
 #[derive(Debug, Serialize)]
 #[serde(tag = "resolved", rename_all = "kebab-case")]
 pub enum Whereabouts {
-    /// A file that is installed wherever the one that needs it is.
+    /// A file that is always installed together with the one in need.
     Member(At),
-    /// In a directory that files which load this one search, and it does not itself.
+    /// Found only in a directory that loading files search, but not the file itself.
     ThroughLoader {
         /// The library.
         #[serde(flatten)]
         library: At,
-        /// A file that loads the one that needs it.
+        /// A file that loads the one in need.
         loader: At,
     },
-    /// A file of a distribution that nothing installs together with this one.
+    /// A file of a distribution that no requirement installs together with this one.
     Luck(At),
-    /// The system has it.
+    /// Provided by the system.
     System {
-        /// The rule that says so.
+        /// Rule that declares it.
         rule: Rule,
     },
-    /// Nothing has it, and that may be.
+    /// Missing, which a rule allows.
     Missing {
-        /// The rule that says so.
+        /// Rule that allows it.
         rule: Rule,
     },
-    /// It is not found.
+    /// Missing.
     Unresolved {
-        /// Files of that name in directories that are not searched.
+        /// Files of this name in directories that are not searched.
         shipped: Vec<At>,
-        /// Artifacts that have it.
+        /// Artifacts that have the library.
         artifacts: Vec<ArtifactId>,
     },
 }
 
-/// Adds to every file that lands what it needs.
 pub(super) fn add(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -79,7 +76,7 @@ pub(super) fn add(
     if !landings.any(|l| {
         l.part != Part::Licenses && (l.elf.is_some() || matches!(l.member.step, Step::Alias { .. }))
     }) {
-        return; // the closure of a whole plan costs more than all the rest
+        return; // the closure of a whole plan is expensive
     }
     let closure = Closure::new(manifest, catalog, &plan.distributions);
     for here in distributions {

@@ -1,4 +1,4 @@
-//! What every rule says of a path: selection is run over its entries and listened to.
+//! Matching rules of a path, recorded from the selection.
 
 use std::collections::HashSet;
 
@@ -14,16 +14,14 @@ use base::names::RelPath;
 use base::source::{Place, Problems};
 use manifest::{Glob, Manifest, PackageKind, ScriptTarget};
 
-/// The rules that matched a path while a distribution selected it.
 pub(super) struct Selecting<'a> {
     pub rules: Vec<MatchedRule>,
     pub choice: Option<Choice>,
     pub problems: Vec<String>,
-    /// The entries that count as taken.
     pub owned: Vec<&'a CatalogEntry>,
 }
 
-/// Selects from `here`, the catalog of one path, and tells which rules matched.
+/// Selects from `here`, a catalog of the one path, and records matches.
 pub(super) fn matched<'a>(
     manifest: &'a Manifest,
     here: &'a Catalog,
@@ -46,7 +44,6 @@ pub(super) fn matched<'a>(
     }
 }
 
-/// Remembers everything that is said.
 #[derive(Default)]
 struct Trace {
     rules: Vec<MatchedRule>,
@@ -74,7 +71,7 @@ impl<'a> SelectionTrace<'a> for Trace {
         };
         let matched =
             MatchedRule { artifact: Some(artifact.clone()), says, rule: place.map(Rule::at) };
-        // An artifact can have a path in several of its base directories.
+        // An artifact can have a path in several base directories.
         if !self.rules.contains(&matched) {
             self.rules.push(matched);
         }
@@ -101,7 +98,6 @@ impl<'a> SelectionTrace<'a> for Trace {
 }
 
 impl Rule {
-    /// The line at `place`, as it stands there.
     pub(super) fn at(place: &Place) -> Self {
         let line = place.source().text().lines().nth(place.line() - 1).unwrap_or_default();
         Self {
@@ -111,7 +107,6 @@ impl Rule {
     }
 }
 
-/// Rules that name the path itself, whoever has it.
 fn naming(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
     let package = dist.package;
     let rule = |says: Says, place: &Place| MatchedRule {
@@ -150,7 +145,6 @@ fn naming(dist: &ResolvedDist<'_>, path: &RelPath) -> Vec<MatchedRule> {
     rules
 }
 
-/// The entries that no distribution takes.
 fn left<'h>(
     here: &'h Catalog,
     owned: &HashSet<*const CatalogEntry>,
@@ -164,7 +158,7 @@ fn left<'h>(
     })
 }
 
-/// Drop rules that count: those for entries that no distribution takes.
+/// Finds drop rules of entries that no distribution takes.
 pub(super) fn dropped(
     manifest: &Manifest,
     here: &Catalog,
@@ -180,7 +174,6 @@ pub(super) fn dropped(
     rules.collect()
 }
 
-/// Artifacts whose entry no distribution takes and no rule drops.
 pub(super) fn unowned(
     manifest: &Manifest,
     targets: &Targets,

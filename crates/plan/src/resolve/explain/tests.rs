@@ -1,15 +1,11 @@
-//! Paths that are asked for in; what is told of them out.
-
 use super::*;
 use crate::resolve::tests::{Case, devel, package, runtime};
 
-/// What is told of a case, in the modes that its request asks for.
 fn asked<R>(case: &Case, ask: impl FnOnce(&Explainer<'_>) -> R) -> R {
     let by_mode = ManifestByMode::new(&case.manifest(), &case.catalog, &case.request);
     ask(&Explainer::new(&by_mode, &case.catalog, &case.templates, &case.request).unwrap())
 }
 
-/// The explanation of a path, asked for in kpack mode.
 fn explained(packages: &[String], entries: &str, path: &str) -> Explanation {
     let case = Case::new(packages, entries).asking(|r| r.mode = Some(Mode::Kpack));
     asked(&case, |explainer| explainer.explain(&path.parse().unwrap()))

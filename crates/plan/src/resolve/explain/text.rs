@@ -1,4 +1,4 @@
-//! An explanation as text: short enough for a screen, or with everything.
+//! Text form of explanations, short or complete.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use base::text::human_size;
 use binary::elf::{ElfFacts, ElfKind, Machine, Rpath};
 use binary::{BinaryKind, Facts};
 
-/// The whole explanation; `verbose` leaves nothing out.
+/// Formats an explanation; `verbose` omits nothing.
 pub fn explanation_text(explanation: &Explanation, verbose: bool) -> String {
     let mut text = format!("{}\n", explanation.path);
     for found in shown(&explanation.found, verbose, FOUND_SHOWN) {
@@ -33,12 +33,10 @@ pub fn explanation_text(explanation: &Explanation, verbose: bool) -> String {
     text
 }
 
-/// What was said of distributions, and in which mode.
 type Blocks = BTreeMap<Vec<String>, (Mode, String)>;
 
-/// How many artifacts are listed before the rest is counted: directories are in nearly all of them.
+/// Number of artifacts to list: nearly all have certain directories.
 const FOUND_SHOWN: usize = 6;
-/// How many rules of one distribution are listed before the rest is counted.
 const RULES_SHOWN: usize = 8;
 
 fn shown<T>(items: &[T], verbose: bool, most: usize) -> &[T] {
@@ -101,7 +99,6 @@ fn what(found: &FoundArtifact) -> String {
     }
 }
 
-/// What an ELF file is, in a line.
 fn elf(facts: &ElfFacts) -> String {
     let soname = facts.soname.as_ref().map(|s| format!(", SONAME {s}")).unwrap_or_default();
     let glibc = facts
@@ -111,7 +108,6 @@ fn elf(facts: &ElfFacts) -> String {
     format!("{} for {}{soname}{glibc}", elf_kind(facts.kind), machine(facts.machine))
 }
 
-/// What any other binary is, in a line.
 fn binary(facts: &Facts<'_>) -> String {
     let kind = match facts.kind {
         BinaryKind::Library => "library",
@@ -201,7 +197,6 @@ fn in_mode(
     }
 }
 
-/// Distributions of one package that differ in nothing but what they are for share a block.
 fn alike(
     blocks: Vec<(&InDistribution, String)>,
     verbose: bool,
@@ -228,7 +223,6 @@ fn alike(
     groups.into_iter().map(|(distributions, block, _)| (distributions, block)).collect()
 }
 
-/// The name with `*` for what it is for.
 fn any_variant(distribution: &InDistribution) -> String {
     let name = distribution.name.to_string();
     distribution
@@ -264,7 +258,6 @@ fn block(distribution: &InDistribution, verbose: bool, elf_known: bool) -> Strin
     text
 }
 
-/// Whether a rule had a say in where the path lands.
 fn is_worth_a_line(matched: &MatchedRule, distribution: &InDistribution) -> bool {
     let takes =
         |other: &MatchedRule| other.says == Says::Takes && other.artifact == matched.artifact;
@@ -275,12 +268,10 @@ fn is_worth_a_line(matched: &MatchedRule, distribution: &InDistribution) -> bool
     }
 }
 
-/// A line with what it is about in front.
 fn labelled(label: &str, line: &str, text: &mut String) {
     let _ = writeln!(text, "    {label:<7}  {line}");
 }
 
-/// Each rule with its line of the manifest, aligned.
 fn rule_lines(label: &str, rules: &[&MatchedRule], verbose: bool) -> String {
     let mut lines: Vec<(String, String, Vec<String>)> = Vec::new();
     for matched in rules {
@@ -316,7 +307,6 @@ fn rule_lines(label: &str, rules: &[&MatchedRule], verbose: bool) -> String {
     text
 }
 
-/// What a rule says of several artifacts, in a phrase.
 fn summed(said: &[String]) -> String {
     match said {
         [first, second, third, rest @ ..] if !rest.is_empty() => {
@@ -350,7 +340,7 @@ fn says(matched: &MatchedRule, verbose: bool) -> String {
 fn choice(distribution: &InDistribution, text: &mut String) {
     let Some(choice) = &distribution.choice else { return };
     let why = match choice.why {
-        // Alone it needs no reason; of those that differ none counts, and what is wrong says so.
+        // A single entry needs no reason, and a conflict is reported as a problem.
         Reason::Alone | Reason::Differ => return,
         Reason::First => "all have the same bytes, and its name is the first",
         Reason::Executable => "all have the same bytes, and it is the first that may be executed",
@@ -393,7 +383,6 @@ fn lands(landing: &Landing, verbose: bool, elf_known: bool, text: &mut String) {
     needs(landing, verbose, text);
 }
 
-/// A line for each library; those of the system share one.
 fn needs(landing: &Landing, verbose: bool, text: &mut String) {
     let of_system =
         |needed: &&Needed| !verbose && matches!(needed.found, Whereabouts::System { .. });
@@ -444,7 +433,7 @@ fn whereabouts(needed: &Needed) -> String {
     }
 }
 
-/// A line for each path: who has it, and where it lands.
+/// Formats one line for each path: its members, or the artifacts that have it.
 pub fn matches_text(matches: &[Match], verbose: bool) -> String {
     let mut text = String::new();
     let listed = shown(matches, verbose, MATCHES_SHOWN);
@@ -463,7 +452,6 @@ pub fn matches_text(matches: &[Match], verbose: bool) -> String {
     text
 }
 
-/// How many matches of a glob are listed before the rest is counted.
 const MATCHES_SHOWN: usize = 40;
 
 #[cfg(test)]

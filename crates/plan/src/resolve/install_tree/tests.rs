@@ -1,10 +1,7 @@
-//! Entries of artifacts in; what is at a path, and where a link leads, out.
-
 use super::*;
 use crate::catalog::Catalog;
 use crate::resolve::tests::catalog;
 
-/// The tree of what is for any target in these lines, and of what is for one.
 fn with<R>(entries: &str, ask: impl FnOnce(&View<'_, '_>) -> R) -> R {
     fn layer(catalog: &Catalog, generic: bool) -> Layer<'_> {
         Layer::new(catalog.artifacts.iter().filter(|a| a.id.family.is_generic() == generic))
@@ -44,7 +41,6 @@ fn a_directory_is_empty_where_no_artifact_has_something_below_it() {
     }
 }
 
-/// Where the link `l` of this text leads.
 fn leads(text: &str, entries: &str) -> String {
     with(entries, |view| match view.follow(&"d/l".parse().unwrap(), text) {
         Target::File(item) => item.entry.path.to_string(),
@@ -85,7 +81,6 @@ fn where_a_link_leads() {
     }
 }
 
-/// As many as Linux follows.
 #[test]
 fn forty_links_are_followed_and_no_more() {
     let chain = |links: usize| -> String {

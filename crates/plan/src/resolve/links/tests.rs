@@ -1,10 +1,7 @@
-//! Packages and files of artifacts in; the members of package `core` out.
-
 use super::*;
 use crate::resolve::tests::{Given, devel, device, messages, runtime};
 
-/// The members of package `core` as `PATH STEP`, what is absent as `PATH - REASON`, what is wrong as
-/// `! MESSAGE`.
+/// Returns `PATH STEP`, `PATH - REASON` for absent paths, `! MESSAGE`.
 fn made(packages: &[String], entries: &str) -> Vec<String> {
     let given = Given::new(packages, entries);
     let mut problems = Problems::new();
@@ -102,7 +99,7 @@ fn an_alias_needs_its_library_by_the_way_from_where_it_is() {
         "_x_core/lib/libx.so needs libx.so.1 in $ORIGIN/deep"
     );
     assert_eq!(made(&[alias("")], beside)[0], "_x_core/lib/libx.so needs libx.so.1 in $ORIGIN");
-    // The link is in this package, and the library in none.
+    // The link is in this package; no package has the library.
     let alone =
         "a_lib_generic lib/libx.so link libx.so.1\nb_lib_generic lib/libx.so.1 so libx.so.1";
     let reason = "the library `lib/libx.so.1` is in no runtime package";

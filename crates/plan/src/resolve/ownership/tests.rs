@@ -1,9 +1,7 @@
-//! Members of packages in; what is wrong with their paths out.
-
 use super::*;
 use crate::resolve::tests::{Given, device, messages, runtime, wheel};
 
-/// What is wrong with packages x-core, x-other, x-device-gfx942 and x-device-gfx1100 of these paths.
+/// Checks packages x-core, x-other, x-device-gfx942 and x-device-gfx1100 with these paths.
 fn wrong(system: System, paths: [&str; 4]) -> Vec<String> {
     let takes = r#"artifact "a" "lib""#;
     let packages = [runtime("core", takes), runtime("other", takes), device(takes)];

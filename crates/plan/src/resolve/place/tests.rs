@@ -1,11 +1,9 @@
-//! Files and links of one artifact in; what they become in a wheel out.
-
 use super::*;
 use crate::resolve::install_tree::Layer;
 use crate::resolve::tests::{Given, messages, runtime as package};
 
-/// What becomes of each path that package `core` takes: `PATH file FROM`, `PATH starts PROGRAM`, `PATH = LIBRARY`
-/// for another name of a library, `PATH - REASON` for what is absent, and what is wrong as `! MESSAGE`.
+/// Returns `PATH file FROM`, `PATH starts PROGRAM`, `PATH = LIBRARY`, `PATH - REASON` for absent
+/// paths, `! MESSAGE`.
 fn placed(lines: &str, entries: &str) -> Vec<String> {
     let given =
         Given::new(&[package("core", &format!("artifact \"a\" \"lib\"\n{lines}"))], entries);
@@ -24,7 +22,6 @@ fn placed(lines: &str, entries: &str) -> Vec<String> {
     placed.chain(aliases).chain(absent).chain(messages(&problems)).collect()
 }
 
-/// The entries of artifact `a`, one a line.
 fn becomes(entries: &[&str], expected: &[&str]) {
     let entries =
         entries.iter().map(|e| format!("a_lib_generic {e}")).collect::<Vec<_>>().join("\n");

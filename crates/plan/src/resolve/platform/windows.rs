@@ -1,4 +1,4 @@
-//! The platform tag of Windows, which says the processor and nothing else (PEP 425).
+//! Platform tag of Windows, which only states the processor (PEP 425).
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,12 @@ use base::source::{Code, Problem};
 use base::text::counted;
 use binary::policy::windows_tag;
 
-/// What runs on the processor of the machine.
 struct Program<'a> {
     distribution: &'a Distribution,
     member: &'a Member,
 }
 
-/// Gives the tag that all DLLs and programs ask for; names those that are for another processor than most.
+/// Sets the tag of most files, and reports the others.
 pub(super) fn judge<'a>(
     sources: &Sources<'a>,
     distributions: impl Iterator<Item = &'a Distribution>,

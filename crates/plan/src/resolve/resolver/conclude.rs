@@ -1,4 +1,4 @@
-//! The checks over all distributions, and the plan that is made of them.
+//! Checks over all distributions, and the final plan.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,6 @@ use crate::{Distribution, Dropped, FORMAT, Note, Plan, Unowned};
 use base::source::{Code, Problem, Problems};
 
 impl<'a> Resolver<'a> {
-    /// Checks all distributions together; without errors, they are the plan.
     pub(super) fn check(
         &self,
         made: Vec<(ResolvedDist<'a>, Distribution)>,
@@ -39,7 +38,7 @@ impl<'a> Resolver<'a> {
         let (unowned, dropped) = self.ownership(&made, filled, (&selected, emptied), &mut problems);
         problems.extend(devel_only::check(self.manifest, self.catalog, filled, &selected, &run));
         if !problems.has_errors() {
-            // Of a plan that fails, these would tell consequences.
+            // These would only report consequences of earlier errors.
             problems.extend(check::directories(&made));
             let expected = Expectations::new(self.manifest);
             problems.extend(check::libraries(filled, self.targets.system, &expected));
@@ -107,7 +106,6 @@ impl<'a> Resolver<'a> {
         Ok((plan, problems))
     }
 
-    /// Files in no package, what drop rules leave out, and what is wrong with either.
     fn ownership(
         &self,
         made: &[(ResolvedDist<'a>, Distribution)],
@@ -118,11 +116,11 @@ impl<'a> Resolver<'a> {
         let Leftover { mut unowned, dropped, problems: idle } =
             unowned::find(self.manifest, self.catalog, self.targets, selected);
         problems.extend(idle);
-        // Licence texts are in the metadata of wheels, whatever takes them.
+        // Shipped in the metadata, even if no package takes them.
         let texts = made.iter().flat_map(|(_, d)| &d.licenses);
         let texts: HashSet<&Origin> = texts.filter_map(|text| text.step.source()).collect();
         unowned.retain(|left| !texts.contains(&left.item.origin()));
-        // Of a line whose files are all in no package, that is the fault.
+        // A line with only unowned files is reported by them.
         let alone: HashSet<_> =
             unowned.iter().map(|left| std::ptr::from_ref(left.item.entry)).collect();
         let is_reported = |line: &Emptied| line.files.iter().all(|file| alone.contains(file));

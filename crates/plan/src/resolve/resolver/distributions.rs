@@ -1,4 +1,4 @@
-//! Distributions out of what was selected and placed.
+//! Makes distributions from selected and placed entries.
 
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ impl<'a> Resolver<'a> {
         Ok(distribution)
     }
 
-    /// The list from which an expanded devel tree links to a device wheel's files.
+    /// Lists the links from an expanded devel tree to a device wheel's files.
     fn device_links(&self, filled: &Filled<'_>, placed: &[Member]) -> Option<Member> {
         let dist = &filled.dist;
         let devel = self.all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
@@ -123,7 +123,6 @@ impl<'a> Resolver<'a> {
         Ok(distribution)
     }
 
-    /// A wheel of requirements: its import package says what it is, and nothing else is in it.
     pub(super) fn choice(
         &self,
         dist: &ResolvedDist<'a>,
@@ -166,7 +165,6 @@ impl<'a> Resolver<'a> {
         Ok(distribution)
     }
 
-    /// A distribution with everything but its files and its licence.
     fn distribution(&self, dist: &ResolvedDist<'_>, form: Form) -> Result<Distribution, NameError> {
         let requires = requires::requires(self.manifest, self.targets, dist)?;
         Ok(Distribution {
@@ -192,7 +190,7 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// The licence and its texts, which go by the files that are there.
+    /// Sets the licence, which depends on the distribution's files.
     pub(super) fn license(
         &self,
         dist: &ResolvedDist<'_>,
@@ -215,7 +213,6 @@ fn sorted(mut members: Vec<Member>) -> Vec<Member> {
     members
 }
 
-/// The forwarding libraries of a package.
 fn forwards<'f>(filled: &'f Filled<'_>) -> impl Iterator<Item = &'f RelPath> {
     filled.runtime.placed.iter().filter_map(|(path, (placed, _))| {
         matches!(placed, place::Placed::Forward(_)).then_some(path)

@@ -1,4 +1,4 @@
-//! Selection, ownership and placement: what each runtime distribution gets.
+//! Fills runtime distributions: selection, ownership and placement.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,6 @@ use base::names::PackageName;
 use manifest::{Package, PackageKind};
 
 impl<'a> Resolver<'a> {
-    /// Selection, ownership and placement of every runtime distribution.
     pub(super) fn fill_runtime(&self, found: &mut Findings) -> Vec<Filled<'a>> {
         let mut matched: BTreeMap<&PackageName, Matched<'a>> = BTreeMap::new();
         let (mut filled, mut empties) = (Vec::new(), Vec::new());
@@ -40,7 +39,7 @@ impl<'a> Resolver<'a> {
                 found.emptied.extend(self.emptied(package, used));
             }
         }
-        // A package that lacks an artifact is empty because of that.
+        // A missing artifact explains an empty package, and is reported already.
         let known = |i: &ResolvedDist<'_>| {
             matched
                 .get(&i.package.name.value)
@@ -50,7 +49,7 @@ impl<'a> Resolver<'a> {
             .into_iter()
             .filter(|(dist, _)| !known(dist))
             .for_each(|(_, problem)| found.problems.push(problem));
-        // So are its scripts without a program.
+        // It also explains scripts without a program.
         for one in filled.iter().filter(|f| !known(&f.dist)) {
             let view = self.view(&one.dist);
             found.problems.extend(programs::missing(one, &filled, &view, self.targets.system));
@@ -58,12 +57,10 @@ impl<'a> Resolver<'a> {
         filled
     }
 
-    /// Artifact lines of a package of which nothing is left.
     pub(super) fn emptied(&self, package: &Package, used: &Matched<'_>) -> Vec<Emptied> {
         emptied::check(self.manifest, self.catalog, self.all, package, used)
     }
 
-    /// What is installed together with a distribution.
     pub(super) fn view(&self, dist: &ResolvedDist<'_>) -> View<'_, 'a> {
         let own =
             self.catalog.artifacts.iter().filter(|a| !a.id.family.is_generic() && dist.fits(&a.id));

@@ -1,4 +1,4 @@
-//! The reason why a package does not take a file of an artifact that one of its lines is about.
+//! Reasons why a package does not take a file of an artifact that it names.
 
 use super::super::resolved_dist::ResolvedDist;
 use super::{Narrowed, Narrowing, RuleMatch, SelectionTrace, rule_of};
@@ -6,23 +6,19 @@ use crate::catalog::{Artifact, ArtifactId, CatalogEntry};
 use base::source::Place;
 use manifest::Manifest;
 
-/// The line that keeps a file out of a package.
+/// Line that keeps a file out.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::resolve) enum Refusal<'a> {
-    /// A devel package leaves the artifact out.
     WithoutArtifact(&'a Place),
-    /// A devel package leaves the component out.
     WithoutComponent(&'a Place),
-    /// An exclude line matches.
     Excluded(&'a Place),
-    /// No include line matches; this is the first.
+    /// First include line, if none matches.
     NotIncluded(&'a Place),
-    /// The line names other components of the artifact.
+    /// Line with other components of the artifact.
     OtherComponents(&'a Place),
 }
 
 impl<'a> Refusal<'a> {
-    /// The line.
     pub fn place(self) -> &'a Place {
         match self {
             Self::WithoutArtifact(place)
@@ -34,16 +30,13 @@ impl<'a> Refusal<'a> {
     }
 }
 
-/// The refusals of one artifact by a package that it fits.
 pub(in crate::resolve) struct Refusals<'a> {
-    /// Of every file, by the artifact's name and component.
+    /// Refusal of all files, by name and component.
     whole: Option<Refusal<'a>>,
-    /// Of single files, if the package takes the artifact.
     narrowing: Option<(Narrowing<'a>, Option<&'a Place>)>,
 }
 
 impl<'a> Refusals<'a> {
-    /// Asks the package's lines about the artifact.
     pub fn new(manifest: &'a Manifest, dist: &ResolvedDist<'a>, artifact: &'a Artifact) -> Self {
         let mut heard = Heard::default();
         let takes = rule_of(manifest, dist.package, &artifact.id, &mut heard).is_some();
@@ -54,7 +47,7 @@ impl<'a> Refusals<'a> {
         }
     }
 
-    /// The line that keeps the file out; none if the package takes it, or no line is about its artifact.
+    /// Returns the refusing line; `None` if taken, or if no line concerns the artifact.
     pub fn of(&self, entry: &CatalogEntry) -> Option<Refusal<'a>> {
         let Some((narrowing, first_include)) = &self.narrowing else { return self.whole };
         match narrowing.narrow(entry, |_| ()) {
@@ -66,13 +59,12 @@ impl<'a> Refusals<'a> {
 }
 
 impl Refusals<'_> {
-    /// Whether the package takes the file.
     pub fn takes(&self, entry: &CatalogEntry) -> bool {
         self.narrowing.is_some() && self.of(entry).is_none()
     }
 }
 
-/// The last line that refuses an artifact as a whole.
+/// Last refusal of the whole artifact.
 #[derive(Default)]
 struct Heard<'a>(Option<Refusal<'a>>);
 
@@ -84,7 +76,7 @@ impl<'a> SelectionTrace<'a> for Heard<'a> {
             RuleMatch::WithoutComponent(place) => Refusal::WithoutComponent(place),
             _ => return,
         };
-        // An artifact that is left out stays the reason, whatever component it is.
+        // The artifact has priority over components.
         if !matches!(self.0, Some(Refusal::WithoutArtifact(_))) {
             self.0 = Some(refusal);
         }

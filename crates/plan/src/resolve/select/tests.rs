@@ -1,9 +1,7 @@
-//! Packages and files of artifacts in; what the last package takes, and by which line, out.
-
 use super::*;
 use crate::resolve::tests::{Given, devel, line, messages, runtime};
 
-/// What is taken as `PATH ARTIFACT < LINE`, what is kept out as `PATH - LINE`, what is wrong as `! MESSAGE`.
+/// Returns `PATH ARTIFACT < LINE`, `PATH - LINE` for excluded paths, `! MESSAGE`.
 fn taken(packages: &[String], entries: &str) -> Vec<String> {
     let given = Given::new(packages, entries);
     let mut problems = Problems::new();
@@ -16,12 +14,10 @@ fn taken(packages: &[String], entries: &str) -> Vec<String> {
     taken.chain(excluded).chain(messages(&problems)).collect()
 }
 
-/// The same for a package of these lines.
 fn core(lines: &str, entries: &str) -> Vec<String> {
     taken(&[runtime("core", lines)], entries)
 }
 
-/// The same with a line for the whole manifest.
 fn core_with(whole: &str, lines: &str, entries: &str) -> Vec<String> {
     taken(&[format!("{whole}\n"), runtime("core", lines)], entries)
 }
@@ -122,7 +118,6 @@ fn different_content_is_named_with_both_artifacts() {
     );
 }
 
-/// Hears which entry of a path counts, and why.
 #[derive(Default)]
 struct Heard(Vec<String>);
 

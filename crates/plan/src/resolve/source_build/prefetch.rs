@@ -1,11 +1,10 @@
-//! The wheels that others provide, of which projects that are built want some.
+//! Wheels from other providers that projects need.
 
 use super::variables::Variables;
 use super::{Prefetch, PrefetchSource, PrefetchedWheel, Resolved};
 use crate::Sources;
 use base::source::{Code, Problem};
 
-/// Those that a project of the build comes after, in the order of the manifest.
 pub(super) fn resolve(
     declared: &[Prefetch],
     sources: &Sources,
@@ -24,7 +23,7 @@ pub(super) fn resolve(
     }
 }
 
-/// Files among the sources come first; an index or a repository is asked where there are none.
+/// Resolves a wheel; files among the sources have priority over an index or repository.
 fn wheel(
     prefetch: &Prefetch,
     sources: &Sources,

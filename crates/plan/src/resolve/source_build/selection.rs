@@ -1,12 +1,12 @@
-//! Which libraries a project is built for.
+//! Selection of the libraries that a project is built for.
 
 use super::Context;
 use crate::Request;
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Libraries, Manifest, Selection, SourceProject};
 
-/// The selection as the project reads it: of the command line, else of the manifest. Where the checkout says
-/// which libraries there are, it is a list of their names.
+/// Returns the selection in the project's syntax; a list of names if the checkout's libraries are
+/// known.
 pub(super) fn value(
     context: &Context<'_>,
     project: &SourceProject,
@@ -42,7 +42,6 @@ pub(super) fn value(
     selection.to_string()
 }
 
-/// Selections for what has no libraries to choose from.
 pub(super) fn unknown(manifest: &Manifest, request: &Request) -> Problems {
     let known = manifest.python.projects.iter().filter(|project| project.libraries.is_some());
     let known: Vec<&str> = known.map(|project| project.name.as_str()).collect();

@@ -1,5 +1,3 @@
-//! The values of the manifest's variables.
-
 use std::collections::BTreeMap;
 
 use crate::Request;
@@ -7,14 +5,13 @@ use crate::resolve::targets::Targets;
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Filling, Manifest, setting};
 
-/// What is known of every build: variables with their values, and the ISAs.
 pub(super) struct Variables<'a> {
     values: BTreeMap<&'a str, String>,
     isas: String,
 }
 
 impl<'a> Variables<'a> {
-    /// Those of the manifest, with the values that the command line gives them.
+    /// Collects variables; the command line overrides the manifest.
     pub fn new(
         manifest: &'a Manifest,
         request: &Request,
@@ -55,7 +52,7 @@ impl<'a> Variables<'a> {
         Problem::usage(Code::InvalidText, text).help(format!("{hint}{known}"))
     }
 
-    /// A text with the values of variables in their places; places that only a build knows stay.
+    /// Fills in values; placeholders that only a build knows remain.
     pub fn fill(&self, text: &str) -> String {
         setting::fill(text, |place| match place {
             Filling::Isas => Some(self.isas.clone()),

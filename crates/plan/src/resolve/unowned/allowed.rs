@@ -1,11 +1,8 @@
-//! Warnings of files that a manifest allows to be in no package.
-
 use super::Left;
 use base::source::{Code, Problem, Problems};
 use base::text::{counted, human_size};
 use manifest::{AllowUnownedRule, Manifest};
 
-/// A warning for each line that allows files, and for each that is about none.
 pub(super) fn warnings(manifest: &Manifest, unowned: &[Left<'_>]) -> Problems {
     let mut problems = Problems::new();
     for rule in manifest.allowed_unowned.iter() {

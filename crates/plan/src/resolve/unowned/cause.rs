@@ -1,4 +1,4 @@
-//! Cause of a file that is in no package: the line that keeps it out, or the line that is not there.
+//! Cause of an unowned file: a line that keeps it out, or a missing line.
 
 use std::collections::BTreeMap;
 
@@ -10,26 +10,31 @@ use base::source::Place;
 use base::target::Target;
 use manifest::{ArtifactRule, Manifest, Package, PackageKind};
 
-/// Why a file is in no package.
 #[derive(Clone, Copy)]
 pub(in crate::resolve) enum Cause<'a> {
-    /// A line of this package keeps it out.
     Refused(&'a Package, Refusal<'a>),
-    /// A devel package does not take the artifacts of a package that names this one.
-    NotInherited { devel: &'a Package, of: &'a Package },
-    /// The line that names it counts in another mode, on another system, or in no distribution.
+    /// The devel package does not inherit from the package that names the artifact.
+    NotInherited {
+        devel: &'a Package,
+        of: &'a Package,
+    },
+    /// The line applies in another mode, on another system, or in no distribution.
     OtherTarget(&'a Place),
-    /// The line takes what the artifact has for other targets; `room` is a package for this target.
-    OtherFamily { line: &'a Place, room: Option<&'a Package> },
+    /// The line is for other targets; `room` is a package for this one.
+    OtherFamily {
+        line: &'a Place,
+        room: Option<&'a Package>,
+    },
     /// No line names the artifact; `room` is a devel package.
-    Unnamed { room: Option<&'a Package> },
+    Unnamed {
+        room: Option<&'a Package>,
+    },
 }
 
-/// The rank of a line that names other components of an artifact.
 pub(super) const NAMES_OTHERS: u8 = 7;
 
 impl<'a> Cause<'a> {
-    /// The order in which causes are blamed, when there are several: the most deliberate line first.
+    /// Orders causes: the most deliberate line first.
     pub fn rank(&self) -> u8 {
         match self {
             Self::Refused(_, Refusal::WithoutArtifact(_)) => 0,
@@ -44,7 +49,6 @@ impl<'a> Cause<'a> {
         }
     }
 
-    /// The line to blame, or the package that lacks one.
     pub fn place(&self) -> Option<&'a Place> {
         match *self {
             Self::Refused(_, refusal) => Some(refusal.place()),
@@ -56,7 +60,6 @@ impl<'a> Cause<'a> {
         }
     }
 
-    /// The cause in a few words, as a plan has it.
     pub fn told(&self, id: &ArtifactId) -> String {
         match *self {
             Self::Refused(_, Refusal::Excluded(place)) => format!("excluded by {place}"),
@@ -84,15 +87,12 @@ impl<'a> Cause<'a> {
     }
 }
 
-/// Finds the causes of files that no package takes.
 pub(in crate::resolve) struct Causes<'a> {
-    /// The manifest as it counts for the target.
     manifest: &'a Manifest,
-    /// The manifest with the lines for all targets.
+    /// Manifest with the lines of all targets.
     whole: &'a Manifest,
     target: Target,
     dists: &'a [ResolvedDist<'a>],
-    /// Known refusals, by artifact.
     known: BTreeMap<&'a ArtifactId, Vec<(&'a Package, Refusals<'a>)>>,
 }
 
@@ -106,7 +106,6 @@ impl<'a> Causes<'a> {
         Self { manifest, whole, target, dists, known: BTreeMap::new() }
     }
 
-    /// All causes of a file, the one to blame first.
     pub fn of(&mut self, item: &Item<'a>) -> Vec<Cause<'a>> {
         let mut causes: Vec<Cause<'a>> = self.refused(item.artifact, item.entry);
         let id = &item.artifact.id;
@@ -140,7 +139,7 @@ impl<'a> Causes<'a> {
         refusals.iter().filter_map(of).collect()
     }
 
-    /// A devel package that would take the artifact with those of a package that names it.
+    /// Finds a devel package that would take the artifact if it inherited from one more package.
     fn not_inherited(&self, id: &ArtifactId) -> Option<Cause<'a>> {
         let devel = self.dists.iter().filter(|dist| dist.fits(id)).map(|dist| dist.package);
         let devel = devel.filter(|package| package.kind == PackageKind::Devel);
@@ -158,7 +157,7 @@ impl<'a> Causes<'a> {
         Some(Cause::NotInherited { devel, of })
     }
 
-    /// A line that would take it and does not count for the target.
+    /// Finds a line that would take the artifact in another mode or on another system.
     fn other_target(&self, id: &ArtifactId) -> Option<Cause<'a>> {
         self.whole.packages.values().find_map(|package| {
             let built = package.distribution_for(self.target).is_some();
@@ -169,7 +168,7 @@ impl<'a> Causes<'a> {
         })
     }
 
-    /// A line that takes this component for other targets alone.
+    /// Finds a line that takes the component for other targets only.
     fn other_family(&self, id: &ArtifactId) -> Option<Cause<'a>> {
         let (of, line) = self.manifest.packages.values().find_map(|package| {
             let rule = package.artifacts.iter().find(|rule| takes(rule, id))?;
@@ -189,7 +188,6 @@ impl<'a> Causes<'a> {
     }
 }
 
-/// Whether a line takes this component of the artifact.
 fn takes(rule: &ArtifactRule, id: &ArtifactId) -> bool {
     *rule.name == id.name
         && (rule.components.is_empty() || rule.components.iter().any(|c| **c == id.component))

@@ -1,5 +1,3 @@
-//! Files that are in no package for one cause, together.
-
 use std::collections::BTreeSet;
 
 use super::super::install_tree::Item;
@@ -7,15 +5,13 @@ use super::cause::{Cause, Causes, NAMES_OTHERS};
 use base::names::{ArtifactName, Component, RelPath};
 use base::source::Place;
 
-/// Files of one cause.
 pub(super) struct Group<'a> {
     pub cause: Cause<'a>,
     pub items: Vec<Item<'a>>,
-    /// What else keeps some of them out, each line once.
+    /// Further causes, each line once.
     pub others: Vec<Cause<'a>>,
 }
 
-/// The groups, in the order of their first files.
 pub(super) fn groups<'a>(
     items: impl Iterator<Item = Item<'a>>,
     causes: &mut Causes<'a>,
@@ -31,7 +27,7 @@ pub(super) fn groups<'a>(
         });
         let group = &mut groups[index];
         group.items.push(item);
-        // That a line names other components says nothing beside a line that keeps files out.
+        // Other components do not matter if a line keeps the files out.
         for other in all.filter(|other| other.rank() < NAMES_OTHERS) {
             if !group.others.iter().any(|known| at(known.place()) == at(other.place())) {
                 group.others.push(other);
@@ -41,7 +37,6 @@ pub(super) fn groups<'a>(
     groups
 }
 
-/// Whether two files are in no package for one cause: one line, or one kind of line that is not there.
 fn is_same(one: &Cause<'_>, other: &Cause<'_>, (a, b): (Item<'_>, Item<'_>)) -> bool {
     if one.rank() != other.rank() {
         return false;
@@ -51,13 +46,12 @@ fn is_same(one: &Cause<'_>, other: &Cause<'_>, (a, b): (Item<'_>, Item<'_>)) -> 
         (Cause::NotInherited { of, .. }, Cause::NotInherited { of: other, .. }) => {
             of.name.value == other.name.value
         }
-        // Of components that no line names, each is a matter of its own.
+        // Each unnamed component is a separate cause.
         _ if one.rank() == NAMES_OTHERS => a.artifact.id.component == b.artifact.id.component,
         _ => at(one.place()) == at(other.place()),
     }
 }
 
-/// What tells places apart.
 fn at(place: Option<&Place>) -> Option<(&str, usize)> {
     place.map(|place| (place.source().name(), place.start()))
 }
@@ -67,19 +61,16 @@ impl<'a> Group<'a> {
         self.items.iter().map(|item| &item.artifact.id.name).collect()
     }
 
-    /// The component, if it is the same of all.
     pub fn component(&self) -> Option<Component> {
         let first = self.items.first()?.artifact.id.component;
         self.items.iter().all(|item| item.artifact.id.component == first).then_some(first)
     }
 
-    /// The targets that its files are for.
     pub fn families(&self) -> BTreeSet<&'a str> {
         let ids = self.items.iter().map(|item| &item.artifact.id);
         ids.filter(|id| !id.family.is_generic()).map(|id| id.family.as_str()).collect()
     }
 
-    /// The word for its files.
     pub fn them(&self) -> &'static str {
         if self.items.len() == 1 { "it" } else { "them" }
     }
@@ -88,7 +79,6 @@ impl<'a> Group<'a> {
         self.items.iter().map(|item| item.entry.size()).sum()
     }
 
-    /// The directory that has all of them.
     pub fn directory(&self) -> Option<RelPath> {
         let mut parents = self.items.iter().map(|item| item.entry.path.parent());
         let mut common = parents.next()??;

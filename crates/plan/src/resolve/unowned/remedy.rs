@@ -1,4 +1,4 @@
-//! The lines that put files into a package, or say why they are in none.
+//! Lines that put unowned files into a package, or give a reason.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -9,10 +9,8 @@ use crate::resolve::select::Refusal;
 use base::names::{ArtifactName, Component, RelPath};
 use manifest::PackageKind;
 
-/// How many artifacts get a line of their own.
 const LINES: usize = 6;
 
-/// What to write about files that are in no package.
 pub(super) fn of(group: &Group<'_>) -> String {
     if let Cause::Unnamed { room } = group.cause {
         return unnamed(group, room.map(|package| package.name.value.as_str()));
@@ -25,7 +23,6 @@ pub(super) fn of(group: &Group<'_>) -> String {
     }
 }
 
-/// The line that takes the files, or the change that does.
 fn taking(group: &Group<'_>) -> String {
     match group.cause {
         Cause::Refused(of, Refusal::NotIncluded(_)) => {
@@ -52,7 +49,6 @@ fn taking(group: &Group<'_>) -> String {
     }
 }
 
-/// Lines for artifacts that no line names.
 fn unnamed(group: &Group<'_>, room: Option<&str>) -> String {
     let kind = if room.is_some() { PackageKind::Devel } else { PackageKind::Runtime };
     let place =
@@ -64,7 +60,6 @@ fn unnamed(group: &Group<'_>, room: Option<&str>) -> String {
     format!("write {place}: {takes}, or drop {} with a reason: {drops}", group.them())
 }
 
-/// The artifacts that get a line.
 fn names<'g>(group: &'g Group<'_>) -> impl Iterator<Item = &'g ArtifactName> {
     group.artifacts().into_iter().take(LINES)
 }
@@ -81,7 +76,7 @@ fn artifact_line(group: &Group<'_>, name: &ArtifactName, kind: PackageKind) -> S
     line
 }
 
-/// The line that drops all files of the group; none where it would drop whatever is in no package.
+/// Returns a drop line; `None` if it would drop all unowned files.
 fn drop_line(group: &Group<'_>) -> Option<String> {
     let (glob, artifacts, component) = (glob(group), group.artifacts(), group.component());
     let artifact = artifacts.first().filter(|_| artifacts.len() == 1);
@@ -93,7 +88,6 @@ fn drop_line(group: &Group<'_>) -> Option<String> {
     Some(format!("drop \"{glob}\"{artifact}{component} reason=\"…\""))
 }
 
-/// The glob of a line about all files of the group.
 fn glob(group: &Group<'_>) -> String {
     match group.cause {
         Cause::Refused(_, Refusal::Excluded(place)) => place.text().trim_matches('"').to_owned(),
@@ -102,7 +96,6 @@ fn glob(group: &Group<'_>) -> String {
     }
 }
 
-/// The only path, or the directory that has all.
 fn near(group: &Group<'_>) -> String {
     let plain = |path: &RelPath| !path.as_str().contains(['*', '?', '[', ']', '{', '}', '"', '\\']);
     match group.items.as_slice() {

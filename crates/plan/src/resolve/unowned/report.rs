@@ -1,5 +1,3 @@
-//! Faults of a plan that leaves files out of every package.
-
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::super::links::Filled;
@@ -17,25 +15,19 @@ use base::text::{counted, human_size};
 use binary::BinaryKind;
 use manifest::Manifest;
 
-/// How many files are named.
 const FILES: usize = 2;
-/// How many names of artifacts or targets a message has.
 const NAMES: usize = 4;
-/// How many further lines are shown.
 const OTHERS: usize = 2;
 
-/// What ownership is judged by.
 pub(in crate::resolve) struct Ownership<'r, 'a> {
     pub manifest: &'a Manifest,
     pub catalog: &'a Catalog,
     pub filled: &'r [Filled<'a>],
-    /// Whether files in no package are a warning.
     pub allow: bool,
-    /// Other faults of the plan: files that they keep out of packages are not reported again.
+    /// Other problems; unowned files that follow from them are not reported again.
     pub known: &'r Problems,
 }
 
-/// The files in no package as a plan lists them, and what is wrong with that.
 pub(in crate::resolve) fn check<'a>(
     ownership: &Ownership<'_, 'a>,
     unowned: &[Left<'a>],
@@ -76,20 +68,18 @@ fn listed<'a>(left: &Left<'a>, causes: &mut Causes<'a>) -> Unowned {
 }
 
 impl<'a> Ownership<'_, 'a> {
-    /// Artifacts that a line with a mistaken name is probably about.
     fn meant(&self) -> BTreeSet<&'a ArtifactName> {
         let packages = self.manifest.packages.values();
         packages.flat_map(|package| unused_rules::meant(self.catalog, package)).collect()
     }
 
-    /// Whether targets that the command line names are unknown or lack artifacts: files of others then have no package.
+    /// Returns true if targets are missing: their files are necessarily unowned.
     fn lacks_targets(&self) -> bool {
         let codes = [Code::UnknownTarget, Code::MissingTarget];
         let mut errors = self.known.iter().filter(|problem| problem.is_error());
         errors.any(|problem| codes.contains(&problem.code()) && problem.labels().is_empty())
     }
 
-    /// The lines that errors are about.
     fn blamed(&self) -> HashSet<(String, usize)> {
         let errors = self.known.iter().filter(|problem| problem.is_error());
         errors.flat_map(Problem::labels).map(|(place, _)| at(place)).collect()
@@ -100,7 +90,6 @@ fn at(place: &Place) -> (String, usize) {
     (place.source().name().to_owned(), place.start())
 }
 
-/// The lines that are to blame together.
 fn lines<'a>(cause: &Cause<'a>) -> impl Iterator<Item = &'a Place> {
     let includes = match cause {
         Cause::Refused(of, Refusal::NotIncluded(_)) => Some(&of.includes),
@@ -112,7 +101,6 @@ fn lines<'a>(cause: &Cause<'a>) -> impl Iterator<Item = &'a Place> {
         .chain(includes.into_iter().flat_map(|i| i.iter()).map(|r| &r.glob.place))
 }
 
-/// The runtime packages that ship a library of an artifact.
 fn shippers<'a>(filled: &[Filled<'a>]) -> BTreeMap<&'a ArtifactName, &'a PackageName> {
     let mut shippers = BTreeMap::new();
     for one in filled {
@@ -127,7 +115,7 @@ fn shippers<'a>(filled: &[Filled<'a>]) -> BTreeMap<&'a ArtifactName, &'a Package
     shippers
 }
 
-/// The warning in place of all errors.
+/// Makes one warning that replaces all errors.
 fn warning(groups: &[Group<'_>]) -> Problem {
     let files: usize = groups.iter().map(|group| group.items.len()).sum();
     let bytes = human_size(groups.iter().map(Group::size).sum());
@@ -164,7 +152,6 @@ fn error(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) ->
     problem.help(remedy::of(group))
 }
 
-/// The files, as far as one sentence says what they are.
 fn subject(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) -> String {
     let artifacts = group.artifacts();
     let families = group.families();
@@ -193,7 +180,6 @@ fn subject(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) 
     format!("{files} ({}){kind} of {of} {names}{whose}", human_size(group.size()))
 }
 
-/// The first names, and how many there are besides.
 fn some<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     let count = names.len();
     let shown: Vec<String> = names.take(NAMES).map(|name| format!("`{name}`")).collect();
@@ -213,7 +199,6 @@ fn first(group: &Group<'_>) -> String {
     }
 }
 
-/// What a line does with the files; `group` has them all, of the line that is to blame.
 fn label(cause: &Cause<'_>, group: Option<&Group<'_>>) -> String {
     let files = group.map_or_else(|| "some files".to_owned(), |g| counted(g.items.len(), "file"));
     match *cause {

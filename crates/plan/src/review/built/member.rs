@@ -1,5 +1,3 @@
-//! What is kept of the bytes of one member.
-
 use std::io::{self, Read};
 
 use super::{BuiltContent, BuiltFile, Bytes, Search};
@@ -12,16 +10,12 @@ use wheel::package::content::Shown;
 use wheel::package::{Content, ContentKind, Kept};
 use wheel::unpacking::{MemberKind, TarMember};
 
-/// Texts up to this size are kept.
 const LONGEST_TEXT: u64 = 1 << 20;
 
-/// All texts of a package that are kept have no more bytes.
 const ALL_TEXTS: u64 = 32 << 20;
 
-/// Files that rockpack makes are smaller.
 const LARGEST_MADE: usize = 64 << 10;
 
-/// How much of a package's texts may still be kept.
 pub(super) struct Texts(u64);
 
 impl Default for Texts {
@@ -31,7 +25,6 @@ impl Default for Texts {
 }
 
 impl Texts {
-    /// Whether a text of this size is kept.
     pub fn take(&mut self, size: u64) -> bool {
         let left = self.0.checked_sub(size).filter(|_| size <= LONGEST_TEXT);
         self.0 = left.unwrap_or(self.0);
@@ -39,7 +32,6 @@ impl Texts {
     }
 }
 
-/// A member of a tar archive; with its text where that is `wanted`.
 pub(super) fn of_tar(
     member: &TarMember,
     bytes: &mut dyn Read,
@@ -66,12 +58,11 @@ pub(super) fn of_tar(
     })
 }
 
-/// A member of a zip, whose CRC-32 is known: only ELF files are read, and members whose text is `wanted`.
+/// Reads only ELF files and `wanted` texts, since the CRC-32 is known.
 pub(super) fn of_zip(bytes: impl Read, size: u64, crc32: u32, wanted: bool) -> io::Result<Bytes> {
     Ok(Bytes { crc32, ..read(Content::new(bytes)?, size, wanted, false)? })
 }
 
-/// Reads as much as has to be known, or `all`.
 fn read<R: Read>(content: Content<R>, size: u64, wanted: bool, all: bool) -> io::Result<Bytes> {
     let mut bytes = Bytes::default();
     if content.kind() == ContentKind::Elf {
@@ -89,14 +80,13 @@ fn read<R: Read>(content: Content<R>, size: u64, wanted: bool, all: bool) -> io:
     Ok(bytes)
 }
 
-/// Where a file that could be edited looks for libraries.
 fn search(facts: Option<&ElfFacts>) -> Option<Search> {
     let facts = facts
         .filter(|facts| facts.kind.is_editable() && StubMachine::of(facts.machine).is_some())?;
     Some(Search { rpath: facts.rpath.clone(), runpath: facts.runpath.clone() })
 }
 
-/// The step that makes exactly these bytes, if they are rockpack's own.
+/// Recognizes rockpack's own output.
 fn made(kept: &Kept, facts: Option<&ElfFacts>) -> Option<Step> {
     let Kept::Memory(bytes) = kept else { return None };
     if bytes.len() > LARGEST_MADE {

@@ -1,5 +1,3 @@
-//! Reading one sdist.
-
 use std::path::Path;
 
 use super::member::{self, Texts};
@@ -17,7 +15,7 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
         files.extend((!member.is_directory()).then_some(member::of_tar(member, bytes, wanted)?));
         Ok(())
     })?;
-    // Everything lies in one directory, which is not a part of the paths.
+    // Paths are relative to the top directory.
     for file in &mut files {
         file.path = file.path.split_once('/').map_or(&*file.path, |(_, rest)| rest).to_owned();
     }
@@ -51,7 +49,6 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
     })
 }
 
-/// The text of a file that a plan does not count as one.
 fn taken(files: &mut Vec<BuiltFile>, name: &str) -> Option<String> {
     let index = files.iter().position(|file| file.path == name)?;
     match files.remove(index).content {

@@ -1,5 +1,3 @@
-//! Reading one wheel.
-
 use std::path::Path;
 
 use super::member::{self, Texts};
@@ -13,7 +11,7 @@ use wheel::package::directory::DirectoryEntry;
 use wheel::package::entry_points::EntryPoints;
 use wheel::package::{Header, Metadata, OpenError, PackageError, Wheel};
 
-/// What the files of a wheel's metadata directory are, beside licence texts.
+/// Files of the metadata directory, except for licence texts.
 const METADATA: [&str; 5] = ["METADATA", "WHEEL", "RECORD", "entry_points.txt", variants::MEMBER];
 
 pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageError> {
@@ -42,7 +40,8 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
     Ok(built)
 }
 
-/// All members but those of the metadata and what describes the wheel (`sboms`), and those of the archive in place of the archive.
+/// Reads members. Skips metadata and descriptions (`sboms`), and replaces the archive by its
+/// members.
 fn members(wheel: &Wheel, built: &mut Built) -> Result<(), PackageError> {
     let info = wheel.dist_info();
     let (licenses, described) = (format!("{info}/licenses/"), format!("{info}/sboms/"));
@@ -72,7 +71,7 @@ fn members(wheel: &Wheel, built: &mut Built) -> Result<(), PackageError> {
             .platform_dir
             .as_deref()
             .is_some_and(|dir| name.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/')));
-        // The list of links for a devel tree is generated, and lies in the platform directory.
+        // Generated link lists are in the platform directory.
         let text = license.is_none()
             && (!platform || Path::new(name).extension().is_some_and(|e| e == "json"))
             && texts.take(*size);
@@ -88,7 +87,6 @@ fn members(wheel: &Wheel, built: &mut Built) -> Result<(), PackageError> {
     Ok(())
 }
 
-/// What the package knows of itself, where it was made by rockpack.
 fn own_facts(wheel: &Wheel) -> Result<Option<serde_json::Value>, OpenError> {
     let own = |entry: &&DirectoryEntry| {
         entry.name.strip_suffix("/_dist_info.py").is_some_and(|module| !module.contains('/'))
@@ -97,7 +95,6 @@ fn own_facts(wheel: &Wheel) -> Result<Option<serde_json::Value>, OpenError> {
     Ok(wheel.text(&entry.name)?.and_then(|text| python_literal::data(&text)))
 }
 
-/// The variant that its name tells, and what it says of itself.
 fn wheel_variant(wheel: &Wheel) -> Result<Option<WheelVariant>, OpenError> {
     let Some(label) = wheel.name().variant.clone() else { return Ok(None) };
     let json = wheel.text(&format!("{}/{}", wheel.dist_info(), variants::MEMBER))?;

@@ -1,4 +1,4 @@
-//! What was selected and left out: the reasons, without the lines of rules.
+//! Absent paths with their reasons.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -8,10 +8,8 @@ use super::pair::Pairs;
 use super::what::What;
 use crate::Absent;
 
-/// Paths that packages leave out, with the reasons.
 type Reasons<'a> = HashMap<&'a str, &'a str>;
 
-/// What each package of both sides leaves out.
 pub(super) struct Absences<'s, 'a> {
     old: Vec<Reasons<'a>>,
     new: Vec<Reasons<'a>>,
@@ -24,13 +22,11 @@ impl<'s, 'a> Absences<'s, 'a> {
         Self { old: all(old), new: all(new), pairs }
     }
 
-    /// Why a file of the old side is not in the new one's package.
     pub fn why_gone(&self, package: usize, file: &File<'_>) -> Option<String> {
         let reasons = &self.new[self.pairs.new_of[package]?];
         Some((*reasons.get(file.path).filter(|_| file.area == Area::Platform)?).to_owned())
     }
 
-    /// Why a file of the new side was not in the old one's package.
     pub fn why_not_there(&self, package: usize, file: &File<'_>) -> Option<String> {
         let reasons = &self.old[self.pairs.old_of[package]?];
         let reason = reasons.get(file.path).filter(|_| file.area == Area::Platform)?;
@@ -42,9 +38,8 @@ fn reasons(absent: Option<&[Absent]>) -> Reasons<'_> {
     absent.into_iter().flatten().map(|a| (a.path.as_str(), a.reason.as_str())).collect()
 }
 
-/// Paths that are left out on one side alone, or for other reasons, by pairs of packages. What is
-/// a file on the other side is told with that file; what another package leaves out now for the
-/// same reason went there, and is no news.
+/// Compares absent paths of paired packages, unless the other side has a file. A path that another
+/// package now lacks for the same reason only moved, and is ignored.
 pub(super) fn changes(
     old: &Contents<'_>,
     new: &Contents<'_>,
@@ -108,7 +103,6 @@ fn platform_files<'a>(package: &Package<'a>) -> HashSet<&'a str> {
     package.files.iter().filter(|f| f.area == Area::Platform).map(|f| f.path).collect()
 }
 
-/// Every reason for each path; a path can be left out by its kind, and be missed by a script.
 fn all_reasons(absent: &[Absent]) -> BTreeMap<&str, BTreeSet<Cow<'_, str>>> {
     let mut all: BTreeMap<&str, BTreeSet<Cow<'_, str>>> = BTreeMap::new();
     for Absent { path, reason, .. } in absent {
@@ -117,13 +111,12 @@ fn all_reasons(absent: &[Absent]) -> BTreeMap<&str, BTreeSet<Cow<'_, str>>> {
     all
 }
 
-/// Reasons without the names they are about, so that one cause is one line.
+/// Omits names, so that paths with one cause are grouped.
 fn told(reasons: &BTreeSet<Cow<'_, str>>) -> String {
     reasons.iter().map(|reason| without_names(reason)).collect::<Vec<_>>().join("; ")
 }
 
-/// A reason or note without the lines of the rules it names: lines shift. What stands between
-/// backticks is a name, whatever is in it.
+/// Removes line numbers, which change without meaning. Text in backticks is a name and stays.
 pub(super) fn without_lines(text: &str) -> Cow<'_, str> {
     if !text.contains(':') {
         return Cow::Borrowed(text);
@@ -135,7 +128,6 @@ pub(super) fn without_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(parts.collect::<Vec<_>>().join("`"))
 }
 
-/// The text without `:12` after a word.
 fn lineless(text: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find(':') {

@@ -1,4 +1,4 @@
-//! The steps from two sides to their difference, in order.
+//! The steps of a comparison, in order.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -54,20 +54,17 @@ pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
     }
 }
 
-/// What was found of a package.
 #[derive(Debug, Clone, Default)]
 struct ChangedPackage {
     fields: Vec<FieldChange>,
     changes: IndexMap<What, Vec<FileChange>>,
-    /// Bytes that edits added to built files: a plan counts the bytes before its edits, and so
-    /// does a comparison with it.
+    /// Size added by edits. Plans count sizes before edits, so that comparisons subtract it.
     edits: i64,
-    /// Whether files moved into it or out of it.
+    /// Files moved into or out of it.
     moved: bool,
 }
 
-/// Both sides, and what was found so far: a slot for each package of the new side, then one
-/// for each that the old side alone has.
+/// Sides with findings: one slot for each new package, then for each removed one.
 struct Sides<'s, 'a> {
     old: &'s Contents<'a>,
     new: &'s Contents<'a>,
@@ -77,7 +74,6 @@ struct Sides<'s, 'a> {
 }
 
 impl<'a> Sides<'_, 'a> {
-    /// Compares packages that are one, and gathers what has no counterpart.
     fn compare(&mut self) -> Left {
         let mut left = Left::default();
         let all = |packages: &[Package<'_>], package: usize| {
@@ -155,7 +151,6 @@ impl<'a> Sides<'_, 'a> {
         }
     }
 
-    /// What neither has a counterpart nor moved.
     fn left_over(&mut self, left: &Left, moves: &[Move], absences: &Absences<'_, '_>) {
         let unowned = unowned::reasons(self.new);
         for (from, to) in moves {
@@ -195,7 +190,6 @@ impl<'a> Sides<'_, 'a> {
         }
     }
 
-    /// The reason by which the new side's manifest leaves out a file of an artifact.
     fn why_gone(&self, package: &Package<'_>, file: &File<'_>) -> Option<String> {
         let is_of_artifact =
             file.area == Area::Platform && !matches!(file.content, Content::Directory);
@@ -203,7 +197,6 @@ impl<'a> Sides<'_, 'a> {
         self.new.reasons.and_then(|reasons| reasons.0(name, file.path))
     }
 
-    /// What is left out of packages on one side, and no file says so already.
     fn left_out(&mut self) {
         for (slot, what, path) in absent::changes(self.old, self.new, self.pairs) {
             self.add(
@@ -225,7 +218,6 @@ impl<'a> Sides<'_, 'a> {
         self.found[slot].changes.entry(what).or_default().push(change);
     }
 
-    /// All that is installed on each side.
     fn totals(&self) -> (Extent, Extent) {
         let mut totals = (Extent::default(), Extent::default());
         for (slot, found) in self.found.iter().enumerate() {
@@ -243,7 +235,6 @@ impl<'a> Sides<'_, 'a> {
         totals
     }
 
-    /// The package of a slot, if it differs.
     fn package(&mut self, slot: usize) -> Option<PackageChange> {
         let (was, is) = self.pairs.of_slot(slot);
         let (old, new) = (was.map(|i| &self.old.packages[i]), is.map(|i| &self.new.packages[i]));
@@ -273,14 +264,13 @@ impl<'a> Sides<'_, 'a> {
     }
 }
 
-/// What is installed with a package; of one that was built, without what edits added.
+/// Returns the extent without bytes of edits.
 fn extent(package: &Package<'_>, edits: i64) -> Extent {
     let (files, size) = package.extent();
     let built = package.files.iter().any(|file| matches!(file.content, Content::Built(_)));
     Extent { files, size: if built { size.saturating_add_signed(-edits) } else { size } }
 }
 
-/// What two data files of a package say differently.
 fn data(
     then: &File<'_>,
     now: &File<'_>,
@@ -304,7 +294,6 @@ fn text<'a>(file: &File<'a>) -> Option<&'a str> {
     }
 }
 
-/// Adds fields, those of one name together.
 fn merge(fields: &mut Vec<FieldChange>, more: Vec<FieldChange>) {
     for field in more {
         if !fields.iter().any(|known| {
@@ -317,7 +306,6 @@ fn merge(fields: &mut Vec<FieldChange>, more: Vec<FieldChange>) {
     }
 }
 
-/// What is known of a side; what only one of both can know is no difference.
 fn side(side: &Contents<'_>, other: &Contents<'_>) -> Side {
     Side {
         label: side.label.clone(),

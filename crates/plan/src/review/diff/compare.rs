@@ -1,4 +1,4 @@
-//! How a file that both sides have differs.
+//! Compares two files with the same path.
 
 use std::collections::HashMap;
 
@@ -11,13 +11,11 @@ use crate::catalog::Origin;
 use crate::review::built::Bytes;
 use binary::elf::stub::StubMachine;
 
-/// Two packages that are one, and the words between them.
 pub(super) struct Comparison<'c, 'a> {
     pub old: &'c Package<'a>,
     pub new: &'c Package<'a>,
-    /// From the old side's words to the new one's, and back.
     pub words: (&'c Translation<'a>, &'c Translation<'a>),
-    /// What was found for the same values in the same directory: one rule edits thousands of files.
+    /// Cache, since one rule edits thousands of files.
     rpaths: HashMap<(&'a str, &'a str, &'a str), Option<What>>,
 }
 
@@ -30,7 +28,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         Self { old, new, words, rpaths: HashMap::new() }
     }
 
-    /// Everything that differs; nothing when the version alone does.
+    /// Returns all differences; none if only the version differs.
     pub fn files(&mut self, old: &File<'a>, new: &File<'a>) -> Vec<What> {
         let mut found = match (old.content, new.content) {
             (Content::Directory, Content::Directory) => return Vec::new(),
@@ -50,7 +48,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
                 _,
             ) => return vec![other_kind(old, new)],
         };
-        // Another step says itself whether its file can be executed.
+        // A changed step implies the execute bit.
         if old.executable != new.executable
             && !found.iter().any(|what| matches!(what, What::Step { .. }))
         {
@@ -90,7 +88,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
             (Step::Render { text: was }, Step::Render { text: is }) => {
                 found.extend(self.text(was, is));
             }
-            // Links and directories are told apart before.
+            // Links and directories were handled before.
             (
                 Step::Copy { .. }
                 | Step::Relink { .. }
@@ -129,7 +127,6 @@ impl<'c, 'a> Comparison<'c, 'a> {
         found
     }
 
-    /// Where a link or stub leads to.
     fn target(&self, old: &File<'a>, was: &str, new: &File<'a>, is: &str) -> Option<What> {
         let translated = self.words.0.path(was);
         if translated == is {
@@ -147,7 +144,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         Some(What::Target { old: from.to_owned(), new: to.to_owned() })
     }
 
-    /// How two forwarding libraries differ in their names, or in where the other library is.
+    /// Compares names and search directory.
     fn alias(
         &self,
         (soname, needed, rpath): (&str, &str, &str),
@@ -172,7 +169,6 @@ impl<'c, 'a> Comparison<'c, 'a> {
             .then_some(What::Text)
     }
 
-    /// Whether what was built is what the plan promised.
     fn kept(
         &mut self,
         promise: &File<'a>,
@@ -188,7 +184,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
             Step::Stub { .. } | Step::Alias { .. } => match (&bytes.made, side) {
                 (Some(made), Side::Old) => self.steps(promise, step, built, made),
                 (Some(made), Side::New) => self.steps(built, made, promise, step),
-                // What rockpack makes is known by what it does; these are other bytes.
+                // Not rockpack's output.
                 (None, _) => vec![What::Content],
             },
             Step::Copy { .. } | Step::Link { .. } | Step::Directory => Vec::new(),
@@ -236,7 +232,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         };
         let mut found: Vec<What> =
             self.rpath(old, was.effective(), new, is.effective()).into_iter().collect();
-        // Where names of directories differ, so do the bytes, and their number by a little.
+        // Renamed directories change bytes and size.
         let renamed = found.is_empty() && was != is;
         let explained = if renamed {
             was.effective().len().abs_diff(is.effective().len()) as u64 + ALIGNED
@@ -252,10 +248,9 @@ impl<'c, 'a> Comparison<'c, 'a> {
     }
 }
 
-/// How much alignment can add to the tables that an edit moves to a file's end, in bytes.
+/// Limit of the padding when an edit moves tables to the end of a file.
 const ALIGNED: u64 = 64;
 
-/// Which side is the promise, where the other is built.
 #[derive(Clone, Copy)]
 enum Side {
     Old,
@@ -284,12 +279,11 @@ fn sources(old: &File<'_>, from: &Origin, new: &File<'_>, to: &Origin) -> Option
     Some(What::Source { old: old.to_owned(), new: new.to_owned() })
 }
 
-/// A source as people tell it: the base directory counts where it alone differs.
 fn source(origin: &Origin, with_base: bool) -> String {
     if with_base { origin.to_string() } else { format!("{}/{}", origin.artifact, origin.path) }
 }
 
-/// Two paths without the segments that both end in.
+/// Removes common last segments.
 pub(super) fn apart<'t>(old: &'t str, new: &'t str) -> (&'t str, &'t str) {
     let (mut from, mut to) = (old, new);
     while let (Some((a, x)), Some((b, y))) = (from.rsplit_once('/'), to.rsplit_once('/')) {

@@ -1,4 +1,4 @@
-//! One side of a comparison: what a plan promises or built packages hold, in one shape.
+//! Common form of a plan and of finished packages, for comparison.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,30 +13,30 @@ use crate::{
 use base::names::{Compression, DistName, Mode, ModuleName, PackageName, RelPath};
 use base::version::Version;
 
-/// What is compared: a plan, or packages that were built. Borrows from either.
+/// One side of a comparison, borrowed from a plan or finished packages.
 #[derive(Debug, Clone)]
 pub struct Contents<'a> {
-    /// How people call this side (`main:packages.kdl`, `dist`).
+    /// Display name (`main:packages.kdl`, `dist`).
     pub label: String,
-    /// The version of every package, where all have the same.
+    /// Version, if all packages have the same.
     pub version: Option<&'a Version>,
-    /// How device code is split, where that is known.
+    /// Mode, if known.
     pub mode: Option<Mode>,
-    /// The platform tag of every wheel, where all have the same.
+    /// Platform tag, if all wheels have the same.
     pub platform_tag: Option<&'a str>,
-    /// The packages, in the order in which they are shown.
+    /// Packages, in display order.
     pub packages: Vec<Package<'a>>,
-    /// Files that no package takes; `None` where nobody can know.
+    /// Unowned files; `None` without a plan.
     pub unowned: Option<&'a [Unowned]>,
-    /// What a plan says beside; `None` where there is no plan.
+    /// Notes; `None` without a plan.
     pub notes: Option<&'a [Note]>,
-    /// What a plan warns of; `None` where there is no plan.
+    /// Warnings; `None` without a plan.
     pub warnings: Option<&'a [Warning]>,
-    /// Reasons why packages leave files out, where the manifest of this side is known.
+    /// Reasons for missing files, if the manifest is known.
     pub reasons: Option<Reasons<'a>>,
 }
 
-/// Gives the reason why a package does not take a path below its platform directory.
+/// Gives the reason why a package leaves out a path below its platform directory.
 #[derive(Clone, Copy)]
 pub struct Reasons<'a>(pub &'a (dyn Fn(&PackageName, &str) -> Option<String> + 'a));
 
@@ -46,90 +46,90 @@ impl fmt::Debug for Reasons<'_> {
     }
 }
 
-/// One wheel or sdist of a side.
+/// One wheel or sdist.
 #[derive(Debug, Clone)]
 pub struct Package<'a> {
-    /// The package of the manifest, where it is known.
+    /// Package in the manifest, if known.
     pub package: Option<&'a PackageName>,
-    /// The ISA or family it is for.
+    /// ISA or family.
     pub variant: Option<&'a str>,
-    /// The distribution's name.
+    /// Name of the distribution.
     pub name: &'a DistName,
-    /// Which of several wheels of its name it is.
+    /// Label and metadata of a wheel variant.
     pub wheel_variant: Option<&'a WheelVariant>,
-    /// A wheel or an sdist.
+    /// Wheel or sdist.
     pub form: Form,
-    /// Where it lies (`dist`, `dist/FAMILY`).
+    /// Directory (`dist`, `dist/FAMILY`).
     pub directory: &'a RelPath,
-    /// Its version.
+    /// Version.
     pub version: &'a Version,
-    /// A wheel's platform tag.
+    /// Platform tag of a wheel.
     pub platform_tag: Option<&'a str>,
-    /// The import package, where it is known.
+    /// Import package, if known.
     pub module: Option<&'a str>,
-    /// The platform directory its files go into.
+    /// Platform directory.
     pub platform_dir: Option<&'a str>,
-    /// Whether a wheel's members are deflated.
+    /// The members of the wheel are deflated.
     pub compressed: bool,
-    /// Where a plan says how well they are, which finished packages do not tell.
+    /// Plan of the package, with the compression levels that finished packages do not record.
     pub planned: Option<&'a Distribution>,
-    /// The archive in a devel wheel.
+    /// Archive of a devel wheel.
     pub archive: Option<&'a RelPath>,
-    /// What its metadata says.
+    /// Metadata.
     pub metadata: &'a Metadata,
-    /// Console scripts and what they start.
+    /// Console scripts and their targets.
     pub entry_points: &'a BTreeMap<String, String>,
-    /// Everything that is installed with it.
+    /// All installed files.
     pub files: Vec<File<'a>>,
-    /// What was selected and is not in it; `None` where nobody can know.
+    /// Absent paths; `None` without a plan.
     pub absent: Option<&'a [Absent]>,
 }
 
-/// Which of a package's trees a file lies in. Trees may be called differently on both sides.
+/// Tree that a file belongs to. Its name can differ between the sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Area {
-    /// The platform directory, in the wheel or in the archive of a devel wheel.
+    /// Platform directory, in the wheel or its devel archive.
     Platform,
-    /// The import package.
+    /// Import package.
     Module,
-    /// Licence texts of the metadata directory.
+    /// Licence directory.
     License,
-    /// Anywhere else.
+    /// Any other place.
     Other,
 }
 
-/// One file, link or directory of a package.
+/// A file, link or directory of a package.
 #[derive(Debug, Clone)]
 pub struct File<'a> {
-    /// The tree it lies in.
+    /// Tree of the file.
     pub area: Area,
-    /// Its path below that tree.
+    /// Path in the tree.
     pub path: &'a str,
-    /// What it is.
+    /// Type and content.
     pub content: Content<'a>,
-    /// Installed bytes; of what a plan edits, those of its source.
+    /// Installed bytes; for planned edits, the size of the source.
     pub size: u64,
-    /// Whether it may be executed.
+    /// An execute bit is set.
     pub executable: bool,
-    /// The rule that placed it, where it is known.
+    /// Rule that placed it, if known.
     pub rule: Option<&'a str>,
 }
 
-/// What is known of a file's bytes.
+/// Type and content of a file.
 #[derive(Debug, Clone, Copy)]
 pub enum Content<'a> {
-    /// They come about by this step, which is neither a link nor a directory.
+    /// A planned step other than a link or directory.
     Planned(&'a Step),
-    /// They are there.
+    /// A finished file.
     Built(&'a Bytes),
-    /// It is a symbolic link with this text.
+    /// A symbolic link with its text.
     Link(&'a str),
-    /// It is a directory.
+    /// A directory.
     Directory,
 }
 
 impl<'a> Contents<'a> {
-    /// What `plan` promises.
+    /// Returns the contents of a plan.
     pub fn of_plan(label: impl Into<String>, plan: &'a Plan) -> Self {
         Self {
             label: label.into(),
@@ -144,7 +144,7 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// What packages hold.
+    /// Returns the contents of finished packages.
     pub fn of_built(label: impl Into<String>, built: &'a [Built]) -> Self {
         let tags = built.iter().filter_map(|b| b.platform_tag.as_deref());
         Self {
@@ -160,7 +160,7 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// The same side, with the reasons why its packages leave files out.
+    /// Adds the reasons why packages leave files out.
     #[must_use]
     pub fn with_reasons(self, reasons: Reasons<'a>) -> Self {
         Self { reasons: Some(reasons), ..self }
@@ -218,7 +218,7 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// The path that people see: below the platform directory, else below site-packages.
+    /// Returns the path relative to the platform directory or to site-packages.
     pub(super) fn shown(&self, file: &File<'a>) -> Cow<'a, str> {
         match file.area {
             Area::Platform | Area::Other => Cow::Borrowed(file.path),
@@ -230,7 +230,7 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// The path below site-packages, from which links and rpaths count.
+    /// Returns the path relative to site-packages, the base of links and rpaths.
     pub(super) fn installed(&self, file: &File<'_>) -> String {
         match (file.area, self.platform_dir) {
             (Area::Platform, Some(root)) => format!("{root}/{}", file.path),
@@ -239,13 +239,12 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// How many files it has, directories not counted, and their bytes.
     pub(super) fn extent(&self) -> (usize, u64) {
         let files = self.files.iter().filter(|f| !f.is_directory());
         files.fold((0, 0), |(count, size), file| (count + 1, size + file.size))
     }
 
-    /// The directory below `dist` and the name, as tables have them.
+    /// Returns the display name: family directory, name, label and form.
     pub fn title(&self) -> String {
         let family = self
             .directory
@@ -257,14 +256,14 @@ impl<'a> Package<'a> {
         format!("{family}{}{}{form}", self.name, self.label_shown())
     }
 
-    /// The label behind its name, where it has one.
     fn label_shown(&self) -> String {
         self.wheel_variant.map(|variant| format!(" ({})", variant.label)).unwrap_or_default()
     }
 }
 
 impl<'a> File<'a> {
-    /// A file at `path` below site-packages (or an sdist's top directory), in the tree that it belongs to.
+    /// Splits `path`, relative to site-packages or an sdist's top directory, into tree and path
+    /// below.
     pub fn placed(
         path: &'a str,
         module: Option<&str>,
@@ -292,12 +291,10 @@ impl<'a> File<'a> {
         Self { area, path, content, size: file.size, executable: file.executable, rule: None }
     }
 
-    /// Whether it is a directory.
     pub(super) fn is_directory(&self) -> bool {
         matches!(self.content, Content::Directory)
     }
 
-    /// The file whose bytes it takes, where a plan says so.
     pub(super) fn origin(&self) -> Option<&'a Origin> {
         match self.content {
             Content::Planned(step) => step.source(),
@@ -305,7 +302,6 @@ impl<'a> File<'a> {
         }
     }
 
-    /// What it is, in a word: the step of a plan, or what is there.
     pub(super) fn kind(&self) -> &'static str {
         match self.content {
             Content::Planned(step) => step.name(),

@@ -1,4 +1,4 @@
-//! What generated Python data says, compared value by value: the extras of a selector are in it.
+//! Compares generated Python data by value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +7,9 @@ use serde_json::Value;
 use super::FieldChange;
 use base::python_literal::data;
 
-/// The file of a package that holds what it knows of itself.
 pub(super) const FILE: &str = "_dist_info.py";
 
-/// How the data differs, by its outermost keys; `None` when one of both is no data, or when
-/// both say the same.
+/// Compares by top-level key; `None` without changes, or if a side is not data.
 pub(super) fn difference(old: &str, new: &str) -> Option<Vec<FieldChange>> {
     let (Value::Object(old), Value::Object(new)) = (data(old)?, data(new)?) else { return None };
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
@@ -28,11 +26,10 @@ pub(super) fn difference(old: &str, new: &str) -> Option<Vec<FieldChange>> {
     (!changes.is_empty()).then_some(changes)
 }
 
-/// What a value says: each word in it with the keys that lead to it.
 #[derive(Default)]
 struct Said {
     values: BTreeSet<String>,
-    /// Objects of nothing but words: told in one, unless the other side has one there too.
+    /// Objects of scalars, shown as one value unless both sides have them.
     records: BTreeMap<String, BTreeMap<String, String>>,
 }
 
@@ -75,7 +72,6 @@ impl Said {
         });
     }
 
-    /// Tells records word by word where both sides have them, else whole.
     fn split_where_shared(&mut self, other: &mut Self) {
         let (mine, theirs) =
             (std::mem::take(&mut self.records), std::mem::take(&mut other.records));

@@ -1,5 +1,3 @@
-//! How the metadata of a package differs.
-
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,8 +8,7 @@ use crate::{Distribution, Form};
 use base::names::Compression;
 use base::text::counted;
 
-/// The fields that differ when the old side's version is read as the new one. Version and
-/// platform tag count where they are not those of the whole side.
+/// Compares fields. Version and platform tag only count if they differ from the whole side's.
 pub(super) fn differences(
     (old_side, old): (&Contents<'_>, &Package<'_>),
     (new_side, new): (&Contents<'_>, &Package<'_>),
@@ -21,7 +18,7 @@ pub(super) fn differences(
     if (old_side.version, new_side.version) != (Some(old.version), Some(new.version)) {
         found.extend(one("version", old.version.as_str(), new.version.as_str()));
     }
-    // Of an sdist there is no tag to compare.
+    // Sdists have no tag.
     if (old_side.platform_tag, new_side.platform_tag) != (old.platform_tag, new.platform_tag)
         && let (Some(was), Some(is)) = (old.platform_tag, new.platform_tag)
     {
@@ -30,7 +27,7 @@ pub(super) fn differences(
     let said = |text: &str| translation.text(text, old.version, new.version).into_owned();
     let both = values(old).into_iter().zip(values(new));
     let planned = old.planned.zip(new.planned);
-    // The levels of two plans say more.
+    // Plans have the more precise levels.
     let both = both.filter(|((field, _), _)| planned.is_none() || *field != MEMBERS);
     found.extend(both.filter_map(|((field, was), (_, is))| {
         many(field, was.iter().map(|v| said(v)).collect(), &is)
@@ -42,13 +39,10 @@ pub(super) fn differences(
     found
 }
 
-/// The field that says whether members are compressed.
 const MEMBERS: &str = "members";
 
-/// How many lines of a description, or files, that differ are told: most follow from other fields.
 const MOST_LINES: usize = 2;
 
-/// How the long descriptions differ: the line, where one does, else how many do.
 fn description(
     old: &Package<'_>,
     new: &Package<'_>,
@@ -69,7 +63,6 @@ fn description(
     Some(brief(many("description", was, &borrowed)?, "line"))
 }
 
-/// How two plans compress a wheel: the level, that of single files, and the preset of xz.
 fn levels(
     was: &Distribution,
     is: &Distribution,
@@ -81,7 +74,6 @@ fn levels(
     [level, single(was, is, said).map(|it| brief(it, "file")), preset].into_iter().flatten()
 }
 
-/// The files of both that have another level than their wheels, on one side or on both.
 fn single(
     was: &Distribution,
     is: &Distribution,
@@ -92,7 +84,7 @@ fn single(
     if old == new {
         return None;
     }
-    // A file that came, went or moved is told of as such.
+    // Added, removed and moved files are reported as such.
     let (before, now) = (paths(was, &said), paths(is, plain));
     let both = |path: &String| before.contains(path) && now.contains(path);
     let rows = |levels: BTreeMap<String, Compression>| -> Vec<String> {
@@ -113,7 +105,6 @@ fn paths(of: &Distribution, said: impl Fn(&str) -> String) -> HashSet<String> {
     of.members.iter().map(|member| said(member.path.as_str())).collect()
 }
 
-/// A change of many lines or files as their counts.
 fn brief(change: FieldChange, what: &str) -> FieldChange {
     if change.removed.len() + change.added.len() <= MOST_LINES {
         return change;
@@ -124,7 +115,6 @@ fn brief(change: FieldChange, what: &str) -> FieldChange {
     FieldChange { removed: count(&change.removed), added: count(&change.added), ..change }
 }
 
-/// Every field that two packages are compared by, always the same in the same order.
 fn values<'p>(package: &'p Package<'_>) -> Vec<(&'static str, Vec<Cow<'p, str>>)> {
     let metadata = package.metadata;
     let wheel = package.form == Form::Wheel;
@@ -159,7 +149,7 @@ fn values<'p>(package: &'p Package<'_>) -> Vec<(&'static str, Vec<Cow<'p, str>>)
     ]
 }
 
-/// What it requires; of a selector without what extras add, which the facts in it say too.
+/// Returns requirements; for sdists without extras, which are part of the facts.
 fn requires<'p>(package: &'p Package<'_>) -> Vec<Cow<'p, str>> {
     let shown = |text: &&String| package.form == Form::Wheel || !text.contains("extra ==");
     let all = package.metadata.requires_dist.iter().filter(shown);
@@ -174,7 +164,6 @@ fn one(field: &str, old: &str, new: &str) -> Option<FieldChange> {
     })
 }
 
-/// What is in one list and not in the other, in the order of each.
 fn many(field: &str, old: Vec<String>, new: &[Cow<'_, str>]) -> Option<FieldChange> {
     let added: Vec<String> = new
         .iter()

@@ -1,4 +1,4 @@
-//! From files that differ by the same to places.
+//! Groups files with the same difference into places.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -11,7 +11,7 @@ use super::places::{FileChange, Universe, places};
 use super::what::What;
 use crate::Step;
 
-/// The changes of a package, in the order in which people want to know them.
+/// Groups changes, the most important first.
 pub(super) fn changes(
     old: Option<&Package<'_>>,
     new: Option<&Package<'_>>,
@@ -20,7 +20,7 @@ pub(super) fn changes(
     let universes = Universes::new(old, new);
     let mut changes: Vec<Change> =
         found.into_iter().map(|(what, files)| change(&universes, what, files)).collect();
-    // The sort is stable: equals stay in the order of the first file of each.
+    // Stable: equal ranks keep the order of first files.
     changes.sort_by_key(|c| (rank(&c.what), std::cmp::Reverse(c.files.len())));
     changes
 }
@@ -31,7 +31,6 @@ fn change(universes: &Universes<'_, '_>, what: What, mut files: Vec<FileChange>)
     Change { what, places, files }
 }
 
-/// How many places one difference is told in: where each file is news of its own, more.
 fn most_places(what: &What) -> usize {
     match what {
         What::Appeared { .. } | What::Vanished { .. } | What::Size | What::Content => 8,
@@ -69,7 +68,6 @@ fn rank(what: &What) -> usize {
     }
 }
 
-/// The files of a package that a difference could concern, each kind sorted once, when it is asked for.
 struct Universes<'p, 'a> {
     old: Option<&'p Package<'a>>,
     new: Option<&'p Package<'a>>,
@@ -108,7 +106,6 @@ impl<'p, 'a> Universes<'p, 'a> {
         }
     }
 
-    /// Every path that either side has or leaves out.
     fn also_left_out(&self) -> Universe<'a> {
         let absent =
             [self.old, self.new].into_iter().flatten().flat_map(|p| p.absent.into_iter().flatten());
@@ -121,7 +118,6 @@ impl<'p, 'a> Universes<'p, 'a> {
     }
 }
 
-/// Whether a file says where it looks for libraries.
 fn searches(file: &File<'_>) -> bool {
     match file.content {
         Content::Planned(Step::Relink { .. }) => true,

@@ -1,4 +1,4 @@
-//! A difference in lines: what text and Markdown have in common.
+//! Lines of a difference, common to text and Markdown.
 
 use std::fmt::Write as _;
 
@@ -12,17 +12,12 @@ mod values;
 
 pub(super) use detail::shortened;
 
-/// Everything that is shown, in its order.
 pub(super) struct Report {
-    /// What both sides are.
     pub head: Vec<String>,
-    /// A row for each package that differs, for all alike ones together, and for all.
     pub rows: Vec<Row>,
-    /// What differs, by package.
     pub sections: Vec<Section>,
 }
 
-/// How much of a package is installed on both sides.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub mark: char,
@@ -31,29 +26,26 @@ pub(super) struct Row {
     pub new: Option<Extent>,
 }
 
-/// Lines under a heading.
 #[derive(Debug, Clone)]
 pub(super) struct Section {
     pub title: String,
     pub lines: Vec<Line>,
 }
 
-/// One line: `+` for what is new, `-` for what is gone, `→` for what moved, `~` for what differs.
+/// Line with its mark: `+` for added, `-` for removed, `→` for moved, `~` for changed.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     pub mark: char,
-    /// Where: a path or pattern; of a field its name.
+    /// Path, pattern or field name.
     pub place: String,
-    /// How many files are meant, of how many; one file by its name has no count.
+    /// Number of files and candidates; `None` for a single named file.
     pub count: Option<(usize, usize)>,
-    /// Bytes on both sides.
     pub old: u64,
     pub new: u64,
-    /// Whether the bytes are a difference rather than what came, went or moved.
+    /// Sizes are a difference, not the size of added, removed or moved files.
     pub signed: bool,
-    /// What is to be said of it.
     pub detail: String,
-    /// Whether it is about metadata rather than files.
+    /// Line about metadata, not files.
     pub field: bool,
 }
 
@@ -86,7 +78,6 @@ impl Line {
         }
     }
 
-    /// How many files, as text.
     pub fn counted(&self) -> String {
         match self.count {
             None => String::new(),
@@ -95,7 +86,7 @@ impl Line {
         }
     }
 
-    /// The bytes, as text; nothing where there is no difference.
+    /// Formats the size; empty without a difference.
     pub fn sized(&self) -> String {
         if self.signed {
             size_change(self.old, self.new)
@@ -105,7 +96,7 @@ impl Line {
     }
 }
 
-/// `+1.20 MB`, `-3 B`, or nothing.
+/// Formats `+1.20 MB`, `-3 B`, or nothing.
 pub(super) fn size_change(old: u64, new: u64) -> String {
     match new.cmp(&old) {
         std::cmp::Ordering::Greater => format!("+{}", human_size(new - old)),
@@ -114,7 +105,7 @@ pub(super) fn size_change(old: u64, new: u64) -> String {
     }
 }
 
-/// `+3`, `-3`, or nothing.
+/// Formats `+3`, `-3`, or nothing.
 pub(super) fn count_change(old: usize, new: usize) -> String {
     match new.cmp(&old) {
         std::cmp::Ordering::Greater => format!("+{}", new - old),
@@ -124,7 +115,7 @@ pub(super) fn count_change(old: usize, new: usize) -> String {
 }
 
 impl Report {
-    /// The lines of a difference; `files` lists every file in place of patterns, and everything else whole.
+    /// Makes all lines; `files` lists every file, without grouping.
     pub fn new(diff: &Diff, files: bool) -> Self {
         let shown = diff.packages.iter().map(|package| {
             let section = self::package(package, files);
@@ -148,7 +139,6 @@ impl Report {
     }
 }
 
-/// Every package by itself.
 fn apart<'d>(shown: impl Iterator<Item = merge::Shown<'d>>) -> (Vec<Row>, Vec<Section>) {
     let (rows, sections): (Vec<_>, Vec<_>) = shown.map(|shown| (shown.row, shown.section)).unzip();
     (rows, sections.into_iter().flatten().collect())
@@ -195,7 +185,6 @@ fn heading(package: &PackageChange) -> String {
         .map_or_else(|| package.title.clone(), |was| format!("{was} → {}", package.title))
 }
 
-/// The rows, and what they and the packages without a difference come to.
 fn rows_with_sum(mut rows: Vec<Row>, diff: &Diff) -> Vec<Row> {
     let sum = |pick: fn(&PackageChange) -> Option<Extent>| {
         let each = diff.packages.iter().filter_map(pick);
@@ -293,7 +282,6 @@ fn change_lines(change: &Change, files: bool) -> Vec<Line> {
     places.iter().map(line).collect()
 }
 
-/// A file as a place of its own.
 fn alone(file: &super::FileChange) -> Place {
     let (old_size, new_size) =
         (file.old_size.unwrap_or_default(), file.new_size.unwrap_or_default());

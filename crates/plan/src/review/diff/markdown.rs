@@ -1,4 +1,4 @@
-//! A difference as Markdown, for a comment on a pull request or the summary of a job.
+//! A difference as Markdown, for pull requests and job summaries.
 
 use std::fmt::Write as _;
 
@@ -8,14 +8,13 @@ use super::{Diff, Extent};
 use base::source::printable;
 use base::text::human_size;
 
-/// No comment is longer, in bytes: GitHub takes 65,536 characters.
+/// Size limit in bytes; GitHub allows 65,536 characters per comment.
 const LONGEST: usize = 64_000;
 
-/// What is kept free for closing what is open and saying that there is more.
+/// Bytes reserved for closing blocks and the note on omitted lines.
 const TAIL: usize = 400;
 
-/// The difference as Markdown of less than 64 kB, whatever there is to say: what both sides are,
-/// a table of packages, then what differs as a block that hosts colour. What does not fit is counted.
+/// Formats a difference in less than 64 kB; omitted lines are counted.
 pub fn markdown(diff: &Diff) -> String {
     if diff.is_empty() {
         return NOTHING.to_owned();
@@ -41,7 +40,6 @@ pub fn markdown(diff: &Diff) -> String {
     page.text
 }
 
-/// Text that is cut at a line before it is too long.
 struct Page {
     text: String,
     left_out: usize,
@@ -49,7 +47,7 @@ struct Page {
 
 impl Page {
     fn line(&mut self, line: &str) {
-        // After the first line that does not fit, none does: a gap would not be seen.
+        // Omits all further lines too: a gap would be invisible.
         if self.left_out > 0 || self.text.len() + line.len() + 1 + TAIL > LONGEST {
             self.left_out += 1;
             return;
@@ -57,7 +55,7 @@ impl Page {
         self.end(line);
     }
 
-    /// What has to stand whatever came before.
+    /// Appends a line beyond the limit.
     fn end(&mut self, line: &str) {
         let _ = writeln!(self.text, "{line}");
     }
@@ -87,7 +85,7 @@ fn lines(report: &Report, page: &mut Page) {
         if index > 0 {
             page.line("");
         }
-        // `@@` is what the block's own headings start with.
+        // Headings of `diff` blocks begin with `@@`.
         page.line(&format!("@@ {} @@", printable(&section.title)));
         for line in &section.lines {
             page.line(&narrowed(&widths.line(line)));
@@ -95,7 +93,7 @@ fn lines(report: &Report, page: &mut Page) {
     }
 }
 
-/// A fence longer than any run of backticks within.
+/// Returns a fence longer than any run of backticks in the text.
 fn fence(report: &Report) -> String {
     let lines = report
         .sections
@@ -109,7 +107,6 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or_default()
 }
 
-/// A text as code, whatever is in it.
 fn code(text: &str) -> String {
     let fence = "`".repeat(longest_run(text) + 1);
     let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };

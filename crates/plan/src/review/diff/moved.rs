@@ -1,4 +1,4 @@
-//! Moves, grouped: a directory that went elsewhere as a whole is one of them.
+//! Groups moved files by directory.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use super::translate::Translation;
 use super::what::What;
 use super::{Moved, MovedEnd};
 
-/// What moves are told together by: both packages, the paths as far as they differ, and the reason.
+/// Key of a group: packages, different parts of the paths, reason.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     from: usize,
@@ -24,7 +24,7 @@ struct Key {
     reason: Option<String>,
 }
 
-/// How many places files that kept their paths are told in.
+/// Maximum number of places for files with unchanged paths.
 const MOST_PLACES: usize = 8;
 
 pub(super) fn grouped<'a>(
@@ -71,7 +71,8 @@ pub(super) fn grouped<'a>(
     all
 }
 
-/// What else is said of a file that moved; where it leads or searches is relative to its place.
+/// Describes further changes, except for link targets and search paths, which change with the
+/// place.
 fn aside(what: &What) -> Option<String> {
     match what {
         What::Step { old, new } => Some(format!("{old} → {new}")),
@@ -100,24 +101,24 @@ fn moved(
         let places = places(&files, universe, MOST_PLACES);
         return Moved { from, to, reason, places, pattern: None, files };
     }
-    // Told by old paths, whose directories are the old package's.
+    // Places are formed in the old package.
     files.sort_by(|a, b| a.was.cmp(&b.was));
     let before: Vec<FileChange> = files
         .iter()
         .map(|f| FileChange { path: f.was.clone().unwrap_or_default(), ..f.clone() })
         .collect();
     let mut places = places(&before, universe, 1);
-    // A group without a name of its own keeps it: `a/x → b/x` of one file.
+    // The place keeps its pattern, as in `a/x → b/x`.
     let pattern = places.first_mut().map(|place| renamed(place, &key.old, &key.new, &before));
     Moved { from, to, reason, places, pattern, files }
 }
 
-/// The new pattern for a place, whose paths start with `old` and now start with `new`.
+/// Replaces the prefix `old` by `new`.
 fn renamed(place: &mut Place, old: &str, new: &str, files: &[FileChange]) -> String {
     if files.len() == 1 {
         return format!("{new}{}", &files[0].path[old.len()..]);
     }
-    // All paths of the group go on below the old start; the place can lie above it.
+    // The place can be above the old prefix.
     if let Some(rest) = place.pattern.strip_prefix(old) {
         return format!("{new}{rest}");
     }

@@ -1,4 +1,4 @@
-//! Files that are gone in one place and there in another.
+//! Finds files that were removed at one place and added at another.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
@@ -6,39 +6,34 @@ use std::hash::Hash;
 use super::contents::{Area, Content, Contents, File, Package};
 use crate::catalog::Origin;
 
-/// A file by its package and its place in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct At {
     pub package: usize,
     pub file: usize,
 }
 
-/// What is left after packages that are the same were compared.
+/// Files without a counterpart.
 #[derive(Debug, Default)]
 pub(super) struct Left {
-    /// Files of the old side without a counterpart.
     pub gone: Vec<At>,
-    /// Files of the new side without one.
     pub come: Vec<At>,
-    /// Files that were links: what was shipped elsewhere may be here now.
+    /// Links that became files, perhaps moved from elsewhere.
     pub filled: Vec<Move>,
-    /// Files that are links now: what they were may be shipped elsewhere.
+    /// Files that became links, perhaps moved elsewhere.
     pub emptied: Vec<Move>,
 }
 
-/// Directories that come or go with what is in them.
+/// Directories added or removed with their content.
 #[derive(Debug, Default)]
 pub(super) struct Dead {
     pub gone: HashSet<At>,
     pub come: HashSet<At>,
 }
 
-/// A file's old place and its new one.
 pub(super) type Move = (At, At);
 
 impl Left {
-    /// Takes out what moved, the surest first: the same source at the same path of another
-    /// package, the same source, the same path, the same bytes.
+    /// Takes out moved files, most certain first: equal source and path, source, path, bytes.
     pub fn moves(&mut self, old: &Contents<'_>, new: &Contents<'_>) -> Vec<Move> {
         let was = |at: &At| PlacedFile {
             package: &old.packages[at.package],
@@ -102,7 +97,6 @@ impl Left {
         found
     }
 
-    /// Directories without a counterpart, below which something else is without one or moved.
     pub fn directories(&self, old: &Contents<'_>, new: &Contents<'_>, moves: &[Move]) -> Dead {
         Dead {
             gone: dead(old, &self.gone, moves.iter().map(|(a, _)| *a)),
@@ -137,8 +131,8 @@ fn dead(side: &Contents<'_>, left: &[At], moved: impl Iterator<Item = At>) -> Ha
     directories.into_iter().filter(has_files).collect()
 }
 
-/// Pairs equal keys in their order, and takes what is paired out of both lists. With `again` a
-/// place that is gone can be several new ones: what one package had, each family's can have now.
+/// Takes out pairs of equal keys, in order. `again` allows several new places: a file of one
+/// package can now be in the package of each family.
 fn joined<K: Hash + Eq>(
     gone: &mut Vec<At>,
     come: &mut Vec<At>,
@@ -190,7 +184,8 @@ impl<'a> PlacedFile<'_, 'a> {
         Some((self.file.origin()?, self.file.area, self.file.path))
     }
 
-    /// What every package has of its own is not another's, nor is a link a file.
+    /// Returns a key, unless every package has such files: outside of platform directories, or
+    /// empty.
     fn path(self) -> Option<(&'a str, bool)> {
         let link = match self.file.content {
             Content::Directory => return None,

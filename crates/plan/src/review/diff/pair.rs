@@ -1,20 +1,17 @@
-//! Which package of the new side is which of the old one.
+//! Pairs the packages of both sides.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::contents::{Area, Content, Contents, File, Package};
 
-/// Packages by their places in both sides.
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
-    /// For each package of the new side, the one that it was.
     pub old_of: Vec<Option<usize>>,
-    /// For each package of the old side, the one that it is now.
     pub new_of: Vec<Option<usize>>,
 }
 
-/// Pairs by name, label and directory, then by name and label where it is there once, then by the package and
-/// variant of the manifest, then by what is in them.
+/// Pairs by name, label and directory; by unique name and label; by package and variant; by
+/// content.
 pub(super) fn pairs(old: &Contents<'_>, new: &Contents<'_>) -> Pairs {
     let mut pairs =
         Pairs { old_of: vec![None; new.packages.len()], new_of: vec![None; old.packages.len()] };
@@ -30,29 +27,25 @@ pub(super) fn pairs(old: &Contents<'_>, new: &Contents<'_>) -> Pairs {
 }
 
 impl Pairs {
-    /// Packages that both sides have, in the new side's order.
     pub fn both(&self) -> impl Iterator<Item = (usize, usize)> {
         self.old_of.iter().enumerate().filter_map(|(new, old)| Some(((*old)?, new)))
     }
 
-    /// Packages that the old side alone has.
     pub fn vanished(&self) -> impl Iterator<Item = usize> {
         self.new_of.iter().enumerate().filter(|(_, new)| new.is_none()).map(|(old, _)| old)
     }
 
-    /// How many packages there are, those of both sides counted once.
     pub fn slots(&self) -> usize {
         self.old_of.len() + self.vanished().count()
     }
 
-    /// The slot of a package of the old side: those of the new side come first, then the vanished.
+    /// Returns the slot: new packages first, then removed ones.
     pub fn slot(&self, old: usize) -> usize {
         self.new_of[old].unwrap_or_else(|| {
             self.old_of.len() + self.vanished().take_while(|other| *other < old).count()
         })
     }
 
-    /// The packages of a slot.
     pub fn of_slot(&self, slot: usize) -> (Option<usize>, Option<usize>) {
         match self.old_of.get(slot) {
             Some(old) => (*old, Some(slot)),
@@ -64,7 +57,6 @@ impl Pairs {
 type Key = (String, String, String);
 
 impl Pairs {
-    /// Pairs what bears a key alone on both sides.
     fn by(
         &mut self,
         old: &Contents<'_>,
@@ -95,7 +87,7 @@ impl Pairs {
         self.new_of[old] = Some(new);
     }
 
-    /// A package that shares more than half of its files with one that is gone has been renamed.
+    /// Pairs packages that share more than half of their files, and so were renamed.
     fn by_contents(&mut self, old: &Contents<'_>, new: &Contents<'_>) {
         let gone = (0..old.packages.len()).filter(|i| self.new_of[*i].is_none());
         let mut holders: HashMap<(&str, u64), Vec<usize>> = HashMap::new();
@@ -124,7 +116,7 @@ impl Pairs {
     ) -> Option<usize> {
         let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
         for file in telling(new) {
-            // A file that many packages have says little, and asking each for it would cost.
+            // Common files are weak evidence, and expensive to count.
             for holder in holders.get(&(file.path, file.size)).into_iter().flatten().take(4) {
                 *votes.entry(*holder).or_default() += 1;
             }
@@ -137,7 +129,6 @@ impl Pairs {
     }
 }
 
-/// The files that tell a package from others: not what every package has.
 fn telling<'p, 'a>(package: &'p Package<'a>) -> impl Iterator<Item = &'p File<'a>> {
     package.files.iter().filter(|f| {
         f.area == Area::Platform && f.size > 0 && !matches!(f.content, Content::Directory)

@@ -1,5 +1,3 @@
-//! Many files in few words: a directory that is concerned as a whole is one pattern.
-
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -7,59 +5,58 @@ use serde::Serialize;
 
 use super::contents::{File, Package};
 
-/// One file that differs.
+/// A changed file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileChange {
-    /// Its path: below the platform directory, else below site-packages.
+    /// Path relative to the platform directory, otherwise to site-packages.
     pub path: String,
-    /// Where it was, when it has another path now.
+    /// Old path, if different.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
-    /// Installed bytes on the old side.
+    /// Old size in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old_size: Option<u64>,
-    /// Installed bytes on the new side.
+    /// New size in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new_size: Option<u64>,
-    /// The rule that placed it on the new side.
+    /// Rule that placed it on the new side.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// Of a file that moved, what else differs, as people say it.
+    /// Further changes of a moved file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
 }
 
-/// Files in one place.
+/// A group of changed files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {
-    /// A path; `DIR/**` for all files of their kind below a directory; `DIR/…` for some of them.
+    /// A path; `DIR/**` for all candidates below a directory, `DIR/…` for some of them.
     pub pattern: String,
-    /// How many files are meant.
+    /// Number of files.
     pub files: usize,
-    /// How many files of their kind there are.
+    /// Number of candidates at this place.
     pub of: usize,
-    /// Their bytes on the old side.
+    /// Old size in bytes.
     pub old_size: u64,
-    /// Their bytes on the new side.
+    /// New size in bytes.
     pub new_size: u64,
-    /// The rule that placed them, when it is one for all.
+    /// Rule, if common to all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// What else differs, of some or all of them.
+    /// Further changes of moved files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Also>,
 }
 
-/// What else differs about files that moved.
+/// A further change of moved files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Also {
-    /// As people say it.
+    /// Description.
     pub what: String,
-    /// How many of the files.
+    /// Number of files with it.
     pub files: usize,
 }
 
-/// What a difference says of a file.
 pub(super) fn change(
     package: &Package<'_>,
     old: Option<&File<'_>>,
@@ -77,10 +74,10 @@ pub(super) fn change(
     }
 }
 
-/// The places of `files`, which are sorted by path, among all files of their kind: at most `limit`.
+/// Groups sorted `files` into at most `limit` places.
 ///
-/// First every directory whose files are all meant becomes one place, as far up as that holds.
-/// While there are too many places, those of the deepest directories become one each.
+/// Directories with all candidates become one place, as high as possible. Then the deepest places
+/// are merged.
 pub(super) fn places(files: &[FileChange], universe: &Universe<'_>, limit: usize) -> Vec<Place> {
     let mut walk = Walk { files, universe, sums: sums(files), found: Vec::new() };
     walk.directory("", 0, files.len());
@@ -96,7 +93,6 @@ pub(super) fn places(files: &[FileChange], universe: &Universe<'_>, limit: usize
     spans.iter().map(|span| walk.place(span)).collect()
 }
 
-/// The paths of all files of a kind, sorted.
 pub(super) struct Universe<'a>(Vec<Cow<'a, str>>);
 
 impl<'a> Universe<'a> {
@@ -106,19 +102,17 @@ impl<'a> Universe<'a> {
         Self(paths)
     }
 
-    /// How many of them start so.
     fn count(&self, prefix: &str) -> usize {
         let start = self.0.partition_point(|p| &**p < prefix);
         start_with(&self.0[start..], prefix, |p| p)
     }
 }
 
-/// How many of sorted items start with `prefix`, from the first on.
 fn start_with<T>(items: &[T], prefix: &str, path: impl Fn(&T) -> &str) -> usize {
     items.partition_point(|item| path(item).starts_with(prefix))
 }
 
-/// Files `start..end`, which lie in `directory` (empty, or with `/` at its end), or are one file.
+/// Span of files `start..end`. `directory` is empty or ends in `/`.
 #[derive(Debug, Clone)]
 struct Span {
     directory: String,
@@ -128,26 +122,24 @@ struct Span {
 }
 
 impl Span {
-    /// How many directories lie above what it covers.
     fn depth(&self) -> usize {
         let above = if self.single { &*self.directory } else { above(&self.directory) };
         above.matches('/').count()
     }
 }
 
-/// The directory above another, both with `/` at their ends.
 fn above(directory: &str) -> &str {
     let name = directory.strip_suffix('/').unwrap_or(directory);
     name.rfind('/').map_or("", |at| &directory[..=at])
 }
 
-/// The directory that both lie in, with `/` at its end; of sorted paths, all between them do.
+/// Returns the common directory, ending in `/`; of sorted paths, it contains all between.
 fn common<'p>(first: &'p str, last: &str) -> &'p str {
     let same = first.bytes().zip(last.bytes()).take_while(|(a, b)| a == b).count();
     first.as_bytes()[..same].iter().rposition(|b| *b == b'/').map_or("", |at| &first[..=at])
 }
 
-/// Sums of old and new sizes up to each file, so that any range is two look-ups.
+/// Returns prefix sums, so that each range takes two lookups.
 fn sums(files: &[FileChange]) -> Vec<(u64, u64)> {
     let mut sums = vec![(0, 0)];
     for file in files {
@@ -168,10 +160,10 @@ struct Walk<'w, 'a> {
 }
 
 impl Walk<'_, '_> {
-    /// Covers the files `start..end`, all of which lie in `directory`.
+    /// Covers `start..end`, all below `directory`.
     fn directory(&mut self, directory: &str, start: usize, end: usize) {
         if end - start > 1 && self.universe.count(directory) == end - start {
-            // As far up as all are meant, and no farther up than they lie.
+            // The lowest directory that contains them all.
             let directory = common(&self.files[start].path, &self.files[end - 1].path).to_owned();
             self.found.push(Span { directory, start, end, single: false });
             return;
@@ -222,7 +214,6 @@ fn also(files: &[FileChange]) -> Vec<Also> {
     counts.into_iter().map(|(what, files)| Also { what: what.to_owned(), files }).collect()
 }
 
-/// The spans with those of one directory at `depth` as one.
 fn merged(spans: Vec<Span>, depth: usize) -> Vec<Span> {
     let mut out: Vec<Span> = Vec::with_capacity(spans.len());
     for span in spans {
@@ -240,12 +231,10 @@ fn merged(spans: Vec<Span>, depth: usize) -> Vec<Span> {
     out
 }
 
-/// Where a span lies, for joining the next one to it: itself, once it is `home`.
 fn last_home<'s>(span: &'s Span, home: &str) -> &'s str {
     if span.single || span.directory == home { &span.directory } else { above(&span.directory) }
 }
 
-/// The first `depth` segments of a directory, when it has as many.
 fn ancestor(directory: &str, depth: usize) -> Option<String> {
     if depth == 0 {
         return Some(String::new());

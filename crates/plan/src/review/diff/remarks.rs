@@ -1,16 +1,12 @@
-//! What plans say beside their files: notes and warnings that one side alone has.
-
 use std::collections::BTreeSet;
 
 use super::contents::{Contents, Package};
 use super::{NoteChange, WarningChange, absent};
 use crate::Warning;
 
-/// Packages of both sides that are the same.
 type Pairs<'p, 'a> = [(&'p Package<'a>, &'p Package<'a>)];
 
-/// Notes that one side alone has. Neither the line of a rule nor another name of a package makes
-/// one differ.
+/// Compares notes, ignoring line numbers of rules and renamed packages.
 pub(super) fn notes(
     old: &Contents<'_>,
     new: &Contents<'_>,
@@ -29,7 +25,7 @@ pub(super) fn notes(
     gone.chain(come).map(|(note, now)| NoteChange { note: note.text.clone(), now }).collect()
 }
 
-/// Warnings that one side alone has, of those that no manifest expects.
+/// Compares warnings, ignoring expected ones.
 pub(super) fn warnings(
     old: &Contents<'_>,
     new: &Contents<'_>,
@@ -57,7 +53,6 @@ fn change(warning: &Warning, now: bool) -> WarningChange {
     }
 }
 
-/// A text of the old side without lines of rules, and with the names that packages have now.
 fn renamed(text: &str, pairs: &Pairs<'_, '_>) -> String {
     let text = absent::without_lines(text).into_owned();
     let names = pairs.iter().flat_map(|(old, new)| {

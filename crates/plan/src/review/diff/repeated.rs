@@ -1,13 +1,11 @@
-//! Names of the whole set, which each package has: their changes are told with the selector.
+//! Shortens changes of names that every package repeats; the selector shows them in full.
 
 use super::contents::{Contents, Package};
 use super::{FieldChange, PackageChange};
 use crate::Form;
 
-/// The facts that each package repeats.
 const REPEATED: [&str; 3] = ["libraries", "packages", "selector"];
 
-/// Replaces the changes of these facts by a reference where a selector has the same changes.
 pub(super) fn shorten(packages: &mut [PackageChange], sides: [&Contents<'_>; 2]) {
     let all = sides.into_iter().flat_map(|side| &side.packages);
     let sdists: Vec<String> =

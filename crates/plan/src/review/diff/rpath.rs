@@ -1,19 +1,15 @@
-//! How two rpaths differ, told in directories below site-packages: `$ORIGIN` is another
-//! directory for each file, and what a rule of the manifest adds is the same for all.
+//! Compares rpaths relative to site-packages: `$ORIGIN` differs for each file, but not the
+//! directories of a rule.
 
 use super::translate::Translation;
 use super::what::What;
 use binary::elf::{Rpath, RpathEntry, walked};
 
-/// An rpath as a file has it.
 pub(super) struct Searched<'t> {
-    /// The value, entries with `:` between.
     pub rpath: &'t str,
-    /// Where the file is installed, below site-packages.
     pub at: &'t str,
 }
 
-/// How `new` differs from `old`, if it does.
 pub(super) fn difference(
     old: &Searched<'_>,
     new: &Searched<'_>,
@@ -23,7 +19,7 @@ pub(super) fn difference(
     let (before, after) =
         (resolved(&translated, &translation.path(old.at)), resolved(new.rpath, new.at));
     if before.iter().map(|d| &d.path).eq(after.iter().map(|d| &d.path)) {
-        // The same directories: what differs can only be how they are written.
+        // Only the spelling can differ.
         let same = translated == new.rpath || old.at != new.at;
         let spelling = || What::Rpath {
             removed: vec![translated.into_owned()],
@@ -45,7 +41,6 @@ pub(super) fn difference(
     })
 }
 
-/// The directories that changed places, each with the one that it is searched before now.
 fn reordered(before: &[String], after: &[String]) -> Vec<String> {
     let kept = in_both_orders(before, after);
     let moved = after.iter().enumerate().filter(|(_, directory)| !kept.contains(directory));
@@ -56,7 +51,7 @@ fn reordered(before: &[String], after: &[String]) -> Vec<String> {
     told.collect()
 }
 
-/// The longest list of directories that both have in one order. Rpaths have a handful of entries.
+/// Returns a longest common subsequence; rpaths are short.
 fn in_both_orders<'t>(before: &'t [String], after: &[String]) -> Vec<&'t String> {
     let mut longest: Vec<Vec<&'t String>> = vec![Vec::new(); after.len() + 1];
     for directory in before {
@@ -76,11 +71,10 @@ fn in_both_orders<'t>(before: &'t [String], after: &[String]) -> Vec<&'t String>
     longest.pop().unwrap_or_default()
 }
 
-/// A directory that is searched.
 struct Directory {
-    /// Below site-packages; what is not relative to the file as it is written.
+    /// Path relative to site-packages; other entries unchanged.
     path: String,
-    /// The same for all files that search it by one rule: the file's own directory stays `$ORIGIN`.
+    /// Text common to files with the same rule: the file's own directory stays `$ORIGIN`.
     shown: String,
 }
 
@@ -96,7 +90,7 @@ fn resolved(rpath: &str, at: &str) -> Vec<Directory> {
     Rpath::new(rpath).directories().map(resolved).collect()
 }
 
-/// The path that `way` leads to from the directory that holds `at`; `None` when it leads outside.
+/// Resolves `way` from the directory of `at`; `None` if it leads outside.
 pub(super) fn follow(at: &str, way: &str) -> Option<String> {
     walked(at.rsplit_once('/').unwrap_or_default().0, way)
 }

@@ -1,4 +1,4 @@
-//! A difference as text that people read: aligned, and clear without colour.
+//! A difference as aligned text, readable without color.
 
 use std::fmt::Write as _;
 
@@ -7,14 +7,11 @@ use super::{Diff, PackageChange};
 use base::source::printable;
 use base::text::human_size;
 
-/// What there is to say when there is nothing.
 pub(super) const NOTHING: &str = "no difference\n";
 
-/// The widest column of places; a longer place pushes what follows.
 const WIDEST_PLACE: usize = 64;
 
-/// The difference as text: what both sides are, a table of packages, then what differs, by
-/// package. With `files` every file has its line.
+/// Formats a difference as text. With `files`, every file has a line.
 pub fn text(diff: &Diff, files: bool) -> String {
     if diff.is_empty() {
         return NOTHING.to_owned();
@@ -33,8 +30,7 @@ pub fn text(diff: &Diff, files: bool) -> String {
 }
 
 impl PackageChange {
-    /// What differs in the package, a line for each field and file, as [`text`] has them: the mark, what
-    /// is concerned, and how it differs.
+    /// Returns one line per changed field and file, as in [`text`]: mark, place, description.
     pub fn lines(&self) -> Vec<String> {
         let shown = |line: &Line| {
             let parts = [line.place.clone(), line.counted(), line.sized(), line.detail.clone()];
@@ -66,7 +62,6 @@ fn table(rows: &[Row]) -> String {
     text
 }
 
-/// How wide the columns of lines are.
 pub(super) struct Widths {
     place: usize,
     count: usize,
@@ -86,7 +81,6 @@ impl Widths {
         }
     }
 
-    /// A line with its mark first.
     pub fn line(&self, line: &Line) -> String {
         if line.field {
             return format!("{} {}: {}", line.mark, line.place, printable(&line.detail));
@@ -104,7 +98,6 @@ impl Widths {
     }
 }
 
-/// A line that fits where lines do not wrap well.
 pub(super) fn narrowed(line: &str) -> String {
     shortened(line, 400)
 }

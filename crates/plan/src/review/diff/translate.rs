@@ -1,5 +1,4 @@
-//! What a release changes by its version alone: the version itself, and the names of platform
-//! directories when they have a suffix. Texts of the old side are read as the new one would say them.
+//! Translates old texts, so that a new version or suffix of platform directories is no difference.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,15 +6,12 @@ use std::collections::BTreeMap;
 use super::contents::Package;
 use base::version::Version;
 
-/// From the words of the old side to those of the new.
 #[derive(Debug, Default)]
 pub(super) struct Translation<'a> {
-    /// Platform directories that are called differently.
     directories: BTreeMap<&'a str, &'a str>,
 }
 
 impl<'a> Translation<'a> {
-    /// From packages that are the same on both sides.
     pub fn new<'p>(pairs: impl IntoIterator<Item = (&'p Package<'a>, &'p Package<'a>)>) -> Self
     where
         'a: 'p,
@@ -31,17 +27,15 @@ impl<'a> Translation<'a> {
         Self { directories }
     }
 
-    /// From the new side's words to the old one's.
     pub fn inverse(&self) -> Self {
         Self { directories: self.directories.iter().map(|(old, new)| (*new, *old)).collect() }
     }
 
-    /// Whether no platform directory is called differently.
     pub fn is_identity(&self) -> bool {
         self.directories.is_empty()
     }
 
-    /// A path, link or rpath: whole segments are translated.
+    /// Translates whole segments.
     pub fn path<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.directories.is_empty() {
             return Cow::Borrowed(text);
@@ -55,7 +49,6 @@ impl<'a> Translation<'a> {
         Cow::Owned(out)
     }
 
-    /// A text that names versions and platform directories.
     pub fn text<'t>(&self, text: &'t str, old: &Version, new: &Version) -> Cow<'t, str> {
         let text = if old == new {
             Cow::Borrowed(text)
@@ -83,14 +76,14 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The text with one version for another; `17.2.0` does not have the version `7.2.0`.
+/// Replaces a version; `17.2.0` does not contain `7.2.0`.
 fn version(text: &str, old: &str, new: &str) -> String {
     let (mut out, mut from) = (String::with_capacity(text.len()), 0);
     for (at, _) in text.match_indices(old) {
         let part = |c: char| c.is_ascii_alphanumeric() || c == '.';
         let before = text[..at].chars().next_back().is_some_and(part);
         let mut after = text[at + old.len()..].chars();
-        // A full stop may end a sentence; before a digit it goes on.
+        // A dot ends the version unless an alphanumeric follows.
         let goes_on = match after.next() {
             Some('.') => after.next().is_some_and(|c| c.is_ascii_alphanumeric()),
             c => c.is_some_and(part),

@@ -1,5 +1,3 @@
-//! Files that no package takes, on one side alone.
-
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::UnownedChange;
@@ -8,20 +6,16 @@ use super::places::{FileChange, Universe, places};
 use crate::Unowned;
 use crate::catalog::Origin;
 
-/// How many places the files of one artifact are told in.
 const MOST_PLACES: usize = 4;
 
-/// Everything that no package of a side takes.
 fn origins<'a>(side: &Contents<'a>) -> HashSet<&'a Origin> {
     side.unowned.into_iter().flatten().map(|u| &u.origin).collect()
 }
 
-/// The same, with the reasons.
 pub(super) fn reasons<'a>(side: &Contents<'a>) -> HashMap<&'a Origin, &'a str> {
     side.unowned.into_iter().flatten().map(|u| (&u.origin, u.reason.as_str())).collect()
 }
 
-/// By artifact, what no package takes any more, and what is taken or gone now.
 pub(super) fn changes(old: &Contents<'_>, new: &Contents<'_>) -> Vec<UnownedChange> {
     let (Some(before), Some(after)) = (old.unowned, new.unowned) else { return Vec::new() };
     let (was, is) = (origins(old), origins(new));
@@ -34,7 +28,7 @@ fn only(all: &[Unowned], other: &HashSet<&Origin>, now: bool) -> Vec<UnownedChan
     let mut artifacts: BTreeMap<String, (Vec<FileChange>, Vec<&str>)> = BTreeMap::new();
     let (mut last, mut name) = (None, String::new());
     for unowned in all {
-        // The list is sorted by artifact, so that its name is needed once each.
+        // Sorted by artifact: each name is formatted once.
         if last != Some(&unowned.origin.artifact) {
             last = Some(&unowned.origin.artifact);
             name = unowned.origin.artifact.to_string();

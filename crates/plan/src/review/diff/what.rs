@@ -1,91 +1,89 @@
-//! What can be different about a file.
-
 use serde::Serialize;
 
-/// One kind of difference. Files of a package that differ by the same are told in one line.
+/// One difference. Files of a package with equal differences are grouped.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
 pub enum What {
-    /// The new side alone has it.
+    /// Added.
     Appeared {
-        /// Why the old side left it out, where that is known.
+        /// Reason why it was absent, if known.
         was: Option<String>,
     },
-    /// The old side alone has it.
+    /// Removed.
     Vanished {
-        /// Why the new side leaves it out, where that is known.
+        /// Reason why it is absent, if known.
         now: Option<String>,
     },
-    /// It comes about in another way.
+    /// Made by another step.
     Step {
-        /// The step's name, `file` for what was built, `link` or `directory`.
+        /// Old step; `file` for finished files, `link` or `directory`.
         old: &'static str,
-        /// The same of the new side.
+        /// New step.
         new: &'static str,
     },
-    /// It is made of another file.
+    /// Made from another file.
     Source {
-        /// The artifact, and its path where the installed path does not say it.
+        /// Old artifact, with the path if it differs.
         old: String,
-        /// The same of the new side.
+        /// New artifact, likewise.
         new: String,
     },
-    /// It looks for libraries elsewhere. Directories are below site-packages, where they are relative to the file.
+    /// Changed search path. Relative entries are shown relative to site-packages.
     Rpath {
-        /// Directories that are not searched any more.
+        /// Directories that are no longer searched.
         removed: Vec<String>,
-        /// Directories that are searched now.
+        /// Directories that are newly searched.
         added: Vec<String>,
-        /// Directories that changed places, each with the one that it is searched before now.
+        /// Reordered directories, each with the directory after it.
         order: Vec<String>,
     },
-    /// A stub starts another program, a link leads elsewhere: with what both have in common at the end left out.
+    /// Changed target of a stub or link, without common last segments.
     Target {
-        /// Below the package's platform directory, or below site-packages.
+        /// Old target, relative to the platform directory or site-packages.
         old: String,
-        /// The same of the new side.
+        /// New target, likewise.
         new: String,
     },
-    /// A forwarding library stands for another.
+    /// Changed forwarding library.
     Alias {
-        /// SONAME, the other's SONAME and where it is.
+        /// Old SONAME, needed SONAME and directory.
         old: String,
-        /// The same of the new side.
+        /// New values, likewise.
         new: String,
     },
-    /// A stub or forwarding library is for another machine.
+    /// Changed machine of a stub or forwarding library.
     Machine {
-        /// The machine.
+        /// Old machine.
         old: &'static str,
-        /// The same of the new side.
+        /// New machine.
         new: &'static str,
     },
-    /// It may be executed, or may not any more.
+    /// Changed execute bit.
     Executable {
-        /// What holds now.
+        /// New value.
         now: bool,
     },
-    /// Its source has another size.
+    /// Changed size of the source.
     Size,
-    /// A text that is made for the package reads differently.
+    /// Changed generated text.
     Text,
-    /// The bytes are not those that are expected.
+    /// Unexpected bytes.
     Content,
-    /// It is left out of the new side, and was not in the old one.
+    /// Newly absent.
     LeftOut {
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// It was left out of the old side, and is not even selected now.
+    /// No longer selected; it was absent.
     NotLeftOut {
-        /// Why it was.
+        /// Old reason.
         reason: String,
     },
-    /// It is left out for another reason.
+    /// Absent for another reason.
     LeftOutOtherwise {
-        /// Why it was.
+        /// Old reason.
         old: String,
-        /// Why it is.
+        /// New reason.
         new: String,
     },
 }

@@ -1,9 +1,6 @@
-//! A column of the page's data: one number for each row.
-
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// One number for each row. It is written as `[5,5,5,7]`, or as runs of a value and its length
-/// (`{"runs":[5,3,7,1]}`) where that takes fewer numbers.
+/// One number per row: `[5,5,5,7]`, or values and run lengths (`{"runs":[5,3,7,1]}`) if shorter.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Column(Vec<u64>);
 

@@ -1,4 +1,4 @@
-//! What the page's script reads: the plan in columns, as JSON that is safe inside a script element.
+//! Data of the page's script: the plan in columns, as JSON.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,6 @@ struct Data<'p> {
     rows: Rows<'p>,
 }
 
-/// What a distribution has beside its files.
 #[derive(Serialize)]
 struct Head<'p> {
     title: String,
@@ -35,7 +34,7 @@ struct Head<'p> {
     estimate: Option<u64>,
 }
 
-/// The plan for the script. `<` stands as its escape, so that nothing in it ends the element.
+/// Serializes the plan; escapes `<`, so that no text can end the script element.
 pub(super) fn json(plan: &Plan) -> String {
     let data = Data {
         version: plan.version.as_str(),
@@ -66,8 +65,7 @@ fn head(distribution: &Distribution) -> Head<'_> {
     }
 }
 
-/// Files first, then what is absent, then what no package takes. A directory of an archive is
-/// no file; the paths in it tell of it.
+/// Makes rows: files, then absent paths, then unowned files. Paths imply directories.
 fn rows(plan: &Plan) -> Rows<'_> {
     let mut rows = Rows::new();
     for (number, distribution) in (1..).zip(&plan.distributions) {
@@ -91,7 +89,7 @@ fn rows(plan: &Plan) -> Rows<'_> {
     rows
 }
 
-/// Where licence texts are installed (PEP 639); of an sdist they are beside everything else.
+/// Returns the licence directory (PEP 639); empty for sdists.
 fn license_directory(plan: &Plan, distribution: &Distribution) -> String {
     match distribution.form {
         Form::Wheel => {

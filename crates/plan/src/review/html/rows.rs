@@ -1,4 +1,4 @@
-//! The rows of the page's data: every file, what is absent, and what no package takes, in columns.
+//! Rows of the page's data, stored in columns.
 
 use std::borrow::Cow;
 
@@ -8,42 +8,30 @@ use serde::Serialize;
 use super::column::Column;
 use crate::catalog::{ArtifactId, Origin};
 
-/// One row before it is taken apart.
 pub(super) struct Row<'p> {
-    /// The distribution by its place from 1, or 0 for none.
+    /// Number from 1; 0 for none.
     pub distribution: u64,
-    /// What part of it.
     pub part: Part,
-    /// The step's name, or what stands for a step.
+    /// Name of the step; a substitute for absent and unowned files.
     pub step: &'static str,
-    /// Where it is installed, or was meant to be.
     pub path: Cow<'p, str>,
-    /// Installed bytes.
     pub size: u64,
-    /// Whether it may be executed.
     pub executable: bool,
-    /// The rule that placed it.
     pub rule: &'p str,
-    /// Whose bytes it has.
     pub source: Option<&'p Origin>,
-    /// What else there is to say, in a few words.
     pub detail: Cow<'p, str>,
-    /// The new `DT_RPATH`.
     pub rpath: &'p str,
 }
 
-/// What part of a distribution a file is.
 #[derive(Clone, Copy)]
 pub(super) enum Part {
-    /// A member of the wheel or sdist, or nothing of it.
+    /// Member, absent path or unowned file.
     File,
-    /// A licence text in its metadata.
     License,
-    /// A member of its archive.
     Archive,
 }
 
-/// Texts that rows name by number; number 0 is the empty one.
+/// Texts by number; 0 is the empty text.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(super) struct Texts<'p>(IndexSet<Cow<'p, str>>);
@@ -53,7 +41,7 @@ impl<'p> Texts<'p> {
         self.0.insert_full(text).0 as u64
     }
 
-    /// The number of a text that may not live as long as the plan.
+    /// Returns the number; copies the text only if it is new.
     fn number_of(&mut self, text: &str) -> u64 {
         self.0
             .get_index_of(text)
@@ -61,14 +49,13 @@ impl<'p> Texts<'p> {
     }
 }
 
-/// Directories that rows name by number from 1, each by its parent (0 is the root) and name.
 #[derive(Default, Serialize)]
 pub(super) struct Directories {
     parent: Column,
     name: Column,
     #[serde(skip)]
     known: IndexSet<(u64, u64)>,
-    /// The one that was asked for last: neighbours are mostly in the same.
+    /// Last directory: neighbouring rows mostly share it.
     #[serde(skip)]
     last: (String, u64),
 }
@@ -95,7 +82,7 @@ impl Directories {
     }
 }
 
-/// All rows. A further figure of each file is one more column here.
+/// Rows in columns; a further property of files is a further column.
 #[derive(Serialize)]
 pub(super) struct Rows<'p> {
     strings: Texts<'p>,
@@ -108,7 +95,7 @@ pub(super) struct Rows<'p> {
 #[derive(Default, Serialize)]
 struct Columns {
     distribution: Column,
-    /// 0 file, 1 licence, 2 in the archive.
+    /// Part: 0 for files, 1 for licences, 2 for archive members.
     part: Column,
     step: Column,
     directory: Column,
@@ -116,12 +103,12 @@ struct Columns {
     size: Column,
     executable: Column,
     rule: Column,
-    /// The artifact by its place from 1, or 0 for none.
+    /// Number from 1; 0 for none.
     artifact: Column,
     base: Column,
-    /// How many segments of the path are not in the source's.
+    /// Number of leading segments that the source's path lacks.
     strip: Column,
-    /// The path of the source, where it is not the path without these segments.
+    /// Path of the source, if it is not the path without these segments.
     source: Column,
     detail: Column,
     rpath: Column,
@@ -167,7 +154,7 @@ impl<'p> Rows<'p> {
     }
 }
 
-/// How many segments `path` has before `tail`, if it ends with it.
+/// Counts the segments of `path` before the suffix `tail`.
 fn segments_above(path: &str, tail: &str) -> Option<u64> {
     let head = path.strip_suffix(tail)?;
     (head.is_empty() || head.ends_with('/')).then(|| head.matches('/').count() as u64)

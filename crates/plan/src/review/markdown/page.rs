@@ -1,44 +1,35 @@
-//! A text that never outgrows its limit: rows that do not fit are counted, not cut.
+//! Markdown pages with a size limit: rows that do not fit are counted.
 
 use std::fmt::Write as _;
 
-/// What is kept free for the lines that say what was left out.
+/// Bytes reserved for the summary of omitted parts.
 const RESERVE: usize = 1000;
 
-/// The most that one line about left-out rows takes.
 const MORE: usize = 120;
 
-/// A Markdown page of sections with rows.
 pub(super) struct Page {
     text: String,
     limit: usize,
-    /// What had no room at all, and how much of it.
+    /// Omitted items.
     left_out: Vec<(usize, &'static str)>,
 }
 
-/// A part of the page: it comes with its head and foot and at least one row, or not at all.
+/// Part of a page that appears with at least one row, or not at all.
 pub(super) struct Section<'a> {
-    /// Before the rows, such as the head of a table.
     pub head: &'a str,
-    /// One line each, without its line end.
     pub rows: &'a [String],
-    /// After the rows, such as the end of what is folded.
     pub foot: &'a str,
-    /// What the rows are, in the plural.
     pub what: &'static str,
-    /// What to say of sections without room, in the plural, and how many one is.
+    /// Number and plural noun if the section is omitted.
     pub otherwise: (usize, &'static str),
-    /// The most bytes that it may take, however much is free.
     pub share: usize,
 }
 
 impl Page {
-    /// An empty page of at most `limit` bytes.
     pub fn new(limit: usize) -> Self {
         Self { text: String::new(), limit, left_out: Vec::new() }
     }
 
-    /// Adds a section, as many of its rows as have room.
     pub fn section(&mut self, section: &Section<'_>) {
         let free = self.limit.saturating_sub(self.text.len() + RESERVE).min(section.share);
         let mut room = free.saturating_sub(section.head.len() + section.foot.len() + MORE);
@@ -65,7 +56,6 @@ impl Page {
         self.text.push_str(section.foot);
     }
 
-    /// Notes that `count` of `what` are not on the page.
     fn leave_out(&mut self, count: usize, what: &'static str) {
         match self.left_out.iter_mut().find(|(_, other)| *other == what) {
             Some((sum, _)) => *sum += count,
@@ -73,7 +63,6 @@ impl Page {
         }
     }
 
-    /// The text, with a last line that says what had no room.
     pub fn finish(mut self) -> String {
         if !self.left_out.is_empty() {
             let all: Vec<String> =

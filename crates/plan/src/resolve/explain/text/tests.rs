@@ -1,5 +1,3 @@
-//! Small parts of an explanation in, their words out.
-
 use super::*;
 use crate::resolve::explain::Rule;
 
@@ -33,7 +31,6 @@ fn of_more_than_three_names_the_rest_is_counted() {
     }
 }
 
-/// A rule of an artifact that is told of a distribution which takes `a_lib_generic`.
 #[test]
 fn rules_that_had_no_say_get_no_line() {
     let matched = |artifact: &str, says: Says| {

@@ -1,15 +1,10 @@
-//! What is said beside a place.
-
 use super::super::{Moved, Place, What};
 use base::text::human_size;
 
-/// How many values of a field are told before the rest is counted.
 pub(super) const MOST_VALUES: usize = 6;
 
-/// How many differences of one kind a package is told to have before the rest is counted.
 pub(super) const MOST_GROUPS: usize = 10;
 
-/// What is to be said of the files in `place`, which all differ by `what`.
 pub(super) fn of(what: &What, place: &Place) -> String {
     match what {
         What::Appeared { was: Some(reason) } => format!("was left out: {reason}"),
@@ -41,7 +36,6 @@ fn rpath(removed: &[String], added: &[String], order: &[String]) -> String {
     format!("rpath {}", told.join(", "))
 }
 
-/// Where files moved to, and by which rule.
 pub(super) fn moved(moved: &Moved, place: &Place) -> String {
     let way = if moved.from == moved.to {
         moved.to.title.clone()
@@ -65,7 +59,7 @@ pub(super) fn moved(moved: &Moved, place: &Place) -> String {
     format!("{way}{}{why}", also.collect::<String>())
 }
 
-/// A text of at most `width` characters; of a longer one its middle is left out.
+/// Omits the middle of a long text.
 pub(in super::super) fn shortened(text: &str, width: usize) -> String {
     let count = text.chars().count();
     if count <= width {

@@ -1,4 +1,4 @@
-//! Packages of one kind that differ alike, told once: forty ISAs are not forty sections.
+//! Merges packages that only differ in ISA or family: forty ISAs need no forty sections.
 
 use indexmap::IndexMap;
 use indexmap::map::Entry;
@@ -6,14 +6,12 @@ use indexmap::map::Entry;
 use super::super::{Extent, Moved, PackageChange};
 use super::{Line, Row, Section};
 
-/// A package with its row, and its section where there is something to say.
 pub(super) struct Shown<'d> {
     pub row: Row,
     pub section: Option<Section>,
     pub package: &'d PackageChange,
 }
 
-/// Rows and sections of packages that are the same but for the ISA or family become one.
 pub(super) fn packages(shown: Vec<Shown<'_>>) -> (Vec<Row>, Vec<Section>) {
     let mut kinds: IndexMap<Shape, Vec<Shown<'_>>> = IndexMap::new();
     for (index, shown) in shown.into_iter().enumerate() {
@@ -49,7 +47,7 @@ fn together(alike: Vec<Shown<'_>>) -> (Option<Row>, Option<Section>) {
     (Some(row), section)
 }
 
-/// What is the same of packages that are told together; the place of what is alone in its kind.
+/// Key of merged packages, unique for packages without a variant.
 #[derive(PartialEq, Eq, Hash)]
 enum Shape {
     Alone(usize),
@@ -70,9 +68,9 @@ fn shape(index: usize, shown: &Shown<'_>) -> Shape {
     }
 }
 
-/// What a line says whatever the variant, the count and the bytes.
+/// Returns the part that is independent of variant, count and bytes.
 fn signature(line: &Line, variant: Option<&str>) -> (char, String, String) {
-    // How much a size differs is another matter for each ISA.
+    // Size differences vary between ISAs.
     let detail = if line.detail.starts_with("size ") {
         "size".to_owned()
     } else {
@@ -81,7 +79,7 @@ fn signature(line: &Line, variant: Option<&str>) -> (char, String, String) {
     (line.mark, general(&line.place, variant), detail)
 }
 
-/// A text with `*` for the variant, however it is spelled there.
+/// Replaces the variant by `*`, in both spellings.
 fn general(text: &str, variant: Option<&str>) -> String {
     match variant {
         Some(variant) => text.replace(variant, "*").replace(&variant.replace('-', "_"), "*"),
@@ -94,7 +92,6 @@ fn sum(one: Option<Extent>, other: Option<Extent>) -> Option<Extent> {
     Some(Extent { files: a.files + b.files, size: a.size + b.size })
 }
 
-/// A line of one shape with another, counts and bytes added.
 fn join(line: &Line, variant: Option<&str>, more: &Line) -> Line {
     let same = line.place == more.place && line.detail == more.detail;
     let (mark, place, detail) = if same {
@@ -116,11 +113,11 @@ fn join(line: &Line, variant: Option<&str>, more: &Line) -> Line {
     }
 }
 
-/// The same places of artifacts that differ in their families alone become one.
+/// Merges artifacts that only differ in the family.
 pub(super) fn unowned(lines: Vec<Line>) -> Vec<Line> {
     let mut kinds: IndexMap<(char, String, String), Line> = IndexMap::new();
     for line in lines {
-        // `NAME_COMPONENT_FAMILY`; names of artifacts have no `_`.
+        // `NAME_COMPONENT_FAMILY`; artifact names have no `_`.
         let artifact = line
             .detail
             .rsplit_once('_')
@@ -139,7 +136,7 @@ pub(super) fn unowned(lines: Vec<Line>) -> Vec<Line> {
     kinds.into_values().collect()
 }
 
-/// Moves between packages of the same kinds, out of the same places, become one.
+/// Merges packages that only differ in the variant.
 pub(super) fn moves(lines: Vec<Line>, moved: &[Moved]) -> Vec<Line> {
     let ends = moved.iter().flat_map(|m| {
         m.places.iter().map(move |_| (m.from.variant.as_deref(), m.to.variant.as_deref()))

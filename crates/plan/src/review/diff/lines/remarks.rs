@@ -1,5 +1,3 @@
-//! Warnings and notes that one side alone has.
-
 use super::super::Diff;
 use super::{Line, Section};
 

@@ -1,11 +1,11 @@
-//! Fields of metadata, value by value: those that changed alike are told together.
+//! Shows changed metadata by value; equal replacements are grouped.
 
 use indexmap::IndexMap;
 
 use super::super::FieldChange;
 use super::{Line, detail};
 
-/// A value that was, and the one that is, without the key that both have.
+/// Old and new value, without their common key.
 struct Pair {
     old: String,
     new: String,
@@ -16,7 +16,6 @@ impl Pair {
         format!("{} → {}", self.old, self.new)
     }
 
-    /// What differs: the words around which both are the same are left out.
     fn core(&self) -> (&str, &str) {
         let old = &self.old[key(&self.old).map_or(0, str::len)..];
         let words = |text: &'_ str| -> Vec<usize> {
@@ -32,10 +31,8 @@ impl Pair {
     }
 }
 
-/// How many values change alike before they are told in one line.
 const ALIKE: usize = 3;
 
-/// The changes as text; those that replace the same words are counted.
 fn alike(pairs: &[Pair]) -> Vec<String> {
     let mut groups: IndexMap<(&str, &str), Vec<&Pair>> = IndexMap::new();
     for pair in pairs {
@@ -70,8 +67,8 @@ pub(super) fn field(change: &FieldChange, files: bool) -> Vec<Line> {
     [changed, each('-', &removed), each('+', &added)].concat()
 }
 
-/// Values that changed rather than came and went: the only one that was and the only one that is,
-/// or those of one key on both sides. Then the others of both sides.
+/// Pairs a single old and new value, or unique values of one key; also returns the rest of both
+/// sides.
 fn paired(change: &FieldChange) -> (Vec<Pair>, Vec<String>, Vec<String>) {
     let (mut removed, mut added, mut pairs) =
         (change.removed.clone(), change.added.clone(), Vec::new());
@@ -92,7 +89,7 @@ fn paired(change: &FieldChange) -> (Vec<Pair>, Vec<String>, Vec<String>) {
     (pairs, removed, added)
 }
 
-/// What a value is said of: `a: ` of `a: 1`, `a = ` of `a = m:f`.
+/// Returns the key: `a: ` of `a: 1`, `a = ` of `a = m:f`.
 fn key(text: &str) -> Option<&str> {
     let ends = [": ", " = "].iter().filter_map(|sign| text.find(sign).map(|at| at + sign.len()));
     ends.min().map(|end| &text[..end])
