@@ -5,6 +5,7 @@
 
 pub mod cleanup;
 pub mod event;
+pub mod hash;
 pub mod identity;
 pub mod names;
 pub mod python_literal;

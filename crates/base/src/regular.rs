@@ -3,7 +3,7 @@
 //! A FIFO blocks whoever opens it until someone writes to it, and a device such as `/dev/zero` never
 //! ends. Neither is an input, so that everything that reads one opens it here.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 use std::fs::{FileType, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::num::NonZero;
@@ -13,7 +13,8 @@ use std::path::Path;
 use fs_err::os::unix::fs::OpenOptionsExt;
 use fs_err::{File, OpenOptions};
 use rustix::fs::{Advice, CWD, Mode, OFlags, fadvise, openat};
-use sha2::{Digest, Sha256};
+
+use crate::hash;
 
 /// Opens a regular file for reading; a link to one is followed.
 ///
@@ -157,26 +158,7 @@ pub fn too_large(of: &dyn Display, most: u64) -> io::Error {
 /// # Errors
 /// As [`open`], and when it cannot be read.
 pub fn sha256(path: impl AsRef<Path>) -> io::Result<String> {
-    sha256_of(open(path)?)
-}
-
-/// The same of what a reader gives.
-///
-/// # Errors
-/// Those of the reader.
-pub fn sha256_of(mut reader: impl Read) -> io::Result<String> {
-    let (mut hasher, mut block) = (Sha256::new(), vec![0; 1 << 20]);
-    loop {
-        match reader.read(&mut block)? {
-            0 => break,
-            count => hasher.update(&block[..count]),
-        }
-    }
-    Ok(hasher.finalize().iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    }))
+    Ok(hash::of_file(path)?.sha256.to_string())
 }
 
 /// `error`, which names the file that it is about.

@@ -1,16 +1,14 @@
 //! One hash for many things.
 
-use sha2::{Digest, Sha256};
-
-use wheel::archive::checksum;
+use base::hash::Sha256Hasher;
 
 /// A hash that grows: equal only when the same texts were added in the same order.
-pub struct Fingerprint(Sha256);
+pub struct Fingerprint(Sha256Hasher);
 
 impl Fingerprint {
     /// Starts a hash over values of one kind, which `of` names.
     pub fn new(of: &str) -> Self {
-        let mut hash = Self(Sha256::new());
+        let mut hash = Self(Sha256Hasher::default());
         hash.add(of);
         hash
     }
@@ -23,6 +21,6 @@ impl Fingerprint {
 
     /// The hash in hexadecimal digits.
     pub fn end(self) -> String {
-        checksum::Sha256::from(self.0).to_string()
+        self.0.finish().sha256.to_string()
     }
 }

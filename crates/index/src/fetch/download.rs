@@ -13,10 +13,11 @@ use tempfile::NamedTempFile;
 
 use super::remote::RemoteArchive;
 use base::cleanup::{self, Registration};
+use base::hash::{self, Hashed, Sum};
 use base::regular;
 use base::source::{Code, Problem, Problems};
 use base::text::human_size;
-use plan::catalog::{Demands, Expected, Hashed, LockedArchive, Packed, SIDECAR, Taken};
+use plan::catalog::{Demands, Expected, LockedArchive, Packed, SIDECAR, Taken};
 
 /// What the names of files begin with that are not whole yet.
 const PREFIX: &str = ".rockpack-fetch-";
@@ -93,7 +94,7 @@ fn kept(archive: &RemoteArchive, place: &Path, expected: Expected) -> Option<Loc
     if file.metadata().ok()?.len() != archive.size() {
         return None;
     }
-    let (size, sha256) = Hashed::new(file).finish().ok()?;
+    let Sum { sha256, size } = hash::of_reader(file).ok()?;
     (sha256 == expected).then(|| LockedArchive { key: archive.key().to_owned(), size, sha256 })
 }
 
@@ -111,7 +112,7 @@ fn fetch(
     if let Err(error) = io::copy(&mut bytes, &mut file) {
         return Err(if bytes.has_failed() { unread(&error) } else { unwritten(&error) });
     }
-    let (size, sha256) = bytes.finish().map_err(|e| unread(&e))?;
+    let Sum { sha256, size } = bytes.read_to_end().map_err(|e| unread(&e))?;
     let found = LockedArchive { key: archive.key().to_owned(), size, sha256 };
     demands.check(archive, expected, &found)?;
     file.as_file().sync_all().map_err(|e| unwritten(&e))?;

@@ -22,12 +22,12 @@ use super::scratch::{Scratch, ScratchFile};
 use super::source::{Listed, ListedEntry, ListedKind, OpenFile, Source, SourceFile};
 use super::unpacked::UnpackedArchive;
 use super::{ArtifactId, Ignored, Origin, Wanted};
+use base::hash::Sha256;
 use base::identity::{FileState, Identity};
 use base::names::RelPath;
 use base::regular;
 use base::source::{Code, Problem, Problems};
 use binary::ReadAt;
-use wheel::archive::checksum::Sha256;
 
 /// The artifact directory on this machine; what its archives have is kept in temporary files for as long as this lives.
 #[derive(Debug)]

@@ -10,8 +10,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use base::cleanup;
+use base::hash::Sha256;
 use base::regular;
-use wheel::archive::checksum::Sha256;
 
 /// The version of the lock file's own format.
 pub const LOCK_FORMAT: u32 = 1;

@@ -9,11 +9,12 @@ use fs_err as fs;
 use tar::{EntryType, Header};
 use walkdir::WalkDir;
 
-use super::checksum::{END, Hashing, SIDECAR};
+use super::checksum::{END, SIDECAR};
 use super::layout::{self, MANIFEST, Storage};
 use super::seekable::SeekableWriter;
 use super::{ArtifactId, archive_names};
 use base::cleanup;
+use base::hash::{Hashed, Sum};
 use base::regular;
 use base::source::{Code, Problem, Problems, Source as Text};
 
@@ -90,7 +91,7 @@ pub fn pack(
     builder.prefix(".rockpack-pack-").permissions(mode);
     let (file, _registration) =
         cleanup::temporary(|| builder.tempfile_in(out)).map_err(unwritten)?;
-    let counted = Counted { out: SeekableWriter::new(Hashing::new(&file), level), bytes: 0 };
+    let counted = Counted { out: SeekableWriter::new(Hashed::new(&file), level), bytes: 0 };
     let mut tar = tar::Builder::new(counted);
     let unread = |e: io::Error| {
         Problem::error(Code::UnreadableArtifact, format!("cannot pack artifact `{id}`: {e}"))
@@ -102,7 +103,7 @@ pub fn pack(
     let done = tar.into_inner().map_err(unwritten)?;
     let unpacked = done.bytes;
     let (hashing, sum_of_end) = done.out.finish().map_err(unwritten)?;
-    let (size, sha256) = hashing.finish();
+    let (_, Sum { sha256, size }) = hashing.finish();
     file.as_file().sync_all().map_err(unwritten)?;
     let place = out.join(&name);
     // The old sidecar would be wrong of the new archive.

@@ -5,18 +5,18 @@ use std::fmt::Debug;
 use std::io::{self, Read};
 
 use super::archive::{UnpackError, Unpacking};
-use super::checksum::{Hashed, of_end, of_sidecar};
+use super::checksum::{of_end, of_sidecar};
 use super::layout::Storage;
 use super::lock::{Lock, LockedArchive, Taken};
 use super::members::Members;
 use super::scratch::ScratchFile;
 use super::seek::{SeekTable, SeekableReader};
 use super::unpacked::{Proof, UnpackedArchive};
+use base::hash::{self, Hashed, Sha256, Sum};
 use base::names::RelPath;
 use base::source::{Code, Problem};
 use base::text::with_causes;
 use binary::ReadAt;
-use wheel::archive::checksum::Sha256;
 
 /// The archive of an artifact, wherever it is.
 pub trait Packed: Debug + Send + Sync {
@@ -357,7 +357,7 @@ fn at_random(
 /// What all bytes of an archive are.
 fn hashed(packed: &dyn Packed, stream: &(dyn ReadAt + Send)) -> Result<LockedArchive, Problem> {
     let bytes = Bytes { stream, position: 0 };
-    let (size, sha256) = Hashed::new(bytes).finish().map_err(|e| unread(&e))?;
+    let Sum { sha256, size } = hash::of_reader(bytes).map_err(|e| unread(&e))?;
     Ok(LockedArchive { key: packed.key().to_owned(), size, sha256 })
 }
 
@@ -392,7 +392,7 @@ fn in_order(
         return Err(broken(error));
     }
     // What cannot be unpacked is likely to be damaged, which the checksum of all of it says best.
-    let (size, sha256) = match bytes.finish() {
+    let Sum { sha256, size } = match bytes.read_to_end() {
         Ok(read) => read,
         Err(error) => return Err(unpacked.err().map_or_else(|| unread(&error), |e| broken(&e))),
     };

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checksum::sha256_of_writing;
 use super::{Artifact, BuildFacts, Catalog, CatalogEntry, Ignored};
-use wheel::archive::checksum::Sha256;
+use base::hash::Sha256;
 
 /// The version of the catalog's own format; it grows when a reader has to know of a change.
 pub const CATALOG_FORMAT: u32 = 1;

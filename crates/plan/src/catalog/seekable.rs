@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use rayon::prelude::*;
 use zstd::bulk::Compressor;
 
-use wheel::archive::checksum::Sha256;
+use base::hash::Sha256;
 
 /// How many bytes a frame has: large enough to be packed well, small enough to be read for a few bytes of it.
 pub(super) const FRAME: usize = 4 << 20;

@@ -4,11 +4,11 @@ use std::fmt::Debug;
 use std::io;
 
 use super::{ArtifactId, Ignored, Origin};
+use base::hash::Sha256;
 use base::identity::Identity;
 use base::names::RelPath;
 use base::source::Problem;
 use binary::ReadAt;
-use wheel::archive::checksum::Sha256;
 
 /// Artifacts that can be listed and read, wherever they are. Any number of threads may.
 ///
