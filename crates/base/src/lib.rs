@@ -8,6 +8,7 @@ pub mod event;
 pub mod hash;
 pub mod identity;
 pub mod names;
+pub mod partial;
 pub mod python_literal;
 pub mod regular;
 pub mod source;

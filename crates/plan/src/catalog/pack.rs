@@ -1,6 +1,5 @@
 //! Artifacts into archives, as builds leave them in stores.
 
-use std::fs::Permissions;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -15,6 +14,7 @@ use super::seekable::SeekableWriter;
 use super::{ArtifactId, archive_names};
 use base::cleanup;
 use base::hash::{Hashed, Sum};
+use base::partial::{self, PartialFile};
 use base::regular;
 use base::source::{Code, Problem, Problems, Source as Text};
 
@@ -86,12 +86,9 @@ pub fn pack(
         let what = format!("cannot pack artifact `{id}`: {e}");
         Problem::error(Code::Environment, what)
     };
-    let mode = Permissions::from_mode(0o666);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".rockpack-pack-").permissions(mode);
-    let (file, _registration) =
-        cleanup::temporary(|| builder.tempfile_in(out)).map_err(unwritten)?;
-    let counted = Counted { out: SeekableWriter::new(Hashed::new(&file), level), bytes: 0 };
+    let file = PartialFile::new(out, ".rockpack-pack-", partial::ORDINARY).map_err(unwritten)?;
+    let counted =
+        Counted { out: SeekableWriter::new(Hashed::new(file.as_file()), level), bytes: 0 };
     let mut tar = tar::Builder::new(counted);
     let unread = |e: io::Error| {
         Problem::error(Code::UnreadableArtifact, format!("cannot pack artifact `{id}`: {e}"))
@@ -104,18 +101,18 @@ pub fn pack(
     let unpacked = done.bytes;
     let (hashing, sum_of_end) = done.out.finish().map_err(unwritten)?;
     let (_, Sum { sha256, size }) = hashing.finish();
-    file.as_file().sync_all().map_err(unwritten)?;
+    file.sync().map_err(unwritten)?;
     let place = out.join(&name);
     // The old sidecar would be wrong of the new archive.
     let beside = out.join(format!("{name}{SIDECAR}"));
-    let _whole = cleanup::undisturbed();
+    let whole = cleanup::undisturbed();
     match fs::remove_file(&beside) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             return Err(unwritten(error).into());
         }
         _ => {}
     }
-    file.persist(&place).map_err(|e| unwritten(e.error))?;
+    file.persist_within(&place, &whole).map_err(unwritten)?;
     let sums = format!("{sha256}  {name}\n{END}{sum_of_end}\n");
     fs::write(&beside, sums).map_err(unwritten)?;
     Ok(PackedArtifact { file: place, unpacked, size })
