@@ -4,6 +4,7 @@
 //! printed. Never decides anything about packages, and knows no other crate of rockpack.
 
 pub mod cleanup;
+pub mod directory;
 pub mod event;
 pub mod hash;
 pub mod identity;

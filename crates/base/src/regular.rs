@@ -14,7 +14,7 @@ use fs_err::os::unix::fs::OpenOptionsExt;
 use fs_err::{File, OpenOptions};
 use rustix::fs::{Advice, CWD, Mode, OFlags, fadvise, openat};
 
-use crate::hash;
+use crate::hash::{self, Sum};
 
 /// Opens a regular file for reading; a link to one is followed.
 ///
@@ -153,12 +153,20 @@ pub fn too_large(of: &dyn Display, most: u64) -> io::Error {
     io::Error::new(ErrorKind::FileTooLarge, text)
 }
 
-/// The SHA-256 of a regular file in hexadecimal digits; the file is read in pieces.
+/// Hash and length of a regular file; the file is read in pieces.
 ///
 /// # Errors
 /// As [`open`], and when it cannot be read.
+pub fn sum(path: impl AsRef<Path>) -> io::Result<Sum> {
+    hash::of_reader(open(path)?)
+}
+
+/// The SHA-256 of a regular file in hexadecimal digits.
+///
+/// # Errors
+/// As [`sum`].
 pub fn sha256(path: impl AsRef<Path>) -> io::Result<String> {
-    Ok(hash::of_file(path)?.sha256.to_string())
+    Ok(sum(path)?.sha256.to_string())
 }
 
 /// `error`, which names the file that it is about.

@@ -8,6 +8,7 @@ use fs_err as fs;
 
 use super::content::Content;
 use super::git::{self, GitDirectory};
+use base::directory::entries;
 
 /// Copies a checkout with its content, so that git works in the copy as in the checkout and changes nothing there.
 /// Without version control, all of it is copied. A detached HEAD gets the name `branch`, where that is given.
@@ -64,8 +65,7 @@ fn copy_git(from: &Path, to: &Path) -> io::Result<()> {
 /// When something cannot be read or written, and for what is neither file, directory nor link.
 pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
+    for entry in entries(from)? {
         let (place, kind) = (to.join(entry.file_name()), entry.file_type()?);
         if entry.file_name() == ".git"
             && GitDirectory::of(from)?.map_or(Ok(false), |git| git.copy(&place))?

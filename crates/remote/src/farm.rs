@@ -19,7 +19,7 @@ use super::breaker::Breaker;
 use super::client::{Client, Failure};
 use super::execution::Answer;
 use super::pace::is_dear;
-use base::hash;
+use base::regular;
 use build::cache::{self, Awaited, CacheEntry, Form, Recipe, Room};
 
 /// What packs in less time is packed here: a farm needs about as long to begin.
@@ -306,7 +306,7 @@ impl Farm {
 pub(super) fn program(path: &Path) -> std::io::Result<(Digest, Blob)> {
     let file = Arc::new(File::open(path)?);
     let len = file.metadata()?.len();
-    let sha256 = hash::of_file(path)?.sha256;
+    let sha256 = regular::sum(path)?.sha256;
     Ok((Digest { sha256, size: len }, Blob::File { file, offset: 0, len }))
 }
 

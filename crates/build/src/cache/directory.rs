@@ -11,6 +11,7 @@ use rustix::fs::OFlags;
 
 use super::own::{is_trusted, refused};
 use super::table::{Broken, Table};
+use base::directory;
 use base::partial::PartialFile;
 use base::regular;
 
@@ -156,18 +157,12 @@ impl Directory {
 
     /// The names of the files with this extension, without it.
     fn ids(&self, extension: &str) -> io::Result<Vec<String>> {
-        let entries = match fs::read_dir(self.segments()) {
+        let names = match directory::names(self.segments()) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries?,
+            names => names?,
         };
-        let mut ids = Vec::new();
-        for entry in entries {
-            let path = entry?.path();
-            if path.extension().is_some_and(|found| found == extension) {
-                ids.extend(path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned));
-            }
-        }
-        Ok(ids)
+        let parts = names.iter().filter_map(|name| name.rsplit_once('.'));
+        Ok(parts.filter(|(_, found)| *found == extension).map(|(id, _)| id.to_owned()).collect())
     }
 
     /// Reads a segment's table and opens its bytes.
@@ -307,16 +302,16 @@ impl Directory {
 
     /// Bytes in temporary files: of builds that run, or that were killed.
     pub fn unfinished(&self) -> u64 {
-        let entries = fs::read_dir(self.temporaries()).into_iter().flatten().flatten();
-        entries.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
+        let entries = directory::entries(self.temporaries()).unwrap_or_default();
+        entries.iter().filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
     }
 
     /// Removes what killed writers left: temporary files and bytes without a table. Gives how
     /// many bytes went.
     pub fn sweep(&self, _: &Lock) -> io::Result<u64> {
         let mut removed = 0;
-        for entry in fs::read_dir(self.temporaries())? {
-            removed += remove_dead(&entry?.path(), || true)?;
+        for entry in directory::entries(self.temporaries())? {
+            removed += remove_dead(&entry.path(), || true)?;
         }
         for id in self.ids(BYTES)? {
             let lonely = || !self.table(&id).exists();

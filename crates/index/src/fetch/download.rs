@@ -11,6 +11,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 
 use super::remote::RemoteArchive;
+use base::directory;
 use base::hash::{self, Hashed, Sum};
 use base::partial::{self, PartialFile};
 use base::regular;
@@ -147,9 +148,9 @@ fn alone(dir: &Path) -> Result<OwnedFd, Problem> {
 
 /// Removes what a fetch left that was killed.
 fn sweep(dir: &Path) {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let left = entries.filter(|e| e.file_name().to_string_lossy().starts_with(PREFIX));
-    left.for_each(|entry| _ = fs::remove_file(entry.path()));
+    let names = directory::names(dir).unwrap_or_default();
+    let left = names.iter().filter(|name| name.starts_with(PREFIX));
+    left.for_each(|name| _ = fs::remove_file(dir.join(name)));
 }
 
 /// Checks that a directory has room for archives that are not there yet.

@@ -10,13 +10,13 @@ use std::sync::{Mutex, PoisonError};
 
 use fs_err::{self as fs, File};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
-use walkdir::WalkDir;
 
 use super::whole::{Whole, ends_early};
 use super::{
     Body, Bucket, Content, Created, ErrorKind, Headers, Object, Replaced, StoreError, below,
 };
 use base::cleanup;
+use base::directory;
 use base::names::RelPath;
 use base::partial::{self, PartialFile};
 use base::regular;
@@ -106,8 +106,8 @@ impl Bucket for Directory {
     }
 
     /// Hidden files are not listed: what is in the making, and others' state.
-    fn list(&self, directory: Option<&RelPath>) -> Result<Vec<Object>, StoreError> {
-        let root = directory.map_or_else(|| self.path.clone(), |below| self.place(below));
+    fn list(&self, above: Option<&RelPath>) -> Result<Vec<Object>, StoreError> {
+        let root = above.map_or_else(|| self.path.clone(), |below| self.place(below));
         if !root.exists() {
             return Ok(Vec::new());
         }
@@ -119,19 +119,16 @@ impl Bucket for Directory {
             )
         };
         let mut objects = Vec::new();
-        let files = WalkDir::new(&root).into_iter().filter_entry(|entry| {
-            entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".")
-        });
-        for entry in files {
-            let entry = entry.map_err(|error| failed(error.into()))?;
+        for entry in directory::walk_where(&root, |entry| !entry.is_hidden()) {
+            let entry = entry.map_err(failed)?;
             let found = match fs::metadata(entry.path()) {
                 Ok(found) if found.is_file() => found,
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
                 // A directory, or gone meanwhile.
                 _ => continue,
             };
-            let key = entry.path().strip_prefix(&root).ok().and_then(Path::to_str);
-            if let Some(Ok(key)) = key.map(|key| below(directory, key).parse()) {
+            let key = entry.below().to_str();
+            if let Some(Ok(key)) = key.map(|key| below(above, key).parse()) {
                 objects.push(object(&key, &found));
             }
         }
@@ -245,11 +242,9 @@ fn written(directory: &Path, body: Body<'_>) -> io::Result<PartialFile> {
 }
 
 /// Removes the files of killed processes from a directory: no process holds a lock on them.
-fn remove_abandoned(directory: &Path) {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let left = entries
-        .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PARTIAL.as_bytes()));
-    for path in left.map(|entry| entry.path()) {
+fn remove_abandoned(dir: &Path) {
+    let names = directory::names(dir).unwrap_or_default();
+    for path in names.iter().filter(|name| name.starts_with(PARTIAL)).map(|name| dir.join(name)) {
         let Ok(file) = regular::open_unlinked(&path) else { continue };
         if flock(file.file(), FlockOperation::NonBlockingLockExclusive).is_ok() {
             let _ = fs::remove_file(&path);

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 use tar::{EntryType, Header};
-use walkdir::WalkDir;
 
 use super::checksum::{END, SIDECAR};
 use super::layout::{self, MANIFEST, Storage};
 use super::seekable::SeekableWriter;
 use super::{ArtifactId, archive_names};
 use base::cleanup;
+use base::directory;
 use base::hash::{Hashed, Sum};
 use base::partial::{self, PartialFile};
 use base::regular;
@@ -55,9 +55,8 @@ pub fn artifact_directories(dir: &Path) -> Result<Vec<(ArtifactId, PathBuf)>, Pr
             problem.help("an archive has the name of its directory").into()
         });
     }
-    let children: io::Result<Vec<_>> = fs::read_dir(dir).map_err(cannot)?.collect();
-    let children = children.map_err(cannot)?.into_iter();
-    let mut found: Vec<_> = children.filter_map(|child| of(child.path())).collect();
+    let children = directory::entries(dir).map_err(cannot)?;
+    let mut found: Vec<_> = children.iter().filter_map(|child| of(child.path())).collect();
     found.sort();
     if found.is_empty() {
         let what = format!("no artifact in {} is a directory", dir.display());
@@ -134,8 +133,8 @@ fn bases(id: &ArtifactId, dir: &Path) -> Result<Vec<PathBuf>, Problems> {
 
 /// Everything below a base directory, and itself, sorted.
 fn tree<W: Write>(tar: &mut tar::Builder<W>, dir: &Path, base: &Path) -> io::Result<()> {
-    for found in WalkDir::new(dir.join(base)).sort_by_file_name() {
-        let found = found.map_err(io::Error::from)?;
+    for found in directory::walk(&dir.join(base)) {
+        let found = found?;
         let name = found.path().strip_prefix(dir).map_err(io::Error::other)?;
         member(tar, dir, name)?;
     }
