@@ -124,6 +124,10 @@ fn effects_stay_where_they_belong() {
         {
             wrong.push(format!("{shown}: only scan, fetch, execute and gate are parallel"));
         }
+        let walks = ["read_dir", "walkdir", "WalkDir"].iter().any(|word| words.contains(word));
+        if walks && shown != "crates/base/src/directory.rs" {
+            wrong.push(format!("{shown}: only `base::directory` reads directories"));
+        }
         if (words.contains("println") || words.contains("eprintln")) && !file.of_program() {
             wrong.push(format!("{shown}: only the program prints"));
         }

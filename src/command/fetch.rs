@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use base::directory::names;
 use base::source::{Code, Problem};
 use fs_err as fs;
 use index::fetch::{self, FetchPlan, Fetched, RemoteArchive, Selection};
@@ -101,16 +102,13 @@ fn fetched(
 fn check_others(dir: &Path, selection: &Selection) -> Result<(), Failure> {
     let keys: BTreeSet<&str> = selection.selected.iter().map(|s| s.object.key.as_str()).collect();
     let mut others = Vec::new();
-    for entry in fs::read_dir(dir).map_err(|e| environment(e.to_string()))? {
-        let entry = entry.map_err(|e| environment(e.to_string()))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
+    for name in names(dir).map_err(|e| environment(e.to_string()))? {
         let is_artifact =
             archive_of(&name).is_some() || archive_of(&format!("{name}.tar.xz")).is_some();
         if is_artifact && !keys.contains(name.as_str()) {
             others.push(name);
         }
     }
-    others.sort();
     let Some(first) = others.first() else { return Ok(()) };
     let more = match others.len() - 1 {
         0 => String::new(),

@@ -1,14 +1,14 @@
 //! `rockpack fmt`: manifests laid out.
 
 use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use base::cleanup;
+use base::partial::{self, PartialFile};
 use base::regular;
 use base::source::{Code, Problem, Problems, Source};
 use fs_err as fs;
 use manifest::kdl;
-use tempfile::NamedTempFile;
 
 use super::{Failure, environment, print, print_exact};
 use crate::builtin;
@@ -93,13 +93,11 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
     let failed =
         |error: io::Error| environment(format!("cannot write {}: {error}", file.display()));
     let place = fs::canonicalize(file).map_err(failed)?;
-    let mode = fs::metadata(&place).map_err(failed)?.permissions();
-    let dir = place.parent().unwrap_or(Path::new("."));
-    let temporary = cleanup::temporary(|| NamedTempFile::with_prefix_in(".rockpack-", dir));
-    let (mut target, _registration) = temporary.map_err(failed)?;
+    let mode = fs::metadata(&place).map_err(failed)?.permissions().mode();
+    let mut target = PartialFile::beside(&place, partial::PRIVATE).map_err(failed)?;
     target.write_all(text.as_bytes()).map_err(failed)?;
-    target.as_file().set_permissions(mode).map_err(failed)?;
-    target.as_file().sync_all().map_err(failed)?;
-    target.persist(&place).map_err(|error| failed(error.error))?;
+    target.set_mode(mode).map_err(failed)?;
+    target.sync().map_err(failed)?;
+    target.persist(&place).map_err(failed)?;
     Ok(())
 }

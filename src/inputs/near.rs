@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use base::directory;
 use base::source::nearest;
 
 /// "did you mean `x/artifacts`? " for a path that does not exist and has a sibling of nearly that name; else
@@ -16,8 +17,7 @@ pub fn near(path: &Path) -> String {
 fn meant(path: &Path) -> Option<String> {
     let (name, parent) = (path.file_name()?.to_str()?, path.parent()?);
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-    let entries = fs_err::read_dir(parent).ok()?.filter_map(Result::ok);
-    let names: Vec<String> = entries.filter_map(|e| e.file_name().into_string().ok()).collect();
+    let names = directory::names(parent).ok()?;
     let found = nearest(name, names.iter().map(String::as_str))?;
     let sibling = parent.join(found);
     Some(sibling.strip_prefix(".").unwrap_or(&sibling).display().to_string())

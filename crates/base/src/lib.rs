@@ -4,9 +4,12 @@
 //! for display. Makes no decision about packages and depends on no other crate of rockpack.
 
 pub mod cleanup;
+pub mod directory;
 pub mod event;
+pub mod hash;
 pub mod identity;
 pub mod names;
+pub mod partial;
 pub mod python_literal;
 pub mod regular;
 pub mod source;

@@ -3,7 +3,7 @@
 //! A FIFO blocks until another process writes, and `/dev/zero` never ends, so all inputs are opened
 //! here.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 use std::fs::{FileType, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::num::NonZero;
@@ -13,7 +13,8 @@ use std::path::Path;
 use fs_err::os::unix::fs::OpenOptionsExt;
 use fs_err::{File, OpenOptions};
 use rustix::fs::{Advice, CWD, Mode, OFlags, fadvise, openat};
-use sha2::{Digest, Sha256};
+
+use crate::hash::{self, Sum};
 
 /// Opens a regular file, following links.
 ///
@@ -152,31 +153,20 @@ pub fn too_large(of: &dyn Display, most: u64) -> io::Error {
     io::Error::new(ErrorKind::FileTooLarge, text)
 }
 
-/// Returns the SHA-256 of a file in hexadecimal.
+/// Returns hash and length of a regular file.
 ///
 /// # Errors
 /// See [`open`], and if reading fails.
-pub fn sha256(path: impl AsRef<Path>) -> io::Result<String> {
-    sha256_of(open(path)?)
+pub fn sum(path: impl AsRef<Path>) -> io::Result<Sum> {
+    hash::of_reader(open(path)?)
 }
 
-/// Returns the SHA-256 in hexadecimal.
+/// Returns the SHA-256 of a regular file in hexadecimal.
 ///
 /// # Errors
-/// If reading fails.
-pub fn sha256_of(mut reader: impl Read) -> io::Result<String> {
-    let (mut hasher, mut block) = (Sha256::new(), vec![0; 1 << 20]);
-    loop {
-        match reader.read(&mut block)? {
-            0 => break,
-            count => hasher.update(&block[..count]),
-        }
-    }
-    Ok(hasher.finalize().iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    }))
+/// See [`sum`].
+pub fn sha256(path: impl AsRef<Path>) -> io::Result<String> {
+    Ok(sum(path)?.sha256.to_string())
 }
 
 /// Adds a missing path to an error.

@@ -27,8 +27,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use fs_err::File;
 
-use base::cleanup::Registration;
-
 mod awaited;
 mod directory;
 mod entry;
@@ -130,8 +128,6 @@ pub struct Cache {
     counts: Counts,
     /// What came from elsewhere since it was opened.
     imports: Imports,
-    /// Keeps temporary files from staying when the process is told to end.
-    _registration: Option<Registration>,
 }
 
 impl Cache {
@@ -144,9 +140,7 @@ impl Cache {
         let directory = Directory::below(dir);
         let created = directory.create().and_then(|()| directory.remember_limit(limit));
         created.map_err(CacheError::at("open", dir))?;
-        let registration = directory.registered();
-        let cache =
-            Self { _registration: Some(registration), ..Self::load(dir, directory, limit)? };
+        let cache = Self::load(dir, directory, limit)?;
         // What cannot be removed is ignored all the same.
         cache.broken.iter().for_each(|(id, _)| drop(cache.directory.remove(id)));
         Ok(cache)
@@ -178,7 +172,6 @@ impl Cache {
             unreadable: Vec::new(),
             counts: Counts::default(),
             imports: Imports::default(),
-            _registration: None,
         };
         // The segment used last comes last and wins: what was packed anew is newer than what was damaged.
         let listed = cache.directory.listed().map_err(CacheError::at("read", dir))?;

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
+use base::hash::Sha256;
 use base::names::{PackageName, PathError, RelPath};
 use plan::catalog::{ArtifactId, Catalog};
 use plan::{Plan, Request};
-use wheel::archive::checksum::Sha256;
 use wheel::archive::stage::DIST;
 use wheel::package;
 

@@ -10,6 +10,7 @@ use std::path::Path;
 use fs_err as fs;
 
 use crate::provenance::{self, Package, Statement};
+use base::directory;
 use base::names::{PathError, RelPath};
 use base::regular;
 use wheel::archive::stage::DIST;
@@ -204,18 +205,14 @@ pub fn united(statements: impl IntoIterator<Item = Statement>) -> Vec<Statement>
 
 /// The statements' files in a directory, the one of the plain name first, then by number.
 fn statement_files(dist: &Path) -> io::Result<Vec<RelPath>> {
-    let entries = match fs::read_dir(dist) {
+    let names = match directory::names(dist) {
         Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(Vec::new());
         }
-        entries => entries?,
+        names => names?,
     };
-    let mut files = Vec::new();
-    for entry in entries {
-        let name = entry?.file_name();
-        let name = name.to_str().filter(|name| provenance::is_statement(name));
-        files.extend(name.and_then(|name| in_dist(name).ok()));
-    }
+    let statements = names.iter().filter(|name| provenance::is_statement(name));
+    let mut files: Vec<RelPath> = statements.filter_map(|name| in_dist(name).ok()).collect();
     let plain = |path: &RelPath| path.file_name() != provenance::STATEMENT;
     files.sort_by_key(|path| (plain(path), path.as_str().len(), path.clone()));
     Ok(files)

@@ -33,8 +33,8 @@ mod unpacked;
 mod wanted;
 mod xz_index;
 
+pub use checksum::SIDECAR;
 pub(crate) use checksum::sha256_of_writing;
-pub use checksum::{Hashed, SIDECAR};
 pub use directory::{Directory, archives};
 pub use layout::{archive_names, archive_of, sidecar_of};
 pub use lock::{LOCK_FORMAT, Lock, LockedArchive, SavedLock, Taken};

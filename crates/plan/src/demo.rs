@@ -10,6 +10,7 @@ use std::path::Path;
 use fs_err as fs;
 use thiserror::Error;
 
+use base::directory::is_empty;
 use base::names::System;
 use binary::Machine;
 use binary::elf::forward::{ForwardError, forwarding_library};
@@ -82,8 +83,8 @@ pub fn make_for(system: System, dir: &Path, kpack: bool, program: &[u8]) -> Resu
 
 /// Removes an earlier demo.
 fn clear(dir: &Path) -> Result<(), DemoError> {
-    let empty = match fs::read_dir(dir) {
-        Ok(mut entries) => entries.next().is_none(),
+    let empty = match is_empty(dir) {
+        Ok(empty) => empty,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error.into()),
     };

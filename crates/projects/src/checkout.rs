@@ -8,6 +8,7 @@ use fs_err as fs;
 
 use super::content::Content;
 use super::git::{self, GitDirectory};
+use base::directory::entries;
 
 /// Copies a checkout with its content. git works in the copy, but cannot change the original.
 /// Without version control, everything is copied. `branch` names a detached HEAD.
@@ -62,8 +63,7 @@ fn copy_git(from: &Path, to: &Path) -> io::Result<()> {
 /// Fails if an entry is unreadable or of an unsupported type, or if the copy cannot be written.
 pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
+    for entry in entries(from)? {
         let (place, kind) = (to.join(entry.file_name()), entry.file_type()?);
         if entry.file_name() == ".git"
             && GitDirectory::of(from)?.map_or(Ok(false), |git| git.copy(&place))?

@@ -7,10 +7,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use walkdir::WalkDir;
-
 use super::git::GitDirectory;
 use super::git_program::{GitError, NOTHING, git_in};
+use base::directory::walk_where;
 use base::names::RelPath;
 use manifest::Glob;
 use plan::ProjectBuild;
@@ -194,12 +193,10 @@ fn entries(output: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 fn all_files(checkout: &Path) -> Result<Vec<PathBuf>, GitError> {
     let mut files = Vec::new();
-    let entries = WalkDir::new(checkout).into_iter();
-    for entry in entries.filter_entry(|entry| entry.file_name() != ".git") {
-        let entry = entry.map_err(std::io::Error::from)?;
+    for entry in walk_where(checkout, |entry| entry.name() != ".git") {
+        let entry = entry?;
         if !entry.file_type().is_dir() {
-            let path = entry.path();
-            files.push(path.strip_prefix(checkout).unwrap_or(path).to_owned());
+            files.push(entry.below().to_owned());
         }
     }
     files.sort();

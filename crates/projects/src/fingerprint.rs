@@ -1,16 +1,14 @@
 //! Hash of several texts.
 
-use sha2::{Digest, Sha256};
-
-use wheel::archive::checksum;
+use base::hash::Sha256Hasher;
 
 /// Incremental hash, which depends on all texts and their order.
-pub struct Fingerprint(Sha256);
+pub struct Fingerprint(Sha256Hasher);
 
 impl Fingerprint {
     /// Starts a hash; `of` names the kind of values.
     pub fn new(of: &str) -> Self {
-        let mut hash = Self(Sha256::new());
+        let mut hash = Self(Sha256Hasher::default());
         hash.add(of);
         hash
     }
@@ -23,6 +21,6 @@ impl Fingerprint {
 
     /// Returns the hash in hexadecimal.
     pub fn end(self) -> String {
-        checksum::Sha256::from(self.0).to_string()
+        self.0.finish().sha256.to_string()
     }
 }

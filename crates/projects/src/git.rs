@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
-use walkdir::WalkDir;
+
+use base::directory::walk;
 
 /// The git directory behind a checkout's `.git`.
 #[derive(Debug)]
@@ -113,7 +114,7 @@ impl GitDirectory {
 }
 
 fn copy_refs(from: &Path, to: &Path) -> io::Result<()> {
-    for entry in WalkDir::new(from.join("refs")) {
+    for entry in walk(&from.join("refs")) {
         let entry = entry?;
         let place = to.join(entry.path().strip_prefix(from).unwrap_or(entry.path()));
         if entry.file_type().is_dir() {

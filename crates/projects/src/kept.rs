@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
-use walkdir::WalkDir;
 
 use super::fingerprint::Fingerprint;
 use super::snapshot::{Snapshot, snapshots};
 use super::tools::Tools;
 use super::{Made, ProjectError, Settings, variables, wheelhouse};
+use base::directory::walk;
 use base::names::PackageName;
 use base::regular;
 use build::provenance::ProjectInputs;
@@ -267,11 +267,10 @@ fn common(plan: &Plan, settings: &Settings, dest: &Path, tools: &Tools) -> io::R
 /// Hashes names, sizes and times of a native project's files, without reading them.
 fn contents(prefix: &Path) -> io::Result<String> {
     let mut hash = Fingerprint::new("installed");
-    for entry in WalkDir::new(prefix).sort_by_file_name() {
+    for entry in walk(prefix) {
         let entry = entry?;
         let found = entry.metadata()?;
-        let path = entry.path().strip_prefix(prefix).unwrap_or(entry.path());
-        hash.add(&path.to_string_lossy());
+        hash.add(&entry.below().to_string_lossy());
         if !found.is_dir() {
             hash.add(&format!("{} {}.{}", found.len(), found.mtime(), found.mtime_nsec()));
         }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use super::workspace::{Failed, Workspace};
+use base::directory::{entries, is_empty};
 use plan::NativeBuild;
 
 /// Parameters of a native build.
@@ -23,8 +24,7 @@ impl Site<'_> {
     pub fn begin(&self) -> io::Result<()> {
         // The directory itself stays, because access was granted to it.
         fs::create_dir_all(&self.prefix)?;
-        for entry in fs::read_dir(&self.prefix)? {
-            let entry = entry?;
+        for entry in entries(&self.prefix)? {
             if entry.file_type()?.is_dir() {
                 fs::remove_dir_all(entry.path())?;
             } else {
@@ -44,7 +44,7 @@ impl Site<'_> {
         if let Some(arguments) = &native.cmake {
             self.cmake(arguments, place, fill)?;
         }
-        if fs::read_dir(&self.prefix)?.next().is_none() {
+        if is_empty(&self.prefix)? {
             return Err(Failed::new("its build installed nothing into its prefix"));
         }
         Ok(())

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-use walkdir::WalkDir;
-
 use super::git::GitDirectory;
+use base::directory::{is_empty, walk_through_links};
 use base::names::RelPath;
 use manifest::{Glob, Manifest, Native, ProjectSource, SourceProject, WheelSource};
 use plan::Sources;
@@ -75,8 +74,7 @@ const SCRIPTS: [&str; 2] = ["pyproject.toml", "setup.py"];
 /// Returns the first source with a nonempty checkout.
 fn checked_out<'p>(root: &Path, project: &'p SourceProject) -> Option<&'p ProjectSource> {
     let is_there = |source: &&ProjectSource| {
-        let entries = std::fs::read_dir(root.join(source.checkout.as_str()));
-        entries.is_ok_and(|mut entries| entries.next().is_some())
+        is_empty(root.join(source.checkout.as_str())).is_ok_and(|empty| !empty)
     };
     project.sources.iter().find(is_there)
 }
@@ -139,7 +137,7 @@ fn matching(root: &Path, glob: &Glob) -> io::Result<Vec<RelPath>> {
         return Ok(Vec::new());
     }
     let mut files = Vec::new();
-    for entry in WalkDir::new(start).follow_links(true).sort_by_file_name() {
+    for entry in walk_through_links(&start) {
         let entry = entry?;
         let below = entry
             .path()

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
+use base::hash::Sha256;
 use base::regular;
-use wheel::archive::checksum::Sha256;
 
 /// Returns the hash of these files, relative to a checkout.
 ///

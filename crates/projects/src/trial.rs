@@ -13,6 +13,7 @@ use super::snapshot::Snapshot;
 use super::tools::Tools;
 use super::workspace::{Failed, INSTALLING, MAKING_ENVIRONMENT, Workspace};
 use super::{checkout, variables, wheelhouse};
+use base::directory::is_empty;
 use base::names::{PackageName, RelPath};
 use manifest::{Filling, setting};
 use plan::{ProjectBuild, RunCommand, Trial};
@@ -162,7 +163,7 @@ impl Site<'_> {
 
 /// Replaces the documentation of an earlier build.
 pub fn put(from: &Path, directory: &Path, name: &PackageName) -> Result<(), Failed> {
-    if fs::read_dir(from)?.next().is_none() {
+    if is_empty(from)? {
         return Err(Failed::new("its commands left nothing in {docs}"));
     }
     fs::create_dir_all(directory)?;

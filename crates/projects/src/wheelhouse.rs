@@ -9,6 +9,7 @@ use fs_err as fs;
 
 use super::variables::{address, append};
 use super::{Made, wheel_of};
+use base::directory::entries;
 use base::names::{DistName, PackageName};
 use plan::Plan;
 use wheel::package::{Metadata, Requirement, Wheel, WheelName, distribution_of};
@@ -87,14 +88,9 @@ pub fn in_directory(directory: &Path, fits: impl Fn(&str) -> bool) -> io::Result
     if !directory.is_dir() {
         return Ok(Vec::new());
     }
-    let entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
-    let mut files: Vec<PathBuf> = entries
-        .iter()
-        .filter(|e| fits(&e.file_name().to_string_lossy()))
-        .map(fs::DirEntry::path)
-        .collect();
-    files.sort();
-    Ok(files)
+    let entries = entries(directory)?;
+    let fitting = entries.iter().filter(|e| fits(&e.file_name().to_string_lossy()));
+    Ok(fitting.map(fs::DirEntry::path).collect())
 }
 
 /// Makes pip and uv find `files` in `place`, and nothing else with these names.

@@ -3,8 +3,8 @@
 use bazel_remote_apis::build::bazel::remote::execution::v2 as api;
 use prost::Message as _;
 
+use base::hash::Sha256;
 use build::cache::{Form, Recipe};
-use wheel::archive::checksum::Sha256;
 
 const OUTPUT: &str = "stream";
 const ROW: &[u8; 15] = b"rockpack row 1\n";

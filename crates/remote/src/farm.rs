@@ -19,8 +19,8 @@ use super::breaker::Breaker;
 use super::client::{Client, Failure};
 use super::execution::Answer;
 use super::pace::is_dear;
+use base::regular;
 use build::cache::{self, Awaited, CacheEntry, Form, Recipe, Room};
-use wheel::archive::checksum::Sha256;
 
 /// Streams that pack faster are packed locally: a farm needs this long to begin.
 const WORTH: Duration = Duration::from_millis(250);
@@ -291,8 +291,7 @@ impl Farm {
 pub(super) fn program(path: &Path) -> std::io::Result<(Digest, Blob)> {
     let file = Arc::new(File::open(path)?);
     let len = file.metadata()?.len();
-    let sha256 = base::regular::sha256(path)?;
-    let sha256: Sha256 = sha256.parse().map_err(|_| std::io::ErrorKind::InvalidData)?;
+    let sha256 = regular::sum(path)?.sha256;
     Ok((Digest { sha256, size: len }, Blob::File { file, offset: 0, len }))
 }
 

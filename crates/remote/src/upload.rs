@@ -1,7 +1,6 @@
 //! Sends packed streams from finished packages.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +8,6 @@ use std::sync::{Mutex, PoisonError};
 
 use fs_err::File;
 use futures_util::{StreamExt, stream};
-use sha2::Digest as _;
 
 use super::action::{self, Action, Digest};
 use super::blob::Blob;
@@ -17,12 +15,12 @@ use super::client::{Client, Failure};
 use super::farm::{Farm, Made};
 use super::pace::is_worth;
 use super::{Counts, SharedCache};
+use base::hash;
 use build::cache::{Archive, Form, Recipe, Stretch};
 use wheel::archive::deflate::Method;
 
 const AT_ONCE: usize = 8;
 const ASKED: usize = 500;
-const PIECE: usize = 1 << 20;
 
 #[derive(Debug)]
 struct Parcel<'a> {
@@ -104,22 +102,14 @@ fn parcel<'a>(
     place: Stretch,
 ) -> Option<Parcel<'a>> {
     let file = File::open(path).ok()?;
-    let mut bytes = build::cache::PackedBytes::new(&file, place.offset, place.len);
-    let (mut hasher, mut piece) = (sha2::Sha256::new(), vec![0; PIECE]);
-    loop {
-        match bytes.read(&mut piece) {
-            Ok(0) => break,
-            Ok(count) => hasher.update(&piece[..count]),
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(_) => return None,
-        }
-    }
+    let bytes = build::cache::PackedBytes::new(&file, place.offset, place.len);
+    let sha256 = hash::of_reader(bytes).ok()?.sha256;
     let form = if place.method == Method::Store { Form::XzBlock } else { Form::Deflate };
     Some(Parcel {
         recipe,
         form,
         action: Action::of(recipe, &shared.options.silo),
-        digest: Digest { sha256: hasher.into(), size: place.len },
+        digest: Digest { sha256, size: place.len },
         blob: Blob::File { file: Arc::new(file), offset: place.offset, len: place.len },
     })
 }

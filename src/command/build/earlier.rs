@@ -3,10 +3,10 @@
 use std::io;
 use std::path::Path;
 
+use base::directory::entries;
 use base::names::RelPath;
 use base::source::{Code, Problem};
 use build::execute::Earlier;
-use fs_err as fs;
 use manifest::Manifest;
 use plan::Plan;
 use projects::Outcome;
@@ -54,8 +54,7 @@ pub fn last_good(dest: &Path, outcome: &Outcome) -> io::Result<Vec<LastGood>> {
     if outcome.not_made.is_empty() || !dest.join(DIST).is_dir() {
         return Ok(found);
     }
-    for entry in fs::read_dir(dest.join(DIST))? {
-        let entry = entry?;
+    for entry in entries(dest.join(DIST))? {
         let file = entry.file_name().to_string_lossy().into_owned();
         let Some(name) = distribution_of(&file).filter(|name| outcome.lacks(name)) else {
             continue;

@@ -1,17 +1,15 @@
 //! Writes the edited copy of a file.
 
 use std::fmt::Write as _;
-use std::fs::Permissions;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-use base::cleanup;
+use base::partial::{self, PartialFile};
 use base::source::{Code, Problem};
 use binary::elf::{self, EditPlan, ElfFacts};
 use fs_err::File;
 use rustix::io::Errno;
-use tempfile::NamedTempFile;
 
 use super::{environment, open, print, refused};
 use crate::cli::EditArgs;
@@ -81,16 +79,14 @@ fn check_output(old: &File, file: &Path, out: &Path) -> Result<(), Failure> {
 /// Writes beside `out`, checks what was written, and gives it its name.
 fn write(old: &File, plan: &EditPlan, out: &Path) -> Result<(), Failure> {
     let failed = |error: io::Error| environment(format!("cannot write {}: {error}", out.display()));
-    let dir = out.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let temporary = cleanup::temporary(|| NamedTempFile::new_in(dir));
-    let (target, _registration) = temporary.map_err(failed)?;
+    let target = PartialFile::beside(out, partial::PRIVATE).map_err(failed)?;
     copy(old.file(), plan.old_len(), target.as_file()).map_err(failed)?;
     change(target.as_file(), plan).map_err(failed)?;
     elf::verify(old, target.as_file(), plan)
         .map_err(|found| refused("write", out, &elf::ElfError::Verification(found)))?;
     let mode = old.metadata().map_err(failed)?.mode() & 0o777;
-    target.as_file().set_permissions(Permissions::from_mode(mode)).map_err(failed)?;
-    target.persist(out).map_err(|error| failed(error.error))?;
+    target.set_mode(mode).map_err(failed)?;
+    target.persist(out).map_err(failed)?;
     Ok(())
 }
 

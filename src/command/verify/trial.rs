@@ -77,15 +77,13 @@ pub fn trial(
     let Some(python) = python else {
         return Ok(Trial::NoPython("there is no `python3` in PATH".to_owned()));
     };
-    let place = TempDir::new()?;
-    let registration = cleanup::path(place.path().to_owned());
+    let (place, _registration) = cleanup::temporary(TempDir::new)?;
     for (path, content) in &files {
         let file = place.path().join(path);
         fs::create_dir_all(file.parent().unwrap_or(place.path()))?;
         fs::write(file, content)?;
     }
     let done = run(python, place.path(), &[&sdist.top, &module, &stem(&sdist)]);
-    drop(registration);
     Ok(match done? {
         Ended { status: Some(status), .. } if status.success() => Trial::Done(Vec::new()),
         Ended { status: Some(status), .. } if status.code() == Some(OLD_PYTHON) => {

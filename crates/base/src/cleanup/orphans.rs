@@ -10,6 +10,8 @@ use rustix::process::{
     Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid,
 };
 
+use crate::directory;
+
 const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -45,8 +47,8 @@ pub fn end_orphans() {
 }
 
 fn children() -> Vec<Pid> {
-    let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
-    let numbers = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let names = directory::names("/proc").unwrap_or_default();
+    let numbers = names.iter().filter_map(|name| name.parse().ok());
     numbers.filter(|&number| is_child(number)).filter_map(Pid::from_raw).collect()
 }
 

@@ -7,7 +7,8 @@ use object::elf::{
 use object::pod::bytes_of;
 use object::{LittleEndian as LE, U16, U32, U64};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+
+use base::hash::Sha256;
 
 /// Machine for which programs and libraries can be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -201,8 +202,8 @@ impl Image {
         let note = self.range(BUILD_ID);
         let end: usize = narrow(note.offset + note.size);
         let start = end - BUILD_ID_LEN as usize;
-        let digest = Sha256::digest(&*out);
-        out[start..end].copy_from_slice(&digest[..end - start]);
+        let sha256 = Sha256::of(out);
+        out[start..end].copy_from_slice(&sha256.as_bytes()[..end - start]);
     }
 
     fn index(&self, name: &str) -> usize {

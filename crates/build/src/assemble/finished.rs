@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fs_err as fs;
-
 use super::{AssembleError, Shard};
 use crate::provenance::{self, Made, Package, Statement};
 use crate::recorded::Recorded;
+use base::directory::entries;
 use base::names::RelPath;
 use base::regular;
 use wheel::archive::stage::DIST;
@@ -16,8 +15,7 @@ impl<'a> Shard<'a> {
     /// All that is in `dir`, which has to be files.
     pub(super) fn finished(dir: &'a Path, made: &Made) -> Result<Self, AssembleError> {
         let mut sums = BTreeMap::new();
-        for entry in fs::read_dir(dir)? {
-            let entry = entry?;
+        for entry in entries(dir)? {
             let (path, name) = (entry.path(), entry.file_name());
             let refused =
                 |why: &str| AssembleError::NotAFile { path: path.clone(), why: why.to_owned() };

@@ -2,18 +2,17 @@
 
 use std::fs::TryLockError;
 use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt;
 use rustix::fs::OFlags;
-use tempfile::NamedTempFile;
 
-use super::own::{is_trusted, process, refused};
+use super::own::{is_trusted, refused};
 use super::table::{Broken, Table};
-use base::cleanup::{self, Registration};
+use base::directory;
+use base::partial::PartialFile;
 use base::regular;
 
 /// The directory below the cache's own; its number is that of the format.
@@ -75,17 +74,6 @@ pub(super) struct Lock {
 }
 
 impl Directory {
-    /// Has the temporary files of this process removed when it is told to end.
-    pub fn registered(&self) -> Registration {
-        let temporaries = self.temporaries();
-        cleanup::removal(move || {
-            let entries = fs::read_dir(&temporaries).into_iter().flatten().flatten();
-            entries
-                .filter(|entry| entry.file_name().to_string_lossy().starts_with(process()))
-                .all(|entry| fs::remove_file(entry.path()).is_ok())
-        })
-    }
-
     pub fn below(dir: &Path) -> Self {
         Self { root: dir.join(NAME) }
     }
@@ -169,18 +157,12 @@ impl Directory {
 
     /// The names of the files with this extension, without it.
     fn ids(&self, extension: &str) -> io::Result<Vec<String>> {
-        let entries = match fs::read_dir(self.segments()) {
+        let names = match directory::names(self.segments()) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries?,
+            names => names?,
         };
-        let mut ids = Vec::new();
-        for entry in entries {
-            let path = entry?.path();
-            if path.extension().is_some_and(|found| found == extension) {
-                ids.extend(path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned));
-            }
-        }
-        Ok(ids)
+        let parts = names.iter().filter_map(|name| name.rsplit_once('.'));
+        Ok(parts.filter(|(_, found)| *found == extension).map(|(id, _)| id.to_owned()).collect())
     }
 
     /// Reads a segment's table and opens its bytes.
@@ -223,41 +205,28 @@ impl Directory {
 
     /// A temporary file of a name that no other has, locked as long as it is open, which goes
     /// when it is dropped.
-    pub fn temporary(&self) -> io::Result<NamedTempFile> {
-        let dir = self.temporaries();
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(process()).rand_bytes(20).permissions(PermissionsExt::from_mode(0o644));
-        loop {
-            // None is made once the process has begun to end: nobody would remove it.
-            let together = cleanup::undisturbed();
-            let temporary = builder.tempfile_in(&dir)?;
-            drop(together);
-            // Somebody who tidies up may have found it before it was locked.
-            let locked = !matches!(temporary.as_file().try_lock(), Err(TryLockError::WouldBlock));
-            if locked && temporary.as_file().metadata()?.nlink() > 0 {
-                return Ok(temporary);
-            }
-        }
+    pub fn temporary(&self) -> io::Result<PartialFile> {
+        PartialFile::locked(&self.temporaries(), "", 0o644)
     }
 
     /// The bytes of `file` as a temporary file, without copying them: as a reflink, which no change of `file`
     /// changes. None where the two file systems, or theirs, cannot do that.
-    pub fn adopt(&self, file: &Path) -> Option<NamedTempFile> {
+    pub fn adopt(&self, file: &Path) -> Option<PartialFile> {
         self.reflink(file).ok()
     }
 
-    fn reflink(&self, file: &Path) -> io::Result<NamedTempFile> {
+    fn reflink(&self, file: &Path) -> io::Result<PartialFile> {
         let temporary = self.temporary()?;
         rustix::fs::ioctl_ficlone(temporary.as_file(), fs::File::open(file)?)?;
         Ok(temporary)
     }
 
     /// Makes a segment of a file with its bytes, which [`Directory::temporary`] or [`Directory::adopt`] made. Gives its name.
-    pub fn publish(&self, bytes: NamedTempFile, table: &Table) -> io::Result<String> {
+    pub fn publish(&self, bytes: PartialFile, table: &Table) -> io::Result<String> {
         let id =
             bytes.path().file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
         // The lock is on the file, and kept until the segment is whole.
-        let file = bytes.persist(self.bytes(&id)).map_err(|e| e.error)?;
+        let file = bytes.persist(&self.bytes(&id))?;
         if let Err(error) = self.put_table(&id, table) {
             let _ = fs::remove_file(self.bytes(&id));
             return Err(error);
@@ -270,7 +239,7 @@ impl Directory {
     pub fn put_table(&self, id: &str, table: &Table) -> io::Result<()> {
         let mut file = self.temporary()?;
         file.write_all(&table.encode())?;
-        file.persist(self.table(id)).map_err(|e| e.error)?;
+        file.persist(&self.table(id))?;
         Ok(())
     }
 
@@ -321,7 +290,7 @@ impl Directory {
         }
         let mut file = self.temporary()?;
         file.write_all(format!("{limit}\n").as_bytes())?;
-        file.persist(self.root.join("limit")).map_err(|e| e.error)?;
+        file.persist(&self.root.join("limit"))?;
         Ok(())
     }
 
@@ -333,16 +302,16 @@ impl Directory {
 
     /// Bytes in temporary files: of builds that run, or that were killed.
     pub fn unfinished(&self) -> u64 {
-        let entries = fs::read_dir(self.temporaries()).into_iter().flatten().flatten();
-        entries.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
+        let entries = directory::entries(self.temporaries()).unwrap_or_default();
+        entries.iter().filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
     }
 
     /// Removes what killed writers left: temporary files and bytes without a table. Gives how
     /// many bytes went.
     pub fn sweep(&self, _: &Lock) -> io::Result<u64> {
         let mut removed = 0;
-        for entry in fs::read_dir(self.temporaries())? {
-            removed += remove_dead(&entry?.path(), || true)?;
+        for entry in directory::entries(self.temporaries())? {
+            removed += remove_dead(&entry.path(), || true)?;
         }
         for id in self.ids(BYTES)? {
             let lonely = || !self.table(&id).exists();
@@ -426,8 +395,8 @@ mod tests {
         let mut open = directory.temporary().unwrap();
         open.write_all(b"growing").unwrap();
         assert_eq!((directory.unfinished(), directory.sweep(&lock).unwrap()), (7, 0));
-        let (file, path) = open.keep().unwrap();
-        drop(file);
+        let path = directory.temporaries().join("left");
+        drop(open.persist(&path).unwrap());
         assert_eq!((directory.sweep(&lock).unwrap(), path.exists()), (7, false));
     }
 

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use base::partial::PartialFile;
 use fs_err::File;
-use tempfile::NamedTempFile;
 
 use super::directory::Lock;
 use super::offer::{Archive, Offer};
@@ -96,7 +96,7 @@ impl Cache {
 
     /// An archive as the bytes of a segment, without a second copy of them, and its length: where that can be,
     /// and no more than two thirds of them are unused.
-    fn adopt(&self, archive: &Path, rows: &[Row], budget: u64) -> Option<(NamedTempFile, u64)> {
+    fn adopt(&self, archive: &Path, rows: &[Row], budget: u64) -> Option<(PartialFile, u64)> {
         let packed: u64 = rows.iter().map(|row| row.packed_len).sum();
         let length = fs_err::metadata(archive).ok()?.len();
         if packed == 0 || packed < length / 3 || length > budget {

@@ -5,8 +5,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use base::partial::PartialFile;
 use fs_err::File;
-use tempfile::NamedTempFile;
 
 use super::awaited::Form;
 use super::key::Key;
@@ -29,7 +29,7 @@ pub(super) struct Imports {
 /// One file under two handles: the first makes it go when it is dropped, the other is read and written.
 #[derive(Debug)]
 struct Growing {
-    temporary: Mutex<Option<NamedTempFile>>,
+    temporary: Mutex<Option<PartialFile>>,
     file: File,
 }
 

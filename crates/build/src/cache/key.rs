@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use sha2::Digest as _;
-
+use base::hash::Sha256;
+use base::hash::Sha256Hasher;
 use base::identity::{FileState, Identity};
-use wheel::archive::checksum::Sha256;
 
 /// What a member's final bytes are, after every edit: their SHA-256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,11 +20,11 @@ impl Key {
     /// The key of `content` packed by `settings`: whatever has a say in the packed bytes, encoder
     /// and its version included (`deflate 6 libdeflate 1.25 block 1048576`).
     pub fn new(content: Content, settings: &str) -> Self {
-        let mut hasher = sha2::Sha256::new();
+        let mut hasher = Sha256Hasher::default();
         hasher.update(b"rockpack key 1\n");
         hasher.update(content.0.as_bytes());
         hasher.update(settings);
-        Self(hasher.finalize().into())
+        Self(*hasher.finish().sha256.as_bytes())
     }
 
     /// The 32 bytes.
@@ -96,7 +95,7 @@ const SETTLED: Duration = Duration::from_secs(2);
 /// time, and the next build reads again.
 #[derive(Debug, Clone, Default)]
 pub struct Fingerprinter {
-    hasher: sha2::Sha256,
+    hasher: Sha256Hasher,
     newest: Option<SystemTime>,
     timeless: bool,
 }
@@ -149,7 +148,7 @@ impl Fingerprinter {
         let settled = self
             .newest
             .is_none_or(|newest| now.duration_since(newest).is_ok_and(|age| age > SETTLED));
-        (settled && !self.timeless).then(|| Fingerprint(self.hasher.finalize().into()))
+        (settled && !self.timeless).then(|| Fingerprint(*self.hasher.finish().sha256.as_bytes()))
     }
 
     /// Remembers the newest of all times; one before 1970 is no time to go by.

@@ -2,8 +2,8 @@
 
 use std::io::{self, Read, Write};
 
+use base::partial::PartialFile;
 use fs_err::File;
-use tempfile::NamedTempFile;
 
 use super::directory::Directory;
 use super::read::PackedBytes;
@@ -50,7 +50,7 @@ enum NotCopied {
 /// A segment with all its bytes.
 #[derive(Debug)]
 pub(super) struct Sealed {
-    pub file: NamedTempFile,
+    pub file: PartialFile,
     pub table: Table,
 }
 
@@ -140,7 +140,7 @@ impl Writer {
 /// A segment that is being written.
 #[derive(Debug)]
 struct Growing {
-    file: NamedTempFile,
+    file: PartialFile,
     rows: Vec<Row>,
     /// Bytes that are in the file.
     flushed: u64,
@@ -149,7 +149,7 @@ struct Growing {
 }
 
 impl Growing {
-    fn new(file: NamedTempFile) -> Self {
+    fn new(file: PartialFile) -> Self {
         Self { file, rows: Vec::new(), flushed: 0, buffer: Vec::new() }
     }
 

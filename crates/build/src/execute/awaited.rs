@@ -5,15 +5,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use sha2::Digest as _;
-
 use super::bytes::Bytes;
 use super::cache_lookup::{CacheLookup, settings};
 use super::packing::Packing;
 use crate::cache::{self, Content, Form};
-
-/// How much is read at once to take a hash.
-const PIECE: usize = 1 << 20;
+use base::hash::Sha256Hasher;
 
 /// A stream that may come, until it has, or a thread begins to pack it: whichever is first.
 #[derive(Debug)]
@@ -109,18 +105,15 @@ impl cache::Awaited for Awaited<'_> {
         if let Some(content) = self.known().or_else(remembered) {
             return Ok(*self.content.get_or_init(|| content));
         }
-        let (mut hasher, mut buffer, mut at) = (sha2::Sha256::new(), vec![0; PIECE], 0);
-        while at < self.len {
-            // Nobody needs it any more.
+        let mut hasher = Sha256Hasher::default();
+        hasher.update_from(self.offset..self.offset + self.len, |at, out| {
+            // The stream is no longer needed.
             if !cache::Awaited::is_open(self) {
                 return Err(io::ErrorKind::Interrupted.into());
             }
-            let len = usize::try_from(self.len - at).unwrap_or(PIECE).min(PIECE);
-            self.bytes.read_exact_at(self.offset + at, &mut buffer[..len])?;
-            hasher.update(&buffer[..len]);
-            at += len as u64;
-        }
-        Ok(*self.content.get_or_init(|| Content(hasher.into())))
+            self.bytes.read_exact_at(at, out)
+        })?;
+        Ok(*self.content.get_or_init(|| Content(hasher.finish().sha256)))
     }
 
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {

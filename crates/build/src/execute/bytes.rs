@@ -2,20 +2,15 @@
 
 use std::io;
 
-use sha2::Digest as _;
-
 use crate::cache::Fingerprinter;
+use base::hash::{Sha256, Sha256Hasher};
 use binary::ReadAt;
 use binary::elf::{EditPlan, Edited};
 use plan::catalog::SourceFile;
-use wheel::archive::checksum::Sha256;
 
 mod tar_image;
 
 pub(super) use tar_image::TarImage;
-
-/// How much is read at once to take a hash.
-const PIECE: usize = 1 << 20;
 
 /// Where the bytes of a member come from.
 #[derive(Debug)]
@@ -43,14 +38,9 @@ impl Bytes {
 
     /// Their SHA-256; they are read in pieces.
     pub fn sha256(&self) -> io::Result<Sha256> {
-        let (mut hasher, mut buffer, mut offset) = (sha2::Sha256::new(), vec![0; PIECE], 0);
-        while offset < self.len() {
-            let len = usize::try_from(self.len() - offset).unwrap_or(PIECE).min(PIECE);
-            self.read_exact_at(offset, &mut buffer[..len])?;
-            hasher.update(&buffer[..len]);
-            offset += len as u64;
-        }
-        Ok(hasher.into())
+        let mut hasher = Sha256Hasher::default();
+        hasher.update_from(0..self.len(), |at, out| self.read_exact_at(at, out))?;
+        Ok(hasher.finish().sha256)
     }
 
     /// Tells `fingerprint` what decides about them, without reading files: as these were when the plan was prepared.

@@ -5,7 +5,7 @@ use std::io;
 use super::bytes::Bytes;
 use super::packing::Packing;
 use crate::cache::{self, Content, Fingerprint, Fingerprinter, Key, Recipe, Store};
-use wheel::archive::checksum::Sha256;
+use base::hash::Sha256;
 use wheel::archive::deflate::{BLOCK, ENCODER};
 use wheel::archive::tarball::XZ_ENCODER;
 

@@ -9,9 +9,9 @@ use super::bytes::Bytes;
 use super::cache_lookup::CacheLookup;
 use crate::cache::Store;
 use crate::provenance::Contents;
+use base::hash::Sha256;
 use plan::Plan;
 use plan::catalog::{Artifact, ArtifactId, Catalog, EntryKind, Origin, Source};
-use wheel::archive::checksum::Sha256;
 
 /// Returns a digest of each artifact that `plan` takes files of, those in `known` excepted.
 ///

@@ -7,6 +7,7 @@ use fs_err::File;
 
 use super::cache_lookup::settings;
 use super::packing::Packing;
+use base::partial::{self, PartialFile};
 use base::text::counted;
 use wheel::archive::deflate::{BLOCK, Encoder, Level};
 use wheel::archive::tarball::{Preset, XzError, xz_block};
@@ -50,14 +51,13 @@ pub fn pack_stream(asked: &str, content: &Path, stream: &Path) -> Result<(), Pac
     })?;
     let content = File::open(content)?;
     let size = content.metadata()?.len();
-    let directory = stream.parent().filter(|it| !it.as_os_str().is_empty());
-    let mut out = tempfile::NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))?;
+    let mut out = PartialFile::beside(stream, partial::PRIVATE)?;
     match packing {
         Packing::Deflate(level) => deflate(content, size, level, out.as_file_mut())?,
         Packing::Xz(preset) => xz(content, size, preset, out.as_file_mut())?,
         Packing::Store | Packing::Cached(_) | Packing::Repeat(_) => {}
     }
-    out.persist(stream).map_err(|error| error.error)?;
+    out.persist(stream)?;
     Ok(())
 }
 

@@ -5,22 +5,16 @@
 
 use std::io;
 
-use sha2::{Digest as _, Sha256};
-
 use super::timings::{Kind, Recorder, Subject};
 use super::work::Follower;
 use super::write_error::WriteError;
-use wheel::archive::checksum;
+use base::hash::{Sha256, Sha256Hasher};
 use wheel::archive::stage::StagedFile;
-
-/// How much is read at once: what stays in a core's cache until it is hashed.
-const PIECE: usize = 256 << 10;
 
 /// Reads a wheel behind its writer.
 pub(super) struct RunningHash<'a> {
     file: StagedFile,
-    hasher: Sha256,
-    at: u64,
+    hasher: Sha256Hasher,
     /// The wheel's path below the destination.
     wheel: &'a str,
     recorder: &'a Recorder,
@@ -29,23 +23,17 @@ pub(super) struct RunningHash<'a> {
 impl<'a> RunningHash<'a> {
     /// At the beginning of `file`, which is `wheel`.
     pub fn new(file: StagedFile, wheel: &'a str, recorder: &'a Recorder) -> Self {
-        Self { file, hasher: Sha256::new(), at: 0, wheel, recorder }
+        Self { file, hasher: Sha256Hasher::default(), wheel, recorder }
     }
 
     /// The hash of what it has seen.
-    pub fn sha256(self) -> checksum::Sha256 {
-        self.hasher.into()
+    pub fn sha256(self) -> Sha256 {
+        self.hasher.finish().sha256
     }
 
     fn hash_to(&mut self, end: u64) -> io::Result<()> {
-        let mut piece = vec![0; PIECE];
-        while self.at < end {
-            let len = usize::try_from(end - self.at).unwrap_or(PIECE).min(PIECE);
-            self.file.read_exact_at(self.at, &mut piece[..len])?;
-            self.hasher.update(&piece[..len]);
-            self.at += len as u64;
-        }
-        Ok(())
+        let file = &self.file;
+        self.hasher.update_from(self.hasher.size()..end, |at, out| file.read_exact_at(at, out))
     }
 }
 
@@ -53,7 +41,7 @@ impl Follower for RunningHash<'_> {
     type Error = WriteError;
 
     fn follow(&mut self, end: u64) -> Result<(), WriteError> {
-        let (recorder, bytes) = (self.recorder, end - self.at);
+        let (recorder, bytes) = (self.recorder, end - self.hasher.size());
         Ok(recorder.time(Kind::Hash, bytes, Subject::whole(self.wheel), || self.hash_to(end))?)
     }
 }
@@ -63,6 +51,8 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+
+    const PIECE: usize = 100_000;
     use wheel::archive::Stage;
 
     #[test]
@@ -76,6 +66,6 @@ mod tests {
             running_hash.follow(to as u64).unwrap();
         }
         assert!(running_hash.follow(content.len() as u64 + 1).is_err(), "there is no such byte");
-        assert_eq!(running_hash.sha256(), checksum::Sha256::of(&content));
+        assert_eq!(running_hash.sha256(), Sha256::of(&content));
     }
 }

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use super::{Built, ExecuteError, failed};
+use base::hash::Sha256;
 use base::names::RelPath;
 use plan::{Distribution, Plan};
-use wheel::archive::checksum::Sha256;
 use wheel::archive::{Stage, variants};
 
 /// Writes the file of each distribution that has one.

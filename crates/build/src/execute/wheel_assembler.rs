@@ -2,8 +2,6 @@
 
 use std::io::BufWriter;
 
-use sha2::{Digest as _, Sha256};
-
 use super::buffers::Buffers;
 use super::cache_recorder::CacheRecorder;
 use super::pack::{Block, Body, Packable, Packed};
@@ -11,6 +9,7 @@ use super::packing::Packing;
 use super::timings::{Kind, Recorder};
 use super::write_error::WriteError;
 use crate::cache::Content;
+use base::hash::{Sha256Hasher, Sum};
 use wheel::archive::checksum::{Checksum, Digest, Hasher};
 use wheel::archive::deflate;
 use wheel::archive::stage::StagedFile;
@@ -38,8 +37,7 @@ pub(super) struct WheelAssembler<'a> {
 struct Open {
     member: WheelMember,
     checksum: Checksum,
-    sha256: Sha256,
-    size: u64,
+    hasher: Sha256Hasher,
 }
 
 /// The xz archive that is being joined; the member's bytes are those of the stream.
@@ -109,9 +107,8 @@ impl<'a> WheelAssembler<'a> {
                 open.checksum.append(&checksum);
                 let hashed = content.as_deref().unwrap_or(&packed);
                 self.recorder.time(Kind::Hash, block.len as u64, entry.subject(), || {
-                    open.sha256.update(hashed);
+                    open.hasher.update(hashed);
                 });
-                open.size += block.len as u64;
                 content.into_iter().chain([packed]).for_each(|buffer| self.buffers.give(buffer));
                 self.open = if block.last() { self.end(entry, open)? } else { Some(open) };
                 Ok(())
@@ -188,12 +185,13 @@ impl<'a> WheelAssembler<'a> {
             entry.bytes.len(),
         )?;
         self.cache_recorder.begin(entry.packing(), self.wheel.position());
-        Ok(Open { member, checksum: Checksum::default(), sha256: Sha256::new(), size: 0 })
+        Ok(Open { member, checksum: Checksum::default(), hasher: Sha256Hasher::default() })
     }
 
     fn end(&mut self, entry: &Packable<'_>, open: Open) -> Result<Option<Open>, WriteError> {
-        let Open { member, checksum, sha256, size } = open;
-        let digest = Digest { crc: checksum.value(), sha256: sha256.into(), size };
+        let Open { member, checksum, hasher } = open;
+        let Sum { sha256, size } = hasher.finish();
+        let digest = Digest { crc: checksum.value(), sha256, size };
         self.cache_recorder.end(entry, &digest);
         self.wheel.end(member, &digest)?;
         Ok(None)

@@ -9,14 +9,15 @@ use rayon::prelude::*;
 use rustix::fd::OwnedFd;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
-use tempfile::NamedTempFile;
 
 use super::remote::RemoteArchive;
-use base::cleanup::{self, Registration};
+use base::directory;
+use base::hash::{self, Hashed, Sum};
+use base::partial::{self, PartialFile};
 use base::regular;
 use base::source::{Code, Problem, Problems};
 use base::text::human_size;
-use plan::catalog::{Demands, Expected, Hashed, LockedArchive, Packed, SIDECAR, Taken};
+use plan::catalog::{Demands, Expected, LockedArchive, Packed, SIDECAR, Taken};
 
 /// What the names of files begin with that are not whole yet.
 const PREFIX: &str = ".rockpack-fetch-";
@@ -93,7 +94,7 @@ fn kept(archive: &RemoteArchive, place: &Path, expected: Expected) -> Option<Loc
     if file.metadata().ok()?.len() != archive.size() {
         return None;
     }
-    let (size, sha256) = Hashed::new(file).finish().ok()?;
+    let Sum { sha256, size } = hash::of_reader(file).ok()?;
     (sha256 == expected).then(|| LockedArchive { key: archive.key().to_owned(), size, sha256 })
 }
 
@@ -106,34 +107,25 @@ fn fetch(
     expected: Expected,
     unwritten: &dyn Fn(&dyn std::fmt::Display) -> Problem,
 ) -> Result<LockedArchive, Problem> {
-    let (mut file, _registration) = temporary(dir).map_err(|e| unwritten(&e))?;
+    let mut file = PartialFile::new(dir, PREFIX, partial::ORDINARY).map_err(|e| unwritten(&e))?;
     let mut bytes = Hashed::new(archive.open().map_err(|e| unread(&e))?);
     if let Err(error) = io::copy(&mut bytes, &mut file) {
         return Err(if bytes.has_failed() { unread(&error) } else { unwritten(&error) });
     }
-    let (size, sha256) = bytes.finish().map_err(|e| unread(&e))?;
+    let Sum { sha256, size } = bytes.read_to_end().map_err(|e| unread(&e))?;
     let found = LockedArchive { key: archive.key().to_owned(), size, sha256 };
     demands.check(archive, expected, &found)?;
-    file.as_file().sync_all().map_err(|e| unwritten(&e))?;
-    // The process may be about to end, and remove the file under its temporary name.
-    let _whole = cleanup::undisturbed();
-    file.persist(place).map_err(|e| unwritten(&e.error))?;
+    file.sync().map_err(|e| unwritten(&e))?;
+    file.persist(place).map_err(|e| unwritten(&e))?;
     Ok(found)
 }
 
 /// Writes a small file in one step.
 fn put(dir: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
-    let (mut file, _registration) = temporary(dir)?;
+    let mut file = PartialFile::new(dir, PREFIX, partial::ORDINARY)?;
     file.write_all(bytes)?;
-    file.persist(place).map_err(|e| e.error)?;
+    file.persist(place)?;
     Ok(())
-}
-
-fn temporary(dir: &Path) -> io::Result<(NamedTempFile, Registration)> {
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(PREFIX).permissions(mode);
-    cleanup::temporary(|| builder.tempfile_in(dir))
 }
 
 /// Makes sure that nobody else fetches into a directory, for as long as what is returned lives.
@@ -156,9 +148,9 @@ fn alone(dir: &Path) -> Result<OwnedFd, Problem> {
 
 /// Removes what a fetch left that was killed.
 fn sweep(dir: &Path) {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let left = entries.filter(|e| e.file_name().to_string_lossy().starts_with(PREFIX));
-    left.for_each(|entry| _ = fs::remove_file(entry.path()));
+    let names = directory::names(dir).unwrap_or_default();
+    let left = names.iter().filter(|name| name.starts_with(PREFIX));
+    left.for_each(|name| _ = fs::remove_file(dir.join(name)));
 }
 
 /// Checks that a directory has room for archives that are not there yet.

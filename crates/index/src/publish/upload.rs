@@ -6,8 +6,8 @@ use super::layout::Placed;
 use super::workers::each;
 use super::{PublishError, Step, beside, headers};
 use crate::store::{Body, Bucket, Created, Object, StoreError};
+use base::hash;
 use base::names::RelPath;
-use base::regular;
 
 /// Looks at keys and fills them.
 pub(super) struct Survey<'a> {
@@ -166,6 +166,7 @@ fn step(placed: &Placed<'_>, found: AtKey) -> Step {
 
 /// The SHA-256 of an object's bytes, which are fetched for that.
 fn sha256(bucket: &dyn Bucket, placed: &Placed<'_>) -> Result<String, StoreError> {
-    let sum = regular::sha256_of(bucket.get(&placed.key, None)?.body);
-    sum.map_err(|error| StoreError::of_read(bucket.name(), &placed.key, &error))
+    let sum = hash::of_reader(bucket.get(&placed.key, None)?.body);
+    sum.map(|sum| sum.sha256.to_string())
+        .map_err(|error| StoreError::of_read(bucket.name(), &placed.key, &error))
 }

@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use walkdir::WalkDir;
-
 use crate::simple::Projects;
+use base::directory::{Entry, walk_where};
 use base::regular;
 
 /// A page that an installer is given.
@@ -42,15 +41,13 @@ impl EntryPage {
 
 /// The directories of indexes: what they lead to lies below them, so nobody looks further there.
 fn indexes(directory: &Path) -> Vec<PathBuf> {
-    let mut walk = WalkDir::new(directory).max_depth(DEEPEST).into_iter();
     let mut found = Vec::new();
-    while let Some(entry) = walk.next() {
-        let Ok(entry) = entry else { continue };
-        if entry.file_type().is_dir() && is_index(entry.path()) {
-            found.push(entry.into_path());
-            walk.skip_current_dir();
-        }
-    }
+    let enters = |entry: &Entry| {
+        let is_index = entry.file_type().is_dir() && is_index(entry.path());
+        found.extend(is_index.then(|| entry.path().to_owned()));
+        !is_index && entry.depth() < DEEPEST
+    };
+    walk_where(directory, enters).for_each(drop);
     found
 }
 

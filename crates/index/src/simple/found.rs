@@ -1,11 +1,9 @@
 //! What lies in the directory: packages, pages, metadata.
 
-use std::io;
 use std::path::Path;
 
-use walkdir::{DirEntry, WalkDir};
-
 use super::{IndexError, RECORD, STATE};
+use base::directory::{Entry, walk_where};
 use base::names::{Form, RelPath};
 use wheel::archive::variants;
 
@@ -30,17 +28,12 @@ impl FilesOfIndex {
     /// what is hidden is not seen: builds in the making, and our own state.
     pub(super) fn below(dir: &Path) -> Result<Self, IndexError> {
         let mut found = Self::default();
-        let shown = |entry: &DirEntry| {
-            entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".")
-        };
-        for entry in WalkDir::new(dir).sort_by_file_name().into_iter().filter_entry(shown) {
-            let entry = entry.map_err(|e| IndexError::Read {
-                path: dir.to_owned(),
-                source: io::Error::from(e),
-            })?;
+        for entry in walk_where(dir, |entry| !entry.is_hidden()) {
+            let entry =
+                entry.map_err(|source| IndexError::Read { path: dir.to_owned(), source })?;
             if let Some(list) = found.list_for(&entry) {
-                let below = entry.path().strip_prefix(dir).unwrap_or(entry.path());
-                let path = below
+                let path = entry
+                    .below()
                     .to_string_lossy()
                     .parse()
                     .map_err(|source| IndexError::Name { dir: dir.to_owned(), source })?;
@@ -68,9 +61,9 @@ impl FilesOfIndex {
         yanks
     }
 
-    fn list_for(&mut self, entry: &DirEntry) -> Option<&mut Vec<RelPath>> {
-        let name = entry.file_name().to_string_lossy();
-        let list = match name.as_ref() {
+    fn list_for(&mut self, entry: &Entry) -> Option<&mut Vec<RelPath>> {
+        let name = entry.name();
+        let list = match &*name {
             "index.html" | "index.json" => &mut self.pages,
             RECORD => &mut self.records,
             name if name.ends_with(YANKED) => &mut self.yanks,

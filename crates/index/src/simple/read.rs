@@ -6,11 +6,11 @@ use std::path::Path;
 use fs_err as fs;
 
 use super::package::Package;
+use base::hash::Sha256;
 use base::names::{DistName, Form};
 use base::regular;
 use base::version::Version;
 use wheel::archive::Timestamp;
-use wheel::archive::checksum::Sha256;
 use wheel::archive::variants::{self, Variants};
 use wheel::package::sdist::is_of;
 use wheel::package::{Metadata, PackageError, Sdist, Wheel};

@@ -10,10 +10,10 @@ use super::publish::Publication;
 use super::read::Yank;
 use super::state::{Known, STATE, Stamp, State};
 use super::{IndexError, Options, Summary, published, read};
+use base::hash::Sha256;
 use base::names::RelPath;
 use base::regular;
 use build::recorded::Recorded;
-use wheel::archive::checksum::Sha256;
 use wheel::archive::{Stage, Timestamp};
 use wheel::package::zip_file::LONGEST_TEXT;
 

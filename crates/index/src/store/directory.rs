@@ -6,26 +6,23 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use fs_err::{self as fs, File, OpenOptions};
+use fs_err::{self as fs, File};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
-use walkdir::WalkDir;
 
 use super::whole::{Whole, ends_early};
 use super::{
     Body, Bucket, Content, Created, ErrorKind, Headers, Object, Replaced, StoreError, below,
 };
 use base::cleanup;
+use base::directory;
 use base::names::RelPath;
+use base::partial::{self, PartialFile};
 use base::regular;
 
 /// What begins the names of files that are not whole yet.
 const PARTIAL: &str = ".rockpack-object-";
-
-/// Distinguishes the files of threads.
-static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// Objects are files below a directory, which is made when the first object is. Whoever changes something holds a
 /// lock on it, so that several programs may; all of this one, since others do not know the lock.
@@ -75,14 +72,13 @@ impl Directory {
         let parent = place.parent().unwrap_or(&self.path);
         fs::create_dir_all(parent).map_err(&failed)?;
         self.sweep(parent);
-        let mut partial = Partial::write(parent, body).map_err(&failed)?;
+        let partial = written(parent, body).map_err(&failed)?;
         let _lock = self.lock().map_err(&failed)?;
         if !may(self.head(key)?) {
             return Ok(false);
         }
-        let _whole = cleanup::undisturbed();
-        fs::rename(&partial.path, &place).map_err(&failed)?;
-        partial.renamed = true;
+        let whole = cleanup::undisturbed();
+        partial.persist_within(&place, &whole).map_err(&failed)?;
         File::open(parent).and_then(|directory| directory.sync_all()).map_err(&failed)?;
         Ok(true)
     }
@@ -91,7 +87,7 @@ impl Directory {
     fn sweep(&self, directory: &Path) {
         let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
         if swept.insert(directory.to_owned()) {
-            Partial::sweep(directory);
+            remove_abandoned(directory);
         }
     }
 
@@ -110,8 +106,8 @@ impl Bucket for Directory {
     }
 
     /// Hidden files are not listed: what is in the making, and others' state.
-    fn list(&self, directory: Option<&RelPath>) -> Result<Vec<Object>, StoreError> {
-        let root = directory.map_or_else(|| self.path.clone(), |below| self.place(below));
+    fn list(&self, above: Option<&RelPath>) -> Result<Vec<Object>, StoreError> {
+        let root = above.map_or_else(|| self.path.clone(), |below| self.place(below));
         if !root.exists() {
             return Ok(Vec::new());
         }
@@ -123,19 +119,16 @@ impl Bucket for Directory {
             )
         };
         let mut objects = Vec::new();
-        let files = WalkDir::new(&root).into_iter().filter_entry(|entry| {
-            entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".")
-        });
-        for entry in files {
-            let entry = entry.map_err(|error| failed(error.into()))?;
+        for entry in directory::walk_where(&root, |entry| !entry.is_hidden()) {
+            let entry = entry.map_err(failed)?;
             let found = match fs::metadata(entry.path()) {
                 Ok(found) if found.is_file() => found,
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
                 // A directory, or gone meanwhile.
                 _ => continue,
             };
-            let key = entry.path().strip_prefix(&root).ok().and_then(Path::to_str);
-            if let Some(Ok(key)) = key.map(|key| below(directory, key).parse()) {
+            let key = entry.below().to_str();
+            if let Some(Ok(key)) = key.map(|key| below(above, key).parse()) {
                 objects.push(object(&key, &found));
             }
         }
@@ -235,72 +228,26 @@ fn object(key: &RelPath, found: &Metadata) -> Object {
     Object { key: key.clone(), size, etag, version: None, sha256: None, modified }
 }
 
-/// A file that grows under a hidden name, and goes unless it gets another. It is locked for as long as somebody
-/// wants it.
-struct Partial {
-    path: PathBuf,
-    file: File,
-    renamed: bool,
-    _registration: cleanup::Registration,
+/// A file of `directory` with the bytes of `body`, on the disk and without its final name.
+fn written(directory: &Path, body: Body<'_>) -> io::Result<PartialFile> {
+    let mut partial = PartialFile::locked(directory, PARTIAL, partial::ORDINARY)?;
+    match body {
+        Body::Bytes(bytes) => partial.write_all(bytes)?,
+        Body::File(from) => {
+            io::copy(&mut regular::open(from)?.into_parts().0, partial.as_file_mut())?;
+        }
+    }
+    partial.sync()?;
+    Ok(partial)
 }
 
-impl Partial {
-    fn write(directory: &Path, body: Body<'_>) -> io::Result<Self> {
-        let mut partial = Self::create(directory)?;
-        match body {
-            Body::Bytes(bytes) => partial.file.write_all(bytes)?,
-            Body::File(from) => {
-                io::copy(&mut regular::open(from)?.into_parts().0, partial.file.file_mut())?;
-            }
-        }
-        partial.file.sync_all()?;
-        Ok(partial)
-    }
-
-    fn create(directory: &Path) -> io::Result<Self> {
-        loop {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let name = format!("{PARTIAL}{}-{number}", std::process::id());
-            let (path, mut opened) = (directory.join(name), None);
-            let made = cleanup::temporary(|| {
-                opened = Some(OpenOptions::new().write(true).create_new(true).open(&path)?);
-                Ok(path)
-            });
-            let (path, registration) = match made {
-                Ok(made) => made,
-                // Another machine has processes of these numbers too.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                Err(error) => return Err(error),
-            };
-            let Some(file) = opened else { continue };
-            // Where nothing can be locked, nobody takes it for left behind.
-            let _ = flock(file.file(), FlockOperation::LockExclusive);
-            if file.metadata()?.nlink() > 0 {
-                return Ok(Self { path, file, renamed: false, _registration: registration });
-            }
-            // Somebody who looked for what was left behind was faster.
-        }
-    }
-
-    /// Removes what processes left in a directory that were killed: nobody has a lock on it.
-    fn sweep(directory: &Path) {
-        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-        let left = entries
-            .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PARTIAL.as_bytes()));
-        for path in left.map(|entry| entry.path()) {
-            let Ok(file) = regular::open_unlinked(&path) else { continue };
-            if flock(file.file(), FlockOperation::NonBlockingLockExclusive).is_ok() {
-                let _ = fs::remove_file(&path);
-            }
-        }
-    }
-}
-
-impl Drop for Partial {
-    fn drop(&mut self) {
-        // Its name may be that of another machine's by then.
-        if !self.renamed {
-            let _ = fs::remove_file(&self.path);
+/// Removes the files of killed processes from a directory: no process holds a lock on them.
+fn remove_abandoned(dir: &Path) {
+    let names = directory::names(dir).unwrap_or_default();
+    for path in names.iter().filter(|name| name.starts_with(PARTIAL)).map(|name| dir.join(name)) {
+        let Ok(file) = regular::open_unlinked(&path) else { continue };
+        if flock(file.file(), FlockOperation::NonBlockingLockExclusive).is_ok() {
+            let _ = fs::remove_file(&path);
         }
     }
 }

@@ -1,10 +1,8 @@
 //! Sidecars of archives, and hashing readers and writers.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
-use sha2::Digest;
-
-use wheel::archive::checksum::Sha256;
+use base::hash::{Sha256, Sha256Hasher};
 
 /// File name suffix of sidecars.
 pub const SIDECAR: &str = ".sha256sum";
@@ -43,84 +41,12 @@ pub(super) fn of_sidecar(text: &str, name: &str) -> Result<Sha256, String> {
     )
 }
 
-/// Hashes and counts bytes on reading.
-pub struct Hashed<R> {
-    bytes: R,
-    hasher: sha2::Sha256,
-    count: u64,
-    failed: bool,
-}
-
-impl<R: Read> Hashed<R> {
-    /// Wraps `bytes`.
-    pub fn new(bytes: R) -> Self {
-        Self { bytes, hasher: sha2::Sha256::new(), count: 0, failed: false }
-    }
-
-    /// Returns true if reading failed, not the consumer of the bytes.
-    pub fn has_failed(&self) -> bool {
-        self.failed
-    }
-
-    /// Reads the rest, and returns the count and the checksum of all bytes.
-    ///
-    /// # Errors
-    /// Fails if the rest cannot be read.
-    pub fn finish(mut self) -> io::Result<(u64, Sha256)> {
-        io::copy(&mut self, &mut io::sink())?;
-        Ok((self.count, self.hasher.into()))
-    }
-}
-
-impl<R: Read> Read for Hashed<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.bytes.read(out);
-        match &read {
-            Ok(read) => {
-                self.hasher.update(&out[..*read]);
-                self.count += *read as u64;
-            }
-            Err(error) => self.failed |= error.kind() != io::ErrorKind::Interrupted,
-        }
-        read
-    }
-}
-
-pub(super) struct Hashing<W> {
-    out: W,
-    hasher: sha2::Sha256,
-    count: u64,
-}
-
-impl<W> Hashing<W> {
-    pub(super) fn new(out: W) -> Self {
-        Self { out, hasher: sha2::Sha256::new(), count: 0 }
-    }
-
-    pub(super) fn finish(self) -> (u64, Sha256) {
-        (self.count, self.hasher.into())
-    }
-}
-
-impl<W: Write> Write for Hashing<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.hasher.update(&bytes[..written]);
-        self.count += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-}
-
 /// Returns the SHA-256, in hexadecimal, of written bytes.
 pub(crate) fn sha256_of_writing(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
-    let mut hashing = Hashing::new(io::sink());
+    let mut hasher = Sha256Hasher::default();
     // The writer accepts everything.
-    let _ = write(&mut hashing);
-    hashing.finish().1.to_string()
+    let _ = write(&mut hasher);
+    hasher.finish().sha256.to_string()
 }
 
 #[cfg(test)]
@@ -169,15 +95,5 @@ mod tests {
         assert_eq!(of_end("# ends\n#end\n").unwrap(), None);
         let why = "`abc` is no SHA-256: 64 hexadecimal digits";
         assert_eq!(of_end("# end abc\n").unwrap_err(), why);
-    }
-
-    #[test]
-    fn bytes_are_hashed_to_their_end_whoever_stops_reading() {
-        let mut hashed = Hashed::new(&b"abc"[..]);
-        hashed.read_exact(&mut [0]).unwrap();
-        let (count, digest) = hashed.finish().unwrap();
-        assert_eq!(count, 3);
-        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(digest.to_string(), expected);
     }
 }

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 use rayon::prelude::*;
-use walkdir::WalkDir;
 
 use super::checksum::SIDECAR;
 use super::layout::{self, Storage};
@@ -20,12 +19,13 @@ use super::scratch::{Scratch, ScratchFile};
 use super::source::{Listed, ListedEntry, ListedKind, OpenFile, Source, SourceFile};
 use super::unpacked::UnpackedArchive;
 use super::{ArtifactId, Ignored, Origin, Wanted};
+use base::directory::{Entry, entries, walk};
+use base::hash::Sha256;
 use base::identity::{FileState, Identity};
 use base::names::RelPath;
 use base::regular;
 use base::source::{Code, Problem, Problems};
 use binary::ReadAt;
-use wheel::archive::checksum::Sha256;
 
 /// The local artifact directory. Unpacked archives are in temporary files until this value is
 /// dropped.
@@ -186,7 +186,7 @@ impl Source for Directory {
                 let is_link = |dir: &RelPath| below(root, dir.as_str()).is_symlink();
                 not_behind_a_link(artifact, base, is_link)?;
                 let dir = below(root, base.as_str());
-                Ok(dir.is_dir().then(|| walk(artifact, &dir)))
+                Ok(dir.is_dir().then(|| tree(artifact, &dir)))
             }
             Some(Root::Archive(archive)) => {
                 let members = &archive.members;
@@ -331,8 +331,7 @@ fn children(dir: &Path) -> Result<(Vec<Child>, Vec<Ignored>), Problems> {
         Problem::error(Code::UnreadableArtifact, format!("cannot read the artifact directory: {e}"))
     };
     let (mut children, mut ignored, mut sidecars) = (Vec::new(), Vec::new(), BTreeMap::new());
-    for entry in fs::read_dir(dir).map_err(cannot)? {
-        let entry = entry.map_err(cannot)?;
+    for entry in entries(dir).map_err(cannot)? {
         let name = entry.file_name().to_string_lossy().into_owned();
         let parsed = match fs::metadata(entry.path()) {
             Ok(metadata) => layout::parse_child(&name, metadata.is_dir())
@@ -432,8 +431,9 @@ fn not_behind_a_link(
     })
 }
 
-fn walk(id: &ArtifactId, dir: &Path) -> Vec<ListedEntry> {
-    let found: Vec<_> = WalkDir::new(dir).min_depth(1).sort_by_file_name().into_iter().collect();
+fn tree(id: &ArtifactId, dir: &Path) -> Vec<ListedEntry> {
+    let is_root = |found: &io::Result<Entry>| found.as_ref().is_ok_and(|found| found.depth() == 0);
+    let found: Vec<_> = walk(dir).filter(|found| !is_root(found)).collect();
     // Parallel within an artifact: one can have more files than all others.
     let listed = found.into_par_iter().with_min_len(32).map(|found| {
         let found = found.map_err(|e| {
@@ -444,7 +444,7 @@ fn walk(id: &ArtifactId, dir: &Path) -> Vec<ListedEntry> {
     listed.collect()
 }
 
-fn listed(id: &ArtifactId, dir: &Path, found: &walkdir::DirEntry) -> ListedEntry {
+fn listed(id: &ArtifactId, dir: &Path, found: &Entry) -> ListedEntry {
     let path = relative(id, dir, found.path())?;
     let cannot = |e: &dyn std::fmt::Display| unreadable(id, &path, e);
     let kind = if found.file_type().is_dir() {

@@ -1,18 +1,16 @@
 //! Compares files that several artifacts install at one path.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 
 use rayon::prelude::*;
 
-use super::checksum::Hashing;
 use super::results::{collect, unreadable};
 use super::source::Source;
 use super::{Catalog, EntryKind, Origin};
+use base::hash::Sha256Hasher;
 use base::names::Family;
 use base::source::Problems;
-
-const PIECE: usize = 1 << 20;
 
 /// Hashes files with a shared path: planning compares the digests and reads no file.
 pub(super) fn hash(catalog: &mut Catalog, source: &dyn Source) -> Result<(), Problems> {
@@ -69,12 +67,7 @@ fn sha256(
 
 fn digest(source: &dyn Source, origin: &Origin) -> io::Result<String> {
     let file = source.open(origin)?;
-    let (mut hashing, mut piece, mut offset) = (Hashing::new(io::sink()), vec![0; PIECE], 0);
-    while offset < file.len()? {
-        let len = usize::try_from(file.len()? - offset).unwrap_or(PIECE).min(PIECE);
-        file.read_exact_at(offset, &mut piece[..len])?;
-        hashing.write_all(&piece[..len])?;
-        offset += len as u64;
-    }
-    Ok(hashing.finish().1.to_string())
+    let mut hasher = Sha256Hasher::default();
+    hasher.update_from(0..file.len()?, |at, out| file.read_exact_at(at, out))?;
+    Ok(hasher.finish().sha256.to_string())
 }

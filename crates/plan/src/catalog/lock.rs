@@ -9,9 +9,9 @@ use std::path::Path;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use base::cleanup;
+use base::hash::Sha256;
+use base::partial::{self, PartialFile};
 use base::regular;
-use wheel::archive::checksum::Sha256;
 
 /// Format number of the lock file.
 pub const LOCK_FORMAT: u32 = 1;
@@ -118,21 +118,12 @@ impl Lock {
             serde_json::to_writer(&mut text, archive)?;
         }
         text.extend(b"\n]}\n");
-        let parent = file.parent().filter(|dir| !dir.as_os_str().is_empty());
-        let mut temporary = tempfile::Builder::new();
-        temporary.permissions(readable());
-        let (mut written, _registration) =
-            cleanup::temporary(|| temporary.tempfile_in(parent.unwrap_or(Path::new("."))))?;
+        let mut written = PartialFile::beside(file, partial::ORDINARY)?;
         written.write_all(&text)?;
-        written.as_file().sync_all()?;
-        written.persist(file).map_err(|e| e.error)?;
+        written.sync()?;
+        written.persist(file)?;
         Ok(())
     }
-}
-
-/// Returns the default of new files; the umask applies.
-fn readable() -> std::fs::Permissions {
-    std::os::unix::fs::PermissionsExt::from_mode(0o666)
 }
 
 impl FromIterator<LockedArchive> for Lock {

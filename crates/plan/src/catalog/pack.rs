@@ -1,19 +1,20 @@
 //! Packs artifact directories into archives, as builds store them.
 
-use std::fs::Permissions;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 use tar::{EntryType, Header};
-use walkdir::WalkDir;
 
-use super::checksum::{END, Hashing, SIDECAR};
+use super::checksum::{END, SIDECAR};
 use super::layout::{self, MANIFEST, Storage};
 use super::seekable::SeekableWriter;
 use super::{ArtifactId, archive_names};
 use base::cleanup;
+use base::directory;
+use base::hash::{Hashed, Sum};
+use base::partial::{self, PartialFile};
 use base::regular;
 use base::source::{Code, Problem, Problems, Source as Text};
 
@@ -53,9 +54,8 @@ pub fn artifact_directories(dir: &Path) -> Result<Vec<(ArtifactId, PathBuf)>, Pr
             problem.help("an archive has the name of its directory").into()
         });
     }
-    let children: io::Result<Vec<_>> = fs::read_dir(dir).map_err(cannot)?.collect();
-    let children = children.map_err(cannot)?.into_iter();
-    let mut found: Vec<_> = children.filter_map(|child| of(child.path())).collect();
+    let children = directory::entries(dir).map_err(cannot)?;
+    let mut found: Vec<_> = children.iter().filter_map(|child| of(child.path())).collect();
     found.sort();
     if found.is_empty() {
         let what = format!("no artifact in {} is a directory", dir.display());
@@ -84,12 +84,9 @@ pub fn pack(
         let what = format!("cannot pack artifact `{id}`: {e}");
         Problem::error(Code::Environment, what)
     };
-    let mode = Permissions::from_mode(0o666);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".rockpack-pack-").permissions(mode);
-    let (file, _registration) =
-        cleanup::temporary(|| builder.tempfile_in(out)).map_err(unwritten)?;
-    let counted = Counted { out: SeekableWriter::new(Hashing::new(&file), level), bytes: 0 };
+    let file = PartialFile::new(out, ".rockpack-pack-", partial::ORDINARY).map_err(unwritten)?;
+    let counted =
+        Counted { out: SeekableWriter::new(Hashed::new(file.as_file()), level), bytes: 0 };
     let mut tar = tar::Builder::new(counted);
     let unread = |e: io::Error| {
         Problem::error(Code::UnreadableArtifact, format!("cannot pack artifact `{id}`: {e}"))
@@ -101,19 +98,19 @@ pub fn pack(
     let done = tar.into_inner().map_err(unwritten)?;
     let unpacked = done.bytes;
     let (hashing, sum_of_end) = done.out.finish().map_err(unwritten)?;
-    let (size, sha256) = hashing.finish();
-    file.as_file().sync_all().map_err(unwritten)?;
+    let (_, Sum { sha256, size }) = hashing.finish();
+    file.sync().map_err(unwritten)?;
     let place = out.join(&name);
     // Removed first: the old sidecar would not match the new archive.
     let beside = out.join(format!("{name}{SIDECAR}"));
-    let _whole = cleanup::undisturbed();
+    let whole = cleanup::undisturbed();
     match fs::remove_file(&beside) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             return Err(unwritten(error).into());
         }
         _ => {}
     }
-    file.persist(&place).map_err(|e| unwritten(e.error))?;
+    file.persist_within(&place, &whole).map_err(unwritten)?;
     let sums = format!("{sha256}  {name}\n{END}{sum_of_end}\n");
     fs::write(&beside, sums).map_err(unwritten)?;
     Ok(PackedArtifact { file: place, unpacked, size })
@@ -133,8 +130,8 @@ fn bases(id: &ArtifactId, dir: &Path) -> Result<Vec<PathBuf>, Problems> {
 }
 
 fn tree<W: Write>(tar: &mut tar::Builder<W>, dir: &Path, base: &Path) -> io::Result<()> {
-    for found in WalkDir::new(dir.join(base)).sort_by_file_name() {
-        let found = found.map_err(io::Error::from)?;
+    for found in directory::walk(&dir.join(base)) {
+        let found = found?;
         let name = found.path().strip_prefix(dir).map_err(io::Error::other)?;
         member(tar, dir, name)?;
     }

@@ -5,18 +5,18 @@ use std::fmt::Debug;
 use std::io::{self, Read};
 
 use super::archive::{UnpackError, Unpacking};
-use super::checksum::{Hashed, of_end, of_sidecar};
+use super::checksum::{of_end, of_sidecar};
 use super::layout::Storage;
 use super::lock::{Lock, LockedArchive, Taken};
 use super::members::Members;
 use super::scratch::ScratchFile;
 use super::seek::{SeekTable, SeekableReader};
 use super::unpacked::{Proof, UnpackedArchive};
+use base::hash::{self, Hashed, Sha256, Sum};
 use base::names::RelPath;
 use base::source::{Code, Problem};
 use base::text::with_causes;
 use binary::ReadAt;
-use wheel::archive::checksum::Sha256;
 
 /// An artifact's archive, independent of its location.
 pub trait Packed: Debug + Send + Sync {
@@ -346,7 +346,7 @@ fn at_random(
 
 fn hashed(packed: &dyn Packed, stream: &(dyn ReadAt + Send)) -> Result<LockedArchive, Problem> {
     let bytes = Bytes { stream, position: 0 };
-    let (size, sha256) = Hashed::new(bytes).finish().map_err(|e| unread(&e))?;
+    let Sum { sha256, size } = hash::of_reader(bytes).map_err(|e| unread(&e))?;
     Ok(LockedArchive { key: packed.key().to_owned(), size, sha256 })
 }
 
@@ -380,7 +380,7 @@ fn in_order(
         return Err(broken(error));
     }
     // A failed unpacking is probably damage, which the checksum error describes best.
-    let (size, sha256) = match bytes.finish() {
+    let Sum { sha256, size } = match bytes.read_to_end() {
         Ok(read) => read,
         Err(error) => return Err(unpacked.err().map_or_else(|| unread(&error), |e| broken(&e))),
     };

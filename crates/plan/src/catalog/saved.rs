@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checksum::sha256_of_writing;
 use super::{Artifact, BuildFacts, Catalog, CatalogEntry, Ignored};
-use wheel::archive::checksum::Sha256;
+use base::hash::Sha256;
 
 /// Format number of saved catalogs. It grows with changes that readers must know.
 pub const CATALOG_FORMAT: u32 = 1;

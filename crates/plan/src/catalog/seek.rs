@@ -6,8 +6,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use super::layout::Storage;
 use super::seekable::{CHECKSUMS, CHECKSUMS_ARE, MOST_FRAMES, SEEKABLE, SKIPPABLE};
 use super::xz_index;
+use base::hash::Sha256;
 use binary::ReadAt;
-use wheel::archive::checksum::Sha256;
 
 /// Size limit of a frame, which is decoded in memory.
 const LARGEST: u64 = 64 << 20;

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use rayon::prelude::*;
 use zstd::bulk::Compressor;
 
-use wheel::archive::checksum::Sha256;
+use base::hash::Sha256;
 
 /// Unpacked size of a frame: large enough for a good ratio, small enough to decode for a few bytes.
 pub(super) const FRAME: usize = 4 << 20;

@@ -4,11 +4,11 @@ use std::fmt::Debug;
 use std::io;
 
 use super::{ArtifactId, Ignored, Origin};
+use base::hash::Sha256;
 use base::identity::Identity;
 use base::names::RelPath;
 use base::source::Problem;
 use binary::ReadAt;
-use wheel::archive::checksum::Sha256;
 
 /// A collection of artifacts that threads can list and read in parallel.
 ///

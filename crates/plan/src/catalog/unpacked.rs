@@ -6,11 +6,11 @@ use super::lock::Taken;
 use super::members::{Member, Members};
 use super::scratch::{FoundPiece, Piece};
 use super::source::{OpenFile, SourceFile};
+use base::hash::Sha256;
 use base::identity::Identity;
 use base::names::RelPath;
 use base::regular;
 use binary::ReadAt;
-use wheel::archive::checksum::Sha256;
 
 #[derive(Debug)]
 pub(super) struct UnpackedArchive {

@@ -1,9 +1,8 @@
 //! The plan as one self-contained web page. Its content security policy only allows the embedded
 //! style and script.
 
-use sha2::{Digest, Sha256};
-
 use crate::Plan;
+use base::hash::Sha256;
 use base::text::base64;
 
 mod column;
@@ -66,7 +65,7 @@ fn filled(template: &str, values: &[(&str, String)]) -> String {
 
 /// Formats a hash source (Content Security Policy 3, section 2.3.1).
 fn hash_source(text: &str) -> String {
-    format!("'sha256-{}'", base64(&Sha256::digest(text.as_bytes())))
+    format!("'sha256-{}'", base64(Sha256::of(text.as_bytes()).as_bytes()))
 }
 
 #[cfg(test)]

@@ -1,10 +1,8 @@
 //! Checksums in archives: CRC-32 in zip headers, SHA-256 in RECORD.
 
-use sha2::Digest as _;
+use base::hash::{Sha256Hasher, Sum};
 
-mod sha256;
-
-pub use sha256::Sha256;
+pub use base::hash::Sha256;
 
 /// CRC-32 of zip and gzip that can be combined from checksums of parts.
 #[derive(Debug, Clone, Default)]
@@ -58,21 +56,20 @@ impl Digest {
 #[derive(Debug, Clone, Default)]
 pub struct Hasher {
     crc: Checksum,
-    sha256: sha2::Sha256,
-    size: u64,
+    sum: Sha256Hasher,
 }
 
 impl Hasher {
     /// Adds `data`.
     pub fn update(&mut self, data: &[u8]) {
         self.crc.update(data);
-        self.sha256.update(data);
-        self.size += data.len() as u64;
+        self.sum.update(data);
     }
 
     /// Returns the digest of all bytes.
     pub fn finish(self) -> Digest {
-        Digest { crc: self.crc.value(), sha256: self.sha256.into(), size: self.size }
+        let Sum { sha256, size } = self.sum.finish();
+        Digest { crc: self.crc.value(), sha256, size }
     }
 }
 

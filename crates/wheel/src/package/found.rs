@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::ReadError;
+use base::directory::entries;
 use base::names::Form;
 use base::names::RelPath;
 
@@ -49,15 +50,10 @@ fn directory(text: &str) -> Option<RelPath> {
 }
 
 fn listed(dir: &Path) -> Result<Vec<PathBuf>, ReadError> {
-    let mut paths = Vec::new();
-    for entry in fs_err::read_dir(dir)? {
-        let path = entry?.path();
-        if !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')) {
-            paths.push(path);
-        }
-    }
-    paths.sort();
-    Ok(paths)
+    let entries = entries(dir)?;
+    let shown =
+        entries.iter().filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
+    Ok(shown.map(fs_err::DirEntry::path).collect())
 }
 
 fn form(path: &Path) -> Option<Form> {

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use fs_err as fs;
-
 use super::{Finding, Package};
 use crate::archive::variants::{self, MEMBER, NULL, Variants};
+use base::directory::names;
 use base::names::VariantLabel;
 use base::regular;
 use base::source::Code;
@@ -114,11 +113,9 @@ fn read(directory: &Path) -> io::Result<(Indexes, Vec<Finding>)> {
     if !directory.is_dir() {
         return Ok((indexes, found));
     }
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        let file = entry.file_name().to_string_lossy().into_owned();
+    for file in names(directory)? {
         let Some((name, version)) = variants::of_file_name(&file) else { continue };
-        let text = regular::read_to_string(entry.path(), LONGEST)?;
+        let text = regular::read_to_string(directory.join(&file), LONGEST)?;
         let said = Variants::read(&text);
         if let Err(error) = &said {
             let what = "installers cannot read it, and would refuse every wheel of the version";

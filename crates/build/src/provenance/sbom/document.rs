@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
+use base::hash::Sha256;
 use base::names::RelPath;
 use base::version::Version;
 
@@ -64,8 +64,8 @@ impl Document {
     pub fn to_json(&self) -> String {
         let mut document = self.clone();
         document.serial_number = None;
-        let digest = Sha256::digest(json(&document));
-        document.serial_number = Some(uuid(digest.first_chunk().unwrap_or(&[0; 16])));
+        let sha256 = Sha256::of(json(&document).as_bytes());
+        document.serial_number = Some(uuid(sha256.as_bytes().first_chunk().unwrap_or(&[0; 16])));
         json(&document) + "\n"
     }
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use super::{PARTIAL, StageError, disk};
+use base::directory::entries;
 
 const NAME: &str = "lock";
 
@@ -40,8 +41,7 @@ impl Lock {
 
     pub(super) fn clear(&self) -> Result<(), StageError> {
         let clear = || -> io::Result<()> {
-            for entry in fs::read_dir(&self.directory)? {
-                let entry = entry?;
+            for entry in entries(&self.directory)? {
                 match entry.file_type()?.is_dir() {
                     true => disk::remove_dir_all(&entry.path())?,
                     false if entry.file_name() == NAME => {}

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use sha2::Digest as _;
 
-use base::text::base64_url;
+use crate::text::base64_url;
 
 /// SHA-256, in lower-case hexadecimal digits.
 ///

@@ -1,0 +1,192 @@
+//! SHA-256 and length of files, streams and bytes that pass by.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::ops::Range;
+
+use sha2::Digest as _;
+
+mod sha256;
+
+pub use sha256::Sha256;
+
+/// How much is read at once: it stays in a core's cache until it is hashed.
+const PIECE: usize = 256 << 10;
+
+/// SHA-256 and length of some bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sum {
+    /// The SHA-256 of the bytes.
+    pub sha256: Sha256,
+    /// The number of bytes.
+    pub size: u64,
+}
+
+/// Hash and length of all bytes so far.
+#[derive(Debug, Clone, Default)]
+pub struct Sha256Hasher {
+    hasher: sha2::Sha256,
+    size: u64,
+}
+
+impl Sha256Hasher {
+    /// Adds `bytes`.
+    pub fn update(&mut self, bytes: impl AsRef<[u8]>) {
+        let bytes = bytes.as_ref();
+        self.hasher.update(bytes);
+        self.size += bytes.len() as u64;
+    }
+
+    /// Adds the bytes of `range`, which `read` fills a buffer with from an offset on.
+    ///
+    /// # Errors
+    /// As `read`.
+    pub fn update_from(
+        &mut self,
+        range: Range<u64>,
+        mut read: impl FnMut(u64, &mut [u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let (mut piece, mut at) = (vec![0; PIECE], range.start);
+        while at < range.end {
+            let len = usize::try_from(range.end - at).unwrap_or(PIECE).min(PIECE);
+            read(at, &mut piece[..len])?;
+            self.update(&piece[..len]);
+            at += len as u64;
+        }
+        Ok(())
+    }
+
+    /// The number of bytes so far.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Hash and length of all bytes.
+    pub fn finish(self) -> Sum {
+        Sum { sha256: self.hasher.into(), size: self.size }
+    }
+}
+
+impl Write for Sha256Hasher {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A reader or a writer whose bytes are hashed and counted as they pass.
+#[derive(Debug)]
+pub struct Hashed<S> {
+    stream: S,
+    hasher: Sha256Hasher,
+    has_failed: bool,
+}
+
+impl<S> Hashed<S> {
+    /// Hashes all that passes from here on.
+    pub fn new(stream: S) -> Self {
+        Self { stream, hasher: Sha256Hasher::default(), has_failed: false }
+    }
+
+    /// Whether the reader failed: the fault is not in the use of its bytes.
+    pub fn has_failed(&self) -> bool {
+        self.has_failed
+    }
+
+    /// The stream, with hash and length of all that passed.
+    pub fn finish(self) -> (S, Sum) {
+        (self.stream, self.hasher.finish())
+    }
+}
+
+impl<R: Read> Hashed<R> {
+    /// Reads the rest; returns hash and length of all.
+    ///
+    /// # Errors
+    /// As the reader.
+    pub fn read_to_end(mut self) -> io::Result<Sum> {
+        let mut piece = vec![0; PIECE];
+        loop {
+            match self.read(&mut piece) {
+                Ok(0) => return Ok(self.hasher.finish()),
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl<R: Read> Read for Hashed<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.stream.read(out);
+        match &read {
+            Ok(count) => self.hasher.update(&out[..*count]),
+            Err(error) => self.has_failed |= error.kind() != ErrorKind::Interrupted,
+        }
+        read
+    }
+}
+
+impl<W: Write> Write for Hashed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.stream.write(bytes)?;
+        self.hasher.update(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+/// Hash and length of the bytes of `reader`.
+///
+/// # Errors
+/// As the reader.
+pub fn of_reader(reader: impl Read) -> io::Result<Sum> {
+    Hashed::new(reader).read_to_end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_gives_the_same_sum() {
+        let content: Vec<u8> = (0..2 * PIECE + 7).map(|at| (at % 251).to_le_bytes()[0]).collect();
+        let expected = Sum { sha256: Sha256::of(&content), size: content.len() as u64 };
+        assert_eq!(of_reader(&*content).unwrap(), expected);
+        let mut half_read = Hashed::new(&*content);
+        half_read.read_exact(&mut [0; 9]).unwrap();
+        assert_eq!(half_read.read_to_end().unwrap(), expected);
+        let mut written = Hashed::new(Vec::new());
+        written.write_all(&content).unwrap();
+        assert_eq!(written.finish(), (content.clone(), expected));
+        let mut hasher = Sha256Hasher::default();
+        let read = |at: u64, out: &mut [u8]| {
+            let at = usize::try_from(at).unwrap();
+            let bytes = content.get(at..at + out.len()).ok_or(ErrorKind::UnexpectedEof)?;
+            out.copy_from_slice(bytes);
+            Ok(())
+        };
+        hasher.update_from(0..9, read).unwrap();
+        hasher.update_from(9..expected.size, read).unwrap();
+        assert!(hasher.update_from(expected.size..expected.size + 1, read).is_err());
+        assert_eq!(hasher.finish(), expected);
+    }
+
+    #[test]
+    fn only_a_fault_of_the_reader_counts_as_one() {
+        let mut hashed = Hashed::new(&b"abc"[..]);
+        assert!(hashed.read_exact(&mut [0; 4]).is_err());
+        assert!(!hashed.has_failed());
+        let dir = tempfile::tempdir().unwrap();
+        let mut hashed = Hashed::new(fs_err::File::open(dir.path()).unwrap());
+        assert!(hashed.read(&mut [0]).is_err());
+        assert!(hashed.has_failed());
+    }
+}

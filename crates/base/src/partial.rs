@@ -1,0 +1,156 @@
+//! Files that grow under a hidden name and get their own once they are whole.
+
+use std::fs::{File, Permissions, TryLockError};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use tempfile::{Builder, NamedTempFile};
+
+use crate::cleanup::{self, Registration, Undisturbed};
+
+/// Mode of a new file that everybody may read and write, before the user's mask.
+pub const ORDINARY: u32 = 0o666;
+/// Mode of a new file that belongs to its user alone.
+pub const PRIVATE: u32 = 0o600;
+
+/// A file without its final name. Removed when dropped, and when the process is ended by a signal.
+#[derive(Debug)]
+pub struct PartialFile {
+    // Removed before it is no longer registered.
+    file: NamedTempFile,
+    registration: Registration,
+}
+
+impl PartialFile {
+    /// Creates a file in `dir` whose name begins with `prefix`.
+    ///
+    /// # Errors
+    /// Fails if it cannot be created.
+    pub fn new(dir: &Path, prefix: &str, mode: u32) -> io::Result<Self> {
+        let mut builder = Builder::new();
+        builder.prefix(prefix).rand_bytes(20).permissions(Permissions::from_mode(mode));
+        let (file, registration) = cleanup::temporary(|| builder.tempfile_in(dir))?;
+        Ok(Self { file, registration })
+    }
+
+    /// Creates a file in the directory of `place`.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn beside(place: &Path, mode: u32) -> io::Result<Self> {
+        let dir = place.parent().filter(|dir| !dir.as_os_str().is_empty());
+        Self::new(dir.unwrap_or(Path::new(".")), ".rockpack-", mode)
+    }
+
+    /// Creates a file as [`Self::new`], locked while it is open, so that no sweep takes it for abandoned.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn locked(dir: &Path, prefix: &str, mode: u32) -> io::Result<Self> {
+        loop {
+            let partial = Self::new(dir, prefix, mode)?;
+            let file = partial.file.as_file();
+            // Another process may have removed it before it was locked.
+            let is_locked = !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+            if is_locked && file.metadata()?.nlink() > 0 {
+                return Ok(partial);
+            }
+        }
+    }
+
+    /// The path of the file before it has its final name.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// The file.
+    pub fn as_file(&self) -> &File {
+        self.file.as_file()
+    }
+
+    /// The file, for writing.
+    pub fn as_file_mut(&mut self) -> &mut File {
+        self.file.as_file_mut()
+    }
+
+    /// Sets the mode that the file has under its final name.
+    ///
+    /// # Errors
+    /// As chmod(2).
+    pub fn set_mode(&self, mode: u32) -> io::Result<()> {
+        self.as_file().set_permissions(Permissions::from_mode(mode))
+    }
+
+    /// Waits until all bytes are on the disk.
+    ///
+    /// # Errors
+    /// As fsync(2).
+    pub fn sync(&self) -> io::Result<()> {
+        self.as_file().sync_all()
+    }
+
+    /// Gives the file its final name, in place of another file.
+    ///
+    /// # Errors
+    /// As rename(2).
+    pub fn persist(self, place: &Path) -> io::Result<File> {
+        self.persist_within(place, &cleanup::undisturbed())
+    }
+
+    /// Gives the file its final name as a part of a larger change.
+    ///
+    /// # Errors
+    /// As [`Self::persist`].
+    pub fn persist_within(self, place: &Path, _whole: &Undisturbed) -> io::Result<File> {
+        let Self { file, registration } = self;
+        let file = file.persist(place).map_err(|error| error.error)?;
+        drop(registration);
+        Ok(file)
+    }
+}
+
+impl Write for PartialFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for PartialFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_appears_whole_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path().join("file");
+        fs_err::write(&place, "old").unwrap();
+        let names = || {
+            let entries = fs_err::read_dir(dir.path()).unwrap();
+            entries.map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>()
+        };
+        let mut partial = PartialFile::beside(&place, PRIVATE).unwrap();
+        partial.write_all(b"half").unwrap();
+        assert_eq!(names().len(), 2);
+        drop(partial);
+        assert_eq!(names(), ["file"]);
+        let mut partial = PartialFile::locked(dir.path(), "p-", PRIVATE).unwrap();
+        let other = fs_err::File::open(partial.path()).unwrap();
+        assert!(matches!(other.try_lock(), Err(TryLockError::WouldBlock)));
+        partial.write_all(b"new").unwrap();
+        partial.set_mode(0o640).unwrap();
+        assert_eq!(partial.as_file().metadata().unwrap().mode() & 0o777, 0o640);
+        partial.persist(&place).unwrap();
+        assert_eq!((names().len(), fs_err::read(&place).unwrap()), (1, b"new".to_vec()));
+    }
+}
