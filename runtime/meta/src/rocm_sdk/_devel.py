@@ -14,8 +14,6 @@ leaves nothing that an uninstaller does not know, and the next run starts anew.
 from __future__ import annotations
 
 import errno
-import json
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,15 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from . import _device, _expand
+from ._devel_tree import DevelTree
 from ._errors import DevelError
 from ._lock import exclusive
 from ._log import Progress, log, warn
 from ._packages import COMMAND, DIST, Installed, describe, require
-from ._paths import unlimited
 from ._place import place
-from ._record import Row, row_of_bytes, row_of_file
+from ._record import row_of_file
 
-MARKER = ".rocm-sdk.json"
 _READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -75,20 +72,8 @@ def _explain(error: OSError, installed: Installed) -> str:
     return message
 
 
-class Devel:
-    """The devel package where it is installed, with its tree."""
-
-    def __init__(self, installed: Installed, *, quiet: bool = True) -> None:
-        self.installed = installed
-        self.name = installed.package.platform_dir
-        self.root = installed.root  # as people and programs are told it
-        self.site = unlimited(installed.site)  # as files are opened
-        self.tree = self.site / self.name
-        self.info = installed.info
-        self.archive = installed.module_dir / self.info["archive"]
-        self.workspace = self.site / installed.package.workspace
-        self.record = installed.record
-        self.quiet = quiet
+class Devel(DevelTree):
+    """The devel package where it is installed, and the changes of its tree."""
 
     def check_versions(self) -> None:
         """Raise DevelError unless rocm, core and devel are of one version, in one place."""
@@ -106,32 +91,6 @@ class Devel:
                 f"{self.installed.package.distribution} is in {self.installed.site}: install both together"
             )
 
-    # ------------------------------------------------------------------ what is there
-
-    def state(self) -> dict[str, Any] | None:
-        """Return what the marker says, or None when the tree is not whole, or of another archive.
-
-        `links` are symbolic links into other packages, with their texts; `pending` names
-        whose files are not installed, with these files.
-        """
-        try:
-            state = json.loads((self.root / MARKER).read_text("utf-8"))
-        except (OSError, ValueError):
-            return None
-        if isinstance(state, dict) and state.get("archive") == self._archive_identity():
-            return state
-        return None
-
-    def is_outdated(self) -> bool:
-        """Tell whether there is a whole tree, but of another archive."""
-        try:
-            return "archive" in json.loads((self.root / MARKER).read_text("utf-8"))
-        except (OSError, ValueError, TypeError):
-            return False
-
-    def _archive_identity(self) -> list[Any]:
-        return [self.info["version"], self.archive.stat().st_size]
-
     def is_current(self, *, thorough: bool = False) -> bool:
         """Tell whether nothing is to be done; takes no lock and writes nothing."""
         state = self.state()
@@ -140,42 +99,6 @@ class Devel:
         if self.waiting(state) or self.broken(state) or _device.unlinked(self):
             return False
         return not thorough or not (self.damaged() or self.workspace.name in self.record.rows())
-
-    def waiting(self, state: dict[str, Any]) -> dict[str, str]:
-        """Return the links whose files were not installed, but are now."""
-        pending: dict[str, str] = state["pending"]
-        tops = {source.partition("/")[0] for source in pending.values()}
-        present = {top for top in tops if (self.site / top).is_dir()}
-        return {
-            name: source
-            for name, source in pending.items()
-            if source.partition("/")[0] in present and (self.site / source).is_file()
-        }
-
-    def broken(self, state: dict[str, Any]) -> dict[str, str]:
-        """Return the links into other packages that went when these were reinstalled."""
-        links: dict[str, str] = state["links"]
-        return {name: text for name, text in links.items() if not os.path.lexists(self.site / name)}
-
-    def damaged(self) -> list[str]:
-        """Return the recorded files of the tree that are gone or have another size."""
-        found: list[str] = []
-        for path, (_, size) in self.record.rows().items():
-            if self.is_ours(path):
-                try:
-                    state = os.lstat(self.site / path)
-                except (FileNotFoundError, NotADirectoryError):
-                    found.append(path)
-                    continue
-                if size and state.st_size != int(size):
-                    found.append(path)
-        return found
-
-    def is_ours(self, path: str) -> bool:
-        """Tell whether a path, relative to site-packages, is in the tree."""
-        return path.startswith(f"{self.name}/")
-
-    # ------------------------------------------------------------------ what is done
 
     def update(self, *, thorough: bool = False) -> None:
         """Bring the tree up to date. The caller holds the lock."""
@@ -200,7 +123,7 @@ class Devel:
                 state, summary = _expand.expand(self, progress.show)
                 for path in _device.unlinked(self):
                     _device.link(self, path)
-            self._write_marker(state)
+            self.write_marker(state)
         except BaseException:
             progress.clear()
             with suppress(OSError):
@@ -221,7 +144,7 @@ class Devel:
                 for name, source in waiting.items():
                     (self.site / name).parent.mkdir(parents=True, exist_ok=True)
                     place(str(self.site / source), str(self.site / name))
-                self._write_marker({**state, "pending": pending})
+                self.write_marker({**state, "pending": pending})
             if broken:
                 _expand.make_outer_links(self, broken)
             for path in _device.unlinked(self):
@@ -235,13 +158,6 @@ class Devel:
         yield
         self.rewrite(drop_workspace=True)
         self.workspace.rmdir()
-
-    def rewrite(self, *, add: dict[str, Row] | None = None, drop_workspace: bool = False) -> None:
-        """Add rows to RECORD, or take out that of the workspace."""
-        name = self.workspace.name
-        self.record.rewrite(
-            scratch=self.workspace, add=add, drop=lambda path: drop_workspace and path == name
-        )
 
     def _sweep(self) -> None:
         """Remove what an unfinished run left, from the disk and from RECORD."""
@@ -259,15 +175,3 @@ class Devel:
 
     def _is_left(self, path: str) -> bool:
         return self.is_ours(path) or path == self.workspace.name
-
-    def marker_row(self, state: dict[str, Any]) -> dict[str, Row]:
-        """Return the row of the marker that says `state`."""
-        return {f"{self.name}/{MARKER}": row_of_bytes(self._marker_text(state))}
-
-    def _marker_text(self, state: dict[str, Any]) -> bytes:
-        content = {**state, "archive": self._archive_identity()}
-        return json.dumps(content, indent=1, sort_keys=True).encode()
-
-    def _write_marker(self, state: dict[str, Any]) -> None:
-        # One write: a killed process leaves an empty marker, which stands for no tree.
-        (self.root / MARKER).write_bytes(self._marker_text(state))

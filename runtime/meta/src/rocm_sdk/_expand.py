@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _archive
+from ._devel_tree import DevelTree
 from ._errors import DevelError
 from ._log import log, warn
 from ._packages import every_installed
@@ -22,15 +23,12 @@ from ._place import place_all, told
 from ._record import NO_ROW, Row, row_of_bytes, row_of_file
 from ._tree import Tree
 
-if TYPE_CHECKING:
-    from ._devel import Devel
-
 _PLACEHOLDER = ".keep"
 _BATCH = 256
 _MOST_THREADS = 8
 
 
-def expand(devel: Devel, show: Callable[[int], None]) -> tuple[dict[str, Any], str]:
+def expand(devel: DevelTree, show: Callable[[int], None]) -> tuple[dict[str, Any], str]:
     """Expand the archive; return what the marker has to say, and a summary for people.
 
     The caller holds the lock and has the workspace; nothing is in the tree's place.
@@ -182,7 +180,7 @@ def _rows(plan: _Plan, tree: Tree, site: Path) -> dict[str, Row]:
     return rows
 
 
-def make_outer_links(devel: Devel, links: dict[str, str]) -> None:
+def make_outer_links(devel: DevelTree, links: dict[str, str]) -> None:
     """Make the symbolic links into other packages.
 
     The other package's RECORD lists them too: pip does not see a link whose target is

@@ -1,0 +1,107 @@
+"""The devel package where it is installed: its places, the marker of its tree and its RECORD."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from ._packages import Installed
+from ._paths import unlimited
+from ._record import Row, row_of_bytes
+
+MARKER = ".rocm-sdk.json"
+
+
+class DevelTree:
+    """The devel package where it is installed, with its tree."""
+
+    def __init__(self, installed: Installed, *, quiet: bool = True) -> None:
+        self.installed = installed
+        self.name = installed.package.platform_dir
+        self.root = installed.root  # as people and programs are told it
+        self.site = unlimited(installed.site)  # as files are opened
+        self.tree = self.site / self.name
+        self.info = installed.info
+        self.archive = installed.module_dir / self.info["archive"]
+        self.workspace = self.site / installed.package.workspace
+        self.record = installed.record
+        self.quiet = quiet
+
+    def state(self) -> dict[str, Any] | None:
+        """Return what the marker says, or None when the tree is not whole, or of another archive.
+
+        `links` are symbolic links into other packages, with their texts; `pending` names
+        whose files are not installed, with these files.
+        """
+        try:
+            state = json.loads((self.root / MARKER).read_text("utf-8"))
+        except (OSError, ValueError):
+            return None
+        if isinstance(state, dict) and state.get("archive") == self._archive_identity():
+            return state
+        return None
+
+    def is_outdated(self) -> bool:
+        """Tell whether there is a whole tree, but of another archive."""
+        try:
+            return "archive" in json.loads((self.root / MARKER).read_text("utf-8"))
+        except (OSError, ValueError, TypeError):
+            return False
+
+    def _archive_identity(self) -> list[Any]:
+        return [self.info["version"], self.archive.stat().st_size]
+
+    def waiting(self, state: dict[str, Any]) -> dict[str, str]:
+        """Return the links whose files were not installed, but are now."""
+        pending: dict[str, str] = state["pending"]
+        tops = {source.partition("/")[0] for source in pending.values()}
+        present = {top for top in tops if (self.site / top).is_dir()}
+        return {
+            name: source
+            for name, source in pending.items()
+            if source.partition("/")[0] in present and (self.site / source).is_file()
+        }
+
+    def broken(self, state: dict[str, Any]) -> dict[str, str]:
+        """Return the links into other packages that went when these were reinstalled."""
+        links: dict[str, str] = state["links"]
+        return {name: text for name, text in links.items() if not os.path.lexists(self.site / name)}
+
+    def damaged(self) -> list[str]:
+        """Return the recorded files of the tree that are gone or have another size."""
+        found: list[str] = []
+        for path, (_, size) in self.record.rows().items():
+            if self.is_ours(path):
+                try:
+                    state = os.lstat(self.site / path)
+                except (FileNotFoundError, NotADirectoryError):
+                    found.append(path)
+                    continue
+                if size and state.st_size != int(size):
+                    found.append(path)
+        return found
+
+    def is_ours(self, path: str) -> bool:
+        """Tell whether a path, relative to site-packages, is in the tree."""
+        return path.startswith(f"{self.name}/")
+
+    def rewrite(self, *, add: dict[str, Row] | None = None, drop_workspace: bool = False) -> None:
+        """Add rows to RECORD, or take out that of the workspace."""
+        name = self.workspace.name
+        self.record.rewrite(
+            scratch=self.workspace, add=add, drop=lambda path: drop_workspace and path == name
+        )
+
+    def marker_row(self, state: dict[str, Any]) -> dict[str, Row]:
+        """Return the row of the marker that says `state`."""
+        return {f"{self.name}/{MARKER}": row_of_bytes(self._marker_text(state))}
+
+    def _marker_text(self, state: dict[str, Any]) -> bytes:
+        content = {**state, "archive": self._archive_identity()}
+        return json.dumps(content, indent=1, sort_keys=True).encode()
+
+    def write_marker(self, state: dict[str, Any]) -> None:
+        """Write the marker: the tree is whole."""
+        # One write: a killed process leaves an empty marker, which stands for no tree.
+        (self.root / MARKER).write_bytes(self._marker_text(state))
