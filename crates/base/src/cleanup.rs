@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
+use crate::retry;
+
 mod orphans;
 
 pub use orphans::{adopt_orphans, end_orphans};
@@ -132,12 +134,8 @@ pub fn run() {
         })
     };
     // Threads that still work may put something into a directory that is being removed.
-    for _ in 0..ATTEMPTS {
-        if removals().filter(|remove| !remove()).count() == 0 {
-            break;
-        }
-        std::thread::sleep(BETWEEN);
-    }
+    let all_gone = || (removals().filter(|remove| !remove()).count() == 0).then_some(());
+    retry::until(ATTEMPTS, BETWEEN, all_gone);
     // Threads that come to register or to remove something wait until the process ends.
     std::mem::forget(registered);
     std::mem::forget(quiet);

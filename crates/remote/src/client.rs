@@ -1,7 +1,6 @@
 //! Requests to a server, tried again where that can help.
 
 use std::future::Future;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -22,13 +21,15 @@ use super::{Options, Tls};
 use api::action_cache_client::ActionCacheClient;
 use api::capabilities_client::CapabilitiesClient;
 use api::content_addressable_storage_client::ContentAddressableStorageClient;
+use base::retry::Backoff;
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(3);
 /// How long the first question may take.
 const CAPABILITIES: Duration = Duration::from_secs(3);
-/// The pauses between tries: twice as long each time, and of a random part of that.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+/// The pauses between tries.
+const PAUSES: Backoff =
+    Backoff { shortest: Duration::from_millis(100), longest: Duration::from_secs(5), steady: 50 };
 /// What a server that names no limit takes in one message, less what is around the blobs.
 const BATCH: u64 = (4 << 20) - (64 << 10);
 /// The largest message that is accepted.
@@ -317,13 +318,9 @@ impl Client {
     }
 
     async fn pause(&self, tries: u32) {
-        let longest = PAUSES.0.saturating_mul(1 << tries.min(10)).min(PAUSES.1);
-        // Between a half and the whole, so that machines do not come back together.
-        let random = RandomState::new().hash_one(tries) % 1000;
-        let pause = longest / 2 + longest / 2 * u32::try_from(random).unwrap_or(0) / 1000;
         let mut stop = self.stop.clone();
         tokio::select! {
-            () = tokio::time::sleep(pause) => {}
+            () = tokio::time::sleep(PAUSES.pause(tries)) => {}
             _ = stop.wait_for(|over| *over) => {}
         }
     }
