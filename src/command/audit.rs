@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use base::source::{Code, Problem, printable, printable_lines};
-use base::text::{counted, with_causes};
+use base::text::{Column, Table, counted, with_causes};
 use binary::policy::{Obstacle, ObstacleKind, Unresolved};
 use serde::Serialize;
 use wheel::audit::{self, Audit, AuditError, Ignored, Unfound};
@@ -109,10 +109,8 @@ fn text(audit: &Audit) -> String {
 /// A line for each thing: what, of which library, the first file and a symbol.
 fn table(obstacles: &[Obstacle]) -> String {
     let shown = &obstacles[..obstacles.len().min(MOST)];
-    let of = |obstacle: &Obstacle| obstacle.library.clone().unwrap_or_default();
-    let width = |column: &dyn Fn(&Obstacle) -> usize| shown.iter().map(column).max().unwrap_or(0);
-    let (needs, library) = (width(&|o| o.needs.len()), width(&|o| of(o).len()));
-    let mut text = String::new();
+    let of_libraries = shown.iter().any(|obstacle| obstacle.library.is_some());
+    let mut table = Table::new([Column::left(), Column::left()]).indented(4);
     for obstacle in shown {
         let symbol =
             obstacle.symbol.as_ref().map(|symbol| format!(": {symbol}")).unwrap_or_default();
@@ -121,15 +119,11 @@ fn table(obstacles: &[Obstacle]) -> String {
         } else {
             String::new()
         };
-        let gap = if library == 0 { "" } else { "  " };
-        let _ = writeln!(
-            text,
-            "    {:<needs$}{gap}{:<library$}  {}{symbol}{more}",
-            obstacle.needs,
-            of(obstacle),
-            obstacle.file
-        );
+        let place = format!("{}{symbol}{more}", obstacle.file);
+        let library = of_libraries.then(|| obstacle.library.clone().unwrap_or_default());
+        table.row([obstacle.needs.clone()].into_iter().chain(library).chain([place]));
     }
+    let mut text = table.to_string();
     if obstacles.len() > MOST {
         let _ = writeln!(text, "    and {} more, which --json lists", obstacles.len() - MOST);
     }

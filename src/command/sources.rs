@@ -1,10 +1,8 @@
 //! `rockpack sources`: which checkouts there are, and which are missing.
 
-use std::fmt::Write as _;
-
 use base::names::PackageName;
 use base::source::{Code, Problem, printable_lines};
-use base::text::{counted, with_causes};
+use base::text::{Column, Table, counted, with_causes};
 use projects::{CheckoutState, GitError, State};
 use serde::Serialize;
 
@@ -60,13 +58,10 @@ fn failed(error: &GitError) -> Failure {
 }
 
 fn text(checkouts: &[CheckoutState], args: &SourcesArgs) -> String {
-    let width = checkouts.iter().map(|c| c.directory.as_str().len()).max().unwrap_or(0);
-    let mut text = String::new();
+    let mut table = Table::new([Column::left()]);
     for checkout in checkouts {
-        let _ = writeln!(text, "{:width$}  {}", checkout.directory, described(checkout));
-        let mut line = |line: String| {
-            let _ = writeln!(text, "{:width$}    {line}", "");
-        };
+        table.row([checkout.directory.to_string(), described(checkout)]);
+        let mut line = |line: String| table.row([String::new(), format!("  {line}")]);
         if checkout.state == State::Missing {
             line(how_to_get(checkout, args));
             continue;
@@ -93,7 +88,7 @@ fn text(checkouts: &[CheckoutState], args: &SourcesArgs) -> String {
             _ => {}
         }
     }
-    text
+    table.to_string()
 }
 
 fn described(checkout: &CheckoutState) -> String {

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use base::text::counted;
-use base::text::human_size;
+use base::text::{Column, Table, counted, human_size};
 use build::cache::{Farm, Shared, Summary};
 use build::execute::{Kind, Outcome, Timings};
 use plan::Plan;
@@ -100,20 +99,20 @@ fn table(rows: &[Row], width: usize) -> String {
     let shown = (3..COLUMNS.len()).rev().find(|n| longest + beside(n + 1) <= width);
     let shown = shown.map_or(3, |n| n + 1);
     let room = width.saturating_sub(beside(shown)).max(20).min(longest);
-    let line = |name: &str, cells: [&str; 5]| {
-        let mut line = format!("{:room$}", shortened(name, room));
-        for (cell, (title, width)) in cells.into_iter().zip(COLUMNS).take(shown) {
-            let _ = if title == "sha256" {
-                write!(line, "  {cell}")
-            } else {
-                write!(line, "  {cell:>width$}")
-            };
-        }
-        line.trim_end().to_owned() + "\n"
+    let of_title = |(title, width)| match title {
+        "sha256" => Column::left(),
+        _ => Column::right().of(width),
     };
-    let head = line("package", COLUMNS.map(|(title, _)| title));
-    let body = rows.iter().map(|row| line(&row.name, row.cells.each_ref().map(String::as_str)));
-    head + &body.collect::<String>()
+    let columns = COLUMNS.into_iter().take(shown).map(of_title);
+    let mut table = Table::new([Column::left().of(room)].into_iter().chain(columns));
+    let mut line = |name: &str, cells: [&str; 5]| {
+        table.row([&*shortened(name, room)].into_iter().chain(cells.into_iter().take(shown)));
+    };
+    line("package", COLUMNS.map(|(title, _)| title));
+    for row in rows {
+        line(&row.name, row.cells.each_ref().map(String::as_str));
+    }
+    table.to_string()
 }
 
 /// How wide the first so many columns are, with the gaps before them.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use base::names::{Mode, PackageName};
-use base::text::{counted, human_size};
+use base::text::{Column, Table, counted, human_size};
 use index::fetch::{FetchPlan, Fetched, Why};
 
 use super::seconds;
@@ -20,16 +20,17 @@ pub fn fetch_plan_text(plan: &FetchPlan) -> String {
         let modes: Vec<&str> = plan.modes.iter().copied().map(Mode::as_str).collect();
         let _ = writeln!(text, "{} mode, {}", modes.join(" or "), system.as_str());
     }
-    let longest = plan.archives.iter().map(|archive| archive.key.chars().count()).max();
-    let width = longest.unwrap_or_default().max(7);
-    let _ = writeln!(text, "\n{:width$}      size  checksum  packages", "archive");
+    let mut table =
+        Table::new([Column::left(), Column::right().of(8), Column::left().of(8), Column::left()]);
+    table.row(["archive", "size", "checksum", "packages"]);
     for archive in &plan.archives {
         let checksum = if archive.checksum { "known" } else { "-" };
         let packages: Vec<&str> = archive.packages.iter().map(PackageName::as_str).collect();
         let size = human_size(archive.size);
         let packages = if packages.is_empty() { "-".to_owned() } else { packages.join(", ") };
-        let _ = writeln!(text, "{:width$}  {size:>8}  {checksum:8}  {packages}", archive.key);
+        table.row([&archive.key, &size, checksum, &packages]);
     }
+    let _ = write!(text, "\n{table}");
     let bytes = plan.archives.iter().map(|archive| archive.size).sum();
     let _ = writeln!(text, "{}, {}", counted(plan.archives.len(), "archive"), human_size(bytes));
     for why in [Why::NoPackage, Why::ZstdIsThere] {
@@ -66,18 +67,16 @@ pub fn fetched_table(fetched: &[Fetched], width: usize) -> String {
     let key = |fetched: &Fetched| fetched.taken.archive.key.chars().count();
     let longest = fetched.iter().map(key).max().unwrap_or_default().max(7);
     let hashes = longest + 2 * 9 + HASH + 2 <= width;
-    let mut text = format!("{:longest$}  {:>8}  {:>7}", "archive", "size", "time");
-    text += if hashes { "  sha256\n" } else { "\n" };
+    let mut table = Table::new([Column::left(), Column::right().of(8), Column::right().of(7)]);
+    table.row(["archive", "size", "time"].into_iter().chain(hashes.then_some("sha256")));
     for fetched in fetched {
         let archive = &fetched.taken.archive;
         let took = if fetched.kept { "kept".to_owned() } else { seconds(fetched.took) };
         let size = human_size(archive.size);
-        let _ = write!(text, "{:longest$}  {size:>8}  {took:>7}", archive.key);
-        if hashes {
-            let _ = write!(text, "  {}", &archive.sha256.to_string()[..HASH]);
-        }
-        text.push('\n');
+        let hash = hashes.then(|| archive.sha256.to_string()[..HASH].to_owned());
+        table.row([archive.key.clone(), size, took].into_iter().chain(hash));
     }
+    let mut text = table.to_string();
     let kept = fetched.iter().filter(|fetched| fetched.kept).count();
     let size = |kept: bool| {
         let these = fetched.iter().filter(move |fetched| fetched.kept == kept);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use base::names::RelPath;
 use base::source::{Code, Place, Problem};
-use base::text::{counted, human_size};
+use base::text::{Column, Table, counted, human_size};
 use projects::{Happened, NotMade, Outcome, Snapshot, TrialKind, Tried, Why};
 
 use super::{seconds, tell};
@@ -68,14 +68,16 @@ pub fn table(outcome: &Outcome, removed: &[RelPath], last_good: &[LastGood]) -> 
         .iter()
         .map(|(name, took, kept)| (name.to_string(), "-".to_owned(), time(*took, *kept)));
     let rows: Vec<_> = wheels.chain(installed).collect();
-    let width = rows.iter().map(|(path, ..)| path.len()).max().unwrap_or(0);
-    let mut text = String::new();
+    let columns = [Column::left(), Column::right().of(8), Column::right().of(9)];
+    let (mut text, mut table) = (String::new(), Table::new(columns));
     if !rows.is_empty() {
-        let _ = writeln!(text, "\n{:width$}  {:>8}  {:>9}", "project", "size", "time");
+        text.push('\n');
+        table.row(["project", "size", "time"]);
     }
     for (path, size, time) in rows {
-        let _ = writeln!(text, "{path:width$}  {size:>8}  {time:>9}");
+        table.row([path, size, time]);
     }
+    text += &table.to_string();
     for Tried { name, kind, ran, took } in &outcome.tried {
         let what = match kind {
             TrialKind::Tests if ran.skipped.is_empty() => format!("{} passed", ran.passed),

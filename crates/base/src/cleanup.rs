@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
+use crate::retry;
+
 mod orphans;
 
 pub use orphans::{adopt_orphans, end_orphans};
@@ -128,12 +130,8 @@ pub fn run() {
         })
     };
     // Threads that still work may add files to a directory during its removal.
-    for _ in 0..ATTEMPTS {
-        if removals().filter(|remove| !remove()).count() == 0 {
-            break;
-        }
-        std::thread::sleep(BETWEEN);
-    }
+    let all_gone = || (removals().filter(|remove| !remove()).count() == 0).then_some(());
+    retry::until(ATTEMPTS, BETWEEN, all_gone);
     // Other threads block on these locks until the process exits.
     std::mem::forget(registered);
     std::mem::forget(quiet);

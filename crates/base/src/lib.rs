@@ -12,6 +12,7 @@ pub mod names;
 pub mod partial;
 pub mod python_literal;
 pub mod regular;
+pub mod retry;
 pub mod source;
 pub mod target;
 pub mod text;

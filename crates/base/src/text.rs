@@ -5,8 +5,10 @@ mod causes;
 mod count;
 pub mod markdown;
 mod size;
+mod table;
 
 pub use base64::{base64, base64_url};
 pub use causes::with_causes;
 pub use count::{counted, plural};
 pub use size::{human_size, thousands};
+pub use table::{Column, Table};

@@ -118,6 +118,25 @@ impl Content {
             commit: optional(git_in(&place, &["rev-parse", "--verify", "--quiet", "HEAD"]))?,
             address: optional(git_in(&place, &["config", "--get", "remote.origin.url"]))?,
         });
+        let mut inner = self.tracked(checkout, below)?;
+        let tracked = self.files.clone();
+        inner.extend(self.changes(checkout, below, &|path| named.has(path, &tracked))?);
+        if !named.is_empty() {
+            self.ignored(checkout, below, &|path| named.has(path, &tracked))?;
+        }
+        for path in inner {
+            if GitDirectory::of(&checkout.join(&path))?.is_some() {
+                // Without the slash of a directory that git does not track.
+                let path: PathBuf = path.components().collect();
+                self.add(checkout, &path, named)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the files that git tracks in the repository at `below`; returns its submodules.
+    fn tracked(&mut self, checkout: &Path, below: &Path) -> Result<Vec<PathBuf>, GitError> {
+        let place = checkout.join(below);
         let mut inner = Vec::new();
         for entry in entries(&git_in(&place, &["ls-files", "-z", "--cached", "--stage"])?) {
             // `MODE HASH STAGE<tab>PATH`; mode 160000 is a submodule.
@@ -129,7 +148,18 @@ impl Content {
                 self.file(checkout, path);
             }
         }
-        let tracked = self.files.clone();
+        Ok(inner)
+    }
+
+    /// Adds new files, and what differs from the commit; returns directories that may be repositories.
+    fn changes(
+        &mut self,
+        checkout: &Path,
+        below: &Path,
+        is_named: &dyn Fn(&Path) -> bool,
+    ) -> Result<Vec<PathBuf>, GitError> {
+        let place = checkout.join(below);
+        let mut inner = Vec::new();
         let status = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
         // Submodules are read separately.
         let status = [&status[..], &["--ignore-submodules=dirty"]].concat();
@@ -140,7 +170,7 @@ impl Content {
                 self.changed.push(path);
                 continue;
             }
-            if named.has(&path, &tracked) {
+            if is_named(&path) {
                 self.named.push(path.clone());
             } else {
                 self.changed.push(path.clone());
@@ -151,21 +181,22 @@ impl Content {
                 self.file(checkout, path);
             }
         }
-        if !named.is_empty() {
-            let ignored = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard"];
-            for entry in entries(&git_in(&place, &ignored)?) {
-                let path = below.join(OsStr::from_bytes(entry));
-                if named.has(&path, &tracked) && !path.as_os_str().as_bytes().ends_with(b"/") {
-                    self.named.push(path.clone());
-                    self.file(checkout, path);
-                }
-            }
-        }
-        for path in inner {
-            if GitDirectory::of(&checkout.join(&path))?.is_some() {
-                // Removes the slash after an untracked directory.
-                let path: PathBuf = path.components().collect();
-                self.add(checkout, &path, named)?;
+        Ok(inner)
+    }
+
+    /// Adds the ignored files that the manifest names.
+    fn ignored(
+        &mut self,
+        checkout: &Path,
+        below: &Path,
+        is_named: &dyn Fn(&Path) -> bool,
+    ) -> Result<(), GitError> {
+        let ignored = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard"];
+        for entry in entries(&git_in(&checkout.join(below), &ignored)?) {
+            let path = below.join(OsStr::from_bytes(entry));
+            if is_named(&path) && !path.as_os_str().as_bytes().ends_with(b"/") {
+                self.named.push(path.clone());
+                self.file(checkout, path);
             }
         }
         Ok(())

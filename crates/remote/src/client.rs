@@ -1,7 +1,6 @@
 //! Requests to a server, with retries.
 
 use std::future::Future;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -22,11 +21,13 @@ use super::{Options, Tls};
 use api::action_cache_client::ActionCacheClient;
 use api::capabilities_client::CapabilitiesClient;
 use api::content_addressable_storage_client::ContentAddressableStorageClient;
+use base::retry::Backoff;
 
 const CONNECT: Duration = Duration::from_secs(3);
 const CAPABILITIES: Duration = Duration::from_secs(3);
-/// First and longest pause between tries. Pauses double, with a random part.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+/// Pauses between tries.
+const PAUSES: Backoff =
+    Backoff { shortest: Duration::from_millis(100), longest: Duration::from_secs(5), steady: 50 };
 /// Batch size for servers without a declared limit, less the overhead of a message.
 const BATCH: u64 = (4 << 20) - (64 << 10);
 pub(super) const LARGEST_MESSAGE: usize = 16 << 20;
@@ -310,13 +311,9 @@ impl Client {
     }
 
     async fn pause(&self, tries: u32) {
-        let longest = PAUSES.0.saturating_mul(1 << tries.min(10)).min(PAUSES.1);
-        // Random, so that machines do not retry simultaneously.
-        let random = RandomState::new().hash_one(tries) % 1000;
-        let pause = longest / 2 + longest / 2 * u32::try_from(random).unwrap_or(0) / 1000;
         let mut stop = self.stop.clone();
         tokio::select! {
-            () = tokio::time::sleep(pause) => {}
+            () = tokio::time::sleep(PAUSES.pause(tries)) => {}
             _ = stop.wait_for(|over| *over) => {}
         }
     }

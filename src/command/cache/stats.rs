@@ -1,9 +1,8 @@
 //! What is in the cache, for people.
 
-use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
-use base::text::human_size;
+use base::text::{Column, Table, human_size};
 use build::cache::{Cache, Stats};
 
 use super::{failed, look, print};
@@ -18,10 +17,9 @@ pub fn run(args: &StatsArgs) -> Result<(), Failure> {
 }
 
 fn text(cache: &Cache, stats: &Stats, now: SystemTime) -> String {
-    let mut text = format!("cache       {}\n", cache.dir().display());
-    let mut line = |name: &str, value: &str| {
-        let _ = writeln!(text, "{name:<10}  {value}");
-    };
+    let mut table = Table::new([Column::left().of(10)]);
+    let mut line = |name: &str, value: &str| table.row([name, value]);
+    line("cache", &cache.dir().display().to_string());
     line(
         "size",
         &format!(
@@ -69,7 +67,7 @@ fn text(cache: &Cache, stats: &Stats, now: SystemTime) -> String {
             ),
         );
     }
-    text
+    table.to_string()
 }
 
 fn files(count: usize) -> String {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use base::source::{Code, Problem, Problems, printable};
-use base::text::{counted, with_causes};
+use base::text::{Column, Table, counted, with_causes};
 use binary::elf::{self, ElfError, ElfFacts, ElfKind, Machine, Violation};
 use binary::pe::{self, PeError, PeFacts, PeKind};
 use object::elf::ProgramType;
@@ -53,10 +53,8 @@ fn broken(args: &ShowArgs, error: &PeError) -> Failure {
 }
 
 fn pe_text(facts: &PeFacts) -> String {
-    let mut text = String::new();
-    let mut line = |name: &str, value: &str| {
-        let _ = writeln!(text, "{name:<12} {}", printable(value));
-    };
+    let mut table = Table::new([Column::left().of(12)]).spaced(1);
+    let mut line = |name: &str, value: &str| table.row([name, &printable(value)]);
     let kind = match facts.kind {
         PeKind::Library => "PE library",
         PeKind::Program => "PE program",
@@ -67,14 +65,12 @@ fn pe_text(facts: &PeFacts) -> String {
     facts.name.iter().for_each(|name| line("name", name));
     facts.imports.iter().for_each(|name| line("import", name));
     facts.delayed.iter().for_each(|name| line("delay import", name));
-    text
+    table.to_string()
 }
 
 fn text(facts: &ElfFacts, tables: Option<&Headers>, inherited: &[Violation]) -> String {
-    let mut text = String::new();
-    let mut line = |name: &str, value: &str| {
-        let _ = writeln!(text, "{name:<12} {}", printable(value));
-    };
+    let mut table = Table::new([Column::left().of(12)]).spaced(1);
+    let mut line = |name: &str, value: &str| table.row([name, &printable(value)]);
     line("kind", kind(facts.kind));
     line("machine", &machine(facts.machine));
     let one = [
@@ -93,6 +89,7 @@ fn text(facts: &ElfFacts, tables: Option<&Headers>, inherited: &[Violation]) -> 
     facts.versions.iter().for_each(|need| {
         line("versions", &format!("{}: {}", need.library, need.versions.join(" ")));
     });
+    let mut text = table.to_string();
     if let Some(tables) = tables.filter(|tables| !tables.segments.is_empty()) {
         text += &segments(tables);
     }
@@ -105,11 +102,12 @@ fn text(facts: &ElfFacts, tables: Option<&Headers>, inherited: &[Violation]) -> 
 fn segments(tables: &Headers) -> String {
     let mut text =
         format!("{} at {:#x}\n", counted(tables.segments.len(), "program header"), tables.table_at);
-    let _ = writeln!(
-        text,
-        "  {:<14} {:>10} {:>12} {:>10} {:>10}  {:<5} {:>8}",
-        "type", "offset", "address", "in file", "in memory", "flags", "align"
-    );
+    let right = |width: usize| Column::right().of(width);
+    let left = |width: usize| Column::left().of(width);
+    // Two blanks before the flags.
+    let columns = [left(14), right(10), right(12), right(10), right(10), left(6), right(8)];
+    let mut table = Table::new(columns).indented(2).spaced(1);
+    table.row(["type", "offset", "address", "in file", "in memory", " flags", "align"]);
     for segment in &tables.segments {
         let kind = segment_kind(segment.kind);
         let flag = |bit: u32, letter: char| if segment.flags.0 & bit == 0 { '-' } else { letter };
@@ -117,11 +115,10 @@ fn segments(tables: &Headers) -> String {
         let (offset, address, align) =
             (hex(segment.offset), hex(segment.address), hex(segment.align));
         let (in_file, in_memory) = (hex(segment.file_size), hex(segment.memory_size));
-        let _ = writeln!(
-            text,
-            "  {kind:<14} {offset:>10} {address:>12} {in_file:>10} {in_memory:>10}  {flags:<5} {align:>8}"
-        );
+        let flags = format!(" {flags}");
+        table.row([kind.to_string(), offset, address, in_file, in_memory, flags, align]);
     }
+    text += &table.to_string();
     text
 }
 

@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 
 use base::source::{Severity, printable};
-use base::text::human_size;
-use base::text::plural;
+use base::text::{Column, Table, human_size, plural};
 use build::gate::Judged;
 use plan::Form;
 use serde_json::{Value, json};
@@ -14,16 +13,9 @@ use crate::command::{Failure, environment};
 
 /// A line for each package, and one for all.
 pub fn text(packages: &[Package], judged: &Judged<'_>) -> String {
-    let width = packages
-        .iter()
-        .map(|package| printable(&package.file).chars().count())
-        .max()
-        .unwrap_or_default()
-        .max(7);
-    let mut text = format!(
-        "{:width$}  {:>7}  {:>8}  {:>8}  {:>12}\n",
-        "package", "files", "size", "binaries", "entry points"
-    );
+    let numbers = [7, 8, 8, 12].map(|width| Column::right().of(width));
+    let mut table = Table::new([Column::left()].into_iter().chain(numbers));
+    table.row(["package", "files", "size", "binaries", "entry points"]);
     for package in packages {
         let own = judged.kept.iter().filter(|finding| finding.file == package.file);
         let counts = [
@@ -33,13 +25,10 @@ pub fn text(packages: &[Package], judged: &Judged<'_>) -> String {
             dash(package.entry_points),
         ];
         let [files, size, binaries, points] = counts;
-        let _ = writeln!(
-            text,
-            "{:width$}  {files:>7}  {size:>8}  {binaries:>8}  {points:>12}  {}",
-            printable(&package.file),
-            verdict(own)
-        );
+        let name = printable(&package.file).to_string();
+        table.row([name, files, size, binaries, points, verdict(own).to_string()]);
     }
+    let mut text = table.to_string();
     let files = packages.iter().map(|package| package.files).sum();
     let ignored = if judged.ignored.is_empty() {
         String::new()

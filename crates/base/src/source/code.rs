@@ -1,7 +1,7 @@
 //! Codes: stable names for scripts and annotations, never reused for another kind.
 
 macro_rules! codes {
-    ($($variant:ident $name:literal $means:literal)+) => {
+    ($($variant:ident $name:literal $means:literal $(@$finder:ident)?)+) => {
         /// Kind of a problem.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
@@ -19,6 +19,13 @@ macro_rules! codes {
                 }
             }
 
+            /// Returns the step whose findings a manifest can expect or ignore: the word after `@`.
+            const fn finder(self) -> Finder {
+                match self {
+                    $(Self::$variant => [$(Finder::$finder,)? Finder::Other][0],)+
+                }
+            }
+
             /// Returns a sentence that describes the problem.
             pub fn meaning(self) -> &'static str {
                 match self {
@@ -27,6 +34,40 @@ macro_rules! codes {
             }
         }
     };
+}
+
+/// A step that finds problems.
+#[derive(Clone, Copy)]
+enum Finder {
+    /// The resolver, in plans.
+    Plan,
+    /// The check of packages.
+    Packages,
+    /// Any other step.
+    Other,
+}
+
+/// The number of codes of `finder`.
+const fn count(finder: Finder) -> usize {
+    let (mut count, mut at) = (0, 0);
+    while at < Code::ALL.len() {
+        count += (Code::ALL[at].finder() as u8 == finder as u8) as usize;
+        at += 1;
+    }
+    count
+}
+
+/// The codes of `finder`, in their order.
+const fn found<const COUNT: usize>(finder: Finder) -> [Code; COUNT] {
+    let (mut codes, mut count, mut at) = ([Code::ALL[0]; COUNT], 0, 0);
+    while at < Code::ALL.len() {
+        if Code::ALL[at].finder() as u8 == finder as u8 {
+            codes[count] = Code::ALL[at];
+            count += 1;
+        }
+        at += 1;
+    }
+    codes
 }
 
 codes! {
@@ -107,21 +148,21 @@ codes! {
     ForbiddenFile "forbidden-file" "An artifact brings a file into a package that forbids it."
     EmptyPackage "empty-package" "Nothing is left of what the package takes."
     PathConflict "path-conflict" "Two artifacts supply one path with different content."
-    TwoOwners "two-owners" "Two packages install one path."
+    TwoOwners "two-owners" "Two packages install one path." @Packages
     ShippedTwice "shipped-twice" "Two packages that can be installed together ship the same file of an artifact, or a library of one name."
     PartedLibrary "parted-library" "A library and what it finds relative to itself go into different directories."
-    CaseClash "case-clash" "Two paths differ in case or in Unicode normalisation alone."
-    FileAndDirectory "file-and-directory" "A path is a file for one and a directory for another."
-    BrokenElf "broken-elf" "The file starts like an ELF file and cannot be read as one."
-    BrokenPe "broken-pe" "A file that is packed has the signature of a PE file and cannot be read as one."
+    CaseClash "case-clash" "Two paths differ in case or in Unicode normalisation alone." @Packages
+    FileAndDirectory "file-and-directory" "A path is a file for one and a directory for another." @Packages
+    BrokenElf "broken-elf" "The file starts like an ELF file and cannot be read as one." @Packages
+    BrokenPe "broken-pe" "A file that is packed has the signature of a PE file and cannot be read as one." @Packages
     SonameClash "soname-clash" "Two files are to be installed under one SONAME."
     SonameExcluded "soname-excluded" "The library is taken and the name it is loaded by is excluded."
-    LinkOutside "link-outside" "A link leads out of the installation or of the archive that has it, or to nothing that it may lead to."
-    MissingLibrary "missing-library" "A library that a line names is in no package."
+    LinkOutside "link-outside" "A link leads out of the installation or of the archive that has it, or to nothing that it may lead to." @Packages
     MissingDirectory "missing-directory" "A directory that is searched is not there."
-    UnresolvedLibrary "unresolved-library" "A file needs a library that it does not find where it is installed."
-    LibraryByLuck "library-by-luck" "A library is found only where another package is installed, or when another file loads it."
-    LibraryTwice "library-twice" "Two different files are loaded under one name."
+    UnresolvedLibrary "unresolved-library" "A file needs a library that it does not find where it is installed." @Plan
+    LibraryByLuck "library-by-luck" "A library is found only where another package is installed, or when another file loads it." @Plan
+    LibraryTwice "library-twice" "Two different files are loaded under one name." @Plan
+    MissingLibrary "missing-library" "A library that a line names is in no package." @Plan
     MisplacedCode "misplaced-code" "Device code of an ISA is in a package for another ISA, or for none in particular."
     UndeclaredLicense "undeclared-license" "A package's licence is composed of its artifacts', and one has none."
     NoLicenseText "no-license-text" "An artifact comes without a licence text."
@@ -130,49 +171,49 @@ codes! {
     MissingSource "missing-source" "The sources of a Python project, or a finished wheel, are not where the manifest says."
 
     // Built packages.
-    BrokenPackage "broken-package" "The file is no wheel or sdist that can be read."
-    HeadersDisagree "headers-disagree" "A zip says two things of one member."
-    ZipFeature "zip-feature" "The zip uses something that installers refuse."
-    MemberTwice "member-twice" "An archive has two members of one name."
-    StrayBytes "stray-bytes" "An archive has bytes that belong to none of its members."
-    UnsafeName "unsafe-name" "A member's name leads outside, or cannot be installed everywhere."
-    MemberKind "member-kind" "A member is no file, or one that installers unpack differently."
-    MemberMode "member-mode" "A member has permissions that no installed file should have."
-    MemberOrder "member-order" "The metadata is not at the wheel's end."
-    MemberTime "member-time" "Members bear different times, so that the package cannot be built again as it is."
-    BrokenMember "broken-member" "A member's bytes are not what its archive says."
-    NotExecutable "not-executable" "A program has no execute bit."
-    NotInRecord "not-in-record" "A member is not in RECORD."
-    OnlyInRecord "only-in-record" "RECORD has a file that the wheel has not."
-    RecordHash "record-hash" "RECORD has another hash or size than the member."
-    RecordForm "record-form" "RECORD has a row that is malformed, there twice, or without a strong hash."
-    MissingMetadata "missing-metadata" "A file that every package has is not there."
-    MetadataField "metadata-field" "A field of the metadata is missing, malformed or in the wrong company."
-    RequirementForm "requirement-form" "A requirement is malformed (PEP 508)."
-    LicenseFile "license-file" "The metadata names a licence text that is not there."
-    PackageName "package-name" "Such a package cannot have this file name, or the name is not normalised."
-    NamesDisagree "names-disagree" "File, directories and metadata name different packages or versions."
-    TagForm "tag-form" "A tag is malformed (PEP 425)."
-    TagsDisagree "tags-disagree" "The file's name and WHEEL have different tags."
-    VariantForm "variant-form" "What is said of wheel variants has no form that installers read."
-    VariantsDisagree "variants-disagree" "A wheel's label, what it says of its variant, and the file beside it differ."
-    WrongPlatform "wrong-platform" "A wheel has files for a platform that its tags do not tell."
-    ForeignExtension "foreign-extension" "An extension module is for another Python or another platform than the tags of its wheel."
-    EntryPoint "entry-point" "An entry point is malformed, or its target does not exist."
-    ImportLeadsNowhere "import-leads-nowhere" "A file imports a DLL that no package of the set has, nor the system."
-    UnresolvedSymbol "unresolved-symbol" "A file takes a symbol that neither the packages of the set define nor the system."
-    LibraryNotFound "library-not-found" "A file needs a library of its package or of the set, and no rpath leads to it."
-    RpathOutside "rpath-outside" "A file looks for libraries outside of site-packages, where anything can be."
-    RpathLeadsNowhere "rpath-leads-nowhere" "A file looks for libraries in a directory that no package has."
-    Runpath "runpath" "A file looks for libraries of packages through `DT_RUNPATH`, before which `LD_LIBRARY_PATH` comes."
-    UnmetRequirement "unmet-requirement" "A package requires another version of a package than the set has."
-    UnmetExtra "unmet-extra" "An extra is required that nobody offers."
-    UnreadCode "unread-code" "What a file has code for cannot be read."
-    PackageMissing "package-missing" "The plan promises a package that is not there."
-    PackageUnplanned "package-unplanned" "A package is there that the plan does not promise."
-    NotAsPlanned "not-as-planned" "A package is not what the plan promises."
-    SdistUnusable "sdist-unusable" "The wheel that installers build of an sdist cannot be built or imported."
-    ChecksumList "checksum-list" "SHA256SUMS and the files beside it disagree."
+    BrokenPackage "broken-package" "The file is no wheel or sdist that can be read." @Packages
+    HeadersDisagree "headers-disagree" "A zip says two things of one member." @Packages
+    ZipFeature "zip-feature" "The zip uses something that installers refuse." @Packages
+    MemberTwice "member-twice" "An archive has two members of one name." @Packages
+    StrayBytes "stray-bytes" "An archive has bytes that belong to none of its members." @Packages
+    UnsafeName "unsafe-name" "A member's name leads outside, or cannot be installed everywhere." @Packages
+    MemberKind "member-kind" "A member is no file, or one that installers unpack differently." @Packages
+    MemberMode "member-mode" "A member has permissions that no installed file should have." @Packages
+    MemberOrder "member-order" "The metadata is not at the wheel's end." @Packages
+    MemberTime "member-time" "Members bear different times, so that the package cannot be built again as it is." @Packages
+    BrokenMember "broken-member" "A member's bytes are not what its archive says." @Packages
+    NotExecutable "not-executable" "A program has no execute bit." @Packages
+    NotInRecord "not-in-record" "A member is not in RECORD." @Packages
+    OnlyInRecord "only-in-record" "RECORD has a file that the wheel has not." @Packages
+    RecordHash "record-hash" "RECORD has another hash or size than the member." @Packages
+    RecordForm "record-form" "RECORD has a row that is malformed, there twice, or without a strong hash." @Packages
+    MissingMetadata "missing-metadata" "A file that every package has is not there." @Packages
+    MetadataField "metadata-field" "A field of the metadata is missing, malformed or in the wrong company." @Packages
+    RequirementForm "requirement-form" "A requirement is malformed (PEP 508)." @Packages
+    LicenseFile "license-file" "The metadata names a licence text that is not there." @Packages
+    PackageName "package-name" "Such a package cannot have this file name, or the name is not normalised." @Packages
+    NamesDisagree "names-disagree" "File, directories and metadata name different packages or versions." @Packages
+    TagForm "tag-form" "A tag is malformed (PEP 425)." @Packages
+    TagsDisagree "tags-disagree" "The file's name and WHEEL have different tags." @Packages
+    VariantForm "variant-form" "What is said of wheel variants has no form that installers read." @Packages
+    VariantsDisagree "variants-disagree" "A wheel's label, what it says of its variant, and the file beside it differ." @Packages
+    WrongPlatform "wrong-platform" "A wheel has files for a platform that its tags do not tell." @Packages
+    ForeignExtension "foreign-extension" "An extension module is for another Python or another platform than the tags of its wheel." @Packages
+    EntryPoint "entry-point" "An entry point is malformed, or its target does not exist." @Packages
+    ImportLeadsNowhere "import-leads-nowhere" "A file imports a DLL that no package of the set has, nor the system." @Packages
+    UnresolvedSymbol "unresolved-symbol" "A file takes a symbol that neither the packages of the set define nor the system." @Packages
+    LibraryNotFound "library-not-found" "A file needs a library of its package or of the set, and no rpath leads to it." @Packages
+    RpathOutside "rpath-outside" "A file looks for libraries outside of site-packages, where anything can be." @Packages
+    RpathLeadsNowhere "rpath-leads-nowhere" "A file looks for libraries in a directory that no package has." @Packages
+    Runpath "runpath" "A file looks for libraries of packages through `DT_RUNPATH`, before which `LD_LIBRARY_PATH` comes." @Packages
+    UnmetRequirement "unmet-requirement" "A package requires another version of a package than the set has." @Packages
+    UnmetExtra "unmet-extra" "An extra is required that nobody offers." @Packages
+    UnreadCode "unread-code" "What a file has code for cannot be read." @Packages
+    PackageMissing "package-missing" "The plan promises a package that is not there." @Packages
+    PackageUnplanned "package-unplanned" "A package is there that the plan does not promise." @Packages
+    NotAsPlanned "not-as-planned" "A package is not what the plan promises." @Packages
+    SdistUnusable "sdist-unusable" "The wheel that installers build of an sdist cannot be built or imported." @Packages
+    ChecksumList "checksum-list" "SHA256SUMS and the files beside it disagree." @Packages
 
     PromotionRefused "promotion-refused" "The packages cannot become those of another version."
     SplitRefused "split-refused" "A wheel cannot be parted into a host wheel and one for each ISA."
@@ -194,62 +235,11 @@ codes! {
 }
 
 impl Code {
-    /// Warnings of a plan that a manifest can declare as expected.
-    pub const OF_PLANS: &[Self] =
-        &[Self::UnresolvedLibrary, Self::LibraryByLuck, Self::LibraryTwice, Self::MissingLibrary];
+    /// Warnings of a plan that a manifest can expect.
+    pub const OF_PLANS: &[Self] = &found::<{ count(Finder::Plan) }>(Finder::Plan);
 
-    /// Findings in packages that a manifest can ignore.
-    pub const OF_PACKAGES: &[Self] = &[
-        Self::BrokenPackage,
-        Self::HeadersDisagree,
-        Self::ZipFeature,
-        Self::MemberTwice,
-        Self::StrayBytes,
-        Self::UnsafeName,
-        Self::MemberKind,
-        Self::MemberMode,
-        Self::MemberOrder,
-        Self::MemberTime,
-        Self::BrokenMember,
-        Self::NotExecutable,
-        Self::NotInRecord,
-        Self::OnlyInRecord,
-        Self::RecordHash,
-        Self::RecordForm,
-        Self::MissingMetadata,
-        Self::MetadataField,
-        Self::RequirementForm,
-        Self::LicenseFile,
-        Self::PackageName,
-        Self::NamesDisagree,
-        Self::TagForm,
-        Self::TagsDisagree,
-        Self::VariantForm,
-        Self::VariantsDisagree,
-        Self::WrongPlatform,
-        Self::ForeignExtension,
-        Self::EntryPoint,
-        Self::ImportLeadsNowhere,
-        Self::UnresolvedSymbol,
-        Self::LibraryNotFound,
-        Self::RpathOutside,
-        Self::RpathLeadsNowhere,
-        Self::Runpath,
-        Self::UnmetRequirement,
-        Self::UnmetExtra,
-        Self::PackageMissing,
-        Self::PackageUnplanned,
-        Self::NotAsPlanned,
-        Self::SdistUnusable,
-        Self::ChecksumList,
-        Self::TwoOwners,
-        Self::CaseClash,
-        Self::FileAndDirectory,
-        Self::BrokenPe,
-        Self::BrokenElf,
-        Self::LinkOutside,
-        Self::UnreadCode,
-    ];
+    /// Findings of the check of packages, which a manifest can ignore.
+    pub const OF_PACKAGES: &[Self] = &found::<{ count(Finder::Packages) }>(Finder::Packages);
 }
 
 impl std::fmt::Display for Code {

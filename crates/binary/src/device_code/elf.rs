@@ -70,10 +70,8 @@ pub fn of_stream(mut file: impl Read) -> io::Result<Code> {
             let start = [&start, bytes].concat();
             code.ids.extend(bundle::targets(&start[..]).unwrap_or_default());
         }
-        for at in (0..size).step_by(alignment) {
-            if !bundle::is_one(&bytes[at..size.min(at + 24)]) {
-                continue;
-            }
+        let starts = (0..size).step_by(alignment);
+        for at in starts.filter(|&at| bundle::is_one(&bytes[at..size.min(at + 24)])) {
             match bundle::targets(&bytes[at..]) {
                 Some(targets) => code.ids.extend(targets),
                 None if open.len() < MOST_OPEN => open.push(bytes[at..].to_vec()),

@@ -112,10 +112,7 @@ fn pages(source: &dyn Bucket, mirror: &Mirror) -> Result<BTreeMap<String, Files>
             let files = read::files(source, &place, project)?.0;
             let mut found: BTreeMap<String, Vec<IndexedFile>> = BTreeMap::new();
             for mut entry in files.into_iter().flat_map(|files| files.files) {
-                let of = project_of(&entry.filename).map(|(project, _)| project);
-                // A flat page does not say of which project other files are.
-                let of = of.or_else(|| Some(project.clone()).filter(|name| !name.is_empty()));
-                if let Some(of) = of.filter(|of| wanted(of)) {
+                if let Some(of) = project_on(project, &entry).filter(|of| wanted(of)) {
                     entry.url = absolute(&public, &entry.url);
                     found.entry(of).or_default().push(entry);
                 }
@@ -127,6 +124,12 @@ fn pages(source: &dyn Bucket, mirror: &Mirror) -> Result<BTreeMap<String, Files>
         }
     }
     Ok(pages)
+}
+
+/// The project of a file on the page of `project`; none of the other files of a flat page.
+fn project_on(project: &str, file: &IndexedFile) -> Option<String> {
+    let of_name = project_of(&file.filename).map(|(project, _)| project);
+    of_name.or_else(|| Some(project.to_owned()).filter(|name| !name.is_empty()))
 }
 
 /// Refuses projects that are not there, and packages of which nobody says the SHA-256.

@@ -1,17 +1,15 @@
-//! Waiting before the next try, so that those who met do not meet again.
+//! Pauses between tries to change what others change too.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
+
+use base::retry::Backoff;
 
 /// How often a page is tried that others change meanwhile.
 pub(super) const TRIES: usize = 40;
-/// The first pause, and the longest.
-const SHORTEST: u64 = 5;
-const LONGEST: u64 = 2000;
+const BACKOFF: Backoff =
+    Backoff { shortest: Duration::from_millis(5), longest: Duration::from_secs(2), steady: 0 };
 
-/// Waits before try number `number`: a random time that grows from try to try.
+/// Waits before try number `number`.
 pub(super) fn before(number: usize) {
-    let most = SHORTEST << number.min(9);
-    let random = RandomState::new().build_hasher().finish();
-    std::thread::sleep(Duration::from_millis(random % most.min(LONGEST)));
+    std::thread::sleep(BACKOFF.pause(u32::try_from(number).unwrap_or(u32::MAX)));
 }

@@ -41,30 +41,40 @@ pub(super) fn check(
     };
     let mut problems = Problems::new();
     for owner in filled.iter().filter(|f| !f.dist.package.excludes.is_empty()) {
-        let mut kept: BTreeMap<usize, Kept<'_>> = BTreeMap::new();
-        let shipped = with_libraries(owner);
-        let fits = |a: &&Artifact| owner.dist.fits(&a.id) && shipped.contains(&a.id.name);
-        for artifact in catalog.artifacts.iter().filter(fits) {
-            let Some(line) = line(owner, artifact).filter(|rule| rule.apart.is_none()) else {
-                continue;
-            };
-            let refusals = Refusals::new(manifest, &owner.dist, artifact);
-            for entry in artifact.entries.iter().filter(|e| alone(e) && has_code(e)) {
-                if let Some(Refusal::Excluded(exclude)) = refusals.of(entry) {
-                    let line = &line.name.place;
-                    let new = || Kept { exclude, line, artifact, first: entry, files: 0, size: 0 };
-                    let kept = kept.entry(exclude.start()).or_insert_with(new);
-                    (kept.files, kept.size) = (kept.files + 1, kept.size + entry.size());
-                }
-            }
-        }
-        for kept in kept.values() {
-            problems.push(problem(owner, kept));
-        }
+        let kept = kept(manifest, catalog, owner, |entry| alone(entry) && has_code(entry));
+        kept.values().for_each(|kept| problems.push(problem(owner, kept)));
     }
     problems
 }
 
+/// The files that `counts` holds for and a line keeps out of a package, by the place of the line.
+fn kept<'a>(
+    manifest: &'a Manifest,
+    catalog: &'a Catalog,
+    owner: &'a Filled<'_>,
+    counts: impl Fn(&CatalogEntry) -> bool,
+) -> BTreeMap<usize, Kept<'a>> {
+    let mut kept: BTreeMap<usize, Kept<'a>> = BTreeMap::new();
+    let shipped = with_libraries(owner);
+    let fits = |a: &&Artifact| owner.dist.fits(&a.id) && shipped.contains(&a.id.name);
+    for artifact in catalog.artifacts.iter().filter(fits) {
+        let Some(line) = line(owner, artifact).filter(|rule| rule.apart.is_none()) else {
+            continue;
+        };
+        let refusals = Refusals::new(manifest, &owner.dist, artifact);
+        for entry in artifact.entries.iter().filter(|entry| counts(entry)) {
+            if let Some(Refusal::Excluded(exclude)) = refusals.of(entry) {
+                let line = &line.name.place;
+                let new = || Kept { exclude, line, artifact, first: entry, files: 0, size: 0 };
+                let kept = kept.entry(exclude.start()).or_insert_with(new);
+                (kept.files, kept.size) = (kept.files + 1, kept.size + entry.size());
+            }
+        }
+    }
+    kept
+}
+
+/// The artifacts whose libraries a package ships.
 fn with_libraries<'a>(owner: &Filled<'a>) -> BTreeSet<&'a ArtifactName> {
     let placed = owner.runtime.placed.values().filter_map(|(placed, _)| match placed {
         Placed::File(item) => Some(item),

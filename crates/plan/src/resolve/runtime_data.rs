@@ -127,15 +127,11 @@ fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value 
         if packages.contains_key(package.name.as_str()) {
             continue;
         }
-        let for_selector = |i: &&ResolvedDist<'_>| {
-            i.package.name.value == *package.name
-                && (target.as_str().is_none() || i.variant == Variant::None || i.variant == *target)
-        };
         let extra = extras.iter().find(|e| *e.package == *package.name);
         let extra = |variant: &Variant| extra.map(|extra| extra.name.fill(variant));
         if declared.per.is_by_axis() {
             // The runtime cannot detect the axis value of a machine.
-            for built in known.all.iter().copied().filter(for_selector) {
+            for built in of_package(package, target, known) {
                 let value = built.variant.as_str().unwrap_or_default();
                 let (name, module) = (built.name.to_string(), built.module.to_string());
                 let facts = package_facts(built, &name, &module, extra(&built.variant).as_deref());
@@ -143,20 +139,35 @@ fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value 
             }
             continue;
         }
-        let Some(built) = known.all.iter().copied().find(for_selector) else { continue };
-        let per_target = built.variant.as_str().is_some() && target.as_str().is_none();
-        let (name, module) = if per_target {
-            (declared.name.as_str().to_owned(), declared.module.as_str().to_owned())
-        } else {
-            (built.name.to_string(), built.module.to_string())
-        };
-        let mut facts = package_facts(built, &name, &module, extra(&Variant::None).as_deref());
-        if per_target && let Some(directory) = directory_for_any(built) {
-            facts["platform_dir"] = directory.into();
+        if let Some(built) = of_package(package, target, known).next() {
+            let for_any = built.variant.as_str().is_some() && target.as_str().is_none();
+            let (name, module) = if for_any {
+                (declared.name.as_str().to_owned(), declared.module.as_str().to_owned())
+            } else {
+                (built.name.to_string(), built.module.to_string())
+            };
+            let mut facts = package_facts(built, &name, &module, extra(&Variant::None).as_deref());
+            if let Some(directory) = directory_for_any(built).filter(|_| for_any) {
+                facts["platform_dir"] = directory.into();
+            }
+            packages.insert(package.name.to_string(), facts);
         }
-        packages.insert(package.name.to_string(), facts);
     }
     packages.into()
+}
+
+/// Returns the distributions of a package that a selector for `target` can choose.
+fn of_package<'k, 'a>(
+    package: &'k Package,
+    target: &'k Variant,
+    known: &'k Known<'k, 'a>,
+) -> impl Iterator<Item = &'k ResolvedDist<'a>> {
+    known.all.iter().copied().filter(move |built| {
+        built.package.name.value == *package.name
+            && (target.as_str().is_none()
+                || built.variant == Variant::None
+                || built.variant == *target)
+    })
 }
 
 fn directory_for_any(built: &ResolvedDist<'_>) -> Option<String> {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::catalog::{ArtifactId, Origin};
 use crate::{Member, Note, Plan, Step, Unowned, title};
-use base::text::{counted, human_size};
+use base::text::{Column, Table, counted, human_size};
 
 /// Summarizes the plan: one line per distribution, then dropped and unowned files, and notes.
 pub fn summary_text(plan: &Plan, verbose: bool) -> String {
@@ -42,44 +42,28 @@ fn notes(plan: &Plan, verbose: bool, text: &mut String) {
 }
 
 fn table(plan: &Plan, text: &mut String) {
-    let width = plan.distributions.iter().map(|d| title(d).len()).max().unwrap_or(0);
     let estimated = plan.distributions.iter().any(|d| d.estimate.is_some());
-    let mut row = |title: &str, cells: [&str; 9]| {
-        let [files, size, compressed, copy, relink, stub, alias, link, absent] = cells;
-        let compressed = if estimated { format!("  {compressed:>10}") } else { String::new() };
-        let _ = writeln!(
-            text,
-            "{title:width$}  {files:>6}  {size:>8}{compressed}  {copy:>6}  {relink:>6}  {stub:>5}  {alias:>5}  {link:>6}  {absent:>6}"
-        );
-    };
-    row("", ["files", "size", "compressed", "copy", "relink", "stub", "alias", "link", "absent"]);
+    let right = |width: usize| Column::right().of(width);
+    let sizes = [right(6), right(8)].into_iter().chain(estimated.then(|| right(10)));
+    let steps = [6, 6, 5, 5, 6, 6].map(right);
+    let mut table = Table::new([Column::left()].into_iter().chain(sizes).chain(steps));
+    let head = ["", "files", "size"].into_iter().chain(estimated.then_some("compressed"));
+    table.row(head.chain(["copy", "relink", "stub", "alias", "link", "absent"]));
     for distribution in &plan.distributions {
         let shown = |n: usize| if n == 0 { "-".to_owned() } else { n.to_string() };
         let count = |name: &str| {
             shown(distribution.all_members().filter(|m| m.step.name() == name).count())
         };
-        let (files, size) =
-            (distribution.file_count().to_string(), human_size(distribution.size()));
+        let size = human_size(distribution.size());
         let compressed = distribution
             .estimate
             .map_or_else(|| "-".to_owned(), |bytes| format!("~{}", human_size(bytes)));
+        let start = [title(distribution), distribution.file_count().to_string(), size];
         let steps = ["copy", "relink", "stub", "alias", "link"].map(count);
-        let [copy, relink, stub, alias, link] = steps.each_ref().map(String::as_str);
-        row(
-            &title(distribution),
-            [
-                &files,
-                &size,
-                &compressed,
-                copy,
-                relink,
-                stub,
-                alias,
-                link,
-                &shown(distribution.absent.len()),
-            ],
-        );
+        let cells = start.into_iter().chain(estimated.then_some(compressed)).chain(steps);
+        table.row(cells.chain([shown(distribution.absent.len())]));
     }
+    *text += &table.to_string();
 }
 
 fn projects(plan: &Plan, text: &mut String) {
@@ -90,38 +74,49 @@ fn projects(plan: &Plan, text: &mut String) {
         .chain(plan.wheels.iter().map(|w| w.name.as_str()))
         .chain(plan.prefetched.iter().map(|w| w.name.as_str()));
     let width = names.map(str::len).max().unwrap_or(0);
+    let table = || Table::new([Column::left().of(width)]).indented(2);
     if !plan.prefetched.is_empty() {
         text.push_str("\nwheels of others, which are fetched before anything is built:\n");
     }
+    let mut prefetched = table();
     for wheel in &plan.prefetched {
-        let _ = writeln!(text, "  {:width$}  {}  {}", wheel.name, wheel.origin(), wheel.rule);
+        prefetched.row([
+            wheel.name.to_string(),
+            wheel.origin().to_string(),
+            wheel.rule.to_string(),
+        ]);
     }
+    *text += &prefetched.to_string();
     if !plan.projects.is_empty() {
         text.push_str("\nprojects, in the order in which they are built:\n");
     }
+    let mut projects = table();
     for project in &plan.projects {
-        let _ =
-            writeln!(text, "  {:width$}  {}  {}", project.name, project.directory(), project.rule);
+        let (name, directory) = (project.name.to_string(), project.directory().to_string());
+        projects.row([name, directory, project.rule.to_string()]);
         for given in project.given() {
-            let _ = writeln!(text, "  {:width$}    {given}", "");
+            projects.row([String::new(), format!("  {given}")]);
         }
     }
+    *text += &projects.to_string();
     if !plan.wheels.is_empty() {
         text.push_str("\nwheels that are taken:\n");
     }
+    let mut wheels = table();
     for wheel in &plan.wheels {
-        let _ = writeln!(text, "  {:width$}  {}  {}", wheel.name, wheel.origin(), wheel.rule);
+        wheels.row([wheel.name.to_string(), wheel.origin().to_string(), wheel.rule.to_string()]);
     }
+    *text += &wheels.to_string();
 }
 
 fn absent(plan: &Plan, text: &mut String) {
     for distribution in plan.distributions.iter().filter(|d| !d.absent.is_empty()) {
         let _ = writeln!(text, "\nnot in {}:", title(distribution));
-        let width =
-            distribution.absent.iter().map(|a| a.path.as_str().len()).max().unwrap_or(0).min(60);
+        let mut table = Table::new([Column::left().at_most(60)]).indented(2);
         for absent in &distribution.absent {
-            let _ = writeln!(text, "  {:width$}  {}", absent.path, absent.reason);
+            table.row([absent.path.to_string(), absent.reason.to_string()]);
         }
+        *text += &table.to_string();
     }
 }
 
@@ -132,17 +127,13 @@ fn dropped(plan: &Plan, text: &mut String) {
     let (files, bytes) =
         (plan.dropped.iter().map(|d| d.files).sum(), plan.dropped.iter().map(|d| d.size).sum());
     let _ = writeln!(text, "\ndropped: {}, {}", counted(files, "file"), human_size(bytes));
-    let width = plan.dropped.iter().map(|d| d.rule.len()).max().unwrap_or(0);
+    let sizes = [Column::right().of(8), Column::right().of(11)];
+    let mut table = Table::new(sizes.into_iter().chain([Column::left()])).indented(2);
     for d in &plan.dropped {
-        let _ = writeln!(
-            text,
-            "  {:>8}  {:>11}  {:width$}  {}",
-            human_size(d.size),
-            counted(d.files, "file"),
-            d.rule,
-            d.reason
-        );
+        let (size, files) = (human_size(d.size), counted(d.files, "file"));
+        table.row([size, files, d.rule.to_string(), d.reason.to_string()]);
     }
+    *text += &table.to_string();
 }
 
 const ARTIFACTS_SHOWN: usize = 8;
@@ -159,23 +150,20 @@ fn unowned(plan: &Plan, verbose: bool, text: &mut String) {
         human_size(bytes)
     );
     if verbose {
+        let mut table = Table::new([Column::right().of(8)]).indented(2);
         for u in &plan.unowned {
-            let _ = writeln!(
-                text,
-                "  {:>8}  {}  {}  {}",
-                human_size(u.size),
-                u.origin.artifact,
-                u.origin.path,
-                u.reason
-            );
+            let (artifact, path) = (u.origin.artifact.to_string(), u.origin.path.to_string());
+            table.row([human_size(u.size), artifact, path, u.reason.to_string()]);
         }
+        *text += &table.to_string();
         return;
     }
     let artifacts = by_artifact(&plan.unowned);
+    let mut table = Table::new([Column::right().of(8), Column::right().of(11)]).indented(2);
     for (size, count, name) in artifacts.iter().take(ARTIFACTS_SHOWN) {
-        let _ =
-            writeln!(text, "  {:>8}  {:>11}  {name}", human_size(*size), counted(*count, "file"));
+        table.row([human_size(*size), counted(*count, "file"), name.to_string()]);
     }
+    *text += &table.to_string();
     if artifacts.len() > ARTIFACTS_SHOWN {
         let _ = writeln!(
             text,
@@ -202,21 +190,24 @@ pub fn files_text(plan: &Plan) -> String {
     let mut text = String::new();
     for distribution in &plan.distributions {
         let _ = writeln!(text, "{}", title(distribution));
-        for member in distribution.members.iter().chain(&distribution.licenses) {
-            line(member, &mut text);
-        }
+        text += &lines(distribution.members.iter().chain(&distribution.licenses));
         if let Some(archive) = &distribution.archive {
             let _ = writeln!(text, "{} in {}", archive.path, title(distribution));
-            for member in &archive.members {
-                line(member, &mut text);
-            }
+            text += &lines(&archive.members);
         }
         text.push('\n');
     }
     text
 }
 
-fn line(member: &Member, text: &mut String) {
+fn lines<'m>(members: impl IntoIterator<Item = &'m Member>) -> String {
+    let columns = [Column::left().of(9), Column::right().of(8), Column::left().of(60)];
+    let mut table = Table::new(columns.into_iter().chain([Column::left().of(16)])).indented(2);
+    members.into_iter().for_each(|member| line(member, &mut table));
+    table.to_string()
+}
+
+fn line(member: &Member, table: &mut Table) {
     let detail = match &member.step {
         Step::Copy { source } => from(member, source),
         Step::Relink { source, rpath } => format!("{} rpath {rpath}", from(member, source)),
@@ -226,13 +217,8 @@ fn line(member: &Member, text: &mut String) {
         Step::Directory | Step::Render { .. } => String::new(),
     };
     let size = if member.step == Step::Directory { String::new() } else { human_size(member.size) };
-    let line = format!(
-        "  {:<9}  {size:>8}  {:<60}  {:<16}  {detail}",
-        member.step.name(),
-        member.path,
-        member.rule
-    );
-    let _ = writeln!(text, "{}", line.trim_end());
+    let (path, rule) = (member.path.to_string(), member.rule.to_string());
+    table.row([member.step.name().to_owned(), size, path, rule, detail]);
 }
 
 fn from(member: &Member, source: &Origin) -> String {

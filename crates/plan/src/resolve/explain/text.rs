@@ -11,8 +11,7 @@ use crate::Step;
 use crate::catalog::{Content, EntryKind};
 use crate::named;
 use base::names::Mode;
-use base::text::counted;
-use base::text::human_size;
+use base::text::{Column, Table, counted, human_size};
 use binary::elf::{ElfFacts, ElfKind, Machine, Rpath};
 use binary::{BinaryKind, Facts};
 
@@ -387,9 +386,9 @@ fn needs(landing: &Landing, verbose: bool, text: &mut String) {
     let of_system =
         |needed: &&Needed| !verbose && matches!(needed.found, Whereabouts::System { .. });
     let (system, others): (Vec<_>, Vec<_>) = landing.needs.iter().partition(of_system);
-    let width = others.iter().map(|n| n.library.len()).max().unwrap_or(0);
-    let mut lines: Vec<String> =
-        others.iter().map(|n| format!("{:width$}  {}", n.library, whereabouts(n))).collect();
+    let mut table = Table::new([Column::left()]);
+    others.iter().for_each(|n| table.row([n.library.to_string(), whereabouts(n)]));
+    let mut lines: Vec<String> = table.to_string().lines().map(str::to_owned).collect();
     if !system.is_empty() {
         let names: Vec<&str> = system.iter().map(|n| n.library.as_str()).collect();
         lines.push(format!("{} of the system", names.join(", ")));
@@ -437,7 +436,7 @@ fn whereabouts(needed: &Needed) -> String {
 pub fn matches_text(matches: &[Match], verbose: bool) -> String {
     let mut text = String::new();
     let listed = shown(matches, verbose, MATCHES_SHOWN);
-    let width = listed.iter().map(|m| m.path.as_str().len()).max().unwrap_or(0).min(70);
+    let mut table = Table::new([Column::left().at_most(70)]);
     for one in listed {
         let lands: Vec<String> = one
             .lands
@@ -445,8 +444,9 @@ pub fn matches_text(matches: &[Match], verbose: bool) -> String {
             .map(|(distribution, step)| format!("{distribution} ({step})"))
             .collect();
         let lands = if lands.is_empty() { "in no package".to_owned() } else { lands.join(", ") };
-        let _ = writeln!(text, "{:width$}  {lands}", one.path);
+        table.row([one.path.to_string(), lands]);
     }
+    text += &table.to_string();
     let _ = writeln!(text, "{}", counted(matches.len(), "path"));
     more(matches.len(), verbose, MATCHES_SHOWN, "path", &mut text);
     text

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::lines::{self, Line, Report, Row, count_change, shortened, size_change};
 use super::{Diff, PackageChange};
 use base::source::printable;
-use base::text::human_size;
+use base::text::{Column, Table, human_size};
 
 pub(super) const NOTHING: &str = "no difference\n";
 
@@ -42,24 +42,18 @@ impl PackageChange {
 }
 
 fn table(rows: &[Row]) -> String {
-    let width = rows.iter().map(|row| row.title.chars().count()).max().unwrap_or_default();
-    let mut text = format!("  {:width$}  {:>7}  {:>7}  {:>8}  {:>9}", "", "files", "", "size", "");
-    text.truncate(text.trim_end().len());
-    text.push('\n');
+    let numbers = [7, 7, 8, 9].map(|width| Column::right().of(width));
+    let mut table = Table::new([Column::left()].into_iter().chain(numbers));
+    table.row(["", "files", "", "size", ""]);
     for row in rows {
         let (old, new) = (row.old.unwrap_or_default(), row.new.unwrap_or_default());
         let now = |text: String| if row.new.is_some() { text } else { "-".to_owned() };
         let (files, more) = (now(new.files.to_string()), count_change(old.files, new.files));
-        let line = format!(
-            "{} {:width$}  {files:>7}  {more:>7}  {:>8}  {:>9}",
-            row.mark,
-            printable(&row.title),
-            now(human_size(new.size)),
-            size_change(old.size, new.size)
-        );
-        let _ = writeln!(text, "{}", line.trim_end());
+        let name = format!("{} {}", row.mark, printable(&row.title));
+        let (size, change) = (now(human_size(new.size)), size_change(old.size, new.size));
+        table.row([name, files, more, size, change]);
     }
-    text
+    table.to_string()
 }
 
 pub(super) struct Widths {

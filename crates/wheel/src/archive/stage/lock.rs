@@ -4,11 +4,13 @@ use std::fs::TryLockError;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use fs_err as fs;
 
 use super::{PARTIAL, StageError, disk};
 use base::directory::entries;
+use base::retry;
 
 const NAME: &str = "lock";
 
@@ -25,14 +27,10 @@ impl Lock {
         let directory = dest.join(PARTIAL);
         // If the previous owner removes the file now, the lock is on an unlinked file, and another
         // process could lock a new one.
-        for _ in 0..100 {
-            match try_take(dest, &directory) {
-                Ok(Some(file)) => return Ok(Self { directory, _file: file }),
-                Ok(None) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Err(StageError::Busy { dest: dest.to_owned() })
+        let taken = retry::until(100, Duration::ZERO, || try_take(dest, &directory).transpose());
+        let busy = || Err(StageError::Busy { dest: dest.to_owned() });
+        let file = taken.unwrap_or_else(busy)?;
+        Ok(Self { directory, _file: file })
     }
 
     pub(super) fn directory(&self) -> &Path {

@@ -1,0 +1,64 @@
+//! Repeated attempts and the pauses between them.
+
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+/// Pauses that double from try to try, with a random part: programs that met once do not meet again.
+#[derive(Debug, Clone, Copy)]
+pub struct Backoff {
+    /// The longest first pause.
+    pub shortest: Duration,
+    /// The longest of all pauses.
+    pub longest: Duration,
+    /// The part of a pause that is not random, in hundredths.
+    pub steady: u32,
+}
+
+impl Backoff {
+    /// The pause after so many tries.
+    pub fn pause(&self, tries: u32) -> Duration {
+        let whole = self.shortest.saturating_mul(1 << tries.min(10)).min(self.longest);
+        let steady = whole * self.steady / 100;
+        let random = RandomState::new().hash_one(tries) % 1000;
+        steady + (whole - steady) * u32::try_from(random).unwrap_or(0) / 1000
+    }
+}
+
+/// Tries at most so often, with a pause between two tries; returns what the first success gives.
+pub fn until<T>(tries: u32, pause: Duration, mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
+    for number in 0..tries {
+        if number > 0 {
+            std::thread::sleep(pause);
+        }
+        if let Some(found) = attempt() {
+            return Some(found);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_to_the_longest() {
+        let [shortest, longest] = [4, 100].map(Duration::from_millis);
+        let backoff = Backoff { shortest, longest, steady: 50 };
+        for (tries, whole) in [(0, 4), (1, 8), (4, 64), (5, 100), (u32::MAX, 100)] {
+            let (pause, whole) = (backoff.pause(tries), Duration::from_millis(whole));
+            assert!(whole / 2 <= pause && pause <= whole, "{tries}: {pause:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_success_ends_it() {
+        let mut left = 3;
+        let mut attempt = || {
+            left -= 1;
+            (left == 0).then_some("done")
+        };
+        assert_eq!(until(2, Duration::ZERO, &mut attempt), None);
+        assert_eq!(until(2, Duration::ZERO, &mut attempt), Some("done"));
+    }
+}
