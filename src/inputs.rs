@@ -99,7 +99,7 @@ pub fn catalog(file: Option<&Path>, asked: artifacts::Asked<'_>) -> Result<Catal
     let Some(file) = file else { return artifacts::scan(asked).map(|(catalog, _)| catalog) };
     let catalog = Catalog::load(file).map_err(|e| {
         let problem = Problem::error(Code::BrokenCatalog, with_causes(&e)).help(format!(
-            "{}`rockpack scan --artifact-dir DIR -o FILE` saves a catalog",
+            "{}`rockpack artifact scan --artifact-dir DIR -o FILE` saves a catalog",
             near(file)
         ));
         if e.blames_content() { Failure::Problems(problem.into()) } else { problem.into() }

@@ -1,4 +1,4 @@
-//! What `rockpack assemble` takes of the directories that jobs give it, and what it says of those it refuses.
+//! What `rockpack merge` takes of the directories that jobs give it, and what it says of those it refuses.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ fn build(root: &Path, only: &str, version: &str, more: &[&str]) {
 
 /// Asks to unite these, and compares what it says instead.
 fn refused(root: &Path, dirs: &[&str], needle: &str) {
-    let args = [&["assemble", "--dest-dir", "out"], dirs].concat();
+    let args = [&["merge", "--dest-dir", "out"], dirs].concat();
     let output = program::command(root, &args).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{needle}: {}", text(&output.stderr));
     assert!(said(&output).contains(needle), "{needle}: {}", text(&output.stderr));
@@ -71,7 +71,7 @@ fn files_beyond_a_linked_directory_are_not_taken() {
     // A real directory of that name is as good as any.
     fs::remove_file(dist.join("more")).unwrap();
     fs::rename(root.join("elsewhere"), dist.join("more")).unwrap();
-    let args = ["assemble", "core", "libraries", "--dest-dir", "out"];
+    let args = ["merge", "core", "libraries", "--dest-dir", "out"];
     let output = program::command(root, &args).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(fs::read_to_string(root.join("out/dist/more/secret")).unwrap(), "of this machine");
@@ -166,7 +166,7 @@ fn shards_of_other_manifests_are_refused() {
     // The same texts in another directory are the same manifest.
     fs::rename(root.join("a"), root.join("c")).unwrap();
     build(root, "libraries", "7.2.0", &["--dest-dir", "three", "--manifest", "c"]);
-    let args = ["assemble", "one", "three", "--dest-dir", "out"];
+    let args = ["merge", "one", "three", "--dest-dir", "out"];
     let output = program::command(root, &args).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
@@ -198,7 +198,7 @@ fn shards_of_artifacts_with_other_bytes_of_the_same_size_are_refused() {
         "one and three are of builds with different artifacts: contents/core-hip_dev_generic is `";
     refused(root, &["one", "three"], needle);
     refused(root, &["one", "three"], "(of path and SHA-256 of each file) in one, and `");
-    let args = ["assemble", "one", "two", "--dest-dir", "out"];
+    let args = ["merge", "one", "two", "--dest-dir", "out"];
     let output = program::command(root, &args).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
@@ -258,8 +258,7 @@ fn a_package_of_the_plan_that_is_missing_is_named_before_anything_is_placed() {
         "the packages of core are not of other.json",
     );
     build(root, "meta,gpu,device,profiler,devel", "7.2.0", &["--dest-dir", "others"]);
-    let args =
-        ["assemble", "core", "libraries", "others", "--plan", "plan.json", "--dest-dir", "out"];
+    let args = ["merge", "core", "libraries", "others", "--plan", "plan.json", "--dest-dir", "out"];
     let output = program::command(root, &args).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("8 packages of 3 builds"), "{}", text(&output.stdout));

@@ -488,7 +488,7 @@ fn a_glob_that_is_too_large_is_refused_wherever_it_comes_from() {
         assert!(said.contains("limit"), "{said:.400}");
         for command in [
             &["plan", "--artifact-dir", "artifacts", "--only", glob][..],
-            &["verify", "artifacts", "--plan", "plan.json", "--only", glob],
+            &["wheel", "verify", "artifacts", "--plan", "plan.json", "--only", glob],
         ] {
             let output = rockpack(dir.path(), command);
             let said = text(&output.stderr);

@@ -1,4 +1,4 @@
-//! `rockpack fetch`, and builds of what is in a store: the packages are those of the same artifacts in a
+//! `rockpack artifact fetch`, and builds of what is in a store: the packages are those of the same artifacts in a
 //! directory, and nothing that came damaged is ever used.
 
 use std::collections::BTreeMap;

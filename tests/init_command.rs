@@ -44,7 +44,7 @@ fn plan(dir: &Path, manifest: &str) -> String {
 #[test]
 fn a_fork_changes_ten_lines_of_the_built_in_manifest() {
     let dir = TempDir::new().unwrap();
-    done(dir.path(), &["demo", "demo"]);
+    done(dir.path(), &["init", "--demo", "demo"]);
     done(dir.path(), &["init", "packaging"]);
     let without_rules = |text: &str| {
         let lines = text.lines().map(|line| line.split("  <- ").next().unwrap_or_default().trim());

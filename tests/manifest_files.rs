@@ -120,7 +120,7 @@ fn a_readme_is_read_beside_the_manifest() {
         "{metadata}"
     );
     assert!(metadata.ends_with("\n\n# Code for gfx942\n\nText.\n"), "{metadata}");
-    let output = rockpack(dir.path(), &["verify", "out/dist"]);
+    let output = rockpack(dir.path(), &["wheel", "verify", "out/dist"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 

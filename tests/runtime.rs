@@ -176,7 +176,7 @@ fn selectors_of_other_products_are_installed_and_uninstalled() {
         let (manifest, tree) = (format!("{product}-manifest"), format!("{product}-tree"));
         let build = ["build", "--artifact-dir", &tree, "--dest-dir", product, "--manifest"];
         program::done(dir.path(), &[&build[..], &[&manifest], &tag].concat());
-        let verify = ["verify", product, "--manifest", &manifest];
+        let verify = ["wheel", "verify", product, "--manifest", &manifest];
         program::done(dir.path(), &verify);
     }
     run_with(&["test_starter"], Some(("ROCKPACK_STARTERS", dir.path().to_owned())));

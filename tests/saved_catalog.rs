@@ -1,4 +1,4 @@
-//! `rockpack scan`, and what is made of the catalog that it saves.
+//! `rockpack artifact scan`, and what is made of the catalog that it saves.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::program::{rockpack, said};
 /// A scratch directory with the demo artifacts in `artifacts`, as a catalog in `c.json`.
 fn scratch(kpack: bool) -> TempDir {
     let dir = demo_tree::scratch(kpack);
-    succeeds(dir.path(), &["scan", "--artifact-dir", "artifacts", "-o", "c.json"]);
+    succeeds(dir.path(), &["artifact", "scan", "--artifact-dir", "artifacts", "-o", "c.json"]);
     dir
 }
 
@@ -42,7 +42,10 @@ fn a_plan_of_the_catalog_is_the_plan_of_the_directory() {
     for kpack in [true, false] {
         let dir = scratch(kpack);
         for name in ["c.json.zst", "c.json.xz"] {
-            succeeds(dir.path(), &["scan", "--artifact-dir", "artifacts", "--output", name]);
+            succeeds(
+                dir.path(),
+                &["artifact", "scan", "--artifact-dir", "artifacts", "--output", name],
+            );
             assert!(
                 fs::metadata(dir.path().join(name)).unwrap().len() < text(&dir).len() as u64 / 4,
                 "{name} is compressed"
@@ -65,15 +68,15 @@ fn a_catalog_tells_nothing_of_the_machine() {
     assert!(!text(&one).contains(one.path().to_str().unwrap()));
     assert_eq!(
         text(&one),
-        succeeds(one.path(), &["scan", "--artifact-dir", "artifacts", "--jobs", "1"]),
+        succeeds(one.path(), &["artifact", "scan", "--artifact-dir", "artifacts", "--jobs", "1"]),
         "printed without -o"
     );
     assert_eq!(
         text(&one),
-        succeeds(one.path(), &["scan", "--artifact-dir", "artifacts", "-o", "-"])
+        succeeds(one.path(), &["artifact", "scan", "--artifact-dir", "artifacts", "-o", "-"])
     );
     fs::rename(one.path().join("artifacts"), one.path().join("moved")).unwrap();
-    assert_eq!(text(&one), succeeds(one.path(), &["scan", "--artifact-dir", "moved"]));
+    assert_eq!(text(&one), succeeds(one.path(), &["artifact", "scan", "--artifact-dir", "moved"]));
 }
 
 #[test]
@@ -82,7 +85,7 @@ fn a_changed_file_is_a_changed_line() {
     let before = text(&dir);
     let header = dir.path().join("artifacts/core-hip_dev_generic/stage/include/hip/hip_runtime.h");
     fs::write(header, "longer than it was before\n").unwrap();
-    let after = succeeds(dir.path(), &["scan", "--artifact-dir", "artifacts"]);
+    let after = succeeds(dir.path(), &["artifact", "scan", "--artifact-dir", "artifacts"]);
     let changed: Vec<_> = before.lines().zip(after.lines()).filter(|(a, b)| a != b).collect();
     assert_eq!((changed.len(), before.lines().count()), (1, after.lines().count()));
     assert!(changed[0].1.contains("include/hip/hip_runtime.h"));
@@ -163,9 +166,12 @@ fn a_damaged_archive_is_told_from_one_that_cannot_be_read() {
     assert_eq!(output.status.code(), Some(2));
     assert!(matches!(Catalog::load(&dir.path().join("none.json")), Err(CatalogError::Read { .. })));
     assert_eq!(
-        rockpack(dir.path(), &["scan", "--artifact-dir", "artifacts", "-o", "none/c.json"])
-            .status
-            .code(),
+        rockpack(
+            dir.path(),
+            &["artifact", "scan", "--artifact-dir", "artifacts", "-o", "none/c.json"]
+        )
+        .status
+        .code(),
         Some(2)
     );
 }
@@ -210,7 +216,7 @@ fn the_jobs_of_a_matrix_make_what_one_build_makes() {
         outputs.push(output);
     }
     let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
-    succeeds(at, &[&["assemble"], &outputs[..], &["--dest-dir", "united"]].concat());
+    succeeds(at, &[&["merge"], &outputs[..], &["--dest-dir", "united"]].concat());
     let sums = |place: &str| fs::read_to_string(at.join(place).join("dist/SHA256SUMS")).unwrap();
     assert_eq!(sums("united"), sums("whole"));
 }

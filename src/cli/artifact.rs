@@ -1,26 +1,14 @@
-//! The arguments of `rockpack artifact`.
+//! The arguments of `rockpack artifact pack`.
 
 use std::path::PathBuf;
 
 use base::names::Family;
-use clap::{Args, Subcommand, ValueHint};
-
-/// Work with artifacts outside of a build
-#[derive(Debug, Args)]
-pub struct ArtifactCommandArgs {
-    #[command(subcommand)]
-    pub command: ArtifactCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum ArtifactCommand {
-    Pack(PackArgs),
-}
+use clap::{Args, ValueHint};
 
 /// Pack artifact directories into archives, each with its checksum
 ///
 /// Writes {name}_{component}_{family}.tar.zst and .tar.zst.sha256sum into OUT: what a build's CI
-/// leaves in a store, and what --artifact-dir and `rockpack fetch` take. An archive has
+/// leaves in a store, and what --artifact-dir and `rockpack artifact fetch` take. An archive has
 /// `artifact_manifest.txt` first, then the base directories that it lists.
 ///
 /// Archives are seekable: zstd frames of 4 MiB each, with a table of them behind, in zstd's own

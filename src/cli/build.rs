@@ -33,13 +33,13 @@ use super::{AllowArgs, ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
 /// too. --keep removes nothing. Files that no build made always stay.
 ///
 /// Outputs are put in place in one step. When that step fails or the process is killed, the next build
-/// or `rockpack verify` restores the earlier files. Equal inputs give equal bytes, whatever the directory,
+/// or `rockpack wheel verify` restores the earlier files. Equal inputs give equal bytes, whatever the directory,
 /// user, locale, day or number of threads.
 ///
 /// Beside the packages are SHA256SUMS and provenance.intoto.json, an in-toto statement (SLSA
 /// provenance v1) that is ready to be signed. It names the packages, their inputs and the builder.
 ///
-/// Wheels of projects, and finished wheels that are taken, are put in place only if `rockpack verify` accepts each by
+/// Wheels of projects, and finished wheels that are taken, are put in place only if `rockpack wheel verify` accepts each by
 /// itself, unless --allow names the finding's code.
 ///
 /// Exit status: 0 built, 1 something is wrong with the manifest or the artifacts, 2 something
@@ -62,7 +62,7 @@ pub struct BuildArgs {
     )]
     pub store: Option<String>,
 
-    /// A catalog that `rockpack scan -o FILE` saved of these artifacts: only the files that packages take are unpacked
+    /// A catalog that `rockpack artifact scan -o FILE` saved of these artifacts: only the files that packages take are unpacked
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
     pub catalog: Option<PathBuf>,
 

@@ -83,7 +83,7 @@ mod tests {
             ("rockpack --message-format '' plan", "rockpack plan"),
             ("rockpack build -j '' --dest-dir ''", "rockpack build"),
             ("rockpack build --plan '' --version ''", "rockpack build --plan "),
-            ("rockpack verify --plan= dist", "rockpack verify --plan= dist"),
+            ("rockpack wheel verify --plan= dist", "rockpack wheel verify --plan= dist"),
             ("rockpack cache stats --cache ''", "rockpack cache stats"),
         ];
         for (line, expected) in cases {

@@ -74,10 +74,10 @@ Examples:
     rockpack plan --artifact-dir artifacts --files > plan.txt
 
   The same on a machine without the artifacts, from a saved catalog:
-    rockpack scan --artifact-dir artifacts -o catalog.json.zst
+    rockpack artifact scan --artifact-dir artifacts -o catalog.json.zst
     rockpack plan --catalog catalog.json.zst
 
-  The jobs of a matrix, to be united by `rockpack assemble`:
+  The jobs of a matrix, to be united by `rockpack merge`:
     rockpack plan --catalog catalog.json.zst --version 7.2.0 --shards 4
 
   On the summary of a GitHub job, and as a page to look around in:

@@ -1,4 +1,4 @@
-//! The arguments of `rockpack scan`.
+//! The arguments of `rockpack artifact scan`.
 
 use std::path::PathBuf;
 
@@ -52,11 +52,11 @@ pub struct ScanArgs {
 const SCAN_EXAMPLES: &str = "\
 Examples:
   Save a build's catalog, and review its packages on a laptop:
-    rockpack scan --artifact-dir artifacts -o catalog.json.zst
+    rockpack artifact scan --artifact-dir artifacts -o catalog.json.zst
     rockpack plan --catalog catalog.json.zst --files
 
   Compare two builds:
-    rockpack scan --artifact-dir before > before.json
-    rockpack scan --artifact-dir after > after.json
+    rockpack artifact scan --artifact-dir before > before.json
+    rockpack artifact scan --artifact-dir after > after.json
     diff before.json after.json
 ";

@@ -23,7 +23,7 @@ pub struct CatalogArgs {
     #[arg(long, value_name = "NAME", requires = "run", help_heading = "Input")]
     pub store: Option<String>,
 
-    /// A catalog that `rockpack scan -o FILE` saved, in place of the directory
+    /// A catalog that `rockpack artifact scan -o FILE` saved, in place of the directory
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
     pub catalog: Option<PathBuf>,
 }

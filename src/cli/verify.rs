@@ -1,4 +1,4 @@
-//! The arguments of `rockpack verify`.
+//! The arguments of `rockpack wheel verify`.
 
 use std::path::PathBuf;
 
@@ -77,17 +77,17 @@ pub struct VerifyArgs {
 const VERIFY_EXAMPLES: &str = "\
 Examples:
   The packages of a build, before they are published:
-    rockpack verify out/dist
+    rockpack wheel verify out/dist
 
   The same, against the reviewed plan:
-    rockpack verify out/dist --plan plan.json
+    rockpack wheel verify out/dist --plan plan.json
 
   The packages of one job, beside those of the others:
-    rockpack verify out/dist --plan plan.json --only core --with others/dist
+    rockpack wheel verify out/dist --plan plan.json --only core --with others/dist
 
   A wheel from elsewhere, for a script:
-    rockpack verify numpy-2.1.0-cp312-cp312-manylinux_2_28_x86_64.whl --json
+    rockpack wheel verify numpy-2.1.0-cp312-cp312-manylinux_2_28_x86_64.whl --json
 
   As annotations of a pull request:
-    rockpack verify out/dist --message-format github
+    rockpack wheel verify out/dist --message-format github
 ";

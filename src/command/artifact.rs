@@ -6,18 +6,11 @@ use fs_err as fs;
 use plan::catalog::{self, PackedArtifact};
 
 use super::{Failure, environment, print};
-use crate::cli::{ArtifactCommand, PackArgs};
+use crate::cli::PackArgs;
 use crate::{inputs, ui};
 
-/// Carries out the command.
-pub fn run(command: &ArtifactCommand) -> Result<(), Failure> {
-    match command {
-        ArtifactCommand::Pack(args) => pack(args),
-    }
-}
-
 /// Packs one artifact after the other, each on all cores, and names each archive.
-fn pack(args: &PackArgs) -> Result<(), Failure> {
+pub fn run(args: &PackArgs) -> Result<(), Failure> {
     let pool = inputs::pool(args.jobs)?;
     if !args.dir.is_dir() {
         let dir = args.dir.display();

@@ -1,4 +1,4 @@
-//! `rockpack promote`: packages of a build become those of another version.
+//! `rockpack wheel promote`: packages of a build become those of another version.
 
 use std::fmt::Write as _;
 

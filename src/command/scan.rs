@@ -1,4 +1,4 @@
-//! `rockpack scan`: saves or prints the catalog of an artifact directory.
+//! `rockpack artifact scan`: saves or prints the catalog of an artifact directory.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `rockpack serve` of a program without the feature of that name.
+//! `rockpack index serve` of a program without the feature of that name.
 
 use super::{Failure, environment};
 use crate::cli::ServeArgs;

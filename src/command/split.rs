@@ -1,4 +1,4 @@
-//! `rockpack split`: a finished wheel becomes a host wheel and one for each ISA.
+//! `rockpack wheel split`: a finished wheel becomes a host wheel and one for each ISA.
 
 use std::fmt::Write as _;
 
@@ -114,7 +114,7 @@ fn failure(error: SplitError, args: &SplitArgs) -> Failure {
             Problem::error(Code::Environment, what).help(help).into()
         }
         SplitError::Open(_) => {
-            let help = "`rockpack verify` tells all that is wrong with it";
+            let help = "`rockpack wheel verify` tells all that is wrong with it";
             Failure::Problems(Problem::error(Code::SplitRefused, what).help(help).into())
         }
         SplitError::Read(ReadError::Read(_) | ReadError::Empty(_)) => {

@@ -1,4 +1,4 @@
-//! `rockpack verify`: checks packages that exist.
+//! `rockpack wheel verify`: checks packages that exist.
 
 use std::sync::Arc;
 

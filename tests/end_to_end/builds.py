@@ -87,7 +87,7 @@ OTHER_VERSION = "99.1.0rc2"
 def promoted(report, name, binary, tree, first, scratch, options):
     """Check 3: packages of another version are those that a build of that version makes."""
     given = [word for at, word in enumerate(options) if "--version" not in (word, options[at - 1] if at else "")]
-    done = rockpack(binary, ["promote", first, "--to", OTHER_VERSION, "-o", scratch / "promoted"], scratch)
+    done = rockpack(binary, ["wheel", "promote", first, "--to", OTHER_VERSION, "-o", scratch / "promoted"], scratch)
     if not report.check(f"{name}: promote", done.problem):
         return
     arguments = ["build", "--artifact-dir", tree, "--dest-dir", scratch / "other", *given, "--version", OTHER_VERSION]

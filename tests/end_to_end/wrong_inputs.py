@@ -140,7 +140,7 @@ def _killed(report, name, binary, tree, previous, scratch):
         changed = snapshot.difference(before, snapshot.contents(dist, times=True))
         if changed:
             # It was killed while it put its packages in place: the next command says what holds.
-            rockpack(binary, ["verify", str(dist)], scratch)
+            rockpack(binary, ["wheel", "verify", str(dist)], scratch)
             changed = snapshot.difference(before, snapshot.contents(dist, times=True))
             if changed and any("-99" in path for path in snapshot.names(dist)):
                 break  # that was behind the last step: verify finished it

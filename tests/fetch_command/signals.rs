@@ -42,7 +42,7 @@ fn a_signal_leaves_nothing_whenever_it_comes() {
     let address = address(dir);
     let families = ["--linux-amdgpu-families", "gfx942", "--mode", "kpack"];
     let build = ["build", "--artifact-dir", &*address, "--dest-dir", "out"];
-    let fetch = ["fetch", &*address, "-o", "fetched"];
+    let fetch = ["artifact", "fetch", &*address, "-o", "fetched"];
     for (args, place) in [(&build[..], &tmp), (&fetch[..], &fetched)] {
         for _ in 0..TIMES {
             let _ = fs::remove_dir_all(&fetched);

@@ -66,7 +66,7 @@ impl Tried {
         fs::write(dir.path().join("static"), exec_stub(machine, "program").unwrap()).unwrap();
         let tried = Self { dir };
         tried.done(&["artifact", "pack", "artifacts", "-o", "archives"]);
-        tried.done(&["scan", "--artifact-dir", "archives", "-o", "catalog.json.zst"]);
+        tried.done(&["artifact", "scan", "--artifact-dir", "archives", "-o", "catalog.json.zst"]);
         // The same names, sizes and checksums, and no byte of them.
         fs::create_dir(tried.path("hollow")).unwrap();
         for (name, path) in tried.archives() {
@@ -181,7 +181,7 @@ fn a_farm_builds_packages_of_archives_that_nobody_reads_here() {
     assert_eq!(left, local, "{said}");
     let (executed, _) = server.executed();
     assert!(executed > 2 && built(&said) == executed && warnings(&said) == 0, "{said}");
-    tried.done(&["verify", "farmed"]);
+    tried.done(&["wheel", "verify", "farmed"]);
     // Nothing in an action is of this machine: another one gets what was built.
     let (again, said) = tried.with(&server, "elsewhere/again", &[&args[..], &["-j", "1"]].concat());
     assert_eq!((again, server.executed().0), (left, executed), "{said}");
@@ -205,7 +205,7 @@ fn a_farm_builds_packages_of_a_directory_of_its_storage() {
     let (left, said) = tried.with(&server, "archives-of-it", &["--artifacts-digest", &archives]);
     assert_eq!((left, warnings(&said)), (local, 0), "{said}");
     // Of artifacts that are directories, too.
-    tried.done(&["scan", "--artifact-dir", "artifacts", "-o", "catalog.json.zst"]);
+    tried.done(&["artifact", "scan", "--artifact-dir", "artifacts", "-o", "catalog.json.zst"]);
     let root = named(&directory(&server, &tried.path("artifacts")));
     let (left, said) = tried.with(&server, "directories", &["--artifacts-digest", &root]);
     assert!(built(&said) > 2 && warnings(&said) == 0, "{said}");

@@ -96,7 +96,7 @@ pub fn asked(args: &BuildArgs, jobs: usize) -> Result<Option<Farm>, Problem> {
         return Err(usage("--remote-download-outputs minimal: projects are built with packages that would not be here").help(help));
     }
     if args.catalog.is_none() {
-        let help = "`rockpack scan -o FILE` saves a catalog where the artifacts are; give it with --catalog FILE";
+        let help = "`rockpack artifact scan -o FILE` saves a catalog where the artifacts are; give it with --catalog FILE";
         return Err(
             usage("--artifacts-digest: the plan has to be made before anything is read").help(help)
         );

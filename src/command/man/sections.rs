@@ -46,7 +46,7 @@ pub const ENVIRONMENT: Entries = &[
     ),
     (
         "SOURCE_DATE_EPOCH",
-        "The upload time of the packages of an index, in seconds since 1970; see `rockpack index --upload-time`.",
+        "The upload time of the packages of an index, in seconds since 1970; see `rockpack index write --upload-time`.",
     ),
     (
         "ROCKPACK_NO_CACHE",

@@ -1,4 +1,4 @@
-//! Wheels that `rockpack split` made, or another program: each is judged with the others.
+//! Wheels that `rockpack wheel split` made, or another program: each is judged with the others.
 
 use build::gate::{filled, known_target};
 use manifest::{Manifest, SplitRule};

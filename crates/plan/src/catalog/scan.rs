@@ -100,8 +100,9 @@ fn not_as_said(id: &ArtifactId, paths: &[&RelPath]) -> Problem {
             format!("{first} and {more} of artifact `{id}` are not what the catalog says of them")
         }
     };
-    Problem::error(Code::BrokenCatalog, what)
-        .help("the catalog is of other artifacts: `rockpack scan -o FILE` saves one of these")
+    Problem::error(Code::BrokenCatalog, what).help(
+        "the catalog is of other artifacts: `rockpack artifact scan -o FILE` saves one of these",
+    )
 }
 
 /// Whether a saved catalog would say the same of both.
