@@ -128,8 +128,9 @@ fn packages_of_packed_artifacts_are_those_of_directories() {
     done(&["artifact", "pack", "in", "-o", "out"]);
     let catalogs = ["in", "out"].map(|dir| done(&["artifact", "scan", "--artifact-dir", dir]));
     assert!(catalogs[0] == catalogs[1]);
-    let plan =
-        |place: &str| done(&["plan", "--artifact-dir", place, "--require-checksums", "--files"]);
+    let plan = |place: &str| {
+        done(&["plan", "--artifact-dir", place, "--require-checksums", "--format", "files"])
+    };
     assert_eq!(plan("out"), plan("out"));
 }
 
@@ -199,8 +200,7 @@ fn with_a_catalog_packages_are_the_same_in_every_form() {
     for only in ["core,libraries,profiler", "core", "device,devel"] {
         let built = |form: &str, more: &[&str]| {
             let out = format!("out-{form}-{only}-{}", more.len());
-            let words =
-                ["build", "--artifact-dir", form, "--dest-dir", &out, "--only", only, "--no-cache"];
+            let words = ["build", "--artifact-dir", form, "-o", &out, "--only", only, "--no-cache"];
             done(&[&words[..], more].concat());
             let mut files = files(&dir.path().join(out).join("dist"));
             // The digests of artifacts in it are of directories or of archives.
@@ -264,8 +264,7 @@ fn artifacts_that_are_not_those_of_the_catalog_are_refused() {
     fs::write(dir.path().join("in").join(&name), "7.2.0-and-more\n").unwrap();
     assert!(rockpack(dir.path(), &["artifact", "pack", "in", "-o", "seekable"]).status.success());
     for form in ["in", "seekable"] {
-        let words =
-            ["build", "--artifact-dir", form, "--dest-dir", "out", "--catalog", "catalog.json"];
+        let words = ["build", "--artifact-dir", form, "-o", "out", "--catalog", "catalog.json"];
         let output = rockpack(dir.path(), &words);
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
@@ -277,7 +276,7 @@ fn artifacts_that_are_not_those_of_the_catalog_are_refused() {
     let gone = dir.path().join("in").join(gone);
     fs::remove_dir_all(&gone).unwrap();
     fs::create_dir(&gone).unwrap();
-    let words = ["build", "--artifact-dir", "in", "--dest-dir", "out", "--catalog", "catalog.json"];
+    let words = ["build", "--artifact-dir", "in", "-o", "out", "--catalog", "catalog.json"];
     let output = rockpack(dir.path(), &words);
     let said = text(&output.stderr);
     assert_eq!((output.status.code(), said.matches("× ").count()), (Some(1), 1), "{said}");

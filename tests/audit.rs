@@ -21,8 +21,7 @@ fn demo(kpack: bool) -> (TempDir, String, Vec<PathBuf>) {
     plan::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
     let planned = rockpack(dir.path(), &["plan", "--artifact-dir", "artifacts", "--json"]);
     let plan: Value = serde_json::from_slice(&planned.stdout).unwrap();
-    let built =
-        rockpack(dir.path(), &["build", "--artifact-dir", "artifacts", "--dest-dir", "out"]);
+    let built = rockpack(dir.path(), &["build", "--artifact-dir", "artifacts", "-o", "out"]);
     assert!(built.status.success(), "{}", text(&built.stderr));
     let files = walkdir::WalkDir::new(dir.path().join("out"))
         .into_iter()

@@ -32,7 +32,7 @@ fn place(make: &dyn Fn(&Path)) -> TempDir {
 fn commands(dir: &Path) -> Vec<Vec<String>> {
     let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let mut commands = vec![
-        words(&format!("merge dist --dest-dir out --source-commit {COMMIT}")),
+        words(&format!("merge dist -o out --source-commit {COMMIT}")),
         words("index publish dist out --incomplete"),
     ];
     if packages(&dir.join("dist")).iter().any(|path| path.extension().unwrap() == "whl") {
@@ -225,7 +225,7 @@ fn listing(dir: &Path) -> Vec<u8> {
 fn promoted_packages_pass_the_gate() {
     let dir = crate::demo_tree::scratch(true);
     let dir = dir.path();
-    let build = ["build", "--artifact-dir", "artifacts", "--dest-dir", "old", "--only", "core"];
+    let build = ["build", "--artifact-dir", "artifacts", "-o", "old", "--only", "core"];
     let more = ["--platform-tag", "linux_x86_64", "--version", "7.2.0rc1"];
     program::done(dir, &[&build[..], &more].concat());
     fs::remove_file(dir.join("old/dist/SHA256SUMS")).unwrap();
@@ -258,7 +258,7 @@ fn wheels_of_the_sources_pass_the_gate() {
     fs::write(dir.join("python"), PYTHON).unwrap();
     fs::set_permissions(dir.join("python"), PermissionsExt::from_mode(0o755)).unwrap();
     let python = dir.join("python");
-    let build = ["build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--only", "demo"];
+    let build = ["build", "--artifact-dir", "artifacts", "-o", "out", "--only", "demo"];
     let more = ["--platform-tag", "linux_x86_64", "--version", "7.2.0", "--sources", "src"];
     let last = ["--manifest", "manifest", "--python", python.to_str().unwrap()];
     let build: Vec<String> =

@@ -199,7 +199,7 @@ fn bash_completes_commands_options_values_and_paths() {
     };
     assert_eq!(complete(&["pl"]), ["plan"]);
     assert_eq!(complete(&["elf", "ed"]), ["edit"]);
-    assert_eq!(complete(&["plan", "--fi"]), ["--files"]);
+    assert_eq!(complete(&["plan", "--format", "fi"]), ["files"]);
     assert_eq!(complete(&["build", "--mode", ""]), ["kpack", "legacy"]);
     assert_eq!(complete(&["help", "man"]), ["manifest", "man"]);
     assert_eq!(complete(&["help", "manifest", "keep"]), ["keep-link"]);
@@ -207,7 +207,7 @@ fn bash_completes_commands_options_values_and_paths() {
     assert_eq!(complete(&["build", "--only", "prof"]), ["profiler"]);
     let isa = "rocm-sdk-device-gfx942";
     assert_eq!(complete(&["plan", "--only", isa]), [isa], "distributions too");
-    for option in ["--artifact-dir", "--manifest", "--dest-dir"] {
+    for option in ["--artifact-dir", "--manifest", "-o"] {
         assert_eq!(
             complete(&["build", option, ""])[0],
             "compopt -o plusdirs",
@@ -289,7 +289,7 @@ fn powershell_completes_commands_and_options() {
     };
     assert_eq!(complete("rockpack pl"), ["plan"]);
     assert_eq!(complete("rockpack elf ed"), ["edit"]);
-    assert_eq!(complete("rockpack plan --fi"), ["--files"]);
+    assert_eq!(complete("rockpack plan --format f"), ["files"]);
 }
 
 #[test]
@@ -322,8 +322,8 @@ fn the_manual_page_is_rendered_without_a_warning() {
         let plain = words.join(" ");
         for said in [
             "rockpack plan [OPTIONS] <--artifact-dir <DIR_OR_URL>|--store <NAME>|--catalog <FILE>>",
-            "--json Print the whole plan",
-            "rockpack build --artifact-dir artifacts --dest-dir out",
+            "--json The same as --format json",
+            "rockpack build --artifact-dir artifacts -o out",
         ] {
             assert!(plain.contains(said), "{said:?} is not in:\n{plain}");
         }

@@ -134,8 +134,7 @@ fn a_dirty_checkout_is_not_fine_and_is_not_built_in_ci() {
         binary::elf::stub::exec_stub(binary::elf::stub::StubMachine::X86_64, "../lib/none");
     plan::demo::make(&dir.path().join("artifacts"), true, &program.unwrap()).unwrap();
     let build = |more: &[&str], ci: &str| {
-        let words =
-            ["build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--sources", "src"];
+        let words = ["build", "--artifact-dir", "artifacts", "-o", "out", "--sources", "src"];
         let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
             .args(words)
             .args(["--version", "7.2.1", "--no-cache", "--only", "x-wave"])
@@ -183,8 +182,7 @@ fn what_projects_are_built_against_is_there_before_anything_is_built() {
     fs_err::write(dir.path().join("packages.kdl"), manifest).unwrap();
     fs_err::write(dir.path().join("families.kdl"), include_str!("../families.kdl")).unwrap();
     let said = |only: &str| {
-        let words =
-            ["build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.2.0"];
+        let words = ["build", "--artifact-dir", "artifacts", "-o", "out", "--version", "7.2.0"];
         let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
             .args(words)
             .args(["--sources", "src", "--no-cache", "--python", "no-such-python", "--only", only])

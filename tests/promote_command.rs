@@ -35,7 +35,7 @@ fn build(dir: &Path, dest: &str, version: &str, more: &[&str]) {
         "artifacts",
         "--platform-tag",
         "linux_x86_64",
-        "--dest-dir",
+        "-o",
         dest,
         "--version",
         version,
@@ -94,8 +94,8 @@ fn packages_are_packed_as_they_were() {
     for more in [
         &["--compression", "fast"][..],
         &["--compression", "max"],
-        &["--no-wheel-compression"],
-        &["--devel-tarball-compression", "--xz-preset", "0"],
+        &["--compression", "store"],
+        &["--xz-preset", "0"],
     ] {
         as_built(dir.path(), "7.10.0rc1", "7.10.0", more);
     }
@@ -141,7 +141,7 @@ fn a_statement_names_what_the_packages_are_made_of() {
     // A part alone still pins what others have: as in the whole set.
     build(dir.path(), "new", "7.10.0", &["--only", "device,libraries"]);
     assert_eq!(contents(&dir.path().join("out")), contents(&dir.path().join("new")));
-    done(dir.path(), &["merge", "out", "--dest-dir", "united"]);
+    done(dir.path(), &["merge", "out", "-o", "united"]);
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn artifacts_that_cannot_be_read_stop_a_build_and_leave_nothing() {
     for broken in ["libhipfile.so", "artifact_manifest.txt", "packages.kdl", "hipfile_lib_generic"]
     {
         let given = ["--artifact-dir", "artifacts", "--manifest", manifest];
-        for command in [&["plan"][..], &["build", "--dest-dir", "out"]] {
+        for command in [&["plan"][..], &["build", "-o", "out"]] {
             let said = says(dir.path(), &shim, broken, &[command, &given].concat());
             assert!(said.contains("Input/output error"), "{command:?}: {said}");
             let named = broken.trim_end_matches("_lib_generic");

@@ -51,7 +51,7 @@ fn a_plan_of_the_catalog_is_the_plan_of_the_directory() {
                 "{name} is compressed"
             );
         }
-        for output in [&[][..], &["-v"], &["--files"], &["--json"]] {
+        for output in [&[][..], &["-v"], &["--format", "files"], &["--json"]] {
             let plan = |from: &[&str]| succeeds(dir.path(), &[&["plan"], from, output].concat());
             let expected = plan(&["--artifact-dir", "artifacts"]);
             for name in ["c.json", "c.json.zst", "c.json.xz"] {
@@ -179,7 +179,7 @@ fn a_damaged_archive_is_told_from_one_that_cannot_be_read() {
 #[test]
 fn a_build_needs_the_artifacts_themselves() {
     let dir = scratch(true);
-    let output = rockpack(dir.path(), &["build", "--catalog", "c.json", "--dest-dir", "out"]);
+    let output = rockpack(dir.path(), &["build", "--catalog", "c.json", "-o", "out"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("no bytes") && said.contains("--artifact-dir"), "{said}");
     assert_eq!(output.status.code(), Some(2));
@@ -192,9 +192,9 @@ fn the_jobs_of_a_matrix_make_what_one_build_makes() {
     let dir = scratch(true);
     let at = dir.path();
     let version = ["--version", "7.2.0"];
-    let build = ["build", "--artifact-dir", "artifacts", "--dest-dir", "whole"];
+    let build = ["build", "--artifact-dir", "artifacts", "-o", "whole"];
     succeeds(at, &[&build[..], &version].concat());
-    let shards = ["plan", "--catalog", "c.json", "--shards", "3"];
+    let shards = ["plan", "--catalog", "c.json", "--format", "shards", "--shards", "3"];
     let said = succeeds(at, &[&shards[..], &version].concat());
     let (line, _) = said.split_once('\n').unwrap();
     let matrix: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -210,13 +210,13 @@ fn the_jobs_of_a_matrix_make_what_one_build_makes() {
                 .unwrap();
         }
         let (artifacts, output) = (format!("some-{number}"), format!("job-{number}"));
-        let places = ["--artifact-dir", &artifacts, "--dest-dir", &output];
+        let places = ["--artifact-dir", &artifacts, "-o", &output];
         let only = ["--only", job["only"].as_str().unwrap()];
         succeeds(at, &[&["build", "--catalog", "c.json"], &places[..], &only, &version].concat());
         outputs.push(output);
     }
     let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
-    succeeds(at, &[&["merge"], &outputs[..], &["--dest-dir", "united"]].concat());
+    succeeds(at, &[&["merge"], &outputs[..], &["-o", "united"]].concat());
     let sums = |place: &str| fs::read_to_string(at.join(place).join("dist/SHA256SUMS")).unwrap();
     assert_eq!(sums("united"), sums("whole"));
 }
@@ -230,7 +230,7 @@ fn save_plan(dir: &Path, args: &[&str]) {
 
 /// What a build says that is refused, without line breaks, which depend on the width.
 fn not_built(dir: &Path, args: &[&str], status: i32) -> String {
-    let output = rockpack(dir, &[&["build", "--dest-dir", "none"], args].concat());
+    let output = rockpack(dir, &[&["build", "-o", "none"], args].concat());
     let said = said(&output);
     assert_eq!(output.status.code(), Some(status), "{said}");
     assert!(!dir.join("none").exists());
@@ -243,17 +243,14 @@ fn a_build_of_a_plan_makes_its_packages_or_nothing() {
     let dir = scratch.path();
     let artifacts = ["--artifact-dir", "artifacts"];
     save_plan(dir, &["--catalog", "c.json", "--version", "9.1.0"]);
-    succeeds(
-        dir,
-        &[&["build", "--dest-dir", "plain", "--version", "9.1.0"][..], &artifacts].concat(),
-    );
+    succeeds(dir, &[&["build", "-o", "plain", "--version", "9.1.0"][..], &artifacts].concat());
     let planned = ["--plan", "plan.json"];
     // The version is the plan's.
-    succeeds(dir, &[&["build", "--dest-dir", "out"][..], &artifacts, &planned].concat());
+    succeeds(dir, &[&["build", "-o", "out"][..], &artifacts, &planned].concat());
     let sums = |name: &str| fs::read_to_string(dir.join(name).join("dist/SHA256SUMS")).unwrap();
     assert_eq!(sums("out"), sums("plain"));
     // A job of a matrix builds a part of it, out of the saved catalog.
-    let part = ["build", "--dest-dir", "part", "--only", "core", "--catalog", "c.json"];
+    let part = ["build", "-o", "part", "--only", "core", "--catalog", "c.json"];
     succeeds(dir, &[&part[..], &artifacts, &planned].concat());
     assert!(sums("part").lines().all(|line| sums("plain").contains(line)));
 

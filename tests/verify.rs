@@ -68,7 +68,7 @@ fn built(kpack: bool) -> TempDir {
     let base = ["--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64"];
     let plan = rockpack(dir.path(), &[&["plan", "--json"], &base[..]].concat());
     fs_err::write(dir.path().join("plan.json"), plan.stdout).unwrap();
-    let done = rockpack(dir.path(), &[&["build", "--dest-dir", "out"], &base[..]].concat());
+    let done = rockpack(dir.path(), &[&["build", "-o", "out"], &base[..]].concat());
     assert!(done.status.success(), "{}", text(&done.stderr));
     dir
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use base::names::Family;
 use clap::{Args, ValueHint};
 
+use super::JobsArgs;
+
 /// Pack artifact directories into archives, each with its checksum
 ///
 /// Writes {name}_{component}_{family}.tar.zst and .tar.zst.sha256sum into OUT: what a build's CI
@@ -38,16 +40,15 @@ pub struct PackArgs {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(i32).range(1..=19))]
     pub level: i32,
 
-    /// Cores to use [default: all]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub jobs: Option<u16>,
+    #[command(flatten)]
+    pub threads: JobsArgs,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   Pack all artifacts, and build packages of the archives:
     rockpack artifact pack build/artifacts -o archives
-    rockpack build --artifact-dir archives --dest-dir out
+    rockpack build --artifact-dir archives -o out
 
   One artifact, as small as is of use:
     rockpack artifact pack build/artifacts/base_lib_generic -o archives --level 15

@@ -88,7 +88,7 @@ Examples:
 
   Fetch it, lock it, and build of exactly these bytes:
     rockpack artifact fetch --store ci --run 1234567 -o artifacts --lock rockpack.lock
-    rockpack build --artifact-dir artifacts --dest-dir out --locked
+    rockpack build --artifact-dir artifacts -o out --locked
 
   For one GPU, from any address:
     rockpack artifact fetch s3://example-artifacts/1234567-linux/ -o artifacts --linux-amdgpu-families gfx942

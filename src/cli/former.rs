@@ -1,4 +1,4 @@
-//! Former commands: the same command line in today's words.
+//! Former commands and forms: the same command line in today's words.
 
 use std::ffi::OsString;
 
@@ -27,26 +27,60 @@ const COMMANDS: [(&str, &str); 18] = [
     ("man", "help man"),
 ];
 
-/// Describes the replacement of a command line that `root` cannot read, if its command is a former one.
+/// Commands whose forms were options, and these.
+const FORMS: [(&str, &[&str]); 2] =
+    [("plan", &["files", "markdown", "html", "shards"]), ("diff", &["files", "markdown"])];
+
+/// Describes the replacement of a command line that `root` cannot read, if it is a former one.
 pub fn replacement(root: &Command, line: &[OsString]) -> Option<String> {
     let at = command_at(line)?;
     let former = line[at].to_str()?;
+    let rest: Vec<&OsString> = line[at + 1..].iter().collect();
+    let (old, new, rest) =
+        of_command(root, former, rest.clone()).or_else(|| of_form(former, rest))?;
+    let before = line[1..at].iter().map(|word| quoted(&word.to_string_lossy()));
+    let rest = rest.into_iter().map(|word| quoted(&word.to_string_lossy()));
+    let words: Vec<String> = before.chain([new.clone()]).chain(rest).collect();
+    Some(format!("`rockpack {old}` is now `rockpack {new}`\n\n  rockpack {}", words.join(" ")))
+}
+
+/// A former command, its words today and the other words of the line.
+fn of_command<'a>(
+    root: &Command,
+    former: &str,
+    mut rest: Vec<&'a OsString>,
+) -> Option<(String, String, Vec<&'a OsString>)> {
     let (_, words) = COMMANDS.iter().find(|(name, _)| *name == former)?;
-    let mut rest: Vec<&OsString> = line[at + 1..].iter().collect();
     if former == "index" && (rest.is_empty() || names_one_below(root, former, &rest)) {
         return None;
     }
-    let words = match former {
-        "sources" if rest.iter().any(|word| *word == "--clone") => "project clone",
-        _ => words,
-    };
-    if former == "sources" {
+    let clones = former == "sources" && rest.iter().any(|word| *word == "--clone");
+    if clones {
         rest.retain(|word| *word != "--clone");
     }
-    let shown = rest.into_iter().map(|word| quoted(&word.to_string_lossy()));
-    let before = line[1..at].iter().map(|word| quoted(&word.to_string_lossy()));
-    let new: Vec<String> = before.chain([words.to_owned()]).chain(shown).collect();
-    Some(format!("`rockpack {former}` is now `rockpack {words}`\n\n  rockpack {}", new.join(" ")))
+    let words = if clones { "project clone" } else { words };
+    Some((former.to_owned(), words.to_owned(), rest))
+}
+
+/// A command with the former option of a form, and with `--format`.
+fn of_form<'a>(
+    command: &str,
+    mut rest: Vec<&'a OsString>,
+) -> Option<(String, String, Vec<&'a OsString>)> {
+    let (_, forms) = FORMS.iter().find(|(name, _)| *name == command)?;
+    let form = |word: &OsString| {
+        let name = word.to_str()?.strip_prefix("--")?.split('=').next()?.to_owned();
+        forms.contains(&&*name).then_some(name)
+    };
+    if rest.iter().any(|word| word.to_string_lossy().starts_with("--format")) {
+        return None;
+    }
+    let form = rest.iter().find_map(|word| form(word))?;
+    // The number of shards keeps its option.
+    if form != "shards" {
+        rest.retain(|word| word.to_string_lossy() != format!("--{form}"));
+    }
+    Some((format!("{command} --{form}"), format!("{command} --format {form}"), rest))
 }
 
 /// The index of the command: of the first word that is neither an option of the program nor its value.
@@ -120,6 +154,12 @@ mod tests {
             ("demo --system windows d", "init --demo --system windows d"),
             ("completions bash", "help completions bash"),
             ("man", "help man"),
+            ("plan --catalog c --files", "plan --format files --catalog c"),
+            ("plan --markdown --catalog c", "plan --format markdown --catalog c"),
+            ("plan --catalog c --html", "plan --format html --catalog c"),
+            ("plan --catalog c --shards 4", "plan --format shards --catalog c --shards 4"),
+            ("diff --files a b", "diff --format files a b"),
+            ("diff a b --markdown", "diff --format markdown a b"),
         ] {
             assert_eq!(new(&format!("rockpack {line}")), expected);
             let quiet = format!("rockpack --message-format json -q {line}");
@@ -131,8 +171,8 @@ mod tests {
     fn every_replacement_is_a_command() {
         let root = Cli::command();
         for (former, words) in COMMANDS {
-            let names = words.split(' ').filter(|word| !word.starts_with('-'));
-            let found = names.fold(Some(&root), |command, name| command?.find_subcommand(name));
+            let mut names = words.split(' ').filter(|word| !word.starts_with('-'));
+            let found = names.try_fold(&root, |command, name| command.find_subcommand(name));
             assert!(found.is_some(), "{words}");
             assert!(former == "index" || root.find_subcommand(former).is_none(), "{former}");
         }
@@ -146,7 +186,14 @@ mod tests {
 
     #[test]
     fn other_mistakes_keep_their_message() {
-        for line in ["index", "index wriet", "index publish --no-such-option", "paln", "build"] {
+        for line in [
+            "index",
+            "index wriet",
+            "index publish --no-such-option",
+            "paln",
+            "build",
+            "plan --format files --html",
+        ] {
             let line = format!("rockpack {line}");
             let error = read(&line.split(' ').collect::<Vec<_>>()).unwrap_err().to_string();
             assert!(!error.contains("is now"), "{line}: {error}");

@@ -48,5 +48,5 @@ Examples:
     rockpack init --minimal
   A small artifact directory, and packages of it:
     rockpack init --demo demo
-    rockpack build --artifact-dir demo --dest-dir out
+    rockpack build --artifact-dir demo -o out
 ";

@@ -36,7 +36,7 @@ use super::MakingArgs;
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct PromoteArgs {
-    /// The packages: what `rockpack build` had as --dest-dir, or the `dist` directory in it
+    /// The packages: what `rockpack build` had as --output, or the `dist` directory in it
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use plan::OnlyName;
 
-use super::AllowArgs;
+use super::{AllowArgs, JobsArgs};
 
 /// Check wheels and sdists of any maker
 ///
@@ -62,9 +62,8 @@ pub struct VerifyArgs {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// Threads [default: one for each core]
-    #[arg(short, long, value_name = "N", env = "ROCKPACK_JOBS", hide_env_values = true, value_parser = clap::value_parser!(u16).range(1..), help_heading = "Running")]
-    pub jobs: Option<u16>,
+    #[command(flatten)]
+    pub threads: JobsArgs,
 
     /// Print more: every member at fault, and the ignored findings with their reasons
     #[arg(short, long, conflicts_with = "quiet", help_heading = "Running")]

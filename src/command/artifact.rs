@@ -11,7 +11,7 @@ use crate::{inputs, ui};
 
 /// Packs one artifact after the other, each on all cores, and names each archive.
 pub fn run(args: &PackArgs) -> Result<(), Failure> {
-    let pool = inputs::pool(args.jobs)?;
+    let pool = inputs::pool(args.threads.jobs)?;
     if !args.dir.is_dir() {
         let dir = args.dir.display();
         return Err(environment(format!("there is no artifact directory {dir}")));

@@ -40,7 +40,7 @@ use reviewed::Reviewed;
 /// Writes every package, and says what was made.
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     check_artifacts(args)?;
-    let pool = inputs::pool(args.set.jobs)?;
+    let pool = inputs::pool(args.set.threads.jobs)?;
     inputs::cache::check(&args.cache, &args.remote)?;
     let farm = farmed::asked(args, pool.current_num_threads())?;
     let sources = inputs::manifest::sources(args.set.manifest.as_deref())?;
@@ -54,7 +54,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let asked = asked(args, &manifest, &request);
     let (catalog, scanned) = pool.install(|| catalog(args, asked))?;
     if let Some(dir) = &args.artifact_dir {
-        destination::check(dir, &catalog, &args.dest_dir)?;
+        destination::check(dir, &catalog, &args.output)?;
     }
     let plan = pool.install(|| inputs::plan(&manifest, &catalog, &request, args.set.verbose))?;
     if let Some(reviewed) = &reviewed {
@@ -66,8 +66,8 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     // What would stop projects is better known before artifacts are packed.
     clean::check(args, &plan, &projects)?;
     projects::check(args, &plan, &projects)?;
-    let farm = farm.filter(|_| !args.no_build_packages);
-    if !args.no_build_packages {
+    let farm = farm.filter(|_| !args.dry_run);
+    if !args.dry_run {
         projects::prefetch(args, &manifest, &plan, &projects)?;
     }
     let given = Given {
@@ -86,10 +86,10 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
             (Farmed::default(), source)
         }
     };
-    if args.no_build_packages {
+    if args.dry_run {
         pool.install(|| execute::check(&plan, &*source)).map_err(|e| not_executed(&e))?;
         let text = review::summary_text(&plan, args.set.verbose);
-        return print(&format!("{text}\nnothing was written, as --no-build-packages says\n"));
+        return print(&format!("{text}\nnothing was written, as --dry-run says\n"));
     }
     // With --only there can be projects alone.
     let mut attestations =
@@ -109,7 +109,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
                 &plan,
                 &attestations,
                 &*source,
-                &args.dest_dir,
+                &args.output,
                 goes,
                 settings,
                 &reporter,

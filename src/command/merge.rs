@@ -25,14 +25,14 @@ pub fn run(args: &MergeArgs) -> Result<(), Failure> {
     let done = match &args.source_commit {
         None => {
             let promised = args.plan.as_deref().map(promised).transpose()?;
-            assemble::assemble(&args.dirs, promised.as_ref(), &args.dest_dir, &gate)
+            assemble::assemble(&args.dirs, promised.as_ref(), &args.output, &gate)
         }
         Some(commit) => {
             let made = Made {
                 of: commit.clone(),
                 run: inputs::run(args.builder_id.as_ref(), args.invocation_id.as_deref()),
             };
-            assemble::assemble_finished(&args.dirs, &made, &args.dest_dir, &gate)
+            assemble::assemble_finished(&args.dirs, &made, &args.output, &gate)
         }
     };
     let done = done.map_err(|e| failure(&e))?;
@@ -69,7 +69,7 @@ fn said(args: &MergeArgs, done: &Assembled) -> String {
         "{} of {} in {}, with {}",
         counted(done.packages.len(), if finished { "file" } else { "package" }),
         if finished { format!("commit {commit:.12}") } else { counted(args.dirs.len(), "build") },
-        args.dest_dir.display(),
+        args.output.display(),
         counted(done.statements, "provenance statement"),
     );
     text

@@ -20,7 +20,7 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
         wheels: &args.wheels,
         version: args.version.as_ref(),
         beside: args.beside.as_deref(),
-        threads: inputs::pool(args.making.jobs)?.current_num_threads(),
+        threads: inputs::pool(args.making.threads.jobs)?.current_num_threads(),
     };
     let split = split::plan(&manifest, &ask).map_err(|error| failure(error, args))?;
     let listed: String = split.divisions.iter().map(division).collect();

@@ -10,7 +10,7 @@ fn ways(address: &str) -> [Vec<&str>; 4] {
     [
         vec!["artifact", "scan", "--artifact-dir", "store/17-linux", "-o", "catalog.json"],
         vec!["plan", "--artifact-dir", address],
-        vec!["build", "--artifact-dir", address, "--dest-dir", "out"],
+        vec!["build", "--artifact-dir", address, "-o", "out"],
         vec!["artifact", "fetch", address, "-o", "fetched"],
     ]
 }

@@ -146,7 +146,7 @@ fn what_is_missing_is_told_before_anything_moves() {
     );
     for way in [
         vec!["artifact", "fetch", &*address, "-o", "fetched"],
-        vec!["build", "--artifact-dir", &*address, "--dest-dir", "out"],
+        vec!["build", "--artifact-dir", &*address, "-o", "out"],
     ] {
         let text = refused(dir, 1, &way);
         assert!(text.contains("`base` has no component `lib`"), "{text}");

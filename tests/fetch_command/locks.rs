@@ -42,7 +42,7 @@ fn other_bytes_are_refused_though_their_sidecar_is_right() {
     for more in [&["--locked"][..], &["--lock", "rockpack.lock"]] {
         for way in [
             vec!["plan", "--artifact-dir", "store/17-linux"],
-            vec!["build", "--artifact-dir", &*address, "--dest-dir", "out"],
+            vec!["build", "--artifact-dir", &*address, "-o", "out"],
             vec!["artifact", "fetch", &*address, "-o", "again"],
         ] {
             let text = refused(dir, 1, &[&way[..], more].concat());
@@ -84,11 +84,7 @@ fn what_only_one_of_lock_file_and_run_has_is_refused() {
         both.len() > lock.len()
             && lock.lines().all(|line| both.contains(line.trim_end_matches(',')))
     );
-    done(
-        dir,
-        &[&["build", "--artifact-dir", &*address, "--dest-dir", "o", "--locked"], &one[..]]
-            .concat(),
-    );
+    done(dir, &[&["build", "--artifact-dir", &*address, "-o", "o", "--locked"], &one[..]].concat());
     // What one is made of needs nothing of the other, wherever it is.
     done(dir, &[&["plan", "--artifact-dir", "one", "--locked"], &one[..]].concat());
     let text = refused(dir, 1, &["plan", "--artifact-dir", "one", "--locked"]);

@@ -31,7 +31,7 @@ fn files_of_the_same_archives_come_out_of_the_cache() {
         String::from_utf8(output.stdout.clone()).unwrap() + &said(&output)
     };
     let build = |dest: &str| {
-        let args = ["build", "--artifact-dir", "store/17-linux", "--dest-dir", dest];
+        let args = ["build", "--artifact-dir", "store/17-linux", "-o", dest];
         said_by(&[&args[..], &["--cache", "cache"]].concat())
     };
     let numbers = |text: &str, behind: &str| -> Vec<u64> {

@@ -233,7 +233,7 @@ fn a_signal_leaves_nothing_of_what_came() {
     fs::create_dir(&tmp).unwrap();
     for (args, place, prefix) in [
         // What a build unpacks has no name at all.
-        (vec!["build", "--artifact-dir", &*address, "--dest-dir", "out"], &tmp, ""),
+        (vec!["build", "--artifact-dir", &*address, "-o", "out"], &tmp, ""),
         (vec!["artifact", "fetch", &*address, "-o", "fetched"], &fetched, ".rockpack-fetch-"),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));

@@ -31,7 +31,7 @@ pub fn built(lines: &str) -> TempDir {
     plan::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
     fs::write(dir.path().join("packages.kdl"), format!("{MANIFEST}{lines}")).unwrap();
     fs::write(dir.path().join("families.kdl"), "include \"built-in\"\n").unwrap();
-    let words = ["build", "--artifact-dir", "artifacts", "--dest-dir", "out"];
+    let words = ["build", "--artifact-dir", "artifacts", "-o", "out"];
     done(
         dir.path(),
         &[&words[..], &["--platform-tag", "linux_x86_64", "--version", "7.2.0"]].concat(),

@@ -72,7 +72,7 @@ fn a_shelf_can_be_for_the_second_index() {
 
 /// Packages of a newer version, below `dir`.
 fn newer(dir: &Path) -> &'static str {
-    let words = ["build", "--artifact-dir", "artifacts", "--dest-dir", "newer"];
+    let words = ["build", "--artifact-dir", "artifacts", "-o", "newer"];
     let more = ["--platform-tag", "linux_x86_64", "--version", "7.3.0"];
     crate::program::done(dir, &[&words[..], &more].concat());
     "newer/dist"

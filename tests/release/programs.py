@@ -64,7 +64,7 @@ def check(report, installed, release, real_tree):
 def built(report, program, artifacts, out, before=()):
     """Build packages with the built-in manifest, and verify them."""
     command = [*before, program]
-    done = run([*command, "build", "--manifest", "built-in", "--artifact-dir", artifacts, "--dest-dir", out], out.parent)
+    done = run([*command, "build", "--manifest", "built-in", "--artifact-dir", artifacts, "-o", out], out.parent)
     if report.check(f"rockpack build of {artifacts.name}, {out.name}", done.problem):
         done = run([*command, "wheel", "verify", out / "dist"], out.parent)
         report.check(f"rockpack wheel verify of {out.name}", done.problem)

@@ -161,7 +161,7 @@ impl Farm {
             Err(why) => return Ok(Outcome::nothing(needed, &why)),
         };
         let lacking = lacking(needed, &stored);
-        let stage = Stage::open(&given.args.dest_dir).map_err(|e| environment(with_causes(&e)))?;
+        let stage = Stage::open(&given.args.output).map_err(|e| environment(with_causes(&e)))?;
         let indexes = needed.keys().copied().filter(|index| !lacking.contains_key(index));
         let ordered = Ordered::new(given, &stage, &stored, indexes.collect())?;
         let (built, failed) = ordered.made(given, &orders)?;

@@ -42,14 +42,14 @@ fn protected(args: &BuildArgs, sources: Option<&Path>) -> Vec<PathBuf> {
     let cache = inputs::cache::directory(args.cache.cache.as_deref()).ok();
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let home = home.into_iter().flat_map(|home| [home.join(".cache"), home.join(".cargo"), home]);
-    let all = [Some(args.dest_dir.clone()), cache, sources.map(Path::to_owned)];
+    let all = [Some(args.output.clone()), cache, sources.map(Path::to_owned)];
     let whole = |path: PathBuf| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
     all.into_iter().flatten().chain(home).filter_map(whole).collect()
 }
 
 /// Whether the machine can build those of the plan.
 pub fn check(args: &BuildArgs, plan: &Plan, settings: &Settings) -> Result<(), Failure> {
-    projects::check(plan, settings, &args.dest_dir).map_err(|e| not_built(&e))
+    projects::check(plan, settings, &args.output).map_err(|e| not_built(&e))
 }
 
 /// Brings the wheels of others that projects are built with; all that cannot be had is told.
@@ -59,7 +59,7 @@ pub fn prefetch(
     plan: &Plan,
     settings: &Settings,
 ) -> Result<(), Failure> {
-    let missing = projects::prefetch(plan, settings, &args.dest_dir, &|happened| {
+    let missing = projects::prefetch(plan, settings, &args.output, &|happened| {
         ui::source_build::tell_of(&happened);
     });
     let mut problems = Problems::new();
@@ -68,7 +68,7 @@ pub fn prefetch(
         let waiting: Vec<String> = waiting.map(|p| format!("`{}`", p.name)).collect();
         let waiting: Vec<&str> = waiting.iter().map(String::as_str).collect();
         let place = manifest.python.place(&wheel.name);
-        problems.push(ui::source_build::missing(&wheel, place, &waiting, &args.dest_dir));
+        problems.push(ui::source_build::missing(&wheel, place, &waiting, &args.output));
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
@@ -117,7 +117,7 @@ pub fn build(
     // Where the system cannot do this, programs that leave their group stay as they were left.
     let _ = cleanup::adopt_orphans();
     let gate = gate::of(manifest, &args.allow);
-    let built = projects::build(plan, settings, &args.dest_dir, &gate, &|happened| {
+    let built = projects::build(plan, settings, &args.output, &gate, &|happened| {
         ui::source_build::tell_of(&happened);
     });
     cleanup::end_orphans();
@@ -129,7 +129,7 @@ pub fn build(
     let made: Vec<_> = made.map(|(made, sha256)| Package { path: &made.path, sha256 }).collect();
     let earlier = conclude(stage, &made, &outcome)?;
     super::earlier::tell(&earlier);
-    let last_good = super::earlier::last_good(&args.dest_dir, &outcome)
+    let last_good = super::earlier::last_good(&args.output, &outcome)
         .map_err(|e| environment(format!("cannot read what an earlier build made: {e}")))?;
     print(&ui::source_build::table(&outcome, &earlier.removed, &last_good))?;
     let mut problems = Problems::new();
@@ -137,7 +137,7 @@ pub fn build(
         problems.push(ui::source_build::problem(
             not_made,
             manifest.python.place(&not_made.name),
-            &args.dest_dir,
+            &args.output,
             &last_good,
         ));
     }
@@ -152,7 +152,7 @@ pub fn not_built(error: &ProjectError) -> Failure {
         ProjectError::Absent { pin, .. } => {
             let name = pin.split("==").next().unwrap_or(pin);
             let help = format!(
-                "name it too (--only …,{name}), or give the --dest-dir of a build that made it"
+                "name it too (--only …,{name}), or give the --output of a build that made it"
             );
             problem.help(help).into()
         }

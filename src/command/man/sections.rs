@@ -25,8 +25,8 @@ pub const FILES: Entries = &[
         "An artifact below --artifact-dir: a directory, or the same as one .tar.zst or .tar.xz archive. It lists its base directories \
          in artifact_manifest.txt.",
     ),
-    ("DEST/dist", "The packages. They are renamed into place once a build is complete."),
-    ("DEST/.rockpack-partial", "Unfinished packages. A lock keeps a second build out."),
+    ("OUT/dist", "The packages. They are renamed into place once a build is complete."),
+    ("OUT/.rockpack-partial", "Unfinished packages. A lock keeps a second build out."),
 ];
 
 pub const ENVIRONMENT: Entries = &[
