@@ -72,7 +72,9 @@ pub use merge::MergeArgs;
 pub use mirror::MirrorArgs;
 pub use pack_stream::PackStreamArgs;
 pub use plan::{PlanArgs, PlanFormat};
-pub use project::{CheckoutArgs, CloneArgs, ListArgs};
+#[cfg(feature = "projects")]
+pub use project::CheckoutArgs;
+pub use project::{CloneArgs, ListArgs};
 pub use promote::PromoteArgs;
 pub use prune::PruneStoreArgs;
 pub use publish::{PublishArgs, PublishLayout};

@@ -14,6 +14,7 @@ use crate::cli::{ArtifactCommand, Command, HelpCommand, IndexCommand, WheelComma
 use crate::failure::{Failure, environment};
 use crate::ui;
 
+mod absent;
 mod artifact;
 mod audit;
 mod build;
@@ -34,7 +35,9 @@ mod merge;
 mod mirror;
 mod pack_stream;
 mod plan;
+#[cfg(feature = "projects")]
 mod project;
+#[cfg(feature = "rewrite")]
 mod promote;
 mod prune;
 mod publish;
@@ -42,13 +45,19 @@ mod retag;
 mod scan;
 #[cfg(feature = "serve")]
 mod serve;
-#[cfg(not(feature = "serve"))]
-#[path = "command/serverless.rs"]
-mod serve;
+#[cfg(feature = "rewrite")]
 mod split;
 mod verify;
+#[cfg(feature = "rewrite")]
 mod versions;
 mod wheels;
+
+#[cfg(not(feature = "projects"))]
+use absent::projects as project;
+#[cfg(not(feature = "serve"))]
+use absent::serve;
+#[cfg(not(feature = "rewrite"))]
+use absent::{rewrite as promote, rewrite as split, rewrite as versions};
 
 /// Carries out a command.
 pub fn run(command: &Command) -> Result<(), Failure> {

@@ -82,7 +82,14 @@ fn tag_of_environment(manifest: &Manifest) -> Result<Option<PlatformTags>, Probl
     })
 }
 
-/// What of the manifest's projects and wheels is there.
+/// Checkouts and wheels of the manifest's projects below a directory.
+#[cfg(not(feature = "projects"))]
+fn survey(_: &Manifest, _: &Path) -> Result<Sources, Problem> {
+    Err(crate::failure::absent("projects"))
+}
+
+/// Checkouts and wheels of the manifest's projects below a directory.
+#[cfg(feature = "projects")]
 fn survey(manifest: &Manifest, root: &Path) -> Result<Sources, Problem> {
     if !root.is_dir() {
         let problem =

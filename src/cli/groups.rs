@@ -48,5 +48,5 @@ pub enum ProjectCommand {
 pub enum HelpCommand {
     Man(ManArgs),
     Completions(CompletionsArgs),
-    Versions(VersionsArgs),
+    Versions(Box<VersionsArgs>),
 }

@@ -4,7 +4,12 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args, ValueHint};
+#[cfg(feature = "rewrite")]
 use rewrite::release::Date;
+
+/// A date; a program without the feature `rewrite` does not read it.
+#[cfg(not(feature = "rewrite"))]
+type Date = String;
 
 /// Print the versions of a build: of wheels, of deb and of rpm packages
 ///

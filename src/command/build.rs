@@ -21,7 +21,6 @@ use crate::cli::BuildArgs;
 use crate::inputs::{self, artifacts, artifacts::Asked};
 use crate::ui;
 
-mod clean;
 mod destination;
 mod earlier;
 #[cfg(feature = "remote")]
@@ -30,6 +29,10 @@ mod farmed;
 #[path = "build/farmless.rs"]
 mod farmed;
 mod given;
+#[cfg(feature = "projects")]
+mod projects;
+#[cfg(not(feature = "projects"))]
+#[path = "build/projectless.rs"]
 mod projects;
 mod reviewed;
 
@@ -60,15 +63,16 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     if let Some(reviewed) = &reviewed {
         reviewed.check(&plan)?;
     }
-    projects::tell_left_out(args, &plan);
-    let projects = projects::settings(args, pool.current_num_threads())?;
+    tell_left_out(args, &plan);
+    let projects = projects::settings(args, &plan, pool.current_num_threads())?;
     let memory = memory(args, &plan)?;
     // What would stop projects is better known before artifacts are packed.
-    clean::check(args, &plan, &projects)?;
-    projects::check(args, &plan, &projects)?;
+    if let Some(projects) = &projects {
+        projects::check(args, &plan, projects)?;
+    }
     let farm = farm.filter(|_| !args.dry_run);
-    if !args.dry_run {
-        projects::prefetch(args, &manifest, &plan, &projects)?;
+    if let Some(projects) = projects.as_ref().filter(|_| !args.dry_run) {
+        projects::prefetch(args, &manifest, &plan, projects)?;
     }
     let given = Given {
         args,
@@ -122,14 +126,18 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         built = outcome.built;
     }
     let known = execute::packages(&built);
-    projects::build(args, &manifest, &plan, &projects, |stage, made, outcome| {
-        let goes = |path: &RelPath| earlier::is_of_project(args, &plan, outcome, path);
-        let inputs = attestations.inputs.clone().with_projects(&plan, &outcome.inputs);
-        let attestations = Attestations { sboms: Vec::new(), inputs };
-        execute::conclude(stage, &plan, &attestations, made, &known, goes)
-            .map_err(|e| not_executed(&e))
-    })?;
+    if let Some(projects) = &projects {
+        projects::build(args, &manifest, &plan, projects, (&attestations.inputs, &known))?;
+    }
     missed.map_or(Ok(()), |missed| Err(missed.into()))
+}
+
+/// Prints the projects that are left out although there are sources.
+fn tell_left_out(args: &BuildArgs, plan: &Plan) {
+    let left_out = |text: &str| args.set.sources.is_some() && text.starts_with("left out");
+    for note in plan.notes.iter().filter(|note| left_out(&note.text)) {
+        ui::tell(&format!("note: {}", note.text));
+    }
 }
 
 /// How many bytes may be in memory at a time; less than one block takes could not be kept to.
