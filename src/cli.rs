@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::ui::MessageFormat;
@@ -9,26 +10,30 @@ use crate::ui::MessageFormat;
 mod allow;
 mod artifact;
 mod artifacts;
-mod assemble;
 mod audit;
 mod build;
 mod cache;
 mod check;
 mod completions;
-mod demo;
 mod diff;
 mod elf;
 mod explain;
 mod fetch;
 mod fmt;
+mod former;
+mod front;
 mod given;
+mod groups;
 mod help;
 mod index;
 mod init;
+mod jobs;
 mod making;
+mod merge;
 mod mirror;
 mod pack_stream;
 mod plan;
+mod project;
 mod promote;
 mod prune;
 mod publish;
@@ -38,15 +43,13 @@ mod scan;
 mod serve;
 mod set;
 mod size;
-mod sources;
 mod split;
 mod verify;
-mod version;
+mod versions;
 
 pub use allow::AllowArgs;
-pub use artifact::{ArtifactCommand, ArtifactCommandArgs, PackArgs};
+pub use artifact::PackArgs;
 pub use artifacts::{ArtifactArgs, DemandArgs};
-pub use assemble::AssembleArgs;
 pub use audit::AuditArgs;
 pub use build::BuildArgs;
 pub use cache::{
@@ -54,19 +57,24 @@ pub use cache::{
 };
 pub use check::CheckArgs;
 pub use completions::{CompletionsArgs, ManArgs, Shell};
-pub use demo::DemoArgs;
-pub use diff::DiffArgs;
+pub use diff::{DiffArgs, DiffFormat};
 pub use elf::{CompareArgs, EditArgs, ElfArgs, ElfCommand, ShowArgs};
 pub use explain::ExplainArgs;
 pub use fetch::FetchArgs;
 pub use fmt::FmtArgs;
+pub use groups::{ArtifactCommand, HelpCommand, IndexCommand, ProjectCommand, WheelCommand};
 pub use help::HelpArgs;
 pub use index::IndexArgs;
 pub use init::InitArgs;
+pub use jobs::JobsArgs;
 pub use making::MakingArgs;
+pub use merge::MergeArgs;
 pub use mirror::MirrorArgs;
 pub use pack_stream::PackStreamArgs;
-pub use plan::PlanArgs;
+pub use plan::{PlanArgs, PlanFormat};
+#[cfg(feature = "projects")]
+pub use project::CheckoutArgs;
+pub use project::{CloneArgs, ListArgs};
 pub use promote::PromoteArgs;
 pub use prune::PruneStoreArgs;
 pub use publish::{PublishArgs, PublishLayout};
@@ -75,10 +83,9 @@ pub use retag::RetagArgs;
 pub use scan::ScanArgs;
 pub use serve::ServeArgs;
 pub use set::{CatalogArgs, SetArgs};
-pub use sources::SourcesArgs;
 pub use split::SplitArgs;
 pub use verify::VerifyArgs;
-pub use version::VersionArgs;
+pub use versions::VersionsArgs;
 
 /// The value of `--manifest` that stands for the manifest that the program carries. A directory of
 /// that name is `./built-in`.
@@ -126,56 +133,53 @@ impl Cli {
     /// Reads a command line. An option or a variable that is empty counts as not given.
     ///
     /// # Errors
-    /// When it cannot be read, or help or the version was asked for.
+    /// Fails if it cannot be read, and if it asks for help or the version.
     pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        let command = given::without_empty_variables(Self::command());
-        let line = given::given(&command, line);
-        let matches = command.try_get_matches_from(line)?;
+        let mut command = given::without_empty_variables(Self::root());
+        let line: Vec<OsString> = line.into_iter().collect();
+        let given = given::given(&command, line.iter().cloned());
+        let matches = command.try_get_matches_from_mut(given).map_err(|error| {
+            let new = error.use_stderr().then(|| former::replacement(&command, &line)).flatten();
+            new.map_or(error, |text| command.error(ErrorKind::InvalidSubcommand, text))
+        })?;
         Self::from_arg_matches(&matches).map_err(|e| e.format(&mut Self::command()))
+    }
+
+    /// All commands, with the page that `rockpack --help` prints.
+    pub fn root() -> clap::Command {
+        front::with_page(Self::command())
     }
 }
 
 const AFTER: &str = "\
-An option with an empty value counts as not given: --version \"\" is the default version.
-
-Exit status: 0 done and nothing is wrong, 1 something is wrong with the manifest, the artifacts or a
-file, 2 something is wrong with the command line or the environment.
-
-An option with [env: NAME] has the variable's value when the command line does not give it.
+Exit status: 0 done and nothing is wrong, 1 something is wrong with the
+manifest, the artifacts or a file, 2 something is wrong with the command line
+or the environment. An option with an empty value counts as not given; one with
+[env: NAME] has that variable's value if the command line does not give it.
 `rockpack help manifest` explains every node of packages.kdl and families.kdl.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Init(InitArgs),
-    Version(VersionArgs),
-    Fetch(FetchArgs),
-    Scan(ScanArgs),
     Check(CheckArgs),
-    Fmt(FmtArgs),
     Plan(PlanArgs),
-    Explain(ExplainArgs),
-    Sources(SourcesArgs),
     Build(Box<BuildArgs>),
-    Assemble(AssembleArgs),
+    Explain(ExplainArgs),
     Diff(DiffArgs),
-    Audit(AuditArgs),
-    Retag(RetagArgs),
-    Promote(PromoteArgs),
-    Split(SplitArgs),
-    Index(IndexArgs),
-    Publish(PublishArgs),
-    Prune(PruneStoreArgs),
-    Mirror(MirrorArgs),
-    Serve(ServeArgs),
-    Verify(VerifyArgs),
-    Artifact(ArtifactCommandArgs),
+    Fmt(FmtArgs),
+    Merge(MergeArgs),
+    #[command(subcommand)]
+    Artifact(ArtifactCommand),
+    #[command(subcommand)]
+    Wheel(WheelCommand),
+    #[command(subcommand)]
+    Index(IndexCommand),
+    #[command(subcommand)]
+    Project(ProjectCommand),
     Elf(ElfArgs),
     Cache(CacheCommandArgs),
-    Demo(DemoArgs),
     #[command(hide = true)]
     PackStream(PackStreamArgs),
-    Completions(CompletionsArgs),
-    Man(ManArgs),
     Help(HelpArgs),
 }
 

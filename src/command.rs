@@ -10,18 +10,17 @@ use base::source::{Code, Problem, Problems};
 use base::text::with_causes;
 use wheel::archive::stage;
 
-use crate::cli::Command;
+use crate::cli::{ArtifactCommand, Command, HelpCommand, IndexCommand, WheelCommand};
 use crate::failure::{Failure, environment};
 use crate::ui;
 
+mod absent;
 mod artifact;
-mod assemble;
 mod audit;
 mod build;
 mod cache;
 mod check;
 mod completions;
-mod demo;
 mod diff;
 mod elf;
 mod explain;
@@ -32,9 +31,13 @@ mod help;
 mod index;
 mod init;
 mod man;
+mod merge;
 mod mirror;
 mod pack_stream;
 mod plan;
+#[cfg(feature = "projects")]
+mod project;
+#[cfg(feature = "rewrite")]
 mod promote;
 mod prune;
 mod publish;
@@ -42,48 +45,78 @@ mod retag;
 mod scan;
 #[cfg(feature = "serve")]
 mod serve;
-#[cfg(not(feature = "serve"))]
-#[path = "command/serverless.rs"]
-mod serve;
-mod sources;
+#[cfg(feature = "rewrite")]
 mod split;
 mod verify;
-mod version;
+#[cfg(feature = "rewrite")]
+mod versions;
 mod wheels;
+
+#[cfg(not(feature = "projects"))]
+use absent::projects as project;
+#[cfg(not(feature = "serve"))]
+use absent::serve;
+#[cfg(not(feature = "rewrite"))]
+use absent::{rewrite as promote, rewrite as split, rewrite as versions};
 
 /// Carries out a command.
 pub fn run(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Init(args) => init::run(args),
-        Command::Version(args) => version::run(args),
-        Command::Fetch(args) => fetch::run(args),
-        Command::Scan(args) => scan::run(args),
         Command::Check(args) => check::run(args),
-        Command::Fmt(args) => fmt::run(args),
         Command::Plan(args) => plan::run(args),
-        Command::Explain(args) => explain::run(args),
-        Command::Sources(args) => sources::run(args),
         Command::Build(args) => build::run(args),
-        Command::Assemble(args) => assemble::run(args),
+        Command::Fmt(args) => fmt::run(args),
+        Command::Explain(args) => explain::run(args),
         Command::Diff(args) => diff::run(args),
-        Command::Audit(args) => audit::run(args),
-        Command::Retag(args) => retag::run(args),
-        Command::Promote(args) => promote::run(args),
-        Command::Split(args) => split::run(args),
-        Command::Index(args) => index::run(args),
-        Command::Publish(args) => publish::run(args),
-        Command::Prune(args) => prune::run(args),
-        Command::Mirror(args) => mirror::run(args),
-        Command::Serve(args) => serve::run(args),
-        Command::Verify(args) => verify::run(args),
-        Command::Artifact(args) => artifact::run(&args.command),
+        Command::Merge(args) => merge::run(args),
+        Command::Artifact(command) => of_artifacts(command),
+        Command::Wheel(command) => of_wheels(command),
+        Command::Index(command) => of_indexes(command),
+        Command::Project(command) => project::run(command),
         Command::Elf(args) => elf::run(&args.command),
         Command::Cache(args) => cache::run(&args.command),
-        Command::Demo(args) => demo::run(args),
         Command::PackStream(args) => pack_stream::run(args),
-        Command::Completions(args) => completions::run(args.shell),
-        Command::Man(_) => man::run(),
-        Command::Help(args) => help::run(args),
+        Command::Help(args) => match &args.command {
+            Some(command) => of_help(command),
+            None => help::run(args),
+        },
+    }
+}
+
+fn of_artifacts(command: &ArtifactCommand) -> Result<(), Failure> {
+    match command {
+        ArtifactCommand::Fetch(args) => fetch::run(args),
+        ArtifactCommand::Scan(args) => scan::run(args),
+        ArtifactCommand::Pack(args) => artifact::run(args),
+    }
+}
+
+fn of_wheels(command: &WheelCommand) -> Result<(), Failure> {
+    match command {
+        WheelCommand::Verify(args) => verify::run(args),
+        WheelCommand::Audit(args) => audit::run(args),
+        WheelCommand::Retag(args) => retag::run(args),
+        WheelCommand::Promote(args) => promote::run(args),
+        WheelCommand::Split(args) => split::run(args),
+    }
+}
+
+fn of_indexes(command: &IndexCommand) -> Result<(), Failure> {
+    match command {
+        IndexCommand::Write(args) => index::run(args),
+        IndexCommand::Publish(args) => publish::run(args),
+        IndexCommand::Prune(args) => prune::run(args),
+        IndexCommand::Mirror(args) => mirror::run(args),
+        IndexCommand::Serve(args) => serve::run(args),
+    }
+}
+
+fn of_help(command: &HelpCommand) -> Result<(), Failure> {
+    match command {
+        HelpCommand::Man(_) => man::run(),
+        HelpCommand::Completions(args) => completions::run(args.shell),
+        HelpCommand::Versions(args) => versions::run(args),
     }
 }
 

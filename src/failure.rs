@@ -28,3 +28,13 @@ impl From<Problem> for Failure {
 pub fn environment(message: impl Into<String>) -> Failure {
     Problem::error(Code::Environment, message).into()
 }
+
+/// A feature that the program was built without, and the way to a program that has it.
+#[cfg(not(all(feature = "projects", feature = "rewrite", feature = "serve")))]
+pub fn absent(feature: &str) -> Problem {
+    let text = format!(
+        "this rockpack was built without the feature `{feature}`: build it with \
+         `cargo build --features {feature}`, or take a released program, which has it"
+    );
+    Problem::error(Code::Environment, text)
+}

@@ -82,7 +82,14 @@ fn tag_of_environment(manifest: &Manifest) -> Result<Option<PlatformTags>, Probl
     })
 }
 
-/// What of the manifest's projects and wheels is there.
+/// Checkouts and wheels of the manifest's projects below a directory.
+#[cfg(not(feature = "projects"))]
+fn survey(_: &Manifest, _: &Path) -> Result<Sources, Problem> {
+    Err(crate::failure::absent("projects"))
+}
+
+/// Checkouts and wheels of the manifest's projects below a directory.
+#[cfg(feature = "projects")]
 fn survey(manifest: &Manifest, root: &Path) -> Result<Sources, Problem> {
     if !root.is_dir() {
         let problem =
@@ -99,7 +106,7 @@ pub fn catalog(file: Option<&Path>, asked: artifacts::Asked<'_>) -> Result<Catal
     let Some(file) = file else { return artifacts::scan(asked).map(|(catalog, _)| catalog) };
     let catalog = Catalog::load(file).map_err(|e| {
         let problem = Problem::error(Code::BrokenCatalog, with_causes(&e)).help(format!(
-            "{}`rockpack scan --artifact-dir DIR -o FILE` saves a catalog",
+            "{}`rockpack artifact scan --artifact-dir DIR -o FILE` saves a catalog",
             near(file)
         ));
         if e.blames_content() { Failure::Problems(problem.into()) } else { problem.into() }

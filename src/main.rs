@@ -13,7 +13,7 @@ mod inputs;
 mod signals;
 mod ui;
 
-use cli::{Cli, Command};
+use cli::{Cli, Command, IndexCommand};
 use failure::Failure;
 
 /// A plan is hundreds of thousands of small pieces, and edits of large libraries come and go in megabytes: a plan takes
@@ -24,7 +24,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let cli = Cli::read(std::env::args_os()).unwrap_or_else(|e| e.exit());
     ui::init(cli.message_format, cli.quiet);
-    if !matches!(cli.command, Command::Serve(_)) {
+    if !matches!(cli.command, Command::Index(IndexCommand::Serve(_))) {
         // A system that does not let us wait for signals ends us by them, which is how it was meant.
         let _ = signals::watch();
     }

@@ -27,6 +27,7 @@ mod picture;
 mod progress;
 mod repository;
 mod sarif;
+#[cfg(feature = "projects")]
 pub mod source_build;
 mod trace;
 

@@ -124,12 +124,13 @@ fn packages_of_packed_artifacts_are_those_of_directories() {
         assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
         text(&output.stdout)
     };
-    done(&["demo", "in"]);
+    done(&["init", "--demo", "in"]);
     done(&["artifact", "pack", "in", "-o", "out"]);
-    let catalogs = ["in", "out"].map(|dir| done(&["scan", "--artifact-dir", dir]));
+    let catalogs = ["in", "out"].map(|dir| done(&["artifact", "scan", "--artifact-dir", dir]));
     assert!(catalogs[0] == catalogs[1]);
-    let plan =
-        |place: &str| done(&["plan", "--artifact-dir", place, "--require-checksums", "--files"]);
+    let plan = |place: &str| {
+        done(&["plan", "--artifact-dir", place, "--require-checksums", "--format", "files"])
+    };
     assert_eq!(plan("out"), plan("out"));
 }
 
@@ -169,7 +170,7 @@ fn files(dir: &Path) -> Vec<(String, Vec<u8>)> {
 
 /// The same artifacts as directories, as seekable archives, and as others.
 fn in_all_forms(dir: &Path) -> [&'static str; 3] {
-    assert!(rockpack(dir, &["demo", "in"]).status.success());
+    assert!(rockpack(dir, &["init", "--demo", "in"]).status.success());
     assert!(rockpack(dir, &["artifact", "pack", "in", "-o", "seekable"]).status.success());
     fs::create_dir(dir.join("plain")).unwrap();
     for (number, (name, bytes)) in files(&dir.join("seekable")).into_iter().enumerate() {
@@ -195,12 +196,11 @@ fn with_a_catalog_packages_are_the_same_in_every_form() {
         let output = rockpack(dir.path(), args);
         assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
     };
-    done(&["scan", "--artifact-dir", "in", "-o", "catalog.json"]);
+    done(&["artifact", "scan", "--artifact-dir", "in", "-o", "catalog.json"]);
     for only in ["core,libraries,profiler", "core", "device,devel"] {
         let built = |form: &str, more: &[&str]| {
             let out = format!("out-{form}-{only}-{}", more.len());
-            let words =
-                ["build", "--artifact-dir", form, "--dest-dir", &out, "--only", only, "--no-cache"];
+            let words = ["build", "--artifact-dir", form, "-o", &out, "--only", only, "--no-cache"];
             done(&[&words[..], more].concat());
             let mut files = files(&dir.path().join(out).join("dist"));
             // The digests of artifacts in it are of directories or of archives.
@@ -253,7 +253,7 @@ fn artifacts_that_are_not_those_of_the_catalog_are_refused() {
     let dir = TempDir::new().unwrap();
     in_all_forms(dir.path());
     assert!(
-        rockpack(dir.path(), &["scan", "--artifact-dir", "in", "-o", "catalog.json"])
+        rockpack(dir.path(), &["artifact", "scan", "--artifact-dir", "in", "-o", "catalog.json"])
             .status
             .success()
     );
@@ -264,8 +264,7 @@ fn artifacts_that_are_not_those_of_the_catalog_are_refused() {
     fs::write(dir.path().join("in").join(&name), "7.2.0-and-more\n").unwrap();
     assert!(rockpack(dir.path(), &["artifact", "pack", "in", "-o", "seekable"]).status.success());
     for form in ["in", "seekable"] {
-        let words =
-            ["build", "--artifact-dir", form, "--dest-dir", "out", "--catalog", "catalog.json"];
+        let words = ["build", "--artifact-dir", form, "-o", "out", "--catalog", "catalog.json"];
         let output = rockpack(dir.path(), &words);
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
@@ -277,7 +276,7 @@ fn artifacts_that_are_not_those_of_the_catalog_are_refused() {
     let gone = dir.path().join("in").join(gone);
     fs::remove_dir_all(&gone).unwrap();
     fs::create_dir(&gone).unwrap();
-    let words = ["build", "--artifact-dir", "in", "--dest-dir", "out", "--catalog", "catalog.json"];
+    let words = ["build", "--artifact-dir", "in", "-o", "out", "--catalog", "catalog.json"];
     let output = rockpack(dir.path(), &words);
     let said = text(&output.stderr);
     assert_eq!((output.status.code(), said.matches("× ").count()), (Some(1), 1), "{said}");

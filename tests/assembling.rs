@@ -1,4 +1,4 @@
-//! What `rockpack assemble` takes of the directories that jobs give it, and what it says of those it refuses.
+//! What `rockpack merge` takes of the directories that jobs give it, and what it says of those it refuses.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -20,8 +20,8 @@ fn built() -> tempfile::TempDir {
 /// Builds the packages `only` into a directory of that name.
 fn build(root: &Path, only: &str, version: &str, more: &[&str]) {
     let args = ["build", "--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64"];
-    let rest = ["--no-wheel-compression", "--only", only, "--version", version];
-    let dest = if more.is_empty() { &["--dest-dir", only][..] } else { more };
+    let rest = ["--compression", "store", "--only", only, "--version", version];
+    let dest = if more.is_empty() { &["-o", only][..] } else { more };
     let mut command = program::command(root, &[&args[..], &rest, dest].concat());
     let output = command.env("ROCKPACK_NO_CACHE", "1").output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -29,7 +29,7 @@ fn build(root: &Path, only: &str, version: &str, more: &[&str]) {
 
 /// Asks to unite these, and compares what it says instead.
 fn refused(root: &Path, dirs: &[&str], needle: &str) {
-    let args = [&["assemble", "--dest-dir", "out"], dirs].concat();
+    let args = [&["merge", "-o", "out"], dirs].concat();
     let output = program::command(root, &args).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{needle}: {}", text(&output.stderr));
     assert!(said(&output).contains(needle), "{needle}: {}", text(&output.stderr));
@@ -71,7 +71,7 @@ fn files_beyond_a_linked_directory_are_not_taken() {
     // A real directory of that name is as good as any.
     fs::remove_file(dist.join("more")).unwrap();
     fs::rename(root.join("elsewhere"), dist.join("more")).unwrap();
-    let args = ["assemble", "core", "libraries", "--dest-dir", "out"];
+    let args = ["merge", "core", "libraries", "-o", "out"];
     let output = program::command(root, &args).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(fs::read_to_string(root.join("out/dist/more/secret")).unwrap(), "of this machine");
@@ -92,7 +92,7 @@ fn what_no_statement_names_is_not_taken() {
     let mut taken = fs::read_dir(root.join("libraries/dist")).unwrap();
     let taken = taken.find_map(|entry| Some(entry.unwrap().path()).filter(is_wheel)).unwrap();
     let name = taken.file_name().unwrap().to_str().unwrap();
-    build(root, "core", "7.2.0", &["--dest-dir", "again"]);
+    build(root, "core", "7.2.0", &["-o", "again"]);
     fs::copy(&taken, root.join("again/dist").join(name)).unwrap();
     list(&root.join("again/dist"), &taken, name);
     refused(root, &["again", "libraries"], &format!("SHA256SUMS lists again/dist/{name}"));
@@ -134,8 +134,8 @@ fn what_a_record_lacks_is_named() {
 #[test]
 fn a_directory_of_two_plans_is_named_once() {
     let dir = crate::demo_tree::scratch(true);
-    build(dir.path(), "core", "7.1.0", &["--dest-dir", "both"]);
-    build(dir.path(), "libraries", "7.2.0", &["--dest-dir", "both", "--keep"]);
+    build(dir.path(), "core", "7.1.0", &["-o", "both"]);
+    build(dir.path(), "libraries", "7.2.0", &["-o", "both", "--keep"]);
     let needle = "both has packages of two builds with different options: version is `7.2.0` in one and `7.1.0` in the other";
     refused(dir.path(), &["both"], needle);
 }
@@ -153,8 +153,8 @@ fn shards_of_other_manifests_are_refused() {
             .unwrap();
         fs::write(root.join(name).join("families.kdl"), "include \"built-in\"\n").unwrap();
     }
-    build(root, "core", "7.2.0", &["--dest-dir", "one", "--manifest", "a"]);
-    build(root, "libraries", "7.2.0", &["--dest-dir", "two", "--manifest", "b"]);
+    build(root, "core", "7.2.0", &["-o", "one", "--manifest", "a"]);
+    build(root, "libraries", "7.2.0", &["-o", "two", "--manifest", "b"]);
     refused(root, &["one", "two"], "one and two are of builds with different manifests:");
     let short = |file: &str| format!("`{:.12}`", sha256(root.join(file)).unwrap());
     let values = format!(
@@ -165,8 +165,8 @@ fn shards_of_other_manifests_are_refused() {
     refused(root, &["one", "two"], &values);
     // The same texts in another directory are the same manifest.
     fs::rename(root.join("a"), root.join("c")).unwrap();
-    build(root, "libraries", "7.2.0", &["--dest-dir", "three", "--manifest", "c"]);
-    let args = ["assemble", "one", "three", "--dest-dir", "out"];
+    build(root, "libraries", "7.2.0", &["-o", "three", "--manifest", "c"]);
+    let args = ["merge", "one", "three", "-o", "out"];
     let output = program::command(root, &args).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
@@ -175,9 +175,9 @@ fn shards_of_other_manifests_are_refused() {
 fn shards_of_other_options_are_refused() {
     let dir = crate::demo_tree::scratch(true);
     let root = dir.path();
-    build(root, "core", "7.2.0", &["--dest-dir", "one"]);
-    let options = ["--devel-tarball-compression", "--xz-preset", "1"];
-    build(root, "devel", "7.2.0", &[&["--dest-dir", "two"], &options[..]].concat());
+    build(root, "core", "7.2.0", &["-o", "one"]);
+    let options = ["--xz-preset", "1"];
+    build(root, "devel", "7.2.0", &[&["-o", "two"], &options[..]].concat());
     let needle = "one and two are of builds with different options: devel-tarball-compression is not given in one, and `true` in two";
     refused(root, &["one", "two"], needle);
 }
@@ -187,18 +187,18 @@ fn shards_of_other_options_are_refused() {
 fn shards_of_artifacts_with_other_bytes_of_the_same_size_are_refused() {
     let dir = crate::demo_tree::scratch(true);
     let root = dir.path();
-    build(root, "core", "7.2.0", &["--dest-dir", "one"]);
-    build(root, "devel", "7.2.0", &["--dest-dir", "two"]);
+    build(root, "core", "7.2.0", &["-o", "one"]);
+    build(root, "devel", "7.2.0", &["-o", "two"]);
     let mut bytes = fs::read(root.join(OF_DEVEL)).unwrap();
     let last = bytes.len() - 2;
     bytes[last] ^= 1;
     fs::write(root.join(OF_DEVEL), bytes).unwrap();
-    build(root, "devel", "7.2.0", &["--dest-dir", "three"]);
+    build(root, "devel", "7.2.0", &["-o", "three"]);
     let needle =
         "one and three are of builds with different artifacts: contents/core-hip_dev_generic is `";
     refused(root, &["one", "three"], needle);
     refused(root, &["one", "three"], "(of path and SHA-256 of each file) in one, and `");
-    let args = ["assemble", "one", "two", "--dest-dir", "out"];
+    let args = ["merge", "one", "two", "-o", "out"];
     let output = program::command(root, &args).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
@@ -244,7 +244,7 @@ fn a_package_of_the_plan_that_is_missing_is_named_before_anything_is_placed() {
     let root = dir.path();
     let plan = ["plan", "--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64", "--json"];
     let save = |file: &str, more: &[&str]| {
-        let args = [&plan[..], &["--no-wheel-compression"], more].concat();
+        let args = [&plan[..], &["--compression", "store"], more].concat();
         fs::write(root.join(file), program::done(root, &args)).unwrap();
     };
     save("plan.json", &["--version", "7.2.0"]);
@@ -257,9 +257,8 @@ fn a_package_of_the_plan_that_is_missing_is_named_before_anything_is_placed() {
         &["--plan", "other.json", "core", "libraries"],
         "the packages of core are not of other.json",
     );
-    build(root, "meta,gpu,device,profiler,devel", "7.2.0", &["--dest-dir", "others"]);
-    let args =
-        ["assemble", "core", "libraries", "others", "--plan", "plan.json", "--dest-dir", "out"];
+    build(root, "meta,gpu,device,profiler,devel", "7.2.0", &["-o", "others"]);
+    let args = ["merge", "core", "libraries", "others", "--plan", "plan.json", "-o", "out"];
     let output = program::command(root, &args).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("8 packages of 3 builds"), "{}", text(&output.stdout));

@@ -135,7 +135,7 @@ fn a_project_that_attacks_other_builds_and_the_user_is_refused_all_of_it() {
         ),
     );
 
-    let first = build(&dir, &["--dest-dir", "victim"]);
+    let first = build(&dir, &["-o", "victim"]);
     assert!(first.status.success(), "{}", text(&first.stderr));
     let packages = hashes(&[dir.join("victim/dist")]);
     let shared = |path: &PathBuf| fs::metadata(path).unwrap().nlink() != 1;
@@ -148,7 +148,7 @@ fn a_project_that_attacks_other_builds_and_the_user_is_refused_all_of_it() {
     let address = SocketAddr::from_abstract_name(name.as_bytes()).unwrap();
     let _abstract = UnixListener::bind_addr(&address).unwrap();
     write(&targets, &attacked(&before, listener.local_addr().unwrap().port(), &name));
-    let args = ["--dest-dir", "attacked", "--sources", "sources", "--only", "example-attack"];
+    let args = ["-o", "attacked", "--sources", "sources", "--only", "example-attack"];
     let done = build(&dir, &args);
     let log = fs::read_to_string(dir.join("attacked/logs/example-attack.log")).unwrap_or_default();
     assert!(done.status.success(), "{}\n{log}", text(&done.stderr));
@@ -161,7 +161,7 @@ fn a_project_that_attacks_other_builds_and_the_user_is_refused_all_of_it() {
     assert_eq!(hashes(&[dir.join("home"), dir.join("victim"), dir.join("sources")]), before);
 
     // The next build takes all from the cache, and makes the same.
-    let again = build(&dir, &["--dest-dir", "again"]);
+    let again = build(&dir, &["-o", "again"]);
     assert!(again.status.success(), "{}", text(&again.stderr));
     let names = |all: BTreeMap<PathBuf, String>| -> BTreeMap<_, _> {
         all.into_iter().map(|(path, hash)| (path.file_name().unwrap().to_owned(), hash)).collect()

@@ -1,4 +1,4 @@
-//! `rockpack audit` on packages that rockpack builds and on others: it says what the plan said.
+//! `rockpack wheel audit` on packages that rockpack builds and on others: it says what the plan said.
 
 use std::path::{Path, PathBuf};
 
@@ -21,8 +21,7 @@ fn demo(kpack: bool) -> (TempDir, String, Vec<PathBuf>) {
     plan::demo::make(&dir.path().join("artifacts"), kpack, &program).unwrap();
     let planned = rockpack(dir.path(), &["plan", "--artifact-dir", "artifacts", "--json"]);
     let plan: Value = serde_json::from_slice(&planned.stdout).unwrap();
-    let built =
-        rockpack(dir.path(), &["build", "--artifact-dir", "artifacts", "--dest-dir", "out"]);
+    let built = rockpack(dir.path(), &["build", "--artifact-dir", "artifacts", "-o", "out"]);
     assert!(built.status.success(), "{}", text(&built.stderr));
     let files = walkdir::WalkDir::new(dir.path().join("out"))
         .into_iter()
@@ -66,7 +65,7 @@ fn plan_and_audit_say_the_same_of_the_demo_by_family() {
 #[test]
 fn people_and_scripts_get_the_same_answer() {
     let (dir, planned, wheels) = demo(true);
-    let mut args = vec!["audit"];
+    let mut args = vec!["wheel", "audit"];
     args.extend(wheels.iter().map(|wheel| wheel.to_str().unwrap()));
     let said = rockpack(dir.path(), &args);
     assert!(said.status.success() && said.stderr.is_empty(), "{}", text(&said.stderr));
@@ -94,7 +93,7 @@ fn a_wrong_name_is_told_and_fails() {
         .path()
         .join(wheel.file_name().unwrap().to_str().unwrap().replace(&planned, "manylinux1_x86_64"));
     fs_err::rename(wheel, &wrong).unwrap();
-    let mut args = vec!["audit", wrong.to_str().unwrap()];
+    let mut args = vec!["wheel", "audit", wrong.to_str().unwrap()];
     args.extend(wheels.iter().filter(|other| *other != wheel).map(|wheel| wheel.to_str().unwrap()));
     let said = rockpack(dir.path(), &args);
     assert_eq!(said.status.code(), Some(1));
@@ -112,7 +111,7 @@ fn what_cannot_be_audited_says_why() {
         ("x.zip", 1, "is no name of a wheel"),
         ("y-1-py3-none-any.whl", 2, "failed to open"),
     ] {
-        let said = rockpack(dir.path(), &["audit", file]);
+        let said = rockpack(dir.path(), &["wheel", "audit", file]);
         assert_eq!(said.status.code(), Some(status), "{file}");
         let error = text(&said.stderr).replace("\n    ", " ");
         assert!(error.contains(says) && said.stdout.is_empty(), "{error}");
@@ -133,17 +132,17 @@ fn symbols_that_nobody_defines_are_listed_and_fail() {
     made("owner", &["libc.so.6"], &["one"], &[]);
     let (user, owner) =
         ("user-1.0-py3-none-linux_x86_64.whl", "owner-1.0-py3-none-linux_x86_64.whl");
-    let together = rockpack(dir.path(), &["audit", user, owner]);
+    let together = rockpack(dir.path(), &["wheel", "audit", user, owner]);
     let said = text(&together.stdout);
     assert_eq!(together.status.code(), Some(1), "{said}");
     let told =
         "  symbols that neither these wheels define nor the system:\n    user/libuser.so: two\n";
     assert!(said.contains(told), "{said}");
-    let json = rockpack(dir.path(), &["audit", "--json", user, owner]);
+    let json = rockpack(dir.path(), &["wheel", "audit", "--json", user, owner]);
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
     let unresolved = &json["wheels"][0]["unresolved"];
     assert_eq!(*unresolved, serde_json::json!([{"file": "user/libuser.so", "symbols": ["two"]}]));
-    let alone = rockpack(dir.path(), &["audit", user]);
+    let alone = rockpack(dir.path(), &["wheel", "audit", user]);
     assert!(
         alone.status.success(),
         "what an absent library has, nobody knows: {}",
@@ -172,11 +171,11 @@ fn beside(dir: &Path, tag: &str, rpath: &str) -> String {
 fn a_library_that_no_rpath_leads_to_is_not_shipped() {
     let dir = TempDir::new().unwrap();
     let file = beside(dir.path(), "manylinux_2_17_x86_64", "$ORIGIN");
-    let found = rockpack(dir.path(), &["audit", &file]);
+    let found = rockpack(dir.path(), &["wheel", "audit", &file]);
     assert!(found.status.success(), "{}", text(&found.stdout));
     assert!(text(&found.stdout).contains("\n  manylinux_2_5_x86_64"), "{}", text(&found.stdout));
     beside(dir.path(), "manylinux_2_17_x86_64", "");
-    let lost = rockpack(dir.path(), &["audit", &file]);
+    let lost = rockpack(dir.path(), &["wheel", "audit", &file]);
     let said = text(&lost.stdout);
     assert_eq!(lost.status.code(), Some(1), "{said}");
     for line in [
@@ -186,7 +185,7 @@ fn a_library_that_no_rpath_leads_to_is_not_shipped() {
     ] {
         assert!(said.contains(line), "{line:?} in\n{said}");
     }
-    let json = rockpack(dir.path(), &["audit", "--json", &file]);
+    let json = rockpack(dir.path(), &["wheel", "audit", "--json", &file]);
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
     let unfound = serde_json::json!(
         [{"file": "demo/_C/ext.so", "library": "libown.so", "at": "demo/_C/libown.so", "certain": true}]
@@ -209,7 +208,7 @@ fn packages_beside_have_libraries_too() {
     let audit = |more: &[&str]| {
         let output = rockpack(
             dir.path(),
-            &[&["audit", "user-1.0-py3-none-linux_x86_64.whl"], more].concat(),
+            &[&["wheel", "audit", "user-1.0-py3-none-linux_x86_64.whl"], more].concat(),
         );
         assert!(output.status.success(), "{}", text(&output.stdout));
         text(&output.stdout)

@@ -12,15 +12,8 @@ use crate::program::{rockpack, text};
 use crate::skips::{has, skip};
 
 fn build(dir: &Path, dest: &str, more: &[&str]) -> Output {
-    let base = [
-        "build",
-        "--artifact-dir",
-        "artifacts",
-        "--dest-dir",
-        dest,
-        "--platform-tag",
-        "linux_x86_64",
-    ];
+    let base =
+        ["build", "--artifact-dir", "artifacts", "-o", dest, "--platform-tag", "linux_x86_64"];
     rockpack(dir, &[&base, more].concat())
 }
 
@@ -49,7 +42,7 @@ fn fails(prepare: impl Fn(&Path), args: &[&str], status: i32, needles: &[&str]) 
     fs::write(dir.path().join("out/dist/notes.txt"), "of somebody else\n").unwrap();
     let before = contents(&dir.path().join("out"));
     prepare(dir.path());
-    let output = rockpack(dir.path(), &[&["build", "--dest-dir", "out"], args].concat());
+    let output = rockpack(dir.path(), &[&["build", "-o", "out"], args].concat());
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(status), "{said}");
     assert_eq!(said.matches('×').count(), 1, "one problem, not a cascade:\n{said}");
@@ -134,7 +127,7 @@ fn a_version_is_read_with_the_command_line_and_before_the_artifacts() {
     let version = ["--version", "7.2.0 and some"];
     for command in ["plan", "build", "explain"] {
         let more: &[&str] = match command {
-            "build" => &["--dest-dir", "out"],
+            "build" => &["-o", "out"],
             "explain" => &["lib/x"],
             _ => &[],
         };
@@ -159,7 +152,7 @@ fn sources_are_surveyed_once() {
         "build",
         "--artifact-dir",
         "artifacts",
-        "--dest-dir",
+        "-o",
         "out",
         "--sources",
         "sources",
@@ -253,7 +246,7 @@ fn equal_inputs_give_equal_bytes() {
     shell
         .arg("--artifact-dir")
         .arg(other.path().join("artifacts"))
-        .arg("--dest-dir")
+        .arg("-o")
         .arg(other.path().join("elsewhere"));
     shell.args(["--platform-tag", "linux_x86_64"]);
     shell
@@ -321,10 +314,7 @@ fn each_family_has_its_own_selector_and_devel_in_legacy_mode() {
 /// The provenance statement that a build writes, whose builder and run these variables name.
 fn provenance(dir: &Path, variables: &[(&str, &str)], more: &[&str]) -> serde_json::Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-    command
-        .args(["build", "--artifact-dir", "artifacts", "--dest-dir", "out"])
-        .args(more)
-        .current_dir(dir);
+    command.args(["build", "--artifact-dir", "artifacts", "-o", "out"]).args(more).current_dir(dir);
     let output = command.envs(variables.iter().copied()).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     serde_json::from_slice(&fs::read(dir.join("out/dist/provenance.intoto.json")).unwrap()).unwrap()
@@ -436,12 +426,12 @@ fn plan_writes_nothing_and_says_the_same_twice() {
     let plan = |more: &[&str]| {
         let output = rockpack(
             dir.path(),
-            &[&["plan", "--artifact-dir", "artifacts", "--dest-dir", "out"], more].concat(),
+            &[&["plan", "--artifact-dir", "artifacts", "-o", "out"], more].concat(),
         );
         assert!(output.status.success(), "{}", text(&output.stderr));
         text(&output.stdout)
     };
-    assert_eq!(plan(&["--files"]), plan(&["--files", "--jobs", "1"]));
+    assert_eq!(plan(&["--format", "files"]), plan(&["--format", "files", "--jobs", "1"]));
     let json: serde_json::Value = serde_json::from_str(&plan(&["--json"])).unwrap();
     assert_eq!(json["format"], 1);
     assert!(
@@ -454,7 +444,7 @@ fn plan_writes_nothing_and_says_the_same_twice() {
 #[test]
 fn a_plan_is_printed_in_one_form() {
     let dir = scratch(true);
-    let forms = ["--files", "--json", "--markdown", "--html"];
+    let forms = ["--format=files", "--json", "--format=markdown", "--format=html"];
     for (at, form) in forms.iter().enumerate() {
         let output = rockpack(dir.path(), &["plan", "--artifact-dir", "artifacts", form]);
         assert!(
@@ -474,6 +464,19 @@ fn a_plan_is_printed_in_one_form() {
             assert_eq!(output.status.code(), Some(2), "{form} {other}");
         }
     }
+    let plan = |form: &[&str]| {
+        rockpack(dir.path(), &[&["plan", "--artifact-dir", "artifacts"], form].concat())
+    };
+    assert_eq!(plan(&["--json"]).stdout, plan(&["--format", "json"]).stdout);
+    assert_eq!(plan(&[]).stdout, plan(&["--format", "text"]).stdout);
+    for (wrong, needle) in [
+        (&["--format", "shards"][..], "--shards <N>"),
+        (&["--format", "json", "--shards", "2"], "--shards is for --format shards"),
+    ] {
+        let output = plan(wrong);
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        assert!(text(&output.stderr).contains(needle), "{}", text(&output.stderr));
+    }
 }
 
 #[test]
@@ -488,7 +491,7 @@ fn a_glob_that_is_too_large_is_refused_wherever_it_comes_from() {
         assert!(said.contains("limit"), "{said:.400}");
         for command in [
             &["plan", "--artifact-dir", "artifacts", "--only", glob][..],
-            &["verify", "artifacts", "--plan", "plan.json", "--only", glob],
+            &["wheel", "verify", "artifacts", "--plan", "plan.json", "--only", glob],
         ] {
             let output = rockpack(dir.path(), command);
             let said = text(&output.stderr);

@@ -70,7 +70,30 @@ fn the_version_is_a_development_version_and_the_devel_archive_plain() {
     assert_eq!(preset(&plan(dir.path(), &[yes, "--xz-preset", "1"])), Some(1));
     assert_eq!(preset(&plan(dir.path(), &[yes, no])), None);
     assert_eq!(plan(dir.path(), &["--version", "7.2"])["version"], "7.2");
-    assert!(fails(dir.path(), &["plan", "--catalog", "c", "--xz-preset", "1"], 2).contains(yes));
+    assert_eq!(preset(&plan(dir.path(), &["--xz-preset", "1"])), Some(1));
+    let both = ["plan", "--catalog", "c", no, "--xz-preset", "1"];
+    assert!(fails(dir.path(), &both, 2).contains(no));
+}
+
+/// Spellings of `TheRock`'s script.
+#[test]
+fn options_of_todays_script_are_taken_and_not_shown() {
+    let dir = scratch();
+    let plain =
+        ["--version", "7.2", "--platform-tag", "linux_x86_64", "--artifact-dir", "artifacts"];
+    let files = |dest: &str, options: &[&str]| {
+        done(dir.path(), &[&["build"], &plain[..], options].concat());
+        fs::read_to_string(dir.path().join(dest).join("dist/SHA256SUMS")).unwrap()
+    };
+    let ours = files("ours", &["-o", "ours", "--compression", "store", "--xz-preset", "6"]);
+    let theirs = ["--dest-dir", "theirs", "--no-build-packages", "--build-packages"];
+    let packing = ["--wheel-compression", "--no-wheel-compression"];
+    let archive = ["--no-devel-tarball-compression", "--devel-tarball-compression"];
+    assert_eq!(files("theirs", &[&theirs[..], &packing, &archive].concat()), ours);
+    let help = done(dir.path(), &["build", "--help"]);
+    for word in [&theirs[..], &packing, &archive].concat() {
+        assert!(word == "theirs" || !help.contains(word), "{word}");
+    }
 }
 
 #[test]
@@ -116,7 +139,7 @@ fn a_version_is_refused_before_anything_is_read() {
 #[test]
 fn packages_that_are_not_to_be_built_are_checked_and_not_written() {
     let dir = scratch();
-    let args = [&BUILD[..], &["--no-build-packages"]].concat();
+    let args = [&BUILD[..], &["--dry-run"]].concat();
     let said = done(dir.path(), &args);
     assert!(said.contains("rocm-sdk-core") && said.contains("nothing was written"), "{said}");
     assert!(!dir.path().join("out").exists());
@@ -152,7 +175,7 @@ fn the_wrong_directory_is_told_of() {
     assert!(
         done(here, &["check", "--manifest", "built-in"]).starts_with("<built in>/packages.kdl")
     );
-    let listed = done(here, &[&["plan", "--files"], &files[..]].concat());
+    let listed = done(here, &[&["plan", "--format", "files"], &files[..]].concat());
     assert!(listed.contains(" <built in>/packages.kdl:"), "{listed}");
 
     for name in ["packages.kdl", "families.kdl"] {

@@ -1,4 +1,4 @@
-//! `rockpack fetch`, and builds of what is in a store: the packages are those of the same artifacts in a
+//! `rockpack artifact fetch`, and builds of what is in a store: the packages are those of the same artifacts in a
 //! directory, and nothing that came damaged is ever used.
 
 use std::collections::BTreeMap;
@@ -135,7 +135,7 @@ fn address(dir: &Path) -> String {
 
 /// Packages are made; their digests.
 fn built(dir: &Path, dest: &str, more: &[&str]) -> BTreeMap<String, String> {
-    let args = [&["build", "--platform-tag", "linux_x86_64", "--dest-dir", dest], more].concat();
+    let args = [&["build", "--platform-tag", "linux_x86_64", "-o", dest], more].concat();
     done(dir, &args);
     let mut files = files(&dir.join(dest).join("dist"));
     // The digests of artifacts in it are of directories or of archives.

@@ -1,4 +1,4 @@
-//! The gate: what `rockpack verify` refuses of a single package enters no directory of packages and no store.
+//! The gate: what `rockpack wheel verify` refuses of a single package enters no directory of packages and no store.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
@@ -32,11 +32,11 @@ fn place(make: &dyn Fn(&Path)) -> TempDir {
 fn commands(dir: &Path) -> Vec<Vec<String>> {
     let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let mut commands = vec![
-        words(&format!("assemble dist --dest-dir out --source-commit {COMMIT}")),
-        words("publish dist out --incomplete"),
+        words(&format!("merge dist -o out --source-commit {COMMIT}")),
+        words("index publish dist out --incomplete"),
     ];
     if packages(&dir.join("dist")).iter().any(|path| path.extension().unwrap() == "whl") {
-        commands.push(words("retag dist --force --platform-tag linux_x86_64 -o out"));
+        commands.push(words("wheel retag dist --force --platform-tag linux_x86_64 -o out"));
     }
     commands
 }
@@ -89,11 +89,11 @@ fn no_command_places_what_verify_refuses() {
         let errors = self::errors(&dir.join("dist"));
         for command in commands(dir) {
             let output = run(dir, &command, &[]);
-            let told = format!("{title}: {}: {}", command[0], text(&output.stderr));
+            let told = format!("{title}: {}: {}", command[..2].join(" "), text(&output.stderr));
             if output.status.success() {
                 let placed = self::errors(&out);
                 // Another tag mends what is wrong with the tags of a wheel.
-                if !placed.is_empty() || (command[0] != "retag" && !errors.is_empty()) {
+                if !placed.is_empty() || (command[1] != "retag" && !errors.is_empty()) {
                     wrong.push(format!("placed {placed:?}, {told}"));
                 }
                 fs::remove_dir_all(&out).unwrap();
@@ -148,13 +148,13 @@ fn writable(dir: &Path) {
 fn every_command_says_what_verify_says_and_takes_the_code() {
     let dir = place(&writable);
     let (dir, out) = (dir.path(), dir.path().join("out"));
-    let verify: Vec<String> = ["verify", "dist"].map(str::to_owned).into();
+    let verify: Vec<String> = ["wheel", "verify", "dist"].map(str::to_owned).into();
     let fault = "demo-1.0-py3-none-any.whl: writable for everyone: `demo/data.txt` (mode 0666)";
     for command in [vec![verify], commands(dir)].concat() {
         let refused = run(dir, &command, &[]);
         let told = said(&refused).replace("linux_x86_64", "any");
         assert!(!refused.status.success() && told.contains(fault), "{command:?}: {told}");
-        if command[0] != "verify" {
+        if command[1] != "verify" {
             assert!(told.contains("`--allow member-mode` lets it through"), "{command:?}: {told}");
         }
         assert!(!out.exists(), "{command:?}");
@@ -162,7 +162,7 @@ fn every_command_says_what_verify_says_and_takes_the_code() {
         let told = said(&taken).replace("linux_x86_64", "any");
         assert!(taken.status.success() && told.contains(fault), "{command:?}: {told}");
         assert!(told.contains("let through: --allow member-mode"), "{command:?}: {told}");
-        if command[0] != "verify" {
+        if command[1] != "verify" {
             assert_eq!(packages(&out).len(), 1, "{command:?}");
             fs::remove_dir_all(&out).unwrap();
         }
@@ -205,7 +205,8 @@ fn wheels_are_retagged_together_or_not_at_all() {
         writable(dist);
         wheel("another", "any").write(dist);
     });
-    let retag = ["retag", "dist", "--force", "--platform-tag", "linux_x86_64"].map(str::to_owned);
+    let retag =
+        ["wheel", "retag", "dist", "--force", "--platform-tag", "linux_x86_64"].map(str::to_owned);
     let before = program::text(&listing(&dir.path().join("dist")));
     let output = run(dir.path(), &retag, &[]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
@@ -224,12 +225,12 @@ fn listing(dir: &Path) -> Vec<u8> {
 fn promoted_packages_pass_the_gate() {
     let dir = crate::demo_tree::scratch(true);
     let dir = dir.path();
-    let build = ["build", "--artifact-dir", "artifacts", "--dest-dir", "old", "--only", "core"];
+    let build = ["build", "--artifact-dir", "artifacts", "-o", "old", "--only", "core"];
     let more = ["--platform-tag", "linux_x86_64", "--version", "7.2.0rc1"];
     program::done(dir, &[&build[..], &more].concat());
     fs::remove_file(dir.join("old/dist/SHA256SUMS")).unwrap();
     writable(&dir.join("old/dist"));
-    let promote = ["promote", "old", "--to", "7.2.0", "-o", "new"].map(str::to_owned);
+    let promote = ["wheel", "promote", "old", "--to", "7.2.0", "-o", "new"].map(str::to_owned);
     let output = run(dir, &promote, &[]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     assert!(said(&output).contains("writable for everyone: `demo/data.txt`"));
@@ -257,7 +258,7 @@ fn wheels_of_the_sources_pass_the_gate() {
     fs::write(dir.join("python"), PYTHON).unwrap();
     fs::set_permissions(dir.join("python"), PermissionsExt::from_mode(0o755)).unwrap();
     let python = dir.join("python");
-    let build = ["build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--only", "demo"];
+    let build = ["build", "--artifact-dir", "artifacts", "-o", "out", "--only", "demo"];
     let more = ["--platform-tag", "linux_x86_64", "--version", "7.2.0", "--sources", "src"];
     let last = ["--manifest", "manifest", "--python", python.to_str().unwrap()];
     let build: Vec<String> =

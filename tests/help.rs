@@ -32,27 +32,33 @@ fn all_nodes() -> impl Iterator<Item = &'static str> {
 }
 
 const COMMANDS: &[&[&str]] = &[
-    &["scan"],
+    &["init"],
     &["check"],
-    &["fmt"],
     &["plan"],
-    &["explain"],
-    &["sources"],
     &["build"],
-    &["assemble"],
+    &["explain"],
     &["diff"],
-    &["audit"],
-    &["retag"],
-    &["promote"],
-    &["split"],
-    &["index"],
-    &["publish"],
-    &["prune"],
-    &["mirror"],
-    &["serve"],
-    &["verify"],
+    &["fmt"],
+    &["merge"],
     &["artifact"],
+    &["artifact", "fetch"],
+    &["artifact", "scan"],
     &["artifact", "pack"],
+    &["wheel"],
+    &["wheel", "verify"],
+    &["wheel", "audit"],
+    &["wheel", "retag"],
+    &["wheel", "promote"],
+    &["wheel", "split"],
+    &["index"],
+    &["index", "write"],
+    &["index", "publish"],
+    &["index", "prune"],
+    &["index", "mirror"],
+    &["index", "serve"],
+    &["project"],
+    &["project", "list"],
+    &["project", "clone"],
     &["elf"],
     &["elf", "show"],
     &["elf", "edit"],
@@ -61,9 +67,10 @@ const COMMANDS: &[&[&str]] = &[
     &["cache", "stats"],
     &["cache", "prune"],
     &["cache", "verify"],
-    &["completions"],
-    &["man"],
     &["help"],
+    &["help", "man"],
+    &["help", "completions"],
+    &["help", "versions"],
 ];
 
 #[test]
@@ -79,12 +86,17 @@ fn help_with_a_command_is_its_long_help() {
 }
 
 #[test]
+fn the_commands_are_complete() {
+    let page = printed(&["help", "--markdown"]);
+    let sections = page.lines().filter_map(|line| line.strip_prefix("## rockpack "));
+    let sections: Vec<&str> = sections.collect();
+    assert_eq!(sections, COMMANDS.iter().map(|words| words.join(" ")).collect::<Vec<_>>());
+}
+
+#[test]
 fn long_help_is_wrapped_as_it_is_written() {
-    let commands = printed(&["help"]);
-    let names = commands.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let names = names.take_while(|line| !line.is_empty()).map_while(|line| line.split(' ').nth(2));
-    for name in names.filter(|name| !name.is_empty() && *name != "help") {
-        let text = printed(&[name, "--help"]);
+    for &command in COMMANDS {
+        let (name, text) = (command.join(" "), printed(&[command, &["--help"]].concat()));
         let about: Vec<&str> =
             text.lines().take_while(|line| !line.starts_with("Usage:")).collect();
         // A line that does not fit leaves a word or two on a line of their own.
@@ -126,7 +138,7 @@ fn help_manifest_explains_every_node_and_is_readable_anywhere() {
 fn what_there_is_no_help_on_is_refused_with_a_hint() {
     let cases: [(&[&str], &str); 5] = [
         (&["help", "biuld"], "did you mean `build`?"),
-        (&["help", "nothing-like-it"], "there is help on init, version, fetch, scan, check, fmt,"),
+        (&["help", "nothing-like-it"], "there is help on init, check, plan, build, explain, diff"),
         (&["help", "elf", "shwo"], "did you mean `show`?"),
         (&["help", "manifest", "artefact"], "did you mean `artifact`?"),
         (&["help", "plan", "--json"], "`rockpack help manifest`"),
@@ -146,7 +158,7 @@ fn what_there_is_no_help_on_is_refused_with_a_hint() {
 fn script(shell: &str) -> (TempDir, PathBuf) {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("_rockpack");
-    fs_err::write(&path, printed(&["completions", shell])).unwrap();
+    fs_err::write(&path, printed(&["help", "completions", shell])).unwrap();
     (dir, path)
 }
 
@@ -187,15 +199,15 @@ fn bash_completes_commands_options_values_and_paths() {
     };
     assert_eq!(complete(&["pl"]), ["plan"]);
     assert_eq!(complete(&["elf", "ed"]), ["edit"]);
-    assert_eq!(complete(&["plan", "--fi"]), ["--files"]);
+    assert_eq!(complete(&["plan", "--format", "fi"]), ["files"]);
     assert_eq!(complete(&["build", "--mode", ""]), ["kpack", "legacy"]);
-    assert_eq!(complete(&["help", "man"]), ["man", "manifest"]);
+    assert_eq!(complete(&["help", "man"]), ["manifest", "man"]);
     assert_eq!(complete(&["help", "manifest", "keep"]), ["keep-link"]);
-    assert_eq!(complete(&["completions", "f"]), ["fish"]);
+    assert_eq!(complete(&["help", "completions", "f"]), ["fish"]);
     assert_eq!(complete(&["build", "--only", "prof"]), ["profiler"]);
     let isa = "rocm-sdk-device-gfx942";
     assert_eq!(complete(&["plan", "--only", isa]), [isa], "distributions too");
-    for option in ["--artifact-dir", "--manifest", "--dest-dir"] {
+    for option in ["--artifact-dir", "--manifest", "-o"] {
         assert_eq!(
             complete(&["build", option, ""])[0],
             "compopt -o plusdirs",
@@ -229,7 +241,7 @@ fn fish_completes_commands_options_values_and_paths() {
     assert_eq!(complete("rockpack build --mode "), ["kpack", "legacy"]);
     assert_eq!(complete("rockpack help manif"), ["manifest"]);
     assert_eq!(complete("rockpack help manifest keep"), ["keep-link"]);
-    assert_eq!(complete("rockpack completions f"), ["fish"]);
+    assert_eq!(complete("rockpack help completions f"), ["fish"]);
     assert_eq!(complete("rockpack build --only prof"), ["profiler"]);
     assert_eq!(complete("rockpack build --artifact-dir arti"), ["artifacts/"]);
 }
@@ -277,13 +289,13 @@ fn powershell_completes_commands_and_options() {
     };
     assert_eq!(complete("rockpack pl"), ["plan"]);
     assert_eq!(complete("rockpack elf ed"), ["edit"]);
-    assert_eq!(complete("rockpack plan --fi"), ["--files"]);
+    assert_eq!(complete("rockpack plan --format f"), ["files"]);
 }
 
 #[test]
 fn the_manual_page_has_everything() {
-    let page = printed(&["man"]);
-    assert_eq!(page, printed(&["man"]));
+    let page = printed(&["help", "man"]);
+    assert_eq!(page, printed(&["help", "man"]));
     for &command in COMMANDS {
         assert!(
             page.contains(&format!("\n.SS \"rockpack {}\"\n", command.join(" "))),
@@ -299,7 +311,7 @@ fn the_manual_page_has_everything() {
 
 #[test]
 fn the_manual_page_is_rendered_without_a_warning() {
-    let page = printed(&["man"]);
+    let page = printed(&["help", "man"]);
     let dir = TempDir::new().unwrap();
     let file = dir.path().join("rockpack.1");
     fs_err::write(&file, page).unwrap();
@@ -310,8 +322,8 @@ fn the_manual_page_is_rendered_without_a_warning() {
         let plain = words.join(" ");
         for said in [
             "rockpack plan [OPTIONS] <--artifact-dir <DIR_OR_URL>|--store <NAME>|--catalog <FILE>>",
-            "--json Print the whole plan",
-            "rockpack build --artifact-dir artifacts --dest-dir out",
+            "--json The same as --format json",
+            "rockpack build --artifact-dir artifacts -o out",
         ] {
             assert!(plain.contains(said), "{said:?} is not in:\n{plain}");
         }

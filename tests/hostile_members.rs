@@ -55,7 +55,8 @@ fn verified(make: impl FnOnce(&Path)) -> BTreeSet<String> {
     let dir = TempDir::new().unwrap();
     fs_err::create_dir(dir.path().join("dist")).unwrap();
     make(&dir.path().join("dist"));
-    let output = rockpack(dir.path(), &["verify", "dist", "--json", "--manifest", "built-in"]);
+    let output =
+        rockpack(dir.path(), &["wheel", "verify", "dist", "--json", "--manifest", "built-in"]);
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let findings = found["findings"].as_array().unwrap();
     let errors = findings.iter().filter(|finding| finding["severity"] == "error");

@@ -32,12 +32,19 @@ const NAME: &str = "demo-1.0-py3-none-any.whl";
 
 /// Every command that reads a wheel in `dist`, beside another one in `old`.
 const COMMANDS: [&[&str]; 6] = [
-    &["verify", "dist"],
-    &["audit", "dist/demo-1.0-py3-none-any.whl"],
-    &["retag", "--force", "--platform-tag", "linux_x86_64", "dist/demo-1.0-py3-none-any.whl"],
-    &["index", "dist"],
+    &["wheel", "verify", "dist"],
+    &["wheel", "audit", "dist/demo-1.0-py3-none-any.whl"],
+    &[
+        "wheel",
+        "retag",
+        "--force",
+        "--platform-tag",
+        "linux_x86_64",
+        "dist/demo-1.0-py3-none-any.whl",
+    ],
+    &["index", "write", "dist"],
     &["diff", "old", "dist"],
-    &["promote", "--manifest", "built-in", "dist", "--to", "2", "-o", "out"],
+    &["wheel", "promote", "--manifest", "built-in", "dist", "--to", "2", "-o", "out"],
 ];
 
 fn place(make: impl FnOnce(&Path)) -> TempDir {

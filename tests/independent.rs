@@ -30,7 +30,7 @@ fn agrees(kpack: bool, packages: usize, flags: &[&str]) {
         .arg("build")
         .arg("--artifact-dir")
         .arg(&artifacts)
-        .arg("--dest-dir")
+        .arg("-o")
         .arg(&out)
         .args(flags)
         .current_dir(dir.path()));
@@ -47,12 +47,12 @@ fn agrees(kpack: bool, packages: usize, flags: &[&str]) {
 
 #[test]
 fn kpack_packages_hold_what_the_rules_say() {
-    agrees(true, 7, &["--devel-tarball-compression"]);
+    agrees(true, 7, &["--xz-preset", "6"]);
 }
 
 #[test]
 fn legacy_packages_hold_what_the_rules_say() {
-    agrees(false, 6, &["--no-wheel-compression"]);
+    agrees(false, 6, &["--compression", "store"]);
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn demo(tag: &str) -> PathBuf {
         for tag in TAGS {
             done(
                 dir.path(),
-                &["build", "--artifact-dir", "artifacts", "--dest-dir", tag, "--platform-tag", tag],
+                &["build", "--artifact-dir", "artifacts", "-o", tag, "--platform-tag", tag],
             );
         }
         dir

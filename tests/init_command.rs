@@ -37,14 +37,14 @@ fn a_manifest_that_is_there_is_left_alone() {
 
 /// The plan of the demo's artifacts by the manifest in `packaging`, one line a distribution.
 fn plan(dir: &Path, manifest: &str) -> String {
-    let args = ["plan", "--artifact-dir", "demo", "--manifest", manifest, "--files"];
+    let args = ["plan", "--artifact-dir", "demo", "--manifest", manifest, "--format", "files"];
     done(dir, &args)
 }
 
 #[test]
 fn a_fork_changes_ten_lines_of_the_built_in_manifest() {
     let dir = TempDir::new().unwrap();
-    done(dir.path(), &["demo", "demo"]);
+    done(dir.path(), &["init", "--demo", "demo"]);
     done(dir.path(), &["init", "packaging"]);
     let without_rules = |text: &str| {
         let lines = text.lines().map(|line| line.split("  <- ").next().unwrap_or_default().trim());
@@ -81,16 +81,8 @@ drop "**" artifact="rocprofiler-systems" reason="we have no profiler"
     assert!(!forked.contains("rocm-profiler"), "{forked}");
 
     // Provenance names what was read, the built-in manifest too.
-    let args = [
-        "build",
-        "--artifact-dir",
-        "demo",
-        "--dest-dir",
-        "out",
-        "--manifest",
-        "packaging",
-        "--no-cache",
-    ];
+    let args =
+        ["build", "--artifact-dir", "demo", "-o", "out", "--manifest", "packaging", "--no-cache"];
     done(dir.path(), &args);
     let statement = fs::read_to_string(dir.path().join("out/dist/provenance.intoto.json")).unwrap();
     assert!(statement.contains("<built in>/packages.kdl"), "{statement}");

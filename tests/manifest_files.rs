@@ -66,7 +66,7 @@ fn what_is_no_text_is_no_manifest() {
             for command in [
                 &["check", "--manifest", "m"][..],
                 &["plan", "--artifact-dir", "artifacts", "--manifest", "m"],
-                &["build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--manifest", "m"],
+                &["build", "--artifact-dir", "artifacts", "-o", "out", "--manifest", "m"],
             ] {
                 let output = rockpack(dir.path(), command);
                 let said = String::from_utf8_lossy(&output.stderr);
@@ -106,7 +106,7 @@ fn a_readme_is_read_beside_the_manifest() {
         assert!(pictured && words.join(" ").contains(expected), "{title}: {said}");
     }
     replaced(&file, &|path| fs::write(path, "# Code for {isa}\r\n\r\nText.\r\n").unwrap());
-    let build = ["build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--manifest", "m"];
+    let build = ["build", "--artifact-dir", "artifacts", "-o", "out", "--manifest", "m"];
     let output = rockpack(dir.path(), &build);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let wheel =
@@ -120,7 +120,7 @@ fn a_readme_is_read_beside_the_manifest() {
         "{metadata}"
     );
     assert!(metadata.ends_with("\n\n# Code for gfx942\n\nText.\n"), "{metadata}");
-    let output = rockpack(dir.path(), &["verify", "out/dist"]);
+    let output = rockpack(dir.path(), &["wheel", "verify", "out/dist"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 

@@ -336,7 +336,7 @@ fn a_build_tells_its_progress_to_people_alone() {
             "build",
             "--artifact-dir",
             "artifacts",
-            "--dest-dir",
+            "-o",
             "out",
             "--only",
             "core",

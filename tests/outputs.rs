@@ -31,14 +31,15 @@ fn rockpack(dir: &Path, args: &[&str]) -> Output {
     command(dir, args).output().unwrap()
 }
 
-const BUILD: [&str; 7] = [
+const BUILD: [&str; 8] = [
     "build",
     "--artifact-dir",
     "artifacts",
     "--platform-tag",
     "linux_x86_64",
-    "--no-wheel-compression",
-    "--dest-dir",
+    "--compression",
+    "store",
+    "-o",
 ];
 
 fn build(dir: &Path, dest: &str, more: &[&str]) -> Output {
@@ -83,7 +84,7 @@ fn only(value: &Path) -> Value {
 }
 
 fn verified(dir: &Path, what: &str) {
-    let output = rockpack(dir, &["verify", what]);
+    let output = rockpack(dir, &["wheel", "verify", what]);
     let broken = text(&output.stderr).contains("checksum-list");
     assert!(!broken && output.status.code() != Some(2), "{}", text(&output.stderr));
 }
@@ -167,8 +168,7 @@ fn jobs_of_a_matrix_are_united() {
     build(dir.path(), "whole", &["--only", "core", "--only", "libraries", "--only", "device"]);
     // A job's directory may be carried here as the `dist` that it is.
     fs::rename(dir.path().join("device/dist"), dir.path().join("carried")).unwrap();
-    let united =
-        rockpack(dir.path(), &["assemble", "core", "libraries", "carried", "--dest-dir", "out"]);
+    let united = rockpack(dir.path(), &["merge", "core", "libraries", "carried", "-o", "out"]);
     assert!(united.status.success(), "{}", text(&united.stderr));
     let (out, whole) = (dir.path().join("out"), dir.path().join("whole"));
     assert_eq!(packages(&out), packages(&whole));
@@ -178,7 +178,7 @@ fn jobs_of_a_matrix_are_united() {
     assert_eq!(hashes(&out).len(), hashes(&whole).len());
     verified(dir.path(), "out/dist");
     let before = contents(&out);
-    let again = rockpack(dir.path(), &["assemble", "out", "core", "--dest-dir", "out"]);
+    let again = rockpack(dir.path(), &["merge", "out", "core", "-o", "out"]);
     assert!(again.status.success(), "{}", text(&again.stderr));
     assert_eq!(contents(&out), before);
 }
@@ -188,11 +188,11 @@ fn jobs_that_do_not_belong_together_are_refused() {
     let dir = scratch();
     build(dir.path(), "one", &["--only", "core", "--version", "7.1.0"]);
     build(dir.path(), "two", &["--only", "libraries", "--version", "7.2.0"]);
-    let packed = [&BUILD[..5], &["--dest-dir", "three", "--only", "core", "--version", "7.1.0"]];
+    let packed = [&BUILD[..5], &["-o", "three", "--only", "core", "--version", "7.1.0"]];
     assert!(rockpack(dir.path(), &packed.concat()).status.success());
     fs::create_dir(dir.path().join("empty")).unwrap();
     let refused = |dirs: &[&str], needle: &str| {
-        let output = rockpack(dir.path(), &[&["assemble", "--dest-dir", "out"], dirs].concat());
+        let output = rockpack(dir.path(), &[&["merge", "-o", "out"], dirs].concat());
         assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
         assert!(said(&output).contains(needle), "{}", text(&output.stderr));
         assert!(!dir.path().join("out").exists());
@@ -217,7 +217,7 @@ fn finished_files_are_listed_and_told_of_as_made_of_a_commit() {
         fs::write(root.join(file), text).unwrap();
     }
     let assemble = |dirs: &[&str], more: &[&str]| {
-        rockpack(root, &[&["assemble", "--dest-dir", "out"], dirs, more].concat())
+        rockpack(root, &[&["merge", "-o", "out"], dirs, more].concat())
     };
     let named = ["--source-commit", COMMIT, "--builder-id", "https://example.org/ci"];
     let output = assemble(&["a", "b"], &named);
@@ -256,7 +256,7 @@ fn what_is_no_finished_file_is_refused() {
     fs::write(root.join("recorded/SHA256SUMS"), "").unwrap();
     std::os::unix::fs::symlink("../one/file", root.join("linked/file")).unwrap();
     let refused = |status: i32, commit: &str, dirs: &[&str], needle: &str| {
-        let options = ["assemble", "--dest-dir", "out", "--source-commit", commit];
+        let options = ["merge", "-o", "out", "--source-commit", commit];
         let output = rockpack(root, &[&options, dirs].concat());
         assert_eq!(output.status.code(), Some(status), "{}", text(&output.stderr));
         assert!(said(&output).contains(needle), "{}", text(&output.stderr));
@@ -281,11 +281,11 @@ fn what_is_no_finished_file_is_refused() {
     refused(2, &COMMIT[..12], &["one"], "is not the whole name of a commit");
     // Packages of a build do not lie with files of something else.
     build(root, "built", &["--only", "core"]);
-    let finished = ["assemble", "one", "--dest-dir", "finished", "--source-commit", COMMIT];
+    let finished = ["merge", "one", "-o", "finished", "--source-commit", COMMIT];
     assert!(rockpack(root, &finished).status.success());
-    let output = rockpack(root, &["assemble", "built", "finished", "--dest-dir", "out"]);
+    let output = rockpack(root, &["merge", "built", "finished", "-o", "out"]);
     assert!(said(&output).contains(
-        "with different commands: the command is `rockpack build` in built, and `rockpack assemble --source-commit` in finished"
+        "with different commands: the command is `rockpack build` in built, and `rockpack merge --source-commit` in finished"
     ));
 }
 
@@ -296,7 +296,7 @@ fn destinations_that_cannot_be_are_named() {
     for (dest, needle) in [
         ("/proc/x", "no directory can be made at `/proc/x`"),
         ("/dev/null/x", "`/dev/null` is not a directory"),
-        ("", "--dest-dir <DIR>"),
+        ("", "--output <OUT>"),
         ("link", "is a link to something that does not exist"),
         ("artifacts/base_lib_generic/stage/out", "inside of the artifact `base_lib_generic`"),
     ] {
@@ -321,7 +321,7 @@ fn verify_undoes_a_change_that_was_interrupted() {
     fs::write(out.join("dist/added.whl"), "new").unwrap();
     let journal = format!(r#"{{"made":[],"added":["dist/added.whl"],"kept":["dist/{wheel}"]}}"#);
     fs::write(hidden.join("journal"), journal).unwrap();
-    let output = rockpack(dir.path(), &["verify", "out/dist"]);
+    let output = rockpack(dir.path(), &["wheel", "verify", "out/dist"]);
     assert!(said(&output).contains("a build was stopped while it changed"));
     assert_eq!(contents(&out), before);
     assert!(!hidden.exists());

@@ -171,7 +171,7 @@ fn builds_and_comparisons_end_as_plans_do() {
     let artifacts = demo.path().join("artifacts").to_str().unwrap().to_owned();
     let dir = changed(&MISTAKES[0]);
     let out = dir.path().join("out");
-    let build = ["build", "--artifact-dir", &artifacts, "--dest-dir", "out", "--no-cache"];
+    let build = ["build", "--artifact-dir", &artifacts, "-o", "out", "--no-cache"];
     let output = rockpack(dir.path(), &build);
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     assert!(said(&output).contains("no line of `device` takes them"), "{}", said(&output));

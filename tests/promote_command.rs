@@ -1,4 +1,4 @@
-//! `rockpack promote`: what comes out is what a build of the other version makes, and nothing else changes.
+//! `rockpack wheel promote`: what comes out is what a build of the other version makes, and nothing else changes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ fn build(dir: &Path, dest: &str, version: &str, more: &[&str]) {
         "artifacts",
         "--platform-tag",
         "linux_x86_64",
-        "--dest-dir",
+        "-o",
         dest,
         "--version",
         version,
@@ -62,7 +62,7 @@ fn statement(dest: &Path) -> Value {
 fn as_built(dir: &Path, from: &str, to: &str, more: &[&str]) {
     build(dir, "old", from, more);
     build(dir, "new", to, more);
-    done(dir, &["promote", "old", "--to", to, "-o", "out"]);
+    done(dir, &["wheel", "promote", "old", "--to", to, "-o", "out"]);
     assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")), "{from} to {to} {more:?}");
     let (promoted, built) = (statement(&dir.join("out")), statement(&dir.join("new")));
     assert_eq!(promoted["subject"], built["subject"]);
@@ -94,8 +94,8 @@ fn packages_are_packed_as_they_were() {
     for more in [
         &["--compression", "fast"][..],
         &["--compression", "max"],
-        &["--no-wheel-compression"],
-        &["--devel-tarball-compression", "--xz-preset", "0"],
+        &["--compression", "store"],
+        &["--xz-preset", "0"],
     ] {
         as_built(dir.path(), "7.10.0rc1", "7.10.0", more);
     }
@@ -108,6 +108,7 @@ fn a_statement_names_what_the_packages_are_made_of() {
     done(
         dir.path(),
         &[
+            "wheel",
             "promote",
             "old/dist",
             "--to",
@@ -140,7 +141,7 @@ fn a_statement_names_what_the_packages_are_made_of() {
     // A part alone still pins what others have: as in the whole set.
     build(dir.path(), "new", "7.10.0", &["--only", "device,libraries"]);
     assert_eq!(contents(&dir.path().join("out")), contents(&dir.path().join("new")));
-    done(dir.path(), &["assemble", "out", "--dest-dir", "united"]);
+    done(dir.path(), &["merge", "out", "-o", "united"]);
 }
 
 #[test]
@@ -151,6 +152,7 @@ fn a_dry_run_lists_each_field_and_writes_nothing() {
     let text = done(
         dir.path(),
         &[
+            "wheel",
             "promote",
             "old",
             "--to",
@@ -165,7 +167,7 @@ fn a_dry_run_lists_each_field_and_writes_nothing() {
     assert_eq!(contents(dir.path()), before);
     insta::assert_snapshot!(text);
     // What it lists is all that there is: no package has the old version any more.
-    done(dir.path(), &["promote", "old", "--to", "7.10.0", "-o", "out"]);
+    done(dir.path(), &["wheel", "promote", "old", "--to", "7.10.0", "-o", "out"]);
     for file in contents(&dir.path().join("out"))
         .keys()
         .filter(|file| file.extension().is_some_and(|e| e == "whl"))
@@ -191,11 +193,11 @@ fn what_an_earlier_run_left_goes() {
     let dir = scratch(true);
     build(dir.path(), "old", "7.10.0rc1", &[]);
     for to in ["7.10.0rc2", "7.10.0"] {
-        done(dir.path(), &["promote", "old", "--to", to, "-o", "out"]);
+        done(dir.path(), &["wheel", "promote", "old", "--to", to, "-o", "out"]);
     }
     let files = contents(&dir.path().join("out"));
     assert!(files.keys().all(|file| !file.to_string_lossy().contains("rc2")), "{files:?}");
     assert_eq!(files.len(), 9);
-    let verified = rockpack(dir.path(), &["verify", "out/dist"]);
+    let verified = rockpack(dir.path(), &["wheel", "verify", "out/dist"]);
     assert!(verified.status.success(), "{}", said(&verified));
 }

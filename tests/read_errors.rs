@@ -82,12 +82,12 @@ fn packages_that_cannot_be_read_are_named() {
     let file = "demo-1.0-py3-none-any.whl";
     let path = format!("dist/{file}");
     let commands: [&[&str]; 6] = [
-        &["verify", "dist"],
-        &["audit", &path],
-        &["retag", "--force", "--platform-tag", "linux_x86_64", &path],
-        &["index", "dist"],
+        &["wheel", "verify", "dist"],
+        &["wheel", "audit", &path],
+        &["wheel", "retag", "--force", "--platform-tag", "linux_x86_64", &path],
+        &["index", "write", "dist"],
         &["diff", "old", "dist"],
-        &["promote", "--manifest", "built-in", "dist", "--to", "2", "-o", "out"],
+        &["wheel", "promote", "--manifest", "built-in", "dist", "--to", "2", "-o", "out"],
     ];
     for arguments in commands {
         let said = says(dir.path(), &shim, &path, arguments);
@@ -103,12 +103,12 @@ fn artifacts_that_cannot_be_read_stop_a_build_and_leave_nothing() {
     let dir = TempDir::new().unwrap();
     let Some(shim) = shim(dir.path()) else { return };
     let manifest = env!("CARGO_MANIFEST_DIR");
-    let mut demo = program::command(dir.path(), &["-q", "demo", "artifacts"]);
+    let mut demo = program::command(dir.path(), &["-q", "init", "--demo", "artifacts"]);
     assert!(demo.output().unwrap().status.success());
     for broken in ["libhipfile.so", "artifact_manifest.txt", "packages.kdl", "hipfile_lib_generic"]
     {
         let given = ["--artifact-dir", "artifacts", "--manifest", manifest];
-        for command in [&["plan"][..], &["build", "--dest-dir", "out"]] {
+        for command in [&["plan"][..], &["build", "-o", "out"]] {
             let said = says(dir.path(), &shim, broken, &[command, &given].concat());
             assert!(said.contains("Input/output error"), "{command:?}: {said}");
             let named = broken.trim_end_matches("_lib_generic");

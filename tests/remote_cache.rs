@@ -58,9 +58,9 @@ impl Tried {
     fn build(&self, name: &str, args: &[&str]) -> Built {
         let began = Instant::now();
         let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
-            .args(["build", "--artifact-dir", "artifacts", "--dest-dir", name, "--jobs", "2"])
+            .args(["build", "--artifact-dir", "artifacts", "-o", name, "--jobs", "2"])
             .args(["--manifest", env!("CARGO_MANIFEST_DIR")])
-            .args(["--compression", "max", "--devel-tarball-compression", "--xz-preset", "1"])
+            .args(["--compression", "max", "--xz-preset", "1"])
             .args(["--version", "7.2.0.dev0", "--cache", &format!("{name}-cache")])
             .args(args)
             .current_dir(self.dir.path())
@@ -196,8 +196,8 @@ fn where_a_shared_cache_is_required_its_trouble_is_an_error() {
     let build = |dest: &str, more: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
         command.args(["build", "--artifact-dir", "artifacts", "--version", "7.2.0"]);
-        command.args(["--manifest", manifest, "--dest-dir", dest, "--remote-required"]);
-        command.args(["--compression", "max", "--devel-tarball-compression", "--xz-preset", "1"]);
+        command.args(["--manifest", manifest, "-o", dest, "--remote-required"]);
+        command.args(["--compression", "max", "--xz-preset", "1"]);
         command.envs([("NO_COLOR", "1"), ("COLUMNS", "200"), ("NETRC", "/dev/null")]);
         command.args(more).env_remove("ROCKPACK_NO_CACHE").current_dir(dir).output().unwrap()
     };
@@ -259,7 +259,7 @@ fn nobody_there_is_one_warning() {
         (["--remote-header", "@nowhere"], "nowhere"),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-        command.args(["build", "--artifact-dir", "artifacts", "--dest-dir", "never"]);
+        command.args(["build", "--artifact-dir", "artifacts", "-o", "never"]);
         command.args(["--manifest", env!("CARGO_MANIFEST_DIR")]);
         command
             .args(["--cache", "never-cache", "--remote-cache", &url])
@@ -268,7 +268,7 @@ fn nobody_there_is_one_warning() {
             command.env("ROCKPACK_REMOTE_CACHE", args[1]);
             command = {
                 let mut other = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-                other.args(["build", "--artifact-dir", "artifacts", "--dest-dir", "never"]);
+                other.args(["build", "--artifact-dir", "artifacts", "-o", "never"]);
                 other.args(["--manifest", env!("CARGO_MANIFEST_DIR")]);
                 other.args(["--cache", "never-cache"]).current_dir(tried.dir.path());
                 other.env("ROCKPACK_REMOTE_CACHE", args[1]);

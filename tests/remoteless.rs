@@ -13,7 +13,7 @@ fn options_of_a_server_say_that_this_program_asks_none() {
         [&farm[..], &["--no-cache", "--artifacts-digest", "checksums"]].concat(),
         vec!["--no-cache", "--remote-download-outputs", "minimal"],
     ] {
-        let build = ["build", "--artifact-dir", "artifacts", "--dest-dir", "never"];
+        let build = ["build", "--artifact-dir", "artifacts", "-o", "never"];
         let build = [&build[..], &["--manifest", "built-in"], &args].concat();
         let output = program::rockpack(dir.path(), &build);
         let said = String::from_utf8_lossy(&output.stderr);

@@ -112,7 +112,7 @@ fn real_packages_work_once_installed() {
     let program =
         ["/usr/bin/true", "/bin/true"].iter().find_map(|path| fs_err::read(path).ok()).unwrap();
     plan::demo::make(&artifacts, true, &program).unwrap();
-    let build = ["build", "--artifact-dir", "artifacts", "--dest-dir", "out"];
+    let build = ["build", "--artifact-dir", "artifacts", "-o", "out"];
     program::done(dir.path(), &[&build[..], &["--platform-tag", "linux_x86_64"]].concat());
     run_with(&["test_packages"], Some(("ROCKPACK_DIST", out.join("dist"))));
 }
@@ -174,9 +174,9 @@ fn selectors_of_other_products_are_installed_and_uninstalled() {
     let tag = ["--platform-tag", "linux_x86_64", "--version", "1.0", "--no-cache"];
     for product in ["starter", "other"] {
         let (manifest, tree) = (format!("{product}-manifest"), format!("{product}-tree"));
-        let build = ["build", "--artifact-dir", &tree, "--dest-dir", product, "--manifest"];
+        let build = ["build", "--artifact-dir", &tree, "-o", product, "--manifest"];
         program::done(dir.path(), &[&build[..], &[&manifest], &tag].concat());
-        let verify = ["verify", product, "--manifest", &manifest];
+        let verify = ["wheel", "verify", product, "--manifest", &manifest];
         program::done(dir.path(), &verify);
     }
     run_with(&["test_starter"], Some(("ROCKPACK_STARTERS", dir.path().to_owned())));

@@ -1,4 +1,4 @@
-//! `rockpack scan`, and what is made of the catalog that it saves.
+//! `rockpack artifact scan`, and what is made of the catalog that it saves.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::program::{rockpack, said};
 /// A scratch directory with the demo artifacts in `artifacts`, as a catalog in `c.json`.
 fn scratch(kpack: bool) -> TempDir {
     let dir = demo_tree::scratch(kpack);
-    succeeds(dir.path(), &["scan", "--artifact-dir", "artifacts", "-o", "c.json"]);
+    succeeds(dir.path(), &["artifact", "scan", "--artifact-dir", "artifacts", "-o", "c.json"]);
     dir
 }
 
@@ -42,13 +42,16 @@ fn a_plan_of_the_catalog_is_the_plan_of_the_directory() {
     for kpack in [true, false] {
         let dir = scratch(kpack);
         for name in ["c.json.zst", "c.json.xz"] {
-            succeeds(dir.path(), &["scan", "--artifact-dir", "artifacts", "--output", name]);
+            succeeds(
+                dir.path(),
+                &["artifact", "scan", "--artifact-dir", "artifacts", "--output", name],
+            );
             assert!(
                 fs::metadata(dir.path().join(name)).unwrap().len() < text(&dir).len() as u64 / 4,
                 "{name} is compressed"
             );
         }
-        for output in [&[][..], &["-v"], &["--files"], &["--json"]] {
+        for output in [&[][..], &["-v"], &["--format", "files"], &["--json"]] {
             let plan = |from: &[&str]| succeeds(dir.path(), &[&["plan"], from, output].concat());
             let expected = plan(&["--artifact-dir", "artifacts"]);
             for name in ["c.json", "c.json.zst", "c.json.xz"] {
@@ -65,15 +68,15 @@ fn a_catalog_tells_nothing_of_the_machine() {
     assert!(!text(&one).contains(one.path().to_str().unwrap()));
     assert_eq!(
         text(&one),
-        succeeds(one.path(), &["scan", "--artifact-dir", "artifacts", "--jobs", "1"]),
+        succeeds(one.path(), &["artifact", "scan", "--artifact-dir", "artifacts", "--jobs", "1"]),
         "printed without -o"
     );
     assert_eq!(
         text(&one),
-        succeeds(one.path(), &["scan", "--artifact-dir", "artifacts", "-o", "-"])
+        succeeds(one.path(), &["artifact", "scan", "--artifact-dir", "artifacts", "-o", "-"])
     );
     fs::rename(one.path().join("artifacts"), one.path().join("moved")).unwrap();
-    assert_eq!(text(&one), succeeds(one.path(), &["scan", "--artifact-dir", "moved"]));
+    assert_eq!(text(&one), succeeds(one.path(), &["artifact", "scan", "--artifact-dir", "moved"]));
 }
 
 #[test]
@@ -82,7 +85,7 @@ fn a_changed_file_is_a_changed_line() {
     let before = text(&dir);
     let header = dir.path().join("artifacts/core-hip_dev_generic/stage/include/hip/hip_runtime.h");
     fs::write(header, "longer than it was before\n").unwrap();
-    let after = succeeds(dir.path(), &["scan", "--artifact-dir", "artifacts"]);
+    let after = succeeds(dir.path(), &["artifact", "scan", "--artifact-dir", "artifacts"]);
     let changed: Vec<_> = before.lines().zip(after.lines()).filter(|(a, b)| a != b).collect();
     assert_eq!((changed.len(), before.lines().count()), (1, after.lines().count()));
     assert!(changed[0].1.contains("include/hip/hip_runtime.h"));
@@ -163,9 +166,12 @@ fn a_damaged_archive_is_told_from_one_that_cannot_be_read() {
     assert_eq!(output.status.code(), Some(2));
     assert!(matches!(Catalog::load(&dir.path().join("none.json")), Err(CatalogError::Read { .. })));
     assert_eq!(
-        rockpack(dir.path(), &["scan", "--artifact-dir", "artifacts", "-o", "none/c.json"])
-            .status
-            .code(),
+        rockpack(
+            dir.path(),
+            &["artifact", "scan", "--artifact-dir", "artifacts", "-o", "none/c.json"]
+        )
+        .status
+        .code(),
         Some(2)
     );
 }
@@ -173,7 +179,7 @@ fn a_damaged_archive_is_told_from_one_that_cannot_be_read() {
 #[test]
 fn a_build_needs_the_artifacts_themselves() {
     let dir = scratch(true);
-    let output = rockpack(dir.path(), &["build", "--catalog", "c.json", "--dest-dir", "out"]);
+    let output = rockpack(dir.path(), &["build", "--catalog", "c.json", "-o", "out"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("no bytes") && said.contains("--artifact-dir"), "{said}");
     assert_eq!(output.status.code(), Some(2));
@@ -186,9 +192,9 @@ fn the_jobs_of_a_matrix_make_what_one_build_makes() {
     let dir = scratch(true);
     let at = dir.path();
     let version = ["--version", "7.2.0"];
-    let build = ["build", "--artifact-dir", "artifacts", "--dest-dir", "whole"];
+    let build = ["build", "--artifact-dir", "artifacts", "-o", "whole"];
     succeeds(at, &[&build[..], &version].concat());
-    let shards = ["plan", "--catalog", "c.json", "--shards", "3"];
+    let shards = ["plan", "--catalog", "c.json", "--format", "shards", "--shards", "3"];
     let said = succeeds(at, &[&shards[..], &version].concat());
     let (line, _) = said.split_once('\n').unwrap();
     let matrix: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -204,13 +210,13 @@ fn the_jobs_of_a_matrix_make_what_one_build_makes() {
                 .unwrap();
         }
         let (artifacts, output) = (format!("some-{number}"), format!("job-{number}"));
-        let places = ["--artifact-dir", &artifacts, "--dest-dir", &output];
+        let places = ["--artifact-dir", &artifacts, "-o", &output];
         let only = ["--only", job["only"].as_str().unwrap()];
         succeeds(at, &[&["build", "--catalog", "c.json"], &places[..], &only, &version].concat());
         outputs.push(output);
     }
     let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
-    succeeds(at, &[&["assemble"], &outputs[..], &["--dest-dir", "united"]].concat());
+    succeeds(at, &[&["merge"], &outputs[..], &["-o", "united"]].concat());
     let sums = |place: &str| fs::read_to_string(at.join(place).join("dist/SHA256SUMS")).unwrap();
     assert_eq!(sums("united"), sums("whole"));
 }
@@ -224,7 +230,7 @@ fn save_plan(dir: &Path, args: &[&str]) {
 
 /// What a build says that is refused, without line breaks, which depend on the width.
 fn not_built(dir: &Path, args: &[&str], status: i32) -> String {
-    let output = rockpack(dir, &[&["build", "--dest-dir", "none"], args].concat());
+    let output = rockpack(dir, &[&["build", "-o", "none"], args].concat());
     let said = said(&output);
     assert_eq!(output.status.code(), Some(status), "{said}");
     assert!(!dir.join("none").exists());
@@ -237,17 +243,14 @@ fn a_build_of_a_plan_makes_its_packages_or_nothing() {
     let dir = scratch.path();
     let artifacts = ["--artifact-dir", "artifacts"];
     save_plan(dir, &["--catalog", "c.json", "--version", "9.1.0"]);
-    succeeds(
-        dir,
-        &[&["build", "--dest-dir", "plain", "--version", "9.1.0"][..], &artifacts].concat(),
-    );
+    succeeds(dir, &[&["build", "-o", "plain", "--version", "9.1.0"][..], &artifacts].concat());
     let planned = ["--plan", "plan.json"];
     // The version is the plan's.
-    succeeds(dir, &[&["build", "--dest-dir", "out"][..], &artifacts, &planned].concat());
+    succeeds(dir, &[&["build", "-o", "out"][..], &artifacts, &planned].concat());
     let sums = |name: &str| fs::read_to_string(dir.join(name).join("dist/SHA256SUMS")).unwrap();
     assert_eq!(sums("out"), sums("plain"));
     // A job of a matrix builds a part of it, out of the saved catalog.
-    let part = ["build", "--dest-dir", "part", "--only", "core", "--catalog", "c.json"];
+    let part = ["build", "-o", "part", "--only", "core", "--catalog", "c.json"];
     succeeds(dir, &[&part[..], &artifacts, &planned].concat());
     assert!(sums("part").lines().all(|line| sums("plain").contains(line)));
 

@@ -27,11 +27,19 @@ fn jobs_of_a_matrix_make_what_the_plan_says() {
     let built_in = ["--manifest", "built-in"];
     let with = |args: &[&str]| done(dir, &[args, &built_in[..]].concat());
     done(dir, &["artifact", "pack", "artifacts", "-o", "archives"]);
-    let scan = ["scan", "--artifact-dir", "archives", "--require-checksums", "-o", "c.json.zst"];
+    let scan = [
+        "artifact",
+        "scan",
+        "--artifact-dir",
+        "archives",
+        "--require-checksums",
+        "-o",
+        "c.json.zst",
+    ];
     done(dir, &[&scan[..], &["--lock", "artifacts.lock"]].concat());
     let planned = ["plan", "--catalog", "c.json.zst", "--version", "7.2.0"];
     fs::write(dir.join("plan.json"), with(&[&planned[..], &["--json"]].concat())).unwrap();
-    let shards = with(&[&planned[..], &["--shards", "3"]].concat());
+    let shards = with(&[&planned[..], &["--format", "shards", "--shards", "3"]].concat());
     let shards: serde_json::Value = serde_json::from_str(&shards).unwrap();
     let programs = dir.join("programs");
     fs::create_dir(&programs).unwrap();
@@ -68,6 +76,6 @@ fn jobs_of_a_matrix_make_what_the_plan_says() {
     assert!(text(&output.stderr).contains("ONLY: is empty"), "{}", text(&output.stderr));
     assert_eq!(jobs.len(), 3);
     let jobs: Vec<&str> = jobs.iter().map(String::as_str).collect();
-    done(dir, &[&["assemble", "--dest-dir", "out"], &jobs[..]].concat());
+    done(dir, &[&["merge", "-o", "out"], &jobs[..]].concat());
     assert_eq!(done(dir, &["diff", "--exit-code", "plan.json", "out/dist"]), "no difference\n");
 }

@@ -1,4 +1,4 @@
-//! `rockpack split`: a wheel becomes a host wheel and one for each target, and nothing is lost or changed.
+//! `rockpack wheel split`: a wheel becomes a host wheel and one for each target, and nothing is lost or changed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -84,7 +84,7 @@ const INPUT: &str = "in/frame-2.1+ex7-cp312-cp312-linux_x86_64.whl";
 
 /// Splits the wheel that lies at [`INPUT`].
 fn split(dir: &Path, more: &[&str]) -> String {
-    done(dir, &[&["split", INPUT, "--version", "7.0", "-o", "out"], more].concat())
+    done(dir, &[&["wheel", "split", INPUT, "--version", "7.0", "-o", "out"], more].concat())
 }
 
 fn text_of(wheel: &Path, member: &str) -> String {
@@ -144,7 +144,7 @@ fn each_file_goes_where_its_path_says_and_stays_as_it_is_stored() {
     let payload = before.into_iter().filter(|(member, _)| !member.starts_with("frame-2.1"));
     assert_eq!(seen, payload.collect());
     assert_eq!(
-        done(dir, &["verify", "out/dist"]).lines().last().unwrap(),
+        done(dir, &["wheel", "verify", "out/dist"]).lines().last().unwrap(),
         "6 packages, 35 files: fine"
     );
 }
@@ -223,7 +223,7 @@ fn the_plan_is_shown_before_anything_is_written() {
     let dir = dir.path();
     let whole = [&b"\x7fELF"[..], &[2; 4092], &bundle(&["gpu90", "gpu100"])].concat();
     frame().file("frame/lib/libkernels.so", &whole).write(&dir.join("in"));
-    let shown = done(dir, &["split", INPUT, "--version", "7.0", "--dry-run"]);
+    let shown = done(dir, &["wheel", "split", INPUT, "--version", "7.0", "--dry-run"]);
     assert!(!dir.join("out").exists());
     for line in [
         "frame-2.1+ex7-cp312-cp312-linux_x86_64.whl\n→ frame-2.1+ex7-cp312-cp312-linux_x86_64.whl\n",
@@ -268,7 +268,8 @@ fn wheels_that_verify_refuses_are_not_written() {
         .file("frame/lib/blas/k_gpu91.dat", b"x")
         .file("frame/images/acme-gpu9xx/a.img", b"image")
         .write(&dir.join("in"));
-    let output = crate::program::rockpack(dir, &["split", INPUT, "--version", "7.0", "-o", "out"]);
+    let output =
+        crate::program::rockpack(dir, &["wheel", "split", INPUT, "--version", "7.0", "-o", "out"]);
     let told = crate::program::said(&output);
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains("a License-File that is not there: `LICENSE`"), "{told}");
@@ -289,7 +290,7 @@ fn equal_wheels_give_equal_bytes_and_the_statement_names_what_they_are_made_of()
     frame().write(&dir.join("in"));
     split(dir, &["-j", "1", "--builder-id", "https://example.org/b"]);
     let sums = fs::read_to_string(dir.join("out/dist/SHA256SUMS")).unwrap();
-    done(dir, &["split", INPUT, "--version", "7.0", "-o", "again", "-j", "4"]);
+    done(dir, &["wheel", "split", INPUT, "--version", "7.0", "-o", "again", "-j", "4"]);
     assert_eq!(fs::read_to_string(dir.join("again/dist/SHA256SUMS")).unwrap(), sums);
     assert_eq!(sums.lines().count(), 6);
     let text = fs::read_to_string(dir.join("out/dist/provenance.intoto.json")).unwrap();

@@ -1,4 +1,4 @@
-//! `rockpack verify`: what was built is fine, and for each code a package that shows it.
+//! `rockpack wheel verify`: what was built is fine, and for each code a package that shows it.
 //!
 //! `UPDATE_EXPECT=1 cargo test --test all verify` writes `tests/verify/messages.txt` anew.
 
@@ -43,7 +43,7 @@ fn made(manifest: &str, make: &dyn Fn(&Path)) -> TempDir {
 
 /// What is found, as JSON.
 fn found(dir: &Path) -> (i32, Value) {
-    let output = rockpack(dir, &["verify", "dist", "--json"]);
+    let output = rockpack(dir, &["wheel", "verify", "dist", "--json"]);
     (
         output.status.code().unwrap(),
         serde_json::from_slice(&output.stdout)
@@ -68,7 +68,7 @@ fn built(kpack: bool) -> TempDir {
     let base = ["--artifact-dir", "artifacts", "--platform-tag", "linux_x86_64"];
     let plan = rockpack(dir.path(), &[&["plan", "--json"], &base[..]].concat());
     fs_err::write(dir.path().join("plan.json"), plan.stdout).unwrap();
-    let done = rockpack(dir.path(), &[&["build", "--dest-dir", "out"], &base[..]].concat());
+    let done = rockpack(dir.path(), &[&["build", "-o", "out"], &base[..]].concat());
     assert!(done.status.success(), "{}", text(&done.stderr));
     dir
 }
@@ -77,7 +77,7 @@ fn built(kpack: bool) -> TempDir {
 fn what_was_built_is_fine_and_as_planned() {
     for kpack in [true, false] {
         let dir = built(kpack);
-        let output = rockpack(dir.path(), &["verify", "out", "--plan", "plan.json"]);
+        let output = rockpack(dir.path(), &["wheel", "verify", "out", "--plan", "plan.json"]);
         let (out, err) = (text(&output.stdout), text(&output.stderr));
         assert_eq!((output.status.code(), &*err), (Some(0), ""), "kpack {kpack}: {err}{out}");
         let last = out.lines().last().unwrap();
@@ -104,7 +104,7 @@ fn a_plan_is_held_against_what_is_there() {
     );
     assert_ne!(plan, changed);
     fs_err::write(dir.path().join("plan.json"), changed).unwrap();
-    let output = rockpack(dir.path(), &["verify", "out", "--plan", "plan.json", "--json"]);
+    let output = rockpack(dir.path(), &["wheel", "verify", "out", "--plan", "plan.json", "--json"]);
     assert_eq!(output.status.code(), Some(1));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(
@@ -127,7 +127,7 @@ fn a_plan_is_held_against_what_is_there() {
 fn the_platform_tag_is_held_against_the_plan() {
     let dir = built(true);
     let verify = |dist: &str| {
-        let output = rockpack(dir.path(), &["verify", dist, "--plan", "plan.json"]);
+        let output = rockpack(dir.path(), &["wheel", "verify", dist, "--plan", "plan.json"]);
         (output.status.code().unwrap(), text(&output.stderr))
     };
     let dist = dir.path().join("out/dist");
@@ -135,7 +135,7 @@ fn the_platform_tag_is_held_against_the_plan() {
     let wheel = wheels.find(|path| path.to_string_lossy().contains("sdk_core")).unwrap();
     let retag = |wheels: &Path, into: &str| {
         let tag = ["--platform-tag", "manylinux_2_39_x86_64", "--force", "--output", into];
-        let args = [&["retag", wheels.to_str().unwrap()], &tag[..]].concat();
+        let args = [&["wheel", "retag", wheels.to_str().unwrap()], &tag[..]].concat();
         let done = rockpack(dir.path(), &args);
         assert!(done.status.success(), "{}", text(&done.stderr));
     };
@@ -153,7 +153,10 @@ fn the_platform_tag_is_held_against_the_plan() {
                  manylinux_2_39_x86_64";
     assert!(code == 1 && said_in(&err, whole), "{err}");
     assert!(
-        said_in(&err, "after `rockpack retag` or `rockpack promote`, compare with a plan"),
+        said_in(
+            &err,
+            "after `rockpack wheel retag` or `rockpack wheel promote`, compare with a plan"
+        ),
         "{err}"
     );
     retag(&wheel, dist.to_str().unwrap());
@@ -186,7 +189,7 @@ fn a_part_is_judged_beside_the_whole() {
         }
     }
     let verify = |args: &[&str]| {
-        let output = rockpack(dir.path(), &[&["verify", "part"], args].concat());
+        let output = rockpack(dir.path(), &[&["wheel", "verify", "part"], args].concat());
         (output.status.code().unwrap(), text(&output.stderr), text(&output.stdout))
     };
     let (code, err, _) = verify(&["--plan", "plan.json"]);
@@ -227,8 +230,12 @@ fn every_fault_is_told() {
             .iter()
             .any(|finding| finding["severity"] == "error");
         assert_eq!(status, i32::from(errors), "{title}");
-        writeln!(page, "== {title}\n{}", text(&rockpack(dir.path(), &["verify", "dist"]).stderr))
-            .unwrap();
+        writeln!(
+            page,
+            "== {title}\n{}",
+            text(&rockpack(dir.path(), &["wheel", "verify", "dist"]).stderr)
+        )
+        .unwrap();
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     crate::expected::compare("tests/verify/messages.txt", &page);
@@ -257,7 +264,7 @@ fn a_finding_is_ignored_with_a_reason() {
     };
     let status = |rules: &str, args: &[&str]| {
         let dir = made(&[PROJECT, PACKAGE, rules].concat(), &make);
-        let output = rockpack(dir.path(), &[&["verify", "dist"], args].concat());
+        let output = rockpack(dir.path(), &[&["wheel", "verify", "dist"], args].concat());
         (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
     };
     let meant =
@@ -318,10 +325,14 @@ fn an_rpath_is_ignored_by_where_it_leads() {
 #[test]
 fn threads_and_the_order_of_arguments_change_nothing() {
     let dir = built(true);
-    let one = rockpack(dir.path(), &["verify", "out/dist", "--json", "--jobs", "1"]).stdout;
-    assert_eq!(rockpack(dir.path(), &["verify", "out/dist", "--json", "--jobs", "3"]).stdout, one);
+    let one =
+        rockpack(dir.path(), &["wheel", "verify", "out/dist", "--json", "--jobs", "1"]).stdout;
     assert_eq!(
-        rockpack(dir.path(), &["verify", "out", "out/dist", "--json"]).stdout,
+        rockpack(dir.path(), &["wheel", "verify", "out/dist", "--json", "--jobs", "3"]).stdout,
+        one
+    );
+    assert_eq!(
+        rockpack(dir.path(), &["wheel", "verify", "out", "out/dist", "--json"]).stdout,
         one,
         "each package once"
     );
@@ -355,7 +366,7 @@ fn what_cannot_be_read_is_the_command_lines_fault() {
         (&["dist", "--plan", "x.txt"], "cannot read x.txt: this is no plan"),
         (&[], "<PATH>"),
     ] {
-        let output = rockpack(dir.path(), &[&["verify"], args].concat());
+        let output = rockpack(dir.path(), &[&["wheel", "verify"], args].concat());
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         assert!(text(&output.stderr).contains(needle), "{args:?}: {}", text(&output.stderr));
     }
@@ -368,7 +379,7 @@ fn findings_are_annotations_too() {
         wheel.member("data.txt").mode = 0o100_666;
         wheel.write(dir);
     });
-    let output = rockpack(dir.path(), &["verify", "dist", "--message-format", "github"]);
+    let output = rockpack(dir.path(), &["wheel", "verify", "dist", "--message-format", "github"]);
     let expected = "::error title=rockpack%3A member-mode::demo-1.0-py3-none-any.whl: writable for everyone: `demo/data.txt` (mode 0666)\n";
     assert_eq!(text(&output.stderr), expected);
 }

@@ -97,5 +97,14 @@ pub fn plan(tree: &Path) -> Vec<OsString> {
 
 /// The arguments of a promotion of what a [`Build`] made.
 pub fn promote(from: &Path, dest: &Path) -> Vec<OsString> {
-    ["promote".into(), from.into(), "--to".into(), "1!1.0".into(), "-o".into(), dest.into()].into()
+    [
+        "wheel".into(),
+        "promote".into(),
+        from.into(),
+        "--to".into(),
+        "1!1.0".into(),
+        "-o".into(),
+        dest.into(),
+    ]
+    .into()
 }

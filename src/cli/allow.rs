@@ -3,7 +3,7 @@
 use base::source::Code;
 use clap::Args;
 
-/// What is let through although `rockpack verify` calls it an error.
+/// What is let through although `rockpack wheel verify` calls it an error.
 #[derive(Debug, Args)]
 pub struct AllowArgs {
     /// Let errors with this code through, each with a warning; may be repeated
@@ -18,6 +18,9 @@ fn code(text: &str) -> Result<Code, String> {
     known.clone().find(|code| code.as_str() == text).ok_or_else(|| {
         let mut codes: Vec<&str> = known.map(Code::as_str).collect();
         codes.sort_unstable();
-        format!("`rockpack verify` has no finding of this code; codes are {}", codes.join(", "))
+        format!(
+            "`rockpack wheel verify` has no finding of this code; codes are {}",
+            codes.join(", ")
+        )
     })
 }

@@ -1,26 +1,16 @@
-//! The arguments of `rockpack artifact`.
+//! The arguments of `rockpack artifact pack`.
 
 use std::path::PathBuf;
 
 use base::names::Family;
-use clap::{Args, Subcommand, ValueHint};
+use clap::{Args, ValueHint};
 
-/// Work with artifacts outside of a build
-#[derive(Debug, Args)]
-pub struct ArtifactCommandArgs {
-    #[command(subcommand)]
-    pub command: ArtifactCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum ArtifactCommand {
-    Pack(PackArgs),
-}
+use super::JobsArgs;
 
 /// Pack artifact directories into archives, each with its checksum
 ///
 /// Writes {name}_{component}_{family}.tar.zst and .tar.zst.sha256sum into OUT: what a build's CI
-/// leaves in a store, and what --artifact-dir and `rockpack fetch` take. An archive has
+/// leaves in a store, and what --artifact-dir and `rockpack artifact fetch` take. An archive has
 /// `artifact_manifest.txt` first, then the base directories that it lists.
 ///
 /// Archives are seekable: zstd frames of 4 MiB each, with a table of them behind, in zstd's own
@@ -50,16 +40,15 @@ pub struct PackArgs {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(i32).range(1..=19))]
     pub level: i32,
 
-    /// Cores to use [default: all]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub jobs: Option<u16>,
+    #[command(flatten)]
+    pub threads: JobsArgs,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   Pack all artifacts, and build packages of the archives:
     rockpack artifact pack build/artifacts -o archives
-    rockpack build --artifact-dir archives --dest-dir out
+    rockpack build --artifact-dir archives -o out
 
   One artifact, as small as is of use:
     rockpack artifact pack build/artifacts/base_lib_generic -o archives --level 15

@@ -1,4 +1,4 @@
-//! The arguments of `rockpack audit`.
+//! The arguments of `rockpack wheel audit`.
 
 use std::path::PathBuf;
 
@@ -49,8 +49,8 @@ pub struct AuditArgs {
 const AUDIT_EXAMPLES: &str = "\
 Examples:
   All wheels of a build, as the set that is installed together:
-    rockpack audit out/dist
+    rockpack wheel audit out/dist
 
   The tag of each wheel, for a script:
-    rockpack audit --json dist/*.whl | jq -r '.wheels[] | \"\\(.tag) \\(.file)\"'
+    rockpack wheel audit --json dist/*.whl | jq -r '.wheels[] | \"\\(.tag) \\(.file)\"'
 ";

@@ -9,7 +9,7 @@ use super::{AllowArgs, ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
 
 /// Build the packages
 ///
-/// Reads the artifact directory, plans, and writes every package to DEST/dist. Files stream
+/// Reads the artifact directory, plans, and writes every package to OUT/dist. Files stream
 /// from the artifacts into the archives: there is no staging copy, and memory stays bounded
 /// whatever the size of a file. ELF files get their rpath on the way, and every edit is verified
 /// before it is used. Outputs are renamed into place once all are complete. When anything fails,
@@ -21,25 +21,25 @@ use super::{AllowArgs, ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
 /// files that packages take are unpacked then, and compared with the catalog.
 ///
 /// With --sources, the projects that packages.kdl declares are built next: each after the
-/// projects that it waits for, several at once. Finished wheels are taken. All go to DEST/dist too.
-/// A project of which nothing changed since an earlier build into DEST is not built again: its sources, its
+/// projects that it waits for, several at once. Finished wheels are taken. All go to OUT/dist too.
+/// A project of which nothing changed since an earlier build into OUT is not built again: its sources, its
 /// environment, the tools, and what it is built against. --rebuild builds it all the same.
 /// A project that fails stops only the projects that wait for it: all other packages are put in
-/// place, the exit status is 1, and DEST/logs/NAME.log has the output of its build.
+/// place, the exit status is 1, and OUT/logs/NAME.log has the output of its build.
 ///
-/// Packages of an earlier build in DEST/dist that this one does not make are removed, if that build's
+/// Packages of an earlier build in OUT/dist that this one does not make are removed, if that build's
 /// provenance statement names them and nobody changed them since. With --only, only other versions of
 /// the packages that are made are removed, and SHA256SUMS and provenance list the remaining packages
 /// too. --keep removes nothing. Files that no build made always stay.
 ///
 /// Outputs are put in place in one step. When that step fails or the process is killed, the next build
-/// or `rockpack verify` restores the earlier files. Equal inputs give equal bytes, whatever the directory,
+/// or `rockpack wheel verify` restores the earlier files. Equal inputs give equal bytes, whatever the directory,
 /// user, locale, day or number of threads.
 ///
 /// Beside the packages are SHA256SUMS and provenance.intoto.json, an in-toto statement (SLSA
 /// provenance v1) that is ready to be signed. It names the packages, their inputs and the builder.
 ///
-/// Wheels of projects, and finished wheels that are taken, are put in place only if `rockpack verify` accepts each by
+/// Wheels of projects, and finished wheels that are taken, are put in place only if `rockpack wheel verify` accepts each by
 /// itself, unless --allow names the finding's code.
 ///
 /// Exit status: 0 built, 1 something is wrong with the manifest or the artifacts, 2 something
@@ -62,7 +62,7 @@ pub struct BuildArgs {
     )]
     pub store: Option<String>,
 
-    /// A catalog that `rockpack scan -o FILE` saved of these artifacts: only the files that packages take are unpacked
+    /// A catalog that `rockpack artifact scan -o FILE` saved of these artifacts: only the files that packages take are unpacked
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
     pub catalog: Option<PathBuf>,
 
@@ -87,7 +87,7 @@ pub struct BuildArgs {
     #[arg(long, help_heading = "Projects")]
     pub no_index: bool,
 
-    /// Build all projects again, also those of which nothing changed since an earlier build into DEST
+    /// Build all projects again, also those of which nothing changed since an earlier build into OUT
     #[arg(long, help_heading = "Projects")]
     pub rebuild: bool,
 
@@ -113,25 +113,25 @@ pub struct BuildArgs {
     #[arg(long, requires = "sources", help_heading = "Projects")]
     pub run_tests: bool,
 
-    /// Make the documentation of projects: DEST/docs/NAME
+    /// Make the documentation of projects: OUT/docs/NAME
     #[arg(long, requires = "sources", help_heading = "Projects")]
     pub docs: bool,
 
-    /// Directory for packages (DIR/dist), and of projects logs (DIR/logs), documentation (DIR/docs) and what is kept (DIR/kept)
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub dest_dir: PathBuf,
+    /// Directory for packages (OUT/dist), and of projects logs (OUT/logs), documentation (OUT/docs) and what is kept (OUT/kept)
+    #[arg(short, long, alias = "dest-dir", value_name = "OUT", value_hint = ValueHint::DirPath)]
+    pub output: PathBuf,
 
-    /// Keep all packages of earlier builds in DIR/dist
+    /// Keep all packages of earlier builds in OUT/dist
     #[arg(long)]
     pub keep: bool,
 
-    /// Build the packages [default]
-    #[arg(long, action = ArgAction::SetTrue, overrides_with = "no_build_packages")]
+    /// Build the packages
+    #[arg(long, hide = true, action = ArgAction::SetTrue, overrides_with = "dry_run")]
     build_packages: bool,
 
     /// Check everything, ELF edits included, print the plan, and write no package
-    #[arg(long, action = ArgAction::SetTrue, overrides_with = "build_packages")]
-    pub no_build_packages: bool,
+    #[arg(long, alias = "no-build-packages", action = ArgAction::SetTrue, overrides_with = "build_packages")]
+    pub dry_run: bool,
 
     #[command(flatten)]
     pub cache: CacheArgs,
@@ -181,24 +181,24 @@ fn builder(text: &str) -> Result<BuilderId, BuilderIdError> {
 const BUILD_EXAMPLES: &str = "\
 Examples:
   All packages:
-    rockpack build --artifact-dir artifacts --dest-dir out --version 7.2.0
+    rockpack build --artifact-dir artifacts -o out --version 7.2.0
 
   For two ISAs; the selector offers one of them on Windows too:
-    rockpack build --artifact-dir artifacts --dest-dir out --version 7.2.0 \\
+    rockpack build --artifact-dir artifacts -o out --version 7.2.0 \\
         --linux-amdgpu-families gfx942,gfx1100 --windows-amdgpu-families gfx1100
 
   One ISA's wheel; all packages that match a pattern:
-    rockpack build --artifact-dir artifacts --dest-dir out --only rocm-sdk-device-gfx942
-    rockpack build --artifact-dir artifacts --dest-dir out --only 'core,rocm-sdk-device-*'
+    rockpack build --artifact-dir artifacts -o out --only rocm-sdk-device-gfx942
+    rockpack build --artifact-dir artifacts -o out --only 'core,rocm-sdk-device-*'
 
   Quickly, to try something out:
-    rockpack build --artifact-dir artifacts --dest-dir out --version 7.2.0.dev0 \\
-        --only core --no-wheel-compression
+    rockpack build --artifact-dir artifacts -o out --version 7.2.0.dev0 \\
+        --only core --compression store
 
   Of a run in a store, without a directory for its archives:
-    rockpack build --store ci --run 1234567 --dest-dir out
+    rockpack build --store ci --run 1234567 -o out
 
   With the Python projects whose checkouts are in ../src:
-    rockpack build --artifact-dir artifacts --dest-dir out --version 7.2.0 \\
+    rockpack build --artifact-dir artifacts -o out --version 7.2.0 \\
         --sources ../src --python tools/bin/python
 ";

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use build::cache::DEFAULT_LIMIT;
 use clap::{ArgAction, Args, Subcommand, ValueHint};
 
+use super::JobsArgs;
 use super::size::size;
 
 /// Which cache a build uses, if any.
@@ -107,9 +108,8 @@ pub struct VerifyCacheArgs {
     #[command(flatten)]
     pub which: WhichCache,
 
-    /// Threads [default: one for each core]
-    #[arg(short, long, value_name = "N", env = "ROCKPACK_JOBS", hide_env_values = true, value_parser = clap::value_parser!(u16).range(1..))]
-    pub jobs: Option<u16>,
+    #[command(flatten)]
+    pub threads: JobsArgs,
 }
 
 const PRUNE_EXAMPLES: &str = "\

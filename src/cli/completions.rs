@@ -1,4 +1,4 @@
-//! The arguments of `rockpack completions` and `rockpack man`.
+//! The arguments of `rockpack help completions` and `rockpack help man`.
 
 use clap::{Args, ValueEnum};
 
@@ -30,21 +30,21 @@ pub struct ManArgs {}
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   For this user, from the next shell on:
-    rockpack completions bash > ~/.local/share/bash-completion/completions/rockpack
-    rockpack completions fish > ~/.config/fish/completions/rockpack.fish
+    rockpack help completions bash > ~/.local/share/bash-completion/completions/rockpack
+    rockpack help completions fish > ~/.config/fish/completions/rockpack.fish
 
   For zsh, in a directory that is in its fpath:
-    rockpack completions zsh > ~/.zfunc/_rockpack
+    rockpack help completions zsh > ~/.zfunc/_rockpack
 
   For PowerShell, with `. ~/rockpack.ps1` in the file that $PROFILE names:
-    rockpack completions powershell > ~/rockpack.ps1
+    rockpack help completions powershell > ~/rockpack.ps1
 ";
 
 const MAN_EXAMPLES: &str = "\
 Examples:
   To read it:
-    rockpack man | man -l -
+    rockpack help man | man -l -
 
   In a package:
-    rockpack man > usr/share/man/man1/rockpack.1
+    rockpack help man > usr/share/man/man1/rockpack.1
 ";

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::{ArtifactArgs, CatalogArgs, SetArgs};
 
@@ -26,7 +26,6 @@ use super::{ArtifactArgs, CatalogArgs, SetArgs};
 /// Exit status: 0 compared, 1 a manifest or the artifacts are at fault (with --exit-code also: there
 /// are differences), 2 something is wrong with the command line, a file to read, or git.
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(verbatim_doc_comment, after_long_help = DIFF_EXAMPLES)]
 #[command(mut_group("CatalogArgs", |group| group.required(false)))]
 pub struct DiffArgs {
@@ -51,21 +50,31 @@ pub struct DiffArgs {
     #[command(flatten)]
     pub artifacts: ArtifactArgs,
 
-    /// List every file
-    #[arg(long, group = "form", help_heading = "Output")]
-    pub files: bool,
+    /// Form of the difference
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t, help_heading = "Output")]
+    format: DiffFormat,
 
-    /// Print the difference as JSON, with every file
-    #[arg(long, group = "form", help_heading = "Output")]
-    pub json: bool,
-
-    /// Print Markdown for a comment on a pull request, always below 64 kB
-    #[arg(long, group = "form", help_heading = "Output")]
-    pub markdown: bool,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    json: bool,
 
     /// Exit with 1 when there are differences
     #[arg(long, help_heading = "Output")]
     pub exit_code: bool,
+}
+
+/// Form of a difference on standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum DiffFormat {
+    /// Packages, sizes and changes; a directory that changed as a whole is one line
+    #[default]
+    Text,
+    /// The same with every file
+    Files,
+    /// JSON, with every file
+    Json,
+    /// Markdown for a comment on a pull request, always below 64 kB
+    Markdown,
 }
 
 const DIFF_EXAMPLES: &str = "\
@@ -74,7 +83,7 @@ Examples:
     rockpack diff --artifact-dir artifacts --manifest-at main
 
   The same as a comment for a pull request:
-    rockpack diff --artifact-dir artifacts --manifest-at origin/main --markdown > comment.md
+    rockpack diff --artifact-dir artifacts --manifest-at origin/main --format markdown > comment.md
 
   Two manifests on the same artifacts:
     rockpack diff --artifact-dir artifacts old/ new/
@@ -87,6 +96,11 @@ Examples:
 ";
 
 impl DiffArgs {
+    /// The form that is asked for.
+    pub fn format(&self) -> DiffFormat {
+        if self.json { DiffFormat::Json } else { self.format }
+    }
+
     /// OLD and NEW; with a revision, the only path is NEW.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The arguments of `rockpack fetch`.
+//! The arguments of `rockpack artifact fetch`.
 
 use std::path::PathBuf;
 
@@ -84,12 +84,12 @@ impl FetchArgs {
 const FETCH_EXAMPLES: &str = "\
 Examples:
   What packages need of a run, before anything is fetched:
-    rockpack fetch --store ci --run 1234567 --dry-run
+    rockpack artifact fetch --store ci --run 1234567 --dry-run
 
   Fetch it, lock it, and build of exactly these bytes:
-    rockpack fetch --store ci --run 1234567 -o artifacts --lock rockpack.lock
-    rockpack build --artifact-dir artifacts --dest-dir out --locked
+    rockpack artifact fetch --store ci --run 1234567 -o artifacts --lock rockpack.lock
+    rockpack build --artifact-dir artifacts -o out --locked
 
   For one GPU, from any address:
-    rockpack fetch s3://example-artifacts/1234567-linux/ -o artifacts --linux-amdgpu-families gfx942
+    rockpack artifact fetch s3://example-artifacts/1234567-linux/ -o artifacts --linux-amdgpu-families gfx942
 ";

@@ -43,7 +43,10 @@ const CHECKS: [&str; 1] = ["--plan"];
 /// Whether a word is the name of an option that takes a value.
 fn option(root: &Command, command: &Command, word: &str) -> bool {
     let named = |arg: &Arg| match word.strip_prefix("--") {
-        Some(long) => arg.get_long() == Some(long),
+        Some(long) => {
+            let mut aliases = arg.get_all_aliases().unwrap_or_default().into_iter();
+            arg.get_long() == Some(long) || aliases.any(|alias| alias == long)
+        }
         None => {
             arg.get_short().is_some_and(|short| word.strip_prefix('-') == Some(&*short.to_string()))
         }
@@ -81,9 +84,9 @@ mod tests {
             ("rockpack plan --version '' --json", "rockpack plan --json"),
             ("rockpack plan --version= --platform-tag ''", "rockpack plan"),
             ("rockpack --message-format '' plan", "rockpack plan"),
-            ("rockpack build -j '' --dest-dir ''", "rockpack build"),
+            ("rockpack build -j '' --dest-dir '' -o ''", "rockpack build"),
             ("rockpack build --plan '' --version ''", "rockpack build --plan "),
-            ("rockpack verify --plan= dist", "rockpack verify --plan= dist"),
+            ("rockpack wheel verify --plan= dist", "rockpack wheel verify --plan= dist"),
             ("rockpack cache stats --cache ''", "rockpack cache stats"),
         ];
         for (line, expected) in cases {

@@ -2,14 +2,19 @@
 
 use clap::Args;
 
-/// Explain a command, or the nodes of the manifest
+use super::HelpCommand;
+
+/// Explain commands and the manifest; man page, completions, versions
 ///
 /// With a command, prints the same as `rockpack COMMAND --help`. With `manifest`, explains every node
 /// of packages.kdl and families.kdl: its purpose, place and arguments, with an example. With the name
 /// of a node after it, explains that node alone.
 #[derive(Debug, Args)]
-#[command(after_long_help = HELP_EXAMPLES)]
+#[command(after_long_help = HELP_EXAMPLES, disable_help_subcommand = true, args_conflicts_with_subcommands = true)]
 pub struct HelpArgs {
+    #[command(subcommand)]
+    pub command: Option<HelpCommand>,
+
     /// A command, or `manifest`
     #[arg(value_name = "TOPIC")]
     pub topic: Option<String>,

@@ -1,4 +1,4 @@
-//! The arguments of `rockpack index`.
+//! The arguments of `rockpack index write`.
 
 use std::path::PathBuf;
 
@@ -57,7 +57,7 @@ pub struct IndexArgs {
     #[arg(long)]
     pub skip_broken: bool,
 
-    /// Replace index pages that another program made, or `rockpack publish`: what only they say goes, such as yanks
+    /// Replace index pages that another program made, or `rockpack index publish`: what only they say goes, such as yanks
     #[arg(long)]
     pub overwrite: bool,
 }
@@ -87,15 +87,15 @@ impl From<IndexLayout> for Layout {
 const INDEX_EXAMPLES: &str = "\
 Examples:
   Index what was built, and install from it:
-    rockpack index out/dist
+    rockpack index write out/dist
     pip install --index-url file://$PWD/out/dist/simple/ rocm-sdk-core
 
   A page that pip's --find-links takes, for a web server:
-    rockpack index --layout flat out/dist
+    rockpack index write --layout flat out/dist
 
   Runs of CI, in a copy of the bucket:
-    rockpack index --layout run bucket
+    rockpack index write --layout run bucket
 
   Take a package off:
-    rockpack index out/dist --remove rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl
+    rockpack index write out/dist --remove rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl
 ";

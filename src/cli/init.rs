@@ -2,13 +2,19 @@
 
 use std::path::PathBuf;
 
+use base::names::{Mode, System};
 use clap::{Args, ValueHint};
 
-/// Write a manifest to start from
+/// Write a manifest to start from, or artifacts to try rockpack on
 ///
 /// Writes packages.kdl and families.kdl into a directory that has neither. They include the manifest
 /// that the program carries, and hold what is changed of it: a later rockpack brings its own news to
 /// everything else.
+///
+/// With --demo, makes a small artifact directory. Its libraries are small real ELF files, its programs
+/// this machine's `true`; for Windows all are small PE files. The packages of the built-in manifest find
+/// all they need in it, so every command works on it: plan, build, explain, diff. A directory with other
+/// files in it is not changed.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct InitArgs {
@@ -19,6 +25,18 @@ pub struct InitArgs {
     /// Start without ROCm: one package, the C library's names, no ISA
     #[arg(long)]
     pub minimal: bool,
+
+    /// Make a small artifact directory instead of a manifest
+    #[arg(long, conflicts_with = "minimal")]
+    pub demo: bool,
+
+    /// The system that the artifacts of --demo are built for, linux or windows
+    #[arg(long, default_value = "linux", value_parser = super::set::systems(), hide_possible_values = true, requires = "demo")]
+    pub system: System,
+
+    /// Whether device code of --demo is split off the libraries (kpack) or not (legacy)
+    #[arg(long, default_value = "kpack", value_parser = super::set::modes(), requires = "demo")]
+    pub mode: Mode,
 }
 
 const EXAMPLES: &str = "\
@@ -28,4 +46,7 @@ Examples:
     rockpack check --manifest packaging
   Packages of another project:
     rockpack init --minimal
+  A small artifact directory, and packages of it:
+    rockpack init --demo demo
+    rockpack build --artifact-dir demo -o out
 ";

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use build::provenance::BuilderId;
 use clap::{Args, ValueHint};
 
-use super::AllowArgs;
+use super::{AllowArgs, JobsArgs};
 
 /// What says how they are made, and who made them.
 #[derive(Debug, Args)]
@@ -23,9 +23,8 @@ pub struct MakingArgs {
     #[arg(long, value_name = "ID")]
     pub invocation_id: Option<String>,
 
-    /// Threads [default: one for each core]
-    #[arg(short, long, value_name = "N", env = "ROCKPACK_JOBS", hide_env_values = true)]
-    pub jobs: Option<u16>,
+    #[command(flatten)]
+    pub threads: JobsArgs,
 
     #[command(flatten)]
     pub allow: AllowArgs,

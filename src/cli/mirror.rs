@@ -1,4 +1,4 @@
-//! The arguments of `rockpack mirror`.
+//! The arguments of `rockpack index mirror`.
 
 use std::path::PathBuf;
 
@@ -9,16 +9,16 @@ use super::PublishLayout;
 
 /// Write the pages of a published index for a third party, which serves no packages
 ///
-/// Reads the pages of SOURCE, where `rockpack publish` or another program put them, and writes into
-/// DEST {project}/index.html (PEP 503) and index.json (PEP 691), and a page that leads there, for
-/// --index-url. Addresses are absolute, and lead to where the packages are; each has its SHA-256, so
-/// that installers take no other bytes. What is yanked stays yanked, and resolvers find the metadata
-/// of wheels where it is.
+/// Reads the pages of SOURCE, where `rockpack index publish` or another program put them, and writes
+/// into DEST {project}/index.html (PEP 503) and index.json (PEP 691), and a page that leads there, for
+/// --index-url. Addresses are absolute, and lead to the packages of SOURCE; each has its SHA-256, so
+/// that installers take no other bytes. Yanked packages stay yanked, and resolvers find the metadata
+/// of wheels in SOURCE.
 ///
-/// SOURCE and DEST are directories or URLs as `rockpack publish` takes them; SOURCE can be on a web
-/// server, too. Pages of DEST that another program made are not replaced. Those of projects that
-/// SOURCE has no longer go, and with --project those of all other projects. A DEST whose pages lead
-/// to packages beside them is no mirror, and is refused.
+/// SOURCE and DEST are directories or URLs as `rockpack index publish` takes them; SOURCE can be on a
+/// web server, too. Pages of DEST that another program made are not replaced. Pages of projects that
+/// SOURCE no longer has are removed, and with --project the pages of all other projects. A DEST whose
+/// pages lead to packages in DEST is no mirror, and is refused.
 ///
 /// Exit status: 0 written, 1 a package has no hash, or a page cannot be read or was made by another
 /// program, 2 something is wrong with the command line, the environment or a store.
@@ -59,8 +59,8 @@ pub struct MirrorArgs {
 const EXAMPLES: &str = "\
 Examples:
   Pages of two projects, for somebody's own index:
-    rockpack mirror s3://bucket/whl pages --public https://example.com/whl/ --project rocm,rocm-sdk-core
+    rockpack index mirror s3://bucket/whl pages --public https://example.com/whl/ --project rocm,rocm-sdk-core
 
   All products of a stream in one index:
-    rockpack mirror s3://nightly-bucket pages --layout v5 --public https://nightly.example.com/
+    rockpack index mirror s3://nightly-bucket pages --layout v5 --public https://nightly.example.com/
 ";

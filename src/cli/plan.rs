@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::{ArtifactArgs, CatalogArgs, SetArgs};
 
@@ -16,10 +16,6 @@ use super::{ArtifactArgs, CatalogArgs, SetArgs};
 /// Exit status: 0 printed, 1 something is wrong with the manifest or the artifacts, 2 something
 /// is wrong with the command line or the environment.
 #[derive(Debug, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "flags of a command line; those of one form exclude each other"
-)]
 #[command(after_long_help = PLAN_EXAMPLES)]
 pub struct PlanArgs {
     #[command(flatten)]
@@ -32,37 +28,57 @@ pub struct PlanArgs {
     pub artifacts: ArtifactArgs,
 
     /// Accepted so that the command line of a build works for its plan; nothing is written there
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub dest_dir: Option<PathBuf>,
+    #[arg(short, long, alias = "dest-dir", hide = true, value_name = "OUT", value_hint = ValueHint::DirPath)]
+    pub output: Option<PathBuf>,
 
     /// Estimate the compressed size of each package from a sample of the artifacts' bytes
     #[arg(long, conflicts_with = "catalog")]
     pub estimate: bool,
 
-    /// List every file: step, size, path, the rule that placed it, and its source
-    #[arg(long, group = "form")]
-    pub files: bool,
+    /// Form of the plan
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t, help_heading = "Output")]
+    format: PlanFormat,
 
-    /// Print the whole plan as JSON, as schema/plan-1.schema.json describes it
-    #[arg(long, group = "form")]
-    pub json: bool,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    json: bool,
 
-    /// Divide the packages among at most N jobs of a matrix, each about as long as the others
+    /// Most jobs of --format shards
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), required_if_eq("format", "shards"), requires = "format", conflicts_with = "sources", help_heading = "Output")]
+    shards: Option<u16>,
+}
+
+/// Form of a plan on standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum PlanFormat {
+    /// A line for each package
+    #[default]
+    Text,
+    /// A line for each file: step, size, path, the rule that placed it, and its source
+    Files,
+    /// The whole plan, as schema/plan-1.schema.json describes it
+    Json,
+    /// A summary in GitHub's Markdown, for a job summary or a comment: always below 64 kB
+    Markdown,
+    /// A web page with a map of sizes and a search of every file: one file, for any browser, that loads nothing from elsewhere
+    Html,
+    /// One line of JSON, as GitHub's `fromJSON` takes it for a matrix: packages divided among jobs that take about equally long. Each object in `include` is a job: `only` has its packages, `cost` about how many seconds one core takes for them, and `archives` the artifacts that they are made of. Projects are not among them
+    Shards,
+}
+
+impl PlanArgs {
+    /// The form that is asked for, and for shards their number.
     ///
-    /// Prints one line of JSON, as GitHub's `fromJSON` takes it for a matrix. Each object in `include` is a job:
-    /// `only` has its packages, `cost` about how many seconds one core takes for them, and `archives` the
-    /// artifacts that they are made of. Projects are not among them.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), group = "form", conflicts_with = "sources")]
-    pub shards: Option<u16>,
-
-    /// Print a summary in GitHub's Markdown, for a job summary or a comment: always below 64 kB
-    #[arg(long, group = "form")]
-    pub markdown: bool,
-
-    /// Print a web page with a map of sizes and a search of every file: one file, for any browser,
-    /// that loads nothing from elsewhere
-    #[arg(long, group = "form")]
-    pub html: bool,
+    /// # Errors
+    /// Fails if a number of shards is given for another form.
+    pub fn format(&self) -> Result<(PlanFormat, u16), &'static str> {
+        match (self.format, self.shards) {
+            (PlanFormat::Shards, shards) => Ok((PlanFormat::Shards, shards.unwrap_or(1))),
+            (_, Some(_)) => Err("--shards is for --format shards"),
+            (PlanFormat::Text, None) if self.json => Ok((PlanFormat::Json, 1)),
+            (format, None) => Ok((format, 1)),
+        }
+    }
 }
 
 const PLAN_EXAMPLES: &str = "\
@@ -71,16 +87,16 @@ Examples:
     rockpack plan --artifact-dir artifacts
 
   Every file with its rule, to compare two versions of packages.kdl:
-    rockpack plan --artifact-dir artifacts --files > plan.txt
+    rockpack plan --artifact-dir artifacts --format files > plan.txt
 
   The same on a machine without the artifacts, from a saved catalog:
-    rockpack scan --artifact-dir artifacts -o catalog.json.zst
+    rockpack artifact scan --artifact-dir artifacts -o catalog.json.zst
     rockpack plan --catalog catalog.json.zst
 
-  The jobs of a matrix, to be united by `rockpack assemble`:
-    rockpack plan --catalog catalog.json.zst --version 7.2.0 --shards 4
+  The jobs of a matrix, to be united by `rockpack merge`:
+    rockpack plan --catalog catalog.json.zst --version 7.2.0 --format shards --shards 4
 
   On the summary of a GitHub job, and as a page to look around in:
-    rockpack plan --artifact-dir artifacts --markdown >> \"$GITHUB_STEP_SUMMARY\"
-    rockpack plan --artifact-dir artifacts --html > plan.html
+    rockpack plan --artifact-dir artifacts --format markdown >> \"$GITHUB_STEP_SUMMARY\"
+    rockpack plan --artifact-dir artifacts --format html > plan.html
 ";

@@ -1,4 +1,4 @@
-//! The arguments of `rockpack promote`.
+//! The arguments of `rockpack wheel promote`.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ use super::MakingArgs;
 /// With SHA256SUMS beside them, the packages have to be those that it lists: all of them, and no other
 /// that rockpack made.
 ///
-/// A package that `rockpack verify` refuses by itself is refused, unless --allow names the finding's code.
+/// A package that `rockpack wheel verify` refuses by itself is refused, unless --allow names the finding's code.
 ///
 /// The packages go to OUT/dist, with SHA256SUMS and a provenance statement that names the packages they
 /// are made of. They are put in place in one step; when anything fails, OUT stays as it was. Packages
@@ -36,7 +36,7 @@ use super::MakingArgs;
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct PromoteArgs {
-    /// The packages: what `rockpack build` had as --dest-dir, or the `dist` directory in it
+    /// The packages: what `rockpack build` had as --output, or the `dist` directory in it
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
 
@@ -63,9 +63,9 @@ pub struct PromoteArgs {
 const EXAMPLES: &str = "\
 Examples:
   A release candidate becomes the release:
-    rockpack promote rc1 --to 7.10.0 -o release
+    rockpack wheel promote rc1 --to 7.10.0 -o release
   See first what would change:
-    rockpack promote rc1 --to 7.10.0 --dry-run
+    rockpack wheel promote rc1 --to 7.10.0 --dry-run
   Of a nightly build, for two GPUs:
-    rockpack promote nightly --to 7.13.0rc1 --keep-targets gfx942,gfx1201 -o candidate
+    rockpack wheel promote nightly --to 7.13.0rc1 --keep-targets gfx942,gfx1201 -o candidate
 ";

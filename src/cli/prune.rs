@@ -1,4 +1,4 @@
-//! The arguments of `rockpack prune`.
+//! The arguments of `rockpack index prune`.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::PublishLayout;
 
 /// Delete packages of an object store that are older than their stream keeps them
 ///
-/// URL and --layout are those that `rockpack publish` was given. The `stream` lines of packages.kdl
+/// URL and --layout are the same as for `rockpack index publish`. The `stream` lines of packages.kdl
 /// say how long packages stay:
 ///
 ///   stream "nightly" keep="120 days"
@@ -28,7 +28,7 @@ use super::PublishLayout;
 ///
 /// Of each project, the newest version stays whose requirements are in the store as well, whatever
 /// its age. More than half of all packages are deleted only with --yes. A store that does not record
-/// the stream of --stream is refused: `rockpack publish --stream` records it.
+/// the stream of --stream is refused: `rockpack index publish --stream` records it.
 ///
 /// --dry-run prints each deletion with its reason; what is too old and stays is printed in any case.
 ///
@@ -75,9 +75,9 @@ pub struct PruneStoreArgs {
 const EXAMPLES: &str = "\
 Examples:
   See what would go, and why, and let it go:
-    rockpack prune s3://nightly-bucket --layout v5 --stream nightly --dry-run
-    rockpack prune s3://nightly-bucket --layout v5 --stream nightly
+    rockpack index prune s3://nightly-bucket --layout v5 --stream nightly --dry-run
+    rockpack index prune s3://nightly-bucket --layout v5 --stream nightly
 
   What would go in a year:
-    rockpack prune s3://rc-bucket/whl --stream rc --dry-run --as-of 1827000000
+    rockpack index prune s3://rc-bucket/whl --stream rc --dry-run --as-of 1827000000
 ";

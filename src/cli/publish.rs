@@ -1,4 +1,4 @@
-//! The arguments of `rockpack publish`.
+//! The arguments of `rockpack index publish`.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,8 @@ use super::AllowArgs;
 /// system and extra, has to be in DIR, on the pages of the store, or named by --outside or an
 /// `outside` line; so do the requirements of what is found in the store.
 ///
-/// A package that `rockpack verify` refuses by itself is an error, unless --allow names the finding's code.
+/// A package that `rockpack wheel verify` refuses alone is an error, unless --allow names the code of
+/// the finding.
 ///
 /// Then packages go up, each only if nothing is at its key; then METADATA of wheels (PEP 658); then
 /// pages of projects, parts before those who require them; then the page of all projects. Pages are
@@ -110,12 +111,12 @@ pub enum PublishLayout {
 const EXAMPLES: &str = "\
 Examples:
   See what would be done, and do it:
-    rockpack publish --dry-run out/dist s3://bucket/whl
-    rockpack publish out/dist s3://bucket/whl --outside numpy,setuptools
+    rockpack index publish --dry-run out/dist s3://bucket/whl
+    rockpack index publish out/dist s3://bucket/whl --outside numpy,setuptools
 
   Each package to its product's index, in the bucket of a stream:
-    rockpack publish out/dist s3://nightly-bucket --layout v5 --stream nightly
+    rockpack index publish out/dist s3://nightly-bucket --layout v5 --stream nightly
 
   One page for --find-links, in a directory that a web server has:
-    rockpack publish out/dist /srv/packages --layout flat
+    rockpack index publish out/dist /srv/packages --layout flat
 ";

@@ -97,7 +97,7 @@ pub struct RemoteArgs {
     /// Have the farm build whole packages of artifacts that its storage has: those of the directory HASH/SIZE, or `checksums`, the archives of the run, by the `.sha256sum` files beside them
     ///
     /// The plan is made of a saved catalog (--catalog). Nothing of the artifacts is read here for packages that the
-    /// farm builds. Each package that comes is checked with the plan, as `rockpack verify --plan` does; the bytes
+    /// farm builds. Each package that comes is checked with the plan, as `rockpack wheel verify --plan` does; the bytes
     /// of its files are not compared: there is nothing here to compare them with. What the farm does not build is
     /// built here, where the artifacts are (--artifact-dir, --store).
     #[arg(long, value_name = "DIGEST", requires = "remote_executor")]

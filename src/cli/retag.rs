@@ -1,4 +1,4 @@
-//! The arguments of `rockpack retag`.
+//! The arguments of `rockpack wheel retag`.
 
 use std::path::PathBuf;
 
@@ -18,9 +18,9 @@ use super::AllowArgs;
 /// wrong: they are left out, with a warning. Nothing is overwritten: a file of the new name is an
 /// error, unless it has exactly these bytes. When a tag is refused for one wheel, none is written.
 ///
-/// A wheel that `rockpack verify` would refuse by itself is refused, unless --allow names the finding's code.
+/// A wheel that `rockpack wheel verify` would refuse by itself is refused, unless --allow names the finding's code.
 ///
-/// SHA256SUMS and the provenance statement beside the wheels are not changed: `rockpack assemble`
+/// SHA256SUMS and the provenance statement beside the wheels are not changed: `rockpack merge`
 /// writes both for a directory of finished packages.
 ///
 /// Exit status: 0 written or there already, 1 a wheel was refused, 2 something is wrong with the
@@ -56,8 +56,8 @@ pub struct RetagArgs {
 const RETAG_EXAMPLES: &str = "\
 Examples:
   Wheels that a build tagged for this machine, for every glibc from 2.28 on:
-    rockpack retag --platform-tag manylinux_2_28_x86_64 -o publish out/dist
+    rockpack wheel retag --platform-tag manylinux_2_28_x86_64 -o publish out/dist
 
   A set of two tags:
-    rockpack retag --platform-tag manylinux_2_17_x86_64.manylinux2014_x86_64 a-1.0-py3-none-linux_x86_64.whl
+    rockpack wheel retag --platform-tag manylinux_2_17_x86_64.manylinux2014_x86_64 a-1.0-py3-none-linux_x86_64.whl
 ";

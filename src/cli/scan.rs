@@ -1,12 +1,12 @@
-//! The arguments of `rockpack scan`.
+//! The arguments of `rockpack artifact scan`.
 
 use std::path::PathBuf;
 
 use base::names::System;
 use clap::{Args, ValueHint};
 
-use super::ArtifactArgs;
 use super::set::systems;
+use super::{ArtifactArgs, JobsArgs};
 
 /// Save the catalog of an artifact directory, to plan without the artifacts
 ///
@@ -29,9 +29,8 @@ pub struct ScanArgs {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// Threads [default: one for each core]
-    #[arg(short, long, value_name = "N", env = "ROCKPACK_JOBS", hide_env_values = true, value_parser = clap::value_parser!(u16).range(1..))]
-    pub jobs: Option<u16>,
+    #[command(flatten)]
+    pub threads: JobsArgs,
 
     /// Name base directories that artifacts list and do not have
     #[arg(short, long, conflicts_with = "quiet")]
@@ -52,11 +51,11 @@ pub struct ScanArgs {
 const SCAN_EXAMPLES: &str = "\
 Examples:
   Save a build's catalog, and review its packages on a laptop:
-    rockpack scan --artifact-dir artifacts -o catalog.json.zst
-    rockpack plan --catalog catalog.json.zst --files
+    rockpack artifact scan --artifact-dir artifacts -o catalog.json.zst
+    rockpack plan --catalog catalog.json.zst --format files
 
   Compare two builds:
-    rockpack scan --artifact-dir before > before.json
-    rockpack scan --artifact-dir after > after.json
+    rockpack artifact scan --artifact-dir before > before.json
+    rockpack artifact scan --artifact-dir after > after.json
     diff before.json after.json
 ";

@@ -1,4 +1,4 @@
-//! The arguments of `rockpack serve`.
+//! The arguments of `rockpack index serve`.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use clap::{Args, ValueHint};
 ///
 /// Answers on loopback until it is interrupted: pages in the form that the client asks for (HTML or
 /// JSON, PEP 691), packages whole and in ranges. Once it is ready, it prints the option for pip or uv:
-/// `--index-url URL`, or `--find-links URL` for pages of `rockpack index --layout flat`. For CI runs it
+/// `--index-url URL`, or `--find-links URL` for pages of `rockpack index write --layout flat`. For CI runs it
 /// prints a line for each group.
 ///
 /// It has no encryption, no password and no uploads, so addresses other than loopback are refused.
@@ -17,7 +17,7 @@ use clap::{Args, ValueHint};
 #[derive(Debug, Args)]
 #[command(after_long_help = SERVE_EXAMPLES)]
 pub struct ServeArgs {
-    /// The directory in which `rockpack index` wrote pages
+    /// The directory in which `rockpack index write` wrote pages
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
 
@@ -37,10 +37,10 @@ pub struct ServeArgs {
 const SERVE_EXAMPLES: &str = "\
 Examples:
   Index what was built, serve it, and install from another shell:
-    rockpack index out/dist
-    rockpack serve out/dist
+    rockpack index write out/dist
+    rockpack index serve out/dist
     pip install --index-url http://127.0.0.1:8080/simple/ rocm-sdk-core
 
   For a test, on a free port:
-    rockpack serve --port 0 out/dist
+    rockpack index serve --port 0 out/dist
 ";

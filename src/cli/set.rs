@@ -8,6 +8,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueHint};
 use plan::{OnlyName, Request, Sources};
 
+use super::JobsArgs;
+
 /// The preset of xz that everybody means who names none.
 const SMALLEST: u8 = 6;
 
@@ -23,7 +25,7 @@ pub struct CatalogArgs {
     #[arg(long, value_name = "NAME", requires = "run", help_heading = "Input")]
     pub store: Option<String>,
 
-    /// A catalog that `rockpack scan -o FILE` saved, in place of the directory
+    /// A catalog that `rockpack artifact scan -o FILE` saved, in place of the directory
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
     pub catalog: Option<PathBuf>,
 }
@@ -94,29 +96,28 @@ pub struct SetArgs {
     #[arg(long, value_name = "LEVEL", value_parser = levels(), hide_possible_values = true, help_heading = "Compression")]
     compression: Option<Compression>,
 
-    /// Deflate the members of wheels [default]
-    #[arg(long, action = ArgAction::SetTrue, overrides_with = "no_wheel_compression", help_heading = "Compression")]
+    /// Deflate the members of wheels
+    #[arg(long, hide = true, action = ArgAction::SetTrue, overrides_with = "no_wheel_compression", help_heading = "Compression")]
     wheel_compression: bool,
 
     /// The same as --compression store
-    #[arg(long, action = ArgAction::SetTrue, overrides_with = "wheel_compression", conflicts_with = "compression", help_heading = "Compression")]
+    #[arg(long, hide = true, action = ArgAction::SetTrue, overrides_with = "wheel_compression", conflicts_with = "compression", help_heading = "Compression")]
     no_wheel_compression: bool,
 
-    /// Compress the archive in the devel wheel with xz: a smaller wheel, and a slower build
-    #[arg(long, action = ArgAction::SetTrue, overrides_with = "no_devel_tarball_compression", help_heading = "Compression")]
+    /// The same as --xz-preset 6, or with the preset that --xz-preset gives
+    #[arg(long, hide = true, action = ArgAction::SetTrue, overrides_with = "no_devel_tarball_compression", help_heading = "Compression")]
     devel_tarball_compression: bool,
 
-    /// Preset of xz for --devel-tarball-compression, from 0 (fast) to 6 (small) [default: 6]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=6), requires = "devel_tarball_compression", help_heading = "Compression")]
+    /// Compress the archive in the devel wheel with xz, from 0 (fast) to 6 (small): a smaller wheel, and a slower build [default: a plain tar, compressed as the wheel's other members are]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=6), conflicts_with = "no_devel_tarball_compression", help_heading = "Compression")]
     xz_preset: Option<u8>,
 
-    /// Leave the archive in the devel wheel a plain tar, compressed as the wheel's other members are [default]
-    #[arg(long, action = ArgAction::SetTrue, overrides_with = "devel_tarball_compression", help_heading = "Compression")]
+    /// Leave the archive in the devel wheel a plain tar
+    #[arg(long, hide = true, action = ArgAction::SetTrue, overrides_with = "devel_tarball_compression", help_heading = "Compression")]
     no_devel_tarball_compression: bool,
 
-    /// Threads [default: one for each core]
-    #[arg(short, long, value_name = "N", env = "ROCKPACK_JOBS", hide_env_values = true, value_parser = clap::value_parser!(u16).range(1..), help_heading = "Running")]
-    pub jobs: Option<u16>,
+    #[command(flatten)]
+    pub threads: JobsArgs,
 
     /// Print more: absent files with their reasons, absent base directories, every unowned file
     #[arg(short, long, conflicts_with = "quiet", help_heading = "Running")]
@@ -141,7 +142,7 @@ impl SetArgs {
             compression: self
                 .compression
                 .or(self.no_wheel_compression.then_some(Compression::Store)),
-            xz_preset: self.devel_tarball_compression.then(|| self.xz_preset.unwrap_or(SMALLEST)),
+            xz_preset: self.xz_preset.or(self.devel_tarball_compression.then_some(SMALLEST)),
             allow_unowned: self.allow_unowned,
         }
     }
@@ -223,6 +224,7 @@ mod tests {
         let (yes, no) = ("--devel-tarball-compression", "--no-devel-tarball-compression");
         assert_eq!(parse(&[yes]).xz_preset, Some(6));
         assert_eq!(parse(&[yes, "--xz-preset", "2"]).xz_preset, Some(2));
+        assert_eq!(parse(&["--xz-preset", "0"]).xz_preset, Some(0));
         assert_eq!((parse(&[yes, no]).xz_preset, parse(&[no, yes]).xz_preset), (None, Some(6)));
         assert_eq!(
             parse(&["--linux-amdgpu-families", "gfx942; gfx1100,"]).linux_families.unwrap(),

@@ -1,4 +1,4 @@
-//! The arguments of `rockpack split`.
+//! The arguments of `rockpack wheel split`.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ use super::MakingArgs;
 /// names. Programs and libraries with code for ISAs inside stay whole, and are listed. Where the line says
 /// `bundle`, their code goes into archives (.kpack) in the wheels of the ISAs instead.
 ///
-/// A wheel that `rockpack verify` refuses by itself is refused, unless --allow names the finding's code.
+/// A wheel that `rockpack wheel verify` refuses by itself is refused, unless --allow names the finding's code.
 ///
 /// The wheels go to OUT/dist, with SHA256SUMS and a provenance statement that names the wheels they are
 /// made of. They are put in place in one step; when anything fails, OUT stays as it was. Packages that an
@@ -59,8 +59,8 @@ pub struct SplitArgs {
 const EXAMPLES: &str = "\
 Examples:
   See first what would go where:
-    rockpack split torch-2.10.0+rocm7.14.0-cp312-cp312-linux_x86_64.whl --version 7.14.0 --dry-run
+    rockpack wheel split torch-2.10.0+rocm7.14.0-cp312-cp312-linux_x86_64.whl --version 7.14.0 --dry-run
   Split it, and require only device packages that are there:
-    rockpack split torch-2.10.0+rocm7.14.0-cp312-cp312-linux_x86_64.whl --version 7.14.0 \\
+    rockpack wheel split torch-2.10.0+rocm7.14.0-cp312-cp312-linux_x86_64.whl --version 7.14.0 \\
       --beside rocm/dist -o torch
 ";

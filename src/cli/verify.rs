@@ -1,11 +1,11 @@
-//! The arguments of `rockpack verify`.
+//! The arguments of `rockpack wheel verify`.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use plan::OnlyName;
 
-use super::AllowArgs;
+use super::{AllowArgs, JobsArgs};
 
 /// Check wheels and sdists of any maker
 ///
@@ -62,9 +62,8 @@ pub struct VerifyArgs {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// Threads [default: one for each core]
-    #[arg(short, long, value_name = "N", env = "ROCKPACK_JOBS", hide_env_values = true, value_parser = clap::value_parser!(u16).range(1..), help_heading = "Running")]
-    pub jobs: Option<u16>,
+    #[command(flatten)]
+    pub threads: JobsArgs,
 
     /// Print more: every member at fault, and the ignored findings with their reasons
     #[arg(short, long, conflicts_with = "quiet", help_heading = "Running")]
@@ -77,17 +76,17 @@ pub struct VerifyArgs {
 const VERIFY_EXAMPLES: &str = "\
 Examples:
   The packages of a build, before they are published:
-    rockpack verify out/dist
+    rockpack wheel verify out/dist
 
   The same, against the reviewed plan:
-    rockpack verify out/dist --plan plan.json
+    rockpack wheel verify out/dist --plan plan.json
 
   The packages of one job, beside those of the others:
-    rockpack verify out/dist --plan plan.json --only core --with others/dist
+    rockpack wheel verify out/dist --plan plan.json --only core --with others/dist
 
   A wheel from elsewhere, for a script:
-    rockpack verify numpy-2.1.0-cp312-cp312-manylinux_2_28_x86_64.whl --json
+    rockpack wheel verify numpy-2.1.0-cp312-cp312-manylinux_2_28_x86_64.whl --json
 
   As annotations of a pull request:
-    rockpack verify out/dist --message-format github
+    rockpack wheel verify out/dist --message-format github
 ";

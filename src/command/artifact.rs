@@ -6,19 +6,12 @@ use fs_err as fs;
 use plan::catalog::{self, PackedArtifact};
 
 use super::{Failure, environment, print};
-use crate::cli::{ArtifactCommand, PackArgs};
+use crate::cli::PackArgs;
 use crate::{inputs, ui};
 
-/// Carries out the command.
-pub fn run(command: &ArtifactCommand) -> Result<(), Failure> {
-    match command {
-        ArtifactCommand::Pack(args) => pack(args),
-    }
-}
-
 /// Packs one artifact after the other, each on all cores, and names each archive.
-fn pack(args: &PackArgs) -> Result<(), Failure> {
-    let pool = inputs::pool(args.jobs)?;
+pub fn run(args: &PackArgs) -> Result<(), Failure> {
+    let pool = inputs::pool(args.threads.jobs)?;
     if !args.dir.is_dir() {
         let dir = args.dir.display();
         return Err(environment(format!("there is no artifact directory {dir}")));

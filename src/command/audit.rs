@@ -1,4 +1,4 @@
-//! `rockpack audit`: which platform tag is true of wheels.
+//! `rockpack wheel audit`: which platform tag is true of wheels.
 
 use std::fmt::Write as _;
 use std::path::Path;

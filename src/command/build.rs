@@ -21,7 +21,6 @@ use crate::cli::BuildArgs;
 use crate::inputs::{self, artifacts, artifacts::Asked};
 use crate::ui;
 
-mod clean;
 mod destination;
 mod earlier;
 #[cfg(feature = "remote")]
@@ -30,6 +29,10 @@ mod farmed;
 #[path = "build/farmless.rs"]
 mod farmed;
 mod given;
+#[cfg(feature = "projects")]
+mod projects;
+#[cfg(not(feature = "projects"))]
+#[path = "build/projectless.rs"]
 mod projects;
 mod reviewed;
 
@@ -40,7 +43,7 @@ use reviewed::Reviewed;
 /// Writes every package, and says what was made.
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     check_artifacts(args)?;
-    let pool = inputs::pool(args.set.jobs)?;
+    let pool = inputs::pool(args.set.threads.jobs)?;
     inputs::cache::check(&args.cache, &args.remote)?;
     let farm = farmed::asked(args, pool.current_num_threads())?;
     let sources = inputs::manifest::sources(args.set.manifest.as_deref())?;
@@ -54,21 +57,22 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     let asked = asked(args, &manifest, &request);
     let (catalog, scanned) = pool.install(|| catalog(args, asked))?;
     if let Some(dir) = &args.artifact_dir {
-        destination::check(dir, &catalog, &args.dest_dir)?;
+        destination::check(dir, &catalog, &args.output)?;
     }
     let plan = pool.install(|| inputs::plan(&manifest, &catalog, &request, args.set.verbose))?;
     if let Some(reviewed) = &reviewed {
         reviewed.check(&plan)?;
     }
-    projects::tell_left_out(args, &plan);
-    let projects = projects::settings(args, pool.current_num_threads())?;
+    tell_left_out(args, &plan);
+    let projects = projects::settings(args, &plan, pool.current_num_threads())?;
     let memory = memory(args, &plan)?;
     // What would stop projects is better known before artifacts are packed.
-    clean::check(args, &plan, &projects)?;
-    projects::check(args, &plan, &projects)?;
-    let farm = farm.filter(|_| !args.no_build_packages);
-    if !args.no_build_packages {
-        projects::prefetch(args, &manifest, &plan, &projects)?;
+    if let Some(projects) = &projects {
+        projects::check(args, &plan, projects)?;
+    }
+    let farm = farm.filter(|_| !args.dry_run);
+    if let Some(projects) = projects.as_ref().filter(|_| !args.dry_run) {
+        projects::prefetch(args, &manifest, &plan, projects)?;
     }
     let given = Given {
         args,
@@ -86,10 +90,10 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
             (Farmed::default(), source)
         }
     };
-    if args.no_build_packages {
+    if args.dry_run {
         pool.install(|| execute::check(&plan, &*source)).map_err(|e| not_executed(&e))?;
         let text = review::summary_text(&plan, args.set.verbose);
-        return print(&format!("{text}\nnothing was written, as --no-build-packages says\n"));
+        return print(&format!("{text}\nnothing was written, as --dry-run says\n"));
     }
     // With --only there can be projects alone.
     let mut attestations =
@@ -109,7 +113,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
                 &plan,
                 &attestations,
                 &*source,
-                &args.dest_dir,
+                &args.output,
                 goes,
                 settings,
                 &reporter,
@@ -122,14 +126,18 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         built = outcome.built;
     }
     let known = execute::packages(&built);
-    projects::build(args, &manifest, &plan, &projects, |stage, made, outcome| {
-        let goes = |path: &RelPath| earlier::is_of_project(args, &plan, outcome, path);
-        let inputs = attestations.inputs.clone().with_projects(&plan, &outcome.inputs);
-        let attestations = Attestations { sboms: Vec::new(), inputs };
-        execute::conclude(stage, &plan, &attestations, made, &known, goes)
-            .map_err(|e| not_executed(&e))
-    })?;
+    if let Some(projects) = &projects {
+        projects::build(args, &manifest, &plan, projects, (&attestations.inputs, &known))?;
+    }
     missed.map_or(Ok(()), |missed| Err(missed.into()))
+}
+
+/// Prints the projects that are left out although there are sources.
+fn tell_left_out(args: &BuildArgs, plan: &Plan) {
+    let left_out = |text: &str| args.set.sources.is_some() && text.starts_with("left out");
+    for note in plan.notes.iter().filter(|note| left_out(&note.text)) {
+        ui::tell(&format!("note: {}", note.text));
+    }
 }
 
 /// How many bytes may be in memory at a time; less than one block takes could not be kept to.

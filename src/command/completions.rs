@@ -1,8 +1,9 @@
-//! `rockpack completions`: a script for a shell.
+//! `rockpack help completions`: a script for a shell.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Command, CommandFactory};
 use clap_complete::{Generator, shells};
 use manifest::{KdlFile, VOCABULARY};
@@ -32,47 +33,57 @@ fn script(command: &Command, shell: &impl Generator) -> Result<String, Failure> 
     String::from_utf8(script).map_err(|e| environment(format!("the script is no text: {e}")))
 }
 
-/// What arguments of commands can be, which clap's script for fish leaves out.
+/// Values of commands' arguments, which clap's script for fish leaves out.
 fn fish_arguments(root: &Command) -> String {
     let mut lines = String::new();
     for command in root.get_subcommands() {
-        for (index, argument) in command.get_positionals().enumerate() {
-            let values: Vec<String> = argument
-                .get_possible_values()
-                .iter()
-                .map(|value| value.get_name().to_owned())
-                .collect();
-            if !values.is_empty() {
-                let (name, values, before) = (command.get_name(), values.join(" "), index + 2);
-                let here = format!(
-                    "__fish_rockpack_using_subcommand {name}; and test (count (commandline -opc)) -eq {before}"
-                );
-                let _ = writeln!(lines, "complete -c rockpack -n \"{here}\" -f -a \"{values}\"");
-            }
+        let using = format!("__fish_rockpack_using_subcommand {}", command.get_name());
+        let below: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        let alone = match below.as_slice() {
+            [] => using.clone(),
+            names => format!("{using}; and not __fish_seen_subcommand_from {}", names.join(" ")),
+        };
+        fish_values(&mut lines, command, &alone, 2);
+        for below in command.get_subcommands() {
+            let using = format!("{using}; and __fish_seen_subcommand_from {}", below.get_name());
+            fish_values(&mut lines, below, &using, 3);
         }
     }
     lines
 }
 
-/// With what `--only` can name: packages of the built-in manifest and their distributions.
+/// Completes the values of a command's arguments; `before` words precede the first one.
+fn fish_values(lines: &mut String, command: &Command, using: &str, before: usize) {
+    for (index, argument) in command.get_positionals().enumerate() {
+        let values = argument.get_possible_values();
+        let values: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
+        if !values.is_empty() {
+            let (values, before) = (values.join(" "), before + index);
+            let here = format!("{using}; and test (count (commandline -opc)) -eq {before}");
+            let _ = writeln!(lines, "complete -c rockpack -n \"{here}\" -f -a \"{values}\"");
+        }
+    }
+}
+
+/// Adds the names that `--only` takes: packages of the built-in manifest and their distributions.
 fn with_names(command: Command) -> Command {
-    let names = inputs::manifest::names();
-    command.mut_subcommands(|sub| {
-        let names = names.clone();
-        sub.mut_args(move |arg| match arg.get_id().as_str() {
+    fn below(command: Command, names: &BTreeSet<String>) -> Command {
+        let command = command.mut_args(|arg| match arg.get_id().as_str() {
             "only" => arg.value_parser(PossibleValuesParser::new(names.clone())),
             _ => arg,
-        })
-    })
+        });
+        command.mut_subcommands(|sub| below(sub, names))
+    }
+    below(command, &inputs::manifest::names())
 }
 
 /// With what `rockpack help` can be asked for, which clap does not know by itself.
 fn with_topics(command: Command) -> Command {
-    let mut topics: Vec<String> =
-        command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    let shown = || command.get_subcommands().filter(|sub| !sub.is_hide_set());
+    let mut topics: Vec<String> = shown().map(|sub| sub.get_name().to_owned()).collect();
     topics.push("manifest".to_owned());
-    let below = command
-        .get_subcommands()
+    let below = shown()
+        .filter(|sub| sub.get_name() != "help")
         .flat_map(Command::get_subcommands)
         .map(|sub| sub.get_name().to_owned());
     let mut names: Vec<String> = below.collect();

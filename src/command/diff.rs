@@ -7,7 +7,7 @@ use plan::review::diff;
 use plan::review::diff::Diff;
 
 use super::{Failure, environment, print_exact};
-use crate::cli::DiffArgs;
+use crate::cli::{DiffArgs, DiffFormat};
 use crate::{inputs, ui};
 
 mod at_revision;
@@ -19,7 +19,7 @@ use side::{Sides, Which};
 /// Compares, and prints the difference in the form that was asked for.
 pub fn run(args: &DiffArgs) -> Result<(), Failure> {
     let (old, new) = args.sides().map_err(|text| Problem::usage(Code::Environment, text))?;
-    let (diff, faults) = inputs::pool(args.set.jobs)?.install(|| {
+    let (diff, faults) = inputs::pool(args.set.threads.jobs)?.install(|| {
         let sides = Sides::new(args);
         let old = sides.read(Which::Old, old.map(AsRef::as_ref))?;
         let new = sides.read(Which::New, new.map(AsRef::as_ref))?;
@@ -27,23 +27,25 @@ pub fn run(args: &DiffArgs) -> Result<(), Failure> {
         new.warnings().into_iter().for_each(ui::show_problems);
         Ok::<_, Failure>((diff, lost::faults(&old, &new)))
     })?;
-    print_exact(&shown(&diff, args)?)?;
+    print_exact(&shown(&diff, args.format())?)?;
     if faults.has_errors() {
         return Err(faults.into());
     }
     if args.exit_code && !diff.is_empty() { Err(Failure::Reported) } else { Ok(()) }
 }
 
-fn shown(diff: &Diff, args: &DiffArgs) -> Result<String, Failure> {
-    if args.json {
-        let json = serde_json::to_string_pretty(diff)
-            .map_err(|e| environment(format!("cannot write the difference as JSON: {e}")))?;
-        return Ok(json + "\n");
-    }
-    if args.markdown {
-        return Ok(printable_lines(&diff::markdown(diff)).into_owned());
-    }
-    let text = printable_lines(&diff::text(diff, args.files)).into_owned();
+fn shown(diff: &Diff, format: DiffFormat) -> Result<String, Failure> {
+    let text = match format {
+        DiffFormat::Json => {
+            let json = serde_json::to_string_pretty(diff)
+                .map_err(|e| environment(format!("cannot write the difference as JSON: {e}")))?;
+            return Ok(json + "\n");
+        }
+        DiffFormat::Markdown => return Ok(printable_lines(&diff::markdown(diff)).into_owned()),
+        DiffFormat::Text => diff::text(diff, false),
+        DiffFormat::Files => diff::text(diff, true),
+    };
+    let text = printable_lines(&text).into_owned();
     let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     Ok(if colour { painted(&text) } else { text })
 }

@@ -16,7 +16,7 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let request = inputs::request(&manifest, &args.set)?;
     // What is absent in artifacts is of no matter to one path.
     let asked = artifacts::Asked::new(&args.catalog, &args.artifacts, &manifest, &request, false);
-    let catalog = inputs::pool(args.set.jobs)?
+    let catalog = inputs::pool(args.set.threads.jobs)?
         .install(|| inputs::catalog(args.catalog.catalog.as_deref(), asked))?;
     let manifest = ManifestByMode::new(&manifest, &catalog, &request);
     let explainer = Explainer::new(&manifest, &catalog, &builtin::templates(), &request)?;

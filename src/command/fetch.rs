@@ -1,4 +1,4 @@
-//! `rockpack fetch`: the artifacts that packages need, out of a store into a directory.
+//! `rockpack artifact fetch`: the artifacts that packages need, out of a store into a directory.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -4,7 +4,7 @@ use std::io;
 
 use ::manifest::{KdlFile, VOCABULARY};
 use base::source::{Code, Problem, nearest};
-use clap::{Command, CommandFactory};
+use clap::Command;
 use serde::Serialize;
 
 use super::{Failure, environment, print_exact};
@@ -68,7 +68,7 @@ fn node(name: &str) -> Result<String, Failure> {
 
 /// The commands, with what they inherit.
 fn built() -> Command {
-    let mut root = Cli::command();
+    let mut root = Cli::root();
     root.build();
     root
 }
@@ -96,8 +96,12 @@ fn command<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), Failure> {
 fn unknown(above: &Command, name: &str) -> Problem {
     let path = above.get_bin_name().unwrap_or_else(|| above.get_name());
     let manifest = (above.get_name() == "rockpack").then_some("manifest");
-    let topics: Vec<&str> =
-        above.get_subcommands().map(Command::get_name).chain(manifest).collect();
+    let topics: Vec<&str> = above
+        .get_subcommands()
+        .filter(|sub| !sub.is_hide_set())
+        .map(Command::get_name)
+        .chain(manifest)
+        .collect();
     let problem = Problem::usage(Code::Environment, format!("`{path}` has no command `{name}`"));
     match nearest(name, topics.iter().copied()) {
         Some(near) => problem.help(format!("did you mean `{near}`?")),

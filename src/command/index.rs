@@ -1,4 +1,4 @@
-//! `rockpack index`: the pages by which installers find packages.
+//! `rockpack index write`: the pages by which installers find packages.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -72,7 +72,7 @@ fn failure(error: &IndexError) -> Failure {
         }
         IndexError::Foreign { .. } => refused.help("move it away, or let --overwrite replace it"),
         IndexError::Published { .. } => refused.help(
-            "`rockpack publish` keeps the pages of a store: index a directory that it does not write to, \
+            "`rockpack index publish` keeps the pages of a store: index a directory that it does not write to, \
              or let --overwrite replace what the pages say",
         ),
         IndexError::Misplaced { .. } => refused.help("--layout simple and --layout flat take packages anywhere"),

@@ -10,6 +10,8 @@ use super::{Failure, environment, print};
 use crate::builtin;
 use crate::cli::InitArgs;
 
+mod demo;
+
 /// What includes the built-in manifest: packages and families.
 const OVER_BUILT_IN: [&str; 2] =
     [include_str!("init/packages.kdl"), include_str!("init/families.kdl")];
@@ -17,8 +19,11 @@ const OVER_BUILT_IN: [&str; 2] =
 const MINIMAL: [&str; 2] =
     [include_str!("init/minimal-packages.kdl"), include_str!("init/minimal-families.kdl")];
 
-/// Writes both files, unless one of them is there.
+/// Writes both files, unless one of them exists, or the artifacts of `--demo`.
 pub fn run(args: &InitArgs) -> Result<(), Failure> {
+    if args.demo {
+        return demo::run(args);
+    }
     let texts = if args.minimal { MINIMAL } else { OVER_BUILT_IN };
     let files = [builtin::PACKAGES.0, builtin::FAMILIES.0].map(|name| args.dir.join(name));
     if let Some(there) = files.iter().find(|file| file.symlink_metadata().is_ok()) {

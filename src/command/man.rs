@@ -1,7 +1,7 @@
-//! `rockpack man`: one manual page, made of what clap knows of the commands.
+//! `rockpack help man`: one manual page, made of what clap knows of the commands.
 
 use clap::builder::StyledStr;
-use clap::{Arg, ArgAction, Command, CommandFactory};
+use clap::{Arg, ArgAction, Command};
 use roff::{Inline, Roff, bold, italic, roman};
 
 use super::{Failure, print_exact};
@@ -16,7 +16,7 @@ const NO_DATE: &str = " ";
 
 /// Prints the page.
 pub fn run() -> Result<(), Failure> {
-    let mut root = Cli::command();
+    let mut root = Cli::root();
     root.build();
     print_exact(&page(&root).render())
 }
@@ -40,7 +40,7 @@ fn page(root: &Command) -> Roff {
     description(&mut roff, root);
     options(&mut roff, root);
     roff.control("SH", ["COMMANDS"]);
-    root.get_subcommands().for_each(|sub| command(&mut roff, sub));
+    root.get_subcommands().filter(|sub| !sub.is_hide_set()).for_each(|sub| command(&mut roff, sub));
     for (heading, entries) in
         [("EXIT STATUS", EXIT_STATUS), ("FILES", FILES), ("ENVIRONMENT", ENVIRONMENT)]
     {

@@ -1,4 +1,4 @@
-//! `rockpack mirror`: pages of packages that stay where they are.
+//! `rockpack index mirror`: pages of packages that stay where they are.
 
 use base::source::{Code, Problem};
 use base::text::{counted, with_causes};
@@ -86,13 +86,13 @@ fn failure(error: &PublishError) -> Failure {
     let help = match error {
         PublishError::NoHash(_) => {
             "pages without `#sha256=` let whoever serves the packages give other bytes: have the program that makes \
-             them say it, or `rockpack publish` the same files there, which adds it"
+             them say it, or `rockpack index publish` the same files there, which adds it"
         }
         PublishError::Foreign { .. } => "give a place of its own, or remove the page",
         PublishError::Page { .. } => published::MEND,
         PublishError::NoMirror { .. } => "give the mirror a place of its own",
         PublishError::NoPages(_) => {
-            "--layout says where the pages are; SOURCE is what `rockpack publish` was given"
+            "--layout says where the pages are; SOURCE is what `rockpack index publish` was given"
         }
         PublishError::Absent(_) => "leave out --project to mirror all",
         _ => return published::failure(error),

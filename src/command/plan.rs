@@ -1,35 +1,36 @@
 //! `rockpack plan`: what a build would make, as text, JSON, Markdown, a web page or the jobs of a matrix.
 
+use base::source::{Code, Problem};
 use build::execute;
 use plan::Plan;
 use plan::review;
 
 use super::{Failure, environment, not_executed, print, print_exact};
-use crate::cli::PlanArgs;
+use crate::cli::{PlanArgs, PlanFormat};
 use crate::inputs::{
     self,
     artifacts::{self, Asked},
 };
 
-/// Prints the plan in the form that was asked for.
+/// Prints the plan in the form that is asked for.
 pub fn run(args: &PlanArgs) -> Result<(), Failure> {
-    let plan = inputs::pool(args.set.jobs)?.install(|| made(args))?;
-    if args.json {
-        let json = serde_json::to_string_pretty(&plan)
-            .map_err(|e| environment(format!("cannot write the plan as JSON: {e}")))?;
-        print_exact(&(json + "\n"))
-    } else if let Some(most) = args.shards {
-        let json = serde_json::to_string(&review::shares(&plan, most.into()))
-            .map_err(|e| environment(format!("cannot write the shares as JSON: {e}")))?;
-        print_exact(&(json + "\n"))
-    } else if args.files {
-        print(&review::files_text(&plan))
-    } else if args.markdown {
-        print(&review::markdown_text(&plan))
-    } else if args.html {
-        print_exact(&review::html_page(&plan))
-    } else {
-        print(&review::summary_text(&plan, args.set.verbose))
+    let (format, most) = args.format().map_err(|text| Problem::usage(Code::Environment, text))?;
+    let plan = inputs::pool(args.set.threads.jobs)?.install(|| made(args))?;
+    match format {
+        PlanFormat::Text => print(&review::summary_text(&plan, args.set.verbose)),
+        PlanFormat::Files => print(&review::files_text(&plan)),
+        PlanFormat::Markdown => print(&review::markdown_text(&plan)),
+        PlanFormat::Html => print_exact(&review::html_page(&plan)),
+        PlanFormat::Json => {
+            let json = serde_json::to_string_pretty(&plan)
+                .map_err(|e| environment(format!("cannot write the plan as JSON: {e}")))?;
+            print_exact(&(json + "\n"))
+        }
+        PlanFormat::Shards => {
+            let json = serde_json::to_string(&review::shares(&plan, most.into()))
+                .map_err(|e| environment(format!("cannot write the shares as JSON: {e}")))?;
+            print_exact(&(json + "\n"))
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! `rockpack promote`: packages of a build become those of another version.
+//! `rockpack wheel promote`: packages of a build become those of another version.
 
 use std::fmt::Write as _;
 
@@ -27,7 +27,7 @@ pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
     match &args.output {
         Some(dest) if !args.dry_run => {
             repaired(dest)?;
-            let threads = inputs::pool(args.making.jobs)?.current_num_threads();
+            let threads = inputs::pool(args.making.threads.jobs)?.current_num_threads();
             let gate = gate::of(&manifest, &args.making.allow);
             let run =
                 inputs::run(args.making.builder_id.as_ref(), args.making.invocation_id.as_deref());

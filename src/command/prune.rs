@@ -1,4 +1,4 @@
-//! `rockpack prune`: old packages go from a store.
+//! `rockpack index prune`: old packages go from a store.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -80,12 +80,12 @@ fn failure(error: &PublishError) -> Failure {
     };
     let help = match error {
         PublishError::Unknown(_) => {
-            "`rockpack publish` of the same files puts their metadata beside them"
+            "`rockpack index publish` of the same files puts their metadata beside them"
         }
         PublishError::Page { .. } => published::MEND,
         PublishError::NoStream { stream, .. } => {
             return refused(&format!(
-                "`rockpack publish DIR URL --stream {stream}` with the same --layout records it, also of packages that are there already"
+                "`rockpack index publish DIR URL --stream {stream}` with the same --layout records it, also of packages that are there already"
             ));
         }
         PublishError::Stream { there, .. } => {
@@ -95,7 +95,7 @@ fn failure(error: &PublishError) -> Failure {
             "look at them with --dry-run; if they are to go, write --yes: wrong are often --as-of, --stream and the URL"
         }
         PublishError::NoPages(_) => {
-            "--layout says where the pages are; URL is what `rockpack publish` was given"
+            "--layout says where the pages are; URL is what `rockpack index publish` was given"
         }
         _ => return published::failure(error),
     };

@@ -1,4 +1,4 @@
-//! `rockpack publish`: packages and their pages, into a store.
+//! `rockpack index publish`: packages and their pages, into a store.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::{inputs, ui};
 const STREAM: &str = "dev";
 
 /// What to do about a page that cannot be read where nothing is added to it.
-pub const MEND: &str = "--layout is that of `rockpack publish` there; else mend the page, or have the program that makes it mend it";
+pub const MEND: &str = "--layout is that of `rockpack index publish` there; else mend the page, or have the program that makes it mend it";
 
 /// Publishes, and says each step.
 pub fn run(args: &PublishArgs) -> Result<(), Failure> {
@@ -191,7 +191,7 @@ pub fn failure(error: &PublishError) -> Failure {
         | PublishError::NoMirror { .. }
         | PublishError::Key(_) => refused,
         PublishError::Page { .. } => {
-            refused.help("--layout is that of the first `rockpack publish` there; else mend the page, or publish to a place of its own, where rockpack makes the pages")
+            refused.help("--layout is that of the first `rockpack index publish` there; else mend the page, or publish to a place of its own, where rockpack makes the pages")
         }
         PublishError::Stream { there, .. } => {
             refused.help(format!("give --stream {there}, or publish to the store of another stream"))

@@ -1,4 +1,4 @@
-//! `rockpack retag`: finished wheels under another platform tag.
+//! `rockpack wheel retag`: finished wheels under another platform tag.
 
 use std::path::{Path, PathBuf};
 

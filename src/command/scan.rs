@@ -1,4 +1,4 @@
-//! `rockpack scan`: saves or prints the catalog of an artifact directory.
+//! `rockpack artifact scan`: saves or prints the catalog of an artifact directory.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::inputs::{self, artifacts};
 
 /// Scans, and saves what was found where it was asked for.
 pub fn run(args: &ScanArgs) -> Result<(), Failure> {
-    let (catalog, _) = inputs::pool(args.jobs)?.install(|| {
+    let (catalog, _) = inputs::pool(args.threads.jobs)?.install(|| {
         // Only stores need one.
         let named = args.manifest.as_deref();
         let manifest = args.store.as_ref().map(|_| inputs::manifest::quietly(named)).transpose()?;

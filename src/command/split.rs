@@ -1,4 +1,4 @@
-//! `rockpack split`: a finished wheel becomes a host wheel and one for each ISA.
+//! `rockpack wheel split`: a finished wheel becomes a host wheel and one for each ISA.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
         wheels: &args.wheels,
         version: args.version.as_ref(),
         beside: args.beside.as_deref(),
-        threads: inputs::pool(args.making.jobs)?.current_num_threads(),
+        threads: inputs::pool(args.making.threads.jobs)?.current_num_threads(),
     };
     let split = split::plan(&manifest, &ask).map_err(|error| failure(error, args))?;
     let listed: String = split.divisions.iter().map(division).collect();
@@ -114,7 +114,7 @@ fn failure(error: SplitError, args: &SplitArgs) -> Failure {
             Problem::error(Code::Environment, what).help(help).into()
         }
         SplitError::Open(_) => {
-            let help = "`rockpack verify` tells all that is wrong with it";
+            let help = "`rockpack wheel verify` tells all that is wrong with it";
             Failure::Problems(Problem::error(Code::SplitRefused, what).help(help).into())
         }
         SplitError::Read(ReadError::Read(_) | ReadError::Empty(_)) => {

@@ -1,4 +1,4 @@
-//! `rockpack verify`: checks packages that exist.
+//! `rockpack wheel verify`: checks packages that exist.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     args.paths.iter().try_for_each(|path| super::repaired(path))?;
     let given = Given::new(&args.paths, &args.with)?;
     let (packages, findings, untried) =
-        inputs::pool(args.jobs)?.install(|| checked(&manifest, &given, plan.as_ref()))?;
+        inputs::pool(args.threads.jobs)?.install(|| checked(&manifest, &given, plan.as_ref()))?;
     let mut judged = Judged::new(&manifest, &packages, findings);
     let (allowed, kept) = gate::let_through(judged.kept, &args.allow.allow);
     judged.kept = kept;

@@ -315,7 +315,9 @@ pub fn demands(asked: Asked<'_>) -> Result<Demands, Failure> {
         Some(Err(error)) if error.kind() == std::io::ErrorKind::NotFound && !args.locked => None,
         Some(Err(error)) => {
             let problem = Problem::error(Code::Environment, error.to_string());
-            return Err(problem.help("`rockpack fetch --lock FILE` writes a lock file").into());
+            return Err(problem
+                .help("`rockpack artifact fetch --lock FILE` writes a lock file")
+                .into());
         }
         Some(Ok(lock)) => Some(lock),
     };

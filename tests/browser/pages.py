@@ -13,7 +13,7 @@ DATA = re.compile(r'(<script type="application/json" id="plan">)(.*?)(</script>)
 def plan_and_page(rockpack, artifacts, more=()):
     """The plan as JSON and as a page, by the program that is tested."""
     command = [str(rockpack), "plan", "--artifact-dir", str(artifacts), *more]
-    text, page = (subprocess.run([*command, form], check=True, capture_output=True).stdout for form in ("--json", "--html"))
+    text, page = (subprocess.run([*command, form], check=True, capture_output=True).stdout for form in ("--format=json", "--format=html"))
     return json.loads(text), page.decode()
 
 

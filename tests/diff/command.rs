@@ -187,7 +187,7 @@ fn two_manifests_and_two_plans_give_the_same_difference() {
         (&json["format"], &json["moved"][0]["from"]["title"]),
         (&1.into(), &"rocm-sdk-core".into())
     );
-    let (_, markdown, _) = diff(dir.path(), &["--markdown", "old.json", "new.json"]);
+    let (_, markdown, _) = diff(dir.path(), &["--format", "markdown", "old.json", "new.json"]);
     assert!(markdown.contains("```diff\n@@ moved @@\n"), "{markdown}");
     let (_, here, _) =
         diff(dir.path(), &["--artifact-dir", "artifacts", "--manifest", "m", "old.json"]);
@@ -210,7 +210,7 @@ fn what_is_no_side_is_said() {
         (&["m", "m"], "none are given"),
         (&["--manifest-at", "main", "m", "m"], "--manifest-at stands for OLD"),
         (&[], "<OLD>"),
-        (&["--json", "--files", "a", "b"], "cannot be used with"),
+        (&["--json", "--format", "files", "a", "b"], "cannot be used with"),
     ] {
         let (status, out, err) = diff(dir.path(), args);
         assert_eq!((status, &*out), (Some(2), ""), "{args:?}: {err}");
@@ -231,7 +231,7 @@ fn names_do_nothing_to_a_terminal() {
     plan["notes"][0]["text"] = hostile.into();
     plan["platform_tag"] = "any\u{1b}]0;title\u{7}".into();
     fs::write(dir.path().join("new\u{1b}.json"), plan.to_string()).unwrap();
-    for form in [&[][..], &["--files"], &["--markdown"]] {
+    for form in [&[][..], &["--format", "files"], &["--format", "markdown"]] {
         let args = [&["diff", "old.json", "new\u{1b}.json"], form].concat();
         let shown = rockpack(dir.path(), &args);
         let shown = text(&shown.stdout) + &text(&shown.stderr);

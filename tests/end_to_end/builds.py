@@ -22,7 +22,7 @@ def rockpack(binary, arguments, cwd, env=None, umask="022", prefix=()):
 def build(report, name, binary, tree, dest, options):
     """Check 1: a build in a fresh directory, and its outputs by name. Returns its plan, or None."""
     arguments = ["--artifact-dir", tree, *options]
-    done = rockpack(binary, ["build", *arguments, "--dest-dir", dest], dest.parent)
+    done = rockpack(binary, ["build", *arguments, "-o", dest], dest.parent)
     if not report.check(f"{name}: build", done.problem):
         return None
     plan = rockpack(binary, ["plan", "--json", *arguments], dest.parent)
@@ -71,11 +71,11 @@ def same_again(report, name, binary, tree, first, scratch, options):
     os.chown(dest, NOBODY, NOBODY)
     settings = {"TZ": "Asia/Kathmandu", "LC_ALL": "tr_TR.UTF-8", "HOME": "/nonexistent", "USER": "nobody"}
     nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-    arguments = ["build", "--artifact-dir", copy, "--dest-dir", ".", "--jobs", "1", *options]
+    arguments = ["build", "--artifact-dir", copy, "-o", ".", "--jobs", "1", *options]
     done = rockpack(binary, arguments, dest, settings, "077", nobody)
     if report.check(f"{name}: build by nobody, elsewhere, other umask, zone, locale and --jobs", done.problem):
         report.check(f"{name}: the same sha256 for every output", difference(sums(first), sums(dest)))
-    arguments = ["build", "--artifact-dir", tree, "--dest-dir", scratch / "again", "--jobs", "5", *options]
+    arguments = ["build", "--artifact-dir", tree, "-o", scratch / "again", "--jobs", "5", *options]
     done = rockpack(binary, arguments, "/")
     if report.check(f"{name}: build with --jobs 5", done.problem):
         report.check(f"{name}: the same sha256 with --jobs 5", difference(sums(first), sums(scratch / "again")))
@@ -87,10 +87,10 @@ OTHER_VERSION = "99.1.0rc2"
 def promoted(report, name, binary, tree, first, scratch, options):
     """Check 3: packages of another version are those that a build of that version makes."""
     given = [word for at, word in enumerate(options) if "--version" not in (word, options[at - 1] if at else "")]
-    done = rockpack(binary, ["promote", first, "--to", OTHER_VERSION, "-o", scratch / "promoted"], scratch)
+    done = rockpack(binary, ["wheel", "promote", first, "--to", OTHER_VERSION, "-o", scratch / "promoted"], scratch)
     if not report.check(f"{name}: promote", done.problem):
         return
-    arguments = ["build", "--artifact-dir", tree, "--dest-dir", scratch / "other", *given, "--version", OTHER_VERSION]
+    arguments = ["build", "--artifact-dir", tree, "-o", scratch / "other", *given, "--version", OTHER_VERSION]
     done = rockpack(binary, arguments, scratch)
     if report.check(f"{name}: build of the other version", done.problem):
         pairs = [_packages(sums(scratch / part)) for part in ("other", "promoted")]

@@ -242,14 +242,14 @@ STUBS = ("bin/amd-smi", "bin/amdlld", "bin/rocm-smi", "lib/llvm/bin/amdlld", "li
          "bin/rocprof-compute")
 COMPILER_STUBS = tuple(f"{where}/{name}" for where in ("bin", "lib/llvm/bin") for name in COMPILERS)
 
-PACKED = "--devel-tarball-compression"
+PACKED = "--xz-preset=6"
 TREES = {
     "kpack-small": Tree("kpack", (PACKED,), False, SMALL_ALL + BOTH, SMALL_FIRST, (), (), SCRIPTS, STUBS, SKIPPED_SMALL),
     "legacy-small": Tree("legacy", (), False, SMALL_ALL + BOTH, SMALL_FIRST, (NO_ROCFFT,), (), SCRIPTS, STUBS,
                          SKIPPED_SMALL),
-    "kpack-full": Tree("kpack", ("--no-wheel-compression",), True, FULL_ALL + BOTH, FULL_FIRST, (),
+    "kpack-full": Tree("kpack", ("--compression", "store",), True, FULL_ALL + BOTH, FULL_FIRST, (),
                        NEVER_ALONE, SCRIPTS + COMPILERS, STUBS + COMPILER_STUBS, SKIPPED_FULL),
-    "legacy-full": Tree("legacy", ("--no-wheel-compression",), True, FULL_ALL + BOTH, FULL_FIRST, FULL_OTHER,
+    "legacy-full": Tree("legacy", ("--compression", "store",), True, FULL_ALL + BOTH, FULL_FIRST, FULL_OTHER,
                         NEVER_ALONE, SCRIPTS + COMPILERS, STUBS + COMPILER_STUBS, SKIPPED_FULL, NOT_FOR_EVERY_ISA),
 }
 

@@ -76,7 +76,7 @@ def _cases(tree, scratch):
 
 
 def _build(binary, artifacts, dest, options, cwd):
-    return rockpack(binary, ["build", "--artifact-dir", artifacts, "--dest-dir", dest, *options], cwd)
+    return rockpack(binary, ["build", "--artifact-dir", artifacts, "-o", dest, *options], cwd)
 
 
 def _judge(report, name, done, culprits):
@@ -129,7 +129,7 @@ def _killed(report, name, binary, tree, previous, scratch):
     dist = previous / "dist"
     before = snapshot.contents(dist, times=True)
     alive = 0
-    command = [str(binary), "build", "--artifact-dir", str(tree), "--dest-dir", str(previous)]
+    command = [str(binary), "build", "--artifact-dir", str(tree), "-o", str(previous)]
     for delay in (0.1, 0.4, 0.8, 1.6):
         process = start([*command, "--version", "99"], scratch)
         time.sleep(delay)
@@ -140,7 +140,7 @@ def _killed(report, name, binary, tree, previous, scratch):
         changed = snapshot.difference(before, snapshot.contents(dist, times=True))
         if changed:
             # It was killed while it put its packages in place: the next command says what holds.
-            rockpack(binary, ["verify", str(dist)], scratch)
+            rockpack(binary, ["wheel", "verify", str(dist)], scratch)
             changed = snapshot.difference(before, snapshot.contents(dist, times=True))
             if changed and any("-99" in path for path in snapshot.names(dist)):
                 break  # that was behind the last step: verify finished it
@@ -157,7 +157,7 @@ def _killed(report, name, binary, tree, previous, scratch):
 
 def _command(binary, tree, dest):
     # Without compression, so that what is to be written does not fit.
-    return [str(binary), "build", "--artifact-dir", str(tree), "--dest-dir", str(dest), "--no-wheel-compression"]
+    return [str(binary), "build", "--artifact-dir", str(tree), "-o", str(dest), "--compression", "store"]
 
 
 def _in_namespace(what, where, previous, command, scratch):

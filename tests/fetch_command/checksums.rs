@@ -8,10 +8,10 @@ const KEY: &str = "base_lib_generic.tar.zst";
 /// Every way to use the archives of a run; `-o` is where a fetch puts them.
 fn ways(address: &str) -> [Vec<&str>; 4] {
     [
-        vec!["scan", "--artifact-dir", "store/17-linux", "-o", "catalog.json"],
+        vec!["artifact", "scan", "--artifact-dir", "store/17-linux", "-o", "catalog.json"],
         vec!["plan", "--artifact-dir", address],
-        vec!["build", "--artifact-dir", address, "--dest-dir", "out"],
-        vec!["fetch", address, "-o", "fetched"],
+        vec!["build", "--artifact-dir", address, "-o", "out"],
+        vec!["artifact", "fetch", address, "-o", "fetched"],
     ]
 }
 
@@ -31,7 +31,7 @@ fn a_wrong_checksum_is_an_error_wherever_the_archive_is() {
         assert!(!dir.join("fetched").join(KEY).exists(), "nothing wrong is kept: {way:?}");
     }
     // The lock file is not written either.
-    refused(dir, 1, &["fetch", &address, "-o", "fetched", "--lock", "rockpack.lock"]);
+    refused(dir, 1, &["artifact", "fetch", &address, "-o", "fetched", "--lock", "rockpack.lock"]);
     assert!(!dir.join("rockpack.lock").exists());
 }
 
@@ -110,8 +110,9 @@ fn a_checksum_without_its_archive_is_told_where_the_archive_is_wanted() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     fs::remove_file(dir.join("store/17-linux/blas_lib_gfx942.tar.zst")).unwrap();
-    let told =
-        |more: &[&str]| said(&rockpack(dir, &[&["fetch", &address, "--dry-run"], more].concat()));
+    let told = |more: &[&str]| {
+        said(&rockpack(dir, &[&["artifact", "fetch", &address, "--dry-run"], more].concat()))
+    };
     let warning = "`blas_lib_gfx942.tar.zst.sha256sum` is there, and its archive is not help: its \
                    upload may have broken off";
     assert!(told(&[]).contains(warning), "{}", told(&[]));

@@ -19,8 +19,8 @@ fn refused_with(args: &[&str], variables: &[(&str, &str)]) -> String {
 
 #[test]
 fn variables_that_no_store_can_be_reached_with_are_named() {
-    let fetch = ["fetch", "s3://packages/17-linux", "--dry-run"];
-    let publish = ["publish", ".", "s3://packages/17-linux"];
+    let fetch = ["artifact", "fetch", "s3://packages/17-linux", "--dry-run"];
+    let publish = ["index", "publish", ".", "s3://packages/17-linux"];
     let keys = [("AWS_ACCESS_KEY_ID", "nobody"), ("AWS_SECRET_ACCESS_KEY", "nobodys-secret")];
     for args in [&fetch[..], &publish] {
         for (name, value, why) in [

@@ -4,7 +4,7 @@ use super::*;
 
 fn plan(dir: &Path, more: &[&str]) -> Value {
     let address = address(dir);
-    let args = [&["fetch", &address, "--dry-run", "--json"], more].concat();
+    let args = [&["artifact", "fetch", &address, "--dry-run", "--json"], more].concat();
     serde_json::from_str(&done(dir, &args).0).unwrap()
 }
 
@@ -40,7 +40,7 @@ fn what_a_plan_takes_nothing_of_is_not_fetched() {
     assert!(!dir.join("fetched").exists());
     // Exactly these are fetched, and what is planned of them is what is planned of all.
     let address = address(dir);
-    done(dir, &["fetch", &address, "-o", "fetched", "--mode", "kpack"]);
+    done(dir, &["artifact", "fetch", &address, "-o", "fetched", "--mode", "kpack"]);
     let mut expected: Vec<String> = Vec::new();
     for key in keys(&told["archives"]) {
         expected.extend([key.to_owned(), format!("{key}.sha256sum")]);
@@ -112,8 +112,11 @@ fn families_that_are_not_asked_for_stay_where_they_are() {
     assert!(built.keys().any(|name| name.contains("gfx942")), "{built:?}");
     assert!(!built.keys().any(|name| name.contains("gfx1100")), "{built:?}");
     let address = address(dir);
-    let text =
-        refused(dir, 1, &["fetch", &address, "--dry-run", "--linux-amdgpu-families", "gfx906"]);
+    let text = refused(
+        dir,
+        1,
+        &["artifact", "fetch", &address, "--dry-run", "--linux-amdgpu-families", "gfx906"],
+    );
     assert!(text.contains("no artifact for gfx906"), "{text}");
     // Features make no other ISA.
     let device: Vec<_> =
@@ -131,7 +134,7 @@ fn what_is_missing_is_told_before_anything_moves() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     fs::remove_file(dir.join("store/17-linux/base_lib_generic.tar.zst")).unwrap();
-    let args = ["fetch", &*address, "--dry-run"];
+    let args = ["artifact", "fetch", &*address, "--dry-run"];
     let output = rockpack(dir, &args);
     assert_eq!(output.status.code(), Some(1));
     let told = String::from_utf8(output.stdout.clone()).unwrap();
@@ -142,8 +145,8 @@ fn what_is_missing_is_told_before_anything_moves() {
         "{text}"
     );
     for way in [
-        vec!["fetch", &*address, "-o", "fetched"],
-        vec!["build", "--artifact-dir", &*address, "--dest-dir", "out"],
+        vec!["artifact", "fetch", &*address, "-o", "fetched"],
+        vec!["build", "--artifact-dir", &*address, "-o", "out"],
     ] {
         let text = refused(dir, 1, &way);
         assert!(text.contains("`base` has no component `lib`"), "{text}");

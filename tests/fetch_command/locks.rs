@@ -8,7 +8,7 @@ const KEY: &str = "base_lib_generic.tar.zst";
 fn a_fetch_writes_what_it_took_and_a_build_takes_the_same() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
-    done(dir, &["fetch", &address, "-o", "fetched", "--lock", "rockpack.lock"]);
+    done(dir, &["artifact", "fetch", &address, "-o", "fetched", "--lock", "rockpack.lock"]);
     let text = fs::read_to_string(dir.join("rockpack.lock")).unwrap();
     let lock: Value = serde_json::from_str(&text).unwrap();
     let archives = lock["archives"].as_array().unwrap();
@@ -33,7 +33,7 @@ fn a_fetch_writes_what_it_took_and_a_build_takes_the_same() {
 fn other_bytes_are_refused_though_their_sidecar_is_right() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
-    done(dir, &["fetch", &address, "-o", "fetched", "--lock", "rockpack.lock"]);
+    done(dir, &["artifact", "fetch", &address, "-o", "fetched", "--lock", "rockpack.lock"]);
     let lock = fs::read_to_string(dir.join("rockpack.lock")).unwrap();
     let archive_of = dir.join("store/17-linux").join(KEY);
     let old = sha256(&archive_of).unwrap();
@@ -42,8 +42,8 @@ fn other_bytes_are_refused_though_their_sidecar_is_right() {
     for more in [&["--locked"][..], &["--lock", "rockpack.lock"]] {
         for way in [
             vec!["plan", "--artifact-dir", "store/17-linux"],
-            vec!["build", "--artifact-dir", &*address, "--dest-dir", "out"],
-            vec!["fetch", &*address, "-o", "again"],
+            vec!["build", "--artifact-dir", &*address, "-o", "out"],
+            vec!["artifact", "fetch", &*address, "-o", "again"],
         ] {
             let text = refused(dir, 1, &[&way[..], more].concat());
             assert!(
@@ -55,7 +55,8 @@ fn other_bytes_are_refused_though_their_sidecar_is_right() {
         }
         // Also without a sidecar that says so.
         fs::remove_file(sidecar(&archive_of)).unwrap();
-        let text = refused(dir, 1, &[&["fetch", &*address, "-o", "again"], more].concat());
+        let text =
+            refused(dir, 1, &[&["artifact", "fetch", &*address, "-o", "again"], more].concat());
         assert!(text.contains(KEY) && text.contains(&format!("expected {old}")), "{text}");
         assert!(!dir.join("again").join(KEY).exists());
         vouch(&archive_of);
@@ -68,28 +69,28 @@ fn what_only_one_of_lock_file_and_run_has_is_refused() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     let one = ["--linux-amdgpu-families", "gfx942"];
-    done(dir, &[&["fetch", &*address, "-o", "one", "--lock", "rockpack.lock"], &one[..]].concat());
+    done(
+        dir,
+        &[&["artifact", "fetch", &*address, "-o", "one", "--lock", "rockpack.lock"], &one[..]]
+            .concat(),
+    );
     let lock = fs::read_to_string(dir.join("rockpack.lock")).unwrap();
-    let text = refused(dir, 1, &["fetch", &address, "-o", "all", "--locked"]);
+    let text = refused(dir, 1, &["artifact", "fetch", &address, "-o", "all", "--locked"]);
     assert!(text.contains("is not in rockpack.lock") && text.contains("gfx1100"), "{text}");
     // Without --locked it is added; what is needed of it later is up to each command.
-    done(dir, &["fetch", &address, "-o", "all", "--lock", "rockpack.lock"]);
+    done(dir, &["artifact", "fetch", &address, "-o", "all", "--lock", "rockpack.lock"]);
     let both = fs::read_to_string(dir.join("rockpack.lock")).unwrap();
     assert!(
         both.len() > lock.len()
             && lock.lines().all(|line| both.contains(line.trim_end_matches(',')))
     );
-    done(
-        dir,
-        &[&["build", "--artifact-dir", &*address, "--dest-dir", "o", "--locked"], &one[..]]
-            .concat(),
-    );
+    done(dir, &[&["build", "--artifact-dir", &*address, "-o", "o", "--locked"], &one[..]].concat());
     // What one is made of needs nothing of the other, wherever it is.
     done(dir, &[&["plan", "--artifact-dir", "one", "--locked"], &one[..]].concat());
     let text = refused(dir, 1, &["plan", "--artifact-dir", "one", "--locked"]);
     assert!(text.contains("gfx1100") && text.contains("which is not there"), "{text}");
     fs::remove_file(dir.join("store/17-linux").join(KEY)).unwrap();
-    let text = refused(dir, 1, &["fetch", &address, "-o", "all", "--locked"]);
+    let text = refused(dir, 1, &["artifact", "fetch", &address, "-o", "all", "--locked"]);
     assert!(text.contains(&format!("rockpack.lock has `{KEY}`, which is not there")), "{text}");
 }
 
@@ -98,7 +99,10 @@ fn lock_files_have_to_be_there_and_to_be_lock_files() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     let text = refused(dir, 2, &["plan", "--artifact-dir", &address, "--locked"]);
-    assert!(text.contains("rockpack.lock") && text.contains("rockpack fetch --lock"), "{text}");
+    assert!(
+        text.contains("rockpack.lock") && text.contains("rockpack artifact fetch --lock"),
+        "{text}"
+    );
     fs::write(dir.join("rockpack.lock"), "{\"format\":9,\"archives\":[]}").unwrap();
     let text = refused(dir, 2, &["plan", "--artifact-dir", &address, "--locked"]);
     assert!(text.contains("it has format 9"), "{text}");

@@ -11,7 +11,7 @@ fn packages_of_a_store_are_those_of_the_directory() {
     assert!(expected.len() > 5);
     assert_eq!(built(dir, "b", &["--artifact-dir", &address(dir), "--downloads", "3"]), expected);
     assert_eq!(built(dir, "c", &["--store", "here", "--run", "17"]), expected);
-    done(dir, &["fetch", "--store", "here", "--run", "17", "-o", "fetched"]);
+    done(dir, &["artifact", "fetch", "--store", "here", "--run", "17", "-o", "fetched"]);
     assert_eq!(built(dir, "d", &["--artifact-dir", "fetched"]), expected);
     // Another repository's run is elsewhere.
     fs::create_dir(dir.join("store/a-b")).unwrap();
@@ -31,7 +31,7 @@ fn files_of_the_same_archives_come_out_of_the_cache() {
         String::from_utf8(output.stdout.clone()).unwrap() + &said(&output)
     };
     let build = |dest: &str| {
-        let args = ["build", "--artifact-dir", "store/17-linux", "--dest-dir", dest];
+        let args = ["build", "--artifact-dir", "store/17-linux", "-o", dest];
         said_by(&[&args[..], &["--cache", "cache"]].concat())
     };
     let numbers = |text: &str, behind: &str| -> Vec<u64> {
@@ -53,7 +53,8 @@ fn files_of_the_same_archives_come_out_of_the_cache() {
 #[test]
 fn a_temporary_directory_that_cannot_be_used_is_told_once() {
     let dir = scratch();
-    let mut command = uncached(dir.path(), &["scan", "--artifact-dir", "store/17-linux"]);
+    let mut command =
+        uncached(dir.path(), &["artifact", "scan", "--artifact-dir", "store/17-linux"]);
     let output = command.env("TMPDIR", dir.path().join("none")).output().unwrap();
     let told = said(&output);
     assert_eq!(output.status.code(), Some(2), "{told}");
@@ -66,9 +67,9 @@ fn a_catalog_of_a_store_is_that_of_the_directory() {
     let dir = scratch();
     let dir = dir.path();
     declare_store(dir);
-    let (expected, _) = done(dir, &["scan", "--artifact-dir", "artifacts"]);
+    let (expected, _) = done(dir, &["artifact", "scan", "--artifact-dir", "artifacts"]);
     for place in [&["--artifact-dir", &*address(dir)][..], &["--store", "here", "--run", "17"]] {
-        assert!(done(dir, &[&["scan"], place].concat()).0 == expected, "{place:?}");
+        assert!(done(dir, &[&["artifact", "scan"], place].concat()).0 == expected, "{place:?}");
     }
 }
 
@@ -94,7 +95,7 @@ fn runs_and_stores_that_are_not_there_are_told() {
         let text = refused(dir, status, &[&["plan"], args].concat());
         assert!(text.contains(why), "{args:?}: {text}");
     }
-    let text = refused(dir, 2, &["fetch", "artifacts", "-o", "fetched"]);
+    let text = refused(dir, 2, &["artifact", "fetch", "artifacts", "-o", "fetched"]);
     assert!(text.contains("`artifacts` is no address of a run"), "{text}");
 }
 
@@ -102,7 +103,7 @@ fn runs_and_stores_that_are_not_there_are_told() {
 fn a_fetch_goes_on_where_it_was_stopped() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
-    let fetch = ["fetch", &*address, "-o", "fetched"];
+    let fetch = ["artifact", "fetch", &*address, "-o", "fetched"];
     done(dir, &fetch);
     let whole = files(&dir.join("fetched"));
     let (text, _) = done(dir, &fetch);
@@ -133,7 +134,7 @@ fn a_directory_with_other_artifacts_is_refused() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     fs::create_dir_all(dir.join("fetched/other_lib_generic")).unwrap();
-    let text = refused(dir, 2, &["fetch", &address, "-o", "fetched"]);
+    let text = refused(dir, 2, &["artifact", "fetch", &address, "-o", "fetched"]);
     assert!(text.contains("fetched has `other_lib_generic`"), "{text}");
     assert_eq!(fs::read_dir(dir.join("fetched")).unwrap().count(), 1);
 }

@@ -41,8 +41,8 @@ fn a_signal_leaves_nothing_whenever_it_comes() {
     let (tmp, fetched) = (dir.join("tmp"), dir.join("fetched"));
     let address = address(dir);
     let families = ["--linux-amdgpu-families", "gfx942", "--mode", "kpack"];
-    let build = ["build", "--artifact-dir", &*address, "--dest-dir", "out"];
-    let fetch = ["fetch", &*address, "-o", "fetched"];
+    let build = ["build", "--artifact-dir", &*address, "-o", "out"];
+    let fetch = ["artifact", "fetch", &*address, "-o", "fetched"];
     for (args, place) in [(&build[..], &tmp), (&fetch[..], &fetched)] {
         for _ in 0..TIMES {
             let _ = fs::remove_dir_all(&fetched);

@@ -171,17 +171,22 @@ fn a_run_without_a_list_is_asked_key_by_key() {
         command.env("ROCKPACK_NO_CACHE", "1").env("NO_COLOR", "1").output().unwrap()
     };
     let families = ["--linux-amdgpu-families", "gfx942,gfx1100", "--mode", "kpack"];
-    let output =
-        http(&[&["fetch", &*run, "-o", "fetched", "--require-checksums"], &families[..]].concat());
+    let output = http(
+        &[&["artifact", "fetch", &*run, "-o", "fetched", "--require-checksums"], &families[..]]
+            .concat(),
+    );
     assert!(output.status.success(), "{}", said(&output));
-    done(dir, &[&["fetch", &*super::address(dir), "-o", "local"], &families[..]].concat());
+    done(
+        dir,
+        &[&["artifact", "fetch", &*super::address(dir), "-o", "local"], &families[..]].concat(),
+    );
     assert_eq!(files(&dir.join("fetched")), files(&dir.join("local")));
-    let output = http(&["fetch", &run, "-o", "none"]);
+    let output = http(&["artifact", "fetch", &run, "-o", "none"]);
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
     assert!(said(&output).contains("it has no list of what is there"), "{}", said(&output));
     // No variable would help there.
     let denied = format!("{address}/denied");
-    let output = http(&[&["fetch", &*denied, "-o", "none"], &families[..]].concat());
+    let output = http(&[&["artifact", "fetch", &*denied, "-o", "none"], &families[..]].concat());
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
     assert!(said(&output).contains("a web server has to let everybody read"), "{}", said(&output));
     assert!(!said(&output).contains("AWS_"), "{}", said(&output));
@@ -207,7 +212,8 @@ fn a_key_that_stops_a_list_is_named() {
             let size = body.len();
             write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n{body}").unwrap();
         });
-        let mut command = uncached(dir.path(), &["fetch", "s3://b/17-linux", "--all", "--dry-run"]);
+        let mut command =
+            uncached(dir.path(), &["artifact", "fetch", "s3://b/17-linux", "--all", "--dry-run"]);
         command.args(["--unsigned"]).env("AWS_ENDPOINT", endpoint).env("AWS_ALLOW_HTTP", "true");
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{}", said(&output));
@@ -227,8 +233,8 @@ fn a_signal_leaves_nothing_of_what_came() {
     fs::create_dir(&tmp).unwrap();
     for (args, place, prefix) in [
         // What a build unpacks has no name at all.
-        (vec!["build", "--artifact-dir", &*address, "--dest-dir", "out"], &tmp, ""),
-        (vec!["fetch", &*address, "-o", "fetched"], &fetched, ".rockpack-fetch-"),
+        (vec!["build", "--artifact-dir", &*address, "-o", "out"], &tmp, ""),
+        (vec!["artifact", "fetch", &*address, "-o", "fetched"], &fetched, ".rockpack-fetch-"),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
         command.args(args).args(families).current_dir(dir).env("ROCKPACK_MANIFEST", "built-in");

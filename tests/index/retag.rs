@@ -127,6 +127,7 @@ fn a_wheel_of_others_is_put_in_order() {
     let output = rockpack(
         dir.path(),
         &[
+            "wheel",
             "retag",
             "--platform-tag",
             "manylinux_2_5_x86_64.manylinux1_x86_64",
@@ -202,7 +203,7 @@ fn a_tag_that_is_contradicted_or_none_is_refused() {
     );
     for tag in ["garbage", "manylinux2014", "Linux_x86_64", "linux_x86_64..any"] {
         let refused =
-            rockpack(dir.path(), &["retag", "--platform-tag", tag, old.to_str().unwrap()]);
+            rockpack(dir.path(), &["wheel", "retag", "--platform-tag", tag, old.to_str().unwrap()]);
         let said = text(&refused.stderr);
         assert_eq!(refused.status.code(), Some(2), "{said}");
         assert!(said.contains("--platform-tag <TAG>") && said.contains("write "), "{said}");
@@ -211,6 +212,7 @@ fn a_tag_that_is_contradicted_or_none_is_refused() {
     let refused = rockpack(
         dir.path(),
         &[
+            "wheel",
             "retag",
             "--platform-tag",
             "linux_x86_64",
@@ -225,12 +227,15 @@ fn a_tag_that_is_contradicted_or_none_is_refused() {
         text(&refused.stderr)
     );
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "all are written, or none");
-    let args = ["retag", "--platform-tag", "linux_x86_64", old.to_str().unwrap()];
+    let args = ["wheel", "retag", "--platform-tag", "linux_x86_64", old.to_str().unwrap()];
     let new = dir.path().join("one-1.0-py3-none-linux_x86_64.whl");
     assert_eq!(done(dir.path(), &args), format!("{}\n", new.display()));
     assert!(
-        done(dir.path(), &["retag", "--platform-tag", "linux_x86_64", old.to_str().unwrap()])
-            .contains("was there already")
+        done(
+            dir.path(),
+            &["wheel", "retag", "--platform-tag", "linux_x86_64", old.to_str().unwrap()]
+        )
+        .contains("was there already")
     );
 }
 

@@ -31,7 +31,7 @@ pub fn built(lines: &str) -> TempDir {
     plan::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
     fs::write(dir.path().join("packages.kdl"), format!("{MANIFEST}{lines}")).unwrap();
     fs::write(dir.path().join("families.kdl"), "include \"built-in\"\n").unwrap();
-    let words = ["build", "--artifact-dir", "artifacts", "--dest-dir", "out"];
+    let words = ["build", "--artifact-dir", "artifacts", "-o", "out"];
     done(
         dir.path(),
         &[&words[..], &["--platform-tag", "linux_x86_64", "--version", "7.2.0"]].concat(),
@@ -73,7 +73,7 @@ fn members(path: &Path) -> BTreeMap<String, Vec<String>> {
 fn both_indexes_differ_in_the_selector_alone() {
     let dir = built("");
     let dist = dir.path().join("out/dist");
-    let verified = rockpack(dir.path(), &["verify", "out/dist"]);
+    let verified = rockpack(dir.path(), &["wheel", "verify", "out/dist"]);
     assert!(verified.status.success(), "{}", text(&verified.stderr));
     assert!(text(&verified.stdout).contains("whl/rocm-7.2.0.tar.gz"), "{}", text(&verified.stdout));
     for record in ["SHA256SUMS", "provenance.intoto.json"] {
@@ -81,7 +81,7 @@ fn both_indexes_differ_in_the_selector_alone() {
         assert!(text.contains("whl/rocm-7.2.0.tar.gz"), "{record}: {text}");
     }
 
-    let told = done(dir.path(), &["index", "out/dist"]);
+    let told = done(dir.path(), &["index", "write", "out/dist"]);
     assert!(told.ends_with("dist/simple/index.html\nout/dist/whl/simple/index.html\n"), "{told}");
     let (one, other) = (listed(&dist.join("simple")), listed(&dist.join("whl/simple")));
     assert_eq!(one.len(), 8);
@@ -89,7 +89,7 @@ fn both_indexes_differ_in_the_selector_alone() {
     let differ: Vec<&String> = one.keys().filter(|name| one[*name] != other[*name]).collect();
     assert_eq!(differ, [SELECTOR]);
     assert_eq!(
-        done(dir.path(), &["index", "out/dist"]).lines().next(),
+        done(dir.path(), &["index", "write", "out/dist"]).lines().next(),
         Some("9 files of 8 projects: 0 read, 0 pages written")
     );
 }

@@ -1,4 +1,4 @@
-//! `rockpack serve` as clients see it, byte by byte.
+//! `rockpack index serve` as clients see it, byte by byte.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -22,7 +22,7 @@ pub struct Serving {
 impl Serving {
     pub fn start(dir: &Path) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_rockpack"))
-            .args(["serve", "--verbose", "--port", "0"])
+            .args(["index", "serve", "--verbose", "--port", "0"])
             .arg(dir)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -305,9 +305,9 @@ fn many_clients_at_once_and_an_end_that_waits_for_nobody_idle() {
 fn only_loopback_and_only_directories_are_served() {
     let dir = TempDir::new().unwrap();
     for (args, said) in [
-        (&["serve", "--bind", "0.0.0.0", "."][..], "is not a loopback address"),
-        (&["serve", "--bind", "::", "."], "is not a loopback address"),
-        (&["serve", "nowhere"], "cannot serve `nowhere`"),
+        (&["index", "serve", "--bind", "0.0.0.0", "."][..], "is not a loopback address"),
+        (&["index", "serve", "--bind", "::", "."], "is not a loopback address"),
+        (&["index", "serve", "nowhere"], "cannot serve `nowhere`"),
     ] {
         let refused = rockpack(dir.path(), args);
         assert!(
@@ -316,18 +316,18 @@ fn only_loopback_and_only_directories_are_served() {
             text(&refused.stderr)
         );
     }
-    let bare = rockpack(dir.path(), &["serve", "--port", "0", "."]);
+    let bare = rockpack(dir.path(), &["index", "serve", "--port", "0", "."]);
     assert!(
         bare.status.code() == Some(2)
             && text(&bare.stderr).contains(". has no index to serve")
-            && text(&bare.stderr).contains("`rockpack index .` writes one"),
+            && text(&bare.stderr).contains("`rockpack index write .` writes one"),
         "{}",
         text(&bare.stderr)
     );
     simple::write(dir.path(), Layout::Simple, None).unwrap();
     let server = Serving::start(dir.path());
     let port = server.address().rsplit(':').next().unwrap().to_owned();
-    let taken = rockpack(dir.path(), &["serve", "--port", &port, "."]);
+    let taken = rockpack(dir.path(), &["index", "serve", "--port", &port, "."]);
     assert!(
         taken.status.code() == Some(2)
             && text(&taken.stderr).contains("cannot listen on 127.0.0.1"),

@@ -1,4 +1,4 @@
-//! `rockpack serve` of a program that was built without it.
+//! `rockpack index serve` of a program that was built without it.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::{rockpack, text};
 
 #[test]
 fn how_to_get_the_server_is_said() {
-    let output = rockpack(Path::new("."), &["--message-format", "json", "serve", "."]);
+    let output = rockpack(Path::new("."), &["--message-format", "json", "index", "serve", "."]);
     assert_eq!(output.status.code(), Some(2));
     let said = text(&output.stderr);
     assert!(said.contains("was built without the feature `serve`"), "{said}");

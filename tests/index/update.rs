@@ -136,7 +136,7 @@ fn a_package_can_be_removed_by_name() {
     let path = wheel(dir.path(), "gone", "1.0", &[]);
     fs::write(dir.path().join("gone-1.0-py3-none-any.whl.yanked"), "bad").unwrap();
     simple(dir.path());
-    let said = done(dir.path(), &["index", ".", "--remove", path.to_str().unwrap()]);
+    let said = done(dir.path(), &["index", "write", ".", "--remove", path.to_str().unwrap()]);
     assert!(said.contains("removed gone-1.0-py3-none-any.whl\n") && !path.exists(), "{said}");
     assert_eq!(all(dir.path()), pages);
     assert_eq!(
@@ -144,7 +144,8 @@ fn a_package_can_be_removed_by_name() {
         5,
         "two files of the package, two of the index, and simple"
     );
-    let refused = rockpack(dir.path(), &["index", ".", "--remove", "gone-1.0-py3-none-any.whl"]);
+    let refused =
+        rockpack(dir.path(), &["index", "write", ".", "--remove", "gone-1.0-py3-none-any.whl"]);
     assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
 }
 
@@ -163,9 +164,9 @@ fn checksums_and_provenance_do_not_name_a_removed_package() {
         let wheels = fs::read_dir(&dist).unwrap().map(|entry| entry.unwrap().file_name());
         let mut names = wheels.map(|name| name.into_string().unwrap());
         let devel = names.find(|name| name.starts_with("rocm_sdk_devel")).unwrap();
-        done(dir.path(), &["index", ".", "--remove", &devel]);
+        done(dir.path(), &["index", "write", ".", "--remove", &devel]);
         assert_eq!(records.map(mentions), [[false, true], [false, true]], "in `{below}`");
-        let verified = done(dir.path(), &["verify", dist.to_str().unwrap()]);
+        let verified = done(dir.path(), &["wheel", "verify", dist.to_str().unwrap()]);
         assert!(!verified.contains("SHA256SUMS"), "{verified}");
     }
 }
@@ -210,7 +211,7 @@ fn broken_packages_are_named() {
     ];
     for (name, bytes, reason) in cases {
         fs::write(dir.path().join(name), bytes).unwrap();
-        let refused = rockpack(dir.path(), &["index", ".", "--message-format", "json"]);
+        let refused = rockpack(dir.path(), &["index", "write", ".", "--message-format", "json"]);
         let said = text(&refused.stderr);
         assert!(
             refused.status.code() == Some(1)
@@ -219,7 +220,7 @@ fn broken_packages_are_named() {
                 && said.contains("index-refused"),
             "{said}"
         );
-        let skipped = rockpack(dir.path(), &["index", ".", "--skip-broken"]);
+        let skipped = rockpack(dir.path(), &["index", "write", ".", "--skip-broken"]);
         assert!(
             skipped.status.success() && text(&skipped.stderr).contains(name),
             "{}",
@@ -235,23 +236,23 @@ fn pages_of_others_are_left_alone() {
     let dir = TempDir::new().unwrap();
     wheel(dir.path(), "one", "1.0", &[]);
     fs::write(dir.path().join("index.html"), "<h1>My own page</h1>").unwrap();
-    let refused = rockpack(dir.path(), &["index", "."]);
+    let refused = rockpack(dir.path(), &["index", "write", "."]);
     assert!(
         refused.status.code() == Some(1) && text(&refused.stderr).contains("--overwrite"),
         "{}",
         text(&refused.stderr)
     );
     assert!(!dir.path().join("simple").exists());
-    done(dir.path(), &["index", ".", "--overwrite"]);
+    done(dir.path(), &["index", "write", ".", "--overwrite"]);
     assert!(
         fs::read_to_string(dir.path().join("index.html")).unwrap().contains("<h1>Packages</h1>")
     );
     // What another index below remembers stays its own.
-    done(dir.path(), &["index", ".", "--layout", "flat"]);
+    done(dir.path(), &["index", "write", ".", "--layout", "flat"]);
     let below = dir.path().join("below");
     wheel(&below, "two", "1.0", &[]);
     simple(&below);
-    done(dir.path(), &["index", ".", "--layout", "flat"]);
+    done(dir.path(), &["index", "write", ".", "--layout", "flat"]);
     assert!(below.join("simple/two/index.html").is_file());
 }
 
@@ -294,16 +295,16 @@ fn pages_of_a_store_are_not_those_of_a_directory() {
         let store = dir.path().join("store");
         let place = store.join(from);
         let place = place.to_str().unwrap();
-        done(dir.path(), &["publish", "new", place, "--layout", layout]);
+        done(dir.path(), &["index", "publish", "new", place, "--layout", layout]);
         let pages = all(&store);
         for form in ["simple", "flat"] {
-            let output = rockpack(dir.path(), &["index", "store", "--layout", form]);
+            let output = rockpack(dir.path(), &["index", "write", "store", "--layout", form]);
             assert_eq!(output.status.code(), Some(1), "{layout}, {form}");
             let told = text(&output.stderr);
-            assert!(told.contains("`rockpack publish`"), "{told}");
+            assert!(told.contains("`rockpack index publish`"), "{told}");
             assert_eq!(all(&store), pages);
         }
-        done(dir.path(), &["publish", "new", place, "--layout", layout]);
+        done(dir.path(), &["index", "publish", "new", place, "--layout", layout]);
     }
     // Also where packages of its own lie, and its pages are known.
     let dir = TempDir::new().unwrap();
@@ -312,9 +313,9 @@ fn pages_of_a_store_are_not_those_of_a_directory() {
     let known = dir.path().join(".rockpack-index.json");
     fs::remove_file(&known).unwrap();
     simple(dir.path());
-    done(dir.path(), &["mirror", "simple", "pages", "--public", "https://h/x/simple/"]);
+    done(dir.path(), &["index", "mirror", "simple", "pages", "--public", "https://h/x/simple/"]);
     let error = simple::write(dir.path(), Layout::Simple, None).unwrap_err();
     assert!(matches!(error, IndexError::Published { .. }), "{error}");
-    done(dir.path(), &["index", ".", "--overwrite"]);
+    done(dir.path(), &["index", "write", ".", "--overwrite"]);
     simple(dir.path());
 }

@@ -90,7 +90,7 @@ def _devel_tree(bench, name, environment, compiler):
     tree, built = environment.work / "tree", environment.work / "built"
     shutil.copytree(bench.given.real_tree, tree, symlinks=True)
     standins.complete(tree, compiler)
-    done = run([bench.given.rockpack.resolve(), "build", "--artifact-dir", tree, "--dest-dir", built, "--version", OLD],
+    done = run([bench.given.rockpack.resolve(), "build", "--artifact-dir", tree, "-o", built, "--version", OLD],
                environment.work)
     if not bench.step(f"{name}: build packages of the real tree", done):
         return None

@@ -31,7 +31,7 @@ def build(report, rockpack, tree, place):
     _later_tree(tree, later)
     for version, artifacts, options in ((OLD, tree, []), (NEW, later, []), (NEXT, later, ["--version-suffix", NONCE])):
         dest = place / version
-        done = run([rockpack, "build", "--artifact-dir", artifacts, "--dest-dir", dest, "--version", version, *options],
+        done = run([rockpack, "build", "--artifact-dir", artifacts, "-o", dest, "--version", version, *options],
                    place)
         built = sorted(path for path in (dest / "dist").glob("rocm*") if path.is_file()) if not done.status else []
         made = len(built) == len((*EVERYTHING, CHOICE))

@@ -37,7 +37,7 @@ class Scene:
         text = (REPOSITORY / "packages.kdl").read_text(encoding="utf-8") + nodes
         (manifest / "packages.kdl").write_text(text, encoding="utf-8")
         shutil.copy(REPOSITORY / "families.kdl", manifest)
-        command = [*within, self.rockpack, "build", "--manifest", manifest, "--artifact-dir", self.artifacts, "--dest-dir", dest]
+        command = [*within, self.rockpack, "build", "--manifest", manifest, "--artifact-dir", self.artifacts, "-o", dest]
         command += ["--sources", sources, "--python", python or self.python, *options]
         home = self.work / "home"
         home.mkdir(exist_ok=True)

@@ -147,7 +147,7 @@ def dirty(scene, dest, build, checkout, commit):
     seen = (list(own.get("digest", {})), own.get("uri"), notes.get("dirty"), notes.get("commit"), notes.get("changed"))
     expected = (["sha256"], f"git+https://example.org/own.git@{commit}", 2, commit, ["example_own/__init__.py", "example_own/new.py"])
     scene.check("and provenance, with the hash of its files", different(expected, seen))
-    done = run([scene.rockpack, "verify", "--json", dest / "dist" / names[0]], scene.work)
+    done = run([scene.rockpack, "wheel", "verify", "--json", dest / "dist" / names[0]], scene.work)
     codes = {finding["code"] for finding in json.loads(done.out)["findings"]}
     # Some Pythons give every module an rpath of their own.
     scene.check("the wheel with another version is whole", different(set(), codes - {"rpath-outside"}))

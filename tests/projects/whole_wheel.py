@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes wheels that `rockpack verify` accepts. Build backends of tests get a copy of this file."""
+"""Writes wheels that `rockpack wheel verify` accepts. Build backends of tests get a copy of this file."""
 
 import base64
 import hashlib

@@ -9,7 +9,7 @@ use super::{build, contents, done, rockpack, said, scratch};
 
 fn refused(dir: &Path, args: &[&str], status: i32, messages: &[&str]) {
     let before = contents(dir);
-    let output = rockpack(dir, &[&["promote"], args].concat());
+    let output = rockpack(dir, &[&["wheel", "promote"], args].concat());
     assert_eq!(output.status.code(), Some(status), "{args:?}: {}", said(&output));
     for message in messages {
         assert!(said(&output).contains(message), "{message} in {}", said(&output));
@@ -117,7 +117,7 @@ fn packages_have_to_be_those_that_are_listed() {
     assert!(!dir.join("out").exists());
     // Whoever means a part of it says so.
     fs::write(dist.join("SHA256SUMS"), rest.join("\n")).unwrap();
-    done(dir, &[&["promote"], &args[..]].concat());
+    done(dir, &[&["wheel", "promote"], &args[..]].concat());
 }
 
 #[test]
@@ -168,7 +168,10 @@ fn what_is_not_as_rockpack_writes_it_is_told() {
     // Nothing else is at fault.
     changed("METADATA", "Version", "Version");
     let allow = ["--allow", "not-executable"];
-    done(dir, &[&["promote", "changed", "--to", "7.10.0", "-o", "out"][..], &allow].concat());
+    done(
+        dir,
+        &[&["wheel", "promote", "changed", "--to", "7.10.0", "-o", "out"][..], &allow].concat(),
+    );
 }
 
 /// The packages in `out`, if there are any.
@@ -193,18 +196,28 @@ fn a_killed_run_leaves_all_or_nothing() {
     let count = packages(&dir.join("old"));
     for delay in [0, 10, 20, 30, 40, 60, 80, 120] {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rockpack"));
-        command.args(["promote", "old", "--to", "7.10.0", "-o", "out", "--manifest", "built-in"]);
+        command.args([
+            "wheel",
+            "promote",
+            "old",
+            "--to",
+            "7.10.0",
+            "-o",
+            "out",
+            "--manifest",
+            "built-in",
+        ]);
         let mut child =
             command.current_dir(dir).stdout(std::process::Stdio::null()).spawn().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(delay));
         child.kill().unwrap();
         child.wait().unwrap();
         // Whoever looks next finds a change that was interrupted undone.
-        let looked = rockpack(dir, &["verify", "out/dist"]);
+        let looked = rockpack(dir, &["wheel", "verify", "out/dist"]);
         let found = packages(&dir.join("out"));
         assert!(found == 0 || found == count, "{found} after {delay} ms: {}", said(&looked));
     }
-    done(dir, &["promote", "old", "--to", "7.10.0", "-o", "out"]);
+    done(dir, &["wheel", "promote", "old", "--to", "7.10.0", "-o", "out"]);
     build(dir, "new", "7.10.0", &[]);
     assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")));
     assert!(!dir.join("out/.rockpack-partial").exists());

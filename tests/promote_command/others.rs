@@ -107,7 +107,7 @@ fn the_local_part_of_others_changes_and_nothing_else() {
     let dir = scratch(true);
     let dir = dir.path();
     with_frameworks(dir);
-    done(dir, &["promote", "old", "--to", "7.10.0", "-o", "out"]);
+    done(dir, &["wheel", "promote", "old", "--to", "7.10.0", "-o", "out"]);
     let new =
         members(&dir.join("out/dist/torch-2.10.0+git1a2b.rocm7.10.0-cp312-cp312-linux_x86_64.whl"));
     let info = "torch-2.10.0+git1a2b.rocm7.10.0.dist-info";
@@ -136,7 +136,7 @@ fn the_local_part_of_others_changes_and_nothing_else() {
         fs::read(dir.join("old/dist").join(copied)).unwrap()
     );
     // RECORD has every hash, and requirements are met.
-    let output = rockpack(dir, &["verify", "out/dist", "--message-format", "json"]);
+    let output = rockpack(dir, &["wheel", "verify", "out/dist", "--message-format", "json"]);
     for fault in
         ["record-hash", "not-in-record", "only-in-record", "names-disagree", "unmet-requirement"]
     {
@@ -155,7 +155,7 @@ fn development_versions_of_others_are_spelt_as_they_spell_them() {
     build(dir, "old", "7.10.0.dev0+efa3d1", &["--only", "core"]);
     let files = [("torch/version.py", "__version__ = '2.1+devrocm7.10.0.dev0-efa3d1'\n")];
     wheel(&dir.join("old/dist"), "torch", "2.1+devrocm7.10.0.dev0.efa3d1", "", &files);
-    done(dir, &["promote", "old", "--to", "7.10.0rc1", "-o", "out"]);
+    done(dir, &["wheel", "promote", "old", "--to", "7.10.0rc1", "-o", "out"]);
     let new = members(&dir.join("out/dist/torch-2.1+rocm7.10.0rc1-cp312-cp312-linux_x86_64.whl"));
     assert_eq!(new["torch/version.py"], "__version__ = '2.1+rocm7.10.0rc1'\n");
 }
@@ -167,7 +167,17 @@ fn targets_of_others_go_too() {
     with_frameworks(dir);
     done(
         dir,
-        &["promote", "old", "--to", "7.10.0", "--keep-targets", "gfx1201,gfx1100", "-o", "out"],
+        &[
+            "wheel",
+            "promote",
+            "old",
+            "--to",
+            "7.10.0",
+            "--keep-targets",
+            "gfx1201,gfx1100",
+            "-o",
+            "out",
+        ],
     );
     let files = contents(&dir.join("out"));
     assert!(files.keys().all(|file| !file.to_string_lossy().contains("gfx942")), "{files:?}");
@@ -198,7 +208,7 @@ fn others_that_would_break_are_refused() {
     build(dir, "old", "7.10.0rc1", &["--only", "core"]);
     let dist = dir.join("old/dist");
     let refused = |message: &str, help: &str| {
-        let output = rockpack(dir, &["promote", "old", "--to", "7.10.0", "-o", "out"]);
+        let output = rockpack(dir, &["wheel", "promote", "old", "--to", "7.10.0", "-o", "out"]);
         assert_eq!(output.status.code(), Some(1), "{}", said(&output));
         assert!(
             said(&output).contains(message) && said(&output).contains(help),

@@ -46,6 +46,7 @@ fn a_selector_is_as_if_no_other_target_was_built() {
         done(
             dir,
             &[
+                "wheel",
                 "promote",
                 "old",
                 "--to",
@@ -74,6 +75,7 @@ fn a_selector_is_as_if_no_other_target_was_built() {
     done(
         dir,
         &[
+            "wheel",
             "promote",
             "two",
             "--to",
@@ -93,6 +95,7 @@ fn a_selector_is_as_if_no_other_target_was_built() {
         dir,
         &[
             &[
+                "wheel",
                 "promote",
                 "old",
                 "--to",
@@ -114,7 +117,7 @@ fn packages_of_one_target_do_not_change() {
     let dir = scratch(false);
     let dir = dir.path();
     build(dir, "old", "7.10.0rc1", &[]);
-    done(dir, &["promote", "old", "--to", "7.10.0", "-o", "all"]);
+    done(dir, &["wheel", "promote", "old", "--to", "7.10.0", "-o", "all"]);
     let all = contents(&dir.join("all"));
     let family = all.keys().find_map(|file| {
         file.parent()?
@@ -125,7 +128,10 @@ fn packages_of_one_target_do_not_change() {
             .map(str::to_owned)
     });
     let family = family.unwrap();
-    done(dir, &["promote", "old", "--to", "7.10.0", "--keep-targets", &family, "-o", "one"]);
+    done(
+        dir,
+        &["wheel", "promote", "old", "--to", "7.10.0", "--keep-targets", &family, "-o", "one"],
+    );
     let one = contents(&dir.join("one"));
     let packages = one.iter().filter(|(file, _)| !file.ends_with("SHA256SUMS"));
     assert!(packages.clone().all(|(file, hash)| all.get(file) == Some(hash)));
@@ -144,6 +150,7 @@ fn targets_that_nothing_is_for_are_told() {
         rockpack(
             dir.path(),
             &[
+                "wheel",
                 "promote",
                 "old",
                 "--to",
@@ -177,7 +184,7 @@ fn targets_that_nothing_is_for_are_told() {
     // One is kept: the names that people wrote down stay.
     let text = done(
         dir.path(),
-        &["promote", "old", "--to", "7.10.0", "--keep-targets", "gfx1100", "--dry-run"],
+        &["wheel", "promote", "old", "--to", "7.10.0", "--keep-targets", "gfx1100", "--dry-run"],
     );
     assert!(text.contains("default_target: gfx942 → gfx1100"), "{text}");
     assert!(text.contains("extras.device-all: rocm-sdk-device-gfx942==7.10.0rc1 goes"), "{text}");
@@ -211,6 +218,7 @@ fn a_choice_of_all_targets_is_as_if_no_other_was_built() {
             let text = done(
                 dir,
                 &[
+                    "wheel",
                     "promote",
                     "old",
                     "--to",
@@ -237,6 +245,7 @@ fn a_choice_of_all_targets_is_as_if_no_other_was_built() {
     done(
         dir,
         &[
+            "wheel",
             "promote",
             "old",
             "--to",
@@ -264,6 +273,7 @@ fn a_level_stays_with_a_target_below_it() {
         done(
             dir,
             &[
+                "wheel",
                 "promote",
                 "old",
                 "--to",
@@ -295,6 +305,7 @@ fn a_selector_that_requires_all_targets_is_as_if_no_other_was_built() {
         done(
             dir,
             &[
+                "wheel",
                 "promote",
                 "old",
                 "--to",

@@ -57,8 +57,8 @@ def check(report, tools, given, dist):
     wheels = sorted(dist.rglob("*.whl"))
     sdists = sorted(dist.rglob("*.tar.gz"))
     report.check("there are wheels and a selector", None if wheels and sdists else f"{dist} has not both")
-    done = run([given.rockpack.resolve(), "verify", dist, *manifest(given)], dist)
-    report.check("rockpack verify", done.problem)
+    done = run([given.rockpack.resolve(), "wheel", "verify", dist, *manifest(given)], dist)
+    report.check("rockpack wheel verify", done.problem)
     done = tools.run("twine", "check", "--strict", *wheels, *sdists)
     report.check("twine check --strict", done.problem)
     for wheel in wheels:

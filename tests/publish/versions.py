@@ -25,7 +25,7 @@ def check(report, tools, given, work):
     chance = random.Random(20)
     rows = [row(chance, given.rockpack.resolve(), work) for _ in range(ROUNDS)]
     wrong = next((problem for _, problem in rows if problem), None)
-    if not report.check(f"rockpack version prints {ROUNDS * len(TYPES)} versions", wrong):
+    if not report.check(f"rockpack help versions prints {ROUNDS * len(TYPES)} versions", wrong):
         return
     texts = [versions for versions, _ in rows]
     (work / "versions.json").write_text(json.dumps(texts), encoding="utf-8")
@@ -46,7 +46,7 @@ def row(chance, rockpack, work):
     versions = []
     for kind in TYPES:
         number = ["--prerelease-version", str(chance.randrange(1, 30))] if kind == "prerelease" else []
-        done = run([rockpack, "version", "--release-type", kind, "--sha", sha, "--json", *dates, *number], work)
+        done = run([rockpack, "help", "versions", "--release-type", kind, "--sha", sha, "--json", *dates, *number], work)
         if done.status:
             return versions, done.problem
         versions.append(json.loads(done.out)["rocm_package_version"])

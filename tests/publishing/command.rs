@@ -1,4 +1,4 @@
-//! `rockpack publish`.
+//! `rockpack index publish`.
 
 use super::*;
 use crate::program::{rockpack, text};
@@ -9,7 +9,7 @@ fn steps_are_printed_and_done() {
     wheel(&dir.path().join("dist"), "b-part", "1.0", &["NumPy"]);
     let output = rockpack(
         dir.path(),
-        &["publish", "dist", "store", "--dry-run", "--outside", "num.py,numpy"],
+        &["index", "publish", "dist", "store", "--dry-run", "--outside", "num.py,numpy"],
     );
     assert_eq!(
         text(&output.stdout),
@@ -23,7 +23,7 @@ fn steps_are_printed_and_done() {
     );
     assert!(!dir.path().join("store").exists());
     let url = format!("file://{}/store", dir.path().display());
-    let output = rockpack(dir.path(), &["publish", "dist", &url, "--outside", "numpy"]);
+    let output = rockpack(dir.path(), &["index", "publish", "dist", &url, "--outside", "numpy"]);
     assert!(output.status.success());
     assert!(
         text(&output.stdout).ends_with("1 uploaded, 890 B; 0 there already; 4 pages written\n")
@@ -44,7 +44,7 @@ fn refusals_have_a_code_and_a_remedy() {
         (&["empty", "store"], 2, &["there are no packages in empty"]),
         (&["none", "store"], 2, &["`none` is not a directory"]),
     ] {
-        let output = rockpack(dir.path(), &[&["publish"], args].concat());
+        let output = rockpack(dir.path(), &[&["index", "publish"], args].concat());
         assert_eq!(output.status.code(), Some(status), "{args:?}: {}", text(&output.stderr));
         for word in words {
             assert!(text(&output.stderr).contains(word), "{args:?}: {}", text(&output.stderr));
@@ -63,8 +63,10 @@ fn what_is_required_is_named_line_by_line() {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let _ = fs::remove_dir_all(dir.path().join("dist"));
         wheel(&dir.path().join("dist"), "b-part", "1.0", &names);
-        let output =
-            rockpack(dir.path(), &["publish", "dist", "store", "--message-format", "json"]);
+        let output = rockpack(
+            dir.path(),
+            &["index", "publish", "dist", "store", "--message-format", "json"],
+        );
         assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
         assert!(!dir.path().join("store").exists());
         let message = |line: &str| {
@@ -114,14 +116,14 @@ fn a_signal_leaves_what_was_done_and_says_so() {
     let store = dir.path().join("store");
     fs::create_dir(&store).unwrap();
     small_set(dir.path(), "1.0");
-    let told = interrupted(dir.path(), &["publish", "set-1.0", "store"]);
+    let told = interrupted(dir.path(), &["index", "publish", "set-1.0", "store"]);
     assert!(told.is_none_or(|told| {
         told.contains("stopped by SIGINT: what was uploaded stays; the same command does the rest")
     }));
     prune::days_ago(&dir.path().join("set-1.0"), &store, Form::Projects, 40);
     prune::days_ago(&small_set(dir.path(), "2.0"), &store, Form::Projects, 1);
     prune::of_stream(&store, "dev");
-    let words = ["prune", "store", "--stream", "dev", "--manifest", "built-in"];
+    let words = ["index", "prune", "store", "--stream", "dev", "--manifest", "built-in"];
     let told = interrupted(dir.path(), &words);
     assert!(told.is_none_or(|told| {
         told.contains("stopped by SIGINT: what was removed is gone; the same command does the rest")
@@ -133,12 +135,13 @@ fn quiet_commands_print_results_alone() {
     let dir = TempDir::new().unwrap();
     small_set(dir.path(), "1.0");
     let lines = |args: &[&str]| crate::program::done(dir.path(), args).lines().count();
-    let mirror = ["mirror", "store", "pages", "--public", "https://h/"];
-    let prune = ["prune", "store", "--stream", "dev", "--as-of", "4000000000"];
+    let mirror = ["index", "mirror", "store", "pages", "--public", "https://h/"];
+    let prune = ["index", "prune", "store", "--stream", "dev", "--as-of", "4000000000"];
     let prune = [&prune[..], &["--manifest", "built-in"]].concat();
-    let dry = ["publish", "set-1.0", "store", "-q", "--dry-run"];
+    let dry = ["index", "publish", "set-1.0", "store", "-q", "--dry-run"];
     assert_eq!(lines(&dry), 4 + 3 + 5 + 1, "the steps are what was asked for");
-    let publish = ["publish", "set-1.0", "store", "--stream", "dev", "--manifest", "built-in"];
+    let publish =
+        ["index", "publish", "set-1.0", "store", "--stream", "dev", "--manifest", "built-in"];
     for args in [&publish[..], &mirror, &prune] {
         assert_eq!(lines(&[args, &["-q"]].concat()), 1, "{args:?}");
     }
@@ -150,20 +153,35 @@ fn what_makes_no_sense_is_refused_before_anything_is_asked() {
     small_set(dir.path(), "1.0");
     for (args, expected) in [
         (
-            &["publish", "set-1.0", "https://127.0.0.1:9/x"][..],
+            &["index", "publish", "set-1.0", "https://127.0.0.1:9/x"][..],
             "URL: a web server takes no uploads",
         ),
-        (&["mirror", "set-1.0", "http://127.0.0.1:9/x", "--public", "https://h/"], "DEST: a web"),
-        (&["publish", "set-1.0", ""], "a value is required for '<URL>'"),
-        (&["prune", "", "--stream", "dev"], "a value is required for '<URL>'"),
-        (&["mirror", "", "pages"], "a value is required for '<SOURCE>'"),
-        (&["mirror", "store", "", "--public", "https://h/"], "a value is required for '<DEST>'"),
-        (&["publish", "set-1.0", "store", "-j", "0"], "0 is not in 1..=65535"),
-        (&["prune", "store", "--stream", "dev", "-j", "0"], "0 is not in 1..=65535"),
-        (&["publish", "set-1.0", "store", "--layout", "v5", "--stream", "nix"], "no stream `nix`"),
-        (&["mirror", "store", "pages", "--public", "https://u:HIDDEN@h/"], "--public stands in"),
-        (&["mirror", "store", "pages", "--public", "https://HIDDEN@h"], "--public stands in"),
-        (&["mirror", "https://HIDDEN@127.0.0.1:9/x", "pages"], "SOURCE stands in pages"),
+        (
+            &["index", "mirror", "set-1.0", "http://127.0.0.1:9/x", "--public", "https://h/"],
+            "DEST: a web",
+        ),
+        (&["index", "publish", "set-1.0", ""], "a value is required for '<URL>'"),
+        (&["index", "prune", "", "--stream", "dev"], "a value is required for '<URL>'"),
+        (&["index", "mirror", "", "pages"], "a value is required for '<SOURCE>'"),
+        (
+            &["index", "mirror", "store", "", "--public", "https://h/"],
+            "a value is required for '<DEST>'",
+        ),
+        (&["index", "publish", "set-1.0", "store", "-j", "0"], "0 is not in 1..=65535"),
+        (&["index", "prune", "store", "--stream", "dev", "-j", "0"], "0 is not in 1..=65535"),
+        (
+            &["index", "publish", "set-1.0", "store", "--layout", "v5", "--stream", "nix"],
+            "no stream `nix`",
+        ),
+        (
+            &["index", "mirror", "store", "pages", "--public", "https://u:HIDDEN@h/"],
+            "--public stands in",
+        ),
+        (
+            &["index", "mirror", "store", "pages", "--public", "https://HIDDEN@h"],
+            "--public stands in",
+        ),
+        (&["index", "mirror", "https://HIDDEN@127.0.0.1:9/x", "pages"], "SOURCE stands in pages"),
     ] {
         let mut command = crate::program::command(dir.path(), args);
         let output = command.env("ROCKPACK_MANIFEST", "built-in").output().unwrap();
@@ -181,7 +199,7 @@ fn what_yanks_nothing_is_told() {
     let set = small_set(dir.path(), "1.0");
     fs::write(set.join("b_part-1.0-py3-none-any.whl.yanked"), "broken").unwrap();
     fs::write(set.join("b_part-0.9-py3-none-any.whl.yanked"), "broken").unwrap();
-    for args in [&["publish", "set-1.0", "store"][..], &["index", "set-1.0"]] {
+    for args in [&["index", "publish", "set-1.0", "store"][..], &["index", "write", "set-1.0"]] {
         let output = rockpack(dir.path(), args);
         assert!(output.status.success());
         let told = crate::program::said(&output);

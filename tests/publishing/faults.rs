@@ -139,7 +139,7 @@ fn a_program_that_is_killed_leaves_a_whole_index() {
         let root = dir.path().join(format!("killed-{round}"));
         published(&first, &Directory::new(&root), &options);
         let mut program = Command::new(env!("CARGO_BIN_EXE_rockpack"))
-            .args(["publish", "--jobs", "1"])
+            .args(["index", "publish", "--jobs", "1"])
             .args([&second, &root])
             .stdout(std::process::Stdio::null())
             .spawn()

@@ -39,7 +39,7 @@ const SHELF: &str = "shelf \"v5/rocm/core/whl\" public=\"/rocm/core/whl/\" index
 ";
 
 fn publish_v5(dir: &Path) -> Output {
-    let words = ["publish", "out/dist", "store", "--layout", "v5", "--stream", "nightly"];
+    let words = ["index", "publish", "out/dist", "store", "--layout", "v5", "--stream", "nightly"];
     rockpack(dir, &[&words[..], &["--manifest", "."]].concat())
 }
 
@@ -60,7 +60,8 @@ fn a_shelf_can_be_for_the_second_index() {
     let routes = fs::read_to_string(at("rocm-whl-next-routes.json")).unwrap();
     assert!(!routes.contains("/rocm/core/whl/"), "the aggregate leads to the others: {routes}");
 
-    let words = ["mirror", "store", "pages", "--public", "https://example.com", "--layout", "v5"];
+    let words =
+        ["index", "mirror", "store", "pages", "--public", "https://example.com", "--layout", "v5"];
     let output = rockpack(dir.path(), &[&words[..], &["--manifest", "."]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
     let page = json(&dir.path().join("pages/rocm/index.json")).unwrap();
@@ -71,7 +72,7 @@ fn a_shelf_can_be_for_the_second_index() {
 
 /// Packages of a newer version, below `dir`.
 fn newer(dir: &Path) -> &'static str {
-    let words = ["build", "--artifact-dir", "artifacts", "--dest-dir", "newer"];
+    let words = ["build", "--artifact-dir", "artifacts", "-o", "newer"];
     let more = ["--platform-tag", "linux_x86_64", "--version", "7.3.0"];
     crate::program::done(dir, &[&words[..], &more].concat());
     "newer/dist"
@@ -89,10 +90,11 @@ fn shelves_of_both_indexes_are_pruned_together() {
         let then = std::time::SystemTime::now() - std::time::Duration::from_hours(24 * 200);
         file.into_parts().0.set_modified(then).unwrap();
     }
-    let publish = ["publish", newer, "store", "--layout", "v5", "--stream", "nightly"];
+    let publish = ["index", "publish", newer, "store", "--layout", "v5", "--stream", "nightly"];
     let output = rockpack(dir.path(), &[&publish[..], &["--manifest", "."]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
-    let words = ["prune", "store", "--layout", "v5", "--stream", "nightly", "--manifest", "."];
+    let words =
+        ["index", "prune", "store", "--layout", "v5", "--stream", "nightly", "--manifest", "."];
     let output = rockpack(dir.path(), &words);
     assert!(output.status.success(), "{}", text(&output.stderr));
     for shelf in ["rocm/core/whl", "rocm/core/whl-next"] {

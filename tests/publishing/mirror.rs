@@ -6,7 +6,7 @@ use crate::program::{rockpack, said, text};
 const PUBLIC: &str = "https://example.com/whl";
 
 fn mirrored(dir: &Path, more: &[&str]) -> Output {
-    rockpack(dir, &[&["mirror", "store", "pages", "--public", PUBLIC], more].concat())
+    rockpack(dir, &[&["index", "mirror", "store", "pages", "--public", PUBLIC], more].concat())
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn shelves_are_one_index_with_their_own_addresses() {
     for name in ["rocm", "torch"] {
         wheel(&dir.path().join("dist"), name, "1.0", &[]);
     }
-    let words = ["publish", "dist", "store", "--layout", "v5", "--manifest", "built-in"];
+    let words = ["index", "publish", "dist", "store", "--layout", "v5", "--manifest", "built-in"];
     assert!(rockpack(dir.path(), &words).status.success());
     let output = mirrored(dir.path(), &["--layout", "v5", "--manifest", "built-in"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -80,7 +80,7 @@ fn what_cannot_be_mirrored_is_refused() {
     refused(&[], 1, "no pages with packages in `store`");
     published(&small_set(dir.path(), "1.0"), &Directory::new(&store), &options(Form::Projects));
     refused(&["--project", "e-none"], 1, "no page has packages of `e-none`");
-    let output = rockpack(dir.path(), &["mirror", "store", "pages"]);
+    let output = rockpack(dir.path(), &["index", "mirror", "store", "pages"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("--public has to say where clients see `store`"));
     fs::create_dir(store.join("e-bare")).unwrap();
@@ -116,14 +116,14 @@ fn a_published_index_is_no_place_for_a_mirror() {
         fs::remove_dir_all(&pages).unwrap();
     }
     let indexed = dir.path().join("set-1.0");
-    rockpack(&indexed, &["index", "."]);
+    rockpack(&indexed, &["index", "write", "."]);
     fs::rename(indexed, &pages).unwrap();
     let before = contents(&pages);
     refused(&[], 1, "`index.html` in `pages` leads to packages beside it");
     assert_eq!(contents(&pages), before);
     let before = contents(&store);
     for dest in ["store", "./store/", &format!("file://{}", store.display())] {
-        let output = rockpack(dir.path(), &["mirror", "store", dest, "--public", PUBLIC]);
+        let output = rockpack(dir.path(), &["index", "mirror", "store", dest, "--public", PUBLIC]);
         assert_eq!(output.status.code(), Some(2));
         assert!(said(&output).contains("SOURCE and DEST are both"), "{}", said(&output));
     }

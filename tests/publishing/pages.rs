@@ -275,7 +275,7 @@ fn what_was_changed_by_hand_is_not_undone() {
     let top = fs::read_to_string(root.join("index.html")).unwrap();
     let more = top.replace("</h1>", "</h1><a href=\"e-more/\">e-more</a>");
     fs::write(root.join("index.html"), more).unwrap();
-    let output = crate::program::rockpack(dir.path(), &["publish", "set-1.0", "Projects"]);
+    let output = crate::program::rockpack(dir.path(), &["index", "publish", "set-1.0", "Projects"]);
     let told = crate::program::said(&output);
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains("names `e-more/`, and `index.json` does not"), "{told}");
@@ -324,7 +324,7 @@ fn a_yank_is_taken_back() {
         assert_eq!((summary.pages, contents(&root)), (0, before), "it stays");
     }
     fs::write(&yank, "false").unwrap();
-    assert!(crate::program::rockpack(dir.path(), &["index", "set-1.0"]).status.success());
+    assert!(crate::program::rockpack(dir.path(), &["index", "write", "set-1.0"]).status.success());
     let page = fs::read_to_string(set.join("simple/b-part/index.html")).unwrap();
     assert!(!page.contains("yanked"), "{page}");
 }
@@ -367,16 +367,16 @@ fn what_is_wrong_with_a_page_is_said_once() {
     let text = fs::read_to_string(&data).unwrap();
     fs::write(&data, text.replace("\"yanked\":false", "\"yanked\":false,\"yanked\":false"))
         .unwrap();
-    let prune = ["prune", "store", "--stream", "dev", "--manifest", "built-in"];
-    let mirror = ["mirror", "store", "pages", "--public", "https://h/"];
-    for args in [&["publish", "set-1.0", "store"][..], &prune, &mirror] {
+    let prune = ["index", "prune", "store", "--stream", "dev", "--manifest", "built-in"];
+    let mirror = ["index", "mirror", "store", "pages", "--public", "https://h/"];
+    for args in [&["index", "publish", "set-1.0", "store"][..], &prune, &mirror] {
         let told = crate::program::said(&crate::program::rockpack(dir.path(), args));
         let expected = "cannot read `b-part/index.json` in `store` as a page of an index: it is not the JSON of one: \
                         duplicate field `yanked`";
         assert!(told.contains(expected), "{told}");
         assert_eq!(told.matches("duplicate field").count(), 1, "{told}");
         assert!(told.contains("mend the page"), "{told}");
-        assert_eq!(told.contains("or publish to"), args[0] == "publish", "{told}");
+        assert_eq!(told.contains("or publish to"), args[1] == "publish", "{told}");
     }
     fs::write(&data, text).unwrap();
     let link = "<a href=b_part-1.0-py3-none-any.whl>b</a>";

@@ -192,12 +192,13 @@ fn nothing_goes_when_it_is_not_known_what_stays_requires() {
     )
     .unwrap();
     fs::write(manifest.join("families.kdl"), "include \"built-in\"\n").unwrap();
-    let words = ["prune", "store", "--layout", "flat", "--manifest", "manifest", "--stream"];
+    let words =
+        ["index", "prune", "store", "--layout", "flat", "--manifest", "manifest", "--stream"];
     let output = rockpack(dir.path(), &[&words[..], &["mine"]].concat());
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     let said = text(&output.stderr);
     assert!(
-        said.contains("`b_part-2.0-py3-none-any.whl`") && said.contains("rockpack publish"),
+        said.contains("`b_part-2.0-py3-none-any.whl`") && said.contains("rockpack index publish"),
         "{said}"
     );
     assert_eq!(contents(&root), before);
@@ -218,7 +219,7 @@ fn steps_are_printed() {
         days_ago(&dist, &root, Form::Projects, days);
     }
     of_stream(&root, "dev");
-    let words = ["prune", "store", "--stream", "dev", "--manifest", "built-in"];
+    let words = ["index", "prune", "store", "--stream", "dev", "--manifest", "built-in"];
     let output = rockpack(dir.path(), &[&words[..], &["--dry-run"]].concat());
     let said = text(&output.stdout);
     let mut lines: Vec<&str> = said.lines().collect();
@@ -391,7 +392,7 @@ fn more_than_half_of_the_packages_go_only_with_yes() {
     days_ago(&dist, &root, Form::Projects, 400);
     of_stream(&root, "nightly");
     let before = contents(&root);
-    let words = ["prune", "store", "--stream", "nightly", "--manifest", "built-in"];
+    let words = ["index", "prune", "store", "--stream", "nightly", "--manifest", "built-in"];
     let output = rockpack(dir.path(), &words);
     let told = crate::program::said(&output);
     assert_eq!(output.status.code(), Some(1), "{told}");
@@ -414,8 +415,9 @@ fn a_store_records_its_stream_and_takes_no_other() {
     wheel(&dir.path().join("dist"), "b-part", "1.0", &[]);
     for layout in ["per-package", "flat"] {
         let root = dir.path().join(layout);
-        let publish = ["publish", "dist", layout, "--layout", layout, "--manifest", "built-in"];
-        let prune = ["prune", layout, "--layout", layout, "--manifest", "built-in"];
+        let publish =
+            ["index", "publish", "dist", layout, "--layout", layout, "--manifest", "built-in"];
+        let prune = ["index", "prune", layout, "--layout", layout, "--manifest", "built-in"];
         let run = |words: &[&str], more: &[&str]| {
             let output = rockpack(dir.path(), &[words, more].concat());
             (output.status.code(), crate::program::said(&output), text(&output.stdout))

@@ -6,7 +6,7 @@ use super::*;
 use crate::program::{rockpack, text};
 
 fn publish_v5(dir: &Path, dist: &str, more: &[&str]) -> Output {
-    let words = ["publish", dist, "store", "--layout", "v5", "--manifest", "built-in"];
+    let words = ["index", "publish", dist, "store", "--layout", "v5", "--manifest", "built-in"];
     rockpack(dir, &[&words[..], &["--stream", "nightly"], more].concat())
 }
 
@@ -114,8 +114,9 @@ fn the_manifest_says_what_users_get_elsewhere() {
     let text_of = "include \"built-in\"\noutside \"numpy\" \"typing-*\"\n";
     fs::write(manifest.join("packages.kdl"), text_of).unwrap();
     fs::write(manifest.join("families.kdl"), "include \"built-in\"\n").unwrap();
-    assert_eq!(rockpack(dir.path(), &["publish", "dist", "store"]).status.code(), Some(1));
-    let output = rockpack(dir.path(), &["publish", "dist", "store", "--manifest", "manifest"]);
+    assert_eq!(rockpack(dir.path(), &["index", "publish", "dist", "store"]).status.code(), Some(1));
+    let output =
+        rockpack(dir.path(), &["index", "publish", "dist", "store", "--manifest", "manifest"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
@@ -144,7 +145,7 @@ fn a_store_stays_that_of_its_stream() {
     assert!(publish_v5(dir.path(), "core", &[]).status.success());
     let before = contents(&dir.path().join("store"));
     wheel(&dir.path().join("core"), "rocm", "1.1", &[]);
-    let words = ["publish", "core", "store", "--layout", "v5", "--manifest", "built-in"];
+    let words = ["index", "publish", "core", "store", "--layout", "v5", "--manifest", "built-in"];
     for more in [&[][..], &["--stream", "stable"], &["--dry-run"]] {
         let output = rockpack(dir.path(), &[&words[..], more].concat());
         let told = crate::program::said(&output);
@@ -153,7 +154,8 @@ fn a_store_stays_that_of_its_stream() {
         assert!(told.contains(expected) && told.contains("give --stream nightly"), "{told}");
         assert_eq!(contents(&dir.path().join("store")), before);
     }
-    let prune = ["prune", "store", "--layout", "v5", "--stream", "dev", "--as-of", "4000000000"];
+    let prune =
+        ["index", "prune", "store", "--layout", "v5", "--stream", "dev", "--as-of", "4000000000"];
     let output = rockpack(dir.path(), &[&prune[..], &["--manifest", "built-in"]].concat());
     let told = crate::program::said(&output);
     assert_eq!(output.status.code(), Some(1), "{told}");

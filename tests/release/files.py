@@ -88,8 +88,8 @@ def check(report, tools, release, program):
     done = run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], release.dist)
     report.check("sha256sum --check SHA256SUMS", done.problem)
     report.check("the provenance names every file and the commit", provenance(release))
-    done = run([program, "verify", release.dist], release.dist)
-    report.check("rockpack verify", done.problem)
+    done = run([program, "wheel", "verify", release.dist], release.dist)
+    report.check("rockpack wheel verify", done.problem)
     packages = [release.sdist, *release.wheels.values()]
     report.check("twine check --strict", tools.run("twine", "check", "--strict", *packages).problem)
     report.check("the sdist is of the commit, with all that a build needs", sdist(release))
@@ -125,8 +125,8 @@ def sdist(release):
 
 def audited(report, tools, program, wheel):
     """Hold the tags in a wheel's name against what rockpack and auditwheel find, which has to be the same."""
-    done = run([program, "audit", "--json", wheel], wheel.parent)
-    if not report.check(f"rockpack audit {wheel.name}", done.problem):
+    done = run([program, "wheel", "audit", "--json", wheel], wheel.parent)
+    if not report.check(f"rockpack wheel audit {wheel.name}", done.problem):
         return
     audit = json.loads(done.out)["wheels"][0]
     alone = audit["binaries"] == 1 and not audit["external_libraries"]

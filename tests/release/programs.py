@@ -52,8 +52,8 @@ class Installed:
 def check(report, installed, release, real_tree):
     """Build packages with the installed program, where no source of rockpack is."""
     work, program = installed.work, installed.program
-    done = run([program, "demo", "demo"], work)
-    if report.check("rockpack demo", done.problem):
+    done = run([program, "init", "--demo", "demo"], work)
+    if report.check("rockpack init --demo", done.problem):
         built(report, program, work / "demo", work / "demo-out")
     if real_tree:
         built(report, program, real_tree, work / "real-out")
@@ -64,10 +64,10 @@ def check(report, installed, release, real_tree):
 def built(report, program, artifacts, out, before=()):
     """Build packages with the built-in manifest, and verify them."""
     command = [*before, program]
-    done = run([*command, "build", "--manifest", "built-in", "--artifact-dir", artifacts, "--dest-dir", out], out.parent)
+    done = run([*command, "build", "--manifest", "built-in", "--artifact-dir", artifacts, "-o", out], out.parent)
     if report.check(f"rockpack build of {artifacts.name}, {out.name}", done.problem):
-        done = run([*command, "verify", out / "dist"], out.parent)
-        report.check(f"rockpack verify of {out.name}", done.problem)
+        done = run([*command, "wheel", "verify", out / "dist"], out.parent)
+        report.check(f"rockpack wheel verify of {out.name}", done.problem)
 
 
 def shells(report, release, work):

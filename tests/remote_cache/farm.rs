@@ -41,9 +41,9 @@ impl Tried {
 
     fn command(&self, name: &str, args: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_rockpack"))
-            .args(["build", "--artifact-dir", self.artifacts, "--dest-dir", name, "--jobs", "1"])
+            .args(["build", "--artifact-dir", self.artifacts, "-o", name, "--jobs", "1"])
             .args(["--manifest", env!("CARGO_MANIFEST_DIR")])
-            .args(["--devel-tarball-compression", "--xz-preset", "1"])
+            .args(["--xz-preset", "1"])
             .args(["--version", "7.2.0.dev0", "--cache", &format!("{name}-cache")])
             .args(args)
             .current_dir(self.dir.path())
@@ -186,7 +186,7 @@ fn a_farm_that_cannot_be_used_is_told_before_anything_is_built() {
         (vec!["--remote-default-exec-properties", "Linux"], "`Linux` names no value"),
     ] {
         let output = Command::new(dynamic)
-            .args(["build", "--artifact-dir", "artifacts", "--dest-dir", "never"])
+            .args(["build", "--artifact-dir", "artifacts", "-o", "never"])
             .args(["--manifest", env!("CARGO_MANIFEST_DIR"), "--cache", "never-cache"])
             .args(own)
             .args(args)

@@ -66,7 +66,7 @@ impl Tried {
         fs::write(dir.path().join("static"), exec_stub(machine, "program").unwrap()).unwrap();
         let tried = Self { dir };
         tried.done(&["artifact", "pack", "artifacts", "-o", "archives"]);
-        tried.done(&["scan", "--artifact-dir", "archives", "-o", "catalog.json.zst"]);
+        tried.done(&["artifact", "scan", "--artifact-dir", "archives", "-o", "catalog.json.zst"]);
         // The same names, sizes and checksums, and no byte of them.
         fs::create_dir(tried.path("hollow")).unwrap();
         for (name, path) in tried.archives() {
@@ -112,7 +112,7 @@ impl Tried {
     fn command(&self, dest: &str, args: &[&str]) -> Command {
         let mut command = crate::program::command(
             self.dir.path(),
-            &["build", "--catalog", "catalog.json.zst", "--dest-dir", dest, "--no-cache"],
+            &["build", "--catalog", "catalog.json.zst", "-o", dest, "--no-cache"],
         );
         command
             .args(["--version", "7.2.0.dev0"])
@@ -172,16 +172,16 @@ fn warnings(said: &str) -> usize {
 #[test]
 fn a_farm_builds_packages_of_archives_that_nobody_reads_here() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
-    let local = tried.local("local", &["--compression", "fast", "--devel-tarball-compression"]);
+    let local = tried.local("local", &["--compression", "fast", "--xz-preset", "6"]);
     tried.fill(&server);
     let wanted = ["--artifact-dir", "hollow", "--artifacts-digest", "checksums"];
-    let settings = ["--compression", "fast", "--devel-tarball-compression"];
+    let settings = ["--compression", "fast", "--xz-preset", "6"];
     let args = [&wanted[..], &settings].concat();
     let (left, said) = tried.with(&server, "farmed", &args);
     assert_eq!(left, local, "{said}");
     let (executed, _) = server.executed();
     assert!(executed > 2 && built(&said) == executed && warnings(&said) == 0, "{said}");
-    tried.done(&["verify", "farmed"]);
+    tried.done(&["wheel", "verify", "farmed"]);
     // Nothing in an action is of this machine: another one gets what was built.
     let (again, said) = tried.with(&server, "elsewhere/again", &[&args[..], &["-j", "1"]].concat());
     assert_eq!((again, server.executed().0), (left, executed), "{said}");
@@ -205,7 +205,7 @@ fn a_farm_builds_packages_of_a_directory_of_its_storage() {
     let (left, said) = tried.with(&server, "archives-of-it", &["--artifacts-digest", &archives]);
     assert_eq!((left, warnings(&said)), (local, 0), "{said}");
     // Of artifacts that are directories, too.
-    tried.done(&["scan", "--artifact-dir", "artifacts", "-o", "catalog.json.zst"]);
+    tried.done(&["artifact", "scan", "--artifact-dir", "artifacts", "-o", "catalog.json.zst"]);
     let root = named(&directory(&server, &tried.path("artifacts")));
     let (left, said) = tried.with(&server, "directories", &["--artifacts-digest", &root]);
     assert!(built(&said) > 2 && warnings(&said) == 0, "{said}");
@@ -515,7 +515,7 @@ fn what_a_farm_needs_to_build_packages_is_said_before_anything_is_read() {
     let digest = format!("{}/1", "0".repeat(64));
     let with_catalog = |args: &[&str]| tried.farm(&server, "never", args);
     let without_catalog = |args: &[&str]| {
-        let base = ["build", "--dest-dir", "never", "--manifest", env!("CARGO_MANIFEST_DIR")];
+        let base = ["build", "-o", "never", "--manifest", env!("CARGO_MANIFEST_DIR")];
         let mut command = crate::program::command(tried.dir.path(), &base);
         command.args(["--remote-executor", "grpc://127.0.0.1:1", "--remote-program", "static"]);
         command.args(args);
@@ -531,10 +531,7 @@ fn what_a_farm_needs_to_build_packages_is_said_before_anything_is_read() {
             "the plan has to be made before anything is read",
         ),
         (without_catalog(&["--artifacts-digest", &digest]), "the plan has to be made before"),
-        (
-            with_catalog(&["--artifacts-digest", &digest, "--no-build-packages"]),
-            "no artifacts are named",
-        ),
+        (with_catalog(&["--artifacts-digest", &digest, "--dry-run"]), "no artifacts are named"),
         (with_catalog(&["--artifacts-digest", &digest]), "it is not there"),
     ] {
         let output = command.output().unwrap();

@@ -161,7 +161,7 @@ fn code_goes_into_archives_and_the_library_leads_there() {
     let (one, two) = (&before["frame/lib/sub/libfat.so"], &after["frame/lib/sub/libfat.so"]);
     assert_eq!((one.0, &one.1), (two.0, &two.1));
     assert!(two.3.len() < old.len() / 10, "{}", two.3.len());
-    let verified = rockpack(dir, &["verify", "out/dist"]);
+    let verified = rockpack(dir, &["wheel", "verify", "out/dist"]);
     assert_eq!(said(&verified), "");
 }
 
@@ -170,12 +170,12 @@ fn plans_tell_what_is_written_and_threads_change_no_byte() {
     let dir = bundles();
     let dir = dir.path();
     frame(&library().bytes()).write(&dir.join("in"));
-    let shown = done(dir, &["split", INPUT, "--version", "7.0", "--dry-run"]);
+    let shown = done(dir, &["wheel", "split", INPUT, "--version", "7.0", "--dry-run"]);
     assert!(!dir.join("out").exists());
     let listed = shown.rsplit_once("\n5 wheels").unwrap().0;
     assert!(split(dir, &["-j", "1"]).starts_with(listed), "{shown}");
     let sums = fs::read_to_string(dir.join("out/dist/SHA256SUMS")).unwrap();
-    done(dir, &["split", INPUT, "--version", "7.0", "-o", "again", "-j", "4"]);
+    done(dir, &["wheel", "split", INPUT, "--version", "7.0", "-o", "again", "-j", "4"]);
     assert_eq!(fs::read_to_string(dir.join("again/dist/SHA256SUMS")).unwrap(), sums);
 }
 
@@ -253,7 +253,8 @@ fn refusals_name_the_file_and_leave_nothing() {
     let refuses = |made: &Made, expected: &[&str]| {
         let dir = bundles();
         made.write(&dir.path().join("in"));
-        let output = rockpack(dir.path(), &["split", INPUT, "--version", "7.0", "-o", "out"]);
+        let output =
+            rockpack(dir.path(), &["wheel", "split", INPUT, "--version", "7.0", "-o", "out"]);
         let said = said(&output);
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(expected.iter().all(|text| said.contains(text)), "{expected:?} in {said}");

@@ -23,7 +23,7 @@ fn refused(dir: &Path, args: &[&str], code: i32, expected: &[&str]) {
     assert!(!dir.join("out").exists(), "{args:?} left something");
 }
 
-const SPLIT: [&str; 6] = ["split", INPUT, "--version", "7.0", "-o", "out"];
+const SPLIT: [&str; 7] = ["wheel", "split", INPUT, "--version", "7.0", "-o", "out"];
 
 fn refuses(made: &Made, expected: &[&str]) {
     let dir = place();
@@ -92,7 +92,7 @@ fn code_that_is_elsewhere_than_its_path_says() {
 fn wheels_that_cannot_be_copied() {
     let file = "frame/lib/blas/generic.dat";
     let row = "RECORD: `frame/lib/blas/generic.dat`";
-    refuses(&frame().row(file, None), &[row, "has no row", "`rockpack verify` tells all"]);
+    refuses(&frame().row(file, None), &[row, "has no row", "`rockpack wheel verify` tells all"]);
     let hex = format!("{file},sha256={},2400", "ab".repeat(32));
     refuses(&frame().row(file, Some(&hex)), &[row, "which is no SHA-256 in base64"]);
     let short = format!("{file},sha256={},7", "a".repeat(43));
@@ -134,7 +134,7 @@ fn wheels_that_cannot_be_copied() {
             dir.path(),
             &SPLIT,
             1,
-            &["is no zip archive that can be read", "`rockpack verify`"],
+            &["is no zip archive that can be read", "`rockpack wheel verify`"],
         );
     }
 }
@@ -185,13 +185,13 @@ fn sets_that_do_not_fit_together() {
     frame().write(&dir.join("in"));
     refused(
         dir,
-        &["split", INPUT, "-o", "out"],
+        &["wheel", "split", INPUT, "-o", "out"],
         2,
         &["no --version is given", "`{version}` stands here"],
     );
     refused(
         dir,
-        &["split", INPUT, "--version", "7.1", "-o", "out"],
+        &["wheel", "split", INPUT, "--version", "7.1", "-o", "out"],
         1,
         &["it requires `ex-core==7.0`, and --version is 7.1"],
     );
@@ -214,11 +214,11 @@ fn sets_that_do_not_fit_together() {
     );
     refused(
         dir,
-        &["split", INPUT, INPUT, "--version", "7.0", "-o", "out"],
+        &["wheel", "split", INPUT, INPUT, "--version", "7.0", "-o", "out"],
         1,
         &["two wheels would be called frame"],
     );
-    refused(dir, &["split", "in/none.whl", "-o", "out"], 2, &["none.whl"]);
+    refused(dir, &["wheel", "split", "in/none.whl", "-o", "out"], 2, &["none.whl"]);
 }
 
 #[test]
@@ -257,14 +257,14 @@ wheel "vision" {
     vision.write(&dir.join("in"));
     let shown = done(dir, &[&SPLIT[..], &[path]].concat());
     assert!(shown.ends_with("8 wheels of 2 in out\n"), "{shown}");
-    done(dir, &["verify", "out/dist"]);
+    done(dir, &["wheel", "verify", "out/dist"]);
     // What an earlier run made goes; what is split never does.
-    let shown = done(dir, &["split", path, "-o", "out"]);
+    let shown = done(dir, &["wheel", "split", path, "-o", "out"]);
     assert!(shown.contains("removed dist/frame_device_gpu90-2.1+ex7"), "{shown}");
     let before = fs::read_dir(dir.join("out/dist")).unwrap().count();
     fs::copy(path, dir.join("out/dist/vision-0.9-cp312-cp312-linux_x86_64.whl")).unwrap();
     let inside = "out/dist/vision-0.9-cp312-cp312-linux_x86_64.whl";
-    let output = rockpack(dir, &["split", inside, "-o", "out"]);
+    let output = rockpack(dir, &["wheel", "split", inside, "-o", "out"]);
     assert!(said(&output).contains("where the new wheels would go"), "{}", said(&output));
     assert_eq!(
         (output.status.code(), fs::read_dir(dir.join("out/dist")).unwrap().count()),
@@ -281,5 +281,5 @@ fn a_wheel_without_a_line_is_refused() {
     let path = path.to_str().unwrap();
     let said =
         ["no `wheel` line with `device-by` says how `frames` is split", "did you mean `frame`?"];
-    refused(dir, &["split", path, "-o", "out"], 1, &said);
+    refused(dir, &["wheel", "split", path, "-o", "out"], 1, &said);
 }

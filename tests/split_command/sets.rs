@@ -1,4 +1,4 @@
-//! `rockpack verify` of what was split: it passes, and finds what was spoilt on purpose.
+//! `rockpack wheel verify` of what was split: it passes, and finds what was spoilt on purpose.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ fn after(spoil: impl FnOnce(&Path)) -> String {
     // They are not what SHA256SUMS lists any more, which is another finding.
     fs::remove_file(dir.join("out/dist/SHA256SUMS")).unwrap();
     spoil(dir);
-    let output = rockpack(dir, &["verify", "out/dist", "--message-format", "json"]);
+    let output = rockpack(dir, &["wheel", "verify", "out/dist", "--message-format", "json"]);
     assert_eq!(output.status.code(), Some(i32::from(!said(&output).is_empty())));
     said(&output)
 }
@@ -46,7 +46,7 @@ fn a_lost_wheel_is_found() {
     frame().write(&dir.join("in"));
     split(dir, &[]);
     let one = output(dir, "frame_device_gpu90");
-    let judged = rockpack(dir, &["verify", one.to_str().unwrap()]);
+    let judged = rockpack(dir, &["wheel", "verify", one.to_str().unwrap()]);
     assert!(judged.status.success(), "{}", said(&judged));
 }
 
@@ -92,7 +92,7 @@ fn a_wheel_that_nobody_split_is_no_host() {
     let dir = place();
     let dir = dir.path();
     frame().write(&dir.join("in"));
-    let judged = rockpack(dir, &["verify", INPUT]);
+    let judged = rockpack(dir, &["wheel", "verify", INPUT]);
     assert!(judged.status.success(), "{}", said(&judged));
     assert!(METADATA.contains("License-File: LICENSE"));
 }

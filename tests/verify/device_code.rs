@@ -189,7 +189,7 @@ fn what_is_allowed_is_ignored_with_its_reason() {
     assert_eq!((status, findings(&found)), (0, vec![]));
     assert_eq!(found["ignored"][0]["reason"], "one bundle for all");
     assert_eq!(found["ignored"][0]["rule"], "packages.kdl:18");
-    let output = rockpack(dir.path(), &["verify", "dist", "--verbose"]);
+    let output = rockpack(dir.path(), &["wheel", "verify", "dist", "--verbose"]);
     assert!(text(&output.stderr).contains("ignored: one bundle for all"), "{output:?}");
 }
 
@@ -198,7 +198,7 @@ fn a_line_that_allows_nothing_is_told() {
     let line = "allow-isa \"lib/*.hsaco\" package=\"core\" reason=\"one bundle for all\"\n";
     let told = |path: &str, bytes: &[u8], line: &str| {
         let (dir, _) = dist("demo", &[(path, bytes)], line);
-        let output = rockpack(dir.path(), &["verify", "dist"]);
+        let output = rockpack(dir.path(), &["wheel", "verify", "dist"]);
         text(&output.stderr).contains("nothing is found that `allow-isa \"lib/*.hsaco\"` allows")
     };
     assert!(told("lib/x.hsaco", b"no code", line));

@@ -88,7 +88,7 @@ fn written(files: &[(String, String)]) -> TempDir {
 
 /// Status and messages of `verify`, with `more` variables.
 fn verified(dir: &Path, more: &[(&str, &str)]) -> (Option<i32>, String) {
-    let args = ["verify", "demo-1.0.tar.gz", "--manifest", "built-in"];
+    let args = ["wheel", "verify", "demo-1.0.tar.gz", "--manifest", "built-in"];
     let output = command(dir, &args).envs(more.iter().copied()).output().unwrap();
     (output.status.code(), said(&output))
 }

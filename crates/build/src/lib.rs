@@ -4,6 +4,7 @@
 //! output exists under its final name only when it is complete. Never decides the content of a package.
 
 pub mod assemble;
+pub mod assignment;
 pub mod cache;
 pub mod execute;
 pub mod gate;

@@ -39,11 +39,11 @@ pub const STATEMENT: &str = "provenance.intoto.json";
 
 /// What kind of build the statement tells of: it says what its parameters mean (`schema/provenance.md`).
 pub const BUILD_TYPE: &str = "urn:rockpack:build:1";
-/// The same of files that something else made, which `rockpack assemble --source-commit` tells of.
+/// The same of files that something else made, which `rockpack merge --source-commit` tells of.
 pub const FILES_TYPE: &str = "urn:rockpack:files:1";
-/// The same of packages of another version, which `rockpack promote` tells of.
+/// The same of packages of another version, which `rockpack wheel promote` tells of.
 pub const PROMOTION_TYPE: &str = "urn:rockpack:promotion:1";
-/// The same of wheels that others were split into, which `rockpack split` tells of.
+/// The same of wheels that others were split into, which `rockpack wheel split` tells of.
 pub const SPLIT_TYPE: &str = "urn:rockpack:split:1";
 
 /// The path of the checksums below the destination.

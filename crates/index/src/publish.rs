@@ -262,7 +262,7 @@ pub enum PublishError {
     },
     /// An index where a mirror was to go.
     #[error(
-        "`{key}` in `{store}` leads to packages beside it: that is an index that `rockpack publish` or `rockpack index` made, \
+        "`{key}` in `{store}` leads to packages beside it: that is an index that `rockpack index publish` or `rockpack index write` made, \
          and not a mirror; nothing was written"
     )]
     NoMirror {

@@ -163,7 +163,7 @@ pub enum IndexError {
     },
     /// A page that keeps what nothing else does: an update would lose it.
     #[error(
-        "`{path}` was made by `rockpack publish` or `rockpack mirror`, and says more than the packages here do"
+        "`{path}` was made by `rockpack index publish` or `rockpack index mirror`, and says more than the packages here do"
     )]
     Published {
         /// The page.

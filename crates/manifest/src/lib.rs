@@ -98,7 +98,7 @@ pub struct Manifest {
     pub system_libraries: Vec<LibraryRule>,
     /// Libraries that files need and some builds leave out.
     pub missing_libraries: Vec<LibraryRule>,
-    /// What `rockpack promote` changes beside what rockpack wrote.
+    /// What `rockpack wheel promote` changes beside what rockpack wrote.
     pub promotions: Vec<PromoteRule>,
     /// Where packages go when they are published.
     pub publishing: Publishing,

@@ -4,7 +4,7 @@ use super::Glob;
 use base::names::RelPath;
 use base::source::Spanned;
 
-/// `promote "torch" "torchvision" { version-file "*/version.py" }`: what `rockpack promote` changes of packages
+/// `promote "torch" "torchvision" { version-file "*/version.py" }`: what `rockpack wheel promote` changes of packages
 /// beside what rockpack itself wrote.
 #[derive(Debug, Clone)]
 pub struct PromoteRule {

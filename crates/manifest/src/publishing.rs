@@ -4,7 +4,7 @@ use super::{Glob, StreamRule};
 use base::names::{PackageName, RelPath};
 use base::source::Spanned;
 
-/// What `rockpack publish` is told by the manifest.
+/// What `rockpack index publish` is told by the manifest.
 #[derive(Debug, Clone, Default)]
 pub struct Publishing {
     /// The parts of a store, each an index by itself. A project goes to the first that takes it.

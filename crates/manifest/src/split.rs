@@ -1,4 +1,4 @@
-//! Finished wheels that `rockpack split` parts into a host wheel and one for each target.
+//! Finished wheels that `rockpack wheel split` parts into a host wheel and one for each target.
 
 use super::{Glob, Template};
 use base::names::{PackageName, RelPath};

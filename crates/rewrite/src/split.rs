@@ -17,11 +17,10 @@ use base::version::Version;
 use build::gate::Gate;
 use build::provenance::{Package, Run, SplitInto, Statement};
 use build::recorded;
-use manifest::{Families, Manifest, SplitRule};
+use manifest::Manifest;
 use wheel::archive::Stage;
 use wheel::archive::stage::DIST;
 
-mod assignment;
 mod beside;
 mod division;
 mod error;
@@ -42,7 +41,6 @@ pub use error::{SplitError, WriteError};
 pub use fat::Archive;
 pub use sorted::Whole;
 
-use assignment::{Assignment, Home};
 use beside::Beside;
 use input::{Input, none, refused};
 
@@ -93,19 +91,6 @@ pub fn plan(manifest: &Manifest, ask: &Ask<'_>) -> Result<Split, SplitError> {
     let divisions = divisions.collect::<Result<Vec<_>, _>>()?;
     none(owners(&divisions))?;
     Ok(Split { divisions })
-}
-
-/// Tells of members of a wheel by their names which target's wheel they go into; nothing of those that stay in
-/// the host wheel, and of those of which nobody knows it.
-pub fn home<'m>(
-    rule: &'m SplitRule,
-    families: &'m Families,
-) -> impl Fn(&str) -> Option<String> + 'm {
-    let assignment = Assignment::new(rule, families);
-    move |member| match assignment.home(&member.parse().ok()?) {
-        Ok(Home::Target(target, _)) => Some(target),
-        _ => None,
-    }
 }
 
 /// Wheels of one distribution in two versions.

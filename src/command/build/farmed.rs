@@ -96,7 +96,7 @@ pub fn asked(args: &BuildArgs, jobs: usize) -> Result<Option<Farm>, Problem> {
         return Err(usage("--remote-download-outputs minimal: projects are built with packages that would not be here").help(help));
     }
     if args.catalog.is_none() {
-        let help = "`rockpack scan -o FILE` saves a catalog where the artifacts are; give it with --catalog FILE";
+        let help = "`rockpack artifact scan -o FILE` saves a catalog where the artifacts are; give it with --catalog FILE";
         return Err(
             usage("--artifacts-digest: the plan has to be made before anything is read").help(help)
         );
@@ -161,7 +161,7 @@ impl Farm {
             Err(why) => return Ok(Outcome::nothing(needed, &why)),
         };
         let lacking = lacking(needed, &stored);
-        let stage = Stage::open(&given.args.dest_dir).map_err(|e| environment(with_causes(&e)))?;
+        let stage = Stage::open(&given.args.output).map_err(|e| environment(with_causes(&e)))?;
         let indexes = needed.keys().copied().filter(|index| !lacking.contains_key(index));
         let ordered = Ordered::new(given, &stage, &stored, indexes.collect())?;
         let (built, failed) = ordered.made(given, &orders)?;

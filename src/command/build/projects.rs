@@ -3,29 +3,35 @@
 use std::path::{Path, PathBuf};
 
 use base::cleanup;
+use base::names::RelPath;
 use base::regular;
 use base::source::{Code, Problem, Problems};
 use base::text::with_causes;
-use build::execute::Earlier;
-use build::provenance::Package;
+use build::execute::{self, Attestations};
+use build::provenance::{Inputs, Package};
 use manifest::Manifest;
 use plan::Plan;
-use projects::{Holds, MadeWheel, Outcome, ProjectError, Settings, TrialKind};
-use wheel::archive::Stage;
+use projects::{Holds, MadeWheel, ProjectError, Settings, TrialKind};
 
-use super::super::{Failure, environment, gate, print};
+use super::super::{Failure, environment, gate, not_executed, print};
 use crate::cli::BuildArgs;
 use crate::inputs;
 use crate::ui;
 
-/// How they are built, in so many processes at once.
-pub fn settings(args: &BuildArgs, jobs: usize) -> Result<Settings, Failure> {
+mod clean;
+mod earlier;
+
+/// Returns the settings of builds in `jobs` processes; none if the plan has neither projects nor finished wheels.
+pub fn settings(args: &BuildArgs, plan: &Plan, jobs: usize) -> Result<Option<Settings>, Failure> {
+    if plan.projects.is_empty() && plan.wheels.is_empty() {
+        return Ok(None);
+    }
     let sources = args.set.sources.as_deref().map(std::path::absolute).transpose();
     let sources =
         sources.map_err(|e| environment(format!("cannot tell where the sources are: {e}")))?;
     let trials = [(args.run_tests, TrialKind::Tests), (args.docs, TrialKind::Docs)];
     let protected = protected(args, sources.as_deref());
-    Ok(Settings {
+    Ok(Some(Settings {
         sources,
         python: args.python.clone(),
         jobs,
@@ -34,7 +40,7 @@ pub fn settings(args: &BuildArgs, jobs: usize) -> Result<Settings, Failure> {
         unconfined: args.unconfined,
         protected,
         trials: trials.into_iter().filter(|(asked, _)| *asked).map(|(_, kind)| kind).collect(),
-    })
+    }))
 }
 
 /// What builds of projects have to leave as it is, whatever is named a cache: what other builds read or run.
@@ -42,14 +48,15 @@ fn protected(args: &BuildArgs, sources: Option<&Path>) -> Vec<PathBuf> {
     let cache = inputs::cache::directory(args.cache.cache.as_deref()).ok();
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let home = home.into_iter().flat_map(|home| [home.join(".cache"), home.join(".cargo"), home]);
-    let all = [Some(args.dest_dir.clone()), cache, sources.map(Path::to_owned)];
+    let all = [Some(args.output.clone()), cache, sources.map(Path::to_owned)];
     let whole = |path: PathBuf| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
     all.into_iter().flatten().chain(home).filter_map(whole).collect()
 }
 
-/// Whether the machine can build those of the plan.
+/// Fails if the machine cannot build the projects of the plan, or a checkout is dirty and must be clean.
 pub fn check(args: &BuildArgs, plan: &Plan, settings: &Settings) -> Result<(), Failure> {
-    projects::check(plan, settings, &args.dest_dir).map_err(|e| not_built(&e))
+    clean::check(args, plan, settings)?;
+    projects::check(plan, settings, &args.output).map_err(|e| not_built(&e))
 }
 
 /// Brings the wheels of others that projects are built with; all that cannot be had is told.
@@ -59,7 +66,7 @@ pub fn prefetch(
     plan: &Plan,
     settings: &Settings,
 ) -> Result<(), Failure> {
-    let missing = projects::prefetch(plan, settings, &args.dest_dir, &|happened| {
+    let missing = projects::prefetch(plan, settings, &args.output, &|happened| {
         ui::source_build::tell_of(&happened);
     });
     let mut problems = Problems::new();
@@ -68,17 +75,9 @@ pub fn prefetch(
         let waiting: Vec<String> = waiting.map(|p| format!("`{}`", p.name)).collect();
         let waiting: Vec<&str> = waiting.iter().map(String::as_str).collect();
         let place = manifest.python.place(&wheel.name);
-        problems.push(ui::source_build::missing(&wheel, place, &waiting, &args.dest_dir));
+        problems.push(ui::source_build::missing(&wheel, place, &waiting, &args.output));
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
-}
-
-/// Says which projects are left out though there are sources: nobody looks for what is not there.
-pub fn tell_left_out(args: &BuildArgs, plan: &Plan) {
-    let left_out = |text: &str| args.set.sources.is_some() && text.starts_with("left out");
-    for note in plan.notes.iter().filter(|note| left_out(&note.text)) {
-        ui::tell(&format!("note: {}", note.text));
-    }
 }
 
 /// Says what projects may do that the kernel cannot keep them from, though nobody asked for that.
@@ -101,23 +100,20 @@ fn tell_unconfined(args: &BuildArgs, plan: &Plan) {
     ui::tell(&format!("note: this kernel {told}"));
 }
 
-/// Builds projects and takes wheels, and says what was made; what was not is a problem each. `conclude` puts
-/// in place what was made.
+/// Builds projects and takes wheels, and says what was made; what was not is a problem each. `made_before` are the inputs
+/// and the packages of the same build.
 pub fn build(
     args: &BuildArgs,
     manifest: &Manifest,
     plan: &Plan,
     settings: &Settings,
-    conclude: impl FnOnce(Stage, &[Package<'_>], &Outcome) -> Result<Earlier, Failure>,
+    made_before: (&Inputs, &[Package<'_>]),
 ) -> Result<(), Failure> {
-    if plan.projects.is_empty() && plan.wheels.is_empty() {
-        return Ok(());
-    }
     tell_unconfined(args, plan);
     // Where the system cannot do this, programs that leave their group stay as they were left.
     let _ = cleanup::adopt_orphans();
     let gate = gate::of(manifest, &args.allow);
-    let built = projects::build(plan, settings, &args.dest_dir, &gate, &|happened| {
+    let built = projects::build(plan, settings, &args.output, &gate, &|happened| {
         ui::source_build::tell_of(&happened);
     });
     cleanup::end_orphans();
@@ -127,17 +123,22 @@ pub fn build(
     let hashes = hashes.map_err(|e| environment(format!("cannot read what was made: {e}")))?;
     let made = outcome.made.iter().zip(&hashes);
     let made: Vec<_> = made.map(|(made, sha256)| Package { path: &made.path, sha256 }).collect();
-    let earlier = conclude(stage, &made, &outcome)?;
-    super::earlier::tell(&earlier);
-    let last_good = super::earlier::last_good(&args.dest_dir, &outcome)
+    let (inputs, known) = made_before;
+    let inputs = inputs.clone().with_projects(plan, &outcome.inputs);
+    let attestations = Attestations { sboms: Vec::new(), inputs };
+    let goes = |path: &RelPath| earlier::is_replaced(args, plan, &outcome, path);
+    let done = execute::conclude(stage, plan, &attestations, &made, known, goes)
+        .map_err(|e| not_executed(&e))?;
+    super::earlier::tell(&done);
+    let last_good = earlier::last_good(&args.output, &outcome)
         .map_err(|e| environment(format!("cannot read what an earlier build made: {e}")))?;
-    print(&ui::source_build::table(&outcome, &earlier.removed, &last_good))?;
+    print(&ui::source_build::table(&outcome, &done.removed, &last_good))?;
     let mut problems = Problems::new();
     for not_made in &outcome.not_made {
         problems.push(ui::source_build::problem(
             not_made,
             manifest.python.place(&not_made.name),
-            &args.dest_dir,
+            &args.output,
             &last_good,
         ));
     }
@@ -152,7 +153,7 @@ pub fn not_built(error: &ProjectError) -> Failure {
         ProjectError::Absent { pin, .. } => {
             let name = pin.split("==").next().unwrap_or(pin);
             let help = format!(
-                "name it too (--only …,{name}), or give the --dest-dir of a build that made it"
+                "name it too (--only …,{name}), or give the --output of a build that made it"
             );
             problem.help(help).into()
         }

@@ -13,7 +13,7 @@ use crate::inputs;
 
 /// Says what is damaged, and removes it.
 pub fn run(args: &VerifyCacheArgs) -> Result<(), Failure> {
-    let pool = inputs::pool(args.jobs)?;
+    let pool = inputs::pool(args.threads.jobs)?;
     let cache = look(&args.which)?;
     let entries: Vec<&CacheEntry> = cache.entries().map(|(_, entry)| entry).collect();
     // All of them, and then in order: what is said does not depend on threads.

@@ -41,8 +41,10 @@ fn section(command: &Command, text: &mut String) {
     if !examples.is_empty() {
         let _ = writeln!(text, "\n```text\n{}\n```", examples.trim_end());
     }
-    let is_own = |sub: &&Command| sub.get_name() != "help" || command.get_name() == "rockpack";
-    command.get_subcommands().filter(is_own).for_each(|sub| section(sub, text));
+    let is_shown = |sub: &&Command| {
+        !sub.is_hide_set() && (sub.get_name() != "help" || command.get_name() == "rockpack")
+    };
+    command.get_subcommands().filter(is_shown).for_each(|sub| section(sub, text));
 }
 
 /// A paragraph; one with columns stays as it is laid out.

@@ -25,8 +25,8 @@ pub const FILES: Entries = &[
         "An artifact below --artifact-dir: a directory, or the same as one .tar.zst or .tar.xz archive. It lists its base directories \
          in artifact_manifest.txt.",
     ),
-    ("DEST/dist", "The packages. They are renamed into place once a build is complete."),
-    ("DEST/.rockpack-partial", "Unfinished packages. A lock keeps a second build out."),
+    ("OUT/dist", "The packages. They are renamed into place once a build is complete."),
+    ("OUT/.rockpack-partial", "Unfinished packages. A lock keeps a second build out."),
 ];
 
 pub const ENVIRONMENT: Entries = &[
@@ -46,7 +46,7 @@ pub const ENVIRONMENT: Entries = &[
     ),
     (
         "SOURCE_DATE_EPOCH",
-        "The upload time of the packages of an index, in seconds since 1970; see `rockpack index --upload-time`.",
+        "The upload time of the packages of an index, in seconds since 1970; see `rockpack index write --upload-time`.",
     ),
     (
         "ROCKPACK_NO_CACHE",

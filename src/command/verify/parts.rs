@@ -1,8 +1,8 @@
-//! Wheels that `rockpack split` made, or another program: each is judged with the others.
+//! Wheels that `rockpack wheel split` made, or another program: each is judged with the others.
 
+use build::assignment;
 use build::gate::{filled, known_target};
 use manifest::{Manifest, SplitRule};
-use rewrite::split;
 use wheel::verify::{self, Finding, Package};
 
 /// What is wrong with wheels of splits, by the `wheel` lines of the manifest that have `device-by`.
@@ -24,7 +24,7 @@ fn of_split(
     let host = rule.name.as_str();
     let device = |name: &str| filled(rule.device.as_str(), name).map(str::to_owned);
     let mut found = verify::lost(packages, &|name| name == host || device(name).is_some());
-    let home = split::home(rule, &manifest.families);
+    let home = assignment::home(rule, &manifest.families);
     // A wheel that nobody split has files for targets, and no wheels beside it.
     let is_split = packages.iter().any(|p| p.name.as_deref().and_then(device).is_some());
     for package in packages {

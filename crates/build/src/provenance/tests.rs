@@ -94,7 +94,7 @@ fn what_it_was_made_of_is_there_with_its_digest() {
     assert_eq!(
         made_of[2]["digest"]["sha256"],
         Sha256::of(&saved).to_string(),
-        "the file that `rockpack scan -o` writes"
+        "the file that `rockpack artifact scan -o` writes"
     );
     let covers = |d: &Value| {
         d["annotations"]["covers"]

@@ -10,7 +10,7 @@ use plan::resolve::Missing;
 /// The number of the format, which its schema is published for.
 pub const FETCH_PLAN_FORMAT: u32 = 1;
 
-/// What `rockpack fetch --dry-run --json` prints.
+/// What `rockpack artifact fetch --dry-run --json` prints.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FetchPlan {

@@ -11,7 +11,7 @@ use base::regular;
 /// No page that is looked at is longer.
 const LONGEST: u64 = 256 << 20;
 
-/// Refuses pages that `rockpack publish` or `rockpack mirror` made.
+/// Refuses pages that `rockpack index publish` or `rockpack index mirror` made.
 pub(super) fn refuse(dir: &Path, found: &FilesOfIndex) -> Result<(), IndexError> {
     let is_remembered = dir.join(STATE).is_file();
     let data = found.pages.iter().filter(|page| page.file_name() == "index.json");

@@ -7,7 +7,7 @@ use crate::{IndexRule, RequireRule};
 use base::names::PackageName;
 use base::source::Code;
 
-/// The directory that has the pages of an index: `rockpack index` writes it beside the packages.
+/// The directory that has the pages of an index: `rockpack index write` writes it beside the packages.
 const PAGES: &str = "simple";
 
 pub(super) fn index<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<IndexRule> {

@@ -137,7 +137,7 @@ impl Lines {
     ) -> Option<SplitRule> {
         if from {
             let what = format!("`{}` is split, and has `path` or `index`", node.title());
-            node.fault(what, "take them away: `rockpack split` is given the wheel");
+            node.fault(what, "take them away: `rockpack wheel split` is given the wheel");
             return None;
         }
         let Means { by, root, device } = self.by?;

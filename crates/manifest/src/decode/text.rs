@@ -129,7 +129,7 @@ impl Reason for FindingNameError {
     fn help(&self) -> Option<String> {
         let plans = either(Code::OF_PLANS.iter().map(|code| code.as_str()));
         Some(format!(
-            "messages of `rockpack verify` show their codes; of a plan's warnings, write {plans}"
+            "messages of `rockpack wheel verify` show their codes; of a plan's warnings, write {plans}"
         ))
     }
 }

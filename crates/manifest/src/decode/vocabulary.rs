@@ -148,7 +148,7 @@ pub(super) const FILE: &[NodeSpec] = &[
         "ignore",
         Arity::Any,
         r#"ignore "CODE" package="PACKAGE" in="GLOB" to="GLOB" reason="WHY" optional="WHY""#,
-        "Accepts an expected finding of `rockpack verify` or warning of a plan; it is counted, and shown with `--verbose`.",
+        "Accepts an expected finding of `rockpack wheel verify` or warning of a plan; it is counted, and shown with `--verbose`.",
     )
     .with(&[
         argument(
@@ -172,7 +172,7 @@ pub(super) const FILE: &[NodeSpec] = &[
         Arity::Any,
         r#"allow-isa "GLOB" "GLOB" package="PACKAGE" reason="WHY" optional="WHY" mode="…" on="…""#,
         "Accepts device code of an ISA in a package for another ISA, or for none in particular, which a plan tells by the names of files and \
-         `rockpack verify` also by what is in them.",
+         `rockpack wheel verify` also by what is in them.",
     )
     .with(&[
         part(
@@ -365,7 +365,7 @@ pub(super) const FAMILIES: &[NodeSpec] = &[
         part(
             ArgKind::Count,
             "mach",
-            "The number that code objects have for it, `EF_AMDGPU_MACH` in the header of the ELF file. `rockpack verify` tells by it for which ISA \
+            "The number that code objects have for it, `EF_AMDGPU_MACH` in the header of the ELF file. `rockpack wheel verify` tells by it for which ISA \
              such a file is.",
         ),
         optional("product", "The products that have it, for readers."),

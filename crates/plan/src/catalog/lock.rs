@@ -89,7 +89,7 @@ impl Lock {
             io::Error::new(io::ErrorKind::InvalidData, what)
         };
         if !text.trim_start().starts_with('{') {
-            let why = "it is no object with `format` and `archives`, as `rockpack fetch --lock FILE` writes it";
+            let why = "it is no object with `format` and `archives`, as `rockpack artifact fetch --lock FILE` writes it";
             return Err(wrong(why.to_owned()));
         }
         let saved: SavedLock = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;

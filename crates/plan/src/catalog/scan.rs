@@ -94,8 +94,9 @@ fn not_as_said(id: &ArtifactId, paths: &[&RelPath]) -> Problem {
             format!("{first} and {more} of artifact `{id}` are not what the catalog says of them")
         }
     };
-    Problem::error(Code::BrokenCatalog, what)
-        .help("the catalog is of other artifacts: `rockpack scan -o FILE` saves one of these")
+    Problem::error(Code::BrokenCatalog, what).help(
+        "the catalog is of other artifacts: `rockpack artifact scan -o FILE` saves one of these",
+    )
 }
 
 fn same(one: &EntryKind, other: &EntryKind) -> bool {

@@ -335,7 +335,7 @@ fn missing(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolv
     };
     let checkout = context.manifest.python.checkout(&source.checkout);
     let help = match checkout {
-        Some(_) => "`rockpack sources` tells where it comes from, and can clone it",
+        Some(_) => "`rockpack project clone` clones it, `rockpack project list` shows its address",
         None => "check it out there, or say with optional=\"…\" why it can be absent",
     };
     let problem = Problem::error(Code::MissingSource, message);

@@ -173,7 +173,7 @@ fn sdist(found: Found) -> Result<Input, PromoteError> {
     });
     if own.is_some() && !whole {
         let what = "there are links, faults or more bytes than rockpack writes";
-        return Err(refused(&package, what, "`rockpack verify` tells what is wrong with it"));
+        return Err(refused(&package, what, "`rockpack wheel verify` tells what is wrong with it"));
     }
     for file in &mut files {
         file.path = file.path.strip_prefix(&*top).unwrap_or(&file.path).to_owned();

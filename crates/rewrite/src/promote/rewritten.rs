@@ -114,7 +114,7 @@ fn sdist(
         };
         let path = path.parse().map_err(|_| {
             let what = format!("`{path}` is no path");
-            refused(&package, what, "`rockpack verify` tells what is wrong with it")
+            refused(&package, what, "`rockpack wheel verify` tells what is wrong with it")
         })?;
         members.push(SdistMember { path, executable, content: bytes });
     }

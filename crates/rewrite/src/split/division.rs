@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::Ask;
-use super::assignment::Line;
 use super::beside::{Beside, fits, fits_version};
 use super::error::SplitError;
 use super::fat::{self, Archive, Fat};
@@ -14,6 +13,7 @@ use super::sorted::{Sorted, Whole, sorted};
 use super::texts::{self, Offered};
 use base::names::{DistName, RelPath, Requirement, normalized};
 use base::source::{Code, Problem, Problems};
+use build::assignment::Line;
 use manifest::{Families, Manifest};
 use wheel::archive::wheel::dist_info_dir;
 use wheel::package::{Wheel, WheelName};

@@ -31,7 +31,7 @@ pub(super) fn refused(path: &Path, what: &str, help: impl Into<String>) -> Probl
 impl<'m> Input<'m> {
     /// Opens the wheel; nothing of it is unpacked but its metadata.
     pub fn open(path: &Path, manifest: &'m Manifest) -> Result<Self, SplitError> {
-        let verify = "`rockpack verify` tells all that is wrong with it";
+        let verify = "`rockpack wheel verify` tells all that is wrong with it";
         let wrong = |what: &str| SplitError::Refused(refused(path, what, verify).into());
         let risky = |kind| {
             matches!(

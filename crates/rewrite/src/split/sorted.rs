@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::assignment::{Assignment, Home, Line, Misfit};
 use super::error::SplitError;
 use super::fat::{self, Archive, Fat};
 use super::input::{Input, none, refused};
@@ -11,6 +10,7 @@ use base::names::{TargetNames, without_features};
 use base::source::{Code, Problem, Problems};
 use base::text::counted;
 use binary::device_code::{Code as DeviceCode, Reading};
+use build::assignment::{Assignment, Home, Line, Misfit};
 use manifest::{DeviceBy, Families, SplitFiles};
 
 /// A file of the host that has device code inside and stays whole.

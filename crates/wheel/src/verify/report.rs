@@ -116,7 +116,7 @@ fn remedy(code: Code, what: &str) -> Option<&'static str> {
             "build it apart, or take it in a package for its ISA; if it is meant, `rockpack help manifest allow-isa` tells how to say so"
         }
         Code::NotAsPlanned => {
-            "`rockpack build --plan` makes what a plan says; after `rockpack retag` or `rockpack promote`, compare with a plan of that --platform-tag or --version"
+            "`rockpack build --plan` makes what a plan says; after `rockpack wheel retag` or `rockpack wheel promote`, compare with a plan of that --platform-tag or --version"
         }
         Code::ChecksumList if what == sums::LOST => {
             "fetch what is missing (a build with --remote-download-outputs minimal leaves packages in the farm's storage), or build it again; if it was removed on purpose, remove its line"

@@ -126,7 +126,7 @@ fn arguments(request: &Request, name: &str) -> Vec<String> {
         name,
         "--artifact-dir",
         ARTIFACTS,
-        "--dest-dir",
+        "--output",
         DEST,
         "--no-cache",
     ];
@@ -146,7 +146,6 @@ fn arguments(request: &Request, name: &str) -> Vec<String> {
     }
     add("compression", request.compression.map(|level| level.as_str().to_owned()));
     if let Some(preset) = request.xz_preset {
-        words.push("--devel-tarball-compression".to_owned());
         words.push(format!("--xz-preset={preset}"));
     }
     if request.allow_unowned {
@@ -179,7 +178,7 @@ mod tests {
             more[plain.len()..].join(" "),
             "--version-suffix=x --linux-amdgpu-families=gfx942,gfx1100 \
              --platform-tag=manylinux_2_28_x86_64 --system=linux --variable=name=a=b \
-             --compression=max --devel-tarball-compression --xz-preset=2 --allow-unowned"
+             --compression=max --xz-preset=2 --allow-unowned"
         );
     }
 }

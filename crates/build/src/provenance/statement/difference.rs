@@ -146,9 +146,9 @@ impl Statement {
 fn command(build_type: &str) -> &'static str {
     match build_type {
         BUILD_TYPE => "rockpack build",
-        PROMOTION_TYPE => "rockpack promote",
-        super::FILES_TYPE => "rockpack assemble --source-commit",
-        _ => "rockpack split",
+        PROMOTION_TYPE => "rockpack wheel promote",
+        super::FILES_TYPE => "rockpack merge --source-commit",
+        _ => "rockpack wheel split",
     }
 }
 

@@ -6,7 +6,7 @@ use super::{BuildDefinition, Descriptor, RunDetails, Statement};
 use crate::provenance::{PROMOTION_TYPE, Package, Run, in_order};
 use base::version::Version;
 
-/// What `rockpack promote` was asked for, and what it started from.
+/// What `rockpack wheel promote` was asked for, and what it started from.
 #[derive(Debug)]
 pub struct Promoted<'a> {
     /// The version that the packages had.
@@ -22,7 +22,7 @@ pub struct Promoted<'a> {
 }
 
 impl Statement {
-    /// Of packages that `rockpack promote` made.
+    /// Of packages that `rockpack wheel promote` made.
     pub fn of_promotion(promoted: &Promoted<'_>, packages: &[Package<'_>]) -> Self {
         let keep = promoted.keep_targets;
         let asked = [

@@ -6,7 +6,7 @@ use super::{BuildDefinition, Descriptor, RunDetails, Statement};
 use crate::provenance::{Package, Run, SPLIT_TYPE, in_order};
 use base::version::Version;
 
-/// What `rockpack split` was asked for, and what it started from.
+/// What `rockpack wheel split` was asked for, and what it started from.
 #[derive(Debug)]
 pub struct SplitInto<'a> {
     /// The version of the packages that the wheels were built against, where it was given.
@@ -18,7 +18,7 @@ pub struct SplitInto<'a> {
 }
 
 impl Statement {
-    /// Of wheels that `rockpack split` made.
+    /// Of wheels that `rockpack wheel split` made.
     pub fn of_split(split: &SplitInto<'_>, packages: &[Package<'_>]) -> Self {
         let asked =
             split.version.map(|version| ("version".to_owned(), Value::from(version.as_str())));

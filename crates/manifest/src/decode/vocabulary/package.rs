@@ -143,7 +143,7 @@ pub const PACKAGE: &[NodeSpec] = &[
         Arity::Any,
         r#"index "NAME" mode="…" on="…" { … }"#,
         "Makes a second selector of the same name and version, which requires more, for an index of its own: the same packages, with this \
-         selector in place of the other. It lies in `dist/NAME`; `rockpack index` writes the pages to `NAME/simple`, `rockpack publish` puts all \
+         selector in place of the other. It lies in `dist/NAME`; `rockpack index write` writes the pages to `NAME/simple`, `rockpack index publish` puts all \
          below `NAME`, or on the shelves with `index=\"NAME\"`.",
     )
     .of(&[Selector])

@@ -8,7 +8,7 @@ pub const PROMOTE: NodeSpec = NodeSpec::new(
     "promote",
     Arity::Any,
     r#"promote "NAME" "NAME" { … }"#,
-    "Says what `rockpack promote` changes of packages, beside what rockpack wrote into them: files that hold the version. Packages \
+    "Says what `rockpack wheel promote` changes of packages, beside what rockpack wrote into them: files that hold the version. Packages \
      that rockpack did not make are promoted only if they stand here, and carry the version at the end of the local part of their own \
      (`2.10.0+git1a2b.example7.10.0rc1`): only that part changes.",
 )

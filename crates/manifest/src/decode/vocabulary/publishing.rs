@@ -8,10 +8,10 @@ pub const SHELF: NodeSpec = NodeSpec::new(
     "shelf",
     Arity::Any,
     r#"shelf "PATH" public="/PATH/" index="…" { … }"#,
-    "Declares a part of a store that is an index by itself, for `rockpack publish --layout v5`: packages go to `PATH/{project}/{file}`.",
+    "Declares a part of a store that is an index by itself, for `rockpack index publish --layout v5`: packages go to `PATH/{project}/{file}`.",
 )
 .with(&[
-    argument("PATH", "Where it is below the URL that `rockpack publish` is given."),
+    argument("PATH", "Where it is below the URL that `rockpack index publish` is given."),
     required("public", "Where clients see it: the path of a URL, with `/` at both ends."),
     optional("index", "The `index` of a selector that it belongs to: packages go there too, with the selector of that index. The aggregate has other shelves alone."),
 ])
@@ -31,7 +31,7 @@ pub const AGGREGATE: NodeSpec = NodeSpec::new(
      from there to the shelf that has a project.",
 )
 .with(&[
-    argument("PATH", "Where its page is below the URL that `rockpack publish` is given."),
+    argument("PATH", "Where its page is below the URL that `rockpack index publish` is given."),
     required("public", "Where clients see it: the path of a URL, with `/` at both ends."),
     required("routes", "Where the document of routes is: JSON with a line for each project."),
     optional("validation", "Where a document goes that counts what is there and names projects that no shelf has yet."),
@@ -43,7 +43,7 @@ pub const OUTSIDE: NodeSpec = NodeSpec::new(
     "outside",
     Arity::Any,
     r#"outside "NAME" "NAME""#,
-    "Names projects that users get elsewhere: `rockpack publish` does not ask for them in the directory or the store.",
+    "Names projects that users get elsewhere: `rockpack index publish` does not ask for them in the directory or the store.",
 )
 .with(&[PROJECTS])
 .example(r#"outside "numpy" "setuptools""#);
@@ -53,7 +53,7 @@ pub const STREAM: NodeSpec = NodeSpec::new(
     "stream",
     Arity::Any,
     r#"stream "NAME" keep="30 days" date="version""#,
-    "Says how long the packages of a stream stay where they were published: `rockpack prune --stream NAME` deletes those that are older, unless \
+    "Says how long the packages of a stream stay where they were published: `rockpack index prune --stream NAME` deletes those that are older, unless \
      something that stays needs them.",
 )
 .with(&[

@@ -32,7 +32,7 @@ pub const WHEEL: NodeSpec = NodeSpec::new(
     Arity::Any,
     r#"wheel "NAME" path="GLOB" index="NAME==VERSION" optional="WHY" { … }"#,
     "Takes a finished wheel, to be published with the others: from `--sources`, or from the index that pip is set up for. With `device-by` \
-     it says how `rockpack split` splits one.",
+     it says how `rockpack wheel split` splits one.",
 )
 .with(&[
     argument("NAME", "Its distribution, in an index's normal form (PEP 503)."),
@@ -81,7 +81,7 @@ pub const CHECKOUT: NodeSpec = NodeSpec::new(
     "source",
     Arity::Any,
     r#"source "DIRECTORY" git="URL" branch="BRANCH" history=#true"#,
-    "Says where a checkout comes from; `rockpack sources` compares it with what is there, and clones what is missing.",
+    "Says where a checkout comes from; `rockpack project list` compares checkouts with it, and `rockpack project clone` clones missing ones.",
 )
 .with(&[
     argument("DIRECTORY", "The checkout, below the directory of `--sources`."),

@@ -9,7 +9,7 @@ pub const LINES: &[NodeSpec] = &[
         "device-by",
         Arity::Once,
         r#"device-by "path" "bundle" root="DIRECTORY" distribution="NAME-{isa}""#,
-        "Splits the wheel, which `rockpack split` is given: device code goes into wheels of its own, one for each ISA or level, and the rest \
+        "Splits the wheel, which `rockpack wheel split` is given: device code goes into wheels of its own, one for each ISA or level, and the rest \
          stays in the host wheel. This has extras `device-ISA` and `device-all` then.",
     )
     .with(&[
@@ -65,6 +65,6 @@ pub const LINES: &[NodeSpec] = &[
         "Names what the wheel for an ISA requires beside the host wheel and the levels above it. The wheel for a level requires it only where \
          `--beside` has that package.",
     )
-    .with(&[argument("REQUIREMENT", "A requirement (PEP 508); `{isa}` is the ISA, `{version}` what `--version` of `rockpack split` gives.")])
+    .with(&[argument("REQUIREMENT", "A requirement (PEP 508); `{isa}` is the ISA, `{version}` what `--version` of `rockpack wheel split` gives.")])
     .example(r#"requires-dist "example-device-{isa}=={version}""#),
 ];

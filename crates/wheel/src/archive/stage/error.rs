@@ -76,7 +76,7 @@ pub enum StageError {
     /// A failed change could not be undone.
     #[error(
         "`{}` has outputs of two builds, since a change that failed could not be undone: \
-         once the disk works again, the next `rockpack build` or `rockpack verify` undoes it",
+         once the disk works again, the next `rockpack build` or `rockpack wheel verify` undoes it",
         .dest.display()
     )]
     HalfWay {

@@ -1,4 +1,4 @@
-//! `rockpack sources`: what is there, what is missing, what is cloned; with git and repositories of its own.
+//! `rockpack project list`: what is there, what is missing, what is cloned; with git and repositories of its own.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -30,7 +30,7 @@ fn git(directory: &Path, words: &[&str]) {
 
 /// A directory with a manifest, and the repository that its project comes from; none without git.
 fn place() -> Option<TempDir> {
-    if !has("git", "`rockpack sources`") {
+    if !has("git", "`rockpack project list`") {
         return None;
     }
     let dir = TempDir::new().unwrap();
@@ -52,9 +52,9 @@ fn place() -> Option<TempDir> {
     Some(dir)
 }
 
-fn sources(dir: &Path, more: &[&str]) -> (Output, String) {
+fn project(dir: &Path, command: &str, more: &[&str]) -> (Output, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
-        .args(["sources", "--sources", "src", "--version", "7.2.1"])
+        .args(["project", command, "--sources", "src", "--version", "7.2.1"])
         .args(more)
         .current_dir(dir)
         .env("NO_COLOR", "1")
@@ -67,18 +67,18 @@ fn sources(dir: &Path, more: &[&str]) -> (Output, String) {
 #[test]
 fn what_is_missing_is_cloned_with_its_branch() {
     let Some(dir) = place() else { return };
-    let (output, text) = sources(dir.path(), &[]);
+    let (output, text) = project(dir.path(), "list", &[]);
     assert_eq!(output.status.code(), Some(1));
     let line = format!("git clone --branch release/7.2 file://{}", dir.path().display());
     assert!(text.starts_with("wave   missing\n") && text.contains(&line), "{text}");
     assert!(text.contains("tools  fine, no version control, files "), "{text}");
     assert!(!dir.path().join("src/wave").exists());
-    let (output, text) = sources(dir.path(), &["--clone", "--remote"]);
+    let (output, text) = project(dir.path(), "clone", &["--remote"]);
     assert!(output.status.success(), "{output:?}");
     assert!(text.starts_with("wave   fine, release/7.2 at ") && text.contains("has x-wave"));
     assert!(dir.path().join("src/wave/wave.pyx").is_file());
     git(&dir.path().join("upstream"), &["commit", "-q", "--allow-empty", "-m", "three"]);
-    let (output, text) = sources(dir.path(), &["--remote"]);
+    let (output, text) = project(dir.path(), "list", &["--remote"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(
         text.contains("wave   another commit") && text.contains("release/7.2 is at "),
@@ -93,13 +93,13 @@ fn what_a_checkout_lacks_is_said_file_by_file() {
     let address = format!("file://{}", from.display());
     let to = to.to_str().unwrap();
     git(dir.path(), &["clone", "-q", "--depth=1", "--branch=main", &address, to]);
-    let (output, text) = sources(dir.path(), &[]);
+    let (output, text) = project(dir.path(), "list", &[]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text.starts_with("wave   not complete, main at "), "{text}");
     let said = "x-wave: there is no wave/wave.pyx or wave/wave.c (it is on release branches)\n";
     assert!(text.contains(said), "{text}");
     assert!(text.contains("x-wave: wave is a shallow clone, and its version counts"), "{text}");
-    let (_, json) = sources(dir.path(), &["--json"]);
+    let (_, json) = project(dir.path(), "list", &["--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["checkouts"][0]["state"], "lacking");
     assert_eq!(json["checkouts"][0]["expected_branch"], "release/7.2");
@@ -110,18 +110,18 @@ fn a_dirty_checkout_is_not_fine_and_is_not_built_in_ci() {
     let Some(dir) = place() else { return };
     let (from, to) = (dir.path().join("upstream"), dir.path().join("src/wave"));
     git(dir.path(), &["clone", "-q", from.to_str().unwrap(), to.to_str().unwrap()]);
-    let (output, text) = sources(dir.path(), &[]);
+    let (output, text) = project(dir.path(), "list", &[]);
     assert!(output.status.success(), "{text}");
     for number in 0..7 {
         fs_err::write(to.join(format!("new{number}")), "").unwrap();
     }
     fs_err::write(to.join("wave.pyx"), "changed").unwrap();
-    let (output, text) = sources(dir.path(), &[]);
+    let (output, text) = project(dir.path(), "list", &[]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text.starts_with("wave   dirty, release/7.2 at "), "{text}");
     assert!(text.contains("new0 is not as in the commit\n"), "{text}");
     assert!(text.contains("and 3 more files\n"), "{text}");
-    let (_, json) = sources(dir.path(), &["--json"]);
+    let (_, json) = project(dir.path(), "list", &["--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let (wave, tools) = (&json["checkouts"][0], &json["checkouts"][1]);
     assert_eq!((&wave["state"], wave["changed"].as_array().unwrap().len()), (&"dirty".into(), 8));
@@ -134,8 +134,7 @@ fn a_dirty_checkout_is_not_fine_and_is_not_built_in_ci() {
         binary::elf::stub::exec_stub(binary::elf::stub::StubMachine::X86_64, "../lib/none");
     plan::demo::make(&dir.path().join("artifacts"), true, &program.unwrap()).unwrap();
     let build = |more: &[&str], ci: &str| {
-        let words =
-            ["build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--sources", "src"];
+        let words = ["build", "--artifact-dir", "artifacts", "-o", "out", "--sources", "src"];
         let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
             .args(words)
             .args(["--version", "7.2.1", "--no-cache", "--only", "x-wave"])
@@ -164,7 +163,7 @@ fn a_dirty_checkout_is_not_fine_and_is_not_built_in_ci() {
 fn a_clone_that_fails_leaves_nothing() {
     let Some(dir) = place() else { return };
     fs_err::remove_dir_all(dir.path().join("upstream")).unwrap();
-    let (output, text) = sources(dir.path(), &["--clone"]);
+    let (output, text) = project(dir.path(), "clone", &[]);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!((output.status.code(), text.as_str()), (Some(2), ""));
     assert!(error.contains("`git clone") && error.contains("fatal: "), "{error}");
@@ -183,8 +182,7 @@ fn what_projects_are_built_against_is_there_before_anything_is_built() {
     fs_err::write(dir.path().join("packages.kdl"), manifest).unwrap();
     fs_err::write(dir.path().join("families.kdl"), include_str!("../families.kdl")).unwrap();
     let said = |only: &str| {
-        let words =
-            ["build", "--artifact-dir", "artifacts", "--dest-dir", "out", "--version", "7.2.0"];
+        let words = ["build", "--artifact-dir", "artifacts", "-o", "out", "--version", "7.2.0"];
         let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
             .args(words)
             .args(["--sources", "src", "--no-cache", "--python", "no-such-python", "--only", only])

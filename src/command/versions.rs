@@ -1,4 +1,4 @@
-//! `rockpack version`: the versions of a build.
+//! `rockpack help versions`: the versions of a build.
 
 use std::io::Write;
 use std::process::Command;
@@ -10,7 +10,7 @@ use fs_err as fs;
 use rewrite::release::{self, Base, Continuation, Date, Inputs, ReleaseType, Versions};
 
 use super::{Failure, environment, print, print_exact};
-use crate::cli::VersionArgs;
+use crate::cli::VersionsArgs;
 use crate::inputs::near;
 use crate::ui;
 
@@ -18,7 +18,7 @@ use crate::ui;
 const MOST: u64 = 1 << 20;
 
 /// Prints the versions, and tells what installers make of them.
-pub fn run(args: &VersionArgs) -> Result<(), Failure> {
+pub fn run(args: &VersionsArgs) -> Result<(), Failure> {
     let product = product(args)?;
     let inputs = inputs(args, &product)?;
     let versions =
@@ -50,7 +50,7 @@ fn wrong(message: String, remedy: &str) -> Failure {
 }
 
 /// What is released: the name of the manifest's selector.
-fn product(args: &VersionArgs) -> Result<String, Failure> {
+fn product(args: &VersionsArgs) -> Result<String, Failure> {
     let manifest = crate::inputs::manifest::quietly(args.manifest.as_deref())?;
     manifest.product().map(str::to_owned).ok_or_else(|| {
         let message = "no selector of the manifest names what is released";
@@ -60,7 +60,7 @@ fn product(args: &VersionArgs) -> Result<String, Failure> {
     })
 }
 
-fn inputs(args: &VersionArgs, product: &str) -> Result<Inputs, Failure> {
+fn inputs(args: &VersionsArgs, product: &str) -> Result<Inputs, Failure> {
     let kind = kind(args)?;
     let mut base = base(args, product)?;
     base.date = args.base_date.or(base.date);
@@ -69,14 +69,17 @@ fn inputs(args: &VersionArgs, product: &str) -> Result<Inputs, Failure> {
     Ok(Inputs { product: product.to_owned(), base, kind, date: date(args)?, sha })
 }
 
-fn kind(args: &VersionArgs) -> Result<Continuation, Failure> {
+fn kind(args: &VersionsArgs) -> Result<Continuation, Failure> {
     let word = args.release_type.as_deref();
     match (&args.version_suffix, args.prerelease_version, word) {
         (Some(suffix), None, _) => Ok(Continuation::Suffix(suffix.clone())),
         (None, Some(number), Some("prerelease")) => Ok(Continuation::Prerelease(number)),
         (None, None, Some(word)) => {
             word.parse::<ReleaseType>().map(Continuation::Type).map_err(|()| {
-                wrong(format!("`{word}` is not a kind of build"), "see `rockpack help version`")
+                wrong(
+                    format!("`{word}` is not a kind of build"),
+                    "see `rockpack help versions --help`",
+                )
             })
         }
         _ => Err(wrong(
@@ -86,7 +89,7 @@ fn kind(args: &VersionArgs) -> Result<Continuation, Failure> {
     }
 }
 
-fn base(args: &VersionArgs, product: &str) -> Result<Base, Failure> {
+fn base(args: &VersionsArgs, product: &str) -> Result<Base, Failure> {
     if let Some(version) = &args.override_base_version {
         let remedy = "write it like 7.10.0";
         return Base::new(version)
@@ -107,7 +110,7 @@ fn base(args: &VersionArgs, product: &str) -> Result<Base, Failure> {
 }
 
 /// The day that was given, else that of `SOURCE_DATE_EPOCH`, else today, in UTC.
-fn date(args: &VersionArgs) -> Result<Date, Failure> {
+fn date(args: &VersionsArgs) -> Result<Date, Failure> {
     if let Some(date) = args.date {
         return Ok(date);
     }

@@ -1,4 +1,4 @@
-//! `rockpack demo`: makes a small artifact directory.
+//! `rockpack init --demo`: makes a small artifact directory.
 
 use base::names::Mode;
 use base::source::{Code, Problem};
@@ -6,11 +6,11 @@ use base::text::with_causes;
 use fs_err as fs;
 use plan::demo::{self, DemoError};
 
-use super::{Failure, environment, print};
-use crate::cli::DemoArgs;
+use super::super::{Failure, environment, print};
+use crate::cli::InitArgs;
 
 /// Makes it, and says what to do with it.
-pub fn run(args: &DemoArgs) -> Result<(), Failure> {
+pub fn run(args: &InitArgs) -> Result<(), Failure> {
     let dir = args.dir.display();
     let made = demo::make_for(args.system, &args.dir, args.mode == Mode::Kpack, &program()?);
     made.map_err(|error| match error {

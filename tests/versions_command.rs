@@ -1,4 +1,4 @@
-//! `rockpack version`: text, JSON and CI's outputs; what is given, and where it comes from else.
+//! `rockpack help versions`: text, JSON and CI's outputs; what is given, and where it comes from else.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -12,7 +12,11 @@ const FILE: &str = r#"{"rocm-version": "10.1.0", "release-metadata": {"base-date
 
 fn version(dir: &Path, args: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
-    command.arg("version").args(args).current_dir(dir).env("GIT_CEILING_DIRECTORIES", "/");
+    command
+        .args(["help", "versions"])
+        .args(args)
+        .current_dir(dir)
+        .env("GIT_CEILING_DIRECTORIES", "/");
     for name in ["GITHUB_SHA", "GITHUB_OUTPUT", "SOURCE_DATE_EPOCH"] {
         command.env_remove(name);
     }

@@ -1,35 +1,35 @@
-//! Which wheel a file goes into, by its path.
+//! The wheel of each file of a split wheel, by its path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::names::{RelPath, TargetNames};
 use manifest::{Families, SplitFiles, SplitRule};
 
-/// Where files go by one rule.
-pub(super) struct Assignment<'m> {
+/// The wheels of files by one rule.
+pub struct Assignment<'m> {
     rule: &'m SplitRule,
     families: &'m Families,
     names: TargetNames,
     words: BTreeMap<&'m str, &'m str>,
 }
 
-/// Where a file goes.
+/// The wheel of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Home {
-    /// Into the host wheel.
+pub enum Home {
+    /// The host wheel.
     Host,
-    /// There too, whatever it has code for: by this glob of `host`.
+    /// The host wheel, by this glob of `host`, whatever code the file has.
     Kept(Line),
-    /// Into the wheel of a target, by this glob of `files`.
+    /// The wheel of a target, by this glob of `files`.
     Target(String, Line),
 }
 
-/// A glob: of which line, and its place there.
-pub(super) type Line = (usize, usize);
+/// Index of a line, and of a glob in it.
+pub type Line = (usize, usize);
 
-/// Why nobody knows where a file goes.
+/// Reason why a file has no wheel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Misfit {
+pub enum Misfit {
     /// It names a target, and no line takes it.
     Unclaimed,
     /// It names several targets.
@@ -41,6 +41,7 @@ pub(super) enum Misfit {
 }
 
 impl<'m> Assignment<'m> {
+    /// Compiles a rule.
     pub fn new(rule: &'m SplitRule, families: &'m Families) -> Self {
         let mut names = families.target_names();
         for word in &rule.words {
@@ -51,12 +52,15 @@ impl<'m> Assignment<'m> {
         Self { rule, families, names, words: words.collect() }
     }
 
-    /// The targets there are, with the words of the rule.
+    /// All targets, with the words of the rule.
     pub fn names(&self) -> &TargetNames {
         &self.names
     }
 
-    /// Where the file at `path` goes; or why nobody knows, with the targets that it names.
+    /// Returns the wheel of the file at `path`.
+    ///
+    /// # Errors
+    /// Fails if the file has no wheel: the reason, and the targets that it names.
     pub fn home(&self, path: &RelPath) -> Result<Home, (Misfit, String)> {
         let below = match &self.rule.root {
             Some(root) => path.below(root),
@@ -83,7 +87,7 @@ impl<'m> Assignment<'m> {
         }
     }
 
-    /// The ISA or the level whose wheel has what is called by `name`.
+    /// The ISA or the level whose wheel has the files with `name` in their paths.
     fn target<'n>(&'n self, name: &'n str) -> Result<&'n str, Misfit> {
         if let Some(target) = self.words.get(name) {
             return Ok(target);
@@ -94,6 +98,19 @@ impl<'m> Assignment<'m> {
         }
         let is_family = families.names().any(|family| family == name);
         Err(if is_family { Misfit::Family } else { Misfit::Unknown })
+    }
+}
+
+/// Returns the target of each member of a wheel, by its name; none for members of the host wheel and for files
+/// without a wheel.
+pub fn home<'m>(
+    rule: &'m SplitRule,
+    families: &'m Families,
+) -> impl Fn(&str) -> Option<String> + 'm {
+    let assignment = Assignment::new(rule, families);
+    move |member| match assignment.home(&member.parse().ok()?) {
+        Ok(Home::Target(target, _)) => Some(target),
+        _ => None,
     }
 }
 

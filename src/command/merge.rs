@@ -1,4 +1,4 @@
-//! `rockpack assemble`: unites what several builds made.
+//! `rockpack merge`: unites what several builds made.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,25 +14,25 @@ use build::recorded::RecordError;
 use wheel::archive::variants;
 
 use super::{Failure, gate, made, print, repaired};
-use crate::cli::AssembleArgs;
+use crate::cli::MergeArgs;
 use crate::inputs::{self, saved_plan};
 
 /// Puts everything in place, and says what there is.
-pub fn run(args: &AssembleArgs) -> Result<(), Failure> {
+pub fn run(args: &MergeArgs) -> Result<(), Failure> {
     args.dirs.iter().try_for_each(|dir| repaired(dir))?;
     let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
     let gate = gate::of(&manifest, &args.allow);
     let done = match &args.source_commit {
         None => {
             let promised = args.plan.as_deref().map(promised).transpose()?;
-            assemble::assemble(&args.dirs, promised.as_ref(), &args.dest_dir, &gate)
+            assemble::assemble(&args.dirs, promised.as_ref(), &args.output, &gate)
         }
         Some(commit) => {
             let made = Made {
                 of: commit.clone(),
                 run: inputs::run(args.builder_id.as_ref(), args.invocation_id.as_deref()),
             };
-            assemble::assemble_finished(&args.dirs, &made, &args.dest_dir, &gate)
+            assemble::assemble_finished(&args.dirs, &made, &args.output, &gate)
         }
     };
     let done = done.map_err(|e| failure(&e))?;
@@ -60,7 +60,7 @@ fn promised(file: &Path) -> Result<Promised, Failure> {
     })
 }
 
-fn said(args: &AssembleArgs, done: &Assembled) -> String {
+fn said(args: &MergeArgs, done: &Assembled) -> String {
     let mut text = made(&done.packages, &done.removed, "build");
     let (finished, commit) =
         args.source_commit.as_ref().map_or((false, ""), |commit| (true, commit.as_str()));
@@ -69,7 +69,7 @@ fn said(args: &AssembleArgs, done: &Assembled) -> String {
         "{} of {} in {}, with {}",
         counted(done.packages.len(), if finished { "file" } else { "package" }),
         if finished { format!("commit {commit:.12}") } else { counted(args.dirs.len(), "build") },
-        args.dest_dir.display(),
+        args.output.display(),
         counted(done.statements, "provenance statement"),
     );
     text
@@ -92,7 +92,7 @@ fn failure(error: &AssembleError) -> Failure {
         }
         AssembleError::NoRecord(_) => (
             Code::ChecksumList,
-            "give directories that `rockpack build` or `rockpack assemble` wrote; of other finished \
+            "give directories that `rockpack build` or `rockpack merge` wrote; of other finished \
              files, say with --source-commit what they were made of",
         ),
         AssembleError::Record { .. } => (
@@ -144,7 +144,7 @@ fn remedy(part: Part) -> &'static str {
         }
         Part::Program => "build all of them with one release of rockpack",
         Part::Plan => {
-            "plan all of them from one catalog: `rockpack scan -o FILE`, then `rockpack build --catalog FILE`"
+            "plan all of them from one catalog: `rockpack artifact scan -o FILE`, then `rockpack build --catalog FILE`"
         }
     }
 }

@@ -6,7 +6,7 @@ use base::text::counted;
 use plan::Plan;
 use projects::{Settings, Snapshot};
 
-use super::projects::not_built;
+use super::not_built;
 use crate::cli::BuildArgs;
 use crate::failure::Failure;
 

@@ -1,10 +1,15 @@
-//! The arguments of `rockpack version`.
+//! The arguments of `rockpack help versions`.
 
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args, ValueHint};
+#[cfg(feature = "rewrite")]
 use rewrite::release::Date;
+
+/// A date; a program without the feature `rewrite` does not read it.
+#[cfg(not(feature = "rewrite"))]
+type Date = String;
 
 /// Print the versions of a build: of wheels, of deb and of rpm packages
 ///
@@ -12,7 +17,7 @@ use rewrite::release::Date;
 /// commit, or a number. What installers make of a version in an unexpected way is a warning.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, group = ArgGroup::new("kind").required(true).args(["release_type", "version_suffix"]))]
-pub struct VersionArgs {
+pub struct VersionsArgs {
     /// The file with `NAME-version`, and `release-metadata.base-date` on release branches
     #[arg(value_name = "FILE", default_value = "version.json", value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
@@ -61,9 +66,9 @@ pub struct VersionArgs {
 const EXAMPLES: &str = "\
 Examples:
   Tonight's build:
-    rockpack version --release-type nightly
+    rockpack help versions --release-type nightly
   A release candidate, without a version.json:
-    rockpack version --override-base-version 7.10.0 --release-type prerelease --prerelease-version 2
+    rockpack help versions --override-base-version 7.10.0 --release-type prerelease --prerelease-version 2
   In CI:
-    rockpack version --release-type dev --github-output
+    rockpack help versions --release-type dev --github-output
 ";

@@ -1,4 +1,4 @@
-//! `rockpack sources`: which checkouts there are, and which are missing.
+//! `rockpack project`: checkouts that exist, and missing ones.
 
 use base::names::PackageName;
 use base::source::{Code, Problem, printable_lines};
@@ -7,7 +7,7 @@ use projects::{CheckoutState, GitError, State};
 use serde::Serialize;
 
 use super::{Failure, environment, print, print_exact};
-use crate::cli::SourcesArgs;
+use crate::cli::{CheckoutArgs, ProjectCommand};
 use crate::{inputs, ui};
 
 /// What scripts read.
@@ -16,8 +16,16 @@ struct Document<'a> {
     checkouts: &'a [CheckoutState],
 }
 
-/// Compares, clones what is missing when that is asked for, and prints how things are then.
-pub fn run(args: &SourcesArgs) -> Result<(), Failure> {
+/// Clones missing checkouts if that is the command, and lists all.
+pub fn run(command: &ProjectCommand) -> Result<(), Failure> {
+    match command {
+        ProjectCommand::List(list) => listed(&list.checkouts, false),
+        ProjectCommand::Clone(clone) => listed(&clone.checkouts, true),
+    }
+}
+
+/// Compares checkouts with the manifest, after clones of the missing ones if `clone`.
+fn listed(args: &CheckoutArgs, clone: bool) -> Result<(), Failure> {
     let sources = inputs::manifest::sources(args.manifest.as_deref())?;
     let manifest = inputs::manifest::decode(&sources)?;
     let survey = || {
@@ -25,7 +33,7 @@ pub fn run(args: &SourcesArgs) -> Result<(), Failure> {
             .map_err(|e| environment(format!("cannot read the sources: {}", with_causes(&e))))
     };
     let mut checkouts = survey()?;
-    if args.clone {
+    if clone {
         let missing = |c: &&CheckoutState| c.state == State::Missing && c.git.is_some();
         for checkout in checkouts.iter().filter(missing) {
             ui::tell(&format!("{}: cloning", checkout.directory));
@@ -57,7 +65,7 @@ fn failed(error: &GitError) -> Failure {
     problem.help("see whether the network allows it, or check the sources out by hand").into()
 }
 
-fn text(checkouts: &[CheckoutState], args: &SourcesArgs) -> String {
+fn text(checkouts: &[CheckoutState], args: &CheckoutArgs) -> String {
     let mut table = Table::new([Column::left()]);
     for checkout in checkouts {
         table.row([checkout.directory.to_string(), described(checkout)]);
@@ -113,7 +121,7 @@ fn described(checkout: &CheckoutState) -> String {
     format!("{word}{branch}{}{tree}{dirty}", commit.unwrap_or_default())
 }
 
-fn how_to_get(checkout: &CheckoutState, args: &SourcesArgs) -> String {
+fn how_to_get(checkout: &CheckoutState, args: &CheckoutArgs) -> String {
     let Some(address) = &checkout.git else {
         return "the manifest does not say where it comes from".to_owned();
     };

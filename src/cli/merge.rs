@@ -1,4 +1,4 @@
-//! The arguments of `rockpack assemble`.
+//! The arguments of `rockpack merge`.
 
 use std::path::PathBuf;
 
@@ -19,10 +19,10 @@ use super::AllowArgs;
 /// Packages of different manifests, options, artifacts, plans or commits of rockpack are refused: the
 /// error names the first difference, the directories and both values. So are two different files of one
 /// name. With --plan, the packages must be of that plan, and all of them must be there.
-/// When something is refused, nothing is written. As with `rockpack build`, earlier packages in DEST/dist are removed when none of
+/// When something is refused, nothing is written. As with `rockpack build`, earlier packages in OUT/dist are removed when none of
 /// the directories has them.
 ///
-/// A package that `rockpack verify` refuses by itself is refused, unless --allow names the finding's code.
+/// A package that `rockpack wheel verify` refuses by itself is refused, unless --allow names the finding's code.
 ///
 /// --source-commit is for finished files that other programs made, such as those of a release. Every
 /// file is taken and listed in SHA256SUMS, and the provenance names the commit as their source.
@@ -31,15 +31,15 @@ use super::AllowArgs;
 /// Exit status: 0 united, 1 the directories do not belong together or a package was changed,
 /// 2 something is wrong with the command line or the environment.
 #[derive(Debug, Args)]
-#[command(after_long_help = ASSEMBLE_EXAMPLES)]
-pub struct AssembleArgs {
-    /// Outputs of builds: their --dest-dir, or the dist directory in it
+#[command(after_long_help = MERGE_EXAMPLES)]
+pub struct MergeArgs {
+    /// Outputs of builds: their --output, or the dist directory in it
     #[arg(value_name = "DIR", required = true, value_hint = ValueHint::DirPath)]
     pub dirs: Vec<PathBuf>,
 
-    /// Directory for the packages, which go to DIR/dist
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub dest_dir: PathBuf,
+    /// Directory for the packages (OUT/dist)
+    #[arg(short, long, alias = "dest-dir", value_name = "OUT", value_hint = ValueHint::DirPath)]
+    pub output: PathBuf,
 
     /// A file with the plan of all packages, as `rockpack plan --json` prints it: a package that is missing is an error
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "source_commit")]
@@ -66,12 +66,12 @@ pub struct AssembleArgs {
     pub allow: AllowArgs,
 }
 
-const ASSEMBLE_EXAMPLES: &str = "\
+const MERGE_EXAMPLES: &str = "\
 Examples:
   Packages that three jobs of a matrix built and uploaded:
-    rockpack assemble jobs/core jobs/libraries jobs/device --plan plan.json --dest-dir out
-    rockpack verify out/dist --plan plan.json
+    rockpack merge jobs/core jobs/libraries jobs/device --plan plan.json -o out
+    rockpack wheel verify out/dist --plan plan.json
 
   The files of a release, made by other programs:
-    rockpack assemble files --dest-dir release --source-commit 5a1c3b7e9d2f4a6c8e0b1d3f5a7c9e2b4d6f8a0c
+    rockpack merge files -o release --source-commit 5a1c3b7e9d2f4a6c8e0b1d3f5a7c9e2b4d6f8a0c
 ";

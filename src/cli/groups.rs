@@ -1,0 +1,52 @@
+//! The groups of commands: one enum a group, one variant a command.
+
+use clap::Subcommand;
+
+use super::{
+    AuditArgs, CloneArgs, CompletionsArgs, FetchArgs, IndexArgs, ListArgs, ManArgs, MirrorArgs,
+    PackArgs, PromoteArgs, PruneStoreArgs, PublishArgs, RetagArgs, ScanArgs, ServeArgs, SplitArgs,
+    VerifyArgs, VersionsArgs,
+};
+
+/// Fetch, scan and pack artifacts
+#[derive(Debug, Subcommand)]
+pub enum ArtifactCommand {
+    Fetch(FetchArgs),
+    Scan(ScanArgs),
+    Pack(PackArgs),
+}
+
+/// Verify, audit, retag, promote and split finished packages
+#[derive(Debug, Subcommand)]
+pub enum WheelCommand {
+    Verify(VerifyArgs),
+    Audit(AuditArgs),
+    Retag(RetagArgs),
+    Promote(PromoteArgs),
+    Split(SplitArgs),
+}
+
+/// Write, publish, prune, mirror and serve package indexes
+#[derive(Debug, Subcommand)]
+pub enum IndexCommand {
+    Write(IndexArgs),
+    Publish(PublishArgs),
+    Prune(PruneStoreArgs),
+    Mirror(MirrorArgs),
+    Serve(ServeArgs),
+}
+
+/// List and clone the checkouts of Python projects
+#[derive(Debug, Subcommand)]
+pub enum ProjectCommand {
+    List(ListArgs),
+    Clone(CloneArgs),
+}
+
+/// Commands below `help`.
+#[derive(Debug, Subcommand)]
+pub enum HelpCommand {
+    Man(ManArgs),
+    Completions(CompletionsArgs),
+    Versions(Box<VersionsArgs>),
+}

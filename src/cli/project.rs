@@ -1,0 +1,70 @@
+//! The arguments of `rockpack project`.
+
+use std::path::PathBuf;
+
+use base::version::Version;
+use clap::{Args, ValueHint};
+
+/// Compare the checkouts of projects with the manifest
+///
+/// Lists every checkout that a project is built from: its state, its branch and commit, the branch that
+/// the manifest expects for the version, the projects in it, and the files that they lack. A checkout
+/// whose files differ from its commit is dirty. With --remote, git is asked for the commit of the
+/// expected branch.
+///
+/// Exit status: 0 all checkouts are as expected, 1 one is missing, incomplete, dirty or of another branch
+/// or commit, 2 something is wrong with the command line or the environment.
+#[derive(Debug, Args)]
+#[command(after_long_help = LIST_EXAMPLES)]
+pub struct ListArgs {
+    #[command(flatten)]
+    pub checkouts: CheckoutArgs,
+}
+
+/// Clone the missing checkouts of projects, each with its expected branch
+///
+/// Checkouts that exist are not changed. Then prints the same list as `rockpack project list`.
+///
+/// Exit status: as that of `rockpack project list`, after the clones.
+#[derive(Debug, Args)]
+#[command(after_long_help = CLONE_EXAMPLES)]
+pub struct CloneArgs {
+    #[command(flatten)]
+    pub checkouts: CheckoutArgs,
+}
+
+/// Checkouts and the form in which they are listed.
+#[derive(Debug, Args)]
+pub struct CheckoutArgs {
+    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy [default: this directory, else, with a warning, built-in]
+    #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
+    pub manifest: Option<PathBuf>,
+
+    /// Directory with the source checkouts
+    #[arg(long, value_name = "DIR", env = "ROCKPACK_SOURCES", hide_env_values = true, value_hint = ValueHint::DirPath)]
+    pub sources: PathBuf,
+
+    /// The version that branches are for
+    #[arg(long, value_name = "V")]
+    pub version: Version,
+
+    /// Ask git for the commit of each expected branch
+    #[arg(long)]
+    pub remote: bool,
+
+    /// Print JSON: `{"checkouts": [{"directory", "state", ...}]}`
+    #[arg(long)]
+    pub json: bool,
+}
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  The checkouts below ../src for 7.2.0, and the missing ones:
+    rockpack project list --sources ../src --version 7.2.0
+";
+
+const CLONE_EXAMPLES: &str = "\
+Examples:
+  Clone the missing checkouts of 7.2.0 below ../src:
+    rockpack project clone --sources ../src --version 7.2.0
+";

@@ -1,0 +1,38 @@
+//! The Python projects of a build, in a program without the feature `projects`.
+
+use build::provenance::{Inputs, Package};
+use manifest::Manifest;
+use plan::Plan;
+
+use crate::cli::BuildArgs;
+use crate::failure::{Failure, absent};
+
+/// Settings of builds of projects; there are none.
+pub enum Settings {}
+
+/// Fails if the plan has projects or finished wheels.
+pub fn settings(_: &BuildArgs, plan: &Plan, _: usize) -> Result<Option<Settings>, Failure> {
+    let is_needed = !plan.projects.is_empty() || !plan.wheels.is_empty();
+    if is_needed { Err(absent("projects").into()) } else { Ok(None) }
+}
+
+/// Cannot be called: no settings exist.
+pub fn check(_: &BuildArgs, _: &Plan, settings: &Settings) -> Result<(), Failure> {
+    match *settings {}
+}
+
+/// Cannot be called: no settings exist.
+pub fn prefetch(_: &BuildArgs, _: &Manifest, _: &Plan, settings: &Settings) -> Result<(), Failure> {
+    match *settings {}
+}
+
+/// Cannot be called: no settings exist.
+pub fn build(
+    _: &BuildArgs,
+    _: &Manifest,
+    _: &Plan,
+    settings: &Settings,
+    _: (&Inputs, &[Package<'_>]),
+) -> Result<(), Failure> {
+    match *settings {}
+}
