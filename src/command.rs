@@ -23,6 +23,7 @@ mod check;
 mod completions;
 mod demo;
 mod diff;
+mod edited;
 mod elf;
 mod explain;
 mod fetch;

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use ::wheel::archive::Stage;
 use ::wheel::archive::sdist::SdistMember;
 use ::wheel::archive::stage::DIST;
+use ::wheel::edit::Hashes;
 use ::wheel::package::{Wheel, packages};
 use base::names::{DistName, RelPath};
 use base::regular;
@@ -28,13 +29,10 @@ mod archive;
 mod change;
 mod error;
 mod facts;
-mod hashing;
 mod input;
 mod listed;
 mod local;
 mod metadata;
-mod packing;
-mod record;
 mod rewritten;
 mod set;
 mod targets;
@@ -271,12 +269,14 @@ impl Promotion {
             .packages
             .iter()
             .zip(&written)
-            .map(|(package, written)| (package.input.clone(), written.input.clone()))
+            .map(|(package, written)| {
+                (package.input.clone(), written.old.clone().unwrap_or_default())
+            })
             .collect();
         for (name, file) in &self.statements {
             inputs.push((name.clone(), regular::sha256(file)?));
         }
-        let outputs = self.packages.iter().zip(written).map(|(p, w)| (p.output.clone(), w.output));
+        let outputs = self.packages.iter().zip(written).map(|(p, w)| (p.output.clone(), w.new));
         let packages: BTreeMap<RelPath, String> = outputs.collect();
         let made: Vec<_> =
             packages.iter().map(|(path, sha256)| provenance::Package { path, sha256 }).collect();
@@ -288,10 +288,10 @@ impl Promotion {
     }
 
     /// Compares the packages with the checksums beside them.
-    fn check_sums(&self, written: &[write::Written]) -> Result<(), PromoteError> {
+    fn check_sums(&self, written: &[Hashes]) -> Result<(), PromoteError> {
         for (package, written) in self.packages.iter().zip(written) {
             let listed = self.sums.get(&package.input);
-            if listed.is_some_and(|listed| *listed != written.input) {
+            if listed.is_some() && listed != written.old.as_ref() {
                 return Err(PromoteError::Changed { path: package.from.clone() });
             }
         }

@@ -26,19 +26,16 @@ mod beside;
 mod division;
 mod error;
 mod fat;
-mod hashed;
 mod input;
 mod packed_code;
-mod rows;
 mod scan;
 mod sorted;
-mod spooled;
 mod stuck;
 mod texts;
 mod write;
 
 pub use division::{Division, Emptied, Part};
-pub use error::{SplitError, WriteError};
+pub use error::SplitError;
 pub use fat::Archive;
 pub use sorted::Whole;
 

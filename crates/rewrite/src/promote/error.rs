@@ -3,13 +3,11 @@
 use std::io;
 use std::path::PathBuf;
 
-use base::names::PathError;
 use build::gate::GateError;
 use wheel::archive::StageError;
 use wheel::archive::sdist::SdistError;
-use wheel::archive::tarball::{TarError, XzError};
-use wheel::archive::zip::ZipError;
-use wheel::package::{CopyError, OpenError, ReadError};
+use wheel::edit::{EditError, Fault};
+use wheel::package::{OpenError, ReadError};
 
 /// Why packages cannot become those of another version.
 #[derive(Debug, thiserror::Error)]
@@ -121,28 +119,19 @@ pub enum PromoteError {
     Io(#[from] io::Error),
 }
 
-/// Why an output could not be written.
+/// Fault of an output that cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The zip of a wheel.
+    /// A wheel.
     #[error(transparent)]
-    Zip(#[from] ZipError),
+    Edit(#[from] EditError),
     /// An sdist.
     #[error(transparent)]
     Sdist(#[from] SdistError),
     /// The archive in a devel wheel.
     #[error(transparent)]
-    Tar(#[from] TarError),
-    /// Compression of that archive.
-    #[error(transparent)]
-    Xz(#[from] XzError),
-    /// The name of a member.
-    #[error(transparent)]
-    Path(#[from] PathError),
-    /// A member that no installer takes.
-    #[error(transparent)]
-    Member(#[from] CopyError),
-    /// What is read, or the disk.
+    Archive(#[from] Fault),
+    /// A file that is read, or the disk.
     #[error(transparent)]
     Io(#[from] io::Error),
 }

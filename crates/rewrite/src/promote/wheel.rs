@@ -12,6 +12,7 @@ use super::{facts, metadata, values};
 use base::version::Version;
 use build::provenance::{Document, SBOM_PATH};
 use manifest::PromoteRule;
+use wheel::edit::with_version;
 use wheel::package::Wheel;
 use wheel::package::zip_file::LONGEST_TEXT;
 
@@ -21,22 +22,14 @@ const LONGEST_SBOM: u64 = 64 << 20;
 /// How a wheel is written anew.
 #[derive(Debug)]
 pub(super) struct WheelRewrite {
-    /// The directories that are called otherwise: what their members begin with, before and after.
-    pub directories: Vec<(String, String)>,
+    /// The version that it gets.
+    pub version: Version,
     /// Members with another content, by the names that they have.
     pub contents: BTreeMap<String, String>,
     /// The archive in a devel wheel, where something in it is another.
     pub archive: Option<ArchiveRewrite>,
     /// Whether rockpack made it, so that the result has to be as rockpack makes it.
     pub own: bool,
-}
-
-/// Directories of a wheel that are called by its version.
-fn directories(wheel: &Wheel, to: &Version) -> Vec<(String, String)> {
-    let stem = wheel.dist_info().strip_suffix(".dist-info").unwrap_or_default();
-    let name = stem.rsplit_once('-').map_or(stem, |(name, _)| name);
-    let pair = |kind: &str| (format!("{stem}.{kind}/"), format!("{name}-{to}.{kind}/"));
-    vec![pair("dist-info"), pair("data")]
 }
 
 /// What a package and its rule know beside the wheel.
@@ -78,7 +71,7 @@ pub(super) fn own(
     let sbom = format!("{}/{SBOM_PATH}", wheel.dist_info());
     if wheel.zip().find(&sbom).is_some() {
         let text = text_of(wheel, &sbom)?;
-        let done = bill(&sbom, &text, &work.rewrite.directories[0], &set.to);
+        let done = bill(&sbom, &text, wheel.dist_info(), &set.to);
         work.put(&sbom, done.ok_or_else(|| damaged(&sbom))?);
     }
     if let Some(rule) = context.rule {
@@ -129,12 +122,8 @@ struct Work<'w> {
 
 impl<'w> Work<'w> {
     fn new(wheel: &'w Wheel, to: &Version, own: bool) -> Self {
-        let rewrite = WheelRewrite {
-            directories: directories(wheel, to),
-            contents: BTreeMap::new(),
-            archive: None,
-            own,
-        };
+        let rewrite =
+            WheelRewrite { version: to.clone(), contents: BTreeMap::new(), archive: None, own };
         Self { wheel, rewrite, changes: Vec::new() }
     }
 
@@ -192,13 +181,12 @@ fn text_of(wheel: &Wheel, name: &str) -> Result<String, PromoteError> {
 }
 
 /// A bill of materials about the new version; nothing when it is not one that rockpack wrote.
-fn bill(member: &str, text: &str, info: &(String, String), to: &Version) -> Option<Changed> {
+fn bill(member: &str, text: &str, info: &str, to: &Version) -> Option<Changed> {
     let mut document = Document::read(text).ok()?;
     if document.to_json() != text {
         return None;
     }
-    let directory = |name: &'_ str| name.trim_end_matches('/').to_owned();
-    let changes = document.set_version(to, (&directory(&info.0), &directory(&info.1)));
+    let changes = document.set_version(to, (info, &with_version(info, to)));
     let change = |(field, from, to): (&str, String, String)| Change::new(member, field, from, to);
     Some(Changed { text: document.to_json(), changes: changes.into_iter().map(change).collect() })
 }

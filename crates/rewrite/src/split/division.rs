@@ -9,7 +9,6 @@ use super::beside::{Beside, fits, fits_version};
 use super::error::SplitError;
 use super::fat::{self, Archive, Fat};
 use super::input::{Input, none, refused};
-use super::rows::Rows;
 use super::sorted::{Sorted, Whole, sorted};
 use super::texts::{self, Offered};
 use base::names::{DistName, RelPath, Requirement, normalized};
@@ -36,7 +35,6 @@ pub struct Division {
     /// Requirements that are left out, since no such package is beside.
     pub left_out: Vec<String>,
     pub(super) wheel: Wheel,
-    pub(super) rows: Rows,
     pub(super) fats: Vec<Fat>,
     /// What archives are called.
     pub(super) group: String,
@@ -82,7 +80,8 @@ pub struct Part {
     pub(super) members: Vec<(usize, String)>,
     /// Members with a content of ours.
     pub(super) texts: Vec<(String, String)>,
-    pub(super) record: String,
+    /// Metadata directory.
+    pub(super) info: String,
 }
 
 /// Says what becomes of a wheel.
@@ -108,9 +107,9 @@ pub(super) fn divided(
     let group = fat::group(&input);
     let (name, version) = (input.wheel.name().dist.normalized(), input.version().to_owned());
     let left_out = left_out.into_iter().collect();
-    let Input { path: from, wheel, rows, .. } = input;
+    let Input { path: from, wheel, .. } = input;
     let Sorted { whole, fats, .. } = sorted;
-    Ok(Division { from, name, version, parts, whole, emptied, left_out, wheel, rows, fats, group })
+    Ok(Division { from, name, version, parts, whole, emptied, left_out, wheel, fats, group })
 }
 
 fn emptied(input: &Input<'_>, fats: &[Fat]) -> Vec<Emptied> {
@@ -297,9 +296,7 @@ impl Work<'_> {
         let entries = wheel.entries();
         let name = |index: &usize| (*index, entries[*index].name.clone());
         let stays = self.sorted.host.iter().filter(|index| entries[**index].name != metadata);
-        let mut members: Vec<(usize, String)> = stays.map(name).collect();
-        // Installers look for the metadata at the end.
-        members.sort_by_key(|(_, name)| name.starts_with(&format!("{info}/")));
+        let members = stays.map(name).collect();
         let file = self.input.path.file_name().unwrap_or_default().to_string_lossy();
         let text = texts::host(&self.input.text, offered);
         let texts = vec![(metadata, text)];
@@ -309,7 +306,7 @@ impl Work<'_> {
             part.packed -= entries[fat.member].compressed;
             part.fresh += entries[fat.member].size;
         }
-        Ok(Part { members, texts, extras, record: format!("{info}/RECORD"), ..part })
+        Ok(Part { members, texts, extras, info: info.to_owned(), ..part })
     }
 
     fn device(&self, target: &str, requires: Vec<String>) -> Result<Part, SplitError> {
@@ -350,7 +347,7 @@ impl Work<'_> {
         part.files += archives.len();
         part.fresh = archives.iter().map(|archive| archive.bytes).sum();
         part.bytes += part.fresh;
-        Ok(Part { members, texts, requires, archives, record: format!("{info}/RECORD"), ..part })
+        Ok(Part { members, texts, requires, archives, info: info.as_str().to_owned(), ..part })
     }
 
     /// What is counted of a wheel that is made.
@@ -386,7 +383,7 @@ impl Work<'_> {
             requires: Vec::new(),
             members: Vec::new(),
             texts: Vec::new(),
-            record: String::new(),
+            info: String::new(),
         })
     }
 }

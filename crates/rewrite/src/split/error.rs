@@ -7,8 +7,8 @@ use base::names::PathError;
 use base::source::Problems;
 use build::gate::GateError;
 use wheel::archive::StageError;
-use wheel::archive::zip::ZipError;
-use wheel::package::{CopyError, OpenError, ReadError};
+use wheel::edit::EditError;
+use wheel::package::{OpenError, ReadError};
 
 /// Why nothing was split.
 #[derive(Debug, thiserror::Error)]
@@ -34,7 +34,7 @@ pub enum SplitError {
         /// Its path below the destination.
         output: String,
         /// What failed.
-        source: WriteError,
+        source: EditError,
     },
     /// A path.
     #[error(transparent)]
@@ -52,21 +52,4 @@ impl From<Stuck> for SplitError {
             other => Self::Io(io::Error::other(other)),
         }
     }
-}
-
-/// Why an output could not be written.
-#[derive(Debug, thiserror::Error)]
-pub enum WriteError {
-    /// The zip of a wheel.
-    #[error(transparent)]
-    Zip(#[from] ZipError),
-    /// The name of a member.
-    #[error(transparent)]
-    Path(#[from] PathError),
-    /// A member that no installer takes.
-    #[error(transparent)]
-    Member(#[from] CopyError),
-    /// What is read, or the disk.
-    #[error(transparent)]
-    Io(#[from] io::Error),
 }

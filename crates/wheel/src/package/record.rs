@@ -1,7 +1,15 @@
-//! The rows of RECORD, one after the other (CSV, RFC 4180).
+//! The rows of RECORD, one after the other (CSV, RFC 4180), and the files that sign it.
 
 use std::io::{BufReader, Bytes, Read};
 use std::iter::Peekable;
+
+/// Files of the metadata directory that sign RECORD, and so cannot be in it.
+const SIGNATURES: [&str; 2] = ["RECORD.jws", "RECORD.p7s"];
+
+/// Returns whether a file of the metadata directory signs RECORD.
+pub fn is_signature(file: &str) -> bool {
+    SIGNATURES.contains(&file)
+}
 
 /// Rows that are read from a text; of each its three fields, if it has just these.
 pub struct Rows<R: Read> {

@@ -150,6 +150,11 @@ impl Wheel {
         }
     }
 
+    /// Path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// What its file name says.
     pub fn name(&self) -> &WheelName {
         &self.name

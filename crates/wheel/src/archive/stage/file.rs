@@ -35,6 +35,11 @@ impl StagedFile {
         &self.shown
     }
 
+    /// The path at which the output grows.
+    pub fn place(&self) -> &Path {
+        self.file.path()
+    }
+
     /// Its size in bytes.
     ///
     /// # Errors
