@@ -33,6 +33,7 @@ mod promote;
 mod prune;
 mod publish;
 mod remote;
+mod repack;
 mod retag;
 mod scan;
 mod serve;
@@ -71,6 +72,7 @@ pub use promote::PromoteArgs;
 pub use prune::PruneStoreArgs;
 pub use publish::{PublishArgs, PublishLayout};
 pub use remote::{Outputs, RemoteArgs};
+pub use repack::RepackArgs;
 pub use retag::RetagArgs;
 pub use scan::ScanArgs;
 pub use serve::ServeArgs;
@@ -160,6 +162,7 @@ pub enum Command {
     Diff(DiffArgs),
     Audit(AuditArgs),
     Retag(RetagArgs),
+    Repack(RepackArgs),
     Promote(PromoteArgs),
     Split(SplitArgs),
     Index(IndexArgs),

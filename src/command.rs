@@ -39,6 +39,7 @@ mod plan;
 mod promote;
 mod prune;
 mod publish;
+mod repack;
 mod retag;
 mod scan;
 #[cfg(feature = "serve")]
@@ -69,6 +70,7 @@ pub fn run(command: &Command) -> Result<(), Failure> {
         Command::Diff(args) => diff::run(args),
         Command::Audit(args) => audit::run(args),
         Command::Retag(args) => retag::run(args),
+        Command::Repack(args) => repack::run(args),
         Command::Promote(args) => promote::run(args),
         Command::Split(args) => split::run(args),
         Command::Index(args) => index::run(args),

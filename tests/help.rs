@@ -43,6 +43,7 @@ const COMMANDS: &[&[&str]] = &[
     &["diff"],
     &["audit"],
     &["retag"],
+    &["repack"],
     &["promote"],
     &["split"],
     &["index"],

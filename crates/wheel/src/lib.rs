@@ -8,6 +8,7 @@ pub mod archive;
 pub mod audit;
 pub mod edit;
 pub mod package;
+pub mod repack;
 pub mod retag;
 pub mod unpacking;
 pub mod verify;
