@@ -1,13 +1,13 @@
-//! Packages of a build become those of another version.
+//! Packages of another version, made of the packages of a build.
 //!
 //! ```text
 //! packages ──input──► their metadata ──set, targets──► Promotion ──write──► packages
 //!                                                          └► Change, one a field
 //! ```
 //!
-//! What changes is found by structure: header fields by name, requirements as PEP 508 has them, facts and
-//! bills of materials by key, literals of Python as literals. The rest of each wheel is copied as it is
-//! stored. Of packages that rockpack made, the result is what a build of the new version would have made.
+//! Values are found by structure: header fields by name, requirements by PEP 508, facts and bills of materials by key,
+//! literals of Python as literals. The rest of each wheel is copied as it is stored. Packages of rockpack become the
+//! packages that a build of the new version makes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ use set::Set;
 use targets::Targets;
 use wheel::{Context, WheelRewrite};
 
-/// What is going to be made of the packages in a directory.
+/// Plan of a promotion.
 #[derive(Debug)]
 pub struct Promotion {
     /// The version that they have.
@@ -64,9 +64,9 @@ pub struct Promotion {
     pub left_out: Vec<String>,
     /// Targets that are to be kept, and that no package is for.
     pub absent: Vec<String>,
-    /// What SHA256SUMS beside the packages says, by path below the directory.
+    /// SHA256SUMS of the packages, by path below the directory.
     sums: BTreeMap<String, String>,
-    /// The statements that tell of the inputs: their paths below the directory.
+    /// Provenance statements of the inputs: their paths below the directory.
     statements: Vec<(String, PathBuf)>,
 }
 
@@ -75,11 +75,11 @@ pub struct Promotion {
 pub struct Package {
     /// The file that it is made of.
     pub from: PathBuf,
-    /// Where that is, below the directory of packages.
+    /// Its path below the directory of packages.
     pub input: String,
-    /// Where it goes, below the destination.
+    /// Path of the new package below the destination.
     pub output: RelPath,
-    /// Each field that is another then; none in one that is copied as it is.
+    /// Each changed field; empty for a package that is copied.
     pub changes: Vec<Change>,
     action: Action,
 }
@@ -92,7 +92,7 @@ enum Action {
     Sdist { name: DistName, members: Vec<SdistMember> },
 }
 
-/// What was made.
+/// Result of a promotion.
 #[derive(Debug)]
 pub struct Outcome {
     /// The packages, by path below the destination, with their SHA-256.
@@ -101,16 +101,15 @@ pub struct Outcome {
     pub removed: Vec<RelPath>,
 }
 
-/// Finds out what becomes of the packages in `dir`, which is a destination of a build or its `dist`.
+/// Plans the promotion of the packages in `dir`, the destination of a build or its `dist`. Nothing is written.
 ///
-/// `manifest` says which packages there can be, and which of others carry the version. `keep` are the
-/// targets that are kept; empty, all are. Nothing is written.
+/// `manifest` has the names of the packages, and rules for foreign ones that have the version. `keep` are the kept
+/// targets; empty, all are.
 ///
 /// # Errors
-/// When there are no packages that rockpack made, or of several versions; when `to` is the version that
-/// they have and all targets are kept; when a target is unknown or no package is for any that is kept; when
-/// they are not those that SHA256SUMS beside them lists; and when a package is not as rockpack writes it, or
-/// cannot be read.
+/// Fails if no package is of rockpack, or they are of several versions; if `to` is their version and all targets are
+/// kept; if a target is unknown or no package is for a kept one; if they are not the packages that SHA256SUMS lists; or
+/// if a package is not as rockpack writes it, or cannot be read.
 pub fn plan(
     dir: &Path,
     manifest: &Manifest,
@@ -191,7 +190,7 @@ fn rule<'m>(manifest: &'m Manifest, name: &str) -> Option<&'m PromoteRule> {
     manifest.promotions.iter().find(|rule| rule.is_for(name))
 }
 
-/// The version that each package gets; nothing for one that is copied.
+/// The new version of each package; `None` for a package that is copied.
 fn new_versions(
     manifest: &Manifest,
     inputs: &[Input],
@@ -236,7 +235,7 @@ fn dist(inputs: &[Input]) -> Option<PathBuf> {
     if first.family().is_some() { parent.parent() } else { Some(parent) }.map(Path::to_owned)
 }
 
-/// The statements beside the packages.
+/// The statements in the directory of the packages.
 fn statements(dist: Option<&Path>) -> Vec<(String, PathBuf)> {
     let Some(dist) = dist else { return Vec::new() };
     let names = (0..).map_while(|index| {
@@ -248,11 +247,11 @@ fn statements(dist: Option<&Path>) -> Vec<(String, PathBuf)> {
 }
 
 impl Promotion {
-    /// Writes the packages below `dest`, with checksums and provenance beside them, on so many threads.
-    /// What an earlier build left there is removed.
+    /// Writes the packages below `dest` on `threads` threads, with checksums and provenance. Packages of an earlier build
+    /// there are removed.
     ///
     /// # Errors
-    /// When a package lies where the new ones go or does not pass the gate, and when something cannot be read or
+    /// Fails if a package would be written over its input or does not pass the gate, or if a file cannot be read or
     /// written. `dest` is then as it was.
     pub fn write(
         &self,
@@ -287,7 +286,7 @@ impl Promotion {
         Ok(Outcome { packages, removed: replaced.removed })
     }
 
-    /// Compares the packages with the checksums beside them.
+    /// Compares the packages with the listed checksums.
     fn check_sums(&self, written: &[Hashes]) -> Result<(), PromoteError> {
         for (package, written) in self.packages.iter().zip(written) {
             let listed = self.sums.get(&package.input);
@@ -298,7 +297,7 @@ impl Promotion {
         Ok(())
     }
 
-    /// Refuses a destination whose packages would be replaced by what is made of them.
+    /// Refuses a destination that has the packages that are promoted.
     fn check_destination(&self, dest: &Path) -> Result<(), PromoteError> {
         let own = dest.canonicalize();
         let beside = |package: &Package| {

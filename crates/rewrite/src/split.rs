@@ -1,12 +1,12 @@
-//! A finished wheel becomes a host wheel and one for each target that it has device code for.
+//! A host wheel, and a wheel for each target with device code, made of a finished wheel.
 //!
 //! ```text
 //! wheel ──input──► members ──assignment, scan──► Sorted ──division──► Part, one a wheel ──write──► wheels
 //! ```
 //!
-//! Which file goes where is known by its path, and what is inside of it may not contradict. Nothing is
-//! compressed again: members are copied as they are stored, and their rows of RECORD with them. Programs and
-//! libraries whose code goes into archives (`device-by "path" "bundle"`) are the exception.
+//! The path of a file decides on its wheel; its code must not contradict. Nothing is compressed again: members are
+//! copied as they are stored, with their rows of RECORD. Programs and libraries that lose their code to archives
+//! (`device-by "path" "bundle"`) are the exception.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,27 +43,27 @@ use assignment::{Assignment, Home};
 use beside::Beside;
 use input::{Input, none, refused};
 
-/// What is asked for.
+/// Request for a split.
 #[derive(Debug)]
 pub struct Ask<'a> {
     /// The wheels.
     pub wheels: &'a [PathBuf],
     /// The version of the packages that they were built against.
     pub version: Option<&'a Version>,
-    /// Where those packages are.
+    /// Directory with these packages.
     pub beside: Option<&'a Path>,
-    /// How many threads read and write.
+    /// Number of threads that read and write.
     pub threads: usize,
 }
 
-/// What becomes of wheels.
+/// Division of wheels.
 #[derive(Debug)]
 pub struct Split {
     /// A wheel each, in the order in which they were given.
     pub divisions: Vec<Division>,
 }
 
-/// What was made.
+/// Result of a split.
 #[derive(Debug)]
 pub struct Outcome {
     /// The wheels, by path below the destination, with their SHA-256.
@@ -72,14 +72,12 @@ pub struct Outcome {
     pub removed: Vec<RelPath>,
 }
 
-/// Finds out what becomes of wheels, by the `wheel` lines of a manifest that have `device-by`. Nothing is
-/// written.
+/// Divides wheels by the `wheel` lines of a manifest that have `device-by`. Nothing is written.
 ///
 /// # Errors
-/// When a wheel cannot be read, is damaged or has members that installers refuse; when no line is for it;
-/// when a file names a target and no line takes it, or several targets, or has code for another; when
-/// two wheels are of one distribution and two versions, or install one path; and when the versions that
-/// are required contradict each other.
+/// Fails if a wheel cannot be read, is damaged or has members that installers refuse; if no line is for it; if a file
+/// names a target and no line takes it, or several targets, or has code for another; if two wheels are of one
+/// distribution and two versions, or install one path; or if the required versions contradict each other.
 pub fn plan(manifest: &Manifest, ask: &Ask<'_>) -> Result<Split, SplitError> {
     let beside = ask.beside.map(Beside::read).transpose()?;
     let inputs = ask.wheels.iter().map(|path| Input::open(path, manifest));
@@ -92,8 +90,8 @@ pub fn plan(manifest: &Manifest, ask: &Ask<'_>) -> Result<Split, SplitError> {
     Ok(Split { divisions })
 }
 
-/// Tells of members of a wheel by their names which target's wheel they go into; nothing of those that stay in
-/// the host wheel, and of those of which nobody knows it.
+/// Returns the target of a member of a wheel by its name; `None` for members of the host wheel, and for names without
+/// a wheel.
 pub fn home<'m>(
     rule: &'m SplitRule,
     families: &'m Families,
@@ -153,12 +151,12 @@ fn owners(divisions: &[Division]) -> Problems {
 }
 
 impl Split {
-    /// Writes the wheels below `dest`, with checksums and provenance beside them, on so many threads.
-    /// What an earlier run left there is removed.
+    /// Writes the wheels below `dest` on `threads` threads, with checksums and provenance. Packages of an earlier run there
+    /// are removed.
     ///
     /// # Errors
-    /// When a wheel lies where the new ones go or does not pass the gate, and when something cannot be read or
-    /// written. `dest` is then as it was.
+    /// Fails if a wheel would be written over its input or does not pass the gate, or if a file cannot be read or written.
+    /// `dest` is then as it was.
     pub fn write(
         &self,
         dest: &Path,
@@ -180,7 +178,7 @@ impl Split {
         Ok(Outcome { packages, removed: replaced.removed })
     }
 
-    /// Refuses a destination in which the wheels lie that are split.
+    /// Refuses a destination that has the wheels that are split.
     fn check_destination(&self, dest: &Path) -> Result<(), SplitError> {
         let Ok(place) = dest.join(DIST).canonicalize() else { return Ok(()) };
         let inside = |division: &&Division| {

@@ -203,7 +203,7 @@ impl<'w> Edit<'w> {
         }
     }
 
-    /// Mode and time of a member: those that it has, or for an added one the time of METADATA.
+    /// Mode and time of a member: its old ones, or the time of METADATA if it is added.
     fn attributes(&self, old: Option<usize>) -> Result<Attributes, EditError> {
         let metadata = || self.wheel.zip().find(&format!("{}/METADATA", self.wheel.dist_info()));
         let Some(index) = old.or_else(metadata) else { return Ok(Attributes::default()) };

@@ -76,7 +76,7 @@ fn text(size: u64, bytes: &mut dyn io::Read) -> io::Result<Option<String>> {
         .and_then(|content| String::from_utf8(content).ok()))
 }
 
-/// Headers of a member whose content has `size` bytes.
+/// Headers of a member with `size` bytes of content.
 fn headers(member: &TarMember, size: u64) -> Result<Vec<u8>, Fault> {
     let (path, time): (RelPath, _) = (member.path.parse()?, Timestamp::EARLIEST);
     Ok(match kind(member)? {

@@ -1,4 +1,4 @@
-//! Why packages cannot be promoted.
+//! Faults of packages that cannot be promoted.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use wheel::archive::sdist::SdistError;
 use wheel::edit::{EditError, Fault};
 use wheel::package::{OpenError, ReadError};
 
-/// Why packages cannot become those of another version.
+/// Fault of a promotion.
 #[derive(Debug, thiserror::Error)]
 pub enum PromoteError {
     /// The directory, or a package in it.
@@ -46,12 +46,12 @@ pub enum PromoteError {
     UnknownTarget {
         /// The target, as it was given.
         target: String,
-        /// One that is nearly called so.
+        /// A target with a similar name.
         near: Option<String>,
         /// The targets that the packages have.
         have: Vec<String>,
     },
-    /// None of the targets that are to be kept is there.
+    /// No package is for a target that is kept.
     #[error("no package is for any of the targets that are to be kept ({})", .kept.join(", "))]
     NoOverlap {
         /// The targets, as they were given.
@@ -64,12 +64,12 @@ pub enum PromoteError {
     Content {
         /// The package's file name.
         package: String,
-        /// What is wrong, with the member.
+        /// The fault, with the member.
         what: String,
-        /// What to do about it.
+        /// The remedy.
         help: &'static str,
     },
-    /// A package that is not the one that is listed.
+    /// A package with another checksum than the listed one.
     #[error("{} is not the file that SHA256SUMS beside it lists", .path.display())]
     Changed {
         /// The package.
@@ -111,7 +111,7 @@ pub enum PromoteError {
     Write {
         /// Its path below the destination.
         output: String,
-        /// What failed.
+        /// The cause.
         source: WriteError,
     },
     /// The machine.

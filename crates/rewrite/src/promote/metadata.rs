@@ -7,8 +7,8 @@ use base::names::{Requirement, normalized};
 use base::version::Version;
 use wheel::package::header::{fields, rewritten};
 
-/// The text about another version: `Version`, and pins of `Requires-Dist` on packages that are promoted too.
-/// `member` is what the file is called.
+/// The text with another version: `Version`, and pins of `Requires-Dist` on packages that are promoted too.
+/// `member` is the name of the file.
 pub(super) fn promoted(
     member: &str,
     text: &str,

@@ -1,4 +1,4 @@
-//! Files about wheel variants: another name, and no label of a target that goes.
+//! Files about wheel variants: another name, and no labels of removed targets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use wheel::archive::variants::{Variants, file_name};
 /// No such file is longer.
 const LONGEST: u64 = 1 << 20;
 
-/// The target that a wheel variant is for: that of the package which it requires.
+/// The target of a wheel variant: the target of the package that it requires.
 pub(super) fn target<'t>(input: &Input, targets: &'t Targets) -> Option<&'t str> {
     label(input)?;
     let (requirements, _) = metadata::requirements(&input.metadata);
@@ -33,7 +33,7 @@ fn label(input: &Input) -> Option<&VariantLabel> {
     }
 }
 
-/// The files beside wheel variants, of which `gone` are for targets that are not kept.
+/// The files about the kept wheel variants; `gone` are packages for removed targets.
 pub(super) fn files(
     kept: &[Input],
     gone: &[Input],

@@ -1,4 +1,4 @@
-//! What becomes of one wheel: its texts with another version, its metadata directory with another name.
+//! Changes of one wheel: its texts with another version, its metadata directory with another name.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use wheel::package::zip_file::LONGEST_TEXT;
 /// A bill of materials is no longer.
 const LONGEST_SBOM: u64 = 64 << 20;
 
-/// How a wheel is written anew.
+/// Changes of a wheel.
 #[derive(Debug)]
 pub(super) struct WheelRewrite {
     /// The version that it gets.
@@ -28,11 +28,11 @@ pub(super) struct WheelRewrite {
     pub contents: BTreeMap<String, String>,
     /// The archive in a devel wheel, where something in it is another.
     pub archive: Option<ArchiveRewrite>,
-    /// Whether rockpack made it, so that the result has to be as rockpack makes it.
+    /// The wheel is of rockpack, so that the result must be as rockpack makes it.
     pub own: bool,
 }
 
-/// What a package and its rule know beside the wheel.
+/// The promotion around a package, and its rule.
 pub(super) struct Context<'c> {
     pub set: &'c Set,
     pub targets: &'c Targets,
@@ -82,7 +82,7 @@ pub(super) fn own(
     Ok((work.rewrite, work.changes))
 }
 
-/// A wheel of others whose version has ours in its local part.
+/// Changes of a foreign wheel that has our version in its local part.
 pub(super) fn other(
     input: &Input,
     wheel: &Wheel,
@@ -127,7 +127,7 @@ impl<'w> Work<'w> {
         Self { wheel, rewrite, changes: Vec::new() }
     }
 
-    /// Takes in what a member becomes.
+    /// Adds the changes of a member.
     fn put(&mut self, member: &str, changed: Changed) {
         if !changed.changes.is_empty() {
             self.rewrite.contents.insert(member.to_owned(), changed.text);
@@ -141,7 +141,7 @@ impl<'w> Work<'w> {
         self.put(&member, done);
     }
 
-    /// The files of a rule. `needed` are such that each has to be there, and to hold the version.
+    /// The files of a rule. If `needed`, each must exist and hold the version.
     fn files(
         &mut self,
         rule: &PromoteRule,
@@ -180,7 +180,7 @@ fn text_of(wheel: &Wheel, name: &str) -> Result<String, PromoteError> {
     Ok(text.map_err(|source| wheel.unread(name, source))?)
 }
 
-/// A bill of materials about the new version; nothing when it is not one that rockpack wrote.
+/// A bill of materials with the new version; `None` if rockpack did not write it.
 fn bill(member: &str, text: &str, info: &str, to: &Version) -> Option<Changed> {
     let mut document = Document::read(text).ok()?;
     if document.to_json() != text {

@@ -100,7 +100,7 @@ fn content<'c>(
     Ok(Content::Packed(packed.pack(text.as_bytes())))
 }
 
-/// Whether a member is a file of an artifact, for which a rule can choose another level.
+/// Returns whether a member is a file of an artifact, for which a rule can choose another level.
 fn is_of_artifact(wheel: &Wheel, name: &str) -> bool {
     let info = name.starts_with(wheel.dist_info());
     let made = name.ends_with(super::facts::FILE) || name.contains("/.devel_links/");

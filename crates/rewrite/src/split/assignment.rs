@@ -1,11 +1,11 @@
-//! Which wheel a file goes into, by its path.
+//! The wheel for a file, by its path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::names::{RelPath, TargetNames};
 use manifest::{Families, SplitFiles, SplitRule};
 
-/// Where files go by one rule.
+/// Rule for the files of a wheel.
 pub(super) struct Assignment<'m> {
     rule: &'m SplitRule,
     families: &'m Families,
@@ -13,12 +13,12 @@ pub(super) struct Assignment<'m> {
     words: BTreeMap<&'m str, &'m str>,
 }
 
-/// Where a file goes.
+/// Wheel of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Home {
     /// Into the host wheel.
     Host,
-    /// There too, whatever it has code for: by this glob of `host`.
+    /// The host wheel, also for a file with device code: by this glob of `host`.
     Kept(Line),
     /// Into the wheel of a target, by this glob of `files`.
     Target(String, Line),
@@ -27,7 +27,7 @@ pub(super) enum Home {
 /// A glob: of which line, and its place there.
 pub(super) type Line = (usize, usize);
 
-/// Why nobody knows where a file goes.
+/// Reason why a path names no wheel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Misfit {
     /// It names a target, and no line takes it.
@@ -56,7 +56,7 @@ impl<'m> Assignment<'m> {
         &self.names
     }
 
-    /// Where the file at `path` goes; or why nobody knows, with the targets that it names.
+    /// Returns the wheel for the file at `path`, or the reason against each, with the targets that the path names.
     pub fn home(&self, path: &RelPath) -> Result<Home, (Misfit, String)> {
         let below = match &self.rule.root {
             Some(root) => path.below(root),
@@ -83,7 +83,7 @@ impl<'m> Assignment<'m> {
         }
     }
 
-    /// The ISA or the level whose wheel has what is called by `name`.
+    /// The ISA or the level of the wheel that has the files of the target `name`.
     fn target<'n>(&'n self, name: &'n str) -> Result<&'n str, Misfit> {
         if let Some(target) = self.words.get(name) {
             return Ok(target);

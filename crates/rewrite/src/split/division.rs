@@ -1,4 +1,4 @@
-//! What becomes of one wheel.
+//! Parts of one wheel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use manifest::{Families, Manifest};
 use wheel::archive::wheel::dist_info_dir;
 use wheel::package::{Wheel, WheelName};
 
-/// A wheel, and those that are made of it.
+/// A wheel, and its parts.
 #[derive(Debug)]
 pub struct Division {
     /// The wheel.
@@ -26,47 +26,47 @@ pub struct Division {
     pub name: String,
     /// Its version, as it says it.
     pub version: String,
-    /// What is made: the host wheel first, then one for each target.
+    /// The parts: the host wheel first, then one for each target.
     pub parts: Vec<Part>,
     /// Files with code for several targets that stay in the host wheel.
     pub whole: Vec<Whole>,
-    /// Files of the host wheel whose code goes into archives.
+    /// Files of the host wheel that lose their code to archives.
     pub emptied: Vec<Emptied>,
-    /// Requirements that are left out, since no such package is beside.
+    /// Requirements that are left out, since --beside has no such package.
     pub left_out: Vec<String>,
     pub(super) wheel: Wheel,
     pub(super) fats: Vec<Fat>,
-    /// What archives are called.
+    /// Name of the archives.
     pub(super) group: String,
 }
 
-/// A file of the host wheel whose code goes into archives.
+/// A file of the host wheel that loses its code to archives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Emptied {
     /// The member.
     pub member: String,
     /// The ISAs that it has code for.
     pub isas: Vec<String>,
-    /// How many offload bundles it had.
+    /// Offload bundles that it had.
     pub bundles: usize,
-    /// How many of its bytes are zeros now.
+    /// Bytes of it that are zeros now.
     pub zeros: u64,
 }
 
 /// A wheel that is made.
 #[derive(Debug)]
 pub struct Part {
-    /// Where it goes, below the destination.
+    /// Path below the destination.
     pub output: RelPath,
     /// The ISA or level that it is for; none of the host wheel.
     pub target: Option<String>,
-    /// How many files it has of the wheel, and archives of code.
+    /// Number of its files, with archives of code.
     pub files: usize,
-    /// Their bytes; of archives those of the code.
+    /// Bytes of its files, with the code in archives.
     pub bytes: u64,
     /// The bytes of files that are packed already.
     pub packed: u64,
-    /// Those of files that are made and packed when it is written.
+    /// Bytes of files that are made and packed when it is written.
     pub fresh: u64,
     /// The archives of code that it has.
     pub archives: Vec<Archive>,
@@ -74,7 +74,7 @@ pub struct Part {
     pub taken: Vec<(String, usize, u64)>,
     /// The extras that it has more than before.
     pub extras: Vec<String>,
-    /// What it requires, of a wheel for a target.
+    /// Requirements of a wheel for a target.
     pub requires: Vec<String>,
     /// Members by their places, with the names that they get.
     pub(super) members: Vec<(usize, String)>,
@@ -84,7 +84,7 @@ pub struct Part {
     pub(super) info: String,
 }
 
-/// Says what becomes of a wheel.
+/// Divides a wheel.
 pub(super) fn divided(
     input: Input<'_>,
     manifest: &Manifest,
@@ -122,7 +122,7 @@ fn emptied(input: &Input<'_>, fats: &[Fat]) -> Vec<Emptied> {
     fats.iter().map(file).collect()
 }
 
-/// Requirements of packages of the manifest in another version than the one that is given.
+/// Problems of requirements of packages of the manifest in another version than the given one.
 fn pins(input: &Input<'_>, manifest: &Manifest, ask: &Ask<'_>) -> Problems {
     let mut problems = Problems::new();
     let Some(version) = ask.version else { return problems };
@@ -190,7 +190,7 @@ impl Work<'_> {
         offered
     }
 
-    /// What keeps the wheels from being of use together.
+    /// Problems of wheels that are of no use together.
     fn alone(&self, offered: &[Offered]) -> Problems {
         let (mut problems, path) = (Problems::new(), &self.input.path);
         let extras = self.input.metadata.extras();
@@ -240,7 +240,7 @@ impl Work<'_> {
         problems
     }
 
-    /// What the wheel for a target requires.
+    /// Requirements of the wheel for a target.
     fn requires(
         &self,
         target: &str,
@@ -350,7 +350,7 @@ impl Work<'_> {
         Ok(Part { members, texts, requires, archives, info: info.as_str().to_owned(), ..part })
     }
 
-    /// What is counted of a wheel that is made.
+    /// A part with its counts, without its members.
     fn part(
         &self,
         file: &str,

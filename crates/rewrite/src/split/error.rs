@@ -1,4 +1,4 @@
-//! Why wheels cannot be split.
+//! Faults of wheels that cannot be split.
 
 use std::io;
 
@@ -10,10 +10,10 @@ use wheel::archive::StageError;
 use wheel::edit::EditError;
 use wheel::package::{OpenError, ReadError};
 
-/// Why nothing was split.
+/// Fault of a split: nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum SplitError {
-    /// What is wrong with the wheels, or with what is said of them.
+    /// Problems of the wheels, or of the lines for them.
     #[error("the wheels cannot be split")]
     Refused(Problems),
     /// A wheel.
@@ -22,7 +22,7 @@ pub enum SplitError {
     /// Packages that `verify` refuses.
     #[error(transparent)]
     Gate(#[from] GateError),
-    /// The packages beside.
+    /// The directory of --beside.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The destination.
@@ -33,7 +33,7 @@ pub enum SplitError {
     Write {
         /// Its path below the destination.
         output: String,
-        /// What failed.
+        /// The cause.
         source: EditError,
     },
     /// A path.

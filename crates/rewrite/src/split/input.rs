@@ -89,7 +89,7 @@ fn rule<'m>(path: &Path, manifest: &'m Manifest, name: &str) -> Result<&'m Split
     Err(SplitError::Refused(refused(path, &what, help).into()))
 }
 
-/// The files of a wheel, if all of them can be copied; else what is wrong with one.
+/// The files of a wheel, or the fault of the first that cannot be copied.
 fn members(wheel: &Wheel, rows: &RecordRows) -> Result<Vec<(usize, RelPath)>, String> {
     let member = |(index, entry): (usize, &DirectoryEntry)| {
         let path: RelPath = entry.name.parse().map_err(|error| format!("{error}"))?;

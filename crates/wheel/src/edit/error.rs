@@ -30,7 +30,7 @@ pub enum EditError {
     Content(#[from] Fault),
 }
 
-/// Fault of a wheel that gets a file of its own.
+/// Fault of a wheel that is written into a directory.
 #[derive(Debug, thiserror::Error)]
 pub enum MakeError {
     /// The old wheel cannot be read.

@@ -1,4 +1,4 @@
-//! A wheel under a temporary name beside its final one.
+//! A wheel under a temporary name, in its final directory.
 
 use std::io::{self, BufWriter};
 use std::os::unix::fs::PermissionsExt;
@@ -27,7 +27,7 @@ pub struct Prepared {
 pub struct Made {
     /// Its path.
     pub path: PathBuf,
-    /// Whether a file with exactly these bytes had the name before.
+    /// A file with exactly these bytes had the name before.
     pub was_there: bool,
     /// Signatures of the old RECORD, which are wrong for the new one and were dropped.
     pub dropped: Vec<String>,

@@ -41,7 +41,7 @@ impl<'t> OldRecord<'t> {
         let lines = text.lines().filter(|line| !line.is_empty()).enumerate();
         let lines = lines.map(|(number, text)| (path(text), Some(Line { number, text })));
         let lines: Vec<_> = lines.collect();
-        // The first row of a path is the one that counts.
+        // The first row of a path counts.
         let by_path = lines.iter().enumerate().rev().map(|(at, (path, _))| (path.clone(), at));
         Self { by_path: by_path.collect(), lines }
     }
