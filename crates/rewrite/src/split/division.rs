@@ -12,8 +12,8 @@ use super::input::{Input, none, refused};
 use super::sorted::{Sorted, Whole, sorted};
 use super::texts::{self, Offered};
 use base::names::{DistName, RelPath, Requirement, normalized};
-use base::source::{Code, Problem, Problems};
-use manifest::{Families, Manifest};
+use base::source::{Code, Problem, Problems, Spanned};
+use manifest::{Families, Manifest, Template};
 use wheel::archive::wheel::dist_info_dir;
 use wheel::package::{Wheel, WheelName};
 
@@ -249,38 +249,13 @@ impl Work<'_> {
     ) -> Vec<String> {
         let mut requires = vec![self.pin(self.input.name())];
         for template in &self.input.rule.requires {
-            let text = template.as_str();
-            if text.contains("{version}") && self.ask.version.is_none() {
-                if problems.is_empty() {
-                    let what = "no --version is given, which a requirement has a place for";
-                    let problem = Problem::usage(Code::SplitRefused, what)
-                        .label(&template.place, "`{version}` stands here");
-                    problems.push(
-                        problem.help(
-                            "give the version of the packages that the wheel was built against",
-                        ),
-                    );
-                }
-                continue;
-            }
-            let version = self.ask.version.map_or("", |version| version.as_str());
-            let text = text.replace("{isa}", target).replace("{version}", version);
+            let Some(text) = self.filled(template, target, problems) else { continue };
             let Ok(requirement) = text.parse::<Requirement>() else { continue };
             match self.beside.map(|beside| beside.versions(&requirement.name)) {
                 None if self.is_level(target) => {}
-                Some(None) => {
-                    left_out.insert(text);
-                }
+                Some(None) => drop(left_out.insert(text)),
                 Some(Some(there)) if !there.iter().any(|version| fits(&requirement, version)) => {
-                    let there: Vec<&str> = there.iter().map(String::as_str).collect();
-                    let what = format!(
-                        "a wheel for {target} would require `{text}`, and --beside has {} {}",
-                        requirement.name,
-                        there.join(" and ")
-                    );
-                    let help =
-                        "give the packages that the wheel was built against, and their version";
-                    problems.push(refused(&self.input.path, &what, help));
+                    problems.push(self.unfit(target, &requirement, there));
                 }
                 _ => requires.push(text),
             }
@@ -288,6 +263,40 @@ impl Work<'_> {
         requires
             .extend(self.above(target).into_iter().map(|level| self.pin(&self.device_name(level))));
         requires
+    }
+
+    /// A requirement for a target. Without a version that it needs, it is a problem once.
+    fn filled(
+        &self,
+        template: &Spanned<Template>,
+        target: &str,
+        problems: &mut Problems,
+    ) -> Option<String> {
+        let text = template.as_str();
+        if text.contains("{version}") && self.ask.version.is_none() {
+            if problems.is_empty() {
+                let what = "no --version is given, which a requirement has a place for";
+                let problem = Problem::usage(Code::SplitRefused, what)
+                    .label(&template.place, "`{version}` stands here");
+                let help = "give the version of the packages that the wheel was built against";
+                problems.push(problem.help(help));
+            }
+            return None;
+        }
+        let version = self.ask.version.map_or("", |version| version.as_str());
+        Some(text.replace("{isa}", target).replace("{version}", version))
+    }
+
+    /// Problem of a requirement that no package of --beside meets.
+    fn unfit(&self, target: &str, wanted: &Requirement, there: &BTreeSet<String>) -> Problem {
+        let there: Vec<&str> = there.iter().map(String::as_str).collect();
+        let (text, there) = (&wanted.text, there.join(" and "));
+        let what = format!(
+            "a wheel for {target} would require `{text}`, and --beside has {} {there}",
+            wanted.name
+        );
+        let help = "give the packages that the wheel was built against, and their version";
+        refused(&self.input.path, &what, help)
     }
 
     fn host(&self, offered: &[Offered]) -> Result<Part, SplitError> {
