@@ -168,6 +168,20 @@ fn a_file_that_is_no_wheel_and_a_broken_record_are_refused() {
 }
 
 #[test]
+fn a_damaged_member_is_refused() {
+    let dir = TempDir::new().unwrap();
+    let path = wheel(dir.path(), "app", "1.0", &[]);
+    let mut bytes = fs::read(&path).unwrap();
+    let at = bytes.windows(9).position(|part| part == b"VERSION =").unwrap();
+    bytes[at] = b'W';
+    fs::write(&path, bytes).unwrap();
+    let (code, said) = refused(dir.path(), &["-o", "out", path.to_str().unwrap()]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("app.py") && said.contains("its CRC-32 is another"), "{said}");
+    assert!(!dir.path().join("out").exists(), "nothing is left");
+}
+
+#[test]
 fn one_refused_wheel_stops_all() {
     let dir = TempDir::new().unwrap();
     let one = wheel(dir.path(), "one", "1.0", &[]);

@@ -12,9 +12,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::rewritten::{Rewritten, overwritten};
 use ::wheel::archive::Stage;
 use ::wheel::archive::sdist::SdistMember;
-use ::wheel::archive::stage::DIST;
 use ::wheel::edit::Hashes;
 use ::wheel::package::{Wheel, packages};
 use base::names::{DistName, RelPath};
@@ -22,7 +22,6 @@ use base::regular;
 use base::version::Version;
 use build::gate::Gate;
 use build::provenance::{self, Promoted, Run, Statement};
-use build::recorded;
 use manifest::{Manifest, PromoteRule};
 
 mod archive;
@@ -90,15 +89,6 @@ enum Action {
     Text(String),
     Wheel { wheel: Box<Wheel>, rewrite: WheelRewrite },
     Sdist { name: DistName, members: Vec<SdistMember> },
-}
-
-/// Result of a promotion.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The packages, by path below the destination, with their SHA-256.
-    pub packages: BTreeMap<RelPath, String>,
-    /// Packages of an earlier build that were removed.
-    pub removed: Vec<RelPath>,
 }
 
 /// Plans the promotion of the packages in `dir`, the destination of a build or its `dist`. Nothing is written.
@@ -259,7 +249,7 @@ impl Promotion {
         run: Run,
         threads: usize,
         gate: &Gate<'_>,
-    ) -> Result<Outcome, PromoteError> {
+    ) -> Result<Rewritten, PromoteError> {
         self.check_destination(dest)?;
         let stage = Stage::open(dest)?;
         let written = write::all(self, &stage, threads)?;
@@ -276,14 +266,10 @@ impl Promotion {
             inputs.push((name.clone(), regular::sha256(file)?));
         }
         let outputs = self.packages.iter().zip(written).map(|(p, w)| (p.output.clone(), w.new));
-        let packages: BTreeMap<RelPath, String> = outputs.collect();
-        let made: Vec<_> =
-            packages.iter().map(|(path, sha256)| provenance::Package { path, sha256 }).collect();
         let promoted =
             Promoted { from: &self.from, to: &self.to, keep_targets: &self.keep, inputs, run };
-        let statement = Statement::of_promotion(&promoted, &made);
-        let replaced = recorded::replace::<PromoteError>(stage, &made, vec![statement], gate)?;
-        Ok(Outcome { packages, removed: replaced.removed })
+        let packages = outputs.collect();
+        Rewritten::put(stage, packages, |made| Statement::of_promotion(&promoted, made), gate)
     }
 
     /// Compares the packages with the listed checksums.
@@ -307,14 +293,10 @@ impl Promotion {
         if self.packages.iter().any(beside) {
             return Err(PromoteError::SameDirectory { dir: dest.to_owned() });
         }
-        let Ok(place) = dest.join(DIST).canonicalize() else { return Ok(()) };
-        let inside = |package: &Package| {
-            package.from.canonicalize().is_ok_and(|path| path.starts_with(&place))
-        };
-        if self.packages.iter().any(inside) {
-            return Err(PromoteError::SameDirectory { dir: place });
+        match overwritten(dest, self.packages.iter().map(|package| &*package.from)) {
+            Some((dir, _)) => Err(PromoteError::SameDirectory { dir }),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -11,15 +11,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use base::names::RelPath;
+use crate::rewritten::{Rewritten, overwritten};
 use base::source::{Code, Problem, Problems};
 use base::version::Version;
 use build::gate::Gate;
-use build::provenance::{Package, Run, SplitInto, Statement};
-use build::recorded;
+use build::provenance::{Run, SplitInto, Statement};
 use manifest::{Families, Manifest, SplitRule};
 use wheel::archive::Stage;
-use wheel::archive::stage::DIST;
 
 mod assignment;
 mod beside;
@@ -61,15 +59,6 @@ pub struct Ask<'a> {
 pub struct Split {
     /// A wheel each, in the order in which they were given.
     pub divisions: Vec<Division>,
-}
-
-/// Result of a split.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The wheels, by path below the destination, with their SHA-256.
-    pub packages: BTreeMap<RelPath, String>,
-    /// Packages of an earlier run that were removed.
-    pub removed: Vec<RelPath>,
 }
 
 /// Divides wheels by the `wheel` lines of a manifest that have `device-by`. Nothing is written.
@@ -163,7 +152,7 @@ impl Split {
         run: Run,
         ask: &Ask<'_>,
         gate: &Gate<'_>,
-    ) -> Result<Outcome, SplitError> {
+    ) -> Result<Rewritten, SplitError> {
         self.check_destination(dest)?;
         let stage = Stage::open(dest)?;
         let hashes = write::all(&self.divisions, &stage, ask.threads)?;
@@ -171,25 +160,18 @@ impl Split {
             |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let inputs = hashes.inputs.iter().map(|(path, sha256)| (file(path), sha256.clone()));
         let into = SplitInto { version: ask.version, inputs: inputs.collect(), run };
-        let packages = hashes.outputs;
-        let made: Vec<_> = packages.iter().map(|(path, sha256)| Package { path, sha256 }).collect();
-        let statement = Statement::of_split(&into, &made);
-        let replaced = recorded::replace::<SplitError>(stage, &made, vec![statement], gate)?;
-        Ok(Outcome { packages, removed: replaced.removed })
+        Rewritten::put(stage, hashes.outputs, |made| Statement::of_split(&into, made), gate)
     }
 
     /// Refuses a destination that has the wheels that are split.
     fn check_destination(&self, dest: &Path) -> Result<(), SplitError> {
-        let Ok(place) = dest.join(DIST).canonicalize() else { return Ok(()) };
-        let inside = |division: &&Division| {
-            division.from.canonicalize().is_ok_and(|path| path.starts_with(&place))
-        };
-        match self.divisions.iter().find(inside) {
+        let inputs = self.divisions.iter().map(|division| &*division.from);
+        match overwritten(dest, inputs) {
             None => Ok(()),
-            Some(division) => {
+            Some((place, wheel)) => {
                 let what = format!("it lies in {}, where the new wheels would go", place.display());
                 let help = "give another directory: -o OUT";
-                Err(SplitError::Refused(refused(&division.from, &what, help).into()))
+                Err(SplitError::Refused(refused(wheel, &what, help).into()))
             }
         }
     }

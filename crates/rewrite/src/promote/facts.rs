@@ -105,14 +105,7 @@ fn prune(
     let mut common: Vec<Vec<String>> = Vec::new();
     for (system, list) in lists.into_iter().flatten() {
         let Some(list) = list.as_array_mut() else { continue };
-        let field = format!("targets.{system}");
-        list.retain(|target| {
-            let goes = target.as_str().is_some_and(goes);
-            changes.extend(
-                goes.then(|| Change::gone(member, &*field, target.as_str().unwrap_or_default())),
-            );
-            !goes
-        });
+        strip(member, &format!("targets.{system}"), list, goes, changes);
         common.push(list.iter().filter_map(Value::as_str).map(str::to_owned).collect());
     }
     if let Some(old) = default.filter(|target| goes(target)) {
@@ -141,11 +134,21 @@ fn goes(requirement: &str, targets: &Targets) -> bool {
 /// Removes requirements of packages for removed targets.
 fn prune_required(member: &str, facts: &mut Value, targets: &Targets, changes: &mut Vec<Change>) {
     let Some(list) = facts.get_mut("requires").and_then(Value::as_array_mut) else { return };
-    list.retain(|text| {
-        let text = text.as_str().unwrap_or_default();
-        let goes = goes(text, targets);
-        changes.extend(goes.then(|| Change::gone(member, "requires", text)));
-        !goes
+    strip(member, "requires", list, |text| goes(text, targets), changes);
+}
+
+/// Removes the texts of a list for which `goes` returns true.
+fn strip(
+    member: &str,
+    field: &str,
+    list: &mut Vec<Value>,
+    goes: impl Fn(&str) -> bool,
+    changes: &mut Vec<Change>,
+) {
+    list.retain(|item| {
+        let gone = item.as_str().filter(|text| goes(text));
+        changes.extend(gone.map(|text| Change::gone(member, field, text)));
+        gone.is_none()
     });
 }
 
@@ -166,12 +169,7 @@ fn prune_extras(
         let before = row(extra, list);
         let Some(items) = list.as_array_mut() else { return true };
         let count = items.len();
-        items.retain(|text| {
-            let text = text.as_str().unwrap_or_default();
-            let goes = goes(text, targets);
-            changes.extend(goes.then(|| Change::gone(member, format!("extras.{extra}"), text)));
-            !goes
-        });
+        strip(member, &format!("extras.{extra}"), items, |text| goes(text, targets), changes);
         if items.len() == count {
             return true;
         }

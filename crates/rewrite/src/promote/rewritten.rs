@@ -50,7 +50,8 @@ pub(super) fn package(
     Ok(Package { from, input: below, output, changes, action })
 }
 
-fn dist_name(input: &Input) -> Result<DistName, PromoteError> {
+/// Name of the distribution.
+pub(super) fn dist_name(input: &Input) -> Result<DistName, PromoteError> {
     let wrong = |error| refused(&input.file_name(), format!("{error}"), "build it again");
     input.name.parse().map_err(|error: base::names::NameError| wrong(error))
 }

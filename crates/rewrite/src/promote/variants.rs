@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use super::change::Change;
 use super::error::PromoteError;
 use super::input::{Body, Input, output, refused};
+use super::rewritten::dist_name;
 use super::set::Set;
 use super::targets::Targets;
 use super::{Action, Package, metadata};
-use base::names::{DistName, VariantLabel};
+use base::names::VariantLabel;
 use base::regular;
 use wheel::archive::variants::{Variants, file_name};
 
@@ -41,16 +42,11 @@ pub(super) fn files(
 ) -> Result<Vec<Package>, PromoteError> {
     let mut beside: BTreeMap<PathBuf, &Input> = BTreeMap::new();
     for input in kept.iter().filter(|input| label(input).is_some()) {
-        let name = file_name(&dist(input)?, &input.version);
+        let name = file_name(&dist_name(input)?, &input.version);
         beside.entry(input.found.path.with_file_name(name)).or_insert(input);
     }
     let labels: BTreeSet<&VariantLabel> = gone.iter().filter_map(label).collect();
     beside.into_iter().map(|(from, input)| file(from, input, &labels, set)).collect()
-}
-
-fn dist(input: &Input) -> Result<DistName, PromoteError> {
-    let wrong = |error| refused(&input.file_name(), format!("{error}"), "build it again");
-    input.name.parse().map_err(|error: base::names::NameError| wrong(error))
 }
 
 fn file(
@@ -72,7 +68,7 @@ fn file(
         }
     }
     let text = if changes.is_empty() { text } else { said.text() };
-    let output = output(&input.found, &file_name(&dist(input)?, &set.to))?;
+    let output = output(&input.found, &file_name(&dist_name(input)?, &set.to))?;
     let below = input.below_dist();
     let directory =
         below.rsplit_once('/').map_or_else(String::new, |(above, _)| format!("{above}/"));
