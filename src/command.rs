@@ -22,6 +22,7 @@ mod cache;
 mod check;
 mod completions;
 mod diff;
+mod edited;
 mod elf;
 mod explain;
 mod fetch;
@@ -41,6 +42,7 @@ mod project;
 mod promote;
 mod prune;
 mod publish;
+mod repack;
 mod retag;
 mod scan;
 #[cfg(feature = "serve")]
@@ -97,6 +99,7 @@ fn of_wheels(command: &WheelCommand) -> Result<(), Failure> {
         WheelCommand::Verify(args) => verify::run(args),
         WheelCommand::Audit(args) => audit::run(args),
         WheelCommand::Retag(args) => retag::run(args),
+        WheelCommand::Repack(args) => repack::run(args),
         WheelCommand::Promote(args) => promote::run(args),
         WheelCommand::Split(args) => split::run(args),
     }

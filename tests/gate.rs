@@ -37,6 +37,7 @@ fn commands(dir: &Path) -> Vec<Vec<String>> {
     ];
     if packages(&dir.join("dist")).iter().any(|path| path.extension().unwrap() == "whl") {
         commands.push(words("wheel retag dist --force --platform-tag linux_x86_64 -o out"));
+        commands.push(words("wheel repack dist --compression fast -o out"));
     }
     commands
 }
@@ -92,8 +93,9 @@ fn no_command_places_what_verify_refuses() {
             let told = format!("{title}: {}: {}", command[..2].join(" "), text(&output.stderr));
             if output.status.success() {
                 let placed = self::errors(&out);
-                // Another tag mends what is wrong with the tags of a wheel.
-                if !placed.is_empty() || (command[1] != "retag" && !errors.is_empty()) {
+                // An edit makes the archive in order, and another tag corrects the tags.
+                let is_edit = ["retag", "repack"].contains(&command[1].as_str());
+                if !placed.is_empty() || (!is_edit && !errors.is_empty()) {
                     wrong.push(format!("placed {placed:?}, {told}"));
                 }
                 fs::remove_dir_all(&out).unwrap();

@@ -48,6 +48,7 @@ const COMMANDS: &[&[&str]] = &[
     &["wheel", "verify"],
     &["wheel", "audit"],
     &["wheel", "retag"],
+    &["wheel", "repack"],
     &["wheel", "promote"],
     &["wheel", "split"],
     &["index"],

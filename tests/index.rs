@@ -23,6 +23,8 @@ mod installers;
 pub mod packages;
 #[path = "index/pages.rs"]
 mod pages;
+#[path = "index/repack.rs"]
+mod repack;
 #[path = "index/retag.rs"]
 mod retag;
 #[path = "index/second.rs"]

@@ -4,7 +4,7 @@ use clap::Subcommand;
 
 use super::{
     AuditArgs, CloneArgs, CompletionsArgs, FetchArgs, IndexArgs, ListArgs, ManArgs, MirrorArgs,
-    PackArgs, PromoteArgs, PruneStoreArgs, PublishArgs, RetagArgs, ScanArgs, ServeArgs, SplitArgs,
+    PackArgs, PromoteArgs, PruneStoreArgs, PublishArgs, RepackArgs, RetagArgs, ScanArgs, ServeArgs, SplitArgs,
     VerifyArgs, VersionsArgs,
 };
 
@@ -16,12 +16,13 @@ pub enum ArtifactCommand {
     Pack(PackArgs),
 }
 
-/// Verify, audit, retag, promote and split finished packages
+/// Verify, audit, retag, repack, promote and split finished packages
 #[derive(Debug, Subcommand)]
 pub enum WheelCommand {
     Verify(VerifyArgs),
     Audit(AuditArgs),
     Retag(RetagArgs),
+    Repack(RepackArgs),
     Promote(PromoteArgs),
     Split(SplitArgs),
 }

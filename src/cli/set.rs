@@ -172,7 +172,7 @@ pub(super) fn systems() -> impl TypedValueParser<Value = System> {
 }
 
 /// The levels by their names.
-fn levels() -> impl TypedValueParser<Value = Compression> {
+pub(super) fn levels() -> impl TypedValueParser<Value = Compression> {
     PossibleValuesParser::new(Compression::ALL.map(Compression::as_str))
         .try_map(|text| text.parse::<Compression>())
 }

@@ -2,14 +2,15 @@
 
 use std::fmt::Write as _;
 use std::io::{BufWriter, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ::wheel::archive::Timestamp;
 use ::wheel::archive::checksum::{Checksum, Digest};
 use ::wheel::archive::deflate::{BLOCK, Encoder, Level, Method, Packed};
 use ::wheel::archive::wheel::wheel_file;
 use ::wheel::archive::zip::ZipWriter;
-use ::wheel::retag::{RetagError, check, retag};
+use ::wheel::edit::MakeError;
+use ::wheel::retag::{check, retag};
 use base::names::PlatformTags;
 use fs_err as fs;
 use tempfile::TempDir;
@@ -117,13 +118,17 @@ fn python(args: &[&str]) -> Option<String> {
     Some(text(&output.stdout))
 }
 
+/// Writes the wheel of another tool; `None` if this machine has no Python.
+pub fn foreign(dir: &Path) -> Option<PathBuf> {
+    let path = dir.join("Odd.Name-1.0-3-py2.py3-none-linux_x86_64.whl");
+    python(&["-c", OTHERS, path.to_str().unwrap()])?;
+    Some(path)
+}
+
 #[test]
 fn a_wheel_of_others_is_put_in_order() {
     let dir = TempDir::new().unwrap();
-    let old = dir.path().join("Odd.Name-1.0-3-py2.py3-none-linux_x86_64.whl");
-    if python(&["-c", OTHERS, old.to_str().unwrap()]).is_none() {
-        return;
-    }
+    let Some(old) = foreign(dir.path()) else { return };
     let output = rockpack(
         dir.path(),
         &[
@@ -182,7 +187,7 @@ fn what_is_there_is_not_overwritten() {
     let taken = dir.path().join("one-1.0-py3-none-linux_x86_64.whl");
     fs::write(&taken, "other").unwrap();
     let error = retag(&old, &platform("linux_x86_64"), dir.path()).unwrap_err();
-    assert!(matches!(error, RetagError::Exists { .. }), "{error}");
+    assert!(matches!(error, MakeError::Exists { .. }), "{error}");
     assert_eq!(fs::read(&taken).unwrap(), b"other");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing else is left");
     let same = retag(&old, &platform("any"), dir.path()).unwrap();

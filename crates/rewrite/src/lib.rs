@@ -5,4 +5,5 @@
 
 pub mod promote;
 pub mod release;
+pub mod rewritten;
 pub mod split;

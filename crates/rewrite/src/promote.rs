@@ -1,40 +1,37 @@
-//! Packages of a build become those of another version.
+//! Packages of another version, made of the packages of a build.
 //!
 //! ```text
 //! packages ──input──► their metadata ──set, targets──► Promotion ──write──► packages
 //!                                                          └► Change, one a field
 //! ```
 //!
-//! What changes is found by structure: header fields by name, requirements as PEP 508 has them, facts and
-//! bills of materials by key, literals of Python as literals. The rest of each wheel is copied as it is
-//! stored. Of packages that rockpack made, the result is what a build of the new version would have made.
+//! Values are found by structure: header fields by name, requirements by PEP 508, facts and bills of materials by key,
+//! literals of Python as literals. The rest of each wheel is copied as it is stored. Packages of rockpack become the
+//! packages that a build of the new version makes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::rewritten::{Rewritten, overwritten};
 use ::wheel::archive::Stage;
 use ::wheel::archive::sdist::SdistMember;
-use ::wheel::archive::stage::DIST;
+use ::wheel::edit::Hashes;
 use ::wheel::package::{Wheel, packages};
 use base::names::{DistName, RelPath};
 use base::regular;
 use base::version::Version;
 use build::gate::Gate;
 use build::provenance::{self, Promoted, Run, Statement};
-use build::recorded;
 use manifest::{Manifest, PromoteRule};
 
 mod archive;
 mod change;
 mod error;
 mod facts;
-mod hashing;
 mod input;
 mod listed;
 mod local;
 mod metadata;
-mod packing;
-mod record;
 mod rewritten;
 mod set;
 mod targets;
@@ -51,7 +48,7 @@ use set::Set;
 use targets::Targets;
 use wheel::{Context, WheelRewrite};
 
-/// What is going to be made of the packages in a directory.
+/// Plan of a promotion.
 #[derive(Debug)]
 pub struct Promotion {
     /// The version that they have.
@@ -66,9 +63,9 @@ pub struct Promotion {
     pub left_out: Vec<String>,
     /// Targets that are to be kept, and that no package is for.
     pub absent: Vec<String>,
-    /// What SHA256SUMS beside the packages says, by path below the directory.
+    /// SHA256SUMS of the packages, by path below the directory.
     sums: BTreeMap<String, String>,
-    /// The statements that tell of the inputs: their paths below the directory.
+    /// Provenance statements of the inputs: their paths below the directory.
     statements: Vec<(String, PathBuf)>,
 }
 
@@ -77,11 +74,11 @@ pub struct Promotion {
 pub struct Package {
     /// The file that it is made of.
     pub from: PathBuf,
-    /// Where that is, below the directory of packages.
+    /// Its path below the directory of packages.
     pub input: String,
-    /// Where it goes, below the destination.
+    /// Path of the new package below the destination.
     pub output: RelPath,
-    /// Each field that is another then; none in one that is copied as it is.
+    /// Each changed field; empty for a package that is copied.
     pub changes: Vec<Change>,
     action: Action,
 }
@@ -94,25 +91,15 @@ enum Action {
     Sdist { name: DistName, members: Vec<SdistMember> },
 }
 
-/// What was made.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The packages, by path below the destination, with their SHA-256.
-    pub packages: BTreeMap<RelPath, String>,
-    /// Packages of an earlier build that were removed.
-    pub removed: Vec<RelPath>,
-}
-
-/// Finds out what becomes of the packages in `dir`, which is a destination of a build or its `dist`.
+/// Plans the promotion of the packages in `dir`, the destination of a build or its `dist`. Nothing is written.
 ///
-/// `manifest` says which packages there can be, and which of others carry the version. `keep` are the
-/// targets that are kept; empty, all are. Nothing is written.
+/// `manifest` has the names of the packages, and rules for foreign ones that have the version. `keep` are the kept
+/// targets; empty, all are.
 ///
 /// # Errors
-/// When there are no packages that rockpack made, or of several versions; when `to` is the version that
-/// they have and all targets are kept; when a target is unknown or no package is for any that is kept; when
-/// they are not those that SHA256SUMS beside them lists; and when a package is not as rockpack writes it, or
-/// cannot be read.
+/// Fails if no package is of rockpack, or they are of several versions; if `to` is their version and all targets are
+/// kept; if a target is unknown or no package is for a kept one; if they are not the packages that SHA256SUMS lists; or
+/// if a package is not as rockpack writes it, or cannot be read.
 pub fn plan(
     dir: &Path,
     manifest: &Manifest,
@@ -193,7 +180,7 @@ fn rule<'m>(manifest: &'m Manifest, name: &str) -> Option<&'m PromoteRule> {
     manifest.promotions.iter().find(|rule| rule.is_for(name))
 }
 
-/// The version that each package gets; nothing for one that is copied.
+/// The new version of each package; `None` for a package that is copied.
 fn new_versions(
     manifest: &Manifest,
     inputs: &[Input],
@@ -238,7 +225,7 @@ fn dist(inputs: &[Input]) -> Option<PathBuf> {
     if first.family().is_some() { parent.parent() } else { Some(parent) }.map(Path::to_owned)
 }
 
-/// The statements beside the packages.
+/// The statements in the directory of the packages.
 fn statements(dist: Option<&Path>) -> Vec<(String, PathBuf)> {
     let Some(dist) = dist else { return Vec::new() };
     let names = (0..).map_while(|index| {
@@ -250,11 +237,11 @@ fn statements(dist: Option<&Path>) -> Vec<(String, PathBuf)> {
 }
 
 impl Promotion {
-    /// Writes the packages below `dest`, with checksums and provenance beside them, on so many threads.
-    /// What an earlier build left there is removed.
+    /// Writes the packages below `dest` on `threads` threads, with checksums and provenance. Packages of an earlier build
+    /// there are removed.
     ///
     /// # Errors
-    /// When a package lies where the new ones go or does not pass the gate, and when something cannot be read or
+    /// Fails if a package would be written over its input or does not pass the gate, or if a file cannot be read or
     /// written. `dest` is then as it was.
     pub fn write(
         &self,
@@ -262,7 +249,7 @@ impl Promotion {
         run: Run,
         threads: usize,
         gate: &Gate<'_>,
-    ) -> Result<Outcome, PromoteError> {
+    ) -> Result<Rewritten, PromoteError> {
         self.check_destination(dest)?;
         let stage = Stage::open(dest)?;
         let written = write::all(self, &stage, threads)?;
@@ -271,34 +258,32 @@ impl Promotion {
             .packages
             .iter()
             .zip(&written)
-            .map(|(package, written)| (package.input.clone(), written.input.clone()))
+            .map(|(package, written)| {
+                (package.input.clone(), written.old.clone().unwrap_or_default())
+            })
             .collect();
         for (name, file) in &self.statements {
             inputs.push((name.clone(), regular::sha256(file)?));
         }
-        let outputs = self.packages.iter().zip(written).map(|(p, w)| (p.output.clone(), w.output));
-        let packages: BTreeMap<RelPath, String> = outputs.collect();
-        let made: Vec<_> =
-            packages.iter().map(|(path, sha256)| provenance::Package { path, sha256 }).collect();
+        let outputs = self.packages.iter().zip(written).map(|(p, w)| (p.output.clone(), w.new));
         let promoted =
             Promoted { from: &self.from, to: &self.to, keep_targets: &self.keep, inputs, run };
-        let statement = Statement::of_promotion(&promoted, &made);
-        let replaced = recorded::replace::<PromoteError>(stage, &made, vec![statement], gate)?;
-        Ok(Outcome { packages, removed: replaced.removed })
+        let packages = outputs.collect();
+        Rewritten::put(stage, packages, |made| Statement::of_promotion(&promoted, made), gate)
     }
 
-    /// Compares the packages with the checksums beside them.
-    fn check_sums(&self, written: &[write::Written]) -> Result<(), PromoteError> {
+    /// Compares the packages with the listed checksums.
+    fn check_sums(&self, written: &[Hashes]) -> Result<(), PromoteError> {
         for (package, written) in self.packages.iter().zip(written) {
             let listed = self.sums.get(&package.input);
-            if listed.is_some_and(|listed| *listed != written.input) {
+            if listed.is_some() && listed != written.old.as_ref() {
                 return Err(PromoteError::Changed { path: package.from.clone() });
             }
         }
         Ok(())
     }
 
-    /// Refuses a destination whose packages would be replaced by what is made of them.
+    /// Refuses a destination that has the packages that are promoted.
     fn check_destination(&self, dest: &Path) -> Result<(), PromoteError> {
         let own = dest.canonicalize();
         let beside = |package: &Package| {
@@ -308,14 +293,10 @@ impl Promotion {
         if self.packages.iter().any(beside) {
             return Err(PromoteError::SameDirectory { dir: dest.to_owned() });
         }
-        let Ok(place) = dest.join(DIST).canonicalize() else { return Ok(()) };
-        let inside = |package: &Package| {
-            package.from.canonicalize().is_ok_and(|path| path.starts_with(&place))
-        };
-        if self.packages.iter().any(inside) {
-            return Err(PromoteError::SameDirectory { dir: place });
+        match overwritten(dest, self.packages.iter().map(|package| &*package.from)) {
+            Some((dir, _)) => Err(PromoteError::SameDirectory { dir }),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

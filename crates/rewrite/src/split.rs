@@ -1,86 +1,70 @@
-//! A finished wheel becomes a host wheel and one for each target that it has device code for.
+//! A host wheel, and a wheel for each target with device code, made of a finished wheel.
 //!
 //! ```text
 //! wheel ──input──► members ──assignment, scan──► Sorted ──division──► Part, one a wheel ──write──► wheels
 //! ```
 //!
-//! Which file goes where is known by its path, and what is inside of it may not contradict. Nothing is
-//! compressed again: members are copied as they are stored, and their rows of RECORD with them. Programs and
-//! libraries whose code goes into archives (`device-by "path" "bundle"`) are the exception.
+//! The path of a file decides on its wheel; its code must not contradict. Nothing is compressed again: members are
+//! copied as they are stored, with their rows of RECORD. Programs and libraries that lose their code to archives
+//! (`device-by "path" "bundle"`) are the exception.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use base::names::RelPath;
+use crate::rewritten::{Rewritten, overwritten};
 use base::source::{Code, Problem, Problems};
 use base::version::Version;
 use build::gate::Gate;
-use build::provenance::{Package, Run, SplitInto, Statement};
-use build::recorded;
-use manifest::Manifest;
+use build::provenance::{Run, SplitInto, Statement};
+use manifest::{Families, Manifest, SplitRule};
 use wheel::archive::Stage;
-use wheel::archive::stage::DIST;
 
 mod beside;
 mod division;
 mod error;
 mod fat;
-mod hashed;
 mod input;
 mod packed_code;
-mod rows;
 mod scan;
 mod sorted;
-mod spooled;
 mod stuck;
 mod texts;
 mod write;
 
 pub use division::{Division, Emptied, Part};
-pub use error::{SplitError, WriteError};
+pub use error::SplitError;
 pub use fat::Archive;
 pub use sorted::Whole;
 
 use beside::Beside;
 use input::{Input, none, refused};
 
-/// What is asked for.
+/// Request for a split.
 #[derive(Debug)]
 pub struct Ask<'a> {
     /// The wheels.
     pub wheels: &'a [PathBuf],
     /// The version of the packages that they were built against.
     pub version: Option<&'a Version>,
-    /// Where those packages are.
+    /// Directory with these packages.
     pub beside: Option<&'a Path>,
-    /// How many threads read and write.
+    /// Number of threads that read and write.
     pub threads: usize,
 }
 
-/// What becomes of wheels.
+/// Division of wheels.
 #[derive(Debug)]
 pub struct Split {
     /// A wheel each, in the order in which they were given.
     pub divisions: Vec<Division>,
 }
 
-/// What was made.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The wheels, by path below the destination, with their SHA-256.
-    pub packages: BTreeMap<RelPath, String>,
-    /// Packages of an earlier run that were removed.
-    pub removed: Vec<RelPath>,
-}
-
-/// Finds out what becomes of wheels, by the `wheel` lines of a manifest that have `device-by`. Nothing is
-/// written.
+/// Divides wheels by the `wheel` lines of a manifest that have `device-by`. Nothing is written.
 ///
 /// # Errors
-/// When a wheel cannot be read, is damaged or has members that installers refuse; when no line is for it;
-/// when a file names a target and no line takes it, or several targets, or has code for another; when
-/// two wheels are of one distribution and two versions, or install one path; and when the versions that
-/// are required contradict each other.
+/// Fails if a wheel cannot be read, is damaged or has members that installers refuse; if no line is for it; if a file
+/// names a target and no line takes it, or several targets, or has code for another; if two wheels are of one
+/// distribution and two versions, or install one path; or if the required versions contradict each other.
 pub fn plan(manifest: &Manifest, ask: &Ask<'_>) -> Result<Split, SplitError> {
     let beside = ask.beside.map(Beside::read).transpose()?;
     let inputs = ask.wheels.iter().map(|path| Input::open(path, manifest));
@@ -141,19 +125,19 @@ fn owners(divisions: &[Division]) -> Problems {
 }
 
 impl Split {
-    /// Writes the wheels below `dest`, with checksums and provenance beside them, on so many threads.
-    /// What an earlier run left there is removed.
+    /// Writes the wheels below `dest` on `threads` threads, with checksums and provenance. Packages of an earlier run there
+    /// are removed.
     ///
     /// # Errors
-    /// When a wheel lies where the new ones go or does not pass the gate, and when something cannot be read or
-    /// written. `dest` is then as it was.
+    /// Fails if a wheel would be written over its input or does not pass the gate, or if a file cannot be read or written.
+    /// `dest` is then as it was.
     pub fn write(
         &self,
         dest: &Path,
         run: Run,
         ask: &Ask<'_>,
         gate: &Gate<'_>,
-    ) -> Result<Outcome, SplitError> {
+    ) -> Result<Rewritten, SplitError> {
         self.check_destination(dest)?;
         let stage = Stage::open(dest)?;
         let hashes = write::all(&self.divisions, &stage, ask.threads)?;
@@ -161,25 +145,18 @@ impl Split {
             |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let inputs = hashes.inputs.iter().map(|(path, sha256)| (file(path), sha256.clone()));
         let into = SplitInto { version: ask.version, inputs: inputs.collect(), run };
-        let packages = hashes.outputs;
-        let made: Vec<_> = packages.iter().map(|(path, sha256)| Package { path, sha256 }).collect();
-        let statement = Statement::of_split(&into, &made);
-        let replaced = recorded::replace::<SplitError>(stage, &made, vec![statement], gate)?;
-        Ok(Outcome { packages, removed: replaced.removed })
+        Rewritten::put(stage, hashes.outputs, |made| Statement::of_split(&into, made), gate)
     }
 
-    /// Refuses a destination in which the wheels lie that are split.
+    /// Refuses a destination that has the wheels that are split.
     fn check_destination(&self, dest: &Path) -> Result<(), SplitError> {
-        let Ok(place) = dest.join(DIST).canonicalize() else { return Ok(()) };
-        let inside = |division: &&Division| {
-            division.from.canonicalize().is_ok_and(|path| path.starts_with(&place))
-        };
-        match self.divisions.iter().find(inside) {
+        let inputs = self.divisions.iter().map(|division| &*division.from);
+        match overwritten(dest, inputs) {
             None => Ok(()),
-            Some(division) => {
+            Some((place, wheel)) => {
                 let what = format!("it lies in {}, where the new wheels would go", place.display());
                 let help = "give another directory: -o OUT";
-                Err(SplitError::Refused(refused(&division.from, &what, help).into()))
+                Err(SplitError::Refused(refused(wheel, &what, help).into()))
             }
         }
     }

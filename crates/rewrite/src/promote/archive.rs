@@ -4,69 +4,80 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::change::Change;
-use super::error::{PromoteError, WriteError};
+use super::error::PromoteError;
 use super::values::{self, NewValue};
 use base::names::RelPath;
 use manifest::PromoteRule;
 use wheel::archive::Timestamp;
-use wheel::archive::tarball::{self, TarWriter};
+use wheel::archive::tarball::{self, TarWriter, XzWriter, xz_worst_case};
+use wheel::edit::{Content, Fault, Packing, Size, Stream, xz_preset};
 use wheel::package::devel_archive::{each, is_devel_archive};
+use wheel::package::directory::DirectoryEntry;
 use wheel::package::zip_file::LONGEST_TEXT;
 use wheel::package::{CopyError, Wheel};
 use wheel::unpacking::{MemberKind, TarMember};
 
-/// What becomes of an archive.
+/// Changes of an archive.
 #[derive(Debug)]
 pub(super) struct ArchiveRewrite {
-    /// The member of the wheel that it is.
-    pub member: String,
+    /// Its place in the wheel.
+    index: usize,
     /// Files in it with another content.
-    pub contents: BTreeMap<String, String>,
-    /// How many bytes the tar archive has then.
-    pub size: u64,
+    contents: BTreeMap<String, String>,
+    /// Bytes of the new tar archive.
+    size: u64,
 }
 
-/// Looks for files of the rule in a wheel's archive; nothing when none of them holds the version. The
-/// archive is read from front to back.
+/// Looks for files of the rule in a wheel's archive; `None` if none of them holds the version. The archive is read
+/// from front to back.
 pub(super) fn planned(
     wheel: &Wheel,
     rule: &PromoteRule,
     new: NewValue<'_>,
     changes: &mut Vec<Change>,
 ) -> Result<Option<ArchiveRewrite>, PromoteError> {
-    let Some(entry) = wheel.entries().iter().find(|entry| is_devel_archive(&entry.name)) else {
+    let Some(index) = wheel.entries().iter().position(|entry| is_devel_archive(&entry.name)) else {
         return Ok(None);
     };
+    let entry = &wheel.entries()[index];
     let (mut contents, mut size) = (BTreeMap::new(), 2 * 512);
     let unread = |source| wheel.unread(&entry.name, source);
     each(&entry.name, wheel.member(entry)?, |member, bytes| -> io::Result<()> {
-        let told = if member.is_file() { member.size } else { 0 };
-        let mut now = told;
+        let mut length = if member.is_file() { member.size } else { 0 };
         let mut rules = rule.files.iter().filter(|file| file.is_meant(&member.path));
-        if let Some(file) = rules.next_back().filter(|_| member.is_file() && told <= LONGEST_TEXT) {
-            let mut content = Vec::new();
-            bytes.read_to_end(&mut content)?;
-            if let Ok(text) = String::from_utf8(content) {
-                let name = format!("{}!{}", entry.name, member.path);
-                let done = values::promoted(&name, &text, file.key.as_deref(), new);
-                if !done.changes.is_empty() {
-                    changes.extend(done.changes);
-                    now = done.text.len() as u64;
-                    contents.insert(member.path.clone(), done.text);
-                }
+        if let Some(file) = rules.next_back()
+            && member.is_file()
+            && let Some(text) = text(length, bytes)?
+        {
+            let name = format!("{}!{}", entry.name, member.path);
+            let done = values::promoted(&name, &text, file.key.as_deref(), new);
+            if !done.changes.is_empty() {
+                changes.extend(done.changes);
+                length = done.text.len() as u64;
+                contents.insert(member.path.clone(), done.text);
             }
         }
-        size += headers(member, now).map_err(io::Error::other)?.len() as u64;
-        size += now.next_multiple_of(512);
+        size += headers(member, length).map_err(io::Error::other)?.len() as u64;
+        size += length.next_multiple_of(512);
         Ok(())
     })
     .map_err(unread)?;
-    let member = entry.name.clone();
-    Ok((!contents.is_empty()).then_some(ArchiveRewrite { member, contents, size }))
+    Ok((!contents.is_empty()).then_some(ArchiveRewrite { index, contents, size }))
 }
 
-/// The headers of a member whose content has `size` bytes.
-fn headers(member: &TarMember, size: u64) -> Result<Vec<u8>, WriteError> {
+/// Content of a file, if it is a text of no more than [`LONGEST_TEXT`] bytes.
+fn text(size: u64, bytes: &mut dyn io::Read) -> io::Result<Option<String>> {
+    let mut content = Vec::new();
+    if size <= LONGEST_TEXT {
+        bytes.read_to_end(&mut content)?;
+    }
+    Ok((size <= LONGEST_TEXT)
+        .then_some(content)
+        .and_then(|content| String::from_utf8(content).ok()))
+}
+
+/// Headers of a member with `size` bytes of content.
+fn headers(member: &TarMember, size: u64) -> Result<Vec<u8>, Fault> {
     let (path, time): (RelPath, _) = (member.path.parse()?, Timestamp::EARLIEST);
     Ok(match kind(member)? {
         TarMemberKind::File { executable } => tarball::file_headers(&path, executable, size, time),
@@ -75,14 +86,14 @@ fn headers(member: &TarMember, size: u64) -> Result<Vec<u8>, WriteError> {
     })
 }
 
-/// What a member is.
+/// Kind of a member.
 enum TarMemberKind<'m> {
     File { executable: bool },
     Link(&'m str),
     Directory,
 }
 
-fn kind(member: &TarMember) -> Result<TarMemberKind<'_>, WriteError> {
+fn kind(member: &TarMember) -> Result<TarMemberKind<'_>, Fault> {
     match &member.kind {
         MemberKind::Directory => Ok(TarMemberKind::Directory),
         MemberKind::Symlink(target) => Ok(TarMemberKind::Link(target)),
@@ -95,12 +106,33 @@ fn kind(member: &TarMember) -> Result<TarMemberKind<'_>, WriteError> {
 }
 
 impl ArchiveRewrite {
-    /// Writes the tar archive with the other contents to `sink`, and gives that back.
-    pub fn write<W: Write>(&self, wheel: &Wheel, sink: W) -> Result<W, WriteError> {
+    /// The member of the wheel that it is.
+    pub fn entry<'w>(&self, wheel: &'w Wheel) -> &'w DirectoryEntry {
+        &wheel.entries()[self.index]
+    }
+
+    /// The new archive, packed as the wheel's texts are, or compressed by xz as the old one.
+    pub fn content<'c>(&'c self, wheel: &'c Wheel, packing: Packing) -> Result<Content<'c>, Fault> {
+        let entry = self.entry(wheel);
+        let is_xz = entry.name.rsplit_once('.').is_some_and(|(_, ending)| ending == "xz");
+        Ok(Content::Stream(if is_xz {
+            let preset = xz_preset(wheel, entry)?;
+            let size = Size::AtMost(xz_worst_case(self.size));
+            Stream::new(Packing::Store, size, move |sink| {
+                let mut xz = XzWriter::new(sink, preset)?;
+                self.write(wheel, &mut xz)?;
+                Ok(xz.finish()?)
+            })
+        } else {
+            Stream::new(packing, Size::Exact(self.size), |sink| self.write(wheel, sink))
+        }))
+    }
+
+    /// Writes the tar archive.
+    fn write(&self, wheel: &Wheel, sink: &mut dyn Write) -> Result<(), Fault> {
         let mut tar = TarWriter::new(sink, Timestamp::EARLIEST);
-        let index = wheel.zip().find(&self.member).unwrap_or_default();
-        let archive = wheel.zip().member(&wheel.entries()[index])?;
-        each(&self.member, archive, |member, bytes| -> Result<(), WriteError> {
+        let entry = self.entry(wheel);
+        each(&entry.name, wheel.zip().member(entry)?, |member, bytes| -> Result<(), Fault> {
             let path: RelPath = member.path.parse()?;
             match (kind(member)?, self.contents.get(&member.path)) {
                 (TarMemberKind::File { executable }, Some(text)) => {
@@ -114,6 +146,7 @@ impl ArchiveRewrite {
             }
             Ok(())
         })?;
-        Ok(tar.finish()?)
+        tar.finish()?;
+        Ok(())
     }
 }

@@ -1,15 +1,15 @@
 //! One field that is another in the promoted packages.
 
-/// A field of a package that carries the version, or names what is kept.
+/// A field that has the version, or the name of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// The member that it is in; a member of an archive in the package follows `!`.
     pub member: String,
-    /// Which field it is.
+    /// Name of the field.
     pub field: String,
-    /// What it says.
+    /// Old value.
     pub from: String,
-    /// What it is going to say; nothing where it goes.
+    /// New value; `None` for a field that is removed.
     pub to: Option<String>,
 }
 
@@ -25,7 +25,7 @@ impl Change {
         Self { member: member.to_owned(), field, from, to: Some(to.into()) }
     }
 
-    /// A field that goes.
+    /// A field that is removed.
     pub fn gone(member: &str, field: impl Into<String>, from: impl Into<String>) -> Self {
         let (field, from) = (field.into(), from.into());
         Self { member: member.to_owned(), field, from, to: None }

@@ -1,17 +1,15 @@
-//! Why packages cannot be promoted.
+//! Faults of packages that cannot be promoted.
 
 use std::io;
 use std::path::PathBuf;
 
-use base::names::PathError;
 use build::gate::GateError;
 use wheel::archive::StageError;
 use wheel::archive::sdist::SdistError;
-use wheel::archive::tarball::{TarError, XzError};
-use wheel::archive::zip::ZipError;
-use wheel::package::{CopyError, OpenError, ReadError};
+use wheel::edit::{EditError, Fault};
+use wheel::package::{OpenError, ReadError};
 
-/// Why packages cannot become those of another version.
+/// Fault of a promotion.
 #[derive(Debug, thiserror::Error)]
 pub enum PromoteError {
     /// The directory, or a package in it.
@@ -48,12 +46,12 @@ pub enum PromoteError {
     UnknownTarget {
         /// The target, as it was given.
         target: String,
-        /// One that is nearly called so.
+        /// A target with a similar name.
         near: Option<String>,
         /// The targets that the packages have.
         have: Vec<String>,
     },
-    /// None of the targets that are to be kept is there.
+    /// No package is for a target that is kept.
     #[error("no package is for any of the targets that are to be kept ({})", .kept.join(", "))]
     NoOverlap {
         /// The targets, as they were given.
@@ -66,12 +64,12 @@ pub enum PromoteError {
     Content {
         /// The package's file name.
         package: String,
-        /// What is wrong, with the member.
+        /// The fault, with the member.
         what: String,
-        /// What to do about it.
+        /// The remedy.
         help: &'static str,
     },
-    /// A package that is not the one that is listed.
+    /// A package with another checksum than the listed one.
     #[error("{} is not the file that SHA256SUMS beside it lists", .path.display())]
     Changed {
         /// The package.
@@ -113,7 +111,7 @@ pub enum PromoteError {
     Write {
         /// Its path below the destination.
         output: String,
-        /// What failed.
+        /// The cause.
         source: WriteError,
     },
     /// The machine.
@@ -121,28 +119,19 @@ pub enum PromoteError {
     Io(#[from] io::Error),
 }
 
-/// Why an output could not be written.
+/// Fault of an output that cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The zip of a wheel.
+    /// A wheel.
     #[error(transparent)]
-    Zip(#[from] ZipError),
+    Edit(#[from] EditError),
     /// An sdist.
     #[error(transparent)]
     Sdist(#[from] SdistError),
     /// The archive in a devel wheel.
     #[error(transparent)]
-    Tar(#[from] TarError),
-    /// Compression of that archive.
-    #[error(transparent)]
-    Xz(#[from] XzError),
-    /// The name of a member.
-    #[error(transparent)]
-    Path(#[from] PathError),
-    /// A member that no installer takes.
-    #[error(transparent)]
-    Member(#[from] CopyError),
-    /// What is read, or the disk.
+    Archive(#[from] Fault),
+    /// A file that is read, or the disk.
     #[error(transparent)]
     Io(#[from] io::Error),
 }

@@ -1,4 +1,4 @@
-//! What packages of rockpack know of themselves: `_dist_info.py` and the links of device wheels.
+//! Facts of packages about themselves: `_dist_info.py` and the links of device wheels.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use base::text::markdown::{code, installs};
 
 /// The module that has the facts.
 pub(super) const FILE: &str = "_dist_info.py";
-/// What stands before the literal.
+/// Text before the literal.
 const NAME: &str = "DIST = ";
 
-/// The facts in a module's text, if it is one that rockpack wrote.
+/// The facts in the text of a module that rockpack wrote.
 pub(super) fn read(text: &str) -> Option<Value> {
     let value = python_literal::data(text)?;
     (written(text, &value)? == text).then_some(value)
@@ -30,8 +30,8 @@ fn written(text: &str, value: &Value) -> Option<String> {
     Some(format!("{before}{NAME}{literal}"))
 }
 
-/// The facts about another version, and of a selector that is for several targets, about those that are
-/// kept; `text` is the module. With what that means for its readme.
+/// The facts with the new version, and for a selector of several targets with the kept targets only; `text` is the
+/// module. Also returns the changes of its readme.
 pub(super) fn promoted(
     member: &str,
     text: &str,
@@ -74,7 +74,7 @@ fn each_text(value: &mut Value, field: &str, see: &mut dyn FnMut(&str, &mut Stri
     }
 }
 
-/// The targets that a selector is for: those of each system, in its order, each once.
+/// The targets of a selector: of each system, in its order, each once.
 pub(super) fn targets(facts: &Value) -> Vec<String> {
     let lists = facts.get("targets").and_then(Value::as_object);
     let all =
@@ -88,7 +88,7 @@ pub(super) fn targets(facts: &Value) -> Vec<String> {
     targets
 }
 
-/// Takes out what is for targets that go. Gives the lines of its readme that change.
+/// Removes targets that are not kept. Returns the lines of the readme that change.
 fn prune(
     member: &str,
     facts: &mut Value,
@@ -105,18 +105,11 @@ fn prune(
     let mut common: Vec<Vec<String>> = Vec::new();
     for (system, list) in lists.into_iter().flatten() {
         let Some(list) = list.as_array_mut() else { continue };
-        let field = format!("targets.{system}");
-        list.retain(|target| {
-            let goes = target.as_str().is_some_and(goes);
-            changes.extend(
-                goes.then(|| Change::gone(member, &*field, target.as_str().unwrap_or_default())),
-            );
-            !goes
-        });
+        strip(member, &format!("targets.{system}"), list, goes, changes);
         common.push(list.iter().filter_map(Value::as_str).map(str::to_owned).collect());
     }
     if let Some(old) = default.filter(|target| goes(target)) {
-        // As a build has it: one that every system has comes first.
+        // The order of a build: a target that every system has is first.
         common.retain(|list| !list.is_empty());
         let in_all = all
             .iter()
@@ -132,20 +125,30 @@ fn prune(
     prune_extras(member, facts, targets, changes)
 }
 
-/// Whether a requirement is of a package for a target that goes.
+/// Returns whether a requirement is of a package for a removed target.
 fn goes(requirement: &str, targets: &Targets) -> bool {
     let name = requirement.parse::<Requirement>().map(|requirement| requirement.name);
     name.is_ok_and(|name| targets.of(&name).is_some_and(|target| targets.drops(target)))
 }
 
-/// Takes out of what is required in any case what is for targets that go.
+/// Removes requirements of packages for removed targets.
 fn prune_required(member: &str, facts: &mut Value, targets: &Targets, changes: &mut Vec<Change>) {
     let Some(list) = facts.get_mut("requires").and_then(Value::as_array_mut) else { return };
-    list.retain(|text| {
-        let text = text.as_str().unwrap_or_default();
-        let goes = goes(text, targets);
-        changes.extend(goes.then(|| Change::gone(member, "requires", text)));
-        !goes
+    strip(member, "requires", list, |text| goes(text, targets), changes);
+}
+
+/// Removes the texts of a list for which `goes` returns true.
+fn strip(
+    member: &str,
+    field: &str,
+    list: &mut Vec<Value>,
+    goes: impl Fn(&str) -> bool,
+    changes: &mut Vec<Change>,
+) {
+    list.retain(|item| {
+        let gone = item.as_str().filter(|text| goes(text));
+        changes.extend(gone.map(|text| Change::gone(member, field, text)));
+        gone.is_none()
     });
 }
 
@@ -166,12 +169,7 @@ fn prune_extras(
         let before = row(extra, list);
         let Some(items) = list.as_array_mut() else { return true };
         let count = items.len();
-        items.retain(|text| {
-            let text = text.as_str().unwrap_or_default();
-            let goes = goes(text, targets);
-            changes.extend(goes.then(|| Change::gone(member, format!("extras.{extra}"), text)));
-            !goes
-        });
+        strip(member, &format!("extras.{extra}"), items, |text| goes(text, targets), changes);
         if items.len() == count {
             return true;
         }

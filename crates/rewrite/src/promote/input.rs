@@ -1,4 +1,4 @@
-//! The packages that are there: which of them rockpack made, and their metadata.
+//! The packages of a directory: their metadata, and whether rockpack made them.
 
 use std::io::Read;
 
@@ -10,7 +10,7 @@ use base::names::{Form, RelPath};
 use base::version::Version;
 use wheel::package::{Found, Metadata, OpenError, Sdist, Wheel};
 
-/// How many bytes the files of an sdist may have that is written anew: it is held in memory.
+/// Limit in bytes for the files of an sdist that is written anew: it is held in memory.
 const LARGEST_SDIST: u64 = 64 << 20;
 
 /// A package that was read.
@@ -22,12 +22,12 @@ pub(super) struct Input {
     pub version: Version,
     /// METADATA or PKG-INFO.
     pub metadata: String,
-    /// What it knows of itself, if rockpack made it.
+    /// Its facts about itself, if rockpack made it.
     pub own: Option<Own>,
     pub body: Body,
 }
 
-/// What a package of rockpack knows of itself.
+/// Facts of a package of rockpack about itself.
 #[derive(Debug)]
 pub(super) struct Own {
     /// The member that has the facts; in an sdist below the directory at its top.
@@ -36,11 +36,11 @@ pub(super) struct Own {
     pub facts: Value,
 }
 
-/// What a package is made of.
+/// Content of a package.
 #[derive(Debug)]
 pub(super) enum Body {
     Wheel(Box<Wheel>),
-    /// The files below the directory at its top; nothing of one that rockpack did not make.
+    /// The files below the directory at its top; empty if rockpack did not make it.
     Sdist(Vec<SdistFile>),
 }
 
@@ -59,7 +59,7 @@ pub(super) struct SdistFile {
 }
 
 impl Input {
-    /// Reads what a package says of itself.
+    /// Reads the metadata of a package.
     pub fn read(found: Found) -> Result<Self, PromoteError> {
         match found.form {
             Form::Wheel => wheel(found),
@@ -67,12 +67,12 @@ impl Input {
         }
     }
 
-    /// What its file is called.
+    /// File name.
     pub fn file_name(&self) -> String {
         file_name(&self.found)
     }
 
-    /// Where it lies below `dist`.
+    /// Path below `dist`.
     pub fn below_dist(&self) -> String {
         let directory = self.found.directory.as_str();
         let below =
@@ -137,7 +137,7 @@ fn own_of_wheel(wheel: &Wheel, name: &str) -> Result<Option<Own>, OpenError> {
     Ok(None)
 }
 
-/// Whether facts are of this distribution.
+/// Returns whether facts are of this distribution.
 fn is_of(facts: &Value, name: &str) -> bool {
     let told = facts.get("distribution").and_then(Value::as_str);
     told.and_then(base::names::normalized).as_deref() == Some(name)

@@ -1,4 +1,4 @@
-//! What SHA256SUMS beside the packages lists is what was built together: part of it is no build.
+//! SHA256SUMS lists all packages of a build: a part of them cannot be promoted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,10 +9,10 @@ use base::names::{Form, RelPath};
 use build::provenance;
 use build::recorded::Recorded;
 
-/// The checksums beside the packages, by path below `dist`; nothing if there is no list.
+/// The checksums in the directory of the packages, by path below `dist`; empty without a list.
 ///
 /// # Errors
-/// When a package that is listed is not there, or one that rockpack made is not listed.
+/// Fails if a listed package is missing, or a package of rockpack is not listed.
 pub(super) fn sums<'i>(
     dist: Option<&Path>,
     inputs: impl Iterator<Item = &'i Input>,
@@ -27,7 +27,7 @@ pub(super) fn sums<'i>(
     let mut there = BTreeSet::new();
     for input in inputs {
         let package = input.below_dist();
-        // Packages of others can have been put beside those of a build.
+        // Foreign packages can be in the directory of a build.
         if input.own.is_some() && !sums.contains_key(&package) {
             return Err(PromoteError::Unlisted { package, dir: dist.to_owned() });
         }

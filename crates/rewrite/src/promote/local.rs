@@ -3,7 +3,7 @@
 use crate::release;
 use base::version::Version;
 
-/// What stands in a local part for `version`, as it is normalised there (PEP 440): its last segments.
+/// Form of `version` in a local part, normalised (PEP 440): its last segments.
 pub(super) fn part(product: &str, version: &Version) -> String {
     normalised(&release::suffix(product, version.as_str())).unwrap_or_default()
 }

@@ -5,10 +5,10 @@ use super::set::Set;
 use crate::promote::targets::Pruning;
 use base::names::{Requirement, normalized};
 use base::version::Version;
-use wheel::package::header::fields;
+use wheel::package::header::{fields, rewritten};
 
-/// The text about another version: `Version`, and pins of `Requires-Dist` on packages that are promoted too.
-/// `member` is what the file is called.
+/// The text with another version: `Version`, and pins of `Requires-Dist` on packages that are promoted too.
+/// `member` is the name of the file.
 pub(super) fn promoted(
     member: &str,
     text: &str,
@@ -16,9 +16,9 @@ pub(super) fn promoted(
     set: &Set,
     pruning: &Pruning,
 ) -> Changed {
-    let (fields, body) = fields(text);
-    let mut all = Changed { text: String::with_capacity(text.len()), changes: Vec::new() };
-    for field in fields {
+    let body = fields(text).1;
+    let mut changes = Vec::new();
+    let header = rewritten(&text[..text.len() - body.len()], |field| {
         let is = |name: &str| field.name.eq_ignore_ascii_case(name);
         let new = if is("Version") {
             Some(version.to_string())
@@ -30,26 +30,20 @@ pub(super) fn promoted(
         } else {
             Some(field.value.clone())
         };
-        let change = |to| Change {
-            member: member.to_owned(),
-            field: field.name.to_owned(),
-            from: field.value.clone(),
-            to,
-        };
-        match new {
-            Some(new) if new == field.value => all.text += field.raw,
-            Some(new) => {
-                let end = if field.raw.ends_with("\r\n") { "\r\n" } else { "\n" };
-                all.text.extend([field.name, ": ", &new, end]);
-                all.changes.push(change(Some(new)));
-            }
-            None => all.changes.push(change(None)),
+        if new.as_ref() != Some(&field.value) {
+            let (member, name) = (member.to_owned(), field.name.to_owned());
+            changes.push(Change {
+                member,
+                field: name,
+                from: field.value.clone(),
+                to: new.clone(),
+            });
         }
-    }
-    let (body, changes) = pruning.readme(member, body);
-    all.text += &body;
-    all.changes.extend(changes);
-    all
+        new
+    });
+    let (body, of_readme) = pruning.readme(member, body);
+    changes.extend(of_readme);
+    Changed { text: header + &body, changes }
 }
 
 /// The requirements and extras of core metadata.

@@ -1,4 +1,4 @@
-//! What becomes of one package.
+//! The action for one package.
 
 use super::change::Change;
 use super::error::PromoteError;
@@ -50,12 +50,13 @@ pub(super) fn package(
     Ok(Package { from, input: below, output, changes, action })
 }
 
-fn dist_name(input: &Input) -> Result<DistName, PromoteError> {
+/// Name of the distribution.
+pub(super) fn dist_name(input: &Input) -> Result<DistName, PromoteError> {
     let wrong = |error| refused(&input.file_name(), format!("{error}"), "build it again");
     input.name.parse().map_err(|error: base::names::NameError| wrong(error))
 }
 
-/// The file name with the new version; all else stays as its maker spelt it.
+/// The file name with the new version; the rest stays as its maker spelt it.
 fn file_name(input: &Input, to: &Version) -> Result<String, PromoteError> {
     let Body::Wheel(wheel) = &input.body else {
         return Ok(sdist_file_name(&dist_name(input)?, to));
@@ -67,7 +68,7 @@ fn file_name(input: &Input, to: &Version) -> Result<String, PromoteError> {
     Ok(format!("{name}-{rest}"))
 }
 
-/// A package that is copied must not ask for what is not there any more.
+/// Refuses a copied package that requires an old version.
 fn no_pins(input: &Input, set: &Set) -> Result<(), PromoteError> {
     let (requirements, _) = metadata::requirements(&input.metadata);
     match requirements.iter().find(|requirement| set.repinned(&requirement.text).is_some()) {

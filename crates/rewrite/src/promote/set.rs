@@ -1,4 +1,4 @@
-//! Which packages are promoted together, and what their versions become.
+//! Packages that are promoted together, with their versions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +12,13 @@ use manifest::Manifest;
 pub(super) struct Set {
     /// The version of the packages that rockpack made.
     pub from: Version,
-    /// The one that they get.
+    /// The new version.
     pub to: Version,
-    /// Their names, as indexes compare them: those that are there, and all of the manifest.
+    /// Their names, as indexes compare them: the names of the given packages, and all names of the manifest.
     names: BTreeSet<String>,
-    /// What others call the product in the local part of their versions.
+    /// Name of the product in local parts of foreign versions.
     product: String,
-    /// Old and new versions of those that carry the version in their local part.
+    /// Old and new versions of packages that have the version in their local part.
     others: BTreeMap<String, (Version, Version)>,
 }
 
@@ -39,17 +39,17 @@ impl Set {
         Some(new)
     }
 
-    /// What its version in the local part of others is called, before and after.
+    /// The version in local parts of foreign versions, old and new.
     pub fn locals(&self) -> (String, String) {
         (local::part(&self.product, &self.from), local::part(&self.product, &self.to))
     }
 
-    /// Whether a package of this name has the version itself.
+    /// Returns whether a package of this name has the version itself.
     pub fn has(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 
-    /// A requirement with the new version of what it pins; nothing where it stays.
+    /// A requirement with the new version in its pin; `None` if it stays.
     pub fn repinned(&self, text: &str) -> Option<String> {
         let requirement: Requirement = text.parse().ok()?;
         requirement.repinned(|version| {
@@ -73,7 +73,7 @@ pub(super) fn names_of(manifest: &Manifest) -> Vec<(String, Option<String>)> {
     let distributions = manifest.packages.values().flat_map(|package| &package.distributions);
     let each = distributions.flat_map(|distribution| {
         let variants = distribution.per.variants(&manifest.families);
-        // One of a name without a place for it is for no target that its name would tell.
+        // Without a placeholder, the name has no target.
         let by_gpu = distribution.per.is_by_gpu() && distribution.name.has_placeholder();
         variants.into_iter().filter_map(move |variant| {
             let target = variant.as_str().filter(|_| by_gpu).map(str::to_owned);

@@ -1,4 +1,4 @@
-//! Which targets are kept, and what goes with the others.
+//! Kept targets, and the parts of packages that are for others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use base::names::{Requirement, normalized};
 use base::source::nearest;
 use manifest::{Manifest, Pick};
 
-/// What is known of targets: those that there are, what they are called in names, and which are kept.
+/// Targets by names of extras and distributions, and the kept ones.
 #[derive(Debug, Default)]
 pub(super) struct Targets {
     /// The targets that are kept, as they were given; nothing where all are.
@@ -20,14 +20,14 @@ pub(super) struct Targets {
     extras: BTreeMap<String, String>,
     /// The target that a distribution of this name is for.
     distributions: BTreeMap<String, String>,
-    /// Names that stand for one ISA, and not for a family.
+    /// Names of single ISAs, not of families.
     isas: BTreeSet<String>,
     /// Names of either.
     names: BTreeSet<String>,
 }
 
 impl Targets {
-    /// What the manifest says of them.
+    /// The targets of a manifest.
     pub fn new(manifest: &Manifest, keep: &[String]) -> Self {
         let isas = manifest.families.isas.keys().map(ToString::to_string).collect();
         let names = manifest.families.names().map(str::to_owned).collect();
@@ -45,7 +45,7 @@ impl Targets {
         }
     }
 
-    /// Learns which distributions are for one target: those that an extra of this target alone requires.
+    /// Adds the distributions that an extra for one target alone requires.
     pub fn learn(&mut self, requirements: &[Requirement]) {
         for requirement in requirements {
             let mut targets = requirement.of_extras.iter().filter_map(|e| self.extras.get(e));
@@ -65,27 +65,26 @@ impl Targets {
         self.of(name).or_else(|| directory.filter(|directory| self.names.contains(*directory)))
     }
 
-    /// Whether a target goes.
+    /// Returns whether a target is removed.
     pub fn drops(&self, target: &str) -> bool {
         let is_kept =
             |kept: &BTreeSet<String>| kept.contains(target) || self.above.contains(target);
         self.kept.as_ref().is_some_and(|kept| !is_kept(kept))
     }
 
-    /// Of these targets, in their order, the first that is kept: one that stands for an ISA before one
-    /// that stands for a family.
+    /// The first of these targets that is kept: an ISA before a family.
     pub fn first<'t>(&self, targets: impl Iterator<Item = &'t str>) -> Option<&'t str> {
         let kept: Vec<&str> = targets.filter(|target| !self.drops(target)).collect();
         kept.iter().find(|target| self.is_isa(target)).or_else(|| kept.first()).copied()
     }
 
-    /// Whether a name stands for an ISA, as those of three digits and more do.
+    /// Returns whether a name is the name of an ISA: such names have three digits or more.
     fn is_isa(&self, target: &str) -> bool {
         let digits = target.chars().filter(char::is_ascii_digit).count();
         self.isas.contains(target) || digits >= 3 && !target.contains('-')
     }
 
-    /// Checks that something of what is to be kept is among the targets of the packages; gives what is not.
+    /// Checks that at least one kept target is among the targets of the packages; returns the other kept targets.
     pub fn check(
         &self,
         manifest: &Manifest,
@@ -113,10 +112,10 @@ impl Targets {
         Ok(absent.into_iter().cloned().collect())
     }
 
-    /// What goes from metadata with these requirements and extras.
+    /// Parts to remove from metadata with these requirements and extras.
     ///
     /// # Errors
-    /// When they are for several targets, none of which is kept.
+    /// Fails if they are for several targets, and none of these is kept.
     pub fn pruning(
         &self,
         requirements: &[Requirement],
@@ -141,7 +140,7 @@ impl Targets {
                 .collect(),
             ..Pruning::default()
         };
-        // An extra that stands for one target of several leads to the default one.
+        // An extra for one target of several points to the default target.
         let of = |extra: &String| {
             let mut own = requirements
                 .iter()
@@ -163,7 +162,7 @@ impl Targets {
         Ok(pruning)
     }
 
-    /// The targets that a package is for by its extras; without such, those whose packages it requires in any case,
+    /// The targets of a package by its extras; without such extras, the targets of packages that it always requires,
     /// each once.
     fn targets_of<'t>(&'t self, requirements: &[Requirement], extras: &[String]) -> Vec<&'t str> {
         let by_extra = extras.iter().filter_map(|extra| self.extras.get(extra));
@@ -202,21 +201,21 @@ fn extras(manifest: &Manifest) -> BTreeMap<String, String> {
     extras
 }
 
-/// What goes from the metadata of one package.
+/// Parts to remove from the metadata of one package.
 #[derive(Debug, Default)]
 pub(super) struct Pruning {
     /// Extras, as indexes compare them.
     extras: BTreeSet<String>,
     /// Distributions of targets that go.
     distributions: BTreeSet<String>,
-    /// Extras that lead to a target which goes, and the distribution that they lead to now.
+    /// Extras that point to a removed target, with the new distribution.
     pointers: BTreeMap<String, String>,
-    /// Lines of a readme, and what stands there now, if anything does.
+    /// Lines of a readme, with the new line; `None` for a line that is removed.
     lines: BTreeMap<String, Option<String>>,
 }
 
 impl Pruning {
-    /// Of a page that has these lines: what stands there now, if anything does.
+    /// Changes of the lines of one readme.
     pub fn of_lines(lines: BTreeMap<String, Option<String>>) -> Self {
         Self { lines, ..Self::default() }
     }
@@ -227,12 +226,12 @@ impl Pruning {
         Self { lines: other.lines, ..self }
     }
 
-    /// Whether an extra goes.
+    /// Returns whether an extra is removed.
     pub fn drops_extra(&self, extra: &str) -> bool {
         normalized(extra).is_some_and(|extra| self.extras.contains(&extra))
     }
 
-    /// What a requirement becomes; nothing when it goes.
+    /// The new requirement; `None` if it is removed.
     pub fn requirement(&self, text: &str) -> Option<String> {
         let same = || Some(text.to_owned());
         if self.distributions.is_empty() {
@@ -249,7 +248,7 @@ impl Pruning {
         Some(format!("{to}{}", &text[name(text).len()..]))
     }
 
-    /// A readme without what goes.
+    /// The readme with its changes.
     pub fn readme(&self, member: &str, text: &str) -> (String, Vec<Change>) {
         let (mut out, mut changes) = (String::with_capacity(text.len()), Vec::new());
         for line in text.split_inclusive('\n') {

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::change::{Change, Changed};
 
-/// A value that holds a version: which one stands there then.
+/// Returns the new value for a value that holds the version.
 pub(super) type NewValue<'n> = &'n dyn Fn(&str) -> Option<String>;
 
-/// The text with other values: of `key` in JSON, of string literals in Python, else of the whole text.
-/// `new` gives the value in place of one that holds the version.
+/// The text with other values: of `key` in JSON, of string literals in Python, otherwise of the whole text.
+/// `new` returns the new value for a value that holds a version.
 pub(super) fn promoted(member: &str, text: &str, key: Option<&str>, new: NewValue<'_>) -> Changed {
     let found: Vec<(String, Range<usize>)> = match key {
         Some(key) => in_json(text, key).into_iter().map(|range| (key.to_owned(), range)).collect(),
@@ -38,7 +38,7 @@ pub(super) fn promoted(member: &str, text: &str, key: Option<&str>, new: NewValu
     all
 }
 
-/// What a literal is assigned to, or the argument that it is.
+/// Name to which a literal is assigned, or of the argument that it is.
 fn name_before(text: &str, at: usize) -> String {
     let line = text[..at].rsplit('\n').next().unwrap_or_default();
     let before =
@@ -50,8 +50,8 @@ fn name_before(text: &str, at: usize) -> String {
     name.unwrap_or("literal").to_owned()
 }
 
-/// Where the contents of Python's plain string literals are: those without escapes, of one line, that are
-/// neither bytes nor formatted. Comments have none.
+/// Ranges of the contents of Python's plain string literals: of one line, without escapes, neither bytes nor formatted.
+/// Comments have no literals.
 fn literals(text: &str) -> Vec<Range<usize>> {
     let (bytes, mut found, mut at) = (text.as_bytes(), Vec::new(), 0);
     while let Some(&byte) = bytes.get(at) {
@@ -77,7 +77,7 @@ fn prefix(before: &str) -> &str {
     &before[start..]
 }
 
-/// Where the content of the literal at `at` is, where it ends, and whether what is written is what it is.
+/// Range of the content of the literal at `at`, its end, and whether it has neither escapes nor several lines.
 fn literal(text: &str, at: usize, raw: bool) -> (Range<usize>, usize, bool) {
     let quote = &text[at..=at];
     let triple = text[at..].starts_with(&quote.repeat(3));
@@ -94,7 +94,7 @@ fn literal(text: &str, at: usize, raw: bool) -> (Range<usize>, usize, bool) {
                 plain &= raw;
                 here += 1;
             }
-            // A literal that nothing ends is no Python: the rest of the line goes with it.
+            // A literal without an end is no Python: the rest of the line is skipped.
             b'\n' if !triple => return (start..here, here, false),
             _ => {}
         }
@@ -103,7 +103,7 @@ fn literal(text: &str, at: usize, raw: bool) -> (Range<usize>, usize, bool) {
     (start..text.len(), text.len(), false)
 }
 
-/// Where the content of the text at `key` is, in an object that is the whole document.
+/// Range of the content of the text at `key`, in an object that is the whole document.
 fn in_json(text: &str, key: &str) -> Option<Range<usize>> {
     let value: Value = serde_json::from_str(text).ok()?;
     let wanted = value.get(key)?.as_str()?;

@@ -1,4 +1,4 @@
-//! Files about wheel variants: another name, and no label of a target that goes.
+//! Files about wheel variants: another name, and no labels of removed targets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -6,17 +6,18 @@ use std::path::PathBuf;
 use super::change::Change;
 use super::error::PromoteError;
 use super::input::{Body, Input, output, refused};
+use super::rewritten::dist_name;
 use super::set::Set;
 use super::targets::Targets;
 use super::{Action, Package, metadata};
-use base::names::{DistName, VariantLabel};
+use base::names::VariantLabel;
 use base::regular;
 use wheel::archive::variants::{Variants, file_name};
 
 /// No such file is longer.
 const LONGEST: u64 = 1 << 20;
 
-/// The target that a wheel variant is for: that of the package which it requires.
+/// The target of a wheel variant: the target of the package that it requires.
 pub(super) fn target<'t>(input: &Input, targets: &'t Targets) -> Option<&'t str> {
     label(input)?;
     let (requirements, _) = metadata::requirements(&input.metadata);
@@ -33,7 +34,7 @@ fn label(input: &Input) -> Option<&VariantLabel> {
     }
 }
 
-/// The files beside wheel variants, of which `gone` are for targets that are not kept.
+/// The files about the kept wheel variants; `gone` are packages for removed targets.
 pub(super) fn files(
     kept: &[Input],
     gone: &[Input],
@@ -41,16 +42,11 @@ pub(super) fn files(
 ) -> Result<Vec<Package>, PromoteError> {
     let mut beside: BTreeMap<PathBuf, &Input> = BTreeMap::new();
     for input in kept.iter().filter(|input| label(input).is_some()) {
-        let name = file_name(&dist(input)?, &input.version);
+        let name = file_name(&dist_name(input)?, &input.version);
         beside.entry(input.found.path.with_file_name(name)).or_insert(input);
     }
     let labels: BTreeSet<&VariantLabel> = gone.iter().filter_map(label).collect();
     beside.into_iter().map(|(from, input)| file(from, input, &labels, set)).collect()
-}
-
-fn dist(input: &Input) -> Result<DistName, PromoteError> {
-    let wrong = |error| refused(&input.file_name(), format!("{error}"), "build it again");
-    input.name.parse().map_err(|error: base::names::NameError| wrong(error))
 }
 
 fn file(
@@ -72,7 +68,7 @@ fn file(
         }
     }
     let text = if changes.is_empty() { text } else { said.text() };
-    let output = output(&input.found, &file_name(&dist(input)?, &set.to))?;
+    let output = output(&input.found, &file_name(&dist_name(input)?, &set.to))?;
     let below = input.below_dist();
     let directory =
         below.rsplit_once('/').map_or_else(String::new, |(above, _)| format!("{above}/"));

@@ -1,4 +1,4 @@
-//! What becomes of one wheel: its texts with another version, its metadata directory with another name.
+//! Changes of one wheel: its texts with another version, its metadata directory with another name.
 
 use std::collections::BTreeMap;
 
@@ -12,34 +12,27 @@ use super::{facts, metadata, values};
 use base::version::Version;
 use build::provenance::{Document, SBOM_PATH};
 use manifest::PromoteRule;
+use wheel::edit::with_version;
 use wheel::package::Wheel;
 use wheel::package::zip_file::LONGEST_TEXT;
 
 /// A bill of materials is no longer.
 const LONGEST_SBOM: u64 = 64 << 20;
 
-/// How a wheel is written anew.
+/// Changes of a wheel.
 #[derive(Debug)]
 pub(super) struct WheelRewrite {
-    /// The directories that are called otherwise: what their members begin with, before and after.
-    pub directories: Vec<(String, String)>,
+    /// The version that it gets.
+    pub version: Version,
     /// Members with another content, by the names that they have.
     pub contents: BTreeMap<String, String>,
     /// The archive in a devel wheel, where something in it is another.
     pub archive: Option<ArchiveRewrite>,
-    /// Whether rockpack made it, so that the result has to be as rockpack makes it.
+    /// The wheel is of rockpack, so that the result must be as rockpack makes it.
     pub own: bool,
 }
 
-/// Directories of a wheel that are called by its version.
-fn directories(wheel: &Wheel, to: &Version) -> Vec<(String, String)> {
-    let stem = wheel.dist_info().strip_suffix(".dist-info").unwrap_or_default();
-    let name = stem.rsplit_once('-').map_or(stem, |(name, _)| name);
-    let pair = |kind: &str| (format!("{stem}.{kind}/"), format!("{name}-{to}.{kind}/"));
-    vec![pair("dist-info"), pair("data")]
-}
-
-/// What a package and its rule know beside the wheel.
+/// The promotion around a package, and its rule.
 pub(super) struct Context<'c> {
     pub set: &'c Set,
     pub targets: &'c Targets,
@@ -78,7 +71,7 @@ pub(super) fn own(
     let sbom = format!("{}/{SBOM_PATH}", wheel.dist_info());
     if wheel.zip().find(&sbom).is_some() {
         let text = text_of(wheel, &sbom)?;
-        let done = bill(&sbom, &text, &work.rewrite.directories[0], &set.to);
+        let done = bill(&sbom, &text, wheel.dist_info(), &set.to);
         work.put(&sbom, done.ok_or_else(|| damaged(&sbom))?);
     }
     if let Some(rule) = context.rule {
@@ -89,7 +82,7 @@ pub(super) fn own(
     Ok((work.rewrite, work.changes))
 }
 
-/// A wheel of others whose version has ours in its local part.
+/// Changes of a foreign wheel that has our version in its local part.
 pub(super) fn other(
     input: &Input,
     wheel: &Wheel,
@@ -129,16 +122,12 @@ struct Work<'w> {
 
 impl<'w> Work<'w> {
     fn new(wheel: &'w Wheel, to: &Version, own: bool) -> Self {
-        let rewrite = WheelRewrite {
-            directories: directories(wheel, to),
-            contents: BTreeMap::new(),
-            archive: None,
-            own,
-        };
+        let rewrite =
+            WheelRewrite { version: to.clone(), contents: BTreeMap::new(), archive: None, own };
         Self { wheel, rewrite, changes: Vec::new() }
     }
 
-    /// Takes in what a member becomes.
+    /// Adds the changes of a member.
     fn put(&mut self, member: &str, changed: Changed) {
         if !changed.changes.is_empty() {
             self.rewrite.contents.insert(member.to_owned(), changed.text);
@@ -152,7 +141,7 @@ impl<'w> Work<'w> {
         self.put(&member, done);
     }
 
-    /// The files of a rule. `needed` are such that each has to be there, and to hold the version.
+    /// The files of a rule. If `needed`, each must exist and hold the version.
     fn files(
         &mut self,
         rule: &PromoteRule,
@@ -191,14 +180,13 @@ fn text_of(wheel: &Wheel, name: &str) -> Result<String, PromoteError> {
     Ok(text.map_err(|source| wheel.unread(name, source))?)
 }
 
-/// A bill of materials about the new version; nothing when it is not one that rockpack wrote.
-fn bill(member: &str, text: &str, info: &(String, String), to: &Version) -> Option<Changed> {
+/// A bill of materials with the new version; `None` if rockpack did not write it.
+fn bill(member: &str, text: &str, info: &str, to: &Version) -> Option<Changed> {
     let mut document = Document::read(text).ok()?;
     if document.to_json() != text {
         return None;
     }
-    let directory = |name: &'_ str| name.trim_end_matches('/').to_owned();
-    let changes = document.set_version(to, (&directory(&info.0), &directory(&info.1)));
+    let changes = document.set_version(to, (info, &with_version(info, to)));
     let change = |(field, from, to): (&str, String, String)| Change::new(member, field, from, to);
     Some(Changed { text: document.to_json(), changes: changes.into_iter().map(change).collect() })
 }

@@ -6,15 +6,15 @@ use std::path::Path;
 use base::version::Version;
 use wheel::package::{ReadError, WheelName, distribution_of, packages};
 
-/// Distributions with their versions, as the names of files tell them.
+/// Distributions with their versions, by file names.
 #[derive(Debug, Default)]
 pub(super) struct Beside(BTreeMap<String, BTreeSet<String>>);
 
 impl Beside {
-    /// Those in a directory.
+    /// The packages in a directory.
     ///
     /// # Errors
-    /// When there are none, or the directory cannot be read.
+    /// Fails if there are no packages, or the directory cannot be read.
     pub fn read(dir: &Path) -> Result<Self, ReadError> {
         let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for found in packages(dir)? {
@@ -32,7 +32,7 @@ impl Beside {
     }
 }
 
-/// Whether a version is one that a requirement asks for.
+/// Returns whether a requirement allows a version.
 pub(super) fn fits(requirement: &base::names::Requirement, version: &str) -> bool {
     let Some(wanted) = &requirement.versions else { return true };
     version.parse::<pep440_rs::Version>().is_ok_and(|version| wanted.contains(&version))

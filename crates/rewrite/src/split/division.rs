@@ -1,4 +1,4 @@
-//! What becomes of one wheel.
+//! Parts of one wheel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -8,17 +8,15 @@ use super::beside::{Beside, fits, fits_version};
 use super::error::SplitError;
 use super::fat::{self, Archive, Fat};
 use super::input::{Input, none, refused};
-use super::rows::Rows;
 use super::sorted::{Sorted, Whole, sorted};
 use super::texts::{self, Offered};
 use base::names::{DistName, RelPath, Requirement, normalized};
-use base::source::{Code, Problem, Problems};
-use build::assignment::Line;
-use manifest::{Families, Manifest};
+use base::source::{Code, Problem, Problems, Spanned};
+use manifest::{Families, Manifest, Template};
 use wheel::archive::wheel::dist_info_dir;
 use wheel::package::{Wheel, WheelName};
 
-/// A wheel, and those that are made of it.
+/// A wheel, and its parts.
 #[derive(Debug)]
 pub struct Division {
     /// The wheel.
@@ -27,48 +25,47 @@ pub struct Division {
     pub name: String,
     /// Its version, as it says it.
     pub version: String,
-    /// What is made: the host wheel first, then one for each target.
+    /// The parts: the host wheel first, then one for each target.
     pub parts: Vec<Part>,
     /// Files with code for several targets that stay in the host wheel.
     pub whole: Vec<Whole>,
-    /// Files of the host wheel whose code goes into archives.
+    /// Files of the host wheel that lose their code to archives.
     pub emptied: Vec<Emptied>,
-    /// Requirements that are left out, since no such package is beside.
+    /// Requirements that are left out, since --beside has no such package.
     pub left_out: Vec<String>,
     pub(super) wheel: Wheel,
-    pub(super) rows: Rows,
     pub(super) fats: Vec<Fat>,
-    /// What archives are called.
+    /// Name of the archives.
     pub(super) group: String,
 }
 
-/// A file of the host wheel whose code goes into archives.
+/// A file of the host wheel that loses its code to archives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Emptied {
     /// The member.
     pub member: String,
     /// The ISAs that it has code for.
     pub isas: Vec<String>,
-    /// How many offload bundles it had.
+    /// Offload bundles that it had.
     pub bundles: usize,
-    /// How many of its bytes are zeros now.
+    /// Bytes of it that are zeros now.
     pub zeros: u64,
 }
 
 /// A wheel that is made.
 #[derive(Debug)]
 pub struct Part {
-    /// Where it goes, below the destination.
+    /// Path below the destination.
     pub output: RelPath,
     /// The ISA or level that it is for; none of the host wheel.
     pub target: Option<String>,
-    /// How many files it has of the wheel, and archives of code.
+    /// Number of its files, with archives of code.
     pub files: usize,
-    /// Their bytes; of archives those of the code.
+    /// Bytes of its files, with the code in archives.
     pub bytes: u64,
     /// The bytes of files that are packed already.
     pub packed: u64,
-    /// Those of files that are made and packed when it is written.
+    /// Bytes of files that are made and packed when it is written.
     pub fresh: u64,
     /// The archives of code that it has.
     pub archives: Vec<Archive>,
@@ -76,16 +73,17 @@ pub struct Part {
     pub taken: Vec<(String, usize, u64)>,
     /// The extras that it has more than before.
     pub extras: Vec<String>,
-    /// What it requires, of a wheel for a target.
+    /// Requirements of a wheel for a target.
     pub requires: Vec<String>,
     /// Members by their places, with the names that they get.
     pub(super) members: Vec<(usize, String)>,
     /// Members with a content of ours.
     pub(super) texts: Vec<(String, String)>,
-    pub(super) record: String,
+    /// Metadata directory.
+    pub(super) info: String,
 }
 
-/// Says what becomes of a wheel.
+/// Divides a wheel.
 pub(super) fn divided(
     input: Input<'_>,
     manifest: &Manifest,
@@ -108,9 +106,9 @@ pub(super) fn divided(
     let group = fat::group(&input);
     let (name, version) = (input.wheel.name().dist.normalized(), input.version().to_owned());
     let left_out = left_out.into_iter().collect();
-    let Input { path: from, wheel, rows, .. } = input;
+    let Input { path: from, wheel, .. } = input;
     let Sorted { whole, fats, .. } = sorted;
-    Ok(Division { from, name, version, parts, whole, emptied, left_out, wheel, rows, fats, group })
+    Ok(Division { from, name, version, parts, whole, emptied, left_out, wheel, fats, group })
 }
 
 fn emptied(input: &Input<'_>, fats: &[Fat]) -> Vec<Emptied> {
@@ -123,7 +121,7 @@ fn emptied(input: &Input<'_>, fats: &[Fat]) -> Vec<Emptied> {
     fats.iter().map(file).collect()
 }
 
-/// Requirements of packages of the manifest in another version than the one that is given.
+/// Problems of requirements of packages of the manifest in another version than the given one.
 fn pins(input: &Input<'_>, manifest: &Manifest, ask: &Ask<'_>) -> Problems {
     let mut problems = Problems::new();
     let Some(version) = ask.version else { return problems };
@@ -191,7 +189,7 @@ impl Work<'_> {
         offered
     }
 
-    /// What keeps the wheels from being of use together.
+    /// Problems of wheels that are of no use together.
     fn alone(&self, offered: &[Offered]) -> Problems {
         let (mut problems, path) = (Problems::new(), &self.input.path);
         let extras = self.input.metadata.extras();
@@ -241,7 +239,7 @@ impl Work<'_> {
         problems
     }
 
-    /// What the wheel for a target requires.
+    /// Requirements of the wheel for a target.
     fn requires(
         &self,
         target: &str,
@@ -250,38 +248,13 @@ impl Work<'_> {
     ) -> Vec<String> {
         let mut requires = vec![self.pin(self.input.name())];
         for template in &self.input.rule.requires {
-            let text = template.as_str();
-            if text.contains("{version}") && self.ask.version.is_none() {
-                if problems.is_empty() {
-                    let what = "no --version is given, which a requirement has a place for";
-                    let problem = Problem::usage(Code::SplitRefused, what)
-                        .label(&template.place, "`{version}` stands here");
-                    problems.push(
-                        problem.help(
-                            "give the version of the packages that the wheel was built against",
-                        ),
-                    );
-                }
-                continue;
-            }
-            let version = self.ask.version.map_or("", |version| version.as_str());
-            let text = text.replace("{isa}", target).replace("{version}", version);
+            let Some(text) = self.filled(template, target, problems) else { continue };
             let Ok(requirement) = text.parse::<Requirement>() else { continue };
             match self.beside.map(|beside| beside.versions(&requirement.name)) {
                 None if self.is_level(target) => {}
-                Some(None) => {
-                    left_out.insert(text);
-                }
+                Some(None) => drop(left_out.insert(text)),
                 Some(Some(there)) if !there.iter().any(|version| fits(&requirement, version)) => {
-                    let there: Vec<&str> = there.iter().map(String::as_str).collect();
-                    let what = format!(
-                        "a wheel for {target} would require `{text}`, and --beside has {} {}",
-                        requirement.name,
-                        there.join(" and ")
-                    );
-                    let help =
-                        "give the packages that the wheel was built against, and their version";
-                    problems.push(refused(&self.input.path, &what, help));
+                    problems.push(self.unfit(target, &requirement, there));
                 }
                 _ => requires.push(text),
             }
@@ -291,15 +264,47 @@ impl Work<'_> {
         requires
     }
 
+    /// A requirement for a target. Without a version that it needs, it is a problem once.
+    fn filled(
+        &self,
+        template: &Spanned<Template>,
+        target: &str,
+        problems: &mut Problems,
+    ) -> Option<String> {
+        let text = template.as_str();
+        if text.contains("{version}") && self.ask.version.is_none() {
+            if problems.is_empty() {
+                let what = "no --version is given, which a requirement has a place for";
+                let problem = Problem::usage(Code::SplitRefused, what)
+                    .label(&template.place, "`{version}` stands here");
+                let help = "give the version of the packages that the wheel was built against";
+                problems.push(problem.help(help));
+            }
+            return None;
+        }
+        let version = self.ask.version.map_or("", |version| version.as_str());
+        Some(text.replace("{isa}", target).replace("{version}", version))
+    }
+
+    /// Problem of a requirement that no package of --beside meets.
+    fn unfit(&self, target: &str, wanted: &Requirement, there: &BTreeSet<String>) -> Problem {
+        let there: Vec<&str> = there.iter().map(String::as_str).collect();
+        let (text, there) = (&wanted.text, there.join(" and "));
+        let what = format!(
+            "a wheel for {target} would require `{text}`, and --beside has {} {there}",
+            wanted.name
+        );
+        let help = "give the packages that the wheel was built against, and their version";
+        refused(&self.input.path, &what, help)
+    }
+
     fn host(&self, offered: &[Offered]) -> Result<Part, SplitError> {
         let (wheel, info) = (&self.input.wheel, self.input.wheel.dist_info());
         let metadata = format!("{info}/METADATA");
         let entries = wheel.entries();
         let name = |index: &usize| (*index, entries[*index].name.clone());
         let stays = self.sorted.host.iter().filter(|index| entries[**index].name != metadata);
-        let mut members: Vec<(usize, String)> = stays.map(name).collect();
-        // Installers look for the metadata at the end.
-        members.sort_by_key(|(_, name)| name.starts_with(&format!("{info}/")));
+        let members = stays.map(name).collect();
         let file = self.input.path.file_name().unwrap_or_default().to_string_lossy();
         let text = texts::host(&self.input.text, offered);
         let texts = vec![(metadata, text)];
@@ -309,7 +314,7 @@ impl Work<'_> {
             part.packed -= entries[fat.member].compressed;
             part.fresh += entries[fat.member].size;
         }
-        Ok(Part { members, texts, extras, record: format!("{info}/RECORD"), ..part })
+        Ok(Part { members, texts, extras, info: info.to_owned(), ..part })
     }
 
     fn device(&self, target: &str, requires: Vec<String>) -> Result<Part, SplitError> {
@@ -350,10 +355,10 @@ impl Work<'_> {
         part.files += archives.len();
         part.fresh = archives.iter().map(|archive| archive.bytes).sum();
         part.bytes += part.fresh;
-        Ok(Part { members, texts, requires, archives, record: format!("{info}/RECORD"), ..part })
+        Ok(Part { members, texts, requires, archives, info: info.as_str().to_owned(), ..part })
     }
 
-    /// What is counted of a wheel that is made.
+    /// A part with its counts, without its members.
     fn part(
         &self,
         file: &str,
@@ -386,7 +391,7 @@ impl Work<'_> {
             requires: Vec::new(),
             members: Vec::new(),
             texts: Vec::new(),
-            record: String::new(),
+            info: String::new(),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Why wheels cannot be split.
+//! Faults of wheels that cannot be split.
 
 use std::io;
 
@@ -7,13 +7,13 @@ use base::names::PathError;
 use base::source::Problems;
 use build::gate::GateError;
 use wheel::archive::StageError;
-use wheel::archive::zip::ZipError;
-use wheel::package::{CopyError, OpenError, ReadError};
+use wheel::edit::EditError;
+use wheel::package::{OpenError, ReadError};
 
-/// Why nothing was split.
+/// Fault of a split: nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum SplitError {
-    /// What is wrong with the wheels, or with what is said of them.
+    /// Problems of the wheels, or of the lines for them.
     #[error("the wheels cannot be split")]
     Refused(Problems),
     /// A wheel.
@@ -22,7 +22,7 @@ pub enum SplitError {
     /// Packages that `verify` refuses.
     #[error(transparent)]
     Gate(#[from] GateError),
-    /// The packages beside.
+    /// The directory of --beside.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The destination.
@@ -33,8 +33,8 @@ pub enum SplitError {
     Write {
         /// Its path below the destination.
         output: String,
-        /// What failed.
-        source: WriteError,
+        /// The cause.
+        source: EditError,
     },
     /// A path.
     #[error(transparent)]
@@ -52,21 +52,4 @@ impl From<Stuck> for SplitError {
             other => Self::Io(io::Error::other(other)),
         }
     }
-}
-
-/// Why an output could not be written.
-#[derive(Debug, thiserror::Error)]
-pub enum WriteError {
-    /// The zip of a wheel.
-    #[error(transparent)]
-    Zip(#[from] ZipError),
-    /// The name of a member.
-    #[error(transparent)]
-    Path(#[from] PathError),
-    /// A member that no installer takes.
-    #[error(transparent)]
-    Member(#[from] CopyError),
-    /// What is read, or the disk.
-    #[error(transparent)]
-    Io(#[from] io::Error),
 }

@@ -1,4 +1,4 @@
-//! Programs and libraries with device code, which goes into archives of code.
+//! Programs and libraries that lose their device code to archives.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -15,28 +15,28 @@ use manifest::Families;
 /// Below the root: where build tools put archives, and where the runtime is led to.
 const DIRECTORY: &str = ".kpack";
 
-/// Which code object it is: a file, a bundle of it, its place in the bundle.
+/// A code object: a file, a bundle in it, a place in the bundle.
 pub(super) type Piece = (usize, usize, usize);
 
-/// A program or a library whose device code goes into archives.
+/// A program or a library that loses its device code to archives.
 #[derive(Debug)]
 pub(super) struct Fat {
     /// Its place in the wheel.
     pub member: usize,
     /// The name that archives have for it.
     binary: String,
-    /// What is in the wheel, unpacked; nobody else sees this file.
+    /// The member, unpacked into a temporary file.
     file: File,
     bundles: Vec<Bundle>,
     emptying: Emptying,
 }
 
-/// An archive of the code for one ISA, with whatever features.
+/// An archive of the code for one ISA, with any features.
 #[derive(Debug, Clone)]
 pub struct Archive {
     /// Its path in the wheel.
     pub path: String,
-    /// How many code objects it has.
+    /// Number of its code objects.
     pub objects: usize,
     /// Their bytes.
     pub bytes: u64,
@@ -98,7 +98,7 @@ impl Fat {
         self.bundles[bundle].each_code(&self.file, take)
     }
 
-    /// How many of its bytes are zeros now.
+    /// Number of its bytes that are zeros now.
     pub fn zeros(&self) -> u64 {
         self.emptying.zeros()
     }
@@ -118,7 +118,7 @@ impl Fat {
     }
 }
 
-/// The archives that are made of these files, by the targets whose wheels they go into.
+/// The archives of these files, by the targets of their wheels.
 pub(super) fn archives(
     input: &Input<'_>,
     families: &Families,
@@ -167,12 +167,12 @@ impl Archive {
     }
 }
 
-/// What archives of a wheel are called: as its distribution, in the letters of Python's names.
+/// Name of the archives of a wheel: its distribution, in the letters of Python's names.
 pub(super) fn group(input: &Input<'_>) -> String {
     input.wheel.name().dist.normalized().replace('-', "_")
 }
 
-/// Where the archive for an ISA is in the wheel.
+/// Path of the archive for an ISA in the wheel.
 fn place(input: &Input<'_>, isa: &str) -> String {
     let file = format!("{DIRECTORY}/{}_{isa}.kpack", group(input));
     match &input.rule.root {

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::error::SplitError;
-use super::rows::Rows;
 use base::names::RelPath;
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Manifest, SplitRule};
+use wheel::edit::{RecordRows, files};
+use wheel::package::directory::DirectoryEntry;
 use wheel::package::{FaultKind, Metadata, Wheel, WheelFile, copied};
 
 /// A wheel with the rule for it.
@@ -17,7 +18,6 @@ pub(super) struct Input<'m> {
     pub wheel: Wheel,
     pub text: String,
     pub metadata: Metadata,
-    pub rows: Rows,
     /// The members that are files, by their places, with their paths.
     pub members: Vec<(usize, RelPath)>,
 }
@@ -47,7 +47,7 @@ impl<'m> Input<'m> {
         let wheel = Wheel::open(path)?;
         let name = wheel.name().dist.normalized();
         let rule = rule(path, manifest, &name)?;
-        let rows = Rows::read(&wheel.info("RECORD")?);
+        let rows = RecordRows::read(&wheel.info("RECORD")?);
         let rows = rows.map_err(|what| wrong(&format!("RECORD: {what}")))?;
         let text = wheel.info("METADATA")?;
         let metadata = Metadata::parse(&text);
@@ -57,7 +57,7 @@ impl<'m> Input<'m> {
             return Err(wrong("its metadata is another package's than its file name says"));
         }
         let members = members(&wheel, &rows).map_err(|what| wrong(&what))?;
-        Ok(Self { path: path.to_owned(), rule, wheel, text, metadata, rows, members })
+        Ok(Self { path: path.to_owned(), rule, wheel, text, metadata, members })
     }
 
     /// The distribution, as its author spells it.
@@ -89,25 +89,15 @@ fn rule<'m>(path: &Path, manifest: &'m Manifest, name: &str) -> Result<&'m Split
     Err(SplitError::Refused(refused(path, &what, help).into()))
 }
 
-/// The files of a wheel, if all of them can be copied; else what is wrong with one.
-fn members(wheel: &Wheel, rows: &Rows) -> Result<Vec<(usize, RelPath)>, String> {
-    let info = wheel.dist_info();
-    let mut members = Vec::new();
-    for (index, entry) in wheel.entries().iter().enumerate() {
-        let name = &entry.name;
-        if entry.is_directory() {
-            continue;
-        }
-        let path: RelPath = name.parse().map_err(|error| format!("{error}"))?;
+/// The files of a wheel, or the fault of the first that cannot be copied.
+fn members(wheel: &Wheel, rows: &RecordRows) -> Result<Vec<(usize, RelPath)>, String> {
+    let member = |(index, entry): (usize, &DirectoryEntry)| {
+        let path: RelPath = entry.name.parse().map_err(|error| format!("{error}"))?;
         copied(entry).map_err(|error| error.to_string())?;
-        let file = name.strip_prefix(info).and_then(|rest| rest.strip_prefix('/'));
-        if matches!(file, Some("RECORD" | "RECORD.jws" | "RECORD.p7s")) {
-            continue;
-        }
         rows.check(entry).map_err(|what| format!("RECORD: {what}"))?;
-        members.push((index, path));
-    }
-    Ok(members)
+        Ok((index, path))
+    };
+    files(wheel).map(member).collect()
 }
 
 /// Fails if there are problems.

@@ -1,56 +1,42 @@
-//! What is in the members of a wheel that can have device code, read side by side.
+//! Device code in the members of a wheel.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use std::sync::Mutex;
 
 use binary::device_code::{self, Code, Reading};
+use wheel::archive::stage;
 use wheel::package::directory::DirectoryEntry;
 use wheel::package::{OpenError, Wheel};
 
-/// The first bytes of a file by which it is told; a code object has its ISA in them.
+/// Bytes at the start of a file that identify it; a code object has its ISA in them.
 const START: u64 = 64;
 
-/// What one member has code for.
+/// Device code in a member.
 #[derive(Debug)]
 pub(super) struct Inside {
     pub code: Code,
-    /// It is a program or a library of the host.
+    /// The member is a program or a library of the host.
     pub hosted: bool,
 }
 
-/// The members with device code, by their places; those of `members` are read, on so many threads.
+/// Reads `members` on `threads` threads; returns the members with device code, by their places.
 ///
 /// # Errors
-/// When a member cannot be read, or its bytes are damaged.
+/// Fails if a member cannot be read, or its bytes are damaged.
 pub(super) fn inside(
     wheel: &Wheel,
     members: Vec<usize>,
     reading: &Reading,
     threads: usize,
 ) -> Result<BTreeMap<usize, Inside>, OpenError> {
-    let mut waiting = members;
-    // The largest last, where they are taken from.
-    waiting.sort_by_key(|index| wheel.entries()[*index].size);
-    let waiting = Mutex::new(waiting);
-    let work = || -> Result<Vec<(usize, Inside)>, OpenError> {
-        let mut found = Vec::new();
-        while let Some(index) = waiting.lock().map_or(None, |mut waiting| waiting.pop()) {
-            let entry = &wheel.entries()[index];
-            let told = member(wheel, entry, reading);
-            let told = told.map_err(|error| wheel.unread(&entry.name, error))?;
-            found.extend(told.filter(|inside| !inside.code.is_empty()).map(|told| (index, told)));
-        }
-        Ok(found)
+    let jobs: Vec<_> = members.into_iter().map(|at| (wheel.entries()[at].size, at)).collect();
+    let read = |index: &usize| {
+        let entry = &wheel.entries()[*index];
+        member(wheel, entry, reading).map_err(|error| wheel.unread(&entry.name, error))
     };
-    let found: Vec<_> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
-        let join = |worker: std::thread::ScopedJoinHandle<'_, _>| {
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        workers.into_iter().map(join).collect()
-    });
-    Ok(found.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    let found = jobs.iter().map(|(_, index)| *index).zip(stage::done(&jobs, threads, read)?);
+    let found = found.filter_map(|(index, inside)| Some((index, inside?)));
+    Ok(found.filter(|(_, inside)| !inside.code.is_empty()).collect())
 }
 
 fn member(wheel: &Wheel, entry: &DirectoryEntry, reading: &Reading) -> io::Result<Option<Inside>> {

@@ -1,4 +1,4 @@
-//! The files of a wheel, each with the wheel that it goes into.
+//! The wheel for each file of a wheel that is split.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,78 +13,44 @@ use binary::device_code::{Code as DeviceCode, Reading};
 use build::assignment::{Assignment, Home, Line, Misfit};
 use manifest::{DeviceBy, Families, SplitFiles};
 
-/// A file of the host that has device code inside and stays whole.
+/// A file of the host wheel that has device code and stays whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Whole {
     /// The member.
     pub member: String,
     /// Its place in the wheel.
     pub(super) index: usize,
-    /// The targets that it has code for.
+    /// The targets of its code.
     pub targets: Vec<String>,
     /// Its size in bytes.
     pub size: u64,
 }
 
-/// Where each member goes.
+/// The members of each new wheel.
 #[derive(Debug, Default)]
 pub(super) struct Sorted {
     pub host: Vec<usize>,
     /// The files of each target, with the globs that took them.
     pub targets: BTreeMap<String, Vec<(usize, Line)>>,
     pub whole: Vec<Whole>,
-    /// Files of the host whose code goes into archives.
+    /// Files of the host wheel that lose their code to archives.
     pub fats: Vec<Fat>,
     /// These archives, by target.
     pub archives: BTreeMap<String, Vec<Archive>>,
 }
 
-/// So many files are named of those with the same fault.
+/// Number of files that a problem names.
 const FEW: usize = 3;
 
-/// Sorts the members by their paths, and looks into those that can have code.
+/// Sorts the members by their paths, and looks into the members that can have code.
 pub(super) fn sorted(
     input: &Input<'_>,
     families: &Families,
     threads: usize,
 ) -> Result<Sorted, SplitError> {
     let assignment = Assignment::new(input.rule, families);
-    let (mut sorted, mut kept) = (Sorted::default(), BTreeSet::new());
-    let mut misfits: BTreeMap<Misfit, Vec<String>> = BTreeMap::new();
-    let mut used = (BTreeSet::new(), BTreeSet::new());
-    let info = format!("{}/", input.wheel.dist_info());
-    let mut read = Vec::new();
-    for (index, path) in &input.members {
-        if path.as_str().starts_with(&info) {
-            sorted.host.push(*index);
-            continue;
-        }
-        match assignment.home(path) {
-            Ok(Home::Host) => sorted.host.push(*index),
-            Ok(Home::Kept(line)) => {
-                used.1.insert(line);
-                kept.insert(*index);
-                sorted.host.push(*index);
-            }
-            Ok(Home::Target(target, line)) => {
-                used.0.insert(line);
-                sorted.targets.entry(target).or_default().push((*index, line));
-            }
-            Err((misfit, names)) => {
-                misfits.entry(misfit).or_default().push(format!("`{path}` ({names})"));
-                continue;
-            }
-        }
-        read.push(*index);
-    }
-    let mut problems = idle(&input.rule.files, &used.0);
-    problems.extend(idle(&input.rule.keeps, &used.1));
-    for (misfit, files) in misfits {
-        problems.push(told(input, misfit, &files));
-    }
-    none(problems)?;
+    let (mut sorted, read) = by_path(input, &assignment)?;
     let reading = Reading::new(families.target_names().prefixes());
-    read.retain(|index| !kept.contains(index));
     let inside = scan::inside(&input.wheel, read, &reading, threads)?;
     none(compared(input, assignment.names(), &inside, &mut sorted))?;
     if input.rule.by.contains(&DeviceBy::Bundle) {
@@ -93,7 +59,49 @@ pub(super) fn sorted(
     Ok(sorted)
 }
 
-/// Takes the code out of programs and libraries.
+/// Sorts the members by their paths alone; also returns the members to be read: their paths do not decide about code.
+fn by_path(
+    input: &Input<'_>,
+    assignment: &Assignment<'_>,
+) -> Result<(Sorted, Vec<usize>), SplitError> {
+    let (mut sorted, mut read) = (Sorted::default(), Vec::new());
+    let (mut taking, mut keeping) = (BTreeSet::new(), BTreeSet::new());
+    let mut misfits: BTreeMap<Misfit, Vec<String>> = BTreeMap::new();
+    let info = format!("{}/", input.wheel.dist_info());
+    let is_info = |path: &str| path.starts_with(&info);
+    let (infos, files): (Vec<_>, Vec<_>) =
+        input.members.iter().partition(|(_, path)| is_info(path.as_str()));
+    for (index, path) in files {
+        match assignment.home(path) {
+            Ok(Home::Host) => {
+                sorted.host.push(*index);
+                read.push(*index);
+            }
+            Ok(Home::Kept(line)) => {
+                keeping.insert(line);
+                sorted.host.push(*index);
+            }
+            Ok(Home::Target(target, line)) => {
+                taking.insert(line);
+                sorted.targets.entry(target).or_default().push((*index, line));
+                read.push(*index);
+            }
+            Err((misfit, names)) => {
+                misfits.entry(misfit).or_default().push(format!("`{path}` ({names})"));
+            }
+        }
+    }
+    sorted.host.extend(infos.into_iter().map(|(index, _)| *index));
+    let mut problems = idle(&input.rule.files, &taking);
+    problems.extend(idle(&input.rule.keeps, &keeping));
+    for (misfit, files) in misfits {
+        problems.extend(homeless(input, misfit, &files));
+    }
+    none(problems)?;
+    Ok((sorted, read))
+}
+
+/// Moves the code of programs and libraries into archives.
 fn unbundled(
     input: &Input<'_>,
     families: &Families,
@@ -109,21 +117,16 @@ fn unbundled(
             Err(why) => return Err(why.into()),
         }
     }
-    if !stuck.is_empty() {
-        let file = counted(stuck.len(), "file");
-        let what = format!("{file} with device code that cannot be taken out: {}", listed(&stuck));
-        let help = "name it in a `host` line of packages.kdl, with the reason why it stays whole";
-        problems.push(refused(&input.path, &what, help));
-    }
+    let what = "with device code that cannot be taken out";
+    let help = "name it in a `host` line of packages.kdl, with the reason why it stays whole";
+    problems.extend(of_files(input, &stuck, what, help));
     sorted.archives = fat::archives(input, families, &sorted.fats);
     for target in sorted.archives.keys() {
         sorted.targets.entry(target.clone()).or_default();
     }
     let paths = sorted.archives.values().flatten().map(|archive| &archive.path);
-    let there: Vec<String> = paths
-        .filter(|path| input.wheel.zip().find(path).is_some())
-        .map(|path| format!("`{path}`"))
-        .collect();
+    let there = paths.filter(|path| input.wheel.zip().find(path).is_some());
+    let there: Vec<String> = there.map(|path| format!("`{path}`")).collect();
     if !there.is_empty() {
         let what = format!("it has {} already, where code of its libraries goes", listed(&there));
         let help = "give the wheel as it was built, or take `bundle` out of the `device-by` line";
@@ -132,7 +135,7 @@ fn unbundled(
     Ok(problems)
 }
 
-/// Globs that match nothing, and were to match something.
+/// Problems of globs that match no file and are not optional.
 fn idle(lines: &[SplitFiles], used: &BTreeSet<Line>) -> Problems {
     let mut problems = Problems::new();
     for (line, files) in lines.iter().enumerate().filter(|(_, files)| files.optional.is_none()) {
@@ -149,8 +152,8 @@ fn idle(lines: &[SplitFiles], used: &BTreeSet<Line>) -> Problems {
     problems
 }
 
-/// What is wrong with files that have no home.
-fn told(input: &Input<'_>, misfit: Misfit, files: &[String]) -> Problem {
+/// Problem of files without a wheel.
+fn homeless(input: &Input<'_>, misfit: Misfit, files: &[String]) -> Problems {
     let (what, help) = match misfit {
         Misfit::Unclaimed => (
             "named by a target, and no `files` line takes it",
@@ -169,8 +172,16 @@ fn told(input: &Input<'_>, misfit: Misfit, files: &[String]) -> Problem {
             "declare the ISA in families.kdl, or name the file in a `host` line of packages.kdl",
         ),
     };
-    let named = listed(files);
-    refused(&input.path, &format!("{} {what}: {named}", counted(files.len(), "file")), help)
+    of_files(input, files, what, help)
+}
+
+/// Problem of these files, if there are any; `what` follows their number.
+fn of_files(input: &Input<'_>, files: &[String], what: &str, help: &str) -> Problems {
+    if files.is_empty() {
+        return Problems::new();
+    }
+    let file = counted(files.len(), "file");
+    refused(&input.path, &format!("{file} {what}: {}", listed(files)), help).into()
 }
 
 fn listed(files: &[String]) -> String {
@@ -179,7 +190,7 @@ fn listed(files: &[String]) -> String {
     shown.join(", ") + &more
 }
 
-/// Compares what is in files with where they go.
+/// Compares the code in files with their wheels, and finds the files that stay whole.
 fn compared(
     input: &Input<'_>,
     names: &TargetNames,
@@ -187,52 +198,46 @@ fn compared(
     sorted: &mut Sorted,
 ) -> Problems {
     let entries = input.wheel.entries();
-    let (mut foreign, mut unclaimed) = (Vec::new(), Vec::new());
-    for (target, files) in &sorted.targets {
-        for (index, _) in files {
-            let Some(found) = inside.get(index) else { continue };
-            let all = targets(&found.code, names);
-            let other: Vec<&String> =
-                all.iter().filter(|name| !names.belongs(name, target)).collect();
-            if let Some(other) = other.first() {
-                foreign.push(format!("`{}` ({other} in {target})", entries[*index].name));
-            }
-        }
-    }
+    let mut unclaimed = Vec::new();
     for index in &sorted.host {
         let Some(found) = inside.get(index) else { continue };
-        let (member, all) = (entries[*index].name.clone(), targets(&found.code, names));
-        if found.hosted && !all.is_empty() {
-            let size = entries[*index].size;
-            let targets = all.into_iter().collect();
+        let (member, size) = (entries[*index].name.clone(), entries[*index].size);
+        let targets: Vec<String> = targets(&found.code, names).into_iter().collect();
+        if targets.is_empty() {
+            unclaimed.push(format!("`{member}` (unreadable)"));
+        } else if found.hosted {
             sorted.whole.push(Whole { member, index: *index, targets, size });
         } else {
-            let told: Vec<String> = all.into_iter().collect();
-            let told = if told.is_empty() { "unreadable".to_owned() } else { told.join(", ") };
-            unclaimed.push(format!("`{member}` ({told})"));
+            unclaimed.push(format!("`{member}` ({})", targets.join(", ")));
         }
     }
     let mut problems = Problems::new();
-    let file = |files: &[String]| counted(files.len(), "file");
-    if !foreign.is_empty() {
-        let what = format!(
-            "{} with code for another target than its path names: {}",
-            file(&foreign),
-            listed(&foreign)
-        );
-        let help = "build the wheel again, or correct the `target-word` lines of packages.kdl";
-        problems.push(refused(&input.path, &what, help));
-    }
-    if !unclaimed.is_empty() {
-        let what = format!(
-            "{} with device code that no line tells the target of: {}",
-            file(&unclaimed),
-            listed(&unclaimed)
-        );
-        let help = "the path of such a file has to name one target; name it in a `host` line of packages.kdl if it stays in the host wheel";
-        problems.push(refused(&input.path, &what, help));
-    }
+    let what = "with code for another target than its path names";
+    let help = "build the wheel again, or correct the `target-word` lines of packages.kdl";
+    problems.extend(of_files(input, &foreign(input, names, inside, sorted), what, help));
+    let what = "with device code that no line tells the target of";
+    let help = "the path of such a file has to name one target; name it in a `host` line of packages.kdl if it stays in the host wheel";
+    problems.extend(of_files(input, &unclaimed, what, help));
     problems
+}
+
+/// Files with code for a target that is not the target of their wheel.
+fn foreign(
+    input: &Input<'_>,
+    names: &TargetNames,
+    inside: &BTreeMap<usize, Inside>,
+    sorted: &Sorted,
+) -> Vec<String> {
+    let files = sorted
+        .targets
+        .iter()
+        .flat_map(|(target, files)| files.iter().map(move |(index, _)| (target, *index)));
+    let foreign = files.filter_map(|(target, index)| {
+        let targets = targets(&inside.get(&index)?.code, names);
+        let other = targets.iter().find(|name| !names.belongs(name, target))?;
+        Some(format!("`{}` ({other} in {target})", input.wheel.entries()[index].name))
+    });
+    foreign.collect()
 }
 
 /// The targets of code, without their features.

@@ -1,4 +1,4 @@
-//! Why the code of a program or a library does not go into archives.
+//! Reasons why the code of a program or a library stays in it.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use binary::elf::ElfError;
 use binary::elf::fat::FatError;
 use wheel::package::OpenError;
 
-/// Why the code of a file cannot be taken out.
+/// Reason why code cannot be taken out of a file.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Stuck {
     /// The file.
@@ -33,7 +33,7 @@ pub(super) enum Stuck {
 }
 
 impl Stuck {
-    /// Whether it says something about the file, and nothing about the machine.
+    /// Returns whether it is a fault of the file, and not of the machine.
     pub fn is_about_the_file(&self) -> bool {
         let read = |error: &FatError| matches!(error, FatError::Elf(ElfError::Read { .. }));
         match self {

@@ -1,4 +1,4 @@
-//! METADATA and WHEEL of the wheels that come out.
+//! METADATA and WHEEL of the new wheels.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ const SHARED: [&str; 9] = [
     "Project-URL",
 ];
 
-/// An extra, and what it requires.
+/// An extra with its requirements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Offered {
     pub extra: String,
@@ -75,7 +75,7 @@ pub(super) fn device(
     text
 }
 
-/// WHEEL of a wheel with device code: it goes where the host wheel goes, on the same systems.
+/// WHEEL of a wheel with device code, which is installed where the host wheel is, on the same systems.
 pub(super) fn wheel(host: &str, name: &WheelName) -> String {
     let purelib = fields(host).0.into_iter().find(|field| field.name == "Root-Is-Purelib");
     let purelib =

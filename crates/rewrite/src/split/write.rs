@@ -1,48 +1,39 @@
 //! Writes the wheels: members are copied as they are stored.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Seek, Write};
+use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 
 use super::division::{Division, Part};
-use super::error::{SplitError, WriteError};
-use super::hashed::Hashed;
+use super::error::SplitError;
+use super::fat::Archive;
 use super::packed_code::PackedCode;
-use super::spooled::Spooled;
 use base::names::RelPath;
 use base::regular;
-use wheel::archive::deflate::{Level, Packed};
+use wheel::archive::Stage;
+use wheel::archive::deflate::Level;
 use wheel::archive::stage::{self, StagedFile};
-use wheel::archive::wheel::record::{own_row, row};
-use wheel::archive::zip::{CopiedMember, ZipWriter};
-use wheel::archive::{Stage, Timestamp};
-use wheel::package::copied;
+use wheel::edit::{Content, Edit, EditError, Fault, Output, Packing, Size, Stream};
 
-/// How much is read and written at once: it stays near the processor until it is hashed and written.
-const BUFFER: usize = 256 << 10;
-
-/// The mode of files that no wheel had before.
-const MODE: u32 = 0o100_644;
-
-/// Something to do for a thread.
+/// Job of a thread.
 enum Job<'d> {
-    /// A wheel is hashed that is split.
+    /// Hashes a wheel that is split.
     Hash(&'d Path),
-    /// A wheel is written.
+    /// Writes a wheel.
     Write(&'d Division, &'d PackedCode, &'d Part),
 }
 
 /// Hashes, in hexadecimal.
 #[derive(Debug, Default)]
 pub(super) struct Hashes {
-    /// Of the wheels that were split.
+    /// Hashes of the wheels that were split.
     pub inputs: BTreeMap<PathBuf, String>,
-    /// Of those that were made.
+    /// Hashes of the new wheels.
     pub outputs: BTreeMap<RelPath, String>,
 }
 
-/// Writes all wheels to the stage, on so many threads.
+/// Writes all wheels to the stage, on `threads` threads.
 pub(super) fn all(
     divisions: &[Division],
     stage: &Stage,
@@ -68,80 +59,61 @@ pub(super) fn all(
     Ok(hashes)
 }
 
-/// Does something, and gives the hash of the wheel.
+/// Does a job; returns the hash of the wheel.
 fn hash(job: &Job<'_>, stage: &Stage, disk: &Sender<StagedFile>) -> Result<String, SplitError> {
     match job {
         Job::Hash(path) => Ok(regular::sha256(path)?),
         Job::Write(division, packed, part) => {
-            let file = Hashed::new(stage.create(&part.output)?, disk);
+            let output = Output::new(stage.create(&part.output)?, None, disk)?;
+            let written = edit(division, packed, part).and_then(|edit| edit.write(output));
             let failed = |source| SplitError::Write { output: part.output.to_string(), source };
-            wheel(division, packed, part, file).map_err(failed)
+            Ok(written.map_err(failed)?.finish()?.new)
         }
     }
 }
 
-/// Writes one wheel, and gives its hash.
-fn wheel(
-    division: &Division,
+/// The edit that makes one wheel of the wheel that is split.
+fn edit<'d>(
+    division: &'d Division,
     packed: &PackedCode,
-    part: &Part,
-    file: Hashed,
-) -> Result<String, WriteError> {
-    let (wheel, mut record) = (&division.wheel, String::new());
-    let mut zip = ZipWriter::new(BufWriter::with_capacity(BUFFER, file), Timestamp::EARLIEST);
-    // Texts of ours bear the time of METADATA, so that all members have one time where they had.
-    let metadata = wheel.zip().find(&format!("{}/METADATA", wheel.dist_info()));
-    let time = match metadata {
-        Some(index) => copied(&wheel.entries()[index])?.time,
-        None => Timestamp::EARLIEST.dos(),
-    };
+    part: &'d Part,
+) -> Result<Edit<'d>, EditError> {
+    let mut edit = Edit::part_of(&division.wheel, &part.info);
     for archive in &part.archives {
-        let (out, frame) = (tempfile::tempfile()?, |piece| packed.frame(piece));
-        let file = archive.write(&division.fats, frame, &division.group, out)?;
-        record += &spool(&mut zip, &archive.path, Spooled::stored(file)?, MODE, time)?;
+        let code = code(division, packed, archive).map_err(Fault::from)?;
+        edit.add(&archive.path, Content::Stream(code));
     }
     for (index, name) in &part.members {
-        let entry = &wheel.entries()[*index];
-        let described = copied(entry)?;
+        edit.keep(*index, name);
         if let Some(fat) = division.fats.iter().find(|fat| fat.member == *index) {
-            let made = Spooled::deflated(fat.reader(), described.size)?;
-            record += &spool(&mut zip, name, made, described.mode, described.time)?;
-            continue;
+            let entry = &division.wheel.entries()[*index];
+            let (packing, size) = (Packing::Deflate(Level::Default), Size::Exact(entry.size));
+            let emptied = Stream::new(packing, size, |sink| copy(fat.reader(), sink));
+            edit.replace(&entry.name, Content::Stream(emptied));
         }
-        zip.copy(&name.parse()?, &described, &mut wheel.zip().packed(entry))?;
-        record += &division.rows.same(&entry.name, name);
     }
     for (name, text) in &part.texts {
-        let packed = Packed::new(text.as_bytes(), Level::Default);
-        record += &row(name, &packed.digest);
-        put(&mut zip, name, &packed, time)?;
+        edit.add(name, Content::text(text));
     }
-    record += &own_row(&part.record);
-    let packed = Packed::new(record.as_bytes(), Level::Default);
-    put(&mut zip, &part.record, &packed, time)?;
-    let file = zip.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
-    Ok(file.finish()?)
+    Ok(edit)
 }
 
-fn put(
-    zip: &mut ZipWriter<impl Write + Seek>,
-    name: &str,
-    packed: &Packed,
-    time: (u16, u16),
-) -> Result<(), WriteError> {
-    let described = CopiedMember::of(packed, MODE, time);
-    Ok(zip.copy(&name.parse()?, &described, &mut &packed.bytes[..])?)
+/// An archive of code. A zip has sizes before bytes, so it is made in a temporary file first.
+fn code<'d>(
+    division: &'d Division,
+    packed: &PackedCode,
+    archive: &Archive,
+) -> io::Result<Stream<'d>> {
+    let frame = |piece| packed.frame(piece);
+    let mut file = archive.write(&division.fats, frame, &division.group, tempfile::tempfile()?)?;
+    let size = Size::Exact(file.seek(SeekFrom::End(0))?);
+    Ok(Stream::new(Packing::Store, size, move |sink| {
+        file.rewind()?;
+        copy(file, sink)
+    }))
 }
 
-/// Puts a member that was made into a wheel, and gives its row of RECORD.
-fn spool(
-    zip: &mut ZipWriter<impl Write + Seek>,
-    name: &str,
-    mut member: Spooled,
-    mode: u32,
-    time: (u16, u16),
-) -> Result<String, WriteError> {
-    let described = member.described(mode, time);
-    zip.copy(&name.parse()?, &described, member.bytes()?)?;
-    Ok(row(name, &member.digest))
+fn copy(mut source: impl io::Read, sink: &mut dyn io::Write) -> Result<(), Fault> {
+    io::copy(&mut source, sink)?;
+    Ok(())
 }

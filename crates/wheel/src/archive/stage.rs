@@ -25,7 +25,7 @@ use directory::{create_dirs, remove_empty};
 use journal::{Destination, Journal, OUTPUTS};
 use lock::Lock;
 
-pub use crew::written;
+pub use crew::{done, written};
 pub use error::StageError;
 pub use file::StagedFile;
 pub use settling::SettlingFile;

@@ -8,8 +8,10 @@ use super::Timestamp;
 use base::names::RelPath;
 
 mod xz;
+mod xz_writer;
 
 pub use xz::{Preset, XZ_ENCODER, XzBlock, XzError, XzStream, xz_block, xz_worst_case};
+pub use xz_writer::XzWriter;
 
 /// Error of writing a tarball.
 #[derive(Debug, thiserror::Error)]

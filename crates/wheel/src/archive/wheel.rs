@@ -11,7 +11,7 @@ use super::zip::{ZipEntry, ZipError, ZipWriter};
 use base::names::{DistName, PathError, RelPath, VariantLabel};
 use base::version::Version;
 
-pub mod record;
+pub(crate) mod record;
 
 use record::Record;
 

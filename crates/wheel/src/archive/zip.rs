@@ -215,7 +215,8 @@ impl<W: Write + Seek> ZipWriter<W> {
         method: Method,
         size: u64,
     ) -> Result<ZipEntry, ZipError> {
-        self.open_entry(name, executable, method, size, true)
+        let (mode, time) = (header::regular(executable), self.time.dos());
+        self.start_with(name, mode, time, method, size, true)
     }
 
     /// Starts a stored member of at most `most` bytes.
@@ -228,19 +229,25 @@ impl<W: Write + Seek> ZipWriter<W> {
         executable: bool,
         most: u64,
     ) -> Result<ZipEntry, ZipError> {
-        self.open_entry(name, executable, Method::Store, most, false)
+        let (mode, time) = (header::regular(executable), self.time.dos());
+        self.start_with(name, mode, time, Method::Store, most, false)
     }
 
-    fn open_entry(
+    /// Begins a member with this mode and MS-DOS time. `size` is the size of its content if `exact`, otherwise an upper
+    /// limit for a stored member.
+    ///
+    /// # Errors
+    /// As [`ZipWriter::start`].
+    pub fn start_with(
         &mut self,
         name: &RelPath,
-        executable: bool,
+        mode: u32,
+        time: (u16, u16),
         method: Method,
         size: u64,
         exact: bool,
     ) -> Result<ZipEntry, ZipError> {
         let zip64 = worst_case(method, size) >= MAX_32;
-        let (mode, time) = (header::regular(executable), self.time.dos());
         let header = Header {
             mode,
             time,

@@ -28,6 +28,24 @@ pub fn fields(text: &str) -> (Vec<Field<'_>>, &str) {
     (fields, rest)
 }
 
+/// Text with other values of its fields: `new` gives the value of each, `None` for a field that is removed. Fields
+/// that keep their value, and the rest of the text, stay as they are.
+pub fn rewritten(text: &str, mut new: impl FnMut(&Field<'_>) -> Option<String>) -> String {
+    let (fields, body) = fields(text);
+    let mut all = String::with_capacity(text.len());
+    for field in fields {
+        match new(&field) {
+            Some(value) if value == field.value => all += field.raw,
+            Some(value) => {
+                let end = if field.raw.ends_with("\r\n") { "\r\n" } else { "\n" };
+                all.extend([field.name, ": ", &value, end]);
+            }
+            None => {}
+        }
+    }
+    all + body
+}
+
 /// Fields of a header, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Header {

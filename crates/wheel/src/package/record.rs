@@ -3,6 +3,14 @@
 use std::io::{BufReader, Bytes, Read};
 use std::iter::Peekable;
 
+/// Files of the metadata directory that sign RECORD, and so cannot be in it.
+const SIGNATURES: [&str; 2] = ["RECORD.jws", "RECORD.p7s"];
+
+/// Returns whether a file of the metadata directory signs RECORD.
+pub fn is_signature(file: &str) -> bool {
+    SIGNATURES.contains(&file)
+}
+
 /// Iterator of rows; an item contains the three fields, or is an error.
 pub struct Rows<R: Read> {
     text: Peekable<Bytes<BufReader<R>>>,

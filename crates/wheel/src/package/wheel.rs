@@ -148,6 +148,11 @@ impl Wheel {
         }
     }
 
+    /// Returns the path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Returns the parsed file name.
     pub fn name(&self) -> &WheelName {
         &self.name

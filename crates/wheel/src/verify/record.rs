@@ -6,7 +6,7 @@ use super::Finding;
 use super::algorithm::Algorithm;
 use super::member::Member;
 use crate::package::directory::Directory;
-use crate::package::record::{NotThree, Rows};
+use crate::package::record::{NotThree, Rows, is_signature};
 use crate::package::zip_file::LONGEST_RECORD;
 use base::source::Code;
 use base::text::base64_url;
@@ -27,8 +27,6 @@ pub(super) struct Record {
     pub findings: Vec<Finding>,
 }
 
-/// Signatures of RECORD, which it cannot contain.
-const SIGNATURES: [&str; 2] = ["RECORD.jws", "RECORD.p7s"];
 const MOST_WRONG: usize = 1000;
 
 impl Record {
@@ -87,7 +85,8 @@ impl Record {
         for (entry, member) in directory.entries.iter().zip(members) {
             let signature = own
                 .strip_suffix("RECORD")
-                .is_some_and(|dir| SIGNATURES.iter().any(|s| entry.name == [dir, s].concat()));
+                .and_then(|dir| entry.name.strip_prefix(dir))
+                .is_some_and(is_signature);
             // All members with the same name share the row.
             match directory.find(&entry.name).and_then(|index| self.row(index)) {
                 Some(row) if entry.name == own => found.extend(own_row(row).map(|f| f.of(own))),

@@ -8,30 +8,19 @@ use std::thread::ScopedJoinHandle;
 
 use super::StagedFile;
 
-/// Runs jobs (size and job) on `threads` threads, and returns results in order. Files sent by
-/// `work` are synced concurrently. After a failure no job starts.
+/// Does all jobs, each of which has a size, on `threads` threads; returns the results in the order of the jobs.
+///
+/// `work` does one of them. The files that it sends are brought to the disk while others go on. No job is
+/// begun once another has failed.
 ///
 /// # Errors
-/// An error of `work`, or otherwise of the disk.
+/// Fails if `work` does, or the disk.
 pub fn written<J: Sync, D: Send, E: From<io::Error> + Send>(
     jobs: &[(u64, J)],
     threads: usize,
     work: impl Fn(&J, &Sender<StagedFile>) -> Result<D, E> + Sync,
 ) -> Result<Vec<D>, E> {
-    let mut order: Vec<usize> = (0..jobs.len()).collect();
-    // Largest first, so that no thread ends with a large job alone.
-    order.sort_by_key(|job| Reverse(jobs[*job].0));
-    let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let take = || order.get(next.fetch_add(1, Ordering::Relaxed)).copied();
-    let thread = |disk: Sender<StagedFile>| -> Result<Vec<(usize, D)>, E> {
-        let mut done = Vec::new();
-        while let Some(job) = take().filter(|_| !stopped.load(Ordering::Relaxed)) {
-            let result = work(&jobs[job].1, &disk);
-            stopped.fetch_or(result.is_err(), Ordering::Relaxed);
-            done.push((job, result?));
-        }
-        Ok(done)
-    };
+    let stopped = AtomicBool::new(false);
     let (disk, files) = channel::<StagedFile>();
     // The system reports a write error only once: a later sync would succeed.
     let settle = || {
@@ -39,17 +28,56 @@ pub fn written<J: Sync, D: Send, E: From<io::Error> + Send>(
         stopped.fetch_or(settled.is_err(), Ordering::Relaxed);
         settled
     };
-    let (done, settled): (Vec<_>, _) = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let settling = scope.spawn(settle);
-        let thread = &thread;
-        let start = |disk: Sender<StagedFile>| scope.spawn(move || thread(disk));
-        let workers: Vec<_> = (0..threads.max(1)).map(|_| start(disk.clone())).collect();
+        let done = until(&stopped, jobs, threads, |job| work(job, &disk));
         drop(disk);
-        (workers.into_iter().map(joined).collect(), joined(settling))
+        let settled = joined(settling);
+        let done = done?;
+        settled?;
+        Ok(done)
+    })
+}
+
+/// Does all jobs as [`written`] does, without files.
+///
+/// # Errors
+/// Fails if `work` does.
+pub fn done<J: Sync, D: Send, E: Send>(
+    jobs: &[(u64, J)],
+    threads: usize,
+    work: impl Fn(&J) -> Result<D, E> + Sync,
+) -> Result<Vec<D>, E> {
+    until(&AtomicBool::new(false), jobs, threads, work)
+}
+
+/// Does the jobs until `stopped`, which a failure sets.
+fn until<J: Sync, D: Send, E: Send>(
+    stopped: &AtomicBool,
+    jobs: &[(u64, J)],
+    threads: usize,
+    work: impl Fn(&J) -> Result<D, E> + Sync,
+) -> Result<Vec<D>, E> {
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    // The largest first: no thread is left with one of them alone in the end.
+    order.sort_by_key(|job| Reverse(jobs[*job].0));
+    let next = AtomicUsize::new(0);
+    let take = || order.get(next.fetch_add(1, Ordering::Relaxed)).copied();
+    let thread = || -> Result<Vec<(usize, D)>, E> {
+        let mut done = Vec::new();
+        while let Some(job) = take().filter(|_| !stopped.load(Ordering::Relaxed)) {
+            let result = work(&jobs[job].1);
+            stopped.fetch_or(result.is_err(), Ordering::Relaxed);
+            done.push((job, result?));
+        }
+        Ok(done)
+    };
+    let done: Vec<_> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(thread)).collect();
+        workers.into_iter().map(joined).collect()
     });
-    let mut done: Vec<(usize, D)> =
-        done.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
-    settled?;
+    let done: Result<Vec<_>, E> = done.into_iter().collect();
+    let mut done: Vec<(usize, D)> = done?.into_iter().flatten().collect();
     done.sort_unstable_by_key(|(job, _)| *job);
     Ok(done.into_iter().map(|(_, result)| result).collect())
 }

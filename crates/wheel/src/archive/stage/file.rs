@@ -32,6 +32,11 @@ impl StagedFile {
         &self.shown
     }
 
+    /// Returns the path of the unfinished output.
+    pub fn place(&self) -> &Path {
+        self.file.path()
+    }
+
     /// Returns the size in bytes.
     ///
     /// # Errors

@@ -1,24 +1,25 @@
-//! The rows of a wheel's RECORD, by member.
+//! Rows of a RECORD that can go into another one.
 
 use std::collections::BTreeMap;
 
-use wheel::archive::wheel::record::field;
-use wheel::package::directory::DirectoryEntry;
-use wheel::package::record::Rows as Read;
+use crate::package::directory::DirectoryEntry;
+use crate::package::record::Rows;
 
 /// Hash and size of each member, as RECORD has them.
 #[derive(Debug)]
-pub(super) struct Rows(BTreeMap<String, (String, String)>);
+pub struct RecordRows(BTreeMap<String, (String, String)>);
 
-/// The hashes that RECORD can have, with the letters that base64 makes of them without padding
-/// (binary distribution format: SHA-256 or better).
+/// Hashes of RECORD, with their lengths in base64 without padding (binary distribution format: SHA-256 or better).
 const HASHES: [(&str, usize); 3] = [("sha256=", 43), ("sha384=", 64), ("sha512=", 86)];
 
-impl Rows {
-    /// Reads them; gives what is wrong with a row.
+impl RecordRows {
+    /// Reads the rows.
+    ///
+    /// # Errors
+    /// Returns the fault of a row: another number of fields, or a path that has a row already.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut rows = BTreeMap::new();
-        for row in Read::new(text.as_bytes()) {
+        for row in Rows::new(text.as_bytes()) {
             let [path, hash, size] = row.map_err(|_| "a row has not three fields".to_owned())?;
             if rows.insert(path.clone(), (hash, size)).is_some() {
                 return Err(format!("`{path}` has two rows"));
@@ -27,7 +28,10 @@ impl Rows {
         Ok(Self(rows))
     }
 
-    /// Whether the row of a member is one that can be copied; else what is wrong with it.
+    /// Checks that the row of a member has a strong hash and the size of the member.
+    ///
+    /// # Errors
+    /// Returns the fault of the row.
     pub fn check(&self, entry: &DirectoryEntry) -> Result<(), String> {
         let name = &entry.name;
         let (hash, size) = self.0.get(name).ok_or_else(|| format!("`{name}` has no row"))?;
@@ -44,19 +48,13 @@ impl Rows {
         }
         Ok(())
     }
-
-    /// The row of a member whose content stays, under the name `name`.
-    pub fn same(&self, member: &str, name: &str) -> String {
-        let (hash, size) = self.0.get(member).map_or(("", ""), |(hash, size)| (hash, size));
-        format!("{},{hash},{size}\n", field(name))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wheel::archive::checksum::Digest;
-    use wheel::archive::wheel::record::row;
+    use crate::archive::checksum::Digest;
+    use crate::archive::wheel::record::row;
 
     #[test]
     fn rows_that_can_be_copied_have_a_strong_hash_and_the_size() {
@@ -67,7 +65,7 @@ mod tests {
             row("a", &good),
             good.sha256.for_record()
         );
-        let rows = Rows::read(&text).unwrap();
+        let rows = RecordRows::read(&text).unwrap();
         let said = |name: &str| {
             let size = 3;
             let entry = DirectoryEntry {
@@ -97,8 +95,7 @@ mod tests {
                 "`f` has no row",
             ]
         );
-        assert_eq!(Rows::read("a,,\na,,\n").unwrap_err(), "`a` has two rows");
-        assert_eq!(Rows::read("a,b\n").unwrap_err(), "a row has not three fields");
-        assert_eq!(rows.same("a", "x,y"), row("x,y", &good));
+        assert_eq!(RecordRows::read("a,,\na,,\n").unwrap_err(), "`a` has two rows");
+        assert_eq!(RecordRows::read("a,b\n").unwrap_err(), "a row has not three fields");
     }
 }

@@ -1,0 +1,46 @@
+//! The packages that a promotion or a split writes, and their destination.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use base::names::RelPath;
+use build::gate::{Gate, GateError};
+use build::provenance::{Package, Statement};
+use build::recorded;
+use wheel::archive::stage::DIST;
+use wheel::archive::{Stage, StageError};
+
+/// Packages in their destination.
+#[derive(Debug)]
+pub struct Rewritten {
+    /// The packages, by path below the destination, with their SHA-256.
+    pub packages: BTreeMap<RelPath, String>,
+    /// Packages of an earlier run that were removed.
+    pub removed: Vec<RelPath>,
+}
+
+impl Rewritten {
+    /// Puts packages of `stage` in place, with checksums and the statement about them.
+    pub(crate) fn put<E: From<io::Error> + From<StageError> + From<GateError>>(
+        stage: Stage,
+        packages: BTreeMap<RelPath, String>,
+        statement: impl FnOnce(&[Package<'_>]) -> Statement,
+        gate: &Gate<'_>,
+    ) -> Result<Self, E> {
+        let made: Vec<_> = packages.iter().map(|(path, sha256)| Package { path, sha256 }).collect();
+        let removed = recorded::replace::<E>(stage, &made, vec![statement(&made)], gate)?.removed;
+        Ok(Self { packages, removed })
+    }
+}
+
+/// The directory for packages below `dest`, with the first of `inputs` that is in it.
+pub(crate) fn overwritten<'p>(
+    dest: &Path,
+    mut inputs: impl Iterator<Item = &'p Path>,
+) -> Option<(PathBuf, &'p Path)> {
+    let place = dest.join(DIST).canonicalize().ok()?;
+    let is_inside = |path: &&Path| path.canonicalize().is_ok_and(|path| path.starts_with(&place));
+    let input = inputs.find(is_inside)?;
+    Some((place, input))
+}

@@ -1,0 +1,61 @@
+//! A stream of xz, block after block.
+
+use std::io::{self, Write};
+
+use super::{Preset, XzError, XzStream, xz_block};
+
+/// Compresses the bytes that it gets.
+pub struct XzWriter<W> {
+    sink: W,
+    preset: Preset,
+    stream: XzStream,
+    /// Bytes of a block that is not full. A full block waits too: it can be the last one.
+    waiting: Vec<u8>,
+}
+
+impl<W: Write> XzWriter<W> {
+    /// Begins a stream.
+    ///
+    /// # Errors
+    /// Fails if the sink does.
+    pub fn new(mut sink: W, preset: Preset) -> io::Result<Self> {
+        sink.write_all(&XzStream::START)?;
+        Ok(Self { sink, preset, stream: XzStream::default(), waiting: Vec::new() })
+    }
+
+    fn block(&mut self, count: usize) -> io::Result<()> {
+        let made = xz_block(&self.waiting[..count], self.preset).map_err(of_encoder)?;
+        self.waiting.drain(..count);
+        self.stream.add(&made);
+        self.sink.write_all(&made.bytes)
+    }
+
+    /// Ends the stream.
+    ///
+    /// # Errors
+    /// Fails if the encoder or the sink does.
+    pub fn finish(mut self) -> io::Result<()> {
+        if !self.waiting.is_empty() {
+            self.block(self.waiting.len())?;
+        }
+        self.sink.write_all(&self.stream.end())
+    }
+}
+
+fn of_encoder(error: XzError) -> io::Error {
+    io::Error::other(error)
+}
+
+impl<W: Write> Write for XzWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.waiting.extend_from_slice(bytes);
+        while self.waiting.len() > self.preset.block() {
+            self.block(self.preset.block())?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,235 @@
+//! A wheel made of the members of another one.
+//!
+//! ```text
+//! Wheel ─► Edit: keep, rename, replace, repack, drop, add ─write─► members in their order, RECORD last
+//! ```
+//!
+//! Kept members are copied as they are stored, with their times and modes. Entries of directories and signatures of
+//! the old RECORD are dropped. The result is as a build writes wheels: sizes in the local headers, no data
+//! descriptors, the metadata directory after all other members.
+
+use std::io;
+
+use crate::archive::Timestamp;
+use crate::archive::checksum::Digest;
+use crate::archive::zip::ZipWriter;
+use crate::package::directory::DirectoryEntry;
+use crate::package::record::is_signature;
+use crate::package::{Wheel, copied};
+use base::version::Version;
+
+mod content;
+mod error;
+mod output;
+mod packing;
+mod prepared;
+mod record;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+pub use content::{Content, Size, Stream};
+pub use error::{EditError, Fault, MakeError};
+pub use output::{Hashes, Output, Sink};
+pub use packing::{Packing, xz_preset};
+pub use prepared::{Made, Prepared};
+pub use rows::RecordRows;
+
+use content::Attributes;
+use record::{OldRecord, Order, Row};
+
+/// Decisions about the members of a wheel, and the members that it gets.
+#[derive(Debug)]
+pub struct Edit<'w> {
+    wheel: &'w Wheel,
+    /// Metadata directory of the result.
+    dist_info: String,
+    /// Directories with new names: old and new, each with its final `/`.
+    renamed: Vec<(String, String)>,
+    members: Vec<Member<'w>>,
+    order: Order,
+}
+
+/// A member of the result.
+#[derive(Debug)]
+struct Member<'w> {
+    /// Place in the old wheel; `None` for an added member.
+    old: Option<usize>,
+    name: String,
+    content: Content<'w>,
+}
+
+/// Files of a wheel with their places: all members but directories, RECORD and its signatures.
+pub fn files(wheel: &Wheel) -> impl Iterator<Item = (usize, &DirectoryEntry)> {
+    let is_file = |entry: &DirectoryEntry| {
+        let info = info_file(wheel, &entry.name);
+        !entry.is_directory() && info != Some("RECORD") && !info.is_some_and(is_signature)
+    };
+    wheel.entries().iter().enumerate().filter(move |(_, entry)| is_file(entry))
+}
+
+/// Path below the metadata directory, for members of that directory.
+fn info_file<'n>(wheel: &Wheel, name: &'n str) -> Option<&'n str> {
+    name.strip_prefix(wheel.dist_info())?.strip_prefix('/')
+}
+
+impl<'w> Edit<'w> {
+    /// An edit that keeps all files of `wheel`, and the order of its RECORD.
+    pub fn of(wheel: &'w Wheel) -> Self {
+        let mut edit = Self::part_of(wheel, wheel.dist_info());
+        edit.order = Order::Old;
+        for (index, entry) in files(wheel) {
+            edit.keep(index, &entry.name);
+        }
+        edit
+    }
+
+    /// An edit without members, for another distribution with the metadata directory `dist_info`. RECORD lists
+    /// members as they are kept and added.
+    pub fn part_of(wheel: &'w Wheel, dist_info: &str) -> Self {
+        let (renamed, members) = (Vec::new(), Vec::new());
+        Self { wheel, dist_info: dist_info.to_owned(), renamed, members, order: Order::Members }
+    }
+
+    /// Keeps the member at `index` under `name`.
+    pub fn keep(&mut self, index: usize, name: &str) {
+        let (old, name) = (Some(index), name.to_owned());
+        self.members.push(Member { old, name, content: Content::Kept });
+    }
+
+    /// Adds a member, with the time of METADATA.
+    pub fn add(&mut self, name: &str, content: Content<'w>) {
+        self.members.push(Member { old: None, name: name.to_owned(), content });
+    }
+
+    /// Replaces the content of the member that the old wheel calls `name`, if it is kept.
+    pub fn replace(&mut self, name: &str, content: Content<'w>) {
+        let index = self.wheel.zip().find(name);
+        let kept = self.members.iter_mut().find(|member| index.is_some() && member.old == index);
+        if let Some(member) = kept {
+            member.content = content;
+        }
+    }
+
+    /// Packs all kept members anew.
+    pub fn repack(&mut self, packing: Packing) {
+        for member in &mut self.members {
+            member.content = Content::Repacked(packing);
+        }
+    }
+
+    /// Gives the directories that have the version in their names the names of `version`.
+    pub fn set_version(&mut self, version: &Version) {
+        let info = with_version(&self.dist_info, version);
+        let (old, new) = (stem(&self.dist_info), stem(&info));
+        let pair = |kind: &str| (format!("{old}.{kind}/"), format!("{new}.{kind}/"));
+        self.renamed = vec![pair("dist-info"), pair("data")];
+        self.dist_info = info;
+        for member in &mut self.members {
+            if let Some(new) = renamed(&self.renamed, &member.name) {
+                member.name = new;
+            }
+        }
+    }
+
+    /// Signatures of the old RECORD, which the result does not have.
+    pub fn signatures(&self) -> Vec<String> {
+        let names = self.wheel.entries().iter().map(|entry| &entry.name);
+        let signs = |name: &&String| info_file(self.wheel, name).is_some_and(is_signature);
+        names.filter(signs).cloned().collect()
+    }
+
+    /// Writes the wheel, and returns the flushed sink.
+    ///
+    /// # Errors
+    /// Fails if RECORD is missing or no text, a member cannot be read or no installer takes it, two members have one
+    /// name, or the sink fails.
+    pub fn write<S: Sink>(mut self, sink: S) -> Result<S, EditError> {
+        let info = format!("{}/", self.dist_info);
+        self.members.sort_by_key(|member| member.name.starts_with(&info));
+        let text = self.wheel.info("RECORD")?;
+        let mut record = OldRecord::read(&text);
+        let mut zip = ZipWriter::new(sink, Timestamp::EARLIEST);
+        let mut rows = Vec::new();
+        for Member { old, name, content } in std::mem::take(&mut self.members) {
+            let digest = self.put(&mut zip, old, &name, content)?;
+            let line = old.and_then(|index| record.take(&self.wheel.entries()[index].name));
+            rows.extend(Row::of(line, &name, digest));
+        }
+        let place = format!("{}/RECORD", self.wheel.dist_info());
+        if self.order == Order::Old {
+            rows.extend(record.rest(self.wheel, &place, |path| renamed(&self.renamed, path)));
+        }
+        let name = format!("{info}RECORD");
+        let content = Content::text(record::text(rows, self.order, &name));
+        let old = self.wheel.zip().find(&place).filter(|_| self.order == Order::Old);
+        self.put(&mut zip, old, &name, content)?;
+        Ok(zip.finish()?)
+    }
+
+    /// Writes one member; returns the digest of a content that is not the old one.
+    fn put<S: Sink>(
+        &self,
+        zip: &mut ZipWriter<S>,
+        old: Option<usize>,
+        name: &str,
+        content: Content<'_>,
+    ) -> Result<Option<Digest>, EditError> {
+        let path = name.parse()?;
+        let attributes = self.attributes(old)?;
+        let entry = old.map(|index| &self.wheel.entries()[index]);
+        match (content, entry) {
+            (Content::Kept, Some(entry)) => {
+                let mut packed = self.wheel.zip().packed(entry);
+                let copy = |sink: &mut S| sink.copy_old(entry.data, &mut packed);
+                zip.copy_by(&path, &copied(entry)?, copy)?;
+                Ok(None)
+            }
+            (Content::Repacked(packing), Some(entry)) => {
+                let read = |sink: &mut dyn io::Write| -> Result<(), Fault> {
+                    io::copy(&mut self.wheel.member(entry)?, sink)
+                        .map_err(|error| self.wheel.unread(&entry.name, error))?;
+                    Ok(())
+                };
+                Stream::new(packing, Size::Exact(entry.size), read).put(zip, &path, attributes)?;
+                Ok(None)
+            }
+            (Content::Packed(packed), _) => {
+                zip.copy(&path, &attributes.of(&packed), &mut &packed.bytes[..])?;
+                Ok(Some(packed.digest))
+            }
+            (Content::Stream(stream), _) => Ok(Some(stream.put(zip, &path, attributes)?)),
+            (Content::Kept | Content::Repacked(_), None) => Ok(None),
+        }
+    }
+
+    /// Mode and time of a member: its old ones, or the time of METADATA if it is added.
+    fn attributes(&self, old: Option<usize>) -> Result<Attributes, EditError> {
+        let metadata = || self.wheel.zip().find(&format!("{}/METADATA", self.wheel.dist_info()));
+        let Some(index) = old.or_else(metadata) else { return Ok(Attributes::default()) };
+        let like = copied(&self.wheel.entries()[index])?;
+        Ok(match old {
+            Some(_) => Attributes { mode: like.mode, time: like.time },
+            None => Attributes { time: like.time, ..Attributes::default() },
+        })
+    }
+}
+
+/// Name of a metadata directory with another version.
+pub fn with_version(dist_info: &str, version: &Version) -> String {
+    let stem = stem(dist_info);
+    let name = stem.rsplit_once('-').map_or(stem, |(name, _)| name);
+    format!("{name}-{version}.dist-info")
+}
+
+/// Name and version of a metadata directory.
+fn stem(dist_info: &str) -> &str {
+    dist_info.strip_suffix(".dist-info").unwrap_or(dist_info)
+}
+
+/// New path of a member in one of the renamed directories.
+fn renamed(directories: &[(String, String)], name: &str) -> Option<String> {
+    directories
+        .iter()
+        .find_map(|(old, new)| Some(format!("{new}{}", name.strip_prefix(old.as_str())?)))
+}

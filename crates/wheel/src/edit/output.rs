@@ -1,0 +1,314 @@
+//! A package that is hashed while it is written, with the package that it is made of.
+//!
+//! Hashing is the slowest part of a copy. Up to its first member with another content, an edited wheel has the bytes
+//! of the old one: up to there one pass gives both hashes.
+
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Sender;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::archive::checksum;
+use crate::archive::stage::{SettlingFile, StagedFile};
+use base::regular;
+
+/// Bytes that are read and written at once: they stay in the cache of the processor until they are hashed.
+const BUFFER: usize = 256 << 10;
+
+/// A file that a wheel is written to.
+pub trait Sink: Write + Seek {
+    /// Writes bytes of the old wheel, which begin at `at` in it; returns their number.
+    ///
+    /// # Errors
+    /// Fails if `source` cannot be read, or the file cannot be written.
+    fn copy_old(&mut self, at: u64, source: &mut dyn Read) -> io::Result<u64>;
+}
+
+impl<W: Write + Seek> Sink for BufWriter<W> {
+    fn copy_old(&mut self, _: u64, source: &mut dyn Read) -> io::Result<u64> {
+        io::copy(source, self)
+    }
+}
+
+/// A new package, hashed in passing until an earlier place is written again.
+pub struct Output {
+    place: PathBuf,
+    file: SettlingFile,
+    /// At most [`BUFFER`] bytes that are not written yet.
+    waiting: Vec<u8>,
+    /// Bytes that were written and hashed.
+    written: u64,
+    hasher: Sha256,
+    went_back: bool,
+    old: Option<Old>,
+}
+
+/// The package that a new one is made of.
+struct Old {
+    file: fs_err::File,
+    /// Bytes of it, to compare with the bytes that are written.
+    buffer: Vec<u8>,
+    /// Hash of its bytes up to a place, from the first difference on.
+    parted: Option<(Sha256, u64)>,
+}
+
+/// SHA-256 of packages, in hexadecimal.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Hashes {
+    /// The old package, if it was given.
+    pub old: Option<String>,
+    /// The new package.
+    pub new: String,
+}
+
+impl Output {
+    /// An output in `file`, which `disk` brings to the disk. The package at `old` is hashed too.
+    ///
+    /// # Errors
+    /// Fails if `old` cannot be read.
+    pub fn new(
+        file: StagedFile,
+        old: Option<&Path>,
+        disk: &Sender<StagedFile>,
+    ) -> io::Result<Self> {
+        let old = old.map(regular::open).transpose()?;
+        let old = old.map(|file| Old { file, buffer: Vec::new(), parted: None });
+        let (place, waiting) = (file.place().to_owned(), Vec::with_capacity(BUFFER));
+        let file = SettlingFile::new(file, disk);
+        Ok(Self { place, file, waiting, written: 0, hasher: Sha256::new(), went_back: false, old })
+    }
+
+    /// Ends the output; returns the hashes of the whole files.
+    ///
+    /// # Errors
+    /// Fails if a file cannot be read, or the last bytes cannot be written.
+    pub fn finish(mut self) -> io::Result<Hashes> {
+        self.write_waiting()?;
+        self.file.settle()?;
+        let old = self.old.map(|old| old.finish(&self.hasher, self.written)).transpose()?;
+        let new = if self.went_back { regular::sha256(&self.place)? } else { text(self.hasher) };
+        Ok(Hashes { old, new })
+    }
+
+    fn write_waiting(&mut self) -> io::Result<()> {
+        let mut bytes = std::mem::take(&mut self.waiting);
+        let put = self.put(&bytes, false);
+        bytes.clear();
+        self.waiting = bytes;
+        put
+    }
+
+    /// Writes bytes, and hashes them; `known` are bytes that the old package has in the same place.
+    fn put(&mut self, bytes: &[u8], known: bool) -> io::Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.file.write_all(bytes)?;
+        if !self.went_back {
+            if let Some(old) = self.old.as_mut().filter(|_| !known) {
+                old.follow(&self.hasher, self.written, bytes)?;
+            }
+            self.hasher.update(bytes);
+            self.written += bytes.len() as u64;
+        }
+        Ok(())
+    }
+}
+
+fn text(hasher: Sha256) -> String {
+    checksum::Sha256::from(hasher).to_string()
+}
+
+impl Old {
+    /// Compares the bytes that are written at `at` with the old package; `hasher` has all bytes before, which both
+    /// packages have.
+    fn follow(&mut self, hasher: &Sha256, at: u64, bytes: &[u8]) -> io::Result<()> {
+        if self.parted.is_some() {
+            return Ok(());
+        }
+        self.buffer.resize(bytes.len(), 0);
+        let mut read = 0;
+        while read < bytes.len() {
+            match self.file.file().read_at(&mut self.buffer[read..], at + read as u64)? {
+                0 => break,
+                count => read += count,
+            }
+        }
+        let same = &self.buffer[..read];
+        if same != bytes {
+            let mut own = hasher.clone();
+            own.update(same);
+            self.parted = Some((own, at + read as u64));
+        }
+        Ok(())
+    }
+
+    /// Reads the rest. Without a difference so far, both have `written` bytes of one hash.
+    fn finish(mut self, hasher: &Sha256, written: u64) -> io::Result<String> {
+        let (mut own, at) = self.parted.take().unwrap_or_else(|| (hasher.clone(), written));
+        self.file.seek(SeekFrom::Start(at))?;
+        self.buffer.resize(BUFFER, 0);
+        loop {
+            match self.file.read(&mut self.buffer)? {
+                0 => return Ok(text(own)),
+                count => own.update(&self.buffer[..count]),
+            }
+        }
+    }
+}
+
+impl Sink for Output {
+    /// In their old place, with nothing else before them, the bytes are read and hashed once.
+    fn copy_old(&mut self, at: u64, source: &mut dyn Read) -> io::Result<u64> {
+        self.write_waiting()?;
+        let in_place = self.old.as_ref().is_some_and(|old| old.parted.is_none());
+        let in_place = in_place && at == self.written && !self.went_back;
+        let mut bytes = std::mem::take(&mut self.waiting);
+        bytes.resize(BUFFER, 0);
+        let mut total = 0;
+        let copied = loop {
+            let count = match source.read(&mut bytes) {
+                Ok(0) => break Ok(total),
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => break Err(error),
+            };
+            if let Err(error) = self.put(&bytes[..count], in_place) {
+                break Err(error);
+            }
+            total += count as u64;
+        };
+        bytes.clear();
+        self.waiting = bytes;
+        copied
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.waiting.len() + bytes.len() > BUFFER {
+            self.write_waiting()?;
+        }
+        if bytes.len() < BUFFER {
+            self.waiting.extend_from_slice(bytes);
+        } else {
+            self.put(bytes, false)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.write_waiting()?;
+        self.file.flush()
+    }
+}
+
+impl Seek for Output {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.write_waiting()?;
+        if !self.went_back {
+            if let Some(old) = &mut self.old {
+                // Up to here the hash is of both, if they have not parted.
+                old.parted.get_or_insert_with(|| (self.hasher.clone(), self.written));
+            }
+            self.went_back = true;
+        }
+        self.file.seek(to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use crate::archive::Stage;
+
+    /// Writes with `write` an output that is made of `old`; returns its hashes and its bytes.
+    fn made(old: &[u8], write: impl FnOnce(&mut Output)) -> (Hashes, Vec<u8>) {
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path().join("old");
+        fs_err::write(&place, old).unwrap();
+        let stage = Stage::open(&dir.path().join("out")).unwrap();
+        let path = "new".parse().unwrap();
+        let (disk, _files) = channel();
+        let mut file = Output::new(stage.create(&path).unwrap(), Some(&place), &disk).unwrap();
+        write(&mut file);
+        (file.finish().unwrap(), fs_err::read(stage.path(&path)).unwrap())
+    }
+
+    fn sha256(bytes: &[u8]) -> String {
+        let mut hasher = Sha256::new();
+        hasher.update(bytes);
+        text(hasher)
+    }
+
+    fn expected(old: &[u8], new: &[u8]) -> Hashes {
+        Hashes { old: Some(sha256(old)), new: sha256(new) }
+    }
+
+    /// Spans of the old file with their places, with other bytes between them.
+    #[test]
+    fn bytes_of_the_old_file_count_wherever_they_go() {
+        let old: Vec<u8> = (0..3 * BUFFER).map(|at| u8::try_from(at % 251).unwrap()).collect();
+        let spans = [(0, 10), (10, 2 * BUFFER + 5), (2 * BUFFER + 15, BUFFER - 15)];
+        let shifted = [(0, 10), (11, BUFFER), (11 + BUFFER, 100)];
+        for (spans, between) in
+            [(&spans, &b""[..]), (&spans, b"x"), (&shifted, b""), (&shifted, b"y")]
+        {
+            let parts = spans.map(|(at, len)| [&old[at..at + len], between].concat());
+            let (hashes, bytes) = made(&old, |file| {
+                for (at, len) in spans {
+                    let bytes = &old[*at..at + len];
+                    assert_eq!(file.copy_old(*at as u64, &mut &*bytes).unwrap(), *len as u64);
+                    file.write_all(between).unwrap();
+                }
+            });
+            assert!(bytes == parts.concat());
+            assert_eq!(hashes, expected(&old, &bytes));
+        }
+    }
+
+    /// Each new file is written in parts, with a step back to its start before part `back`.
+    #[test]
+    fn both_hashes_are_those_of_the_whole_files() {
+        let long = vec![7; 3 * BUFFER];
+        let olds = [&b"one two three"[..], b"one", b"", b"one two", b"other", &long];
+        let news: [&[&[u8]]; 5] = [
+            &[b"one ", b"two ", b"three"],
+            &[b"one ", b"2 ", b"three"],
+            &[b"one"],
+            &[],
+            &[&long, b"more"],
+        ];
+        let cases = olds.into_iter().flat_map(|old| news.into_iter().map(move |new| (old, new)));
+        for (old, new) in cases {
+            for back in 0..=new.len() {
+                let (hashes, bytes) = made(old, |file| {
+                    let (before, after) = new.split_at(back);
+                    before.iter().for_each(|part| file.write_all(part).unwrap());
+                    if !after.is_empty() {
+                        file.rewind().unwrap();
+                        file.write_all(b"back").unwrap();
+                    }
+                    after.iter().for_each(|part| file.write_all(part).unwrap());
+                });
+                assert!(back < new.len() || bytes == new.concat());
+                assert_eq!(hashes, expected(old, &bytes), "{} {back}", old.len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_package_of_nothing_has_one_hash() {
+        let dir = tempfile::tempdir().unwrap();
+        let stage = Stage::open(dir.path()).unwrap();
+        let (disk, _files) = channel();
+        let staged = stage.create(&"new".parse().unwrap()).unwrap();
+        let mut file = Output::new(staged, None, &disk).unwrap();
+        assert_eq!(file.copy_old(7, &mut &b"one"[..]).unwrap(), 3);
+        assert_eq!(file.finish().unwrap(), Hashes { old: None, new: sha256(b"one") });
+    }
+}

@@ -1,0 +1,112 @@
+//! Packing of members, and the packing that members of a wheel have: the same content gives the same bytes.
+
+use std::io::{self, Read};
+
+use super::error::Fault;
+use crate::archive::checksum::Digest;
+use crate::archive::deflate::{Level, Method, Packed, deflate};
+use crate::archive::tarball::{Preset, XzStream, xz_block};
+use crate::package::directory::DirectoryEntry;
+use crate::package::zip_file::LONGEST_TEXT;
+use crate::package::{Wheel, xz};
+use base::names::Compression;
+
+/// Packing of a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packing {
+    /// Stored.
+    Store,
+    /// Deflated at this level.
+    Deflate(Level),
+}
+
+/// Levels in the order in which they are tried.
+const LEVELS: [Level; 3] = [Level::Default, Level::Fast, Level::Max];
+
+impl From<Compression> for Packing {
+    fn from(compression: Compression) -> Self {
+        match compression {
+            Compression::Store => Self::Store,
+            Compression::Fast => Self::Deflate(Level::Fast),
+            Compression::Default => Self::Deflate(Level::Default),
+            Compression::Max => Self::Deflate(Level::Max),
+        }
+    }
+}
+
+impl Packing {
+    /// Packing of the members with these names, which were packed alike. The default level if several levels fit, or
+    /// none.
+    ///
+    /// # Errors
+    /// Fails if a member cannot be read.
+    pub fn of<'m>(wheel: &Wheel, members: impl Iterator<Item = &'m str>) -> io::Result<Self> {
+        let mut fit = LEVELS.to_vec();
+        let entries = members.filter_map(|name| wheel.zip().find(name));
+        for entry in entries.map(|index| &wheel.entries()[index]) {
+            if entry.is_stored() {
+                return Ok(Self::Store);
+            }
+            if entry.size <= LONGEST_TEXT {
+                let own = levels(wheel, entry)?;
+                fit.retain(|level| own.contains(level));
+            }
+        }
+        Ok(Self::Deflate(fit.first().copied().unwrap_or_default()))
+    }
+
+    /// Packing of one member; this one if it fits.
+    ///
+    /// # Errors
+    /// Fails if the member cannot be read.
+    pub fn of_member(self, wheel: &Wheel, entry: &DirectoryEntry) -> io::Result<Self> {
+        if entry.is_stored() {
+            return Ok(Self::Store);
+        }
+        let own = if entry.size <= LONGEST_TEXT { levels(wheel, entry)? } else { Vec::new() };
+        match self {
+            Self::Deflate(level) if own.contains(&level) => Ok(self),
+            _ => Ok(Self::Deflate(own.first().copied().unwrap_or_default())),
+        }
+    }
+
+    /// Packs a content. It is deflated even if that does not make it smaller, as in a build.
+    pub fn pack(self, content: &[u8]) -> Packed {
+        match self {
+            Self::Store => Packed::stored(content.to_vec()),
+            Self::Deflate(level) => Packed {
+                method: Method::Deflate,
+                digest: Digest::of(content),
+                bytes: deflate(content, level),
+            },
+        }
+    }
+}
+
+/// Levels at which the content of a member gives the bytes that it has.
+fn levels(wheel: &Wheel, entry: &DirectoryEntry) -> io::Result<Vec<Level>> {
+    let content = wheel.zip().bytes(entry, LONGEST_TEXT)?;
+    let mut packed = Vec::new();
+    wheel.zip().packed(entry).read_to_end(&mut packed)?;
+    Ok(LEVELS.into_iter().filter(|level| deflate(&content, *level) == packed).collect())
+}
+
+/// Preset of an xz archive: the preset that makes its first block again, or the default.
+///
+/// # Errors
+/// Fails if the archive cannot be read.
+pub fn xz_preset(wheel: &Wheel, entry: &DirectoryEntry) -> Result<Preset, Fault> {
+    let presets = (0..=6).rev().filter_map(Preset::new);
+    let largest = presets.clone().map(Preset::block).max().unwrap_or_default();
+    let mut content = Vec::new();
+    xz(wheel.member(entry)?)?.take(largest as u64).read_to_end(&mut content)?;
+    for preset in presets {
+        let made = xz_block(&content[..content.len().min(preset.block())], preset)?;
+        let mut packed = vec![0; XzStream::START.len() + made.bytes.len()];
+        let is_whole = wheel.zip().packed(entry).read_exact(&mut packed).is_ok();
+        if is_whole && packed[XzStream::START.len()..] == made.bytes {
+            return Ok(preset);
+        }
+    }
+    Ok(Preset::DEFAULT)
+}

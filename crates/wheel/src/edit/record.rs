@@ -1,0 +1,105 @@
+//! RECORD of an edited wheel: rows follow their members.
+
+use std::collections::HashMap;
+
+use crate::archive::checksum::Digest;
+use crate::archive::wheel::record::{field, own_row, row};
+use crate::package::Wheel;
+use crate::package::record::Rows;
+
+/// Order of the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// The order of the old RECORD; new rows follow.
+    Old,
+    /// The order of the members.
+    Members,
+}
+
+/// A line of the old RECORD.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line<'t> {
+    number: usize,
+    text: &'t str,
+}
+
+/// Lines of the old RECORD. Paths of members have no line breaks, so a line is a row.
+pub(super) struct OldRecord<'t> {
+    lines: Vec<(String, Option<Line<'t>>)>,
+    by_path: HashMap<String, usize>,
+}
+
+/// A row of the new RECORD, with its line break.
+pub(super) struct Row {
+    /// Line of the old RECORD; new rows follow all others.
+    number: usize,
+    text: String,
+}
+
+impl<'t> OldRecord<'t> {
+    pub fn read(text: &'t str) -> Self {
+        let lines = text.lines().filter(|line| !line.is_empty()).enumerate();
+        let lines = lines.map(|(number, text)| (path(text), Some(Line { number, text })));
+        let lines: Vec<_> = lines.collect();
+        // The first row of a path counts.
+        let by_path = lines.iter().enumerate().rev().map(|(at, (path, _))| (path.clone(), at));
+        Self { by_path: by_path.collect(), lines }
+    }
+
+    /// Takes the row of a member out.
+    pub fn take(&mut self, path: &str) -> Option<Line<'t>> {
+        self.lines[*self.by_path.get(path)?].1.take()
+    }
+
+    /// Rows that belong to no member of `old`: absent paths, second rows and malformed rows, for which `verify` has
+    /// findings. Rows of dropped members and of RECORD itself, `own`, are removed.
+    pub fn rest(
+        &self,
+        old: &Wheel,
+        own: &str,
+        renamed: impl Fn(&str) -> Option<String>,
+    ) -> Vec<Row> {
+        let is_taken =
+            |path: &str| self.by_path.get(path).is_some_and(|at| self.lines[*at].1.is_none());
+        let is_dropped =
+            |path: &str| path == own || old.zip().find(path).is_some() && !is_taken(path);
+        let lines = self.lines.iter().filter(|(path, _)| !is_dropped(path));
+        let row = |(path, line): &(String, Option<Line<'_>>)| {
+            Row::of(*line, renamed(path).as_deref().unwrap_or(path), None)
+        };
+        lines.filter_map(row).collect()
+    }
+}
+
+/// Path of a row; empty if the row is malformed.
+fn path(line: &str) -> String {
+    fields(line).map_or_else(String::new, |[path, ..]| path)
+}
+
+fn fields(line: &str) -> Option<[String; 3]> {
+    Rows::new(line.as_bytes()).next()?.ok()
+}
+
+impl Row {
+    /// Row of the member `name`: `line` under this name, or with `digest` a new one. `None` if neither is known.
+    pub fn of(line: Option<Line<'_>>, name: &str, digest: Option<Digest>) -> Option<Self> {
+        let number = line.map_or(usize::MAX, |line| line.number);
+        let text = match (digest, line.map(|line| (line.text, fields(line.text)))) {
+            (Some(digest), _) => row(name, &digest),
+            (None, Some((_, Some([path, hash, size])))) if path != name => {
+                format!("{},{},{}\n", field(name), field(&hash), field(&size))
+            }
+            (None, Some((text, _))) => format!("{text}\n"),
+            (None, None) => return None,
+        };
+        Some(Self { number, text })
+    }
+}
+
+/// RECORD with these rows, and last the row of itself, `name`, without hash and size.
+pub(super) fn text(mut rows: Vec<Row>, order: Order, name: &str) -> String {
+    if order == Order::Old {
+        rows.sort_by_key(|row| row.number);
+    }
+    rows.into_iter().map(|row| row.text).chain([own_row(name)]).collect()
+}

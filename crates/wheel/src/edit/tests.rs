@@ -1,0 +1,151 @@
+use std::io::{BufWriter, Cursor, Read, Write};
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::archive::deflate::{BLOCK, Level, deflate};
+
+const INFO: &str = "demo-1.0.dist-info";
+const RECORD: &str = "demo-1.0.dist-info/RECORD,,\r\n\"b, \"\"c\"\".py\",md5=y,2\r\nabsent.py,sha256=x,1\r\nmalformed\r\na.py,sha256=x,1\r\na.py,twice,1\r\ndemo-1.0.dist-info/RECORD.p7s,,\r\ndemo-1.0.dist-info/WHEEL,sha256=z,3\r\n";
+/// Row of an empty file without its path.
+const EMPTY: &str = "sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0";
+
+/// A wheel out of order, with a signature, a directory, and faults of RECORD.
+fn wheel(dir: &Path) -> Wheel {
+    let path = dir.join("demo-1.0-py3-none-any.whl");
+    let mut zip = ::zip::ZipWriter::new(fs_err::File::create(&path).unwrap());
+    let info = |file: &str| format!("{INFO}/{file}");
+    let files = [
+        (info("RECORD"), RECORD),
+        (info("RECORD.p7s"), "signed"),
+        (info("WHEEL"), "one"),
+        (info("METADATA"), "Name: demo\nVersion: 1.0\n"),
+        ("a.py".to_owned(), "a"),
+        ("b, \"c\".py".to_owned(), "bc"),
+        ("demo-1.0.data/scripts/run".to_owned(), "run"),
+    ];
+    let options = ::zip::write::SimpleFileOptions::default();
+    zip.add_directory("empty/", options).unwrap();
+    for (name, content) in files {
+        let mode = if name.ends_with("run") { 0o755 } else { 0o640 };
+        zip.start_file(name, options.unix_permissions(mode)).unwrap();
+        zip.write_all(content.as_bytes()).unwrap();
+    }
+    zip.finish().unwrap();
+    Wheel::open(&path).unwrap()
+}
+
+fn written(edit: Edit<'_>) -> Vec<(String, String, u32)> {
+    let bytes = edit.write(BufWriter::new(Cursor::new(Vec::new()))).unwrap();
+    let mut zip = ::zip::ZipArchive::new(bytes.into_inner().unwrap()).unwrap();
+    let mut members = Vec::new();
+    for index in 0..zip.len() {
+        let mut file = zip.by_index(index).unwrap();
+        let mut text = String::new();
+        file.read_to_string(&mut text).unwrap();
+        members.push((file.name().to_owned(), text, file.unix_mode().unwrap() & 0o777));
+    }
+    members
+}
+
+#[test]
+fn rows_follow_their_members_and_others_stay() {
+    let dir = TempDir::new().unwrap();
+    let wheel = wheel(dir.path());
+    let mut edit = Edit::of(&wheel);
+    edit.replace(&format!("{INFO}/WHEEL"), Content::text(""));
+    edit.replace("absent.py", Content::text("no such member"));
+    edit.add("new,1.py", Content::text(""));
+    edit.set_version(&"2.0".parse().unwrap());
+    assert_eq!(edit.signatures(), [format!("{INFO}/RECORD.p7s")]);
+    let members = written(edit);
+    let names: Vec<(&str, u32)> = members.iter().map(|(name, _, mode)| (&**name, *mode)).collect();
+    let expected = [
+        ("a.py", 0o640),
+        ("b, \"c\".py", 0o640),
+        ("demo-2.0.data/scripts/run", 0o755),
+        ("new,1.py", 0o644),
+        ("demo-2.0.dist-info/WHEEL", 0o640),
+        ("demo-2.0.dist-info/METADATA", 0o640),
+        ("demo-2.0.dist-info/RECORD", 0o640),
+    ];
+    assert_eq!(names, expected);
+    let record = format!(
+        "\"b, \"\"c\"\".py\",md5=y,2\nabsent.py,sha256=x,1\nmalformed\na.py,sha256=x,1\na.py,twice,1\ndemo-2.0.dist-info/WHEEL,{EMPTY}\n\"new,1.py\",{EMPTY}\ndemo-2.0.dist-info/RECORD,,\n"
+    );
+    assert_eq!(members.last().unwrap().1, record);
+}
+
+#[test]
+fn a_part_lists_its_members_in_their_order() {
+    let dir = TempDir::new().unwrap();
+    let wheel = wheel(dir.path());
+    let mut edit = Edit::part_of(&wheel, "part-1.0.dist-info");
+    edit.add("first", Content::text(""));
+    let index = wheel.zip().find("a.py").unwrap();
+    edit.keep(index, "part-1.0.dist-info/a.py");
+    edit.add("part-1.0.dist-info/METADATA", Content::text(""));
+    let record = format!(
+        "first,{EMPTY}\npart-1.0.dist-info/a.py,sha256=x,1\npart-1.0.dist-info/METADATA,{EMPTY}\npart-1.0.dist-info/RECORD,,\n"
+    );
+    assert_eq!(written(edit).last().unwrap().1, record);
+}
+
+#[test]
+fn repacked_members_keep_their_contents_and_rows() {
+    let dir = TempDir::new().unwrap();
+    let wheel = wheel(dir.path());
+    for packing in [Packing::Store, Packing::Deflate(Level::Max)] {
+        let (mut edit, same) = (Edit::of(&wheel), written(Edit::of(&wheel)));
+        edit.repack(packing);
+        assert_eq!(written(edit), same);
+    }
+}
+
+#[test]
+fn a_stream_gives_the_bytes_of_its_packing() {
+    let dir = TempDir::new().unwrap();
+    let wheel = wheel(dir.path());
+    for size in [1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK] {
+        let bytes: Vec<u8> = (0..size).map(|at| (at % 251).to_le_bytes()[0]).collect();
+        for (packing, expected) in [
+            (Packing::Store, bytes.clone()),
+            (Packing::Deflate(Level::Fast), deflate(&bytes, Level::Fast)),
+        ] {
+            let stream = |announced| {
+                let mut edit = Edit::part_of(&wheel, "part-1.0.dist-info");
+                let bytes = &bytes;
+                let stream = Stream::new(packing, Size::Exact(announced), move |sink| {
+                    for part in bytes.chunks(BLOCK / 3 + 1) {
+                        sink.write_all(part)?;
+                    }
+                    Ok(())
+                });
+                edit.add("large", Content::Stream(stream));
+                edit.write(BufWriter::new(Cursor::new(Vec::new())))
+            };
+            let made = stream(size as u64).unwrap().into_inner().unwrap().into_inner();
+            // A local header of 30 bytes and the name are before the bytes.
+            assert!(made[35..].starts_with(&expected), "{size} {packing:?}");
+            let wrong = stream(size as u64 + 1).unwrap_err();
+            assert!(matches!(wrong, EditError::Zip(_)), "{wrong}");
+        }
+    }
+}
+
+#[test]
+fn faults_of_members_are_errors() {
+    let dir = TempDir::new().unwrap();
+    let wheel = wheel(dir.path());
+    let fault = |name: &str, content| {
+        let mut edit = Edit::of(&wheel);
+        edit.add(name, content);
+        edit.write(BufWriter::new(Cursor::new(Vec::new()))).unwrap_err().to_string()
+    };
+    let twice = fault("a.py", Content::text(""));
+    assert_eq!(twice, "the archive already has a member `a.py`");
+    assert!(fault("../a.py", Content::text("")).contains("`../a.py`"));
+    let broken = Stream::new(Packing::Store, Size::Exact(0), |_| Err("no content".into()));
+    assert_eq!(fault("b.py", Content::Stream(broken)), "no content");
+}

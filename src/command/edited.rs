@@ -1,0 +1,121 @@
+//! Wheels that a command writes anew: each passes the gate before the first gets its name.
+
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+
+use base::source::{Code, Problem, Problems};
+use base::text::with_causes;
+use build::gate::Entrant;
+use wheel::edit::{Made, MakeError, Prepared};
+use wheel::package::OpenError;
+use wheel::retag::RetagError;
+
+use super::{Failure, gate, print};
+use crate::cli::AllowArgs;
+use crate::{inputs, ui};
+
+/// Options of such a command.
+pub struct Edited<'a> {
+    /// Directory for the new wheels; without one, the directory of the old wheel.
+    pub output: Option<&'a Path>,
+    pub manifest: Option<&'a Path>,
+    pub allow: &'a AllowArgs,
+}
+
+impl Edited<'_> {
+    /// Writes the wheels that `prepare` makes, given an old wheel and a directory, and prints their paths.
+    pub fn put(
+        &self,
+        wheels: &[PathBuf],
+        prepare: impl Fn(&Path, &Path) -> Result<Prepared, MakeError>,
+    ) -> Result<(), Failure> {
+        let is_new = self.output.filter(|output| !output.exists());
+        let prepared = self.prepared(wheels, prepare);
+        if let (Err(_), Some(output)) = (&prepared, is_new) {
+            // Only an empty directory is removed.
+            let _ = fs::remove_dir(output);
+        }
+        let mut text = String::new();
+        let written = all(prepared?, |prepared| {
+            text += &said(&prepared.put()?);
+            Ok(())
+        });
+        print(&text)?;
+        written
+    }
+
+    /// The new wheels, all of which pass the gate; none has its name yet.
+    fn prepared(
+        &self,
+        wheels: &[PathBuf],
+        prepare: impl Fn(&Path, &Path) -> Result<Prepared, MakeError>,
+    ) -> Result<Vec<Prepared>, Failure> {
+        let mut prepared = Vec::new();
+        all(wheels, |wheel| {
+            prepared.push(prepare(wheel, self.into(wheel))?);
+            Ok(())
+        })?;
+        let manifest = inputs::manifest::quietly(self.manifest)?;
+        let entrants: Vec<_> = prepared.iter().filter_map(entrant).collect();
+        let passed = gate::of(&manifest, self.allow).check_as(&entrants);
+        passed.map_err(|error| gate::failure(&error))?;
+        Ok(prepared)
+    }
+
+    fn into<'w>(&'w self, wheel: &'w Path) -> &'w Path {
+        let into = self.output.or_else(|| wheel.parent()).unwrap_or_else(|| Path::new("."));
+        if into.as_os_str().is_empty() { Path::new(".") } else { into }
+    }
+}
+
+fn entrant(prepared: &Prepared) -> Option<Entrant> {
+    Entrant::renamed(prepared.file(), prepared.place())
+}
+
+/// Calls `work` for each wheel; returns the errors of all.
+pub fn all<W>(
+    wheels: impl IntoIterator<Item = W>,
+    mut work: impl FnMut(W) -> Result<(), RetagError>,
+) -> Result<(), Failure> {
+    let mut refused = Problems::new();
+    for wheel in wheels {
+        match work(wheel) {
+            Ok(()) => {}
+            Err(error) if blames_machine(&error) => {
+                return Err(Problem::error(Code::Environment, with_causes(&error)).into());
+            }
+            Err(error) => refused.push(problem(&error)),
+        }
+    }
+    if refused.is_empty() { Ok(()) } else { Err(refused.into()) }
+}
+
+/// A line for the wheel, and a note for each signature that it lost.
+fn said(done: &Made) -> String {
+    for name in &done.dropped {
+        let text =
+            format!("{name} of {} signs the old RECORD and was left out", done.path.display());
+        ui::show_problems(
+            &Problem::note(Code::WheelRefused, text).help("sign the new wheel anew").into(),
+        );
+    }
+    format!("{}{}\n", done.path.display(), if done.was_there { " (was there already)" } else { "" })
+}
+
+fn problem(error: &RetagError) -> Problem {
+    let problem = Problem::error(Code::WheelRefused, with_causes(error));
+    match error {
+        RetagError::Contradicted { .. } => problem.help("--force writes the tag all the same"),
+        RetagError::Make(MakeError::Exists { .. }) => {
+            problem.help("move it away, or choose another directory with -o")
+        }
+        RetagError::Make(_) => problem,
+    }
+}
+
+/// Returns whether the disk or the command line is at fault, and no wheel.
+fn blames_machine(error: &RetagError) -> bool {
+    use MakeError::{Open, Write};
+    matches!(error, RetagError::Make(Write { .. } | Open(OpenError::Io(_))))
+}
