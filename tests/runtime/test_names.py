@@ -109,7 +109,7 @@ class Names(unittest.TestCase):
             "['device']\n"
             f"rocm-sdk-device-gfx942 rocm-sdk-device-gfx1100=={support.VERSION}\n"
             "True False\nrocm False\n"
-            "device has a package for each target: name one",
+            "device has a package for each target: pass target_family",
             code,
         )
 
