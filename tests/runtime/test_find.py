@@ -220,7 +220,7 @@ class Driver(unittest.TestCase):
     def test_without_the_module_nothing_is_loaded(self) -> None:
         found = self.look()
         self.assertEqual([found["loaded"], found["usable"], found["version"]], [False, False, None])
-        self.assertIn("has not loaded", found["problem"])
+        self.assertIn("is not loaded", found["problem"])
 
     def test_a_module_of_its_own_has_a_version(self) -> None:
         self.module.mkdir()

@@ -72,7 +72,7 @@ class Libraries(unittest.TestCase):
     def test_an_unknown_name_suggests_the_nearest(self) -> None:
         error = self.find_error("hiprtcc")
         self.assertIn(
-            "ModuleNotFoundError: there is no ROCm library 'hiprtcc'; did you mean 'hiprtc'?", error
+            "ModuleNotFoundError: unknown ROCm library 'hiprtcc'; did you mean 'hiprtc'?", error
         )
 
     def test_windows_names_are_ranked(self) -> None:

@@ -182,7 +182,7 @@ class Names(unittest.TestCase):
         code = "import rocm_sdk; rocm_sdk.initialize_process(from_the_future=1)"
         done = self.layout.run("-c", code, ROCM_SDK_VERBOSE="1")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("no argument 'from_the_future'", done.stderr)
+        self.assertIn("unknown argument 'from_the_future'", done.stderr)
         self.assertEqual(self.layout.run("-c", code).stderr, "")
 
     def test_words_and_kind_of_a_version_mismatch(self) -> None:
