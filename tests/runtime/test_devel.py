@@ -169,7 +169,7 @@ class Devel(unittest.TestCase):
         layout = support.Layout(self, support.core(), support.libraries(), support.devel(members))
         done = layout.run("-c", WITHOUT_LINKS)
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("has a directory in itself", done.stderr)
+        self.assertIn("has a directory that contains itself", done.stderr)
         self.assertFalse((layout.site / TREE).exists())
 
     # -------------------------------------------------------------------- what is absent
@@ -177,7 +177,7 @@ class Devel(unittest.TestCase):
     def test_files_of_a_package_that_comes_later_are_linked_then(self) -> None:
         layout = support.Layout(self, support.core(), support.devel())
         done = layout.sdk("init")
-        self.assertIn("2 links wait for files of _rocm_sdk_libraries", done.stderr)
+        self.assertIn("2 links are pending until installation of _rocm_sdk_libraries", done.stderr)
         blas = {f"{TREE}/lib/libhipblas.so", f"{TREE}/lib/libhipblas.so.3"}
         self.assertEqual(layout.files(TREE), EXPECTED - blas)
         layout.install(support.libraries())
@@ -228,7 +228,7 @@ class Devel(unittest.TestCase):
             self.skipTest(f"another user cannot reach {self.site}")
         said = done.stdout
         self.assertIn(f"cannot expand rocm-sdk-devel in {self.site}: [Errno 13]", said, done.stderr)
-        self.assertIn("as a user who may write there", said)
+        self.assertIn("as a user with write access", said)
         self.assertEqual(self.tree_rows(), [])
 
     # ----------------------------------------------------------------- damaged archives

@@ -190,7 +190,7 @@ class Init(unittest.TestCase):
             done = layout.sdk("init")
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertIn("Read-only file system", done.stderr)
-            self.assertIn("run `rocm-sdk init` once as a user who may write there", done.stderr)
+            self.assertIn("run `rocm-sdk init` once as a user with write access", done.stderr)
         self.check_nothing_happened(layout, before)
 
     def test_a_whole_tree_that_is_read_only_is_used(self) -> None:
