@@ -1,4 +1,4 @@
-"""Python module of a ROCm package, whose files are in the neighbouring platform directory."""
+"""Python module of a ROCm package. The package's files are in the platform directory."""
 
 from ._dist_info import DIST as _DIST
 

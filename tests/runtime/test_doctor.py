@@ -58,7 +58,7 @@ class Report(Case):
         lines = done.stdout.splitlines()
         self.assertRegex(lines[0], r"^rocm 7\.2\.4, Python 3\.\d+\.\d+ \(.+\)$")
         self.assertIn(f"  rocm-sdk-core           7.2.4     {self.site}/_rocm_sdk_core", lines)
-        self.assertIn(f"GPU       gfx942 (said by the kernel, {nodes})", lines)
+        self.assertIn(f"GPU       gfx942 (kernel, {nodes})", lines)
         self.assertIn("devel     not expanded", lines)
         self.assertEqual(lines[-1], "everything is in order")
         self.assertFalse((self.site / "_rocm_sdk_devel").exists())
@@ -130,7 +130,7 @@ class SecondCopies(Case):
         subject, message, remedy = found["library-shadowed"]
         self.assertEqual(subject, str(other))
         self.assertIn(f"{other}/libhiprtc.so.7, here {self.ours}", message)
-        self.assertEqual(remedy, f"take {other} out of LD_LIBRARY_PATH")
+        self.assertEqual(remedy, f"remove {other} from LD_LIBRARY_PATH")
 
     def test_the_packages_own_directory_is_no_second_copy(self) -> None:
         own = str(self.site / "_rocm_sdk_core" / "lib")
@@ -177,7 +177,7 @@ class Packages(Case):
             {
                 "version-mismatch": (
                     "rocm-profiler",
-                    "its version is 7.1.0, that of rocm is 7.2.4",
+                    "its version is 7.1.0, but rocm is 7.2.4",
                     'pip install "rocm[profiler]==7.2.4"',
                 )
             },
@@ -211,7 +211,7 @@ class Packages(Case):
             found["files-missing"],
             (
                 "rocm-sdk-core",
-                "files are gone: _rocm_sdk_core/bin/amdclang",
+                "files are missing: _rocm_sdk_core/bin/amdclang",
                 REINSTALL.format("core"),
             ),
         )
@@ -266,7 +266,7 @@ class Gpus(Case):
     def test_a_gpu_that_the_distribution_does_not_know(self) -> None:
         found = self.findings(1, ROCM_SDK_KFD_NODES=self.nodes(90006))
         self.assertEqual(found["gpu-unknown"][0], "gfx906")
-        self.assertIn("it has: gfx942, gfx1100", found["gpu-unknown"][1])
+        self.assertIn("only for: gfx942, gfx1100", found["gpu-unknown"][1])
         self.layout.install(support.device("gfx942"))
         found = self.findings(0, ROCM_SDK_KFD_NODES=self.nodes(90006, 90402))
         self.assertEqual(list(found), ["gpu-unknown"])

@@ -123,10 +123,10 @@ class Libraries(Case):
         compiled.library(self.libraries / "libuser.so.1", needs=(system,))
         (self.layout.top / "bin").mkdir()
         for manager, command in (
-            ("apt-get", "apt-file search libnowhere.so.9  # and install the package that it names"),
+            ("apt-get", "apt-file search libnowhere.so.9  # then install the package in its answer"),
             ("dnf", "dnf install 'libnowhere.so.9()(64bit)'"),
             ("zypper", "zypper install 'libnowhere.so.9()(64bit)'"),
-            ("none", "install the package of your system that has libnowhere.so.9"),
+            ("none", "install your system's package with libnowhere.so.9"),
         ):
             tool = self.layout.top / "bin" / manager
             tool.write_bytes(support.script(""))
@@ -164,7 +164,7 @@ class Libraries(Case):
         self.assertEqual(done.returncode, 1)
         self.assertIn(
             "FAIL library:libraries:lib/libsolver.so.1  "
-            "(libamdhip64.so.7 is missing, which libblas.so.1 needs)",
+            "(libamdhip64.so.7 is missing, needed by libblas.so.1)",
             done.stdout,
         )
         self.assertEqual(done.stdout.splitlines()[-1], "1 ok, 2 failed, 0 skipped")

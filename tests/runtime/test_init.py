@@ -159,7 +159,7 @@ class Init(unittest.TestCase):
                 )
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
                 self.assertIn("File too large", done.stderr)
-                self.assertIn("make room and repeat `rocm-sdk init`", done.stderr)
+                self.assertIn("free space and repeat `rocm-sdk init`", done.stderr)
                 self.check_nothing_happened(layout, before)
 
     def test_a_full_disk(self) -> None:
@@ -175,7 +175,7 @@ class Init(unittest.TestCase):
             done = layout.sdk("init", "--quiet")
             self.assertEqual(done.returncode, 1)
             self.assertIn("No space left on device", done.stderr)
-            self.assertIn("make room and repeat `rocm-sdk init`", done.stderr)
+            self.assertIn("free space and repeat `rocm-sdk init`", done.stderr)
             self.check_nothing_happened(layout, before)
             (small / "ballast").unlink()
             self.assertEqual(layout.sdk("init", "--quiet").returncode, 0)
@@ -298,7 +298,7 @@ class Init(unittest.TestCase):
     def test_a_name_twice_is_refused(self) -> None:
         first = support.tarball({"a": b"1", "a/b": b"2"})
         second = support.tarball({"c": b"1", "*c": b"2"})
-        for archive, complaint in ((first, "no directory"), (second, "a name twice")):
+        for archive, complaint in ((first, "below a file or link"), (second, "a name twice")):
             layout = support.Layout(
                 self, support.core(), support.devel(archive=archive, packed=False)
             )

@@ -117,7 +117,7 @@ class Packages(unittest.TestCase):
         library.rename(away)
         self.addCleanup(away.rename, library)
         text = self.sdk("doctor", status=1, ROCM_SDK_TARGET_FAMILY="gfx942,gfx1100")
-        self.assertIn("files are gone: _rocm_sdk_core/lib/libamdhip64.so.7", text)
+        self.assertIn("files are missing: _rocm_sdk_core/lib/libamdhip64.so.7", text)
 
     def test_6_uninstalling_leaves_nothing(self) -> None:
         self.pip("uninstall", "-y", *self.distributions())

@@ -23,7 +23,7 @@ import sys, json
 import rocm_sdk._health._rivals as rivals
 sys.platform, sys._base_executable = "win32", sys.argv[1]
 found = rivals.look()
-print(json.dumps([[one.told(), one.is_newer] for one in found]))
+print(json.dumps([[one.description(), one.is_newer] for one in found]))
 print(json.dumps([[one.code, one.message, one.remedy] for one in rivals.check(found)]))
 """
 
@@ -84,7 +84,7 @@ class Rivals(unittest.TestCase):
             found, findings = self.look()
             text = (
                 f"x.dll: {self.ours} (7.2.0.1) wins over {other} ({told}): "
-                "rocm_sdk opens its packages' directories, which come before System32"
+                "Windows searches the directories that rocm_sdk adds before System32"
             )
             self.assertEqual((found, findings), ([[text, False]], []))
 
@@ -92,7 +92,7 @@ class Rivals(unittest.TestCase):
         (self.system / "x.dll").write_bytes(dll((7, 10, 0, 0)))
         _, findings = self.look()
         self.assertEqual([one[0] for one in findings], ["library-older"])
-        self.assertIn("the system's is newer, and is not used. x.dll: ", findings[0][1])
+        self.assertIn("the system's newer library is not used: x.dll: ", findings[0][1])
         self.assertEqual(findings[0][2], 'pip install --upgrade "rocm"')
 
     def test_one_without_a_version_is_not_newer(self) -> None:
@@ -106,7 +106,7 @@ class Rivals(unittest.TestCase):
         _, findings = self.look()
         self.assertEqual([one[0] for one in findings], ["library-shadowed"])
         self.assertTrue(findings[0][1].startswith(f"x.dll: {other} (7.2.0.1) wins over {self.ours} "))
-        self.assertIn("beside the program", findings[0][1])
+        self.assertIn("the program's directory", findings[0][1])
 
 
 class Directories(unittest.TestCase):
@@ -132,8 +132,8 @@ class Environment(unittest.TestCase):
     def test_another_rocm_is_told(self) -> None:
         found = self.findings(HIP_PATH="/usr", ROCM_PATH="/nowhere/rocm")
         self.assertEqual([one["subject"] for one in found], ["ROCM_PATH", "HIP_PATH"])
-        self.assertTrue(found[0]["message"].startswith("it is /nowhere/rocm, which is not there: hipcc"))
-        self.assertTrue(found[1]["message"].startswith("it is /usr: hipcc and CMake take the ROCm"))
+        self.assertTrue(found[0]["message"].startswith("it is /nowhere/rocm, which does not exist: hipcc"))
+        self.assertTrue(found[1]["message"].startswith("it is /usr: hipcc and CMake use it"))
         self.assertEqual(found[1]["remedy"], 'eval "$(rocm-sdk env)"')
 
     def test_our_own_is_in_order(self) -> None:

@@ -20,8 +20,8 @@ _DEVICE = "/dev/kfd"
 class Driver:
     """Driver of this machine.
 
-    `source` is `module` if `version` is the module's (installed separately from the kernel),
-    `kernel` if it is the running kernel's; both are None without a driver.
+    With `source` `module`, `version` is the module's (installed separately from the kernel); with
+    `kernel`, the running kernel's. Without a driver, both are None.
     """
 
     loaded: bool
