@@ -20,7 +20,7 @@ _PLACEHOLDERS = ("{isa}", "{family}")
 
 
 class PackageEntry:
-    """A package of the distribution. Names that differ by target take one as `target_family`."""
+    """A package of the distribution. `target_family` selects one of the packages per target."""
 
     def __init__(
         self,

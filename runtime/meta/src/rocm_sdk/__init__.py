@@ -1,4 +1,4 @@
-"""Search and load of the ROCm libraries that are installed as Python packages.
+"""Search and loading of ROCm files that are installed as Python packages.
 
 The import is cheap: each function imports its dependencies when it is called.
 """

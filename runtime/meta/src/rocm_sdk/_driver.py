@@ -36,13 +36,14 @@ def look(module: str = _MODULE, device: str = _DEVICE) -> Driver:
     if sys.platform == "win32":
         return _of_windows()
     if not os.path.isdir(module):
-        return Driver(False, False, problem="the kernel module amdgpu is not loaded")
+        problem = "the kernel module amdgpu is not loaded: sudo modprobe amdgpu (on the host)"
+        return Driver(False, False, problem=problem)
     try:
         version, source = Path(module, "version").read_text("utf-8", "replace").strip(), "module"
     except OSError:
         version, source = platform.release(), "kernel"
-    problem = _problem(device)
-    return Driver(True, problem is None, version, source, problem)
+    obstacle = _problem(device)
+    return Driver(True, obstacle is None, version, source, obstacle)
 
 
 def _problem(device: str) -> str | None:

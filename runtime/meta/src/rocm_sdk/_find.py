@@ -171,7 +171,7 @@ SEARCHES: dict[str, tuple[str, Callable[[str], Found]]] = {
     ),
     "program": ("a program, such as `amdclang`", program),
     "bitcode": ("a library of device bitcode, such as `ocml`", bitcode_library),
-    "static": ("a static library by the name that `-l` takes", static_library),
+    "static": ("a static library by its name for the linker option `-l`", static_library),
 }
 """Searches of the command line by name, with descriptions."""
 

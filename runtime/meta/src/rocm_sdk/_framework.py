@@ -86,7 +86,7 @@ def _elf(path: Path | None) -> Elf | None:
     try:
         return read(path)
     except (OSError, ValueError) as error:
-        raise RocmSdkError(f"{path} cannot be read: {error}") from error
+        raise RocmSdkError(f"{path} cannot be read ({error}): reinstall its package") from error
 
 
 def _in_loading_order(known: list[Library]) -> list[Library]:

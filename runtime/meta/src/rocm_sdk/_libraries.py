@@ -145,7 +145,7 @@ def _file(shortname: str, row: dict[str, Any], installed: Installed) -> Path | N
         return None
     raise FileNotFoundError(
         f"{installed.package.distribution} {installed.version} is installed, "
-        f"but has no {_pattern(row)} in {installed.root}"
+        f"but has no {_pattern(row)} in {installed.root}: reinstall it"
     )
 
 

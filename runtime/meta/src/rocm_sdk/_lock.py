@@ -53,7 +53,7 @@ else:
         try:
             return _lock(directory, os.O_RDONLY)
         except OSError as error:
-            # NFS locks only files that are open for writing: a file of the wheel.
+            # NFS locks only files that are open for writing, so a file of the wheel is locked.
             log(f"cannot lock {directory} ({error}): locking a file in it instead")
             return _lock(directory / "_dist_info.py", os.O_RDWR)
 

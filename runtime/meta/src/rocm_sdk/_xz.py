@@ -1,8 +1,8 @@
 """Decoder of xz files in several threads.
 
-A file from several threads has independent blocks and an index with their positions. Each block is
-decoded as a separate xz file of stream header and block. liblzma verifies a block's checksum at its
-end. (The .xz file format, version 1.2.1, sections 2 to 4.)
+A file that several threads compressed has independent blocks and an index with their positions.
+Each block is decoded as a separate xz file of stream header and block. liblzma verifies a block's
+checksum at its end. (The .xz file format, version 1.2.1, sections 2 to 4.)
 """
 
 from __future__ import annotations

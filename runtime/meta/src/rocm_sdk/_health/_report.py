@@ -115,7 +115,7 @@ def _counted(count: int, noun: str) -> str:
 
 def _gpu_line(gpus: _gpu.Gpus) -> str:
     if gpus.source is None:
-        return f"none found (kernel, {gpus.detail}; offload-arch)"
+        return f"none found by the kernel ({gpus.detail}) or offload-arch"
     source = {"environment": "asked for by", "kernel": "kernel,"}.get(gpus.source, gpus.source)
     return f"{', '.join(gpus.names) or 'unknown'} ({source} {gpus.detail})"
 
