@@ -1,4 +1,4 @@
-"""`rocm-sdk doctor`: each fault is found, named, and comes with the command that mends it."""
+"""`rocm-sdk doctor`: each fault has a finding with the command that repairs it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Case(unittest.TestCase):
         self.site = self.layout.site
 
     def report(self, status: int | None = None, **variables: str) -> dict[str, Any]:
-        """Return the report, which must not change anything."""
+        """Return the report; checks that the doctor changes no file."""
         before = self.layout.files()
         done = self.layout.sdk("doctor", "--json", **variables)
         self.assertEqual(done.stderr, "")
@@ -33,7 +33,7 @@ class Case(unittest.TestCase):
         return report
 
     def findings(self, status: int, **variables: str) -> dict[str, tuple[str, str, str]]:
-        """Return subject, message and remedy by code; a code must not be there twice."""
+        """Return subject, message and remedy by code; checks that codes are unique."""
         found = self.report(status, **variables)["findings"]
         by_code = {one["code"]: (one["subject"], one["message"], one["remedy"]) for one in found}
         self.assertEqual(len(found), len(by_code), found)
@@ -113,7 +113,7 @@ class Report(Case):
 
 
 class SecondCopies(Case):
-    """Libraries under the names of the packages' in other places."""
+    """Other libraries with the names of the packages' libraries."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -194,7 +194,7 @@ class Packages(Case):
     def test_directories_that_were_left_behind(self) -> None:
         for name in ("_rocm_sdk_core_nightly", "_rocm_sdk_libraries_gfx94X_dcgpu", "_other"):
             (self.site / name).mkdir()
-        other = self.site / "another-1.0.dist-info"  # whose directory only looks like ours
+        other = self.site / "another-1.0.dist-info"  # the owner of a directory with a similar name
         other.mkdir()
         (other / "RECORD").write_text("_rocm_sdk_core_tools/x,,\n")
         (self.site / "_rocm_sdk_core_tools").mkdir()

@@ -1,4 +1,4 @@
-"""`rocm-sdk doctor` on the devel tree, and on libraries that do not load."""
+"""`rocm-sdk doctor` on the devel tree, and on libraries that cannot be loaded."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Devel(Case):
         self.assertEqual(self.layout.sdk("init", "--quiet").returncode, 0)
 
     def mended(self, code: str, status: int) -> None:
-        """Check that the fault is found, and that the command that is named mends it."""
+        """Check that the fault has a finding, and that its command repairs it."""
         found = self.findings(status, **self.gfx942)
         self.assertEqual([(k, v[2]) for k, v in found.items()], [(code, INIT)])
         self.assertEqual(self.layout.sdk("init", "--quiet").returncode, 0)
@@ -83,7 +83,7 @@ class Devel(Case):
 
 
 class Libraries(Case):
-    """Faults of real libraries, compiled here and loaded by the real loader."""
+    """Faults of compiled libraries, compared with the real loader."""
 
     gfx942 = {"ROCM_SDK_TARGET_FAMILY": "gfx942"}  # noqa: RUF012
 

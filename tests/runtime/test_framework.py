@@ -1,4 +1,4 @@
-"""`rocm-sdk libraries`, `rpath` and `framework-init`: what builds of frameworks ask for."""
+"""`rocm-sdk libraries`, `rpath` and `framework-init`: answers for builds of frameworks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HIPRTC = "_rocm_sdk_core/lib/libhiprtc.so.7"
 
 
 class Framework(unittest.TestCase):
-    """hipblas needs hiprtc by way of a library that has no short name."""
+    """hipblas needs hiprtc through a library without a short name."""
 
     layout: support.Layout
 

@@ -1,4 +1,4 @@
-"""The console scripts: which program they start, and with what."""
+"""Console scripts: started programs, arguments and environment."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Launch(unittest.TestCase):
         self.assertEqual(
             answer, f"{ours}:/a:/b|{site}/_rocm_profiler/lib/python/site-packages:{site}"
         )
-        # An empty entry would be the current directory.
+        # An empty entry means the current directory.
         self.assertTrue(self.start(*module)[1].startswith(f"{ours}|"))
         again = self.start(*module, LD_LIBRARY_PATH=f"{ours}:/a")
         self.assertTrue(again[1].startswith(f"{ours}:/a|"))

@@ -1,4 +1,4 @@
-"""`rocm-sdk test` finds what is wrong, names it, and tells it by its exit status."""
+"""`rocm-sdk test`: faults have a failed case and an exit status."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class SelfTest(unittest.TestCase):
         self.layout = support.Layout(
             self, support.core(), support.libraries(), support.device("gfx942")
         )
-        # Layout has no installer: the scripts go where RECORD says.
+        # Layout has no installer, so the scripts are written to their places in RECORD.
         for name in ("hipcc", "rocminfo", "offload-arch"):
             self.add_script(name)
 

@@ -1,4 +1,4 @@
-"""Which target is chosen, and what happens when there is none."""
+"""Selection of targets, and errors without a target."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Targets(unittest.TestCase):
         match = "from rocm_sdk import _targets as t; print(*t.match_machine(t.machine().isas))"
         for versions, expected in (
             ((0, 110000, 90402, 90402), "gfx1100 gfx942"),
-            ((0, 90402, 90006), "gfx942"),  # a small one without a package stops nobody
+            ((0, 90402, 90006), "gfx942"),  # a small GPU without a package is skipped
         ):
             nodes = self.nodes(*versions)
             self.assertEqual(self.layout.code(match, ROCM_SDK_KFD_NODES=nodes), expected)

@@ -1,4 +1,4 @@
-"""What the runtime does for Windows, as far as Linux can tell; `tests/windows/run` runs the rest."""
+"""Parts of the runtime for Windows that Linux can test; `tests/windows/run` tests the others."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ for path in sys.argv[1:]:
     print(extended(path))
 print(joined(extended("C:/a"), "b/c.h"))
 """
-# A Windows whose programs, libraries and paths are Linux's.
+# Windows with programs, libraries and paths of Linux.
 RIVALS = """
 import sys, json
 import rocm_sdk._health._rivals as rivals
@@ -29,7 +29,7 @@ print(json.dumps([[one.code, one.message, one.remedy] for one in rivals.check(fo
 
 
 def dll(version: tuple[int, int, int, int]) -> bytes:
-    """Return a file with VS_FIXEDFILEINFO somewhere in it."""
+    """Return a file that contains VS_FIXEDFILEINFO."""
     high, low = version[0] << 16 | version[1], version[2] << 16 | version[3]
     return bytes(64) + struct.pack("<IIII", 0xFEEF04BD, 0x00010000, high, low) + bytes(36)
 
