@@ -1,6 +1,6 @@
-"""Stands for the packages of this machine's GPUs; what it requires installs them."""
+"""Module of a distribution without files: its requirements install the packages of GPUs."""
 
 from ._dist_info import DIST as _DIST
 
 __version__: str = str(_DIST["version"])
-"""The version of this distribution, normalised as PEP 440 has it."""
+"""Version of this distribution, normalised by PEP 440."""

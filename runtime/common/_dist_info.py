@@ -1,4 +1,4 @@
-"""Facts about this distribution, written by its build, and what `_names` makes of them."""
+"""Facts about this distribution, written by its build, and names that `_names` derives."""
 
 from __future__ import annotations
 

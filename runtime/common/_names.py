@@ -1,7 +1,7 @@
 """Packages and libraries under the names by which other projects import them.
 
-`_dist_info` offers these names. They are stable: docs/installed.md lists them with the projects
-that use each. All of it follows from `DIST`.
+`_dist_info` exports these stable names. docs/installed.md lists them with the projects that use
+each. All values derive from `DIST`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PLACEHOLDERS = ("{isa}", "{family}")
 
 
 class PackageEntry:
-    """A package of the distribution. Names that differ by target take one as `target_family`."""
+    """A package of the distribution. `target_family` selects one of the packages per target."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class PackageEntry:
 
     @property
     def is_target_specific(self) -> bool:
-        """True if there is one such package for each target."""
+        """True if each target has its own package."""
         return any(mark in self.dist_package_template for mark in _PLACEHOLDERS)
 
     def get_dist_package_name(self, target_family: str | None = None) -> str:
@@ -56,14 +56,14 @@ class PackageEntry:
         return f"{self.get_dist_package_name(target_family)}=={_DIST['version']}"
 
     def get_py_package_name(self, target_family: str | None = None) -> str:
-        """Return the name of the directory in site-packages that holds the package's files."""
+        """Return the name of the platform directory in site-packages."""
         return self._filled(self._platform_template, target_family, as_identifier=True)
 
     def get_py_package(self, target_family: str | None = None) -> ModuleSpec | None:
-        """Return the spec of that directory; None if the package is not installed.
+        """Return the spec of the platform directory; None if the package is not installed.
 
-        Of devel that is the expanded tree. Device packages add files to the directory of another
-        package, which alone does not make them installed.
+        The directory of devel is the expanded tree. Device packages share the directory of another
+        package, so their module decides.
         """
         module = self._filled(self.pure_py_package_name, target_family, as_identifier=True)
         if importlib.util.find_spec(module) is None:
@@ -76,7 +76,9 @@ class PackageEntry:
 
     def _filled(self, name: str, target: str | None, *, as_identifier: bool = False) -> str:
         if self.is_target_specific and target is None:
-            raise ValueError(f"{self.logical_name} has a package for each target: name one")
+            raise ValueError(
+                f"{self.logical_name} has a package for each target: pass target_family"
+            )
         value = (target or "").partition(":")[0]
         value = value.replace("-", "_").replace(".", "_") if as_identifier else value
         for mark in _PLACEHOLDERS:
@@ -88,9 +90,9 @@ class PackageEntry:
 
 
 class LibraryEntry:
-    """A library with a short name: its package, and file name patterns in a directory of it.
+    """A library with a short name: package, directory, and file name pattern per system.
 
-    A pattern is empty on a system that has no such library.
+    The pattern is empty on a system without the library.
     """
 
     windows_relpath: str
@@ -149,7 +151,7 @@ ALL_LIBRARIES: dict[str, LibraryEntry] = {
 
 
 def attribute(name: str) -> Any:
-    """Return what `_dist_info` offers under a name; fails with AttributeError if nothing."""
+    """Return the value of a name of `_dist_info`; raises AttributeError for an unknown name."""
     if name in _OWN:
         return _OWN[name]
     if name in _OF_TARGETS:
@@ -160,10 +162,10 @@ def attribute(name: str) -> Any:
 
 
 def _of_selector(name: str) -> Any:
-    """Return the selector's value: packages with files do not know the published targets."""
+    """Return the selector's value: other packages do not know the published targets."""
     selector: dict[str, str] | None = _DIST["selector"]
     if selector is None:
-        raise AttributeError(f"{_DIST['distribution']} has no selector, which has {name!r}")
+        raise AttributeError(f"{name!r} needs a selector, and {_DIST['distribution']} has none")
     try:
         return getattr(importlib.import_module(f"{selector['module']}._dist_info"), name)
     except ModuleNotFoundError as error:
@@ -173,7 +175,7 @@ def _of_selector(name: str) -> Any:
 
 
 def _suffix() -> str:
-    """Return what `--version-suffix` adds to the names of directories."""
+    """Return the suffix of directory names from `--version-suffix`."""
     for row in _DIST["packages"].values():
         plain = "_" + row["distribution"].replace("-", "_").replace(".", "_")
         if row["platform_dir"].startswith(plain):
@@ -189,7 +191,7 @@ _OWN: dict[str, Any] = {
     "PY_PACKAGE_SUFFIX_NONCE": _suffix(),
     "__version__": str(_DIST["version"]),
 }
-# The value is the name in `_targets`.
+# Names in `_targets`.
 _OF_TARGETS = {
     "AVAILABLE_TARGET_FAMILIES": "AVAILABLE",
     "DEFAULT_TARGET_FAMILY": "DEFAULT",

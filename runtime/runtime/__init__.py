@@ -1,6 +1,6 @@
-"""The Python side of a ROCm package. Its files are in the platform directory beside it."""
+"""Python module of a ROCm package. The package's files are in the platform directory."""
 
 from ._dist_info import DIST as _DIST
 
 __version__: str = str(_DIST["version"])
-"""The version of this distribution, normalised as PEP 440 has it."""
+"""Version of this distribution, normalised by PEP 440."""

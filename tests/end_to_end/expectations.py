@@ -210,7 +210,7 @@ NEVER_ALONE = (
         libraries=("lib/llvm/lib/clang/*/lib/linux/libclang_rt.*-i386.so",),
     ),
     Cause(
-        why="a sanitizer runtime has to be loaded before everything else",
+        why="a sanitizer runtime must be the first library of a process",
         says="",
         libraries=tuple(f"lib/llvm/lib/clang/*/lib/linux/libclang_rt.{kind}-x86_64.so"
                         for kind in ("asan", "hwasan", "nsan", "tsan")),

@@ -1,4 +1,4 @@
-"""Real shared libraries and programs, compiled in moments."""
+"""Compiled shared libraries and programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def loud(reason: str) -> unittest.SkipTest:
-    """Return what skips a test, and say so where nobody can overlook it."""
+    """Return the exception that skips a test, and print the reason."""
     print(f"\n*** NOT TESTED: {reason} ***", file=sys.stderr)
     return unittest.SkipTest(reason)
 
@@ -18,7 +18,7 @@ def loud(reason: str) -> unittest.SkipTest:
 def compiler() -> str:
     found = shutil.which("cc")
     if found is None:
-        raise loud("there is no C compiler `cc`")
+        raise loud("the C compiler `cc` is not installed")
     return found
 
 
@@ -33,7 +33,7 @@ def library(
     soname: str | None = None,
     more: tuple[str, ...] = (),
 ) -> Path:
-    """Compile a library; `needs` are libraries that it needs, `versions` a version script."""
+    """Compile a library with the libraries `needs` and the version script `versions`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     function = path.name.partition(".")[0].replace("-", "_")
     arguments = ["-shared", "-fPIC", f"-Wl,-soname,{soname or path.name}", *more]
@@ -48,7 +48,7 @@ def library(
 
 
 def program(path: Path, *, needs: tuple[Path, ...] = (), rpath: str | None = None) -> Path:
-    """Compile a program that does nothing, and needs these libraries."""
+    """Compile an empty program with these needs."""
     path.parent.mkdir(parents=True, exist_ok=True)
     _compile(path, "int main(void) { return 0; }", [], needs, rpath, "rpath")
     return path

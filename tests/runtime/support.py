@@ -1,4 +1,4 @@
-"""A small ROCm: wheels and an sdist made from the templates, as rockpack makes them."""
+"""Small ROCm: wheels and an sdist from the templates, like rockpack's."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ RUNTIME = ROOT / "runtime" / "runtime"
 COMMON = ROOT / "runtime" / "common"
 VERSION = "7.2.4"
 NO_GPU = "/nonexistent"
-# Tests that repeat something at many moments or in many orders take all of them if this is set, and
-# a part if not.
+# Tests of many moments or orders take all if this is set, otherwise a sample.
 THOROUGH = bool(os.environ.get("ROCKPACK_THOROUGH"))
 
 _PLATFORM = sysconfig.get_platform().replace("-", "_").replace(".", "_")
@@ -126,7 +125,7 @@ DIST: dict[str, Any] = {
 
 
 def real_library() -> Path:
-    """Return a shared library of this machine that loads by itself."""
+    """Return a shared library of this machine that can be loaded alone."""
     for line in Path("/proc/self/maps").read_text().splitlines():
         path = Path(line.rpartition(" ")[2])
         if path.name.startswith("libm.so") or path.name.startswith("libm-"):
@@ -143,7 +142,7 @@ SAYS_WHERE = script('echo "$0 $*"')
 
 @dataclass
 class Wheel:
-    """A wheel in the making: files by name, executables marked by a leading `*`."""
+    """Wheel with files by name; a leading `*` marks executables."""
 
     package: str
     distribution: str
@@ -281,7 +280,7 @@ def device(isa: str, **changes: Any) -> Wheel:
 
 
 def choice() -> Wheel:
-    """Return the small package that the extra `device` stands for; it requires nothing."""
+    """Return the package of the extra `device`, without requirements."""
     return Wheel("gpu", "rocm-sdk-device", "rocm_sdk_device", "_rocm_sdk_device")
 
 
@@ -312,7 +311,7 @@ def profiler(**changes: Any) -> Wheel:
     return change(wheel, changes)
 
 
-# Members of the devel archive: bytes are a file, str is the target of a link, None a directory.
+# Members of the devel archive: bytes for a file, str for a link's target, None for a directory.
 Members = dict[str, "bytes | str | None"]
 DEVEL_MEMBERS: Members = {
     "": None,
@@ -400,7 +399,7 @@ def pkg_info(info: dict[str, Any]) -> str:
 
 
 def requirements(info: dict[str, Any]) -> str:
-    """Return the fields of what the distribution requires, with and without extras."""
+    """Return the metadata fields of requirements and extras."""
     lines = [f"Requires-Dist: {one}" for one in info["requires"]]
     for extra, each in sorted(info["extras"].items()):
         lines.append(f"Provides-Extra: {extra}")
@@ -424,7 +423,7 @@ def sdist_tree(directory: Path, info: dict[str, Any] | None = None) -> Path:
 
 
 def complete(module: Path, info: dict[str, Any]) -> None:
-    """Add what is generated, and what every package has."""
+    """Add the generated files and the common modules."""
     for source in COMMON.glob("*.*"):
         shutil.copy(source, module)
     (module / "_dist_info.py").write_bytes(literal(info))
@@ -444,7 +443,7 @@ def sdist(directory: Path, info: dict[str, Any] | None = None) -> Path:
 
 
 def newer_wheels(directory: Path, version: str) -> list[str]:
-    """Write core, libraries, devel and one device package in another version, and `rocm`."""
+    """Write core, libraries, devel, one device package and `rocm` in another version."""
     text = repr(DIST).replace(VERSION, version)
     sdist(directory, ast.literal_eval(text))
     wheels = [core(), libraries(), devel(), device("gfx942")]
@@ -459,14 +458,14 @@ def newer_wheels(directory: Path, version: str) -> list[str]:
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """Return this process's environment, without what steers the runtime, and with no GPU."""
+    """Return this process's environment without a GPU and without the runtime's variables."""
     hidden = ("ROCM_", "PYTHON", "PIP_", "UV_", "VIRTUAL_ENV", "LD_")
     kept = {k: v for k, v in os.environ.items() if not k.startswith(hidden)}
     return {**kept, "ROCM_SDK_KFD_NODES": NO_GPU, **variables}
 
 
 class Layout:
-    """A site-packages directory into which wheels are unpacked, with no installer."""
+    """Site-packages directory with wheels unpacked by no installer."""
 
     def __init__(
         self,
@@ -499,7 +498,7 @@ class Layout:
                 path.chmod(member.external_attr >> 16 & 0o777 or 0o644)
 
     def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run Python with these arguments, in which warnings are errors."""
+        """Run Python with these arguments and warnings as errors."""
         return subprocess.run(
             self.command(*arguments),
             env=self.environment(**variables),
@@ -517,14 +516,14 @@ class Layout:
         return environment(**{**base, **variables})
 
     def code(self, code: str, **variables: str) -> str:
-        """Run code that has to succeed, and return what it prints."""
+        """Run code that must succeed, and return its output."""
         done = self.run("-c", code, **variables)
         if done.returncode:
             raise AssertionError(done.stderr)
         return done.stdout.strip()
 
     def error(self, code: str, **variables: str) -> str:
-        """Run code that has to fail, and return the last line of the traceback."""
+        """Run code that must fail, and return the last line of the traceback."""
         done = self.run("-c", code, **variables)
         if not done.returncode:
             raise AssertionError(f"no error: {done.stdout}")
@@ -540,7 +539,7 @@ class Layout:
             return [row[0] for row in csv.reader(file)]
 
     def check_hashes(self, distribution: str) -> None:
-        """Compare every row of a RECORD with the file: nothing is there without hash and size."""
+        """Compare the hash and size in each row of a RECORD with the file."""
         stem = f"{distribution.replace('-', '_')}-{VERSION}.dist-info"
         with open(self.site / stem / "RECORD", encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))
@@ -553,7 +552,7 @@ class Layout:
                 assert (digest, size) == (f"sha256={sha256(data)}", str(len(data))), path
 
     def files(self, directory: str = "") -> set[str]:
-        """Return files and links below a directory of site-packages, relative to the latter."""
+        """Return files and links of a directory in site-packages, relative to site-packages."""
         found = set()
         for parent, directories, names in os.walk(self.site / directory):
             links = [name for name in directories if Path(parent, name).is_symlink()]
@@ -562,7 +561,7 @@ class Layout:
 
 
 def kfd_nodes(directory: Path, *versions: int) -> str:
-    """Write a copy of the kernel's list with these `gfx_target_version`s."""
+    """Write a directory like the kernel's with these `gfx_target_version`s."""
     for number, version in enumerate(versions):
         node = directory / "nodes" / str(number)
         node.mkdir(parents=True)

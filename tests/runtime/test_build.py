@@ -1,4 +1,4 @@
-"""The in-tree backend: metadata and bytes that do not depend on the machine."""
+"""In-tree backend: metadata and bytes independent of the machine."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Build(unittest.TestCase):
             self.assertEqual(self.call(f"get_requires_for_build_{kind}").stdout, "[]\n")
 
     def test_the_metadata_is_that_of_the_sdist_on_every_machine(self) -> None:
-        """What one machine computed would be what pip and uv keep for all that share a cache."""
+        """pip and uv share the built metadata between machines with a common cache."""
         pkg_info = (self.source / "PKG-INFO").read_bytes()
         for variables in (
             {},
@@ -70,7 +70,7 @@ class Build(unittest.TestCase):
         )
 
     def test_no_requirement_refers_to_the_distribution_itself(self) -> None:
-        """An extra that names `rocm[...]` would make installers look for it again."""
+        """Installers would resolve an extra that requires `rocm[...]` again."""
         metadata = self.metadata()
         for requirement in metadata.get_all("Requires-Dist", []):
             self.assertNotRegex(requirement, r"^rocm(\[| |=)")

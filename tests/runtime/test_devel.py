@@ -1,4 +1,4 @@
-"""The devel tree: expanded whole or not at all, and known to the uninstaller throughout."""
+"""Devel tree: expanded completely or not, and known to uninstallers at all times."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Devel(unittest.TestCase):
         self.assertEqual(sorted(self.recorded()), sorted(rows))
 
     def test_the_record_is_replaced_never_written_to(self) -> None:
-        """An installer may have hard-linked it from its cache."""
+        """RECORD can be a hard link to an installer's cache."""
         record = next(self.site.glob("rocm_sdk_devel-*/RECORD"))
         shared = self.layout.top / "cached"
         os.link(record, shared)
@@ -136,7 +136,7 @@ class Devel(unittest.TestCase):
         self.assertEqual(data.count(b"\n"), data.count(b"\r\n"))
 
     def test_without_symbolic_links_files_stand_in_their_place(self) -> None:
-        """Windows wants a privilege for them, and some file systems have none."""
+        """Symbolic links need a privilege on Windows, and some file systems lack them."""
         done = self.layout.run("-c", WITHOUT_LINKS)
         self.assertEqual(done.returncode, 0, done.stderr)
         found = self.layout.files(TREE)
@@ -150,7 +150,7 @@ class Devel(unittest.TestCase):
         self.layout.check_hashes("rocm-sdk-devel")
 
     def test_links_that_were_only_said_to_be_made_are_none(self) -> None:
-        """Wine says so of each, and makes nothing."""
+        """Wine reports success without a link."""
         done = self.layout.run("-c", WITHOUT_LINKS.replace("raise OSError", "return OSError"))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue((self.root / "lib64/libhiprtc.so").is_file())
@@ -169,15 +169,15 @@ class Devel(unittest.TestCase):
         layout = support.Layout(self, support.core(), support.libraries(), support.devel(members))
         done = layout.run("-c", WITHOUT_LINKS)
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("has a directory in itself", done.stderr)
+        self.assertIn("has a directory that contains itself", done.stderr)
         self.assertFalse((layout.site / TREE).exists())
 
-    # -------------------------------------------------------------------- what is absent
+    # ---------------------------------------------------------------- absent packages
 
     def test_files_of_a_package_that_comes_later_are_linked_then(self) -> None:
         layout = support.Layout(self, support.core(), support.devel())
         done = layout.sdk("init")
-        self.assertIn("2 links wait for files of _rocm_sdk_libraries", done.stderr)
+        self.assertIn("2 links are pending until installation of _rocm_sdk_libraries", done.stderr)
         blas = {f"{TREE}/lib/libhipblas.so", f"{TREE}/lib/libhipblas.so.3"}
         self.assertEqual(layout.files(TREE), EXPECTED - blas)
         layout.install(support.libraries())
@@ -212,10 +212,10 @@ class Devel(unittest.TestCase):
     def test_a_directory_without_write_permission(self) -> None:
         if os.geteuid() != 0:
             self.skipTest("needs another user to be")
-        # The other user may read, whatever the umask of this run is, but not write.
+        # The other user can read, independent of the umask, but not write.
         for path in (self.site, *self.site.rglob("*")):
             path.chmod(0o555 if path.is_dir() else 0o444)
-        # Everything is imported first: the other user may not be able to read Python itself.
+        # Imports precede setuid, because the other user may be unable to read Python.
         code = (
             "import fcntl, os; from rocm_sdk import _devel, _errors\n"
             "os.setuid(65534)\n"
@@ -228,7 +228,7 @@ class Devel(unittest.TestCase):
             self.skipTest(f"another user cannot reach {self.site}")
         said = done.stdout
         self.assertIn(f"cannot expand rocm-sdk-devel in {self.site}: [Errno 13]", said, done.stderr)
-        self.assertIn("as a user who may write there", said)
+        self.assertIn("as a user with write access", said)
         self.assertEqual(self.tree_rows(), [])
 
     # ----------------------------------------------------------------- damaged archives
@@ -275,7 +275,7 @@ class Devel(unittest.TestCase):
         other = lzma.compress(support.tarball({"file": b""}, top="_other"))
         self.assertIn("member outside", self.broken(other))
 
-    # -------------------------------------------------------------- many, and killed ones
+    # ------------------------------------------------ concurrent and killed processes
 
     def test_many_at_once(self) -> None:
         command = self.layout.command("-m", "rocm_sdk", "path", "--root")
@@ -296,9 +296,9 @@ class Devel(unittest.TestCase):
         self.assertEqual(sorted(self.tree_rows()), sorted(EXPECTED))
 
     def test_killed_anywhere(self) -> None:
-        """Kill -9 at changes of the disk: what is there is recorded, and init repeats.
+        """Killed with -9 at a change of the disk: all files are recorded, and init repeats.
 
-        At the first ten and then at every third one; at each if thorough.
+        The changes are the first ten and every third later one, or all if thorough.
         """
         layout = support.Layout(self, support.core(), support.libraries(), support.devel())
         layout.install(support.device("gfx942"))
@@ -327,13 +327,13 @@ class Devel(unittest.TestCase):
         for path in layout.site.glob("*.dist-info"):
             recorded |= set(layout.record(*path.name.removesuffix(".dist-info").split("-")))
         sdk = layout.files("rocm_sdk")
-        # Installers remove a directory that is listed with all that is in it.
+        # Installers remove a listed directory with its content.
         workspace = "_rocm_sdk_devel.partial"
         listed = (f"{workspace}/",) if workspace in recorded else ()
         unknown = {p for p in layout.files() - recorded - sdk if not p.startswith(listed)}
         self.assertEqual(unknown, set(), f"killed at step {step}")
         if (layout.site / TREE).exists():
-            # pip removes empty directories only below one of which it removes a file.
+            # pip removes empty directories only below a directory with a removed file.
             direct = {p for p in layout.files(TREE) if p.count("/") == 1}
             self.assertTrue(direct & recorded, f"killed at step {step}")
 
@@ -347,7 +347,7 @@ class Devel(unittest.TestCase):
     # ------------------------------------------------------------------- images
 
     def copied(self, *options: str) -> support.Layout:
-        """Return the layout that `cp` makes of this one."""
+        """Return a copy of the layout by `cp`."""
         other = support.Layout(self)
         shutil.rmtree(other.site)
         subprocess.run(["cp", *options, str(self.site), str(other.site)], check=True)

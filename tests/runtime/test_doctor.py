@@ -1,4 +1,4 @@
-"""`rocm-sdk doctor`: each fault is found, named, and comes with the command that mends it."""
+"""`rocm-sdk doctor`: each fault has a finding with the command that repairs it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Case(unittest.TestCase):
         self.site = self.layout.site
 
     def report(self, status: int | None = None, **variables: str) -> dict[str, Any]:
-        """Return the report, which must not change anything."""
+        """Return the report; checks that the doctor changes no file."""
         before = self.layout.files()
         done = self.layout.sdk("doctor", "--json", **variables)
         self.assertEqual(done.stderr, "")
@@ -33,7 +33,7 @@ class Case(unittest.TestCase):
         return report
 
     def findings(self, status: int, **variables: str) -> dict[str, tuple[str, str, str]]:
-        """Return subject, message and remedy by code; a code must not be there twice."""
+        """Return subject, message and remedy by code; checks that codes are unique."""
         found = self.report(status, **variables)["findings"]
         by_code = {one["code"]: (one["subject"], one["message"], one["remedy"]) for one in found}
         self.assertEqual(len(found), len(by_code), found)
@@ -58,7 +58,7 @@ class Report(Case):
         lines = done.stdout.splitlines()
         self.assertRegex(lines[0], r"^rocm 7\.2\.4, Python 3\.\d+\.\d+ \(.+\)$")
         self.assertIn(f"  rocm-sdk-core           7.2.4     {self.site}/_rocm_sdk_core", lines)
-        self.assertIn(f"GPU       gfx942 (said by the kernel, {nodes})", lines)
+        self.assertIn(f"GPU       gfx942 (kernel, {nodes})", lines)
         self.assertIn("devel     not expanded", lines)
         self.assertEqual(lines[-1], "everything is in order")
         self.assertFalse((self.site / "_rocm_sdk_devel").exists())
@@ -113,7 +113,7 @@ class Report(Case):
 
 
 class SecondCopies(Case):
-    """Libraries under the names of the packages' in other places."""
+    """Other libraries with the names of the packages' libraries."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -130,7 +130,7 @@ class SecondCopies(Case):
         subject, message, remedy = found["library-shadowed"]
         self.assertEqual(subject, str(other))
         self.assertIn(f"{other}/libhiprtc.so.7, here {self.ours}", message)
-        self.assertEqual(remedy, f"take {other} out of LD_LIBRARY_PATH")
+        self.assertEqual(remedy, f"remove {other} from LD_LIBRARY_PATH")
 
     def test_the_packages_own_directory_is_no_second_copy(self) -> None:
         own = str(self.site / "_rocm_sdk_core" / "lib")
@@ -177,7 +177,7 @@ class Packages(Case):
             {
                 "version-mismatch": (
                     "rocm-profiler",
-                    "its version is 7.1.0, that of rocm is 7.2.4",
+                    "its version is 7.1.0, but rocm is 7.2.4",
                     'pip install "rocm[profiler]==7.2.4"',
                 )
             },
@@ -194,7 +194,7 @@ class Packages(Case):
     def test_directories_that_were_left_behind(self) -> None:
         for name in ("_rocm_sdk_core_nightly", "_rocm_sdk_libraries_gfx94X_dcgpu", "_other"):
             (self.site / name).mkdir()
-        other = self.site / "another-1.0.dist-info"  # whose directory only looks like ours
+        other = self.site / "another-1.0.dist-info"  # the owner of a directory with a similar name
         other.mkdir()
         (other / "RECORD").write_text("_rocm_sdk_core_tools/x,,\n")
         (self.site / "_rocm_sdk_core_tools").mkdir()
@@ -211,7 +211,7 @@ class Packages(Case):
             found["files-missing"],
             (
                 "rocm-sdk-core",
-                "files are gone: _rocm_sdk_core/bin/amdclang",
+                "files are missing: _rocm_sdk_core/bin/amdclang",
                 REINSTALL.format("core"),
             ),
         )
@@ -266,7 +266,7 @@ class Gpus(Case):
     def test_a_gpu_that_the_distribution_does_not_know(self) -> None:
         found = self.findings(1, ROCM_SDK_KFD_NODES=self.nodes(90006))
         self.assertEqual(found["gpu-unknown"][0], "gfx906")
-        self.assertIn("it has: gfx942, gfx1100", found["gpu-unknown"][1])
+        self.assertIn("only for: gfx942, gfx1100", found["gpu-unknown"][1])
         self.layout.install(support.device("gfx942"))
         found = self.findings(0, ROCM_SDK_KFD_NODES=self.nodes(90006, 90402))
         self.assertEqual(list(found), ["gpu-unknown"])

@@ -1,4 +1,4 @@
-"""`rocm-sdk doctor` on the devel tree, and on libraries that do not load."""
+"""`rocm-sdk doctor` on the devel tree, and on libraries that cannot be loaded."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Devel(Case):
         self.assertEqual(self.layout.sdk("init", "--quiet").returncode, 0)
 
     def mended(self, code: str, status: int) -> None:
-        """Check that the fault is found, and that the command that is named mends it."""
+        """Check that the fault has a finding, and that its command repairs it."""
         found = self.findings(status, **self.gfx942)
         self.assertEqual([(k, v[2]) for k, v in found.items()], [(code, INIT)])
         self.assertEqual(self.layout.sdk("init", "--quiet").returncode, 0)
@@ -83,7 +83,7 @@ class Devel(Case):
 
 
 class Libraries(Case):
-    """Faults of real libraries, compiled here and loaded by the real loader."""
+    """Faults of compiled libraries, compared with the real loader."""
 
     gfx942 = {"ROCM_SDK_TARGET_FAMILY": "gfx942"}  # noqa: RUF012
 
@@ -123,10 +123,10 @@ class Libraries(Case):
         compiled.library(self.libraries / "libuser.so.1", needs=(system,))
         (self.layout.top / "bin").mkdir()
         for manager, command in (
-            ("apt-get", "apt-file search libnowhere.so.9  # and install the package that it names"),
+            ("apt-get", "apt-file search libnowhere.so.9  # then install the package in its answer"),
             ("dnf", "dnf install 'libnowhere.so.9()(64bit)'"),
             ("zypper", "zypper install 'libnowhere.so.9()(64bit)'"),
-            ("none", "install the package of your system that has libnowhere.so.9"),
+            ("none", "install your system's package with libnowhere.so.9"),
         ):
             tool = self.layout.top / "bin" / manager
             tool.write_bytes(support.script(""))
@@ -164,7 +164,7 @@ class Libraries(Case):
         self.assertEqual(done.returncode, 1)
         self.assertIn(
             "FAIL library:libraries:lib/libsolver.so.1  "
-            "(libamdhip64.so.7 is missing, which libblas.so.1 needs)",
+            "(libamdhip64.so.7 is missing, needed by libblas.so.1)",
             done.stdout,
         )
         self.assertEqual(done.stdout.splitlines()[-1], "1 ok, 2 failed, 0 skipped")

@@ -1,4 +1,4 @@
-"""`rocm-sdk doctor` on files that are not what they were: findings, no tracebacks, no waiting."""
+"""`rocm-sdk doctor` on replaced files: findings, no tracebacks, no waiting."""
 
 from __future__ import annotations
 

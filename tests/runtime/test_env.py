@@ -64,7 +64,7 @@ class Env(unittest.TestCase):
                 self.check(
                     self.shell(name, *applet, text=strict + f'eval "$(rocm-sdk env)"; {SHOW}')
                 )
-                # Twice is as once, and what was there stays.
+                # A second evaluation changes nothing; existing entries remain.
                 twice = 'eval "$(rocm-sdk env)"; eval "$(rocm-sdk env --shell sh)"; ' + SHOW
                 self.check(self.shell(name, *applet, text=twice, CMAKE_PREFIX_PATH="/x y"), ":/x y")
 
@@ -123,7 +123,7 @@ class Env(unittest.TestCase):
         quoted = self.root.replace("'", "''")
         self.assertEqual(text.splitlines()[0], f"$env:ROCM_PATH = '{quoted}'")
         if shutil.which("pwsh") is None:
-            raise loud("pwsh is not installed: what is meant for PowerShell was not run")
+            raise loud("pwsh is not installed: the text for PowerShell was not run")
         script = self.layout.top / "script.ps1"
         names = ("ROCM_PATH", "HIP_PATH", "PATH", "CMAKE_PREFIX_PATH")
         script.write_text(text + text + "\n".join(f"$env:{name}" for name in names))

@@ -1,4 +1,4 @@
-"""A C extension is built against the devel tree with CMake, and starts by initialize_process."""
+"""C extension built with CMake against the devel tree, started by initialize_process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ find_package(hip REQUIRED CONFIG)
 add_library(user MODULE user.c)
 target_include_directories(user PRIVATE "${PYTHON_INCLUDE}")
 target_link_libraries(user hip::hiprtc)
-# As a wheel of somebody else is: it does not know where ROCm will be.
+# As in a wheel of another project: it does not know where ROCm will be.
 set_target_properties(user PROPERTIES PREFIX "" SKIP_BUILD_RPATH TRUE)
 """
 MODULE = """

@@ -1,4 +1,4 @@
-"""find_library and its siblings: places, order, errors, and the command's answers."""
+"""find_library and similar functions: places, order, errors, and the command's answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BITCODE = "lib/llvm/lib/clang/22/amdgcn/bitcode"
 
 
 def core() -> support.Wheel:
-    """Return core with libraries and bitcode that no line of the manifest names."""
+    """Return core with libraries and bitcode without a line in the manifest."""
     wheel = support.core()
     wheel.more["shared"] = dict(SHARED, hiprtc="lib/libhiprtc.so.7")
     for path in SHARED.values():
@@ -33,7 +33,7 @@ class Find(unittest.TestCase):
         self.site = self.layout.site
 
     def ask(self, call: str, **environment: str) -> list[Any]:
-        """Return name, path below site-packages (if it is there), place and distribution."""
+        """Return name, path (relative to site-packages if below), place and distribution."""
         code = (
             "import json, os, rocm_sdk\n"
             f"one = rocm_sdk.{call}\n"
@@ -202,7 +202,7 @@ class FindInDevel(unittest.TestCase):
 
 
 class Driver(unittest.TestCase):
-    """The kernel's files in other places."""
+    """Driver in a copy of the kernel's files."""
 
     def setUp(self) -> None:
         self.layout = support.Layout(self)
@@ -220,7 +220,7 @@ class Driver(unittest.TestCase):
     def test_without_the_module_nothing_is_loaded(self) -> None:
         found = self.look()
         self.assertEqual([found["loaded"], found["usable"], found["version"]], [False, False, None])
-        self.assertIn("has not loaded", found["problem"])
+        self.assertIn("is not loaded", found["problem"])
 
     def test_a_module_of_its_own_has_a_version(self) -> None:
         self.module.mkdir()

@@ -1,4 +1,4 @@
-"""`rocm-sdk libraries`, `rpath` and `framework-init`: what builds of frameworks ask for."""
+"""`rocm-sdk libraries`, `rpath` and `framework-init`: answers for builds of frameworks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HIPRTC = "_rocm_sdk_core/lib/libhiprtc.so.7"
 
 
 class Framework(unittest.TestCase):
-    """hipblas needs hiprtc by way of a library that has no short name."""
+    """hipblas needs hiprtc through a library without a short name."""
 
     layout: support.Layout
 
@@ -96,7 +96,7 @@ class Framework(unittest.TestCase):
 
     def test_a_place_outside_is_refused(self) -> None:
         for place in ("../torch", "/usr/lib"):
-            self.assertIn("give it as `torch/lib`", self.refused("rpath", "--from", place))
+            self.assertIn("write a path", self.refused("rpath", "--from", place))
 
     def test_a_framework_starts_by_the_module_that_was_written(self) -> None:
         package = self.layout.site / "torch"
@@ -135,7 +135,7 @@ class Framework(unittest.TestCase):
     def test_wrong_names_and_versions_are_refused(self) -> None:
         self.assertIn("did you mean 'hipblas'?", self.refused("libraries", "--libraries", "hipbla"))
         odd = ("--libraries", "hiprtc", "--check-version", '7" + evil() + "')
-        self.assertIn("is no version", self.refused("framework-init", *odd))
+        self.assertIn("is not a version", self.refused("framework-init", *odd))
 
     def test_without_the_package_it_is_told_what_to_install(self) -> None:
         layout = support.Layout(self, support.core())

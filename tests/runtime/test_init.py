@@ -37,7 +37,7 @@ def mounted(test: unittest.TestCase, *arguments: str, at: Path) -> Iterator[None
 
 class Init(unittest.TestCase):
     def layout(self) -> support.Layout:
-        """Return a layout whose archive has enough in it to be interrupted."""
+        """Return a layout with an archive that is large enough to be interrupted."""
         members = dict(support.DEVEL_MEMBERS)
         for number in range(400):
             members[f"include/many/{number % 7}/header{number}.h"] = os.urandom(3000)
@@ -108,7 +108,7 @@ class Init(unittest.TestCase):
         self.assertEqual(layout.files(), before - devel)
 
     def uninstall(self, layout: support.Layout) -> None:
-        """Remove what RECORD of devel and of the device package lists of the tree."""
+        """Remove the tree's files in the RECORDs of devel and the device package."""
         for name in ("rocm-sdk-devel", "rocm-sdk-device-gfx942"):
             for path in layout.record(name):
                 if name == "rocm-sdk-devel" or path.startswith(f"{TREE}/"):
@@ -120,7 +120,7 @@ class Init(unittest.TestCase):
         code = (
             "import os, signal, sys\n"
             "from rocm_sdk import _archive, __main__\n"
-            # Whoever runs the tests may ignore interrupts, as a shell does in the background.
+            # Tests in the background of a shell inherit ignored interrupts.
             "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
             "def stop(*_): os.kill(os.getpid(), signal.SIGINT)\n"
             "_archive._write_all = stop\n"
@@ -159,7 +159,7 @@ class Init(unittest.TestCase):
                 )
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
                 self.assertIn("File too large", done.stderr)
-                self.assertIn("make room and repeat `rocm-sdk init`", done.stderr)
+                self.assertIn("free space and repeat `rocm-sdk init`", done.stderr)
                 self.check_nothing_happened(layout, before)
 
     def test_a_full_disk(self) -> None:
@@ -175,7 +175,7 @@ class Init(unittest.TestCase):
             done = layout.sdk("init", "--quiet")
             self.assertEqual(done.returncode, 1)
             self.assertIn("No space left on device", done.stderr)
-            self.assertIn("make room and repeat `rocm-sdk init`", done.stderr)
+            self.assertIn("free space and repeat `rocm-sdk init`", done.stderr)
             self.check_nothing_happened(layout, before)
             (small / "ballast").unlink()
             self.assertEqual(layout.sdk("init", "--quiet").returncode, 0)
@@ -190,7 +190,7 @@ class Init(unittest.TestCase):
             done = layout.sdk("init")
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertIn("Read-only file system", done.stderr)
-            self.assertIn("run `rocm-sdk init` once as a user who may write there", done.stderr)
+            self.assertIn("run `rocm-sdk init` once as a user with write access", done.stderr)
         self.check_nothing_happened(layout, before)
 
     def test_a_whole_tree_that_is_read_only_is_used(self) -> None:
@@ -202,7 +202,7 @@ class Init(unittest.TestCase):
             done = layout.sdk("path", "--root")
             self.assertEqual((done.stdout, done.stderr), (f"{layout.site / TREE}\n", ""))
 
-    # ---------------------------------------------------------------------- how it is done
+    # ------------------------------------------------------------------------- links
 
     def test_hard_links_where_they_can_be(self) -> None:
         done = self.layout().sdk("init")
@@ -231,7 +231,7 @@ class Init(unittest.TestCase):
         with mounted(self, "-o", "loop", str(image), at=disk):
             layout.site = disk / "site"
             layout.site.mkdir()
-            # A subvolume of its own: the same file system, and yet no hard link leads out.
+            # No hard link can leave a subvolume, although the file system is the same.
             command = ["btrfs", "subvolume", "create", str(layout.site / "_rocm_sdk_core")]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
             shutil.copytree(original, layout.site, symlinks=True, dirs_exist_ok=True)
@@ -240,7 +240,7 @@ class Init(unittest.TestCase):
             self.state(layout)
             self.assertTrue(os.access(layout.site / TREE / "bin/hipcc", os.X_OK))
 
-    # --------------------------------------------------------------------- repair and words
+    # ------------------------------------------------------------ repair and messages
 
     def test_init_repairs_files_that_went_or_changed(self) -> None:
         layout = self.layout()
@@ -249,7 +249,7 @@ class Init(unittest.TestCase):
         header = layout.site / TREE / "include/many/3/header3.h"
         for damage in (header.unlink, lambda: header.write_bytes(b"short")):
             damage()
-            # What is asked for a path does not look at every file.
+            # `path` does not check every file.
             self.assertEqual(layout.sdk("path", "--root").stderr, "")
             self.assertIn("expanding", layout.sdk("init").stderr)
             self.assertEqual(self.state(layout), expected)
@@ -286,7 +286,7 @@ class Init(unittest.TestCase):
             while piece := os.read(ours, 4096):
                 shown += piece
         except OSError:
-            pass  # this is how a terminal ends
+            pass  # read of a closed terminal
         os.close(ours)
         assert process.wait() == 0, shown
         return shown.decode()
@@ -298,7 +298,7 @@ class Init(unittest.TestCase):
     def test_a_name_twice_is_refused(self) -> None:
         first = support.tarball({"a": b"1", "a/b": b"2"})
         second = support.tarball({"c": b"1", "*c": b"2"})
-        for archive, complaint in ((first, "no directory"), (second, "a name twice")):
+        for archive, complaint in ((first, "below a file or link"), (second, "a name twice")):
             layout = support.Layout(
                 self, support.core(), support.devel(archive=archive, packed=False)
             )
@@ -310,7 +310,7 @@ class Init(unittest.TestCase):
 
 
 class Xz(unittest.TestCase):
-    """The archive as rockpack makes it: xz in blocks, read by several threads."""
+    """Archive of rockpack: xz in blocks, decoded by several threads."""
 
     def test_blocks_one_stream_and_damage(self) -> None:
         if shutil.which("xz") is None:

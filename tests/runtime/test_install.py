@@ -1,4 +1,4 @@
-"""The whole way with real installers: install, use, uninstall, and nothing is left."""
+"""Real installers: install, use and uninstall without leftovers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Snapshot = set[str]
 
 
 class Installer:
-    """pip or uv, working on an environment of its own."""
+    """pip or uv with a separate environment."""
 
     def __init__(self, top: Path, wheels: Path) -> None:
         self.wheels = wheels
@@ -63,7 +63,7 @@ class Installer:
         found = set()
         for parent, directories, names in os.walk(self.venv):
             found |= {os.path.join(parent, name) for name in [*directories, *names]}
-        return found - {str(self.venv / ".lock")}  # uv's own, one per environment
+        return found - {str(self.venv / ".lock")}  # uv's file, one per environment
 
 
 class Pip(Installer):
@@ -80,10 +80,10 @@ class Uv(Installer):
 
 
 class Installation:
-    """The cases that each installer has to pass; `make` is the installer."""
+    """Cases for each installer `make`."""
 
     make: type[Installer]
-    sees_all: bool  # whether it removes a directory in which no file has ever been
+    sees_all: bool  # true if it removes directories without files
     test: unittest.TestCase
 
     def setUp(self) -> None:
@@ -148,7 +148,7 @@ class Installation:
             with self.test.subTest(order):
                 self.everything()
                 self.tool.sdk("init", "--quiet")
-                for name in order:  # one command each, as users do
+                for name in order:  # one command per package, like users
                     self.tool.uninstall(name)
                 self.check_empty()
 
@@ -181,7 +181,7 @@ class Installation:
                 self.everything()
 
     def test_no_machine_and_no_cache_changes_what_the_extra_is(self) -> None:
-        """The selector is built once for all that share a cache, so it must not look at a GPU."""
+        """Machines share the cached selector, so its build must not read the GPU."""
         for place, isa in (("first", 90402), ("second", 110000)):
             nodes = support.kfd_nodes(self.wheels / place, isa)
             self.tool.install("rocm[device]", ROCM_SDK_KFD_NODES=nodes, ROCM_SDK_TARGET_FAMILY="")

@@ -1,4 +1,4 @@
-"""The console scripts: which program they start, and with what."""
+"""Console scripts: started programs, arguments and environment."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ class Launch(unittest.TestCase):
         self.layout.install(support.devel(version="7.1.0"))
         status, answer, said = self.hipcc()
         self.assertEqual((status, answer), (0, f"{self.layout.site}/{CORE}"))
-        self.assertEqual(said, "hipcc: rocm-sdk-devel 7.1.0 is not used: this is 7.2.4")
+        ignored = "rocm-sdk-devel 7.1.0 is ignored: rocm-sdk-core is 7.2.4"
+        self.assertEqual(said, f"hipcc: {ignored}; install the same version of both")
 
     def test_without_rocm_devel_stays_as_it_is(self) -> None:
         self.layout.install(support.devel())
@@ -85,7 +86,7 @@ class Launch(unittest.TestCase):
         self.assertEqual(
             answer, f"{ours}:/a:/b|{site}/_rocm_profiler/lib/python/site-packages:{site}"
         )
-        # An empty entry would be the current directory.
+        # An empty entry means the current directory.
         self.assertTrue(self.start(*module)[1].startswith(f"{ours}|"))
         again = self.start(*module, LD_LIBRARY_PATH=f"{ours}:/a")
         self.assertTrue(again[1].startswith(f"{ours}:/a|"))

@@ -72,7 +72,7 @@ class Libraries(unittest.TestCase):
     def test_an_unknown_name_suggests_the_nearest(self) -> None:
         error = self.find_error("hiprtcc")
         self.assertIn(
-            "ModuleNotFoundError: there is no ROCm library 'hiprtcc'; did you mean 'hiprtc'?", error
+            "ModuleNotFoundError: unknown ROCm library 'hiprtcc'; did you mean 'hiprtc'?", error
         )
 
     def test_windows_names_are_ranked(self) -> None:
@@ -111,7 +111,7 @@ SYMBOL = "import ctypes; print(hasattr(ctypes.CDLL(None), 'only_in_hiprtc'))"
 
 
 class RealLibraries(unittest.TestCase):
-    """Loading, with libraries that were compiled for it."""
+    """Loading of compiled libraries."""
 
     def setUp(self) -> None:
         self.layout = support.Layout(self, support.core(), support.libraries())
@@ -197,7 +197,7 @@ class RealLibraries(unittest.TestCase):
 
 class Import(unittest.TestCase):
     def test_importing_loads_one_module_and_starts_no_process(self) -> None:
-        """What is loaded counts, not the time: that is the machine's."""
+        """The import loads no other module; its time depends on the machine."""
         code = (
             "import sys\n"
             "started = []\n"
@@ -215,7 +215,7 @@ class Import(unittest.TestCase):
         self.assertEqual(self.isolated(code), "False False\n")
 
     def isolated(self, code: str) -> str:
-        """Run code in a Python that has not loaded anything for its own site-packages."""
+        """Run code in a Python without its site-packages."""
         layout = support.Layout(self, support.core())
         code = f"import sys; sys.path.insert(0, {str(layout.site)!r})\n{code}"
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The reader of ELF files and the search for what they need, against the real loader."""
+"""Reader of ELF files and search for their needs, compared with the real loader."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Needs(unittest.TestCase):
         return self.layout.run("-c", code, str(path)).returncode == 0
 
     def agree(self, path: Path, expected: str) -> None:
-        """Compare with what is expected, and whether there is anything with the real loader."""
+        """Compare with the expected need, and with success of the real loader."""
         self.assertEqual(self.missing(path), [expected])
         self.assertEqual(self.loads(path), expected == "")
 
@@ -88,7 +88,7 @@ class Needs(unittest.TestCase):
         self.agree(start, f"libend.so.1, needed by {middle}, is missing")
 
     def test_a_library_that_is_loaded_already_serves(self) -> None:
-        """The need of the second is met by what the first has loaded, wherever that was."""
+        """The dependency that the first library loaded meets the need of the second."""
         end = compiled.library(self.lib / "libend.so.1")
         first = compiled.library(self.lib / "libfirst.so.1", needs=(end,))
         second = compiled.library(self.lib / "libsecond.so.1", needs=(end,), rpath="/nowhere")
@@ -103,7 +103,7 @@ class Needs(unittest.TestCase):
         data[18] ^= 0xFF  # e_machine
         end.write_bytes(data)
         self.agree(start, f"libend.so.1, needed by {start}, is missing")
-        self.assertEqual(self.missing(end), [""])  # nothing is said of what cannot be loaded here
+        self.assertEqual(self.missing(end), [""])  # files of other processors have no unmet needs
 
     def test_versions(self) -> None:
         code = "int x(void) { return 1; } int x1(void) { return 1; }"
@@ -113,7 +113,7 @@ class Needs(unittest.TestCase):
         compiled.library(provider, code=code, versions=MAP_1)
         self.agree(user, f"{user} needs V_2 of {provider}, which has V_1 at most")
         compiled.library(provider, code=code)
-        self.agree(user, "")  # of a library without versions the loader takes what it has
+        self.agree(user, "")  # the loader accepts a library without versions
 
     def test_programs(self) -> None:
         end = compiled.library(self.lib / "libend.so.1")

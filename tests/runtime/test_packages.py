@@ -1,6 +1,6 @@
-"""The runtime in packages that rockpack has made, installed by a real installer.
+"""Runtime in packages of rockpack, installed by a real installer.
 
-`cargo test --test all runtime` builds them and says where they are (ROCKPACK_DIST).
+`cargo test --test all runtime` builds them and sets ROCKPACK_DIST to their directory.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Packages(unittest.TestCase):
     def setUpClass(cls) -> None:
         dist = os.environ.get("ROCKPACK_DIST")
         if dist is None:
-            raise loud("ROCKPACK_DIST does not say where packages of rockpack are")
+            raise loud("ROCKPACK_DIST, a directory with packages of rockpack, is not set")
         scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(scratch.cleanup)
         cls.venv = Path(scratch.name, "an environment")
@@ -117,7 +117,7 @@ class Packages(unittest.TestCase):
         library.rename(away)
         self.addCleanup(away.rename, library)
         text = self.sdk("doctor", status=1, ROCM_SDK_TARGET_FAMILY="gfx942,gfx1100")
-        self.assertIn("files are gone: _rocm_sdk_core/lib/libamdhip64.so.7", text)
+        self.assertIn("files are missing: _rocm_sdk_core/lib/libamdhip64.so.7", text)
 
     def test_6_uninstalling_leaves_nothing(self) -> None:
         self.pip("uninstall", "-y", *self.distributions())

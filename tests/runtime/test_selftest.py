@@ -1,4 +1,4 @@
-"""`rocm-sdk test` finds what is wrong, names it, and tells it by its exit status."""
+"""`rocm-sdk test`: faults have a failed case and an exit status."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class SelfTest(unittest.TestCase):
         self.layout = support.Layout(
             self, support.core(), support.libraries(), support.device("gfx942")
         )
-        # Layout has no installer: the scripts go where RECORD says.
+        # Layout has no installer, so the scripts are written to their places in RECORD.
         for name in ("hipcc", "rocminfo", "offload-arch"):
             self.add_script(name)
 
@@ -101,7 +101,7 @@ class SelfTest(unittest.TestCase):
             {
                 "x.cpython-310-x86_64-linux-gnu.so": "a Python extension module loads by import",
                 "y.abi3.so": "a Python extension module loads by import",
-                "libclang_rt.asan-x86_64.so": "a sanitizer runtime has to be loaded before everything else",
+                "libclang_rt.asan-x86_64.so": "a sanitizer runtime must be the first library of a process",
                 "libdevice.so": "it is for another kind of processor",
             },
         )
@@ -115,12 +115,12 @@ class SelfTest(unittest.TestCase):
         self.assertIn("is not a regular Python package", failures["layout:rocm-sdk-libraries"])
         self.assertEqual(
             failures["layout:rocm-sdk-core"],
-            "files are gone: _rocm_sdk_core/bin/amdclang; to mend: "
+            "files are missing: _rocm_sdk_core/bin/amdclang; remedy: "
             'pip install --force-reinstall --no-deps "rocm-sdk-core==7.2.4"',
         )
         self.assertEqual(
             failures["layout:rocm-profiler"],
-            "its version is 7.1.0, that of rocm is 7.2.4; to mend: "
+            "its version is 7.1.0, but rocm is 7.2.4; remedy: "
             'pip install "rocm[profiler]==7.2.4"',
         )
 
@@ -130,9 +130,9 @@ class SelfTest(unittest.TestCase):
         self.add_script("offload-arch", "kill -SEGV $$")
         failures = self.failures("--only", "script:*")
         self.assertIn(
-            "there is no program behind the console script hipcc", failures["script:hipcc"]
+            "programs of console scripts are missing: hipcc", failures["script:hipcc"]
         )
-        self.assertEqual(failures["script:rocminfo"], "its file is not installed")
+        self.assertEqual(failures["script:rocminfo"], "the script is not installed")
         self.assertIn("--version: SIGSEGV", failures["script:offload-arch"])
 
     def test_a_devel_tree_that_lacks_libraries(self) -> None:

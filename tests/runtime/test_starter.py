@@ -1,6 +1,6 @@
-"""Selectors of other products: the starter of `rockpack init --minimal`, and one with its own module.
+"""Selectors of other products: the starter of `rockpack init --minimal`, and one with a module.
 
-`cargo test --test all runtime` builds them (ROCKPACK_STARTERS: a directory with `starter` and `other`).
+`cargo test --test all runtime` builds them in ROCKPACK_STARTERS (`starter` and `other`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from test_install import Installer, Pip, Uv
 
 
 class Starters:
-    """The cases of each installer; `make` is the installer."""
+    """Cases for each installer `make`."""
 
     make: type[Installer]
 
@@ -27,7 +27,7 @@ class Starters:
         assert isinstance(self, unittest.TestCase)
         built = os.environ.get("ROCKPACK_STARTERS")
         if built is None:
-            raise loud("ROCKPACK_STARTERS does not say where packages of rockpack are")
+            raise loud("ROCKPACK_STARTERS, a directory with packages of rockpack, is not set")
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.wheels = Path(scratch.name, "wheels")
@@ -97,7 +97,7 @@ class Starters:
         self.test.assertEqual(core, f"_{module}_core")
 
     def installed(self) -> set[str]:
-        """Return what installers have made: no compiled modules, no expanded tree."""
+        """Return the installed files, without compiled modules and the expanded tree."""
         made = re.compile(r"/__pycache__(/|$)|/_(rocm|other)_sdk_devel(/|$)")
         return {path for path in self.left() if not made.search(path)}
 

@@ -1,4 +1,4 @@
-"""Which target is chosen, and what happens when there is none."""
+"""Selection of targets, and errors without a target."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Targets(unittest.TestCase):
         match = "from rocm_sdk import _targets as t; print(*t.match_machine(t.machine().isas))"
         for versions, expected in (
             ((0, 110000, 90402, 90402), "gfx1100 gfx942"),
-            ((0, 90402, 90006), "gfx942"),  # a small one without a package stops nobody
+            ((0, 90402, 90006), "gfx942"),  # a small GPU without a package is skipped
         ):
             nodes = self.nodes(*versions)
             self.assertEqual(self.layout.code(match, ROCM_SDK_KFD_NODES=nodes), expected)
@@ -109,7 +109,7 @@ class Targets(unittest.TestCase):
         for name in ("gfx90a", "nonsense"):
             with self.subTest(name):
                 error = self.layout.error(DETERMINE, ROCM_SDK_TARGET_FAMILY=name)
-                self.assertIn(f"for {name}; there is for: gfx942, gfx1100", error)
+                self.assertIn(f"has no package for {name}, only for: gfx942, gfx1100", error)
 
     def test_kernel_list_is_read_in_the_order_of_its_numbers(self) -> None:
         versions = [0] * 2 + [100306] + [0] * 7 + [110000, 90402]
@@ -119,7 +119,7 @@ class Targets(unittest.TestCase):
 
     def test_gpu_without_package_is_an_error_naming_those_there_are(self) -> None:
         error = self.layout.error(DETERMINE, ROCM_SDK_KFD_NODES=self.nodes(0, 90006))
-        self.assertIn("(gfx906); there is for: gfx942, gfx1100", error)
+        self.assertIn("(gfx906), only for: gfx942, gfx1100", error)
 
     def test_offload_arch_of_core_is_asked_and_devel_not_expanded(self) -> None:
         self.layout.install(support.core())

@@ -1,4 +1,4 @@
-"""The types and the style of the runtime, as tools see them that are mostly not installed."""
+"""Types and style of the runtime, checked by mypy, pyright and ruff if installed."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Types(unittest.TestCase):
 
     def test_pyright_is_content(self) -> None:
         pyright = self.tool("pyright")
-        # What comes from PyPI fetches its other half when it is first used.
+        # The package of PyPI downloads pyright on first use.
         if subprocess.run([*pyright, "--version"], capture_output=True, check=False).returncode:
             raise loud("pyright does not start")
         (self.layout.site / "pyrightconfig.json").write_text(

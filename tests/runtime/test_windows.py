@@ -1,4 +1,4 @@
-"""What the runtime does for Windows, as far as Linux can tell; `tests/windows/run` runs the rest."""
+"""Parts of the runtime for Windows that Linux can test; `tests/windows/run` tests the others."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ for path in sys.argv[1:]:
     print(extended(path))
 print(joined(extended("C:/a"), "b/c.h"))
 """
-# A Windows whose programs, libraries and paths are Linux's.
+# Windows with programs, libraries and paths of Linux.
 RIVALS = """
 import sys, json
 import rocm_sdk._health._rivals as rivals
 sys.platform, sys._base_executable = "win32", sys.argv[1]
 found = rivals.look()
-print(json.dumps([[one.told(), one.is_newer] for one in found]))
+print(json.dumps([[one.description(), one.is_newer] for one in found]))
 print(json.dumps([[one.code, one.message, one.remedy] for one in rivals.check(found)]))
 """
 
 
 def dll(version: tuple[int, int, int, int]) -> bytes:
-    """Return a file with VS_FIXEDFILEINFO somewhere in it."""
+    """Return a file that contains VS_FIXEDFILEINFO."""
     high, low = version[0] << 16 | version[1], version[2] << 16 | version[3]
     return bytes(64) + struct.pack("<IIII", 0xFEEF04BD, 0x00010000, high, low) + bytes(36)
 
@@ -84,7 +84,7 @@ class Rivals(unittest.TestCase):
             found, findings = self.look()
             text = (
                 f"x.dll: {self.ours} (7.2.0.1) wins over {other} ({told}): "
-                "rocm_sdk opens its packages' directories, which come before System32"
+                "Windows searches the directories that rocm_sdk adds before System32"
             )
             self.assertEqual((found, findings), ([[text, False]], []))
 
@@ -92,7 +92,7 @@ class Rivals(unittest.TestCase):
         (self.system / "x.dll").write_bytes(dll((7, 10, 0, 0)))
         _, findings = self.look()
         self.assertEqual([one[0] for one in findings], ["library-older"])
-        self.assertIn("the system's is newer, and is not used. x.dll: ", findings[0][1])
+        self.assertIn("the system's newer library is not used: x.dll: ", findings[0][1])
         self.assertEqual(findings[0][2], 'pip install --upgrade "rocm"')
 
     def test_one_without_a_version_is_not_newer(self) -> None:
@@ -106,7 +106,7 @@ class Rivals(unittest.TestCase):
         _, findings = self.look()
         self.assertEqual([one[0] for one in findings], ["library-shadowed"])
         self.assertTrue(findings[0][1].startswith(f"x.dll: {other} (7.2.0.1) wins over {self.ours} "))
-        self.assertIn("beside the program", findings[0][1])
+        self.assertIn("the program's directory", findings[0][1])
 
 
 class Directories(unittest.TestCase):
@@ -132,8 +132,8 @@ class Environment(unittest.TestCase):
     def test_another_rocm_is_told(self) -> None:
         found = self.findings(HIP_PATH="/usr", ROCM_PATH="/nowhere/rocm")
         self.assertEqual([one["subject"] for one in found], ["ROCM_PATH", "HIP_PATH"])
-        self.assertTrue(found[0]["message"].startswith("it is /nowhere/rocm, which is not there: hipcc"))
-        self.assertTrue(found[1]["message"].startswith("it is /usr: hipcc and CMake take the ROCm"))
+        self.assertTrue(found[0]["message"].startswith("it is /nowhere/rocm, which does not exist: hipcc"))
+        self.assertTrue(found[1]["message"].startswith("it is /usr: hipcc and CMake use it"))
         self.assertEqual(found[1]["remedy"], 'eval "$(rocm-sdk env)"')
 
     def test_our_own_is_in_order(self) -> None:

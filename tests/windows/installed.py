@@ -150,7 +150,7 @@ def _doctor(there, report):
         wins = f"amdhip64_7.dll: {windows_path(ours)}"
         good = wins in done.out and "wins over C:\\windows\\System32\\amdhip64_7.dll" in done.out
         report.check("it says which of two libraries wins", None if good else done.out + done.err)
-        good = "HIP_PATH: it is C:\\Program Files\\SDK, which is not there" in done.out
+        good = "HIP_PATH: it is C:\\Program Files\\SDK, which does not exist" in done.out
         report.check("and that a variable leads elsewhere", None if good else done.out)
         said = there.run("-c", LOADED_BEFORE).out
         good = "system32\\amdhip64_7.dll was loaded before" in said

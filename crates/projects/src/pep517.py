@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Asks a project what its build requires, or builds its wheel: `build`, told which Python to do it with.
+"""Requirements or wheel of a Python project, through the package `build` with a given Python.
 
 usage: pep517.py static|dynamic|wheel SOURCE PYTHON SETTINGS OUT
 
@@ -13,14 +13,14 @@ from pathlib import Path
 from build import BuildBackendException, BuildException, FailedProcessError, ProjectBuilder
 
 
-def main(what, source, python, settings, out):
+def main(action, source, python, settings, out):
     builder = ProjectBuilder(source, python_executable=python)
     settings = json.loads(settings)
-    if what == "wheel":
+    if action == "wheel":
         builder.build("wheel", out, settings)
         return
     static = builder.build_system_requires
-    required = static if what == "static" else builder.get_requires_for_build("wheel", settings)
+    required = static if action == "static" else builder.get_requires_for_build("wheel", settings)
     Path(out).write_text("".join(f"{requirement}\n" for requirement in sorted(required)), encoding="utf-8")
 
 

@@ -1,7 +1,7 @@
-"""The build backend of this distribution (PEP 517 and PEP 660). It needs nothing but Python.
+"""Build backend of this distribution (PEP 517 and PEP 660), which needs only Python.
 
-The metadata of the wheel is PKG-INFO, byte for byte: no machine and no cache changes what
-this distribution requires, and installers can read it without building anything (PEP 643).
+The metadata of the wheel is PKG-INFO, byte for byte: requirements are the same on every machine,
+and installers read them without a build (PEP 643).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any
 
 _TOP = Path(__file__).resolve().parent.parent
 _SOURCE = _TOP / "src"
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the first time that a zip archive can state
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time of a zip archive
 _NOT_SHIPPED = ("__pycache__", ".git")
-_EGG_INFO = ".egg-info"  # metadata for tools that read sdists; no installer needs it in a wheel
+_EGG_INFO = ".egg-info"  # metadata for readers of sdists; unused in a wheel
 _ENTRY_POINTS = "entry_points.txt"
 
 Settings = Mapping[str, Any] | None
@@ -30,7 +30,7 @@ Settings = Mapping[str, Any] | None
 
 
 def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
-    """Return what building needs: nothing."""
+    """Return no requirements."""
     return []
 
 
@@ -67,7 +67,7 @@ def build_editable(
     config_settings: Settings = None,
     metadata_directory: str | None = None,
 ) -> str:
-    """Write a wheel that refers to this directory and return its file name."""
+    """Write a wheel with a .pth file for this directory and return its file name."""
     return _write_wheel(wheel_directory, {f"{_module()}.pth": f"{_SOURCE}\n".encode()})
 
 
@@ -110,7 +110,7 @@ def _module() -> str:
 
 
 def _write_wheel(directory: str, files: dict[str, bytes]) -> str:
-    """Write the same bytes for the same files, whenever and wherever that is."""
+    """Write a reproducible wheel: the same files give the same bytes."""
     prefix = f"{_stem()}.dist-info"
     files |= {f"{prefix}/{name}": data for name, data in sorted(_dist_info().items())}
     rows = [f"{_quoted(name)},sha256={_digest(data)},{len(data)}" for name, data in files.items()]
@@ -119,7 +119,7 @@ def _write_wheel(directory: str, files: dict[str, bytes]) -> str:
     with zipfile.ZipFile(Path(directory, file_name), "w") as archive:
         for name, data in files.items():
             member = zipfile.ZipInfo(name, _EPOCH)
-            member.create_system = 3  # Unix, also when built on Windows
+            member.create_system = 3  # Unix, also on Windows
             member.external_attr = 0o100644 << 16
             member.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(member, data)
@@ -139,11 +139,11 @@ def _stem() -> str:
     return f"{name}-{_fields('version')[0]}"
 
 
-# ----------------------------------------------------------------------- its metadata
+# ------------------------------------------------------------------------- metadata
 
 
 def _dist_info() -> dict[str, bytes]:
-    """Return the files of .dist-info without RECORD."""
+    """Return the files of .dist-info except RECORD."""
     files = {
         "METADATA": _pkg_info(),
         "WHEEL": (
@@ -151,7 +151,7 @@ def _dist_info() -> dict[str, bytes]:
             b"Root-Is-Purelib: true\nTag: py3-none-any\n"
         ),
     }
-    # A selector without scripts has no such file.
+    # Absent from a selector without scripts.
     if (_TOP / _ENTRY_POINTS).is_file():
         files[_ENTRY_POINTS] = (_TOP / _ENTRY_POINTS).read_bytes()
     for name in _fields("license-file"):
@@ -160,7 +160,7 @@ def _dist_info() -> dict[str, bytes]:
 
 
 def _fields(name: str) -> list[str]:
-    """Return the values of a field of PKG-INFO that takes one line."""
+    """Return the values of a single-line field of PKG-INFO."""
     rows = [line.partition(":") for line in _pkg_info().decode().partition("\n\n")[0].split("\n")]
     return [value.strip() for field, _, value in rows if field.lower() == name]
 

@@ -1,12 +1,11 @@
-"""Finds and loads the ROCm libraries that are installed as Python packages.
+"""Search and loading of ROCm files that are installed as Python packages.
 
-Importing this module costs next to nothing: every function loads what it needs
-when it is called, and no process is started.
+The import is cheap: each function imports its dependencies when it is called.
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # importing `typing` for its constant would take longer than all the rest
+TYPE_CHECKING = False  # importing `typing` takes longer than this module
 if TYPE_CHECKING:
     import ctypes
     import re
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from ._find import Found
 
     __version__: str
-    """The version of this distribution, normalised as PEP 440 has it."""
+    """Version of this distribution, normalised by PEP 440."""
 
 __all__ = [
     "Driver",
@@ -42,11 +41,11 @@ _TYPES = {"Driver": "_driver", "Found": "_find", "NotFoundError": "_errors"}
 
 
 _ALL_CDLLS: dict[str, ctypes.CDLL] = {}
-"""Libraries of this process by short name. One that a program puts here is not loaded again."""
+"""Loaded libraries by short name. Libraries that a program adds are not loaded again."""
 
 
 def __getattr__(name: str) -> Any:
-    """Return `__version__`, the module `_dist_info` or a public type; none is loaded before."""
+    """Return `__version__`, the module `_dist_info` or a public type, loaded on first use."""
     if name == "__version__":
         from ._dist_info import DIST
 
@@ -54,7 +53,7 @@ def __getattr__(name: str) -> Any:
     if name == "_dist_info":
         import importlib
 
-        # `from . import` would ask for the attribute first, and so call this again.
+        # `from . import` would call this function again.
         return importlib.import_module("._dist_info", __name__)
     if name in _TYPES:
         import importlib
@@ -66,12 +65,11 @@ def __getattr__(name: str) -> Any:
 def find_libraries(*shortnames: str) -> list[Path]:
     """Return the files of the libraries with these short names, in their order.
 
-    A library that is optional and was not built, or that does not exist on this
-    operating system, is left out of the answer.
+    Optional libraries that were not built, and libraries of the other operating system, are
+    skipped.
 
-    Raises ModuleNotFoundError when the package of a library is not installed (the
-    message names the extra that installs it) or when no library has that name, and
-    FileNotFoundError when the package is installed but lacks the file.
+    Raises ModuleNotFoundError for an unknown name, or if a library's package is not installed (the
+    message names the extra that installs it), and FileNotFoundError if the package lacks the file.
     """
     from . import _libraries
 
@@ -82,8 +80,8 @@ def find_library(name: str) -> Found:
     """Return a shared library by short name (`amdhip64`, `hsa-runtime64`, `LLVM`).
 
     Every library of the packages has a short name: its file name without `lib`, ending and
-    version. The order of the search: installed packages, the devel tree (expanded first where
-    necessary), the directory of ROCM_PATH, the system. The answer is usable as a path.
+    version. The order of the search: installed packages, the devel tree (expanded if necessary),
+    the directory of ROCM_PATH, the system. The result is usable as a path.
 
     Raises NotFoundError, which lists these places and the command that installs an absent package.
     """
@@ -95,8 +93,8 @@ def find_library(name: str) -> Found:
 def find_header_directory(name: str) -> Found:
     """Return the directory to pass with `-I` for a header (`hip/hip_runtime.h`, `rocblas`).
 
-    `name` is a header, or a directory of headers, below the answer. Searches and raises as
-    `find_library` does; the headers are in the devel package.
+    `name` is a header, or a directory of headers, relative to the result. Searches and raises like
+    `find_library`; the headers are in the devel package.
     """
     from . import _find
 
@@ -106,7 +104,7 @@ def find_header_directory(name: str) -> Found:
 def find_program(name: str) -> Found:
     """Return a program (`amdclang`, `rocminfo`), not the console script that starts it.
 
-    Searches and raises as `find_library` does; the system's directories are those of PATH.
+    Searches and raises like `find_library`; PATH has the system's directories.
     """
     from . import _find
 
@@ -116,7 +114,7 @@ def find_program(name: str) -> Found:
 def find_bitcode_library(name: str) -> Found:
     """Return a library of device bitcode (`ocml`, `ockl`, `oclc_abi_version_600`).
 
-    Searches and raises as `find_library` does.
+    Searches and raises like `find_library`.
     """
     from . import _find
 
@@ -124,9 +122,9 @@ def find_bitcode_library(name: str) -> Found:
 
 
 def find_static_library(name: str) -> Found:
-    """Return a static library by the name that a linker takes with `-l`.
+    """Return a static library by its name for the linker option `-l`.
 
-    Searches and raises as `find_library` does; static libraries are in the devel package.
+    Searches and raises like `find_library`; static libraries are in the devel package.
     """
     from . import _find
 
@@ -136,8 +134,8 @@ def find_static_library(name: str) -> Found:
 def root(*, require_devel: bool = False) -> Path:
     """Return the directory that has the layout of /opt/rocm.
 
-    This is the devel tree, expanded first where necessary; without the devel package, core's
-    directory, which has no headers. With `require_devel` that is a ModuleNotFoundError.
+    This is the devel tree, expanded if necessary. Without the devel package it is core's directory,
+    which has no headers; with `require_devel`, a ModuleNotFoundError is raised instead.
     """
     from . import _find
 
@@ -145,10 +143,10 @@ def root(*, require_devel: bool = False) -> Path:
 
 
 def driver() -> Driver:
-    """Return the kernel's driver for AMD GPUs; no process is started.
+    """Return the kernel driver for AMD GPUs, without starting a process.
 
-    `loaded` is false on a machine without one. `usable` says whether this user may open it, and
-    `problem` why not, with the remedy.
+    `loaded` is false on a machine without a driver. `usable` is false if this user cannot open the
+    device; `problem` has the reason and the remedy.
     """
     from . import _driver
 
@@ -158,9 +156,9 @@ def driver() -> Driver:
 def preload_libraries(*shortnames: str, rtld_global: bool = True) -> None:
     """Load these libraries into this process and keep them loaded.
 
-    What is loaded later then finds them by SONAME. A library is loaded once, however
-    often it is asked for. With `rtld_global` their symbols serve libraries that are
-    loaded later. Raises what `find_libraries` raises, and OSError when loading fails.
+    Libraries that are loaded later find them by SONAME. Each library is loaded once. With
+    `rtld_global`, their symbols are visible to libraries that are loaded later. Raises the errors
+    of `find_libraries`, and OSError if loading fails.
     """
     from . import _libraries
 
@@ -178,17 +176,15 @@ def initialize_process(
 ) -> None:
     """Prepare this process for a package that was built against ROCm.
 
-    Warns once of a GPU whose package is not installed, with the command that installs it.
-    Checks the version first, then preloads `preload_shortnames` and, with
-    `env_override`, the libraries that ROCM_SDK_PRELOAD_LIBRARIES names (`,` or `;`
-    between them).
+    Checks the version, warns once of a GPU without its package (with the command that installs
+    it), then preloads `preload_shortnames` and, with `env_override`, the libraries of
+    ROCM_SDK_PRELOAD_LIBRARIES (separated by `,` or `;`).
 
-    `check_version` is the expected version, in which `*` stands for anything, or a
-    compiled pattern that has to match from the start. A mismatch is a warning, or a
-    RuntimeError with `fail_on_version_mismatch`.
+    `check_version` is the expected version with `*` as wildcard, or a compiled pattern that must
+    match from the start. A mismatch is a warning, or a RuntimeError with
+    `fail_on_version_mismatch`.
 
-    Arguments that this version does not know, as packages built with a newer one pass them, are
-    logged and have no effect.
+    Unknown arguments, from packages that were built with a newer version, are logged and ignored.
     """
     from . import _process
 

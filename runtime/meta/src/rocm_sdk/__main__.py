@@ -1,4 +1,4 @@
-"""The command `rocm-sdk`. Standard output has the answer and nothing else."""
+"""Command `rocm-sdk`. Standard output has only the answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._log import warn
 
 try:
     from ._packages import COMMAND, DIST, find, require
-except Exception as error:  # whatever the generated module raises where it is damaged
+except Exception as error:  # a damaged generated module can raise any error
     from importlib.metadata import packages_distributions
 
     _MODULE = Path(__file__).parent.name
@@ -22,10 +22,10 @@ except Exception as error:  # whatever the generated module raises where it is d
     sys.exit(
         f"{Path(__file__).with_name('_dist_info.py')} cannot be read"
         f" ({type(error).__name__}: {error})\n"
-        f"to mend it: pip install --force-reinstall --no-deps {_NAMES[0]}"
+        f"to repair it: pip install --force-reinstall --no-deps {_NAMES[0]}"
     )
 
-_INTERRUPTED = 130  # as shells have it
+_INTERRUPTED = 130  # exit status of shells
 _FORMAT = 1
 
 
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         status: int = arguments.run(arguments)
     except BrokenPipeError:
-        # Whoever reads has seen enough, as `head` has; there is nobody to tell.
+        # The reader closed the pipe, such as `head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     except (RocmSdkError, ModuleNotFoundError, OSError, ValueError) as error:
@@ -50,25 +50,29 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=COMMAND,
-        description="Says where the installed ROCm packages are, and checks them.",
-        epilog="ROCM_SDK_VERBOSE=1 tells on standard error what is done.",
+        description="Finds files of the installed ROCm packages, and checks the packages.",
+        epilog="ROCM_SDK_VERBOSE=1 prints each action on standard error.",
     )
     commands = parser.add_subparsers(required=True, metavar="command")
     _add_path(commands.add_parser("path", help="print a directory of the installation"))
     _add_find(commands.add_parser("find", help="print the path of a library, header, program"))
-    _add_env(commands.add_parser("env", help="print what a shell or CMake needs to find it"))
+    _add_env(commands.add_parser("env", help="print environment variables for a shell or CMake"))
     _add_init(commands.add_parser("init", help="expand the devel package, link device packages"))
-    _add_doctor(commands.add_parser("doctor", help="say what is wrong, and what mends it"))
-    _add_test(commands.add_parser("test", help="check the installed packages by using them"))
-    _add_libraries(commands.add_parser("libraries", help="print the libraries as they load"))
-    _add_rpath(commands.add_parser("rpath", help="print an rpath that leads to the libraries"))
-    _add_framework_init(
-        commands.add_parser("framework-init", help="write the start of a package built on ROCm")
+    _add_doctor(
+        commands.add_parser("doctor", help="list faults with the commands that repair them")
     )
-    driver = commands.add_parser("driver", help="print the kernel's driver for AMD GPUs")
-    driver.add_argument("--json", action="store_true", help="print it as JSON")
+    _add_test(commands.add_parser("test", help="load all libraries, start all commands"))
+    _add_libraries(commands.add_parser("libraries", help="print the libraries in load order"))
+    _add_rpath(commands.add_parser("rpath", help="print an rpath to the libraries"))
+    _add_framework_init(
+        commands.add_parser(
+            "framework-init", help="write _rocm_init.py for a package built on ROCm"
+        )
+    )
+    driver = commands.add_parser("driver", help="print the version of the kernel driver")
+    driver.add_argument("--json", action="store_true", help="print the answer as JSON")
     driver.set_defaults(run=_driver)
-    targets = commands.add_parser("targets", help="print the ISAs that there are packages for")
+    targets = commands.add_parser("targets", help="print the ISAs that have packages")
     targets.set_defaults(run=_targets)
     version = commands.add_parser("version", help="print the version")
     version.set_defaults(run=_version)
@@ -76,19 +80,19 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_path(parser: argparse.ArgumentParser) -> None:
-    which = parser.add_mutually_exclusive_group(required=True)
+    directory = parser.add_mutually_exclusive_group(required=True)
     for name, (_, explanation) in _DIRECTORIES.items():
-        which.add_argument(
-            f"--{name}", dest="which", action="store_const", const=name, help=explanation
+        directory.add_argument(
+            f"--{name}", dest="directory", action="store_const", const=name, help=explanation
         )
     parser.add_argument(
         "--require-devel",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="fail unless devel is installed; without, core's directory will do for"
-        " root, bin and lib",
+        help="fail unless devel is installed; with --no-require-devel, root, bin and lib"
+        " can be core's directories",
     )
-    parser.add_argument("--json", action="store_true", help="print it as JSON")
+    parser.add_argument("--json", action="store_true", help="print the answer as JSON")
     parser.set_defaults(run=_path)
 
 
@@ -110,43 +114,43 @@ def _add_env(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         f'For example: eval "$({COMMAND} env)", or {COMMAND} env --shell fish | source'
     )
-    parser.add_argument("--shell", choices=SHELLS, default="sh", help="default: sh")
+    parser.add_argument("--shell", choices=SHELLS, default="sh", help="syntax [default: sh]")
     parser.set_defaults(run=_env)
 
 
 def _add_init(parser: argparse.ArgumentParser) -> None:
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
-    how.add_argument("-v", "--verbose", action="store_true", help="say what is done")
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument("-q", "--quiet", action="store_true", help="print only errors")
+    output.add_argument("-v", "--verbose", action="store_true", help="print each action")
     parser.add_argument(
         "--symlinks",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="make libraries of the tree symbolic links, for container images, whose layers copy"
-        " hard links [default: as the tree has them, hard links in a new one]",
+        help="make symbolic links of libraries, for container images: their layers copy hard links"
+        " [default: the choice of the existing tree, hard links in a new one]",
     )
     parser.set_defaults(run=_init)
 
 
 def _add_doctor(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Exit status: 0 nothing or only warnings, 1 errors were found."
+    parser.description = "Exit status: 0 without errors (warnings are possible), 1 with errors."
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.set_defaults(run=_doctor)
 
 
 def _add_test(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="print the names of the cases")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the report here")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write a report to FILE")
     parser.add_argument(
-        "--only", action="append", metavar="GLOB", help="run only cases with such names"
+        "--only", action="append", metavar="GLOB", help="run only the cases with matching names"
     )
     parser.set_defaults(run=_test)
 
 
 def _add_libraries(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Each comes behind those that it needs."
-    parser.add_argument("--json", action="store_true", help="print them as JSON")
-    _add_names(parser, "all there are")
+    parser.description = "Libraries follow their dependencies."
+    parser.add_argument("--json", action="store_true", help="print the libraries as JSON")
+    _add_names(parser, "all")
     parser.set_defaults(run=_list_libraries)
 
 
@@ -160,27 +164,27 @@ def _add_rpath(parser: argparse.ArgumentParser) -> None:
         help="directory of the file that gets the rpath, below site-packages",
     )
     parser.add_argument(
-        "--cmake", action="store_true", help="with `;` between, as CMAKE_INSTALL_RPATH has it"
+        "--cmake", action="store_true", help="separate entries by `;`, as in CMAKE_INSTALL_RPATH"
     )
-    _add_names(parser, "all that are installed")
+    _add_names(parser, "all installed ones")
     parser.set_defaults(run=_rpath)
 
 
 def _add_framework_init(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Put it beside __init__.py, which calls `_rocm_init.initialize()`."
+    parser.description = "Install it as _rocm_init.py; __init__.py calls `_rocm_init.initialize()`."
     _add_names(parser, None)
     parser.add_argument(
         "--check-version",
         default="exact",
         metavar="exact|minor|VERSION",
-        help="which ROCm may be installed: this version, any of its minor number, or one"
-        " in which `*` stands for anything (default: exact)",
+        help="accepted versions of ROCm: this one, any with its minor number, or a version with `*`"
+        " as wildcard [default: exact]",
     )
     parser.add_argument(
-        "--strict", action="store_true", help="another version is an error, not a warning"
+        "--strict", action="store_true", help="make another version an error, not a warning"
     )
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write it here [standard output]"
+        "-o", "--output", type=Path, metavar="FILE", help="file to write [default: standard output]"
     )
     parser.set_defaults(run=_framework_init)
 
@@ -190,30 +194,30 @@ def _add_names(parser: argparse.ArgumentParser, default: str | None) -> None:
         "--libraries",
         required=default is None,
         metavar="NAME,…",
-        help="short names of libraries" + (f" [{default}]" if default else ""),
+        help="short names of libraries" + (f" [default: {default}]" if default else ""),
     )
 
 
-# Below the root, and what it is for; of core alone there are only the first three.
+# Path below the root, and help; core has only the first three.
 _DIRECTORIES = {
-    "root": ("", "what is /opt/rocm elsewhere"),
-    "bin": ("bin", "where the programs are"),
-    "lib": ("lib", "where the libraries are"),
-    "include": ("include", "where the headers are; needs devel"),
-    "cmake": ("lib/cmake", "for CMAKE_PREFIX_PATH; needs devel"),
+    "root": ("", "the root, with the layout of /opt/rocm"),
+    "bin": ("bin", "directory of programs"),
+    "lib": ("lib", "directory of libraries"),
+    "include": ("include", "directory of headers; needs devel"),
+    "cmake": ("lib/cmake", "directory for CMAKE_PREFIX_PATH; needs devel"),
 }
 _NEED_DEVEL = ("include", "cmake")
 
 
 def _path(arguments: argparse.Namespace) -> int:
-    below, _ = _DIRECTORIES[arguments.which]
-    of_core = arguments.which not in _NEED_DEVEL
+    below, _ = _DIRECTORIES[arguments.directory]
+    of_core = arguments.directory not in _NEED_DEVEL
     needs_devel = not of_core or (arguments.require_devel and "devel" in DIST["packages"])
     if of_core and needs_devel and find("devel") is None:
-        warn(f"{COMMAND} path --{arguments.which} --no-require-devel prints core's directory")
+        warn(f"{COMMAND} path --{arguments.directory} --no-require-devel prints core's directory")
     root, is_devel = (_devel_root(), True) if needs_devel else _root()
     if arguments.json:
-        _print_json({"name": arguments.which, "path": str(root / below), "devel": is_devel})
+        _print_json({"name": arguments.directory, "path": str(root / below), "devel": is_devel})
     else:
         print(root / below)
     return 0
@@ -254,12 +258,12 @@ def _driver(arguments: argparse.Namespace) -> int:
 
 
 def _print_json(content: dict[str, object]) -> None:
-    """Print an object of the format whose number it has."""
+    """Print a JSON object with its format number."""
     print(json.dumps({"format": _FORMAT, **content}, indent=1))
 
 
 def _root() -> tuple[Path, bool]:
-    """Return the devel tree, or where devel is not installed core; and which of them it is."""
+    """Return the root and whether it is the devel tree; without devel, it is core's directory."""
     if find("devel") is not None:
         return _devel_root(), True
     return _core_root(), False
@@ -275,7 +279,7 @@ def _core_root() -> Path:
     core = require("core")
     if "devel" in DIST["packages"]:
         devel = f'pip install "{DIST["distribution"]}[devel]"'
-        warn(f"devel is not installed ({devel}): this is the runtime of core, without headers")
+        warn(f"devel is not installed ({devel}): using core's directory, without headers")
     return core.root
 
 

@@ -1,4 +1,4 @@
-"""What to install for the GPUs of this machine, in one line."""
+"""Advice for absent packages of this machine's GPUs."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from ._packages import DIST, describe, find, has_target, missing
 
 
 def missing_device() -> str | None:
-    """Return what to install when a GPU's package is not there; None when nothing is missing.
+    """Return one line with the command that installs absent packages of GPUs, or None.
 
-    Only the kernel's list and ROCM_SDK_TARGET_FAMILY are asked, a few small files: no process
-    is started. Without the libraries nothing is missing, since device packages belong to them.
+    It reads ROCM_SDK_TARGET_FAMILY and the kernel's list, and starts no process. Device packages
+    belong to the libraries, so none is missing without them.
     """
     logical = next((one for one in DIST["packages"] if has_target(one)), None)
     if logical is None or "libraries" not in DIST["packages"] or has_target("libraries"):
@@ -30,4 +30,4 @@ def _wanted() -> list[str]:
         asked = _targets.requested()
         return asked or _targets.match_machine(_targets.kernel_isas())
     except TargetError:
-        return []  # the doctor tells; nothing here could be installed
+        return []  # no package to install; the doctor reports the name

@@ -1,4 +1,4 @@
-"""Unpacking the devel archive: its files go to a directory, its names to a tree."""
+"""Extraction of the devel archive into a directory, with its names in a tree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ._tree import Tree
 
 _BATCH_FILES = 64
 _BATCH_BYTES = 4 << 20
-_WAITING_BYTES = 64 << 20  # what may be decoded and not yet written
+_WAITING_BYTES = 64 << 20  # limit of decoded, unwritten bytes
 
 
 def unpack(
@@ -29,25 +29,24 @@ def unpack(
 ) -> None:
     """Write the files of `archive` below the directory `into`, and all names into `tree`.
 
-    `show` is told from time to time how many percent have been read. Raises DevelError
-    for an archive that is damaged or ends too early, or that has what does not belong
-    into it; OSError when a file cannot be written.
+    `show` receives the percentage of read bytes from time to time. Raises DevelError for a damaged,
+    truncated or invalid archive, and OSError if a file cannot be written.
     """
     try:
         with _Writers(tree, into, pool) as writers:
             chunks = Chunks(_chunks(archive, pool, show))
             for member in members(chunks):
                 _take(tree, member, writers)
-            chunks.finish()  # the sums stand at the very end
+            chunks.finish()  # the checksums are at the end
     except (TarError, lzma.LZMAError, EOFError) as error:
         raise DevelError(f"{archive} is damaged ({error}): reinstall its package") from error
 
 
 def _chunks(archive: Path, pool: Executor, show: Callable[[int], None]) -> Iterator[memoryview]:
-    """Return the tar stream. It is mapped: what is read would be copied once more."""
+    """Yield the tar stream from a memory map, which saves one copy."""
     with open(archive, "rb") as file:
         if os.fstat(file.fileno()).st_size == 0:
-            raise EOFError("it is empty")
+            raise EOFError("empty file")
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     if sys.platform == "linux":
         mapped.madvise(mmap.MADV_WILLNEED)
@@ -75,16 +74,16 @@ def _take(tree: Tree, member: Member, writers: _Writers) -> None:
     elif member.kind == "2":
         tree.add_link(name, member.link)
     elif member.kind == "1":
-        up = "../" * name.count("/")  # a hard link's target is a member's full name
+        up = "../" * name.count("/")  # hard links have the full name of a member
         tree.add_link(name, up + tree.check_name(member.link))
     else:
-        raise DevelError(f"the devel archive has neither file, directory nor link: {name!r}")
+        raise DevelError(f"the devel archive has an unsupported kind of member: {name!r}")
 
 
 class _Writers:
-    """Writes files in threads, a batch each, and notes their rows in the tree.
+    """Writers of files in threads, in batches; the rows are added to the tree.
 
-    Directories are made here, in one thread; a link is never made, so that none is followed.
+    One thread makes directories. No link is made, so no link is followed.
     """
 
     def __init__(self, tree: Tree, into: str, pool: Executor) -> None:
@@ -99,7 +98,7 @@ class _Writers:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        """Wait until nothing is written any more; raises what writing a file raised."""
+        """Wait for all writes; raises their errors."""
         try:
             if kind is None:
                 self._submit()
@@ -111,7 +110,7 @@ class _Writers:
             wait([future for future, _size in self._running])
 
     def add(self, name: str, member: Member) -> None:
-        """Take one more file; waits when too much is waiting already."""
+        """Add a file; waits while too many bytes are unwritten."""
         self._make(name.rpartition("/")[0])
         self._batch.append((name, member))
         self._batch_bytes += sum(map(len, member.data))
@@ -121,7 +120,7 @@ class _Writers:
             self._collect()
 
     def _make(self, directory: str) -> None:
-        """Make a directory and those above it, asking the disk for none of them."""
+        """Make a directory and its parents, once each, without a look at the disk."""
         if directory not in self._directories:
             above, slash, _ = directory.rpartition("/")
             if slash:
@@ -146,7 +145,7 @@ def _write_all(into: str, batch: list[tuple[str, Member]]) -> dict[str, Row]:
 
 
 def _write(path: str, member: Member) -> Row:
-    """Write one file; who may read it may execute it if it is executable, as the umask has it."""
+    """Write one file with the permissions of the umask, executable if the member is."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags, 0o777 if member.mode & 0o111 else 0o666)
     try:

@@ -1,14 +1,13 @@
-"""The devel tree: what compilers and CMake need, expanded beside the other packages.
+"""Devel tree: the files for compilers and CMake, expanded from the archive of the devel wheel.
 
-The devel wheel holds an archive that is expanded once. While that goes on, nothing
-stands in the tree's place, and RECORD already lists what is made: a run that is killed
-leaves nothing that an uninstaller does not know, and the next run starts anew.
+The expansion is atomic, and each file is in RECORD before it exists: a killed run leaves only
+files that uninstallers know, and the next run restarts.
 
-1. RECORD gets a row for a directory beside the tree's place, the workspace. Installers
-   remove a directory that is listed with all that is in it.
-2. The tree is put together in the workspace, hashed while it is written.
-3. RECORD lists the tree's files; the tree is renamed to its place.
-4. The workspace goes, with its row. A marker file in the tree says that it is whole.
+1. RECORD gets a row for the workspace, a directory next to the tree. Installers remove a listed
+   directory with its content.
+2. The tree is built and hashed in the workspace.
+3. RECORD gets the rows of the tree's files; the tree is renamed to its place.
+4. The workspace and its row are removed. A marker file in the tree marks it as complete.
 """
 
 from __future__ import annotations
@@ -38,19 +37,19 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def ensure(*, quiet: bool = True, thorough: bool = False, symlinks: bool | None = None) -> Path:
-    """Return the root of the devel tree; expand and complete it first where necessary.
+    """Return the root of the devel tree, expanded and completed if necessary.
 
-    Device packages that were installed since are linked into it. Any number of processes
-    may call this at once; one works, the others wait. `quiet` silences progress and
-    summary. `thorough` compares the tree with RECORD first and makes it anew when a file
-    is gone or has another size; without it, only links into other packages are looked at. It
-    also makes hard links anew that became copies, as `cp -r` and container layers make them.
+    Device packages that were installed later are linked into it. Processes can call this
+    concurrently: one works, the others wait. `quiet` silences progress and summary. `thorough`
+    compares the tree with RECORD, expands it again if a file is missing or has another size, and
+    restores hard links that became copies (`cp -r`, container layers). Otherwise only links into
+    other packages are checked.
 
-    `symlinks` is whether libraries of the tree are symbolic links to the other packages' files
-    in place of hard links, for container images. None keeps the links of a tree that exists.
+    With `symlinks`, libraries of the tree are symbolic links to files of other packages, for
+    container images; without, hard links. None keeps the links of an existing tree.
 
-    Raises ModuleNotFoundError when the devel package is not installed, and DevelError
-    when its version differs from this one's or the tree cannot be written.
+    Raises ModuleNotFoundError if the devel package is not installed, and DevelError if its version
+    differs from the selector's or the tree cannot be written.
     """
     devel = Devel(require("devel"), quiet=quiet, symlinks=symlinks)
     devel.check_versions()
@@ -64,9 +63,9 @@ def ensure(*, quiet: bool = True, thorough: bool = False, symlinks: bool | None 
 
 
 def get_devel_root(*, force_initialize: bool = False) -> Path:
-    """Return the root of the devel tree, as `ensure` does; the name that other projects import.
+    """Return the root of the devel tree like `ensure`, under a stable name for other projects.
 
-    `force_initialize` compares the tree with RECORD first.
+    `force_initialize` is `thorough`.
     """
     return ensure(thorough=force_initialize)
 
@@ -74,22 +73,22 @@ def get_devel_root(*, force_initialize: bool = False) -> Path:
 def _explain(error: OSError, installed: Installed) -> str:
     message = f"cannot expand {installed.package.distribution} in {installed.site}: {error}"
     if error.errno in _READ_ONLY:
-        message += f"; run `{COMMAND} init` once as a user who may write there"
+        message += f"; run `{COMMAND} init` once as a user with write access"
     elif error.errno in _FULL:
-        message += f"; what was written is removed again: make room and repeat `{COMMAND} init`"
+        message += f"; the written files are removed: free space and repeat `{COMMAND} init`"
     return message
 
 
 class Devel:
-    """The devel package where it is installed, with its tree."""
+    """Installed devel package with its tree."""
 
     def __init__(
         self, installed: Installed, *, quiet: bool = True, symlinks: bool | None = None
     ) -> None:
         self.installed = installed
         self.name = installed.package.platform_dir
-        self.root = installed.root  # as people and programs are told it
-        self.site = unlimited(installed.site)  # as files are opened
+        self.root = installed.root  # for output
+        self.site = unlimited(installed.site)  # for file access
         self.tree = self.site / self.name
         self.info = installed.info
         self.archive = installed.module_dir / self.info["archive"]
@@ -100,7 +99,7 @@ class Devel:
         self.symlinks = present if symlinks is None else symlinks
 
     def check_versions(self) -> None:
-        """Raise DevelError unless rocm, core and devel are of one version, in one place."""
+        """Raise DevelError unless selector, core and devel have one version and one directory."""
         core = require("core")
         for installed in (core, self.installed):
             if installed.version != DIST["version"]:
@@ -110,20 +109,21 @@ class Devel:
                     f'pip install "{describe("devel").requirement}=={DIST["version"]}"'
                 )
         if core.site != self.installed.site:
+            devel = self.installed.package.distribution
             raise DevelError(
                 f"{core.package.distribution} is in {core.site}, but "
-                f"{self.installed.package.distribution} is in {self.installed.site}: install both together"
+                f"{devel} is in {self.installed.site}: install both in one environment"
             )
 
-    # ------------------------------------------------------------------ what is there
+    # ------------------------------------------------------------------ state
 
     def state(self) -> dict[str, Any] | None:
-        """Return what the marker says, or None when the tree is not whole, or of another archive.
+        """Return the state in the marker, or None if the tree is incomplete or of another archive.
 
-        `links` are symbolic links into other packages, with their texts; `pending` names
-        whose files are not installed, with these files; `shared` libraries that are hard links of
-        other packages' files, with these files; `symlinks` whether there are symbolic ones
-        in their place. An older rockpack wrote only the first two.
+        `links` maps symbolic links into other packages to their texts, `pending` absent names to
+        their files in packages that are not installed, `shared` libraries to the files of other
+        packages that they are hard links of. `symlinks` is true if libraries are symbolic links.
+        Markers of older versions have only the first two.
         """
         try:
             state = json.loads((self.root / MARKER).read_text("utf-8"))
@@ -134,7 +134,7 @@ class Devel:
         return None
 
     def is_outdated(self) -> bool:
-        """Tell whether there is a whole tree, but of another archive."""
+        """Return whether a complete tree of another archive exists."""
         try:
             return "archive" in json.loads((self.root / MARKER).read_text("utf-8"))
         except (OSError, ValueError, TypeError):
@@ -144,7 +144,7 @@ class Devel:
         return [self.info["version"], self.archive.stat().st_size]
 
     def is_current(self, *, thorough: bool = False) -> bool:
-        """Tell whether nothing is to be done; takes no lock and writes nothing."""
+        """Return whether the tree is up to date, without a lock or a write."""
         state = self.state()
         if state is None or self.workspace.exists():
             return False
@@ -157,7 +157,7 @@ class Devel:
         )
 
     def waiting(self, state: dict[str, Any]) -> dict[str, str]:
-        """Return the links whose files were not installed, but are now."""
+        """Return the pending links with files that are now installed."""
         pending: dict[str, str] = state["pending"]
         tops = {source.partition("/")[0] for source in pending.values()}
         present = {top for top in tops if (self.site / top).is_dir()}
@@ -168,12 +168,12 @@ class Devel:
         }
 
     def broken(self, state: dict[str, Any]) -> dict[str, str]:
-        """Return the links into other packages that went when these were reinstalled."""
+        """Return the links into other packages that a reinstallation of these removed."""
         links: dict[str, str] = state["links"]
         return {name: text for name, text in links.items() if not os.path.lexists(self.site / name)}
 
     def separated(self, state: dict[str, Any]) -> dict[str, str]:
-        """Return the hard links of other packages' files that became files with bytes of their own."""
+        """Return the hard links of other packages' files that became copies."""
         shared: dict[str, str] = state.get("shared", {})
         return {
             name: source
@@ -183,7 +183,7 @@ class Devel:
         }
 
     def damaged(self) -> list[str]:
-        """Return the recorded files of the tree that are gone or have another size."""
+        """Return the recorded files of the tree that are missing or have another size."""
         found: list[str] = []
         for path, (_, size) in self.record.rows().items():
             if self.is_ours(path):
@@ -197,18 +197,18 @@ class Devel:
         return found
 
     def is_ours(self, path: str) -> bool:
-        """Tell whether a path, relative to site-packages, is in the tree."""
+        """Return whether a path relative to site-packages is in the tree."""
         return path.startswith(f"{self.name}/")
 
-    # ------------------------------------------------------------------ what is done
+    # ------------------------------------------------------------------ changes
 
     def update(self, *, thorough: bool = False) -> None:
-        """Bring the tree up to date. The caller holds the lock."""
+        """Update the tree. The caller holds the lock."""
         if self.is_current(thorough=thorough):
-            return  # another process has done it, while this one waited
+            return  # done by another process while this one waited
         state = self.state()
         if state is not None and thorough and (damaged := self.damaged()):
-            log(f"{len(damaged)} files of {self.root} are gone or changed, as {damaged[0]}")
+            log(f"{len(damaged)} files of {self.root} are missing or changed: {damaged[0]}, …")
             state = None
         if state is not None and bool(state.get("symlinks")) != self.symlinks:
             state = None
@@ -239,7 +239,7 @@ class Devel:
             warn(summary)
 
     def _complete(self, state: dict[str, Any]) -> None:
-        """Make the links whose files have come, or come back, since the tree was made."""
+        """Make pending, removed and separated links of an existing tree."""
         waiting, broken = self.waiting(state), self.broken(state)
         pending = {k: v for k, v in state["pending"].items() if k not in waiting}
         with self._working():
@@ -252,7 +252,7 @@ class Devel:
                 _device.link(self, path)
 
     def _fill(self, state: dict[str, Any], waiting: dict[str, str]) -> None:
-        """Make the links whose files have come, and write the marker that lists them."""
+        """Make the pending links `waiting`, and write the marker that lists them."""
         symbolic = {
             name: _expand.relative_link(name, source)
             for name, source in waiting.items()
@@ -277,7 +277,7 @@ class Devel:
         self._write_marker(state)
 
     def _unite(self, separated: dict[str, str]) -> None:
-        """Make hard links again, each in one step: a compiler may be reading the tree."""
+        """Restore hard links, each atomically, because compilers may be reading the tree."""
         fresh = str(self.workspace / "link")
         ways: Counter[str] = Counter()
         for name, source in separated.items():
@@ -286,12 +286,12 @@ class Devel:
         copies = ways.total() - ways[HARD_LINK]
         if copies:
             warn(
-                f"{copies} files of {self.root} stay copies: `{COMMAND} init --symlinks` makes links"
+                f"{copies} files of {self.root} are copies: `{COMMAND} init --symlinks` links them"
             )
 
     @contextmanager
     def _working(self) -> Iterator[None]:
-        """Have the workspace, which RECORD lists for as long as it is there."""
+        """Create the workspace, and remove it after success. RECORD lists it while it exists."""
         self.record.announce(self.workspace.name)
         self.workspace.mkdir(exist_ok=True)
         yield
@@ -299,14 +299,14 @@ class Devel:
         self.workspace.rmdir()
 
     def rewrite(self, *, add: dict[str, Row] | None = None, drop_workspace: bool = False) -> None:
-        """Add rows to RECORD, or take out that of the workspace."""
+        """Add rows to RECORD, or remove the row of the workspace."""
         name = self.workspace.name
         self.record.rewrite(
             scratch=self.workspace, add=add, drop=lambda path: drop_workspace and path == name
         )
 
     def _sweep(self) -> None:
-        """Remove what an unfinished run left, from the disk and from RECORD."""
+        """Remove the files and RECORD rows of an unfinished run."""
         if self.root.exists():
             shutil.rmtree(self.tree)
         rows = self.record.rows()
@@ -323,7 +323,7 @@ class Devel:
         return self.is_ours(path) or path == self.workspace.name
 
     def marker_row(self, state: dict[str, Any]) -> dict[str, Row]:
-        """Return the row of the marker that says `state`."""
+        """Return the RECORD row of a marker with this state."""
         return {f"{self.name}/{MARKER}": row_of_bytes(self._marker_text(state))}
 
     def _marker_text(self, state: dict[str, Any]) -> bytes:
@@ -331,5 +331,5 @@ class Devel:
         return json.dumps(content, indent=1, sort_keys=True).encode()
 
     def _write_marker(self, state: dict[str, Any]) -> None:
-        # One write: a killed process leaves an empty marker, which stands for no tree.
+        # One write: a killed process leaves an empty marker, which means no tree.
         (self.root / MARKER).write_bytes(self._marker_text(state))

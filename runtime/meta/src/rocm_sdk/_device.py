@@ -1,4 +1,4 @@
-"""The files of device packages in the devel tree, which come and go with their packages."""
+"""Links to the files of device packages in the devel tree."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _LISTS = ".devel_links"
 
 
 def unlinked(devel: Devel) -> list[Path]:
-    """Return the link lists of device packages that are not yet in the tree."""
+    """Return the link lists of device packages that are not linked into the tree yet."""
     if "device" not in DIST["packages"]:
         return []
     directory = devel.site / describe("device").platform_dir / _LISTS
     if not directory.is_dir():
         return []
     lists = [directory / name for name in sorted(os.listdir(directory)) if name.endswith(".json")]
-    # A list can be left over from a package that went without its installer.
+    # A list can be a leftover of a package that was deleted without an installer.
     return [
         path
         for path in lists
@@ -39,13 +39,13 @@ def unlinked(devel: Devel) -> list[Path]:
 
 
 def _marker(devel: Devel, isa: str) -> Path:
-    # In the root of the tree on purpose: pip removes the directories that become
-    # empty only below a directory in which it removes a file itself.
+    # In the root of the tree: pip removes empty directories only below a directory in which it
+    # removes a file.
     return devel.root / f".device-{isa}"
 
 
 def link(devel: Devel, path: Path) -> None:
-    """Link the files of one device package into the tree, as its list says."""
+    """Link the files in a device package's list into the tree."""
     isa = path.stem
     content = json.loads(path.read_text("utf-8"))
     installed = require("device", isa)
@@ -72,7 +72,7 @@ def link(devel: Devel, path: Path) -> None:
 
 
 def _checked(devel: Devel, links: Iterable[dict[str, str]]) -> Iterator[tuple[str, str]]:
-    """Return name in the tree and file in site-packages of each link."""
+    """Yield each link's name in the tree and its file in site-packages."""
     for one in links:
         name = Tree(devel.name).check_name(f"{devel.name}/{one['relpath']}")
         source = target(name, one["target"])

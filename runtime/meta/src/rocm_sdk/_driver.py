@@ -1,7 +1,7 @@
-"""The kernel's driver for AMD GPUs, read from /sys and /dev.
+"""Kernel driver for AMD GPUs, read from /sys and /dev.
 
-`amdgpu` has a version of its own only where it was installed apart from the kernel (DKMS). The
-driver that a kernel brings along has the kernel's version.
+`amdgpu` has a version only if it was installed separately from the kernel (DKMS). A driver that is
+part of the kernel has the kernel's version.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _DEVICE = "/dev/kfd"
 
 @dataclass(frozen=True)
 class Driver:
-    """The driver of this machine.
+    """Driver of this machine.
 
-    `version` is that of the module with `source` `module` (installed apart from the kernel), that
-    of the running kernel with `source` `kernel`; both are None without a driver.
+    With `source` `module`, `version` is the module's (installed separately from the kernel); with
+    `kernel`, the running kernel's. Without a driver, both are None.
     """
 
     loaded: bool
@@ -36,22 +36,23 @@ def look(module: str = _MODULE, device: str = _DEVICE) -> Driver:
     if sys.platform == "win32":
         return _of_windows()
     if not os.path.isdir(module):
-        return Driver(False, False, problem="the kernel has not loaded the module amdgpu")
+        problem = "the kernel module amdgpu is not loaded: sudo modprobe amdgpu (on the host)"
+        return Driver(False, False, problem=problem)
     try:
         version, source = Path(module, "version").read_text("utf-8", "replace").strip(), "module"
     except OSError:
         version, source = platform.release(), "kernel"
-    problem = _problem(device)
-    return Driver(True, problem is None, version, source, problem)
+    obstacle = _problem(device)
+    return Driver(True, obstacle is None, version, source, obstacle)
 
 
 def _problem(device: str) -> str | None:
     if not os.path.exists(device):
-        return f"there is no {device}: a container needs --device={device} --device=/dev/dri"
+        return f"{device} is missing: a container needs --device={device} --device=/dev/dri"
     if not os.access(device, os.R_OK | os.W_OK):
         group = _group(device)
         return (
-            f"this user may not open {device}: sudo usermod -a -G {group} $USER, then log in again"
+            f"this user cannot open {device}: sudo usermod -a -G {group} $USER, then log in again"
         )
     return None
 
@@ -63,7 +64,7 @@ def _group(device: str) -> str:
         number = os.stat(device).st_gid
         try:
             return grp.getgrgid(number).gr_name
-        except KeyError:  # a container lacks the host's groups
+        except KeyError:  # a container does not know the host's groups
             return str(number)
     return ""
 
@@ -76,4 +77,5 @@ def _of_windows() -> Driver:
     for path in sorted(system.glob("amdhip64*.dll"), reverse=True):
         version = file_version(path)
         return Driver(True, True, ".".join(map(str, version)) if version else None, "module")
-    return Driver(False, False, problem=f"no display driver has put amdhip64 into {system}")
+    problem = f"{system} has no amdhip64*.dll: install AMD's display driver"
+    return Driver(False, False, problem=problem)

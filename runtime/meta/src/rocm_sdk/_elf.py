@@ -1,7 +1,7 @@
-"""What a dynamic loader reads of an ELF file: its needs, names, paths and versions.
+"""Reader of the dynamic loader's data in ELF files: needs, names, paths, versions.
 
-The layout is that of the System V gABI, symbol versions that of the LSB. 32 and 64 bits
-and both byte orders are read; nothing is loaded or run.
+Sources: the System V gABI, for symbol versions the LSB. Both sizes and both byte orders are
+supported. No file is loaded.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from pathlib import Path
 
 from ._regular import open_regular
 
-SHARED_OBJECT = 3  # ET_DYN: a library, or a program that can lie anywhere
+SHARED_OBJECT = 3  # ET_DYN: a library or a position-independent program
 _EXECUTABLE = 2
 _LOAD, _DYNAMIC, _INTERPRETER = 1, 2, 3
 _NEEDED, _STRINGS, _SONAME, _RPATH, _RUNPATH = 1, 5, 14, 15, 29
 _DEFINITIONS, _DEFINITION_COUNT = 0x6FFFFFFC, 0x6FFFFFFD
 _NEEDS, _NEED_COUNT = 0x6FFFFFFE, 0x6FFFFFFF
-_WEAK = 2  # a version that may be absent
+_WEAK = 2  # optional version
 
 
 class ElfError(ValueError):
-    """A file that starts as an ELF file, but cannot be read as one."""
+    """A damaged ELF file."""
 
 
 @dataclass(frozen=True)
 class Elf:
-    """One file. `identity` is class, byte order and machine: what a process can load.
+    """Facts of a file.
 
-    `versions` are the symbol versions needed, by the library that has to define them;
-    `defined` those that this file defines.
+    `identity` is class, byte order and machine, equal for all files of a process. `versions` has
+    the required symbol versions by library, `defined` the versions that this file defines.
     """
 
     identity: tuple[int, int, int]
@@ -47,14 +47,14 @@ class Elf:
 
     @property
     def is_program(self) -> bool:
-        """Tell whether it is started, not loaded."""
+        """Return whether the file is a program, not a library."""
         return self.interpreter or self.kind == _EXECUTABLE
 
 
 def read(path: str | Path) -> Elf | None:
     """Return the facts of an ELF program or shared library, or None for any other file.
 
-    Raises ElfError for one that is cut off or inconsistent, OSError when it cannot be read.
+    Raises ElfError for a truncated or inconsistent file, OSError for an unreadable one.
     """
     with open_regular(path) as file:
         if file.read(4) != b"\x7fELF":
@@ -71,7 +71,7 @@ class _Reader:
         self._data = data
         self._wide = data[4] == 2
         self._order = "<" if data[5] == 1 else ">"
-        self._loads: list[tuple[int, int, int]] = []  # address, offset, size in the file
+        self._loads: list[tuple[int, int, int]] = []  # address, offset, stored size
 
     def _unpack(self, form: str, offset: int) -> tuple[int, ...]:
         return struct.unpack_from(self._order + form, self._data, offset)
@@ -82,13 +82,13 @@ class _Reader:
         if kind not in (SHARED_OBJECT, _EXECUTABLE):
             return None
         segments = list(self._segments())
-        self._loads = [where for what, where in segments if what == _LOAD]
-        interpreter = any(what == _INTERPRETER for what, _ in segments)
-        dynamic = next((where for what, where in segments if what == _DYNAMIC), None)
+        self._loads = [place for type_, place in segments if type_ == _LOAD]
+        interpreter = any(type_ == _INTERPRETER for type_, _ in segments)
+        dynamic = next((place for type_, place in segments if type_ == _DYNAMIC), None)
         if dynamic is None:
             return Elf(identity, kind, interpreter)
         entries = self._dynamic(dynamic)
-        numbers = dict(reversed(entries))  # of a tag that is there twice the first counts
+        numbers = dict(reversed(entries))  # the first of repeated tags wins
         strings = self._offset(numbers[_STRINGS]) if _STRINGS in numbers else 0
         return Elf(
             identity,
@@ -103,7 +103,7 @@ class _Reader:
         )
 
     def _segments(self) -> Iterator[tuple[int, tuple[int, int, int]]]:
-        """Return type, and address, offset and size in the file, of each program header."""
+        """Yield type, and address, offset and stored size, of each program header."""
         start = self._unpack("Q" if self._wide else "I", 32 if self._wide else 28)[0]
         size, count = self._unpack("HH", 54 if self._wide else 42)
         for offset in range(start, start + size * count, size or 1):
@@ -134,7 +134,7 @@ class _Reader:
     def _text(self, offset: int) -> str:
         end = self._data.find(b"\0", offset)
         if end < 0:
-            raise IndexError("a name has no end")
+            raise IndexError("a name is unterminated")
         return self._data[offset:end].decode("utf-8", "surrogateescape")
 
     def _paths(self, strings: int, value: int | None) -> list[str]:

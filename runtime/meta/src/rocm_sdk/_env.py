@@ -1,6 +1,6 @@
-"""What a shell or CMake needs to find the installed ROCm, in the spelling of each.
+"""Environment of the installed ROCm in the syntax of shells and CMake.
 
-There is no LD_LIBRARY_PATH: the programs and libraries find each other by their own paths.
+LD_LIBRARY_PATH is unnecessary: programs and libraries find each other by their rpaths.
 """
 
 from __future__ import annotations
@@ -17,17 +17,14 @@ _FORMAT = 1
 
 @dataclass(frozen=True)
 class Environment:
-    """Variables to set, and directories to put before what a variable has.
-
-    A directory that the variable has already is not put there a second time.
-    """
+    """Variables to set, and directories to prepend to variables that lack them."""
 
     variables: dict[str, str]
     prepended: dict[str, list[str]] = field(default_factory=dict)
 
 
 def of(root: Path, *, has_devel: bool) -> Environment:
-    """Return the environment for a tree. Without devel there is no CMake package to find."""
+    """Return the environment of a tree. Only devel has CMake packages."""
     name = os.fspath(root)
     prepended = {"PATH": [os.path.join(name, "bin")]}
     if has_devel:
@@ -36,7 +33,7 @@ def of(root: Path, *, has_devel: bool) -> Environment:
 
 
 def render(environment: Environment, shell: str) -> str:
-    """Return the text for a shell of `SHELLS`, each line with its end."""
+    """Return the text for a shell of `SHELLS`."""
     return _RENDERERS[shell](environment)
 
 
@@ -62,7 +59,7 @@ def _in_quotes(value: str) -> str:
 def _fish(environment: Environment) -> str:
     lines = [f"set -gx {n} {_fish_quoted(v)}" for n, v in environment.variables.items()]
     for name, directories in environment.prepended.items():
-        # A variable whose name ends in PATH is a list in fish, joined by `:` outside.
+        # In fish, variables with a name that ends in PATH are lists.
         for directory in reversed(directories):
             text = _fish_quoted(directory)
             lines.append(f"contains -- {text} ${name}; or set -gx {name} {text} ${name}")
@@ -74,7 +71,7 @@ def _fish_quoted(value: str) -> str:
 
 
 def _csh(environment: Environment) -> str:
-    """`if` cannot be in what csh evaluates, so the values are those of this process."""
+    """Return `setenv` lines with values of this process: csh cannot evaluate `if`."""
     values = dict(environment.variables)
     for name, directories in environment.prepended.items():
         old = os.environ.get(name, "").split(os.pathsep)
@@ -101,7 +98,7 @@ def _powershell(environment: Environment) -> str:
 
 
 def _ps_quoted(value: str) -> str:
-    for quote in "'\u2018\u2019\u201a\u201b":  # PowerShell takes all of them for the same
+    for quote in "'\u2018\u2019\u201a\u201b":  # equivalent in PowerShell
         value = value.replace(quote, quote * 2)
     return f"'{value}'"
 
@@ -110,13 +107,13 @@ def _ps_quoted(value: str) -> str:
 
 
 def _cmake(environment: Environment) -> str:
-    """For `include()`: the variables for what CMake starts, and where packages are found."""
+    """Return a file for `include()`: variables of child processes, and CMAKE_PREFIX_PATH."""
     lines = [f'set(ENV{{{n}}} "{_cmake_text(v)}")' for n, v in environment.variables.items()]
     for name, directories in environment.prepended.items():
         for directory in reversed(directories):
             text = _cmake_text(directory)
             if name.startswith("CMAKE_"):
-                # In an element of a list a semicolon has a backslash, elsewhere it has none.
+                # Elements of lists need a backslash before semicolons.
                 element = text.replace(";", "\\;")
                 lines += [f'list({do} {name} "{element}")' for do in ("REMOVE_ITEM", "PREPEND")]
             else:

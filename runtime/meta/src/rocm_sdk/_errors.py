@@ -1,25 +1,25 @@
-"""What can go wrong, as types."""
+"""Exceptions of this package."""
 
 from __future__ import annotations
 
 
 class RocmSdkError(RuntimeError):
-    """The base of the errors that this package raises on its own account."""
+    """Base class of this package's errors."""
 
 
 class TargetError(RocmSdkError, ValueError):
-    """The GPU target that was asked for, or found, is not one of this distribution."""
+    """The requested or detected GPU target is not published."""
 
 
 class DevelError(RocmSdkError):
-    """The devel tree could not be expanded, or does not fit the other packages."""
+    """The devel tree cannot be expanded, or has another version than the other packages."""
 
 
 class NotFoundError(RocmSdkError, LookupError):
-    """No place has the library, header, program or other file.
+    """No searched place has the library, header, program or other file.
 
-    `name` is the name that was searched, `places` each place in the order of the search: its kind
-    (`package`, `devel`, `environment`, `system`), and its directory or the reason why there is none.
+    `places` has each place in the order of the search: its kind (`package`, `devel`,
+    `environment`, `system`), and its directory or the reason for its absence.
     """
 
     def __init__(self, message: str, name: str, places: list[tuple[str, str]]) -> None:

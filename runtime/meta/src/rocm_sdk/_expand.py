@@ -1,4 +1,4 @@
-"""Putting the devel tree together from its archive and from the other packages' files."""
+"""Expansion of the devel tree from its archive and from files of other packages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ._errors import DevelError
 from ._log import log, warn
 from ._packages import Installed, every_installed
 from ._paths import below
-from ._place import is_same_file, link_symbolically, place_all, told
+from ._place import is_same_file, link_symbolically, place_all, summary
 from ._record import NO_ROW, Row, row_of_bytes, row_of_file
 from ._tree import Tree
 
@@ -32,9 +32,9 @@ _MOST_THREADS = 8
 
 
 def expand(devel: Devel, show: Callable[[int], None]) -> tuple[dict[str, Any], str]:
-    """Expand the archive; return what the marker has to say, and a summary for people.
+    """Expand the archive; return the state for the marker, and a summary for the user.
 
-    The caller holds the lock and has the workspace; nothing is in the tree's place.
+    The caller holds the lock and has created the workspace. No tree exists.
     """
     start = time.monotonic()
     tree = Tree(devel.name)
@@ -45,7 +45,7 @@ def expand(devel: Devel, show: Callable[[int], None]) -> tuple[dict[str, Any], s
         has_links = sys.platform != "win32" and _links_work(into)
         if devel.symlinks:
             if not has_links:
-                raise DevelError(f"{devel.site} cannot have symbolic links, which --symlinks makes")
+                raise DevelError(f"{devel.site} has no symbolic links: omit --symlinks")
             plan.link_symbolically()
         elif not has_links:
             plan.spell_out(tree, devel.site)
@@ -68,20 +68,21 @@ def expand(devel: Devel, show: Callable[[int], None]) -> tuple[dict[str, Any], s
     make_outer_links(devel, plan.outer)
     if plan.pending and not devel.quiet:
         packages = sorted({source.partition("/")[0] for source in plan.pending.values()})
-        warn(f"{len(plan.pending)} links wait for files of {', '.join(packages)}")
+        names = ", ".join(packages)
+        warn(f"{len(plan.pending)} links are pending until installation of {names}")
     seconds = time.monotonic() - start
-    return state, f"{len(tree.files):,} files and {told(ways)} in {seconds:.1f} s"
+    return state, f"{len(tree.files):,} files and {summary(ways)} in {seconds:.1f} s"
 
 
 def _links_work(directory: str) -> bool:
-    """Return whether symbolic links can be made there: some file systems have none."""
+    """Return whether the file system supports symbolic links."""
     probe = below(directory, ".symbolic-link")
     try:
         os.symlink(".", probe, target_is_directory=True)
-        if not os.path.islink(probe):  # some say that they made one, and made nothing
-            raise OSError("what was made is not a link")
+        if not os.path.islink(probe):  # some systems report success without a link
+            raise OSError("no link was made")
     except OSError as error:
-        log(f"no symbolic links here ({error}): files stand in their place")
+        log(f"no symbolic links ({error}): making files instead")
         return False
     finally:
         with suppress(OSError):
@@ -90,14 +91,13 @@ def _links_work(directory: str) -> bool:
 
 
 class _Plan:
-    """What becomes of the links of an archive; all names are relative to site-packages.
+    """Treatment of the links of an archive; all names are relative to site-packages.
 
-    - `copies`: name and file; it becomes a hard link of the file, or a copy.
-    - `inner`: links to directories of the tree; they stay symbolic links.
-    - `outer`: links into other packages that stay symbolic links.
+    - `copies`: name and file, which become a hard link or a copy.
+    - `inner`: links to directories of the tree, which remain symbolic links.
+    - `outer`: links into other packages, which remain symbolic links.
     - `pending`: like `copies`, but the file's package is not installed.
-    - `placeholders`: files that stand in directories which would be empty, because
-      uninstallers know files only.
+    - `placeholders`: files in otherwise empty directories, because uninstallers know only files.
     """
 
     def __init__(self, tree: Tree, site: Path, keep: Iterable[str]) -> None:
@@ -118,7 +118,7 @@ class _Plan:
         elif target in tree.directories:
             self.inner[name] = text
         elif target.startswith(f"{tree.root}/"):
-            log(f"{name} leads to nothing and is left out")
+            log(f"{name} has no target and is skipped")
         elif not os.path.exists(path := below(str(site), target)):
             self.pending[name] = target
         elif is_kept or os.path.isdir(path):
@@ -127,9 +127,9 @@ class _Plan:
             self.copies[name] = target
 
     def link_symbolically(self) -> None:
-        """Make symbolic links in place of the hard links of libraries.
+        """Replace hard links of libraries by symbolic links.
 
-        Programs stay hard links: they find their own directory by the path of their file.
+        Programs remain hard links: they find their directory by the path of their file.
         """
         for name, source in list(self.copies.items()):
             if is_shared_library(name):
@@ -138,7 +138,7 @@ class _Plan:
                 (self.inner if is_inner else self.outer)[name] = relative_link(name, source)
 
     def spell_out(self, tree: Tree, site: Path) -> None:
-        """Put files in place of symbolic links: each file below what a link leads to."""
+        """Replace symbolic links by the files of their targets."""
         links = [*self.inner, *self.outer]
         found = {name: dict(self._below(name, tree, site, ())) for name in links}
         self.inner.clear()
@@ -151,9 +151,9 @@ class _Plan:
     def _below(
         self, link: str, tree: Tree, site: Path, through: tuple[str, ...]
     ) -> Iterator[tuple[str, str]]:
-        """Yield what stands behind a link: the rest of the name, and the file."""
+        """Yield the files of a link's target: path relative to the link, and source."""
         if link in through:
-            raise DevelError(f"the devel archive has a directory in itself: {link!r}")
+            raise DevelError(f"the devel archive has a directory that contains itself: {link!r}")
         target = tree.follow(link)
         if target in tree.files or (site / target).is_file():
             yield "", target
@@ -175,8 +175,8 @@ class _Plan:
 
 
 def _assemble(plan: _Plan, tree: Tree, site: Path, into: str, pool: Executor) -> Counter[str]:
-    """Make what is not in the archive as a file; return how files came to second names."""
-    # A directory is made when there is a file for it: some uninstallers see no others.
+    """Make placeholders and links; return the number of hard links, reflinks and copies."""
+    # Only directories with files are made: some uninstallers miss empty ones.
     names = [*plan.placeholders, *plan.copies, *plan.inner]
     for directory in sorted({name.rpartition("/")[0] for name in names}):
         os.makedirs(below(into, directory), exist_ok=True)
@@ -197,7 +197,7 @@ def _assemble(plan: _Plan, tree: Tree, site: Path, into: str, pool: Executor) ->
 
 
 def _rows(plan: _Plan, tree: Tree, site: Path) -> dict[str, Row]:
-    """Return the rows of the tree; those of files of other packages are in their RECORDs."""
+    """Return the rows of the tree; RECORDs of other packages have the hashes of linked files."""
     known: dict[str, Row] = {}
     for installed in every_installed():
         if installed.package.kind != "devel":
@@ -212,14 +212,14 @@ def _rows(plan: _Plan, tree: Tree, site: Path) -> dict[str, Row]:
 
 
 def forget_outer_links(devel: Devel) -> None:
-    """Remove the rows of an earlier tree's links from the RECORDs of other packages."""
+    """Remove the rows of a previous tree's links from the RECORDs of other packages."""
     for installed in _linked():
         if any(map(devel.is_ours, installed.record.rows())):
             installed.record.rewrite(scratch=devel.workspace, drop=devel.is_ours)
 
 
 def _linked() -> list[Installed]:
-    """Return the packages whose RECORD lists symbolic links of the tree."""
+    """Return the packages with links of the tree in their RECORD."""
     return [
         installed
         for installed in every_installed()
@@ -230,8 +230,8 @@ def _linked() -> list[Installed]:
 def make_outer_links(devel: Devel, links: dict[str, str]) -> None:
     """Make the symbolic links into other packages.
 
-    The other package's RECORD lists them too: pip does not see a link whose target is
-    gone, and so would leave it behind where the other package was uninstalled first.
+    The RECORD of the other package lists them too: pip skips links without a target, and would
+    leave them behind if the other package is uninstalled first.
     """
     for installed in _linked():
         prefix = f"{installed.package.platform_dir}/"
@@ -245,15 +245,15 @@ def make_outer_links(devel: Devel, links: dict[str, str]) -> None:
 
 
 def is_shared_library(name: str) -> bool:
-    """Return whether a file is a shared library by its name."""
+    """Return whether a name is a shared library's."""
     return re.search(r"\.so(\.[^/]*)?$", name) is not None
 
 
 def relative_link(name: str, source: str) -> str:
-    """Return the text of the link `name` that leads to `source`; both relative to site-packages."""
+    """Return the text of a link from `name` to `source`, both relative to site-packages."""
     return posixpath.relpath(source, posixpath.dirname(name))
 
 
 def target(name: str, text: str) -> str:
-    """Return where a link leads, relative to site-packages as its name is."""
+    """Return the target of a link; name and target are relative to site-packages."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), text))

@@ -1,7 +1,7 @@
-"""Files of ROCm by name: libraries, headers, programs, bitcode, static libraries.
+"""Searches for files of ROCm by name: libraries, headers, programs, bitcode, static libraries.
 
 Each search has the same places in the same order: the installed packages, the devel tree, the
-directory of ROCM_PATH, the system. Only packages and devel tree belong to this distribution.
+directory of ROCM_PATH, the system.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ def library(name: str) -> Found:
             for path in _files(root / directory)
             if pattern.fullmatch(path.name)
         ]
-        # A directory that belongs to several packages has forwarding libraries: the versioned name wins.
+        # The versioned name wins over forwarding libraries.
         return max(matches, key=lambda path: (len(path.name), path.name), default=None)
 
-    # The tables of the packages have been asked, so their directories have nothing more.
+    # `_located` has searched the packages.
     places = (place for place in _places() if place.found_via != PACKAGE or place.root is None)
     return _first(
         "library", name, places, search, lambda: _system_library(short), _libraries.names()
@@ -171,9 +171,9 @@ SEARCHES: dict[str, tuple[str, Callable[[str], Found]]] = {
     ),
     "program": ("a program, such as `amdclang`", program),
     "bitcode": ("a library of device bitcode, such as `ocml`", bitcode_library),
-    "static": ("a static library by the name that `-l` takes", static_library),
+    "static": ("a static library by its name for the linker option `-l`", static_library),
 }
-"""Searches of the command line by name, with the thing that each finds."""
+"""Searches of the command line by name, with descriptions."""
 
 
 def _located(name: str) -> Found | None:
@@ -192,7 +192,7 @@ def _located(name: str) -> Found | None:
 
 
 def _places() -> Iterator[_Place]:
-    """Yield each place when it is searched: the devel tree is expanded only if packages have nothing."""
+    """Yield the places lazily: the devel tree is expanded only after the packages are searched."""
     installed = every_installed()
     for one in _once(installed):
         if one.package.kind != "devel":
@@ -204,7 +204,7 @@ def _places() -> Iterator[_Place]:
 
 
 def _once(installed: list[Installed]) -> Iterator[Installed]:
-    """Return each platform directory once: device packages share one."""
+    """Return one package for each platform directory: device packages share one."""
     seen: set[Path] = set()
     for one in installed:
         if one.root not in seen:
@@ -213,7 +213,7 @@ def _once(installed: list[Installed]) -> Iterator[Installed]:
 
 
 def _absent(installed: list[Installed]) -> Iterator[_Place]:
-    """Return the packages that an extra installs and that are missing here, devel excepted."""
+    """Return the packages that are not installed, except devel."""
     present = {one.package.logical for one in installed}
     for logical, row in DIST["packages"].items():
         if logical in present or row["kind"] == "devel":
@@ -221,7 +221,9 @@ def _absent(installed: list[Installed]) -> Iterator[_Place]:
         package = describe(logical)
         reason = f'{package.distribution} is not installed; to install: pip install "{package.requirement}"'
         if has_target(logical):
-            reason = f"{package.distribution} is not installed; {COMMAND} doctor names that of this machine"
+            reason = (
+                f"{package.distribution} is not installed; {COMMAND} doctor names the needed one"
+            )
         yield _Place(PACKAGE, None, reason=reason)
 
 
@@ -268,7 +270,7 @@ def _first(
 ) -> Found:
     """Return the match of the first place that has one; raises NotFoundError with all places.
 
-    `of_system` searches the system's own directories, which have another layout.
+    `of_system` searches the system's directories, which differ from the layout of /opt/rocm.
     """
     searched: list[_Place] = []
     for place in places:
@@ -288,10 +290,10 @@ def _first(
 
 
 def _below(name: str) -> Path:
-    """Return the name as a relative path; raises ValueError for one that leaves its directory."""
+    """Return the name as a relative path; raises ValueError for an absolute path or `..`."""
     path = Path(name)
     if not name or path.is_absolute() or path.drive or ".." in path.parts:
-        raise ValueError(f"{name!r} must be a name, or a path below the directory that is searched")
+        raise ValueError(f"{name!r} must be a name, or a relative path without `..`")
     return path
 
 
@@ -308,7 +310,7 @@ def _files(directory: Path) -> list[Path]:
 
 
 def _globbed(root: Path, pattern: str) -> list[Path]:
-    """Return directories; of several compilers, the newest first."""
+    """Return the directories of a pattern, newest compiler first."""
     return sorted(
         root.glob(pattern), key=lambda path: _numbers(path.relative_to(root)), reverse=True
     )
@@ -324,7 +326,7 @@ def _program(path: Path) -> Path | None:
 
 
 def _on_path(name: str) -> Path | None:
-    """Return a program in PATH; the scripts of this Python only start those of the packages."""
+    """Return a program in PATH, except console scripts of this Python."""
     own = os.path.realpath(sysconfig.get_path("scripts"))
     entries = os.environ.get("PATH", os.defpath).split(os.pathsep)
     others = [entry for entry in entries if entry and os.path.realpath(entry) != own]
@@ -333,7 +335,7 @@ def _on_path(name: str) -> Path | None:
 
 
 def _system_library(short: str) -> Path | None:
-    """Return a library that ldconfig lists, by name with or without version."""
+    """Return a library that ldconfig lists, with or without version."""
     if _WINDOWS:
         return None
     pattern = re.compile(_library_pattern(short))

@@ -1,7 +1,7 @@
-"""What builds of frameworks ask for: which libraries there are, in which order they load, and where.
+"""Answers for builds of frameworks: libraries, their load order and their places.
 
-The answers come from the installed packages and from what the distribution declares, so
-that no framework has to keep a list of its own.
+They derive from the installed packages and the distribution's declarations, so frameworks need no
+list of libraries.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FORMAT = 1
 
 @dataclass(frozen=True)
 class Library:
-    """A library with a short name. Without `path` it is not there, for want of `requirement`."""
+    """A library with a short name. `requirement` installs one without `path`."""
 
     name: str
     distribution: str
@@ -37,17 +37,17 @@ class Library:
 
     @property
     def file(self) -> str | None:
-        """Its place below site-packages, with `/`."""
+        """Path relative to site-packages, with `/`."""
         if self.path is None or self.site is None:
             return None
         return self.path.relative_to(self.site).as_posix()
 
 
 def libraries(names: Iterable[str] | None = None) -> list[Library]:
-    """Return those with these short names, all of this system without; in an order that loads.
+    """Return the libraries with these short names, or all of this system, in load order.
 
-    A library comes behind those that it needs; beyond that the order is the declared one.
-    Raises what `rocm_sdk.find_libraries` raises for names that are asked for.
+    Libraries follow their dependencies, otherwise the declared order applies. Raises the errors of
+    `rocm_sdk.find_libraries` for `names`.
     """
     asked = tuple(dict.fromkeys(names)) if names is not None else None
     if asked is not None:
@@ -86,11 +86,11 @@ def _elf(path: Path | None) -> Elf | None:
     try:
         return read(path)
     except (OSError, ValueError) as error:
-        raise RocmSdkError(f"{path} cannot be read: {error}") from error
+        raise RocmSdkError(f"{path} cannot be read ({error}): reinstall its package") from error
 
 
 def _in_loading_order(known: list[Library]) -> list[Library]:
-    """Sort by what the files need, also through libraries of the packages without a short name."""
+    """Sort by dependencies, including those through libraries without a short name."""
     files = _files_by_name(every_installed()) if sys.platform != "win32" else {}
     by_file = {str(one.path): one for one in known if one.path is not None}
     ordered: dict[str, Library] = {}
@@ -115,7 +115,7 @@ def _in_loading_order(known: list[Library]) -> list[Library]:
 
 
 def _files_by_name(installed: Iterable[Installed]) -> dict[str, Path]:
-    """Return the libraries of the packages by file name; a forwarding library is no library."""
+    """Return the libraries of the packages by file name, without forwarding libraries."""
     files: dict[str, Path] = {}
     for one in installed:
         if one.package.kind == "devel":
@@ -139,7 +139,7 @@ def _library_directories() -> list[str]:
 
 
 def as_text(found: list[Library]) -> str:
-    """Return a table: short name, SONAME, file; in the order in which they load."""
+    """Return a table of short name, SONAME and file, in load order."""
     rows = [(one.name, one.soname or "-", one.file or _absent(one)) for one in found]
     widths = [max((len(row[column]) for row in rows), default=0) for column in (0, 1)]
     lines = [f"{a:{widths[0]}}  {b:{widths[1]}}  {c}".rstrip() for a, b, c in rows]
@@ -153,7 +153,7 @@ def _absent(one: Library) -> str:
 
 
 def as_json(found: list[Library]) -> str:
-    """Return the same as one object."""
+    """Return the libraries as one JSON object."""
     rows = [
         {
             "name": one.name,
@@ -171,7 +171,7 @@ def as_json(found: list[Library]) -> str:
 def rpath(start: str, names: Iterable[str] | None = None) -> list[str]:
     """Return the rpath entries of a file in the directory `start`, below site-packages.
 
-    With `names`, those that lead to these libraries; without, to all that are installed.
+    They cover the libraries `names`, or all installed ones.
     """
     if sys.platform == "win32":
         raise RocmSdkError("files for Windows have no rpath; call initialize_process")
@@ -184,24 +184,26 @@ def rpath(start: str, names: Iterable[str] | None = None) -> list[str]:
 
 
 def _below_site(start: str) -> str:
-    """Return a directory as it lies below site-packages."""
+    """Return a directory relative to site-packages."""
     path = Path(start)
     if path.is_absolute():
         for one in every_installed():
             if path.is_relative_to(one.site):
                 return path.relative_to(one.site).as_posix()
-        raise RocmSdkError(f"{start} is not where the ROCm packages are; give it as `torch/lib`")
+        raise RocmSdkError(
+            f"{start} is not below site-packages: write a path relative to it, such as torch/lib"
+        )
     below = os.path.normpath(start)
     if below == os.pardir or below.startswith(os.pardir + os.sep):
-        raise RocmSdkError(f"{start} leads out of site-packages; give it as `torch/lib`")
+        raise RocmSdkError(f"{start} leads out of site-packages: write a path such as torch/lib")
     return below
 
 
 _TEMPLATE = '''\
-"""Starts the ROCm libraries that this package was built against.
+"""Loads the ROCm libraries that this package was built against.
 
-Made by `{command} framework-init` of {distribution} {version} for {asked};
-make it anew for another version.
+Generated by `{command} framework-init` of {distribution} {version} for {asked};
+regenerate it for another version.
 """
 
 
@@ -218,10 +220,10 @@ def initialize() -> None:
 
 
 def init_module(names: Iterable[str], check: str, *, strict: bool) -> str:
-    """Return the module that a framework puts beside its `__init__.py`.
+    """Return the module `_rocm_init` of a framework.
 
-    `check` is `exact`, `minor` (any release with this major and minor number), or a version
-    in which `*` stands for anything. With `strict` another version is an error, no warning.
+    `check` is `exact`, `minor` (any release with this major and minor number), or a version with
+    `*` as wildcard. With `strict`, another version is an error, not a warning.
     """
     version = str(DIST["version"])
     if check == "minor":
@@ -230,8 +232,8 @@ def init_module(names: Iterable[str], check: str, *, strict: bool) -> str:
     elif check == "exact":
         check = version
     elif re.fullmatch(r"[A-Za-z0-9.!+*]+", check) is None:
-        raise RocmSdkError(f"`{check}` is no version: write one such as {version} or 7.*")
-    # Those of the other system count too: one file is for both.
+        raise RocmSdkError(f"`{check}` is not a version: write one such as {version} or 7.*")
+    # Libraries of the other system remain: one file serves both.
     asked = list(dict.fromkeys(names))
     loading = [one.name for one in libraries(asked)]
     rest = [name for name in asked if name not in loading]
@@ -248,5 +250,5 @@ def init_module(names: Iterable[str], check: str, *, strict: bool) -> str:
 
 
 def split(text: str) -> Iterator[str]:
-    """Return the names in a list with `,`, `;` or blanks between."""
+    """Return the names of a list that `,`, `;` or blanks separate."""
     return (name for name in re.split(r"[,;\s]+", text) if name)

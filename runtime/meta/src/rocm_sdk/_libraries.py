@@ -19,7 +19,7 @@ from ._packages import find as find_package
 from ._targets import determine
 
 _aliases: list[ctypes.CDLL] = []
-_dll_directories: list[Any] = []  # a directory leaves the search path with its handle
+_dll_directories: list[Any] = []  # a directory is in the search path until its handle closes
 
 _ELF_NAME = re.compile(r"(?:lib)?(?P<stem>.+)\.so(?P<version>(?:\.\d+[a-z]*)*)")
 _DLL_NAME = re.compile(r"(?:lib)?(?P<stem>.+)\.dll(?P<version>)", re.IGNORECASE)
@@ -32,7 +32,7 @@ def find(*shortnames: str) -> list[Path]:
 
 
 def locate(shortnames: tuple[str, ...]) -> list[tuple[str, Path]]:
-    """Return short name and file of each library that exists; absent packages together."""
+    """Return short name and file of each existing library; one error lists all absent packages."""
     rows = [(shortname, row(shortname)) for shortname in shortnames]
     rows = [(shortname, known) for shortname, known in rows if _pattern(known) is not None]
     packages: dict[str, Installed] = {}
@@ -50,7 +50,7 @@ def locate(shortnames: tuple[str, ...]) -> list[tuple[str, Path]]:
 
 
 def installed(logical: str) -> Installed | None:
-    """Return an installed package; of packages for one target each, that of this process."""
+    """Return an installed package: for this process's target, if packages are per target."""
     return find_package(logical, _target(logical))
 
 
@@ -75,9 +75,9 @@ def preload(*shortnames: str, rtld_global: bool = True) -> None:
 
 
 def _alias(library: dict[str, Any], path: Path) -> Path | None:
-    """Return the forwarding library of a library, under the name without a version.
+    """Return the forwarding library of a library, with the name without a version.
 
-    Programs that open that name later get what is loaded: its SONAME is that name.
+    Its SONAME is that name, so programs that open the name later get the loaded library.
     """
     directory = str(_pattern(library)).rpartition("/")[0]
     if (match := _ELF_NAME.fullmatch(path.name)) is None or not match["version"]:
@@ -89,15 +89,15 @@ def _alias(library: dict[str, Any], path: Path) -> Path | None:
 
 
 def pattern(shortname: str) -> str | None:
-    """Return where a library lies in its package; None where this system has none."""
+    """Return the pattern of a library in its package; None on a system without the library."""
     return _pattern(row(shortname))
 
 
 def row(shortname: str) -> dict[str, Any]:
     """Return package and pattern of a library; raises ModuleNotFoundError for an unknown name.
 
-    The distribution declares a few, also of packages that are absent; an installed package knows
-    all of its own.
+    The distribution declares the most used ones, also of absent packages; installed packages list
+    all their libraries.
     """
     declared: dict[str, dict[str, Any]] = DIST["libraries"]
     if shortname in declared:
@@ -105,7 +105,7 @@ def row(shortname: str) -> dict[str, Any]:
     for package in every_installed():
         path = package.libraries.get(shortname)
         logical = package.package.logical
-        # Of packages for one target each, that of this process counts.
+        # If packages are per target, only that for this process's target counts.
         if path is not None and (not has_target(logical) or installed(logical) == package):
             return {
                 "package": logical,
@@ -114,12 +114,12 @@ def row(shortname: str) -> dict[str, Any]:
                 "optional": False,
             }
     near = difflib.get_close_matches(shortname, names(), n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(declared)}"
-    raise ModuleNotFoundError(f"there is no ROCm library {shortname!r}{hint}", name=shortname)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(declared)}"
+    raise ModuleNotFoundError(f"unknown ROCm library {shortname!r}{hint}", name=shortname)
 
 
 def names() -> list[str]:
-    """Return the short names of all declared libraries and of those in installed packages."""
+    """Return the short names of all declared libraries and all libraries of installed packages."""
     found = [name for package in every_installed() for name in package.libraries]
     return list(dict.fromkeys([*DIST["libraries"], *found]))
 
@@ -145,15 +145,15 @@ def _file(shortname: str, row: dict[str, Any], installed: Installed) -> Path | N
         return None
     raise FileNotFoundError(
         f"{installed.package.distribution} {installed.version} is installed, "
-        f"but has no {_pattern(row)} in {installed.root}"
+        f"but has no {_pattern(row)} in {installed.root}: reinstall it"
     )
 
 
 def _rank(shortname: str, name: str) -> tuple[bool, list[int]] | None:
-    """Order the names that match: the library's own name first, then the fullest version.
+    """Return the rank of a matching name: exact name first, then the longest version.
 
-    `*hipblas*.dll` also matches libhipblaslt.dll, `libclang*.so*` also libclang-cpp.so.22.1,
-    and libx.so.1.debug is no library.
+    `*hipblas*.dll` also matches libhipblaslt.dll, `libclang*.so*` also libclang-cpp.so.22.1. None
+    for files such as libx.so.1.debug.
     """
     own = shortname.casefold()
     match = _ELF_NAME.fullmatch(name) or _DLL_NAME.fullmatch(name)
@@ -167,11 +167,11 @@ def _rank(shortname: str, name: str) -> tuple[bool, list[int]] | None:
 
 
 def warn_of_second() -> None:
-    """Warn of each library of this process that the packages have too, in another file."""
+    """Warn of each loaded library that is a second copy of one of the packages."""
     if sys.platform == "win32":
         return
     mapped = " ".join(_mapped_files())
-    # Packages are looked at only for a name that the process has.
+    # Only packages of libraries that this process has loaded are searched.
     stems = {
         name: str(pattern).rpartition("/")[2].partition("*")[0] for name, pattern in _patterns()
     }
@@ -180,12 +180,12 @@ def warn_of_second() -> None:
 
 
 def declared_files(shortnames: Iterable[str] | None = None) -> list[Path]:
-    """Return the files of declared libraries, as far as their packages are installed and whole."""
+    """Return the files of declared libraries of installed, undamaged packages."""
     found: list[Path] = []
     for shortname in DIST["libraries"] if shortnames is None else shortnames:
         try:
             found += [path for _, path in locate((shortname,))]
-        except Exception as error:  # a damaged package may raise anything; the doctor reports it
+        except Exception as error:  # a damaged package can raise any error; the doctor reports it
             log(f"{shortname}: {error}")
     return found
 
@@ -201,7 +201,7 @@ _warned: set[str] = set()
 def _warn_of_another(path: Path, *, stacklevel: int = 4) -> None:
     """Warn once if the process has loaded another file as this library.
 
-    The frames of `stacklevel`: this function, preload, rocm_sdk.preload_libraries.
+    Frames of `stacklevel`: this function, preload, rocm_sdk.preload_libraries.
     """
     other = _loaded_as(path.name)
     if (
@@ -213,15 +213,15 @@ def _warn_of_another(path: Path, *, stacklevel: int = 4) -> None:
         return
     _warned.add(other)
     warnings.warn(
-        f"{other} was loaded before {path}: what needs {path.name} gets the former; "
-        f"to mend it, call {__package__} before the package that loaded it",
+        f"{other} was loaded before {path}: libraries that need {path.name} get the former; "
+        f"to fix it, call {__package__} before the package that loads the former",
         RuntimeWarning,
         stacklevel=stacklevel,
     )
 
 
 def _loaded_as(name: str) -> str | None:
-    """Return the file that this process has as the library of a name."""
+    """Return the file of a loaded library by its name."""
     if sys.platform == "win32":
         kernel = ctypes.WinDLL("kernel32")
         kernel.GetModuleHandleW.restype = ctypes.c_void_p
@@ -235,27 +235,27 @@ def _loaded_as(name: str) -> str | None:
 
 
 def _mapped_files() -> dict[str, str]:
-    """Return the libraries of this process by file name, from the kernel's list."""
+    """Return the loaded libraries by file name, from the kernel's list."""
     try:
         with open("/proc/self/maps", "rb") as file:
             lines = file.read().splitlines()
     except OSError:
         return {}  # macOS has none
-    # The path is the sixth column and may have spaces.
+    # The sixth column is the path, which can have spaces.
     columns = (line.split(maxsplit=5) for line in lines if b".so" in line)
     paths = (os.fsdecode(parts[5]) for parts in columns if len(parts) == 6)
     return {os.path.basename(path): path for path in paths if path.startswith("/")}
 
 
 def _open_dll_directories() -> None:
-    """Let the DLLs of each package find those of the others: Windows has no RPATH."""
+    """Let the DLLs of packages find each other, since Windows has no rpath."""
     if sys.platform == "win32" and not _dll_directories:
         for directory in dll_directories():
             _dll_directories.append(os.add_dll_directory(str(directory)))
 
 
 def dll_directories() -> list[Path]:
-    """Return the directories in which the installed packages have DLLs that go by a name."""
+    """Return the directories of installed packages with DLLs that have a short name."""
     rows: dict[str, dict[str, Any]] = DIST["libraries"]
     named = [(row["package"], str(row["windows"])) for row in rows.values() if row["windows"]]
     places = [

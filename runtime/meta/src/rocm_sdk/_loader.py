@@ -1,8 +1,8 @@
-"""What glibc's dynamic loader would find for a file's needs, without loading anything.
+"""Resolution of a file's needs like glibc's dynamic loader, without loading a file.
 
-The order is that of ld.so(8), for a process without LD_LIBRARY_PATH: what is loaded
-already, DT_RPATH of the file and of those that loaded it (unless the file has
-DT_RUNPATH), DT_RUNPATH, /etc/ld.so.cache, the system's directories.
+The order follows ld.so(8) for a process without LD_LIBRARY_PATH: loaded libraries, DT_RPATH of the
+file and of its loaders (unless the file has DT_RUNPATH), DT_RUNPATH, /etc/ld.so.cache, the system's
+directories.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _SYSTEM = ("/lib64", "/usr/lib64", "/lib", "/usr/lib")
 
 @dataclass(frozen=True)
 class Missing:
-    """A need that nothing meets: `file` needs `library`, or its symbol version `version`.
+    """An unmet need: `file` needs `library`, or its symbol version `version`.
 
-    For a version, `provider` is the library file that lacks it, and `newest` the newest
-    that it has of the same name, `GLIBC_2.36` for `GLIBC_2.38`.
+    For a version, `provider` is the library file without it, and `newest` its newest version of the
+    same name, such as `GLIBC_2.36` for `GLIBC_2.38`.
     """
 
     file: str
@@ -52,16 +52,15 @@ class _Object:
 
 
 class Loader:
-    """Answers for many files; what was read once is kept."""
+    """Loader that keeps the facts of all read files."""
 
     def __init__(self) -> None:
         self._files: dict[str, Elf | None] = {}
 
     def missing(self, path: str) -> list[Missing]:
-        """Return what `path` lacks to be loaded, or to be started if it is a program.
+        """Return the unmet needs of a library or program.
 
-        Empty also for what this machine cannot load: other processors' files. Raises
-        ElfError for a file that is damaged.
+        Empty for files of other processors. Raises ElfError for a damaged file.
         """
         elf = read(path)
         self._files[path] = elf
@@ -70,14 +69,14 @@ class Loader:
         first = _Object(path, elf)
         loaded = {} if elf.is_program else dict(self._with_python)
         found = list(self._closure(first, loaded))
-        # What Python itself lacks is nothing that a package could be blamed for.
+        # Unmet needs of Python are not a package's fault.
         return [one for one in found if one.file != self._python.path]
 
     @cached_property
     def _python(self) -> _Object:
         path = os.path.realpath(sys.executable)
         elf = read(path)
-        assert elf is not None  # it runs
+        assert elf is not None  # Python is running
         return _Object(path, elf)
 
     @cached_property
@@ -88,7 +87,7 @@ class Loader:
         return loaded
 
     def _closure(self, first: _Object, loaded: dict[str, _Object]) -> Iterator[Missing]:
-        """Add all that `first` needs to `loaded`; return what is not there."""
+        """Add the needs of `first` to `loaded`; yield the unmet ones."""
         todo = deque([first])
         objects = [first]
         loaded[first.elf.soname or os.path.basename(first.path)] = first
@@ -119,13 +118,13 @@ class Loader:
         if path not in self._files:
             try:
                 self._files[path] = read(path)
-            except (OSError, ValueError):  # ElfError is one; an empty file cannot be mapped
+            except (OSError, ValueError):  # ElfError, or an empty file, which cannot be mapped
                 self._files[path] = None
         return self._files[path]
 
 
 def _candidates(name: str, needing: _Object) -> Iterator[str]:
-    """Return the places where a name is looked for, in their order."""
+    """Yield the searched paths of a name in their order."""
     if "/" in name:
         yield name
         return
@@ -151,7 +150,7 @@ def _run_paths(needing: _Object) -> Iterator[str]:
 def _missing_versions(one: _Object, loaded: dict[str, _Object]) -> Iterator[Missing]:
     for name, versions in one.elf.versions.items():
         provider = loaded.get(name)
-        # Of a library without any version the loader takes what it has.
+        # The loader accepts a library without any version.
         if provider is None or not provider.elf.defined:
             continue
         for version in versions:
@@ -180,13 +179,13 @@ def _expanded(paths: list[str], file: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def cached_libraries() -> dict[str, list[str]]:
-    """Return the system's libraries by name, from the file that ldconfig writes."""
+    """Return the system's libraries by name, from ldconfig's cache."""
     try:
         with open(_CACHE, "rb") as file:
             data = file.read()
     except OSError:
-        return {}  # musl has none, nor do some containers
-    start = data.find(_CACHE_MAGIC)  # older ones have another table before it
+        return {}  # absent with musl and in some containers
+    start = data.find(_CACHE_MAGIC)  # an older table can precede it
     found: dict[str, list[str]] = {}
     if start >= 0:
         count = struct.unpack_from("=I", data, start + 20)[0]

@@ -1,4 +1,4 @@
-"""One process at a time, without a lock file that anybody would have to remove."""
+"""Lock between processes, without a lock file to remove."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _POLL_SECONDS = 0.2
 
 @contextmanager
 def exclusive(directory: Path) -> Iterator[None]:
-    """Hold the lock of an import package's directory; wait while another process has it.
+    """Hold the lock of an import package's directory; wait while another process holds it.
 
-    The kernel gives the lock back when the process ends, however it ends.
+    The kernel releases the lock when the process ends, also when it is killed.
     """
     descriptor = _acquire(directory)
     try:
@@ -30,31 +30,31 @@ def exclusive(directory: Path) -> Iterator[None]:
 if sys.platform == "win32":
 
     def _acquire(directory: Path) -> int:
-        """Create a file that Windows deletes when the process that created it ends."""
+        """Create a file that Windows deletes when this process ends."""
         path = directory / ".lock"
         while True:
             try:
                 return os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_TEMPORARY)
             except (FileExistsError, PermissionError):
-                # PermissionError: the file is just being deleted; or we may not write here.
+                # PermissionError: the file is being deleted, or the directory is read-only.
                 if not path.exists() and not os.access(directory, os.W_OK):
                     raise
                 time.sleep(_POLL_SECONDS)
 
     def is_held(directory: Path) -> bool:
-        """Tell whether a process has the lock now."""
+        """Return whether a process holds the lock."""
         return (directory / ".lock").exists()
 
 else:
     import fcntl
 
     def _acquire(directory: Path) -> int:
-        """Lock the directory itself: nothing is made that an uninstaller would not know."""
+        """Lock the directory, since uninstallers would not know a new file."""
         try:
             return _lock(directory, os.O_RDONLY)
         except OSError as error:
-            # NFS locks only what is open for writing: a file that the wheel has, then.
-            log(f"{directory} cannot be locked ({error}): a file in it is locked instead")
+            # NFS locks only files that are open for writing, so a file of the wheel is locked.
+            log(f"cannot lock {directory} ({error}): locking a file in it instead")
             return _lock(directory / "_dist_info.py", os.O_RDWR)
 
     def _lock(path: Path, flags: int) -> int:
@@ -63,7 +63,7 @@ else:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                log(f"waiting for another process that works on {path}")
+                log(f"waiting for another process that has locked {path}")
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
         except BaseException:
             os.close(descriptor)
@@ -71,7 +71,7 @@ else:
         return descriptor
 
     def is_held(directory: Path) -> bool:
-        """Tell whether a process has the lock now. Where that cannot be said, it is not."""
+        """Return whether a process holds the lock; false if that is unknown."""
         try:
             descriptor = os.open(directory, os.O_RDONLY)
         except OSError:

@@ -1,4 +1,4 @@
-"""The packages of this distribution: what they are called and where they are."""
+"""Packages of this distribution: names and places."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ._record import Record
 
 DIST: dict[str, Any] = dict(_GENERATED)
 COMMAND: str = DIST["command"]
-"""What starts the tool in a shell."""
+"""Shell command of the tool."""
 _PLACEHOLDERS = ("{isa}", "{family}")
 
 
 @dataclass(frozen=True)
 class Package:
-    """One package, with the target filled in where its name has one."""
+    """Names of a package, with the target filled in."""
 
     logical: str
     distribution: str
@@ -30,12 +30,12 @@ class Package:
 
     @property
     def workspace(self) -> str:
-        """The directory in which the devel tree is put together, beside the tree's place."""
+        """Name of the directory in which the devel tree is built, next to the tree."""
         return f"{self.platform_dir}.partial"
 
     @property
     def requirement(self) -> str:
-        """What to pass to an installer to get this package."""
+        """Requirement that installs this package."""
         if self.extra is None:
             return f"{self.distribution}=={DIST['version']}"
         return f"{DIST['distribution']}[{self.extra}]"
@@ -43,57 +43,57 @@ class Package:
 
 @dataclass(frozen=True)
 class Installed:
-    """A package that is there, in the directory `site` (site-packages, mostly)."""
+    """An installed package in the directory `site`, usually site-packages."""
 
     package: Package
     site: Path
 
     @property
     def module_dir(self) -> Path:
-        """The directory of the import package."""
+        """Directory of the import package."""
         return self.site / self.package.module
 
     @property
     def root(self) -> Path:
-        """The platform directory: what would be /opt/rocm elsewhere."""
+        """Platform directory, with the layout of /opt/rocm."""
         return self.site / self.package.platform_dir
 
     @property
     def info(self) -> dict[str, Any]:
-        """What the package says of itself."""
+        """`DIST` of the package."""
         module = importlib.import_module(f"{self.package.module}._dist_info")
         return dict(module.DIST)
 
     @property
     def scripts(self) -> dict[str, Any]:
-        """Its console scripts: where the program behind each is, below `root`."""
+        """Console scripts by name, with programs relative to `root`."""
         scripts: dict[str, Any] = self.info.get("scripts", {})
         return scripts
 
     @property
     def aliases(self) -> frozenset[str]:
-        """Its forwarding libraries, relative to `root`."""
+        """Forwarding libraries, relative to `root`."""
         return frozenset(self.info.get("aliases", ()))
 
     @property
     def libraries(self) -> dict[str, str]:
-        """Its shared libraries by short name, relative to `root`; forwarding libraries excepted."""
+        """Shared libraries by short name, relative to `root`, without forwarding libraries."""
         libraries: dict[str, str] = self.info.get("shared", {})
         return libraries
 
     @property
     def version(self) -> str:
-        """The version of the package, which can differ from this one's."""
+        """Version of the package, which can differ from the selector's."""
         return str(self.info["version"])
 
     @property
     def record(self) -> Record:
-        """The list of its files."""
+        """RECORD of the package."""
         return Record.of(self.site, self.package.distribution, self.version)
 
 
 def has_target(logical: str) -> bool:
-    """Tell whether there is one such package per GPU target."""
+    """Return whether each GPU target has its own package."""
     names: dict[str, str] = DIST["packages"][logical]
     return _marked(names["module"])
 
@@ -103,11 +103,11 @@ def _marked(name: str) -> bool:
 
 
 def describe(logical: str, target: str | None = None) -> Package:
-    """Return the names of a package; `target` fills the place of the ISA or family."""
+    """Return the names of a package; `target` replaces the placeholder for ISA or family."""
     row: dict[str, Any] = DIST["packages"][logical]
     extra: str | None = row["extra"]
     if extra is not None and target is not None:
-        # Of an extra for each target the mark is in the name; else there can be one beside it.
+        # Without a placeholder in the extra, an extra with the target as suffix may exist.
         named = _fill(extra, target) if _marked(extra) else f"{extra}-{target}"
         extra = named if named in DIST["extras"] else extra
     if extra is not None and _marked(extra):
@@ -131,12 +131,12 @@ def _fill(name: str, target: str | None, *, as_identifier: bool = False) -> str:
 
 
 def find(logical: str, target: str | None = None) -> Installed | None:
-    """Return the installed package, or None. Nothing is imported."""
+    """Return the installed package, or None, without an import of it."""
     if logical not in DIST["packages"]:
         return None
     package = describe(logical, target)
     spec = importlib.util.find_spec(package.module)
-    # A directory without __init__.py is a leftover, not the package.
+    # A directory without __init__.py is a leftover, not a package.
     if spec is None or not spec.has_location or spec.origin is None:
         return None
     return Installed(package, Path(spec.origin).parent.parent)
@@ -145,7 +145,7 @@ def find(logical: str, target: str | None = None) -> Installed | None:
 def require(logical: str, target: str | None = None) -> Installed:
     """Return the installed package.
 
-    Raises ModuleNotFoundError, saying how to install it, when it is not there.
+    Raises ModuleNotFoundError with the command that installs an absent package.
     """
     installed = find(logical, target)
     if installed is None:
@@ -156,7 +156,7 @@ def require(logical: str, target: str | None = None) -> Installed:
 
 
 def missing(packages: list[Package]) -> ModuleNotFoundError:
-    """Return the error for packages that are not installed: it names the extras."""
+    """Return the error for absent packages, with the command that installs them."""
     names = ", ".join(package.distribution for package in packages)
     extras = sorted({package.extra for package in packages if package.extra is not None})
     wanted = [package.requirement for package in packages if package.extra is None]
@@ -171,7 +171,7 @@ def missing(packages: list[Package]) -> ModuleNotFoundError:
 
 
 def every_installed() -> list[Installed]:
-    """Return all packages of this distribution that are there, in the declared order."""
+    """Return the installed packages of this distribution in the declared order."""
     from ._targets import published
 
     found: list[Installed] = []

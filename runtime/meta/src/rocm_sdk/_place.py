@@ -1,4 +1,4 @@
-"""Putting a file in a second place: as a hard link, else a reflink, else a copy."""
+"""Second names of files: hard links, otherwise reflinks, otherwise copies."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 HARD_LINK, REFLINK, COPY = "hard link", "reflink", "copy"
 
-# What the systems say when a file cannot have a second name there: another file system
-# (or btrfs subvolume), one without hard links, too many names, another user's file.
+# Errors of systems that refuse a hard link: another file system (or btrfs subvolume), no support,
+# too many links, another user's file.
 _NO_LINK = (
     errno.EXDEV,
     errno.EPERM,
@@ -21,13 +21,13 @@ _NO_LINK = (
     errno.EOPNOTSUPP,
     errno.EINVAL,
 )
-_FICLONE = 0x40049409  # linux/fs.h: the files share their blocks until one is written to
+_FICLONE = 0x40049409  # linux/fs.h: the files share blocks until a write
 
 
 def place(source: str, name: str) -> str:
-    """Make `name` the same file as `source`, or one with the same bytes; say which.
+    """Link or copy `source` to `name`; return the way.
 
-    What has stood there goes first, and is never written to: its bytes can be shared.
+    An existing file is removed first, never overwritten, because its bytes can be shared.
     """
     try:
         return _placed(source, name)
@@ -37,27 +37,27 @@ def place(source: str, name: str) -> str:
 
 
 def place_all(pairs: Iterable[tuple[str, str]]) -> Counter[str]:
-    """Place each file of pairs of source and name; count the ways in which it was done."""
+    """Place pairs of source and name; return the count of each way."""
     return Counter(place(source, name) for source, name in pairs)
 
 
 def link_symbolically(path: str, text: str) -> None:
-    """Make `path` a symbolic link with this text, in place of any file there."""
+    """Make a symbolic link with this text, replacing an existing file."""
     if os.path.lexists(path):
         os.unlink(path)
     os.symlink(text, path)
 
 
 def is_same_file(one: str, other: str) -> bool:
-    """Return whether two names are one file, links not followed; false where one is missing."""
+    """Return whether two names are one file, without following links; false if one is missing."""
     try:
         return os.path.samestat(os.lstat(one), os.lstat(other))
     except OSError:
         return False
 
 
-def told(ways: Counter[str]) -> str:
-    """Say how often each way was taken, the usual one first."""
+def summary(ways: Counter[str]) -> str:
+    """Return the counts of the ways for a message."""
     order = (HARD_LINK, REFLINK, COPY)
     plural = {HARD_LINK: "hard links", REFLINK: "reflinks", COPY: "copies"}
     counted = [(way, ways[way]) for way in order if ways[way]]

@@ -1,4 +1,4 @@
-"""What a package that was built against ROCm does first in its process."""
+"""Preparation of the process of a package that was built against ROCm."""
 
 from __future__ import annotations
 
@@ -26,30 +26,27 @@ def initialize(
 ) -> None:
     """See `rocm_sdk.initialize_process`."""
     for name in unknown:
-        log(f"initialize_process has no argument {name!r} in {__version__}: it has no effect")
+        log(f"initialize_process of {__version__} ignores the unknown argument {name!r}")
     if check_version is not None:
         _check(check_version, fail=fail_on_version_mismatch)
-    _tell_missing_device()
+    _warn_of_missing_device()
     warn_of_second()
     preload(*(preload_shortnames or ()), rtld_global=rtld_global)
     if env_override:
         _preload_from_environment(rtld_global=rtld_global)
 
 
-_told: list[str] = []
+_warned: list[str] = []
 
 
-def _tell_missing_device() -> None:
-    """Warn once in a process of a GPU without its package: its kernels would not be found.
-
-    Only what the kernel lists counts, a few small files: no process is started for this.
-    """
-    if _told:
+def _warn_of_missing_device() -> None:
+    """Warn once per process of a GPU without its package, since its kernels are missing."""
+    if _warned:
         return
     line = missing_device()
     if line is not None:
-        _told.append(line)
-        # The frames between: this function, initialize, rocm_sdk.initialize_process.
+        _warned.append(line)
+        # Frames: this function, initialize, rocm_sdk.initialize_process.
         warnings.warn(line, RuntimeWarning, stacklevel=4)
 
 
@@ -63,14 +60,14 @@ def _check(expected: str | re.Pattern[str], *, fail: bool) -> None:
         matches = expected.match(__version__) is not None
     if matches:
         return
-    # Tests of other projects look for the words up to `matching`.
+    # Tests of other projects match the words up to `matching`.
     message = (
         f"The program was compiled against a ROCm version matching {wanted}, "
         f"but {__version__} is installed"
     )
     if fail:
         raise RuntimeError(message)
-    # The frames between: this function, initialize, rocm_sdk.initialize_process.
+    # Frames: this function, initialize, rocm_sdk.initialize_process.
     warnings.warn(f"{message}; it may not work", UserWarning, stacklevel=4)
 
 

@@ -1,4 +1,4 @@
-"""RECORD: the list from which installers uninstall a distribution."""
+"""RECORD: the installers' list of a distribution's files."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from ._errors import RocmSdkError
 from ._log import warn
 
 Row = tuple[str, str]
-"""Hash and size of a file, in the spelling of RECORD; both empty for what has none."""
+"""Hash and size of a file in the format of RECORD, both empty for links and directories."""
 
 NO_ROW: Row = ("", "")
 
 
 class RecordError(RocmSdkError):
-    """A RECORD that cannot be read as one."""
+    """A damaged RECORD."""
 
 
 class Record:
-    """The RECORD of one installed distribution; it changes as a whole or not at all."""
+    """RECORD of an installed distribution, changed atomically."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @classmethod
     def of(cls, site: Path, distribution: str, version: str) -> Record:
-        """Return the RECORD of a distribution that is installed in `site`."""
+        """Return the RECORD of a distribution in `site`."""
         name = re.sub(r"[-_.]+", "_", distribution).lower()
         directory = site / f"{name}-{version}.dist-info"
         if not directory.is_dir():
-            # Installers take the spelling of the wheel's file name, whatever its case.
+            # Installers keep the case of the wheel's file name.
             wanted = directory.name.lower()
             same = (entry for entry in site.glob("*.dist-info") if entry.name.lower() == wanted)
             directory = next(same, directory)
         return cls(directory / "RECORD")
 
     def rows(self) -> dict[str, Row]:
-        """Return the rows by path; paths are relative to site-packages.
+        """Return the rows by path relative to site-packages.
 
-        Empty when there is no RECORD: some systems remove it from what they package. Raises
-        RecordError when it is damaged.
+        Empty without a RECORD, which some Linux distributions remove. Raises RecordError if it is
+        damaged.
         """
         if not self.path.is_file():
             return {}
@@ -56,14 +56,14 @@ class Record:
             raise RecordError(f"{self.path} is damaged: {error}") from error
 
     def known_rows(self) -> dict[str, Row]:
-        """Return the rows, none where RECORD is damaged, which the doctor tells once."""
+        """Return the rows, none of a damaged RECORD, which the doctor reports separately."""
         try:
             return self.rows()
         except RecordError:
             return {}
 
     def announce(self, path: str) -> None:
-        """Add the row of something that does not exist yet, with nothing written beside RECORD."""
+        """Add the row of a future path, without a temporary file."""
         if not self.path.is_file():
             warn(f"{self.path} does not exist: uninstalling will leave files behind")
             return
@@ -71,7 +71,7 @@ class Record:
         if any(present == path for present, _ in _parsed(text)):
             return
         state = self.path.stat()
-        if state.st_nlink > 1:  # shared with an installer's cache, which must stay as it is
+        if state.st_nlink > 1:  # shared with an installer's cache, which must not change
             self.rewrite(add={path: NO_ROW}, scratch=self.path.parent)
             return
         newline = _newline(text)
@@ -80,7 +80,7 @@ class Record:
             with open(self.path, "ab", buffering=0) as file:
                 file.write(f"{start}{_line(path, NO_ROW)}{newline}".encode())
         except OSError:
-            # The part of the line that was written, on a full disk, has to go.
+            # On a full disk, remove the written part of the line.
             if self.path.stat().st_size > state.st_size:
                 os.truncate(self.path, state.st_size)
             raise
@@ -92,11 +92,10 @@ class Record:
         add: Mapping[str, Row] | None = None,
         drop: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        """Drop the paths for which `drop` holds, and put in the rows of `add`.
+        """Remove the rows for which `drop` returns true, and add or replace the rows of `add`.
 
-        A row that is there already is changed in its place. The new list is written in the
-        directory `scratch`, in the same file system, and takes the place of the old one in
-        one step: a process that is killed leaves one of the two.
+        The new list is written in the directory `scratch` of the same file system, and replaces the
+        old one atomically.
         """
         if not self.path.is_file():
             return
@@ -117,7 +116,7 @@ class Record:
             return file.read()
 
     def _replace(self, text: str, scratch: Path) -> None:
-        """Write a new file and rename it: the old one may be shared with a cache."""
+        """Write a new file and rename it, because a cache can share the old one."""
         fresh = scratch / "RECORD.new"
         try:
             with open(fresh, "w", encoding="utf-8", newline="") as file:
@@ -152,12 +151,12 @@ def row_of(digest: bytes, size: int) -> Row:
 
 
 def row_of_bytes(data: bytes) -> Row:
-    """Return the row of a file that holds `data`."""
+    """Return the row of a file with this content."""
     return row_of(hashlib.sha256(data).digest(), len(data))
 
 
 def row_of_file(path: Path) -> Row:
-    """Return the row of a file that is there."""
+    """Return the row of an existing file."""
     digest = hashlib.sha256()
     size = 0
     with open(path, "rb") as file:

@@ -1,4 +1,4 @@
-"""Opening files that may have been replaced by something else: regular files alone."""
+"""Access to files that may have been replaced by FIFOs or devices."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import BinaryIO
 
 
 def open_regular(path: str | Path) -> BinaryIO:
-    """Open a regular file for reading, without waiting for whoever would fill a FIFO.
+    """Open a regular file for reading, without blocking on a FIFO.
 
-    Raises OSError for a FIFO, socket, device or directory, as for a file that is not there.
+    Raises OSError for a FIFO, socket, device or directory, and for a missing file.
     """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags | getattr(os, "O_CLOEXEC", 0))

@@ -1,11 +1,10 @@
-"""Reading a tar archive forward, without copying what its files hold.
+"""Reader of tar archives in one pass, without copies of contents.
 
-`tarfile` takes longer to read the headers of an archive of 8,000 small files than `tar`
-takes to unpack it, and reads contents one after another. Here a content is views of the
-memory that the archive is in, so that threads can write many at once.
+`tarfile` needs longer for the headers of 8,000 small files than `tar` needs to extract them, and
+reads contents sequentially. Here contents are views of the archive's memory, so threads can write
+many files concurrently.
 
-Read are the formats that archives are made in today: ustar and pax (POSIX.1-2001), and
-GNU tar's long names.
+Supported formats: ustar and pax (POSIX.1-2001), and GNU tar's long names.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from typing import NamedTuple
 _BLOCK = 512
 _ZEROS = bytes(_BLOCK)
 _CHECKSUM = slice(148, 156)
-_BLANKS = 8 * 0x20  # the checksum counts its own field as blanks
+_BLANKS = 8 * 0x20  # the checksum counts its field as blanks
 
 
 class TarError(ValueError):
-    """What was read is no tar archive, or not one of the formats that are read here."""
+    """The data is not a tar archive of a supported format."""
 
 
 class Member(NamedTuple):
-    """One entry. `kind` is its type flag; `data` the content, in as many views as chunks."""
+    """Entry of an archive. `kind` is the type flag, `data` the content in views of chunks."""
 
     name: str
     kind: str
@@ -35,14 +34,14 @@ class Member(NamedTuple):
 
 
 class Chunks:
-    """Consecutive pieces of memory, read as one."""
+    """Reader of consecutive pieces of memory."""
 
     def __init__(self, chunks: Iterator[memoryview]) -> None:
         self._chunks = chunks
         self._rest = memoryview(b"")
 
     def take(self, size: int) -> list[memoryview]:
-        """Return views of the next `size` bytes; raises EOFError when there are fewer."""
+        """Return views of the next `size` bytes; raises EOFError if fewer are left."""
         views: list[memoryview] = []
         while size:
             if not self._rest:
@@ -57,19 +56,19 @@ class Chunks:
         try:
             return next(self._chunks)
         except StopIteration:
-            raise EOFError("its end is missing") from None
+            raise EOFError("it is truncated") from None
 
     def finish(self) -> None:
-        """Read the rest, so that whatever checks it has seen all of it."""
+        """Read the rest, so that checksums of the source are verified."""
         self._rest = memoryview(b"")
         for _ in self._chunks:
             pass
 
 
 def members(chunks: Chunks) -> Iterator[Member]:
-    """Return the members in their order.
+    """Yield the members in their order.
 
-    Raises TarError for what is no archive, and EOFError for one that was cut off.
+    Raises TarError for an invalid archive, EOFError for a truncated one.
     """
     defaults: dict[str, str] = {}
     extra: dict[str, str] = {}
@@ -93,10 +92,10 @@ def members(chunks: Chunks) -> Iterator[Member]:
 
 
 def _parse(header: bytes, extra: dict[str, str]) -> tuple[Member, int]:
-    """Return a member without its content, and the size of that."""
+    """Return a member without its content, and the size of the content."""
     expected = _number(header[_CHECKSUM])
     if sum(header) - sum(header[_CHECKSUM]) + _BLANKS != expected:
-        raise TarError("a checksum of its tar headers is wrong")
+        raise TarError("wrong checksum of a tar header")
     kind = chr(header[156])
     describes_next = kind in "xgLK"
     name = _text(header[:100])
@@ -108,7 +107,7 @@ def _parse(header: bytes, extra: dict[str, str]) -> tuple[Member, int]:
     if extra and not describes_next:
         name, link = extra.get("path", name), extra.get("linkpath", link)
         size, mtime = _overridden(extra, size, mtime)
-    # POSIX: only a file has a content, whatever the size field of others says.
+    # POSIX: only files have contents; the size field of other members is ignored.
     stored = size if kind in "07\0" or describes_next else 0
     return Member(
         name, "0" if kind in "7\0" else kind, link, _number(header[100:108]), mtime, []
@@ -119,7 +118,7 @@ def _overridden(extra: dict[str, str], size: int, mtime: float) -> tuple[int, fl
     try:
         return int(extra.get("size", size)), float(extra.get("mtime", mtime))
     except ValueError:
-        raise TarError("a pax header has no number where one has to be") from None
+        raise TarError("invalid number in a pax header") from None
 
 
 def _text(field: bytes) -> str:
@@ -127,22 +126,22 @@ def _text(field: bytes) -> str:
 
 
 def _number(field: bytes) -> int:
-    """Read octal digits, or what GNU tar writes for numbers that they cannot hold."""
+    """Return a number from octal digits, or from GNU tar's binary form of large numbers."""
     if field[0] == 0x80:
         return int.from_bytes(field[1:], "big")
     try:
         return int(field.strip(b" \0") or b"0", 8)
     except ValueError:
-        raise TarError("a tar header has no number where one has to be") from None
+        raise TarError("invalid number in a tar header") from None
 
 
 def _pax(data: bytes) -> dict[str, str]:
-    """Read pax records, `LENGTH KEY=VALUE` and a line break each."""
+    """Return pax records from lines of `LENGTH KEY=VALUE`."""
     records: dict[str, str] = {}
     while data:
         length, _, _ = data.partition(b" ")
         if not length.isdigit() or not len(length) < int(length) <= len(data):
-            raise TarError("a length of its pax headers is wrong")
+            raise TarError("wrong length in a pax header")
         record = data[len(length) + 1 : int(length) - 1]
         key, _, value = record.partition(b"=")
         records[key.decode("utf-8", "replace")] = value.decode("utf-8", "surrogateescape")

@@ -1,7 +1,7 @@
-"""Which GPU target this machine needs, and which ones the distribution has.
+"""GPU targets of this machine and of the distribution.
 
-A target is a variant of a package: an ISA (`gfx942`) where there is a device package
-per ISA, a family of ISAs (`gfx94X-dcgpu`) where the libraries come per family.
+A target is a variant of a package: an ISA (`gfx942`) in distributions with a device package per
+ISA, a family of ISAs (`gfx94X-dcgpu`) in those with libraries per family.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ DEFAULT: str | None = DIST["default_target"]
 
 
 def published() -> list[str]:
-    """Return the targets that the distribution has for this operating system."""
+    """Return the published targets of this operating system."""
     return list(WINDOWS if sys.platform == "win32" else LINUX)
 
 
 def published_isas() -> list[str]:
-    """Return the ISAs that the published targets serve, without repetition."""
+    """Return the ISAs of the published targets, each once."""
     isas: list[str] = []
     for target in published():
         isas += [isa for isa in _isas_of(target) if isa not in isas]
@@ -43,9 +43,9 @@ def published_isas() -> list[str]:
 
 @dataclass(frozen=True)
 class Gpus:
-    """The ISAs of this machine's GPUs, each once, and who said so: `kernel` or `offload-arch`.
+    """ISAs of this machine's GPUs, each once.
 
-    Without any, `source` is None. `where` is the directory or program that was asked.
+    `source` is `kernel` or `offload-arch`, or None without a GPU; `where` the directory or program.
     """
 
     isas: list[str]
@@ -56,9 +56,9 @@ class Gpus:
 def determine() -> str:
     """Return the target for this process.
 
-    It is the first that ROCM_SDK_TARGET_FAMILY names, else that of this machine's first
-    GPU that there is one for, else the distribution's default. Raises TargetError when
-    the distribution has no such target.
+    The first target of ROCM_SDK_TARGET_FAMILY wins, then the target of the machine's first
+    supported GPU, then the distribution's default. Raises TargetError for an unsupported target
+    or machine.
     """
     targets = requested()
     if targets:
@@ -68,20 +68,20 @@ def determine() -> str:
         return match_machine(isas)[0]
     if DEFAULT is None:
         raise TargetError(f"{_product()} has no package for a GPU")
-    log(f"no GPU was found: the default target {DEFAULT} is used")
+    log(f"no GPU found; using the default target {DEFAULT}")
     return DEFAULT
 
 
 def discover() -> str | None:
-    """Return the target of this machine's first GPU that there is one for; None without one."""
+    """Return the target of this machine's first supported GPU, or None."""
     served = [isa for isa in machine().isas if serves(isa)]
     return match(served[0]) if served else None
 
 
 def requested() -> list[str]:
-    """Return the targets that ROCM_SDK_TARGET_FAMILY asks for, `,` or `;` between them.
+    """Return the targets of ROCM_SDK_TARGET_FAMILY, which `,` or `;` separates.
 
-    Empty when it is not set. Raises TargetError for a name that the distribution lacks.
+    Raises TargetError for an unpublished name.
     """
     names = os.environ.get(ENVIRONMENT, "").replace(";", ",").split(",")
     return list(dict.fromkeys(match(name.strip()) for name in names if name.strip()))
@@ -89,42 +89,42 @@ def requested() -> list[str]:
 
 def match(name: str) -> str:
     """Return the published target for an ISA or a family name, or raise TargetError."""
-    base = name.split(":", 1)[0]  # gfx942:sramecc+:xnack- is served by what gfx942 has
+    base = name.split(":", 1)[0]  # the package of gfx942 serves gfx942:sramecc+:xnack-
     if base in published():
         return base
     candidates = _candidates(base)
     if len(candidates) == 1:
         return candidates[0]
     if candidates:
-        raise TargetError(f"{name} stands for several targets; name one of: {listed(candidates)}")
-    raise TargetError(f"there is no {_product()} for {name}; there is for: {listed(published())}")
+        raise TargetError(f"{name} matches several targets; write one of: {listed(candidates)}")
+    raise TargetError(f"{_product()} has no package for {name}, only for: {listed(published())}")
 
 
 def serves(isa: str) -> bool:
-    """Tell whether the distribution has a target for this ISA."""
+    """Return whether a published target supports this ISA."""
     return isa in published() or bool(_candidates(isa))
 
 
 def match_machine(isas: list[str]) -> list[str]:
     """Return the published targets for these GPUs, each once, in the order of the GPUs.
 
-    A GPU that there is no target for is left out, since many processors have a small one
-    that nobody computes on; raises TargetError when that leaves none.
+    Unsupported GPUs are skipped, because many processors have a small one without compute use.
+    Raises TargetError if no GPU is supported.
     """
     targets = list(dict.fromkeys(match(isa) for isa in isas if serves(isa)))
     if targets:
         return targets
     raise TargetError(
-        f"there is no {_product()} for this machine's GPU ({listed(isas)}); "
-        f"there is for: {listed(published())}; {ENVIRONMENT} chooses one"
+        f"{_product()} has no package for this machine's GPU ({listed(isas)}), "
+        f"only for: {listed(published())}; set {ENVIRONMENT} to choose one"
     )
 
 
 def machine() -> Gpus:
-    """Return this machine's GPUs: from the kernel, else from offload-arch.
+    """Return this machine's GPUs from the kernel or, as a fallback, from offload-arch.
 
-    The kernel's list is a few small files; offload-arch is a process, and asked only
-    where there is no list (Windows) or no GPU in it.
+    The kernel's list is a few small files. The process offload-arch is started only if the list
+    is absent (Windows) or has no GPU.
     """
     nodes = str(kernel_nodes())
     isas = kernel_isas()
@@ -140,13 +140,13 @@ def machine() -> Gpus:
 def kernel_nodes() -> Path:
     """Return the directory in which the kernel driver lists GPUs.
 
-    ROCM_SDK_KFD_NODES replaces it, for tests.
+    Tests replace it with ROCM_SDK_KFD_NODES.
     """
     return Path(os.environ.get(_KERNEL_NODES_OVERRIDE) or _KERNEL_NODES)
 
 
 def kernel_isas() -> list[str]:
-    """Return the ISAs of the GPUs that the kernel driver lists, each once, in its order."""
+    """Return the ISAs of the kernel driver's list, each once, in its order."""
     nodes = kernel_nodes()
     try:
         names = sorted((name for name in os.listdir(nodes) if name.isdigit()), key=int)
@@ -168,7 +168,7 @@ def _kernel_isa(properties: Path) -> str | None:
         with open_regular(properties) as file:
             text = file.read(_LONGEST_PROPERTIES).decode("utf-8", "replace")
     except OSError:
-        return None  # the kernel hides nodes that a container may not use
+        return None  # the kernel hides nodes from containers without access
     for line in text.splitlines():
         key, _, value = line.partition(" ")
         if key == "gfx_target_version" and value.strip().isdigit():
@@ -179,8 +179,8 @@ def _kernel_isa(properties: Path) -> str | None:
 def isa_name(version: int) -> str | None:
     """Return the name for the kernel's `gfx_target_version`; None for a CPU's 0.
 
-    The number is decimal, two digits for each of minor and stepping; the name
-    writes these two in hexadecimal: 90402 is gfx942, 90010 is gfx90a.
+    The number has two decimal digits each for minor and stepping, the name one hexadecimal digit:
+    90402 is gfx942, 90010 is gfx90a.
     """
     if version == 0:
         return None
@@ -189,7 +189,7 @@ def isa_name(version: int) -> str | None:
 
 
 def _offload_arch() -> tuple[list[str], str]:
-    """Ask core's own program, directly: its console script would expand devel."""
+    """Run core's program, not its console script, which expands devel."""
     core = find("core")
     if core is None or (row := core.scripts.get("offload-arch")) is None:
         return [], ""
@@ -200,7 +200,7 @@ def _offload_arch() -> tuple[list[str], str]:
 
 
 def _answered(program: str) -> list[str]:
-    import subprocess  # only here: it takes longer to import than all the rest
+    import subprocess  # slow to import, so only here
 
     try:
         answer = subprocess.run(
@@ -211,7 +211,7 @@ def _answered(program: str) -> list[str]:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        log(f"offload-arch gave no answer: {error}")
+        log(f"offload-arch failed: {error}")
         return []
     words = answer.stdout.decode("utf-8", "replace").split()
     isas = [word.split(":", 1)[0] for word in words if word.startswith("gfx")]
@@ -219,11 +219,11 @@ def _answered(program: str) -> list[str]:
 
 
 def _candidates(name: str) -> list[str]:
-    """Return the published targets that are meant by an unpublished name."""
+    """Return the published targets that match an unpublished name."""
     if DIST["mode"] == "kpack":
         return [isa for isa in published() if name in _families_of(isa)]
     serving = [family for family in published() if family in _families_of(name)]
-    # The family with the fewest ISAs fits an ISA best; of equals the first by name.
+    # The family with the fewest ISAs fits best; the name decides between equals.
     return sorted(serving, key=lambda family: (len(_isas_of(family)), family))[:1]
 
 
@@ -242,5 +242,5 @@ def _product() -> str:
 
 
 def listed(names: list[str]) -> str:
-    """Return names with commas between them, for a message."""
+    """Return names for a message, separated by commas."""
     return ", ".join(names) or "none"

@@ -1,4 +1,4 @@
-"""What a devel archive holds, as a tree of names in which links can be followed.
+"""Names of a devel archive, as a tree in which links can be followed.
 
 All names are relative to site-packages: `_rocm_sdk_devel/lib/libx.so` is in the tree,
 `_rocm_sdk_core/lib/libx.so.1` is a file of another package.
@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 
 from ._errors import DevelError
 
-_MAXIMUM_HOPS = 40  # as Linux has it
+_MAXIMUM_HOPS = 40  # limit of Linux
 
 
 @dataclass
 class Tree:
-    """The names of an archive, of which `root` is the first part.
+    """Names of an archive; `root` is their first part.
 
-    `files` has hash and size of each file as RECORD has them, both empty until the file
-    is written; `links` says where each link leads.
+    `files` has the RECORD row of each file, empty until the file is written; `links` has the text
+    of each link.
     """
 
     root: str
@@ -28,7 +28,7 @@ class Tree:
     directories: set[str] = field(default_factory=set)
 
     def check_name(self, name: str) -> str:
-        """Return a member's name if it lies below the root, else raise DevelError."""
+        """Return a member's name; raises DevelError if it is not below the root."""
         parts = name.rstrip("/").split("/")
         if parts[0] != self.root or any(part in ("", ".", "..") for part in parts):
             raise DevelError(f"the devel archive has a member outside {self.root}: {name!r}")
@@ -43,13 +43,13 @@ class Tree:
         self._add_parents(name)
 
     def add_link(self, name: str, target: str) -> None:
-        """Add a symbolic link, whose target is relative to its own directory."""
+        """Add a symbolic link with a target relative to its directory."""
         self._check_new(name)
         self.links[name] = target
         self._add_parents(name)
 
     def add_directory(self, name: str) -> None:
-        """Add a directory, which may be there already."""
+        """Add a directory, possibly again."""
         if name in self.files or name in self.links:
             raise DevelError(f"the devel archive has a name twice: {name!r}")
         self.directories.add(name)
@@ -63,22 +63,20 @@ class Tree:
         parent, slash, _ = name.rpartition("/")
         while slash and parent not in self.directories:
             if parent in self.files or parent in self.links:
-                raise DevelError(
-                    f"the devel archive has something below what is no directory: {name!r}"
-                )
+                raise DevelError(f"the devel archive has a member below a file or link: {name!r}")
             self.directories.add(parent)
             parent, slash, _ = parent.rpartition("/")
 
     def empty_directories(self) -> list[str]:
-        """Return the directories in which there is nothing."""
+        """Return the empty directories."""
         names = [*self.files, *self.links, *self.directories]
         occupied = {name.rpartition("/")[0] for name in names}
         return sorted(self.directories - occupied)
 
     def follow(self, name: str) -> str:
-        """Return the name at the end of the links, which need not exist.
+        """Return the name at the end of the links, which may be absent.
 
-        Raises DevelError for a link that runs in a circle or leads out of site-packages.
+        Raises DevelError for a circle of links or a link out of site-packages.
         """
         todo = deque(name.split("/"))
         done: list[str] = []

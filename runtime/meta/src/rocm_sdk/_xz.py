@@ -1,9 +1,8 @@
-"""Decoding an xz file in several threads.
+"""Decoder of xz files in several threads.
 
-A file that was compressed by several threads is in blocks that do not depend on each
-other, and its index says where they are. Each is decoded as an xz file of its own: the
-stream header, the block, nothing more. liblzma checks a block's sum at its end. (The .xz
-file format, version 1.2.1, sections 2 to 4.)
+A file that several threads compressed has independent blocks and an index with their positions.
+Each block is decoded as a separate xz file of stream header and block. liblzma verifies a block's
+checksum at its end. (The .xz file format, version 1.2.1, sections 2 to 4.)
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from collections.abc import Iterator
 from concurrent.futures import Executor, Future
 from typing import NamedTuple
 
-_HEADER = 12  # also the size of a footer
-_LARGEST = 128 << 20  # a larger block would need too much memory at once
+_HEADER = 12  # size of header and footer
+_LARGEST = 128 << 20  # larger blocks need too much memory
 _PIECE = 4 << 20
 
 
 class Block(NamedTuple):
-    """Where a block stands in the file, and how long it is decoded."""
+    """Position of a block in the file, stored size and decoded size."""
 
     start: int
     stored: int
@@ -29,9 +28,9 @@ class Block(NamedTuple):
 
 
 def chunks(data: memoryview, pool: Executor, ahead: int) -> Iterator[memoryview]:
-    """Return what an xz file holds, decoding up to `ahead` blocks before they are needed.
+    """Yield the decoded content of an xz file; up to `ahead` blocks are decoded in advance.
 
-    Raises lzma.LZMAError for a damaged file and EOFError for one that was cut off.
+    Raises lzma.LZMAError for a damaged file, EOFError for a truncated one.
     """
     blocks = index(data)
     if blocks is None or any(block.size > _LARGEST for block in blocks):
@@ -51,7 +50,7 @@ def _decode(data: memoryview, block: Block) -> bytes:
     out = decoder.decompress(data[:_HEADER])
     out = decoder.decompress(data[block.start : block.start + block.stored])
     if len(out) != block.size:
-        raise lzma.LZMAError("a block has not the size that the index says")
+        raise lzma.LZMAError("the size of a block differs from the index")
     return out
 
 
@@ -61,18 +60,18 @@ def _in_one_go(data: memoryview) -> Iterator[memoryview]:
     while not decoder.eof:
         if decoder.needs_input:
             if position >= len(data):
-                raise EOFError("its end is missing")
+                raise EOFError("it is truncated")
             piece: bytes | memoryview = data[position : position + _PIECE]
             position += _PIECE
         else:
             piece = b""
         yield memoryview(decoder.decompress(piece, _PIECE))
     if position < len(data) or decoder.unused_data.strip(b"\0"):
-        raise lzma.LZMAError("there is more after its end")
+        raise lzma.LZMAError("data follows its end")
 
 
 def index(data: memoryview) -> list[Block] | None:
-    """Return the blocks of a file of one stream, or None when it has another form or is damaged."""
+    """Return the blocks of a file, or None if it has several streams or is damaged."""
     footer = bytes(data[-_HEADER:])
     if len(data) < 2 * _HEADER or footer[-2:] != b"YZ" or not _is_summed(footer[4:10], footer[:4]):
         return None
@@ -85,7 +84,7 @@ def index(data: memoryview) -> list[Block] | None:
         return None
     blocks = _records(content)
     last = blocks[-1].start + blocks[-1].stored if blocks else _HEADER
-    return blocks if last == end else None  # else there is another stream before this one
+    return blocks if last == end else None  # None: several streams
 
 
 def _is_summed(content: bytes, crc: bytes) -> bool:
@@ -106,7 +105,7 @@ def _records(content: bytes) -> list[Block]:
 
 
 def _number(content: bytes, position: int) -> tuple[int, int]:
-    """Read a number of 7 bits a byte, the lowest first; return it and what follows it."""
+    """Return a number of 7 bits per byte, lowest first, and the next position."""
     value = shift = 0
     while True:
         byte = content[position]

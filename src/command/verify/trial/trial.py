@@ -1,7 +1,7 @@
-"""Builds the wheel of an unpacked sdist as installers do, and imports what is in it.
+"""Trial of an unpacked sdist: builds its wheel like installers, and imports the modules.
 
-Arguments: the sdist's directory, its import package, its name and version as file names have
-them. A fault is one line on standard error, with exit status 1. Status 77: this Python is too old.
+Arguments: the sdist's directory, its import package, its name and version in the form of file
+names. A fault is one line on standard error and exit status 1. Status 77: Python is too old.
 """
 
 import importlib
@@ -16,7 +16,7 @@ OLD = 77
 
 
 def build(top, out, stem):
-    """Call the backend's hooks, in the directory in which installers call them."""
+    """Call the backend's hooks in the directory of the sdist, like installers."""
     project = Path("pyproject.toml").read_text("utf-8")
     backend = re.search(r'^build-backend = "(\w+)"$', project, re.M)[1]
     place = re.search(r'^backend-path = \["(\w+)"\]$', project, re.M)[1]
@@ -27,7 +27,7 @@ def build(top, out, stem):
     (out / "metadata").mkdir(parents=True)
     name = hooks.prepare_metadata_for_build_wheel(str(out / "metadata"))
     if name != f"{stem}.dist-info":
-        raise SystemExit(f"its metadata are in {name}, not in {stem}.dist-info")
+        raise SystemExit(f"its metadata is in {name}, not in {stem}.dist-info")
     wheel = hooks.build_wheel(str(out))
     if wheel != f"{stem}-py3-none-any.whl":
         raise SystemExit(f"the wheel is {wheel}")
@@ -36,7 +36,7 @@ def build(top, out, stem):
 
 
 def unpack(wheel, site, module, stem):
-    """Unpack the wheel; all in it is of the one module, or metadata."""
+    """Unpack the wheel, which may have only the module and metadata."""
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
             if name.partition("/")[0] not in (module, f"{stem}.dist-info"):
@@ -47,7 +47,7 @@ def unpack(wheel, site, module, stem):
 
 
 def use(site, module, stem):
-    """Import every module, look at the names for others, and load each entry point."""
+    """Import every module, read the stable names, and load each entry point."""
     if module in sys.stdlib_module_names:
         raise SystemExit(f"{module} is also a module of Python, which is found first")
     sys.path.insert(0, str(site))

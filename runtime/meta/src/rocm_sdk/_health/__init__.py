@@ -1,7 +1,7 @@
-"""What is wrong with the installed packages, and what mends it.
+"""Checks of the installed packages: faults and remedies.
 
-`rocm-sdk doctor` prints what the checks here find; `rocm-sdk test` makes cases of the
-same checks, and adds those that start processes.
+`rocm-sdk doctor` prints the findings. `rocm-sdk test` makes cases of the same checks, and adds
+cases that start processes.
 """
 
 from ._finding import ERROR, WARNING, Finding

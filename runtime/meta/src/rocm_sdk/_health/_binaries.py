@@ -1,4 +1,4 @@
-"""Which files of a package are shared libraries, and which of these can be loaded alone."""
+"""Shared libraries and programs of a package."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHARED_OBJECT = 3  # ET_DYN of the gABI
 
 
 def shared_libraries(root: Path) -> Iterator[str]:
-    """Return the shared libraries below `root`, relative and with `/`, in their order."""
+    """Yield the shared libraries below `root`, as sorted relative paths with `/`."""
     for directory, subdirectories, names in os.walk(root):
         subdirectories.sort()
         for name in sorted(names):
@@ -28,7 +28,7 @@ def shared_libraries(root: Path) -> Iterator[str]:
 
 
 def programs(root: Path) -> Iterator[str]:
-    """Return the ELF files below `root` that may be started, relative and with `/`."""
+    """Yield the executable ELF files below `root`, as sorted relative paths with `/`."""
     for directory, subdirectories, names in os.walk(root):
         subdirectories.sort()
         for name in sorted(names):
@@ -46,16 +46,16 @@ def _is_shared_library(path: Path) -> bool:
 
 
 def is_extension_module(name: str) -> bool:
-    """Tell whether a file is a module of Python by its name."""
+    """Return whether a name is a Python extension module's."""
     return _EXTENSION_MODULE.fullmatch(name) is not None
 
 
 def why_not_alone(path: Path) -> str | None:
-    """Return why a library cannot be loaded by itself, or None when it should."""
+    """Return the reason if a library cannot be loaded alone, otherwise None."""
     if is_extension_module(path.name):
         return "a Python extension module loads by import"
     if _SANITIZER.fullmatch(path.name):
-        return "a sanitizer runtime has to be loaded before everything else"
+        return "a sanitizer runtime must be the first library of a process"
     if sys.platform != "win32" and _processor(path) != _processor(Path(sys.executable)):
         return "it is for another kind of processor"
     return None
@@ -67,7 +67,7 @@ def _processor(path: Path) -> tuple[bytes, int] | None:
 
 
 def _elf_header(path: Path) -> tuple[bytes, int, int] | None:
-    """Return class and byte order, type and machine; None for what is not ELF."""
+    """Return class and byte order, type and machine; None for other files."""
     try:
         with open_regular(path) as file:
             start = file.read(20)

@@ -1,4 +1,4 @@
-"""Is the devel tree whole, and what the archive and the other packages make of it today?"""
+"""Check of the devel tree against its archive and the other packages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INIT = f"{COMMAND} init"
 
 @dataclass(frozen=True)
 class Tree:
-    """The state of the tree.
+    """State of the tree.
 
     `state` is `not installed`, `not expanded`, `being expanded`, `unfinished`,
     `out of date` or `expanded`.
@@ -48,16 +48,16 @@ def look(installed: list[Installed]) -> Tree:
 
 
 def check(tree: Tree, installed: list[Installed]) -> list[Finding]:
-    """Return what is wrong with the tree. One that was never expanded is in order."""
+    """Return the findings about the tree; a missing tree is not a fault."""
     found = next((one for one in installed if one.package.kind == "devel"), None)
     if found is None:
         return []
     name = found.package.distribution
     if tree.state == "unfinished":
-        message = f"{tree.root} is not whole: expanding it was interrupted"
+        message = f"{tree.root} is incomplete: its expansion was interrupted"
         return [Finding("devel-unfinished", WARNING, name, message, _INIT)]
     if tree.state == "out of date":
-        message = f"{tree.root} was expanded from another archive than the one that is installed"
+        message = f"{tree.root} was expanded from an archive that is no longer installed"
         return [Finding("devel-outdated", WARNING, name, message, _INIT)]
     return list(_contents(Devel(found), installed)) if tree.state == "expanded" else []
 
@@ -67,26 +67,26 @@ def _contents(devel: Devel, installed: list[Installed]) -> Iterator[Finding]:
     state = devel.state() or {"links": {}, "pending": {}}
     damaged = devel.damaged()
     if damaged:
-        message = f"files of the tree are gone or changed: {named(damaged)}"
+        message = f"files of the tree are missing or changed: {named(damaged)}"
         yield Finding("devel-damaged", ERROR, name, message, _INIT)
     separated = list(devel.separated(state))
     if separated:
         message = (
-            "libraries of the tree are copies, as cp, rsync and container layers make them of hard"
-            f" links, and a process that loads them has two: {named(separated)}"
+            "hard-linked libraries of the tree became copies (cp, rsync, container layers), and a"
+            f" process can load both: {named(separated)}"
         )
         yield Finding(
             "devel-separated", ERROR, name, message, f"{_INIT} (in an image: {_INIT} --symlinks)"
         )
     waiting = [*devel.waiting(state), *(str(path) for path in _device.unlinked(devel))]
     if waiting:
-        message = f"packages that came later are not yet linked into the tree: {named(waiting)}"
+        message = f"files of later packages are not linked into the tree: {named(waiting)}"
         yield Finding("devel-incomplete", WARNING, name, message, _INIT)
     yield from _dangling(devel, installed)
 
 
 def _dangling(devel: Devel, installed: list[Installed]) -> Iterator[Finding]:
-    """Find symbolic links whose targets are gone, by the package that should have them."""
+    """Find symbolic links without a target, grouped by the target's package."""
     broken: dict[str, list[str]] = {}
     for path in devel.record.known_rows():
         full = devel.site / path
@@ -97,5 +97,5 @@ def _dangling(devel: Devel, installed: list[Installed]) -> Iterator[Finding]:
     for top, paths in broken.items():
         owner = owners.get(top)
         remedy = reinstall(owner) if owner is not None and top != devel.name else _INIT
-        message = f"links of the tree lead to nothing: {named(paths)}"
+        message = f"links of the tree have no target: {named(paths)}"
         yield Finding("link-broken", ERROR, devel.installed.package.distribution, message, remedy)

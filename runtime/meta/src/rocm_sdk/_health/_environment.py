@@ -1,4 +1,4 @@
-"""Do the variables of this process lead to another ROCm than these packages?"""
+"""Check for variables with the directory of another ROCm."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._finding import WARNING, Finding
 
 
 def check(installed: list[Installed]) -> list[Finding]:
-    """Return the variables that `rocm-sdk env` sets, and that have another directory here."""
+    """Return a finding for each variable of `rocm-sdk env` with another directory."""
     ours = [one.root for one in installed if one.package.logical in ("core", "devel")]
     if not ours:
         return []
@@ -26,8 +26,8 @@ def _normal(path: str) -> str:
 
 
 def _finding(name: str, value: str) -> Finding:
-    gone = "" if os.path.isdir(value) else ", which is not there"
-    message = f"it is {value}{gone}: hipcc and CMake take the ROCm there, not these packages"
+    missing = "" if os.path.isdir(value) else ", which does not exist"
+    message = f"it is {value}{missing}: hipcc and CMake use it instead of these packages"
     return Finding("other-sdk", WARNING, name, message, _remedy())
 
 

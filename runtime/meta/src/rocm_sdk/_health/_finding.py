@@ -1,4 +1,4 @@
-"""Something that is wrong, and the commands that mend things."""
+"""Findings, and commands for their remedies."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _NAMED_AT_MOST = 5
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong.
+    """A fault.
 
-    `code` is the same for the same kind of fault, in every version; `severity` is `error`
-    or `warning`; `subject` is the distribution, file or GPU; `remedy` is the command that
-    mends it, or a sentence where there is no such command.
+    `code` names the kind of fault and is stable across versions; `severity` is `error` or
+    `warning`; `subject` is the distribution, file or GPU; `remedy` is the command that repairs it,
+    or a sentence if no command does.
     """
 
     code: str
@@ -45,7 +45,7 @@ def install(*packages: Package) -> str:
 
 
 def reinstall(installed: Installed) -> str:
-    """Return the command that puts a package's files back."""
+    """Return the command that restores a package's files."""
     requirement = f"{installed.package.distribution}=={DIST['version']}"
     if _installer() == "uv pip":
         return f"uv pip install --reinstall --no-deps {_quoted([requirement])}"
@@ -58,7 +58,7 @@ def uninstall(*distributions: str) -> str:
 
 
 def remove(paths: Iterable[Path]) -> str:
-    """Return the command that removes directories which no installer knows."""
+    """Return the command that removes directories without a distribution."""
     names = [str(path) for path in paths]
     if sys.platform == "win32":
         return "Remove-Item -Recurse " + ", ".join("'" + n.replace("'", "''") + "'" for n in names)
@@ -66,17 +66,17 @@ def remove(paths: Iterable[Path]) -> str:
 
 
 def find_system_library(name: str) -> str:
-    """Return the command that finds, or installs, the system's package with a library."""
+    """Return the command that finds or installs the system's package of a library."""
     if shutil.which("apt-get"):
-        return f"apt-file search {shlex.quote(name)}  # and install the package that it names"
+        return f"apt-file search {shlex.quote(name)}  # then install the package in its answer"
     for manager in ("dnf", "zypper"):
         if shutil.which(manager):
             return f"{manager} install '{name}()(64bit)'"
-    return f"install the package of your system that has {name}"
+    return f"install your system's package with {name}"
 
 
 def named(names: Iterable[str]) -> str:
-    """List the first few of many names."""
+    """Return the first names of a list, and the number of the others."""
     everything = list(names)
     more = len(everything) - _NAMED_AT_MOST
     return ", ".join(everything[:_NAMED_AT_MOST]) + (f" and {more} more" if more > 0 else "")
@@ -87,7 +87,7 @@ def _quoted(requirements: list[str]) -> str:
 
 
 def _installer() -> str:
-    """Return the installer by which `rocm` came: the one that the user has."""
+    """Return the installer that installed the selector."""
     site = Path(__file__).resolve().parents[2]
     try:
         name = f"{DIST['distribution']}-{DIST['version']}.dist-info"

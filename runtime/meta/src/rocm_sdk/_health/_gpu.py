@@ -1,4 +1,4 @@
-"""Do the device packages fit the GPUs of this machine?"""
+"""Check of the device packages against the GPUs of this machine."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ._finding import ERROR, WARNING, Finding, install, uninstall
 
 @dataclass(frozen=True)
 class Gpus:
-    """The GPUs, who said so, and which packages' targets they need.
+    """GPUs with their source, and the targets that support them.
 
-    `source` is `environment`, `kernel` or `offload-arch`, or None without a GPU; `detail`
-    the variable, directory or program.
+    `source` is `environment`, `kernel` or `offload-arch`, or None without a GPU; `detail` the
+    variable, directory or program. `unserved` GPUs have no target.
     """
 
     names: list[str]
@@ -28,7 +28,7 @@ class Gpus:
 
 
 def look() -> tuple[Gpus, list[Finding]]:
-    """Return the GPUs that this installation is for, and what is wrong with the answer."""
+    """Return the GPUs of the environment or the machine, with findings about the environment."""
     asked = os.environ.get(_targets.ENVIRONMENT, "").strip()
     if asked:
         try:
@@ -46,7 +46,7 @@ def look() -> tuple[Gpus, list[Finding]]:
 
 
 def check(gpus: Gpus, installed: list[Installed]) -> list[Finding]:
-    """Compare the GPUs with the packages that there are one of for each target."""
+    """Compare the GPUs with the installed packages for single targets."""
     logical = next((one for one in DIST["packages"] if has_target(one)), None)
     if logical is None:
         return []
@@ -67,10 +67,11 @@ def _published() -> str:
 
 def _unserved(gpus: Gpus) -> Iterator[Finding]:
     for isa in gpus.unserved:
-        # A processor's small GPU beside one that is served stops nobody.
+        # A processor's small GPU is harmless next to a supported GPU.
         severity = WARNING if gpus.targets else ERROR
-        message = f"{DIST['distribution']} {DIST['version']} has no package for this GPU; it has: {_published()}"
-        remedy = f"{_targets.ENVIRONMENT}=TARGET names one of these, where the GPU can run its code"
+        product = f"{DIST['distribution']} {DIST['version']}"
+        message = f"{product} has no package for this GPU, only for: {_published()}"
+        remedy = f"set {_targets.ENVIRONMENT} to one of these if the GPU can run its code"
         yield Finding("gpu-unknown", severity, isa, message, remedy)
 
 
@@ -84,7 +85,7 @@ def _missing(gpus: Gpus, logical: str, present: list[Installed]) -> Iterator[Fin
     if gpus.source is None and not present:
         one = describe(logical, _targets.published()[0]) if _targets.published() else None
         if one is not None:
-            message = "no device package is installed, and no GPU was found to choose one by"
+            message = "no device package is installed, and no GPU was found to select one"
             remedy = f"{install(one)}  # or another of: {_published()}"
             yield Finding("device-missing", WARNING, logical, message, remedy)
 

@@ -1,4 +1,4 @@
-"""Does every shared library and program find what it needs?"""
+"""Check of the needs of shared libraries and programs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ._finding import ERROR, Finding, find_system_library, install, named, reins
 
 @dataclass
 class _Users:
-    """Who lacks something: `needing` names it itself, `affected` do not load because of it.
+    """Users of a missing library: `needing` need it directly, `affected` cannot be loaded.
 
-    `versions` are the symbol versions that the library `provider` lacks, `newest` what it
-    has; all empty when the library itself is missing.
+    `versions` has the missing symbol versions of an existing library, `newest` its newest ones;
+    both are empty for a missing library.
     """
 
     needing: set[str] = field(default_factory=set)
@@ -34,17 +34,17 @@ class _Users:
         self.newest |= {lack.newest} if lack.newest else set()
 
     @property
-    def who(self) -> str:
-        """Say who they are."""
+    def description(self) -> str:
+        """Text for a message."""
         also = len(self.affected - self.needing)
         text = f"needed by {named(sorted(self.needing))}"
         return f"{text}; {also} more do not work without it" if also else text
 
 
 def check(installed: list[Installed]) -> tuple[int, list[Finding]]:
-    """Return how many files were looked at, and what is wrong with them.
+    """Return the number of checked files, and the findings.
 
-    One finding for each library that is missing or too old, whoever needs it.
+    Each missing or too old library has one finding, for all its users.
     """
     if sys.platform == "win32":
         return 0, []
@@ -63,7 +63,7 @@ def check(installed: list[Installed]) -> tuple[int, list[Finding]]:
         for lack in found:
             users = missing.setdefault((lack.library, lack.provider or ""), _Users())
             users.add(lack, _short(lack.file, installed), short)
-    lacks = (_finding(*what, users, installed) for what, users in sorted(missing.items(), key=_key))
+    lacks = (_finding(*key, users, installed) for key, users in sorted(missing.items(), key=_key))
     return count, [*findings, *lacks]
 
 
@@ -77,25 +77,25 @@ def _files(installed: list[Installed]) -> Iterator[tuple[Installed, Path]]:
         if one.package.kind != "devel" and one.root not in seen:
             seen.add(one.root)
             for name in [*shared_libraries(one.root), *programs(one.root)]:
-                # An extension module is for one version of Python, mostly not for this one.
+                # Extension modules need their version of Python.
                 if not is_extension_module(name):
                     yield one, one.root / name
 
 
 def explain(path: Path) -> str | None:
-    """Return why a library does not load, if it is for want of another, or damage."""
+    """Return the reason if missing needs or damage prevent loading a library."""
     if sys.platform == "win32":
         return None
     try:
         lacks = Loader().missing(str(path))
     except (ElfError, OSError) as error:
         return str(error)
-    return "; ".join(dict.fromkeys(map(_told, lacks))) or None
+    return "; ".join(dict.fromkeys(map(_description, lacks))) or None
 
 
-def _told(lack: Missing) -> str:
+def _description(lack: Missing) -> str:
     if lack.version is None:
-        return f"{lack.library} is missing, which {os.path.basename(lack.file)} needs"
+        return f"{lack.library} is missing, needed by {os.path.basename(lack.file)}"
     return f"{lack.provider} has no {lack.version}" + (
         f", {lack.newest} at most" * bool(lack.newest)
     )
@@ -111,17 +111,17 @@ def _short(path: str, installed: list[Installed]) -> str:
 
 def _finding(library: str, provider: str, users: _Users, installed: list[Installed]) -> Finding:
     if not provider:
-        message = f"it is missing; {users.who}"
+        message = f"it is missing; {users.description}"
         return Finding("library-missing", ERROR, library, message, _remedy(library, installed))
     lacking = ", ".join(sorted(users.versions))
     has = f" ({', '.join(sorted(users.newest))} at most)" if users.newest else ""
-    message = f"{provider} has no {lacking}{has}; {users.who}"
-    remedy = f"use a system, or Python environment, whose {library} has {lacking}"
+    message = f"{provider} has no {lacking}{has}; {users.description}"
+    remedy = f"use a system or Python environment with {lacking} in {library}"
     return Finding("library-too-old", ERROR, library, message, remedy)
 
 
 def _remedy(library: str, installed: list[Installed]) -> str:
-    """Return the command that brings a library back: it was recorded, or it is the system's."""
+    """Return the command that restores a library of a package or installs one of the system."""
     for one in installed:
         rows = one.record.known_rows()
         if any(path.endswith(f"/{library}") and _is_gone(one, path) for path in rows):

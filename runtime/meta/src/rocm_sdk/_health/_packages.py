@@ -1,4 +1,4 @@
-"""Are the packages there, once each, of one version, and with all their files?"""
+"""Check of the packages: presence, version, files, duplicates, leftovers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DIST_INFO = re.compile(r"(?P<name>.+?)-(?P<version>[^-]+)\.dist-info")
 
 
 def check(installed: list[Installed]) -> list[Finding]:
-    """Return what is wrong with the packages as such."""
+    """Return the findings about packages."""
     return [
         *_absent(installed),
         *(finding for one in installed for finding in check_one(one)),
@@ -28,7 +28,7 @@ def check(installed: list[Installed]) -> list[Finding]:
 
 
 def check_one(installed: Installed) -> list[Finding]:
-    """Return what is wrong with one package: its version, its files."""
+    """Return the findings about the version and the files of one package."""
     return [*_version(installed), *_files(installed)]
 
 
@@ -47,14 +47,16 @@ def _absent(installed: list[Installed]) -> Iterator[Finding]:
 def _version(installed: Installed) -> Iterator[Finding]:
     if installed.version != DIST["version"]:
         name = installed.package.distribution
-        message = f"its version is {installed.version}, that of {DIST['distribution']} is {DIST['version']}"
+        message = (
+            f"its version is {installed.version}, but {DIST['distribution']} is {DIST['version']}"
+        )
         yield Finding("version-mismatch", ERROR, name, message, install(installed.package))
 
 
 def _files(installed: Installed) -> Iterator[Finding]:
-    """Compare the recorded files with those that are there; the devel tree's are another check."""
+    """Compare RECORD with the disk, except for the devel tree."""
     name = installed.package.distribution
-    gone: list[str] = []
+    missing: list[str] = []
     changed: list[str] = []
     replaced: list[str] = []
     try:
@@ -67,21 +69,21 @@ def _files(installed: Installed) -> Iterator[Finding]:
             continue
         try:
             state = os.lstat(unlimited(installed.site / path))
-        except (OSError, ValueError):  # also a name that no file can have
-            gone.append(path)
+        except (OSError, ValueError):  # ValueError: an impossible file name
+            missing.append(path)
             continue
         if not (stat.S_ISREG(state.st_mode) or stat.S_ISLNK(state.st_mode)):
             replaced.append(path)
         elif size and str(state.st_size) != size:
             changed.append(path)
-    if gone:
-        message = f"files are gone: {named(gone)}"
+    if missing:
+        message = f"files are missing: {named(missing)}"
         yield Finding("files-missing", ERROR, name, message, reinstall(installed))
     if replaced:
-        message = f"directories, FIFOs or the like are in place of files: {named(replaced)}"
+        message = f"directories, FIFOs or devices have replaced files: {named(replaced)}"
         yield Finding("files-replaced", ERROR, name, message, reinstall(installed))
     if changed:
-        message = f"files have another size than they were installed with: {named(changed)}"
+        message = f"files have changed their size since installation: {named(changed)}"
         yield Finding("files-changed", WARNING, name, message, reinstall(installed))
 
 
@@ -92,11 +94,11 @@ def _is_in_devel(path: str) -> bool:
     return path.partition("/")[0] in (devel.platform_dir, devel.workspace)
 
 
-# ------------------------------------------------------------- what should not be there
+# ------------------------------------------------------------- duplicates and leftovers
 
 
 def _installed_twice(installed: list[Installed]) -> Iterator[Finding]:
-    """Find distributions of which the search path of Python has several."""
+    """Find distributions with several copies on Python's path."""
     wanted = {normalised(one.package.distribution): one for one in installed}
     places: dict[str, list[tuple[Path, str]]] = {}
     for directory in dict.fromkeys(os.path.abspath(entry or ".") for entry in sys.path):
@@ -111,13 +113,13 @@ def _installed_twice(installed: list[Installed]) -> Iterator[Finding]:
                 "installed-twice",
                 ERROR,
                 distribution,
-                f"it is there {len(found)} times ({where}); the one in {found[0][0]} is used",
-                f"{uninstall(distribution)}  # until it says that there is none; then: {again}",
+                f"installed {len(found)} times ({where}); Python uses the copy in {found[0][0]}",
+                f"{uninstall(distribution)}  # repeat until none is left; then: {again}",
             )
 
 
 def normalised(distribution: str) -> str:
-    """Return a distribution's name as directories are called after it."""
+    """Return a distribution's name in the form of .dist-info directories."""
     return re.sub(r"[-_.]+", "_", distribution).lower()
 
 
@@ -125,16 +127,16 @@ def _dist_infos(site: Path) -> Iterator[tuple[str, str]]:
     try:
         names = sorted(os.listdir(site))
     except OSError:
-        return  # an archive, or an entry that does not exist
+        return  # an archive or a missing directory
     for name in names:
         if (match := _DIST_INFO.fullmatch(name)) and (site / name / "METADATA").is_file():
             yield normalised(match["name"]), match["version"]
 
 
 def _left_behind(installed: list[Installed]) -> Iterator[Finding]:
-    """Find platform directories that look like ours and belong to no distribution.
+    """Find platform directories without a distribution.
 
-    Their names differ from build to build (a suffix, a family), so the start counts.
+    Suffixes and families of names differ between builds, so prefixes are compared.
     """
     starts = {
         "_" + normalised(row["distribution"].partition("{")[0].rstrip("-"))
@@ -154,13 +156,13 @@ def _left_behind(installed: list[Installed]) -> Iterator[Finding]:
                 "leftover-directory",
                 WARNING,
                 named(left),
-                f"of no installed distribution, in {site}",
+                f"no installed distribution owns it (in {site})",
                 remove(site / name for name in left),
             )
 
 
 def _owned(site: Path) -> set[str]:
-    """Return the top directories in which any distribution has recorded a file."""
+    """Return the top directories of all distributions' files."""
     owned: set[str] = set()
     for directory in site.glob("*.dist-info"):
         owned |= {path.partition("/")[0] for path in Record(directory / "RECORD").known_rows()}

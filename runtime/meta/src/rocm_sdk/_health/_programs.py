@@ -1,4 +1,4 @@
-"""Is there a program behind each console script?"""
+"""Check of the programs of console scripts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ._finding import ERROR, Finding, named, reinstall
 
 
 def check(installed: list[Installed]) -> list[Finding]:
-    """Return the packages with console scripts whose programs are missing."""
+    """Return a finding for each package with missing programs."""
     return [finding for one in installed if (finding := _missing(one, scripts_of(one)))]
 
 
 def check_one(name: str, installed: Installed) -> Finding | None:
-    """Return what is wrong with the program of one console script."""
+    """Return a finding if the program of a console script is missing."""
     return _missing(installed, [name])
 
 
@@ -27,14 +27,14 @@ def scripts_of(installed: Installed) -> list[str]:
 def _missing(installed: Installed, names: list[str]) -> Finding | None:
     rows = installed.scripts
     programs = {name: installed.root / rows[name]["program"] for name in names}
-    gone = [
+    missing = [
         f"{name} ({program})"
         for name, program in programs.items()
         if not any(path.is_file() for path in _file_names(program))
     ]
-    if not gone:
+    if not missing:
         return None
-    message = f"there is no program behind the console script {named(gone)}"
+    message = f"programs of console scripts are missing: {named(missing)}"
     distribution = installed.package.distribution
     return Finding("program-missing", ERROR, distribution, message, reinstall(installed))
 

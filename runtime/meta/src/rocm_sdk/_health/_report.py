@@ -1,4 +1,4 @@
-"""All checks together, and their report: a page for people, or JSON."""
+"""Report of all checks, as text or JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FORMAT = 1
 
 @dataclass(frozen=True)
 class Report:
-    """What is installed, for which GPUs, and what is wrong with it."""
+    """Installed packages, GPUs, devel tree, and findings."""
 
     installed: list[Installed]
     gpus: _gpu.Gpus
@@ -28,11 +28,11 @@ class Report:
     rivals: list[_rivals.Rival] = field(default_factory=list)
 
     def count(self, severity: str) -> int:
-        """Return how many findings there are of a severity."""
+        """Return the number of findings of a severity."""
         return sum(finding.severity == severity for finding in self.findings)
 
     def as_json(self) -> str:
-        """Return the report as JSON; see runtime/README.md of rockpack for its fields."""
+        """Return the report as JSON; runtime/README.md of rockpack describes the fields."""
         packages = [
             {
                 "name": one.package.logical,
@@ -59,7 +59,7 @@ class Report:
         return json.dumps(content, indent=1)
 
     def as_text(self) -> str:
-        """Return the report as a page."""
+        """Return the report as text."""
         lines = [*self._head(), "", *self._packages(), "", *self._state(), *self._found()]
         return "\n".join(map(_plain, lines))
 
@@ -81,7 +81,7 @@ class Report:
         yield f"devel     {self.devel.state}{files}"
         yield f"checked   {self.binaries} libraries and programs, {self.scripts} console scripts"
         for rival in self.rivals:
-            yield f"loaded    {rival.told()}"
+            yield f"loaded    {rival.description()}"
 
     def _found(self) -> Iterator[str]:
         for finding in self.findings:
@@ -92,7 +92,7 @@ class Report:
         yield self.summary()
 
     def summary(self) -> str:
-        """Return the last line of the page."""
+        """Return the last line of the text."""
         errors, warnings = self.count(ERROR), self.count(WARNING)
         if not self.findings:
             return "everything is in order"
@@ -100,7 +100,7 @@ class Report:
 
 
 def _plain(line: str) -> str:
-    """Return a line without what moves a terminal's cursor: names of files may have anything."""
+    """Return a line with control characters escaped, since file names can contain them."""
     return "".join(
         character
         if character.isprintable()
@@ -109,21 +109,19 @@ def _plain(line: str) -> str:
     )
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _gpu_line(gpus: _gpu.Gpus) -> str:
     if gpus.source is None:
-        return f"none found (by the kernel, {gpus.detail}, nor by offload-arch)"
-    said = {"environment": "asked for by", "kernel": "said by the kernel,"}
-    return (
-        f"{', '.join(gpus.names) or 'unknown'} ({said.get(gpus.source, 'said by')} {gpus.detail})"
-    )
+        return f"none found by the kernel ({gpus.detail}) or offload-arch"
+    source = {"environment": "asked for by", "kernel": "kernel,"}.get(gpus.source, gpus.source)
+    return f"{', '.join(gpus.names) or 'unknown'} ({source} {gpus.detail})"
 
 
 def examine() -> Report:
-    """Look at everything that is installed. Nothing is changed, nothing expanded."""
+    """Run all checks, without a change of the installation."""
     installed, broken = _readable(every_installed())
     gpus, wrong_target = _gpu.look()
     devel = _devel.look(installed)
@@ -147,14 +145,14 @@ def examine() -> Report:
 
 
 def _readable(everything: list[Installed]) -> tuple[list[Installed], list[Finding]]:
-    """Leave out packages that cannot say what they are, with a finding for each."""
+    """Return the packages with a readable module, and a finding for each other package."""
     readable: list[Installed] = []
     findings: list[Finding] = []
     for one in everything:
         try:
             if one.version:
                 readable.append(one)
-        except Exception as error:  # whatever its module raises when it is imported
+        except Exception as error:  # a damaged module can raise any error
             name = one.package.distribution
             message = f"{one.module_dir} cannot be read ({type(error).__name__}: {error})"
             findings.append(Finding("package-broken", ERROR, name, message, reinstall(one)))

@@ -1,8 +1,8 @@
-"""Which library of a name does Windows load, where there is more than one?
+"""Check for several DLLs of one name on Windows.
 
-A process has one DLL of a name: what imports it later gets the one that is there. Looked for
-is beside the file that imports it, beside the program (`python.exe`), in the directories that
-`rocm_sdk` opens, in System32. A display driver puts libraries there under names of ours.
+A process has one DLL of a name; later imports get the loaded one. Windows searches the directories
+of the importing file and of the program (`python.exe`), the directories that `rocm_sdk` adds, and
+System32. Display drivers install libraries with the same names in System32.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .._packages import DIST
 from .._regular import open_regular
 from ._finding import WARNING, Finding
 
-# Start of VS_FIXEDFILEINFO: its signature, and the version of the structure.
+# Start of VS_FIXEDFILEINFO: signature and version of the structure.
 _FIXED_FILE_INFO = struct.pack("<II", 0xFEEF04BD, 0x00010000)
 
 Version = tuple[int, ...]
@@ -30,9 +30,9 @@ _MODULE = __name__.partition(".")[0]
 
 @dataclass(frozen=True)
 class Rival:
-    """A library of a package, and another file of its name where Windows looks too.
+    """A library of a package, and another file of its name in a searched directory.
 
-    `wins` is the one that libraries of other packages get, by what `reason` says.
+    `wins` is the file that other packages' libraries load, because of `reason`.
     """
 
     name: str
@@ -43,36 +43,38 @@ class Rival:
     our_version: Version | None
     other_version: Version | None
 
-    def told(self) -> str:
-        """Say it in a line."""
+    def description(self) -> str:
+        """Return one line for a message."""
         loses = self.other if self.wins == self.ours else self.ours
-        ours, other = _told(self.our_version), _told(self.other_version)
+        ours, other = _in_parentheses(self.our_version), _in_parentheses(self.other_version)
         first, second = (ours, other) if self.wins == self.ours else (other, ours)
         return f"{self.name}: {self.wins}{first} wins over {loses}{second}: {self.reason}"
 
     @property
     def is_newer(self) -> bool:
-        """Tell whether the other one is newer."""
+        """Return whether the other file is newer."""
         known = self.our_version is not None and self.other_version is not None
         return known and (self.other_version or ()) > (self.our_version or ())
 
 
 def look() -> list[Rival]:
-    """Return the libraries of packages that have a rival on this machine."""
+    """Return the rivals of libraries of the packages on this machine."""
     if sys.platform != "win32":
         return []
     return [rival for path in declared_files() for rival in _of(path)]
 
 
 def check(rivals: list[Rival]) -> list[Finding]:
-    """Return what is wrong with them. A driver that is as old as the packages is in order."""
+    """Return the findings; a driver's library that is not newer is harmless."""
     findings: list[Finding] = []
     for rival in rivals:
         if rival.wins == rival.other:
             remedy = f"move {rival.other} away, or use another Python"
-            findings.append(Finding("library-shadowed", WARNING, rival.name, rival.told(), remedy))
+            findings.append(
+                Finding("library-shadowed", WARNING, rival.name, rival.description(), remedy)
+            )
         elif rival.is_newer:
-            message = f"the system's is newer, and is not used. {rival.told()}"
+            message = f"the system's newer library is not used: {rival.description()}"
             remedy = f'pip install --upgrade "{DIST["distribution"]}"'
             findings.append(Finding("library-older", WARNING, rival.name, message, remedy))
     return findings
@@ -82,8 +84,8 @@ def _of(path: Path) -> Iterator[Rival]:
     program = os.path.dirname(getattr(sys, "_base_executable", "") or sys.executable)
     system = os.path.join(os.environ.get("SYSTEMROOT", "C:\\Windows"), "System32")
     places = [
-        (program, True, "Windows looks beside the program before it looks where a package is"),
-        (system, False, f"{_MODULE} opens its packages' directories, which come before System32"),
+        (program, True, "Windows searches the program's directory before the packages'"),
+        (system, False, f"Windows searches the directories that {_MODULE} adds before System32"),
     ]
     for directory, wins, reason in places:
         other = os.path.join(directory, path.name)
@@ -94,7 +96,7 @@ def _of(path: Path) -> Iterator[Rival]:
 
 
 def file_version(path: str | Path) -> Version | None:
-    """Return the version in a file's resources, or None where there is none to read."""
+    """Return the version in a file's resources, or None."""
     try:
         with (
             open_regular(path) as file,
@@ -108,5 +110,5 @@ def file_version(path: str | Path) -> Version | None:
     return version if any(version) else None
 
 
-def _told(version: Version | None) -> str:
+def _in_parentheses(version: Version | None) -> str:
     return f" ({'.'.join(map(str, version))})" if version else ""

@@ -1,7 +1,7 @@
-"""Is there a second ROCm that a process could load besides these packages?
+"""Check for a second ROCm that a process could load.
 
-A process that has two copies of one library fails in ways that do not name either. On Windows
-`_rivals` compares the places that its loader searches.
+A process with two copies of one library fails with misleading messages. On Windows, `_rivals` has
+this check.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from ._finding import WARNING, Finding
 _SHOWN = 3
 _VARIABLE = "LD_LIBRARY_PATH"
 
-# Places of other copies by directory: file name and our file of each.
+# Other copies by directory: file names, and files of the packages.
 _Copies = dict[str, list[tuple[str, Path]]]
 
 
 def check(installed: list[Installed]) -> list[Finding]:
-    """Return directories and distributions that have libraries under the names of ours."""
+    """Return findings for directories and distributions with libraries of the same names."""
     ours = {path.name: path for path in declared_files()}
     if sys.platform == "win32" or not ours:
         return []
@@ -45,7 +45,7 @@ def _in_variable(ours: dict[str, Path], own: set[str]) -> Iterator[Finding]:
             f"the loader searches it first ({_VARIABLE}), and it has {_listed(directory, copies)}"
         )
         yield Finding(
-            "library-shadowed", WARNING, directory, message, f"take {directory} out of {_VARIABLE}"
+            "library-shadowed", WARNING, directory, message, f"remove {directory} from {_VARIABLE}"
         )
 
 
@@ -53,10 +53,10 @@ def _in_cache(ours: dict[str, Path], own: set[str]) -> Iterator[Finding]:
     paths = [path for name in ours for path in cached_libraries().get(name, [])]
     for directory, copies in _others(paths, ours, own).items():
         message = (
-            "a library that is not of these packages gets its ROCm here (/etc/ld.so.cache): "
+            "libraries of other packages load this ROCm (/etc/ld.so.cache): "
             f"{_listed(directory, copies)}"
         )
-        remedy = "build what uses it against these packages, or keep it in another process"
+        remedy = "build its users against these packages, or run them in another process"
         yield Finding("other-sdk", WARNING, directory, message, remedy)
 
 
@@ -73,13 +73,13 @@ def _in_distributions(ours: dict[str, Path], own: set[str]) -> Iterator[Finding]
         if copies:
             path, our_path = copies[0]
             more = f", and {len(copies) - 1} more" if len(copies) > 1 else ""
-            message = f"it has a ROCm in its wheel: {path}, here {our_path}{more}"
+            message = f"its wheel contains a ROCm: {path}, here {our_path}{more}"
             remedy = f"install a build of {name} that requires {DIST['distribution']}"
             yield Finding("other-sdk", WARNING, name, message, remedy)
 
 
 def _files(one: Distribution) -> list[str]:
-    """Return the files that RECORD lists; none if it cannot be read."""
+    """Return the files in RECORD, none if it is unreadable."""
     try:
         return [str(one.locate_file(file)) for file in one.files or []]
     except (OSError, ValueError):

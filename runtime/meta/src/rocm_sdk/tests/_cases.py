@@ -1,4 +1,4 @@
-"""The cases of the self-test, made from what is installed."""
+"""Cases of the self-test for the installed packages."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _layout_cases(installed: list[Installed]) -> Iterator[Case]:
 
 def _absent(logical: str) -> Outcome:
     if logical == "core":
-        return fail("not installed, and all the others need it")
+        return fail("not installed, but all other packages need it")
     package = describe(logical)
     return skip(f'not installed; to install: pip install "{package.requirement}"')
 
@@ -64,11 +64,11 @@ def _absent(logical: str) -> Outcome:
 def _layout(found: Installed) -> Outcome:
     package = found.package
     if found.version == DIST["version"] and (package.kind != "devel" or found.root.exists()):
-        # The devel tree is made later; a device package shares the tree of the libraries.
+        # The devel tree is expanded later; device packages share the libraries' directory.
         spec = importlib.util.find_spec(package.platform_dir)
         expected = found.root / "__init__.py"
         if spec is None or spec.origin is None or not os.path.samefile(spec.origin, expected):
-            return fail(f"{found.root} is not a regular Python package beside {package.module}")
+            return fail(f"{found.root} is not a regular Python package next to {package.module}")
     return judged(package_health.check_one(found))
 
 
@@ -84,7 +84,7 @@ def _library_cases(installed: list[Installed]) -> Iterator[Case]:
 
 
 def _own_libraries(found: Installed, installed: list[Installed]) -> list[str]:
-    """Return the libraries of a package; device packages share the directory of another."""
+    """Return the libraries of a package; device packages share another's directory."""
     names = list(shared_libraries(found.root))
     sharing = [one for one in installed if one.root == found.root]
     if len(sharing) == 1:
@@ -93,7 +93,7 @@ def _own_libraries(found: Installed, installed: list[Installed]) -> list[str]:
     own = recorded.pop(found.package.distribution)
     if f"{found.root.name}/__init__.py" not in own:
         return [name for name in names if f"{found.root.name}/{name}" in own]
-    # The owner of the directory answers for whatever nobody else has recorded.
+    # The owner of the directory has all libraries that no other package has recorded.
     others = set().union(*recorded.values())
     return [name for name in names if f"{found.root.name}/{name}" not in others]
 
@@ -107,7 +107,7 @@ def _load(path: Path) -> Outcome:
     if reason is not None:
         return skip(reason)
     outcome = python(_LOAD_WINDOWS if sys.platform == "win32" else _LOAD, str(path))
-    # The loader names the first thing that it lacks, this all of them.
+    # The loader names only the first missing need.
     lacks = library_health.explain(path) if outcome.status == "FAIL" else None
     return fail(lacks) if lacks else outcome
 
@@ -122,7 +122,7 @@ def _preload(shortname: str) -> Outcome:
     if not has_target(logical) and find(logical) is None:
         return skip(f"{describe(logical).distribution} is not installed")
     if not locate((shortname,)):
-        return skip("it is optional, or not made for this operating system")
+        return skip("it is optional, or for another operating system")
     return python(_PRELOAD, shortname)
 
 
@@ -138,7 +138,7 @@ def _script_cases(installed: list[Installed]) -> Iterator[Case]:
 def _script(name: str, found: Installed) -> Outcome:
     path = _script_path(name, found)
     if path is None:
-        return fail("its file is not installed")
+        return fail("the script is not installed")
     finding = program_health.check_one(name, found)
     if finding is not None:
         return judged([finding])
@@ -150,12 +150,12 @@ def _script(name: str, found: Installed) -> Outcome:
         if ended.status in _DID_NOT_START or ended.status < 0:
             return fail(f"{question}: {ended.reason}")
         answers.append(f"{question}: {ended.reason}")
-    # Started, but not content: without a GPU, or without such an option.
+    # The program starts but fails without a GPU or with an unknown option.
     return Outcome("ok", answers[0])
 
 
 def _script_path(name: str, found: Installed) -> Path | None:
-    """Return the script that the installer made: RECORD says where, else the usual place."""
+    """Return the installed script from RECORD or from the scripts directory."""
     names = (name, f"{name}.exe")
     scripts = [path for path in found.record.rows() if path.startswith("../")]
     places = [found.site / path for path in scripts if PurePosixPath(path).name in names]
@@ -170,7 +170,7 @@ def _devel_cases(installed: list[Installed]) -> Iterator[Case]:
     if any(found.package.kind == "devel" for found in installed):
         yield Case("devel:expand", _expand)
         for found in installed:
-            # The tree has nothing of the profiler; device packages are in the libraries' root.
+            # The tree lacks the profiler; device packages share the libraries' directory.
             if found.package.logical not in ("devel", "profiler", "device"):
                 yield Case(f"devel:{found.package.distribution}", partial(_mirrors, found))
 
@@ -178,16 +178,16 @@ def _devel_cases(installed: list[Installed]) -> Iterator[Case]:
 def _expand() -> Outcome:
     root = _devel.ensure(quiet=True)
     if not (root / "__init__.py").is_file():
-        return fail(f"{root} is no regular package")
+        return fail(f"{root} is not a regular Python package")
     installed = every_installed()
     return judged(devel_health.check(devel_health.look(installed), installed))
 
 
 def _mirrors(found: Installed) -> Outcome:
-    """Compare each library of a package with the one of the same name in the devel tree."""
+    """Compare the libraries of a package with their namesakes in the devel tree."""
     root = _devel.ensure(quiet=True)
     aliases = found.aliases
-    # An alias forwards to the library in the package, and is that library in the tree.
+    # Forwarding libraries of the package are links to the library in the tree.
     names = [name for name in shared_libraries(found.root) if name not in aliases]
     absent = [name for name in names if not (root / name).is_file()]
     if absent:

@@ -1,4 +1,4 @@
-"""A case of the self-test, and what came of it."""
+"""Cases of the self-test, and their outcomes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from .._health import ERROR, Finding
 
-SECONDS = 300.0  # for one process; the largest libraries take a while on a slow disk
+SECONDS = 300.0  # limit of a process; large libraries on slow disks take long
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`status` is `ok`, `FAIL` or `skip`; `reason` explains the latter two."""
+    """Outcome of a case. `status` is `ok`, `FAIL` or `skip`; `reason` explains it."""
 
     status: str
     reason: str = ""
@@ -24,7 +24,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Case:
-    """One check, by a name such as `library:core:lib/libamdhip64.so.7`."""
+    """A check with a name such as `library:core:lib/libamdhip64.so.7`."""
 
     name: str
     check: Callable[[], Outcome]
@@ -39,28 +39,28 @@ def fail(reason: str) -> Outcome:
 
 
 def skip(reason: str) -> Outcome:
-    """Return the outcome of a check that does not apply here."""
+    """Return the outcome of a check that does not apply."""
     return Outcome("skip", reason)
 
 
 def judged(findings: list[Finding]) -> Outcome:
-    """Return the outcome of a check that `rocm-sdk doctor` makes as well."""
+    """Return the outcome of a check of `rocm-sdk doctor`."""
     if not findings:
         return OK
-    reason = "; ".join(f"{finding.message}; to mend: {finding.remedy}" for finding in findings)
+    reason = "; ".join(f"{finding.message}; remedy: {finding.remedy}" for finding in findings)
     return fail(reason) if any(one.severity == ERROR for one in findings) else Outcome("ok", reason)
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a process ended: its exit status (negative: the signal), and what it said."""
+    """Result of a process: exit status (negative: the signal) and output."""
 
     status: int
     text: str
 
     @property
     def reason(self) -> str:
-        """Return the exit status and the last line of the output, for people."""
+        """Exit status and last line of the output, for a message."""
         lines = [line for line in self.text.splitlines() if line.strip()]
         last = lines[-1].strip() if lines else "no output"
         return f"{self._status_name()}: {last}"
@@ -75,7 +75,7 @@ class Ended:
 
 
 def process(command: list[str]) -> Ended:
-    """Run a command with no input, and without variables that could hide a fault."""
+    """Run a command without input and without variables that could hide a fault."""
     hidden = ("LD_LIBRARY_PATH", "LD_PRELOAD")
     environment = {key: value for key, value in os.environ.items() if key not in hidden}
     try:
@@ -89,13 +89,13 @@ def process(command: list[str]) -> Ended:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return Ended(127, f"no answer in {SECONDS:.0f} s")
+        return Ended(127, f"no end within {SECONDS:.0f} s")
     except OSError as error:
         return Ended(127, str(error))
     return Ended(done.returncode, done.stdout.decode("utf-8", "replace"))
 
 
 def python(code: str, *arguments: str) -> Outcome:
-    """Run Python code in a process of its own; it has to end well."""
+    """Run Python code in a new process; a non-zero exit status is a failure."""
     ended = process([sys.executable, "-c", code, *arguments])
     return OK if ended.status == 0 else fail(ended.reason)

@@ -1,4 +1,4 @@
-"""Runs the cases, a few at a time, and reports them in their order."""
+"""Concurrent run of the cases, with a report in their order."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def run(
     list_only: bool = False,
     json_file: Path | None = None,
 ) -> int:
-    """Run the self-test; return 0 when nothing failed, else 1.
+    """Run the self-test; return 0 if cases ran and none failed, otherwise 1.
 
-    `only` selects cases by name, with globs; `list_only` prints their names. `json_file`
-    gets the report: `version`, `summary` (a count per status) and `cases`, each with
-    `name`, `status`, `reason` and `seconds`.
+    `only` has globs for names of cases; `list_only` prints the names. `json_file` receives a
+    report: `version`, `summary` (a count per status) and `cases`, each with `name`, `status`,
+    `reason` and `seconds`.
     """
     cases = [case for case in collect() if not only or _is_selected(case, only)]
     if list_only:
@@ -55,7 +55,7 @@ def _timed(case: Case) -> tuple[Outcome, float]:
     start = time.monotonic()
     try:
         outcome = case.check()
-    except Exception as error:  # a fault of one package must not end the whole report
+    except Exception as error:  # a fault of one package must not end the run
         outcome = fail(f"{type(error).__name__}: {error}")
     return outcome, time.monotonic() - start
 
