@@ -1,4 +1,4 @@
-//! From what people write to a place.
+//! Parser of store addresses.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -8,26 +8,19 @@ use percent_encoding::percent_decode_str;
 
 use super::{ErrorKind, StoreError};
 
-/// Where objects are.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Location {
-    /// In a directory.
     Directory(PathBuf),
-    /// Behind a URL, which has no secret in it.
+    /// URL without secrets.
     Remote(String),
 }
 
-/// What URLs may begin with.
 const SCHEMES: [&str; 6] = ["file", "s3", "gs", "az", "https", "http"];
-/// The same, in words.
 const STARTS: &str = "file://, s3://, gs://, az://, https:// and http://";
 
 impl Location {
-    /// Reads a path or a URL.
-    ///
-    /// # Errors
-    /// When it is a URL of something else, or one with a password or a token in it, which would be seen in
-    /// processes, logs and histories.
+    /// Parses a path or URL. Rejects URLs with a password or token: those are visible in process
+    /// lists, logs and histories.
     pub(super) fn parse(text: &str) -> Result<Self, StoreError> {
         let Some((scheme, rest)) = text.split_once("://") else {
             return match cut_scheme(text) {
@@ -61,8 +54,8 @@ impl Location {
     }
 }
 
-/// The scheme of what was going to be a URL and lacks a slash or two: `s3:/b`, `file:b`. Of other words before a
-/// colon, only those with a slash behind it are meant so.
+/// Returns the scheme of a URL that lacks slashes: `s3:/b`, `file:b`. An unknown scheme needs a
+/// slash after the colon.
 pub(super) fn cut_scheme(text: &str) -> Option<&str> {
     let (scheme, rest) = text.split_once(':')?;
     let known = SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known));
@@ -72,7 +65,7 @@ pub(super) fn cut_scheme(text: &str) -> Option<&str> {
 
 fn cut(text: &str, scheme: &str) -> StoreError {
     let rest = text.trim_start_matches(scheme).trim_start_matches([':', '/']);
-    // It could have a password in it.
+    // The rest could contain a password.
     let is_plain = !rest.contains(['@', '?', '#']);
     let shown = if is_plain { text.to_owned() } else { format!("{scheme}:…") };
     let (start, slashes) =
@@ -85,7 +78,7 @@ fn cut(text: &str, scheme: &str) -> StoreError {
     StoreError::new(ErrorKind::Invalid, &shown, &why)
 }
 
-/// An authority without a user: that of `az://` is the container.
+/// Removes user and password. The user of `az://` stays: it is the container.
 fn host(authority: &str) -> String {
     match authority.rsplit_once('@') {
         Some((user, host)) if !user.contains(':') => format!("{user}@{host}"),

@@ -1,5 +1,5 @@
-//! What the environment says of a kind of store. The library ends the process at some values: they are refused
-//! before it sees them.
+//! Environment variables of a kind of store. Some values end the process inside `object_store`;
+//! they are rejected first.
 
 use std::env;
 use std::ffi::OsString;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use reqwest::Url;
 
-/// Variables with the address of a server.
+/// Variables with a server address.
 const ADDRESSES: [&str; 12] = [
     "AWS_ENDPOINT",
     "AWS_ENDPOINT_URL",
@@ -22,25 +22,22 @@ const ADDRESSES: [&str; 12] = [
     "IDENTITY_ENDPOINT",
     "GOOGLE_BASE_URL",
 ];
-/// Variables with a word that becomes a part of a host's name.
+/// Variables that become part of a host name.
 const WORDS: [&str; 3] = ["AWS_REGION", "AWS_DEFAULT_REGION", ACCOUNT];
-/// It has JSON in it, which may have lines.
+/// The only variable with multi-line values: JSON.
 const JSON: &str = "GOOGLE_SERVICE_ACCOUNT_KEY";
-/// The variable with the account of an `az://` store, and what the library says without it.
+/// Storage account of `az://`, and the library's message without it.
 const ACCOUNT: &str = "AZURE_STORAGE_ACCOUNT_NAME";
 const NO_ACCOUNT: &str = "Account must be specified";
-/// What URLs have only in another form.
+/// Characters that URLs contain only percent-encoded.
 const NOT_IN_URLS: &str = "\"<>\\^`{|}?#";
 
-/// Settings of a kind of store, each with the variable that it comes from.
+/// Variable, key and value of each setting.
 pub(super) struct Settings<K>(Vec<(String, K, String)>);
 
 impl<K: FromStr> Settings<K> {
-    /// Those of this process: variables that begin with `family`, and the one named `other`. A variable without a
-    /// value counts as not set.
-    ///
-    /// # Errors
-    /// When one cannot be what it says: its name, and what is wrong. A value is shown only if nothing in it is secret.
+    /// Reads the variables with the prefix `family` and the variable `other`; ignores empty values.
+    /// Errors omit values that may contain secrets.
     pub(super) fn of_the_environment(family: &str, other: &str) -> Result<Self, String> {
         Self::of(env::vars_os(), family, other)
     }
@@ -61,16 +58,13 @@ impl<K: FromStr> Settings<K> {
             check(&name, &value)?;
             settings.push((name, key, value));
         }
-        // One of another family's name says less.
+        // `other` first: variables of the family override it.
         settings.sort_by_key(|(name, ..)| name != other);
         Ok(Self(settings))
     }
 
-    /// Makes a client of the settings. What is wrong with one of them is said with its name: that of the first
-    /// without which it would not be wrong.
-    ///
-    /// # Errors
-    /// As `make`, which gets the settings.
+    /// Creates a client with `make`. On failure, names the first variable without which `make`
+    /// succeeds.
     pub(super) fn client<T>(
         &self,
         make: impl Fn(&mut dyn Iterator<Item = (K, String)>) -> Result<T, object_store::Error>,
@@ -94,7 +88,6 @@ impl<K: FromStr> Settings<K> {
     }
 }
 
-/// An error that says this.
 pub(super) fn unfit(text: String) -> object_store::Error {
     object_store::Error::Generic { store: "environment", source: text.into() }
 }
@@ -115,9 +108,8 @@ fn check(name: &str, value: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that a value is the address of a server.
 fn address(name: &str, value: &str) -> Result<(), String> {
-    // What stands before an `@` or behind a `?` can be secret.
+    // User or query can contain a secret.
     let shown =
         if value.contains(['@', '?']) { name.to_owned() } else { format!("{name}=`{value}`") };
     let Some(rest) = ["http://", "https://"].iter().find_map(|start| value.strip_prefix(start))
