@@ -1,15 +1,15 @@
-//! Waiting before the next try, so that those who met do not meet again.
+//! Random backoff, so that conflicting writers do not collide again.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
-/// How often a page is tried that others change meanwhile.
+/// Attempts to write a contended page.
 pub(super) const TRIES: usize = 40;
-/// The first pause, and the longest.
+/// Bounds of the first and of all pauses, in milliseconds.
 const SHORTEST: u64 = 5;
 const LONGEST: u64 = 2000;
 
-/// Waits before try number `number`: a random time that grows from try to try.
+/// Sleeps for a random time before attempt `number`; the maximum doubles with each attempt.
 pub(super) fn before(number: usize) {
     let most = SHORTEST << number.min(9);
     let random = RandomState::new().build_hasher().finish();
