@@ -149,16 +149,16 @@ pub enum PublishError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Package that no shelf takes.
-    #[error("nothing says where `{0}` goes")]
+    #[error("no shelf takes `{0}`")]
     Homeless(String),
     /// Further index without a shelf.
-    #[error("nothing says where the index `{0}` goes, which a selector in the directory is for")]
+    #[error("no shelf is for the index `{0}`, for which the directory contains a selector")]
     NoShelf(PackageName),
     /// Keys with other bytes.
-    #[error("{} there with other bytes; nothing was written: {}", are(.0), shown(.0))]
+    #[error("{} already in the store with other bytes; nothing was written: {}", are(.0), shown(.0))]
     OtherBytes(Vec<String>),
     /// Keys that another program filled with other bytes during the upload.
-    #[error("another program brought other bytes for {} meanwhile; {}", .keys.join(", "), unnamed(*.uploaded))]
+    #[error("another program uploaded other bytes as {} meanwhile; {}", .keys.join(", "), unnamed(*.uploaded))]
     Overtaken {
         /// Keys.
         keys: Vec<String>,
@@ -166,7 +166,7 @@ pub enum PublishError {
         uploaded: usize,
     },
     /// Unmet requirements.
-    #[error("{} nowhere; nothing was written:\n{}", are(.0), lines(.0))]
+    #[error("{} missing; nothing was written:\n{}", are(.0), lines(.0))]
     Incomplete(Vec<Unmet>),
     /// Page that cannot be read or merged.
     #[error("{}", page_text(store, key, source))]
@@ -180,7 +180,7 @@ pub enum PublishError {
     },
     /// HTML page with information that its data lacks.
     #[error(
-        "`{key}` in `{store}` was changed by hand: it {says}, and `{data}` does not; nothing was written"
+        "`{key}` in `{store}` was edited by hand: unlike `{data}`, it {says}; nothing was written"
     )]
     ByHand {
         /// Store.
@@ -194,7 +194,7 @@ pub enum PublishError {
     },
     /// Store of another stream.
     #[error(
-        "`{key}` says that `{store}` is the store of the stream `{there}`, and {}; nothing was written",
+        "`{store}` belongs to the stream `{there}` (recorded in `{key}`), {}; nothing was written",
         not_of(.given.as_deref())
     )]
     Stream {
@@ -208,9 +208,7 @@ pub enum PublishError {
         given: Option<String>,
     },
     /// Store without a record of its stream, in a run that removes packages.
-    #[error(
-        "`{store}` does not say of which stream it is, so that nothing is removed of it as of `{stream}`"
-    )]
+    #[error("`{store}` has no record of its stream, so nothing is removed for `{stream}`")]
     NoStream {
         /// Store.
         store: String,
@@ -231,7 +229,7 @@ pub enum PublishError {
     },
     /// Page that other programs changed before every attempt.
     #[error(
-        "`{key}` in `{store}` was changed by others each of {tries} times that it was to be replaced"
+        "`{key}` in `{store}` was changed by other programs before each of {tries} attempts to replace it"
     )]
     Contended {
         /// Store.
@@ -242,10 +240,10 @@ pub enum PublishError {
         tries: usize,
     },
     /// Remaining packages with unknown requirements.
-    #[error("what {} packages require is not known, so that nothing is removed: {}", .0.len(), shown(.0))]
+    #[error("the requirements of {} packages are unknown, so nothing is removed: {}", .0.len(), shown(.0))]
     Unknown(Vec<String>),
     /// Packages without a SHA-256 on any page.
-    #[error("no page says the SHA-256 of {}, so that nothing is written", shown(.0))]
+    #[error("no page contains the SHA-256 of {}; nothing was written", shown(.0))]
     NoHash(Vec<String>),
     /// Requested projects without a page.
     #[error("no page has packages of {}", shown(.0))]
@@ -254,7 +252,7 @@ pub enum PublishError {
     #[error("there are no pages with packages in `{0}`")]
     NoPages(String),
     /// Page of another program.
-    #[error("`{key}` in `{store}` was not made by rockpack, and is in the way of a page")]
+    #[error("`{key}` in `{store}` was not made by rockpack and is not replaced by a page")]
     Foreign {
         /// Store.
         store: String,
@@ -263,8 +261,8 @@ pub enum PublishError {
     },
     /// Index with packages at the destination of a mirror.
     #[error(
-        "`{key}` in `{store}` leads to packages beside it: that is an index that `rockpack publish` or `rockpack index` made, \
-         and not a mirror; nothing was written"
+        "`{key}` in `{store}` links to packages next to it: it is an index of `rockpack publish` or `rockpack index`, \
+         not a mirror; nothing was written"
     )]
     NoMirror {
         /// Store.
@@ -273,33 +271,33 @@ pub enum PublishError {
         key: RelPath,
     },
     /// Invalid key.
-    #[error("a key is impossible")]
+    #[error("a key is invalid")]
     Key(#[from] PathError),
 }
 
 fn page_text(store: &str, key: &RelPath, source: &PageError) -> String {
     match source {
         PageError::OtherBytes(_) | PageError::NoHash(_) => {
-            format!("cannot merge `{key}` in `{store}` with what is known of its packages")
+            format!("cannot merge the entries of `{key}` in `{store}`")
         }
-        _ => format!("cannot read `{key}` in `{store}` as a page of an index"),
+        _ => format!("cannot read `{key}` in `{store}` as an index page"),
     }
 }
 
 fn unnamed(packages: usize) -> String {
     match packages {
         0 => "nothing was written".to_owned(),
-        1 => "1 package of this directory is there now, and no page names it".to_owned(),
+        1 => "1 package of this directory was uploaded, and no page names it".to_owned(),
         count => {
-            format!("{count} packages of this directory are there now, and no page names them")
+            format!("{count} packages of this directory were uploaded, and no page names them")
         }
     }
 }
 
 fn not_of(given: Option<&str>) -> String {
     match given {
-        Some(given) => format!("not of `{given}`"),
-        None => "no stream was given".to_owned(),
+        Some(given) => format!("not to `{given}`"),
+        None => "and no stream was given".to_owned(),
     }
 }
 

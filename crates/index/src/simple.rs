@@ -116,7 +116,7 @@ pub enum IndexError {
         source: io::Error,
     },
     /// Package path that is invalid in URLs and RECORD.
-    #[error("a package in {} has an impossible name", .dir.display())]
+    #[error("a package in {} has an invalid name", .dir.display())]
     Name {
         /// Directory.
         dir: PathBuf,
@@ -133,7 +133,7 @@ pub enum IndexError {
     },
     /// Two packages with one file name and different content in one index.
     #[error(
-        "`{first}` and `{second}` are different packages of one file name, which one index cannot tell apart"
+        "`{first}` and `{second}` have one file name and different content; an index cannot contain both"
     )]
     Clash {
         /// First package.
@@ -142,7 +142,7 @@ pub enum IndexError {
         second: RelPath,
     },
     /// Package outside of the run directories in [`Layout::Run`].
-    #[error("`{path}` does not lie in {{run}}-{{platform}}/python or in a group below it")]
+    #[error("`{path}` is not in {{run}}-{{platform}}/python or in a group below it")]
     Misplaced {
         /// Package.
         path: RelPath,
@@ -154,14 +154,14 @@ pub enum IndexError {
         name: String,
     },
     /// Page of another program.
-    #[error("`{path}` was not made by rockpack, and is in the way of a page")]
+    #[error("`{path}` was not made by rockpack and is not replaced by a page")]
     Foreign {
         /// Page.
         path: RelPath,
     },
     /// Page with information that the packages do not contain: an update would lose it.
     #[error(
-        "`{path}` was made by `rockpack publish` or `rockpack mirror`, and says more than the packages here do"
+        "`{path}` was made by `rockpack publish` or `rockpack mirror`, and an update would lose information that only this page contains"
     )]
     Published {
         /// Page.

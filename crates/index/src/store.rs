@@ -251,7 +251,7 @@ impl Content {
         let read = self.body.by_ref().take(most.saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(|error| StoreError::of_read(name, key, &error))?;
         if bytes.len() as u64 > most {
-            let text = format!("it is larger than {most} bytes, the limit for it");
+            let text = format!("it is larger than the limit of {most} bytes");
             return Err(StoreError::of_key(ErrorKind::TooLarge, name, "read", key, &text));
         }
         Ok(bytes)

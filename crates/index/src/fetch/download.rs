@@ -166,6 +166,7 @@ pub fn check_room(archives: &[RemoteArchive], dir: &Path) -> Result<(), Problem>
         return Ok(());
     }
     let (needed, room) = (human_size(needed), human_size(room));
-    let what = format!("{} has room for {room}, and the archives have {needed}", dir.display());
+    let what =
+        format!("{} has {room} of free space, but the archives need {needed}", dir.display());
     Err(Problem::error(Code::Environment, what))
 }

@@ -93,7 +93,9 @@ impl<'r> Whole<'r> {
         let whole = Self { run, object, body: content.body, left: object.size };
         if content.object.size != object.size {
             let found = content.object.size;
-            return Err(whole.fault(&format!("it had {} bytes, and has {found} now", object.size)));
+            return Err(
+                whole.fault(&format!("its size changed from {} to {found} bytes", object.size))
+            );
         }
         Ok(whole)
     }
@@ -114,7 +116,7 @@ impl Read for Whole<'_> {
             if text.contains(self.object.key.as_str()) { error } else { self.fault(&text) }
         })?;
         if read as u64 > self.left || read == 0 && self.left > 0 {
-            return Err(self.fault(&format!("it has other than {} bytes", self.object.size)));
+            return Err(self.fault(&format!("its size is not {} bytes", self.object.size)));
         }
         self.left -= read as u64;
         Ok(read)

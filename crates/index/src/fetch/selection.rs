@@ -135,13 +135,13 @@ impl Selection {
     pub fn warning(&self) -> Option<Problem> {
         let first = self.bereft.first()?;
         let what = match self.bereft.len() - 1 {
-            0 => format!("`{first}` is there, and its archive is not"),
+            0 => format!("`{first}` has no archive"),
             more => {
                 let more = counted(more, "more checksum");
-                format!("`{first}` and {more} are there, and their archives are not")
+                format!("`{first}` and {more} have no archives")
             }
         };
-        let help = "its upload may have broken off: look whether the run's build has ended";
+        let help = "its upload may have broken off: check that the build of the run has ended";
         Some(Problem::warning(Code::MissingArtifact, what).help(help))
     }
 
@@ -236,8 +236,8 @@ fn asked(
     let lists = [&request.linux_families, &request.windows_families];
     let targets: Vec<String> = lists.into_iter().flatten().flatten().cloned().collect();
     if targets.is_empty() {
-        let text = "it has no list of what is there: say for which families or ISAs to fetch, \
-                    with --linux-amdgpu-families";
+        let text = "it has no listing: name the families or ISAs to fetch with \
+                    --linux-amdgpu-families";
         return Err(StoreError::new(ErrorKind::Invalid, run.name(), text));
     }
     let head = |key: &str| key.parse().map_or(Ok(None), |key| run.head(&key));

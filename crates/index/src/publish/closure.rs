@@ -110,7 +110,7 @@ impl<'a> Closure<'a> {
         if here.is_empty() && there.is_empty() {
             let yanked = yanked.iter().find(fitting).and_then(|one| one.version.as_ref());
             return Ok(Err(match yanked {
-                Some(version) => format!("`{}` {version} is there, and yanked", requirement.name),
+                Some(version) => format!("`{}` {version} is yanked", requirement.name),
                 None => said(&requirement.name, &locals, &stored),
             }));
         }
@@ -174,7 +174,7 @@ fn said(project: &str, locals: &[&Local], stored: &[Stored]) -> String {
     versions.dedup();
     let last: Vec<&str> = versions.iter().rev().take(3).map(|version| version.as_str()).collect();
     match last.as_slice() {
-        [] => format!("no `{project}` is in the directory or the store"),
-        last => format!("of `{project}` there is only {}", last.join(", ")),
+        [] => format!("neither the directory nor the store contains `{project}`"),
+        last => format!("the available versions of `{project}` are {}", last.join(", ")),
     }
 }

@@ -65,7 +65,7 @@ pub(super) async fn answer<'a>(
         Err(StatusCode::NOT_ACCEPTABLE) => said(
             Response::builder().status(StatusCode::NOT_ACCEPTABLE).header(VARY, "Accept"),
             method,
-            "there is no page of such a type",
+            "no page has an accepted type",
         ),
         Err(_) => missing(method),
     }
@@ -73,7 +73,7 @@ pub(super) async fn answer<'a>(
 
 pub(super) fn misdirected(method: &Method) -> Answer {
     let refused = Response::builder().status(StatusCode::MISDIRECTED_REQUEST);
-    said(refused, method, "this server answers for itself alone")
+    said(refused, method, "this server is not a proxy")
 }
 
 /// Uses a blocking thread: a slow disk does not delay other requests.
@@ -161,7 +161,7 @@ fn knows(header: &str, tag: &str) -> bool {
 }
 
 fn missing(method: &Method) -> Answer {
-    said(Response::builder().status(StatusCode::NOT_FOUND), method, "there is nothing here")
+    said(Response::builder().status(StatusCode::NOT_FOUND), method, "nothing found")
 }
 
 fn said(builder: Builder, method: &Method, text: &str) -> Answer {

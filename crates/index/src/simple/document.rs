@@ -26,7 +26,7 @@ pub struct Projects(pub BTreeSet<String>);
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// Not a JSON page.
-    #[error("it is not the JSON of one")]
+    #[error("it is not JSON of an index page")]
     NoPage(#[from] serde_json::Error),
     /// File with another SHA-256.
     #[error("it names `{0}` with another SHA-256")]
@@ -35,18 +35,18 @@ pub enum PageError {
     #[error("it names `{0}` without a SHA-256")]
     NoHash(String),
     /// Invalid file name.
-    #[error("it names `{0}`, which cannot be the name of a file")]
+    #[error("it contains the invalid file name `{0}`")]
     FileName(String),
     /// Invalid project name.
-    #[error("it names the project `{0}`, which cannot be the name of a project")]
+    #[error("it contains the invalid project name `{0}`")]
     Name(String),
     /// Link that the data of a page cannot express.
     #[error(
-        "it links to `{0}`, which would vanish: only packages, or projects in directories beside it, are taken over"
+        "it links to `{0}`, which would be lost: only links to packages and to directories of projects are kept"
     )]
     Link(String),
     /// Links relative to another base address.
-    #[error("its links are relative to `{0}` (`<base>`), and not to itself")]
+    #[error("its links are relative to `{0}` (`<base>`), not to the page")]
     Base(String),
 }
 

@@ -53,7 +53,7 @@ impl Directory {
         let file = regular::open(self.place(key)).map_err(&failed)?;
         let object = object(key, &file.metadata().map_err(&failed)?);
         if etag.is_some() && object.etag.as_deref() != etag {
-            let text = "it has changed since it was looked at";
+            let text = "it has changed meanwhile";
             return Err(StoreError::of_key(ErrorKind::Changed, &self.name, "read", key, text));
         }
         Ok((file, object))

@@ -16,7 +16,7 @@ pub(super) enum Location {
 }
 
 const SCHEMES: [&str; 6] = ["file", "s3", "gs", "az", "https", "http"];
-const STARTS: &str = "file://, s3://, gs://, az://, https:// and http://";
+const STARTS: &str = "file://, s3://, gs://, az://, https:// or http://";
 
 impl Location {
     /// Parses a path or URL. Rejects URLs with a password or token: those are visible in process
@@ -32,11 +32,11 @@ impl Location {
         let shown = format!("{scheme}://{}{path}", host(authority));
         let invalid = |why: &str| StoreError::new(ErrorKind::Invalid, &without_query(&shown), why);
         if rest.contains(['?', '#']) {
-            return Err(invalid("a place has no query and no fragment"));
+            return Err(invalid("an address has no query and no fragment"));
         }
         if authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':')) {
             return Err(invalid(
-                "leave the password out: credentials come from variables of the environment",
+                "remove the password: credentials come from environment variables",
             ));
         }
         match scheme {
@@ -45,11 +45,11 @@ impl Location {
                 Ok(Self::Directory(OsStr::from_bytes(&path).into()))
             }
             "file" => Err(invalid("a file:// URL has three slashes and then the path")),
-            _ if authority.is_empty() => Err(invalid("there is no bucket or host in it")),
+            _ if authority.is_empty() => Err(invalid("it names no bucket or host")),
             "s3" | "gs" | "az" | "https" | "http" => {
                 Ok(Self::Remote(text.trim_end_matches('/').to_owned()))
             }
-            _ => Err(invalid(&format!("places are directories and URLs: {STARTS}"))),
+            _ => Err(invalid(&format!("write a directory or a URL that begins with {STARTS}"))),
         }
     }
 }
@@ -112,12 +112,12 @@ mod tests {
     #[test]
     fn what_is_no_place_is_refused_without_its_secret() {
         for (text, expected) in [
-            ("ftp://h/p", "`ftp://h/p`: places are directories and URLs: file://,"),
-            ("s3:///p", "`s3:///p`: there is no bucket or host in it"),
+            ("ftp://h/p", "`ftp://h/p`: write a directory or a URL that begins with file://,"),
+            ("s3:///p", "`s3:///p`: it names no bucket or host"),
             ("file://host/p", "`file://host/p`: a file:// URL has three slashes"),
-            ("https://me:hunter2@h/p", "`https://h/p`: leave the password out"),
-            ("https://h/p?sig=hunter2", "`https://h/p`: a place has no query"),
-            ("https://h?sig=hunter2", "`https://h`: a place has no query"),
+            ("https://me:hunter2@h/p", "`https://h/p`: remove the password"),
+            ("https://h/p?sig=hunter2", "`https://h/p`: an address has no query"),
+            ("https://h?sig=hunter2", "`https://h`: an address has no query"),
             ("s3:/b/p", "`s3:/b/p`: write s3://b/p for a URL, or ./s3:/b/p for a directory"),
             ("S3:b", "`S3:b`: write s3://b for a URL"),
             ("gs:", "`gs:`: write gs:// for a URL"),

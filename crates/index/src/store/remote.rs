@@ -82,7 +82,7 @@ impl Remote {
         let answer = answer.map_err(self.failed("read", key))?;
         // Checked here too: a server can ignore the condition.
         if etag.is_some() && answer.meta.e_tag.as_deref() != etag {
-            let text = "it has changed since it was looked at";
+            let text = "it has changed meanwhile";
             return Err(self.error(ErrorKind::Changed, "read", key, text));
         }
         Ok(answer)
@@ -100,8 +100,8 @@ impl Remote {
         let size = body.size().map_err(local)?;
         if size > LARGEST {
             let text = format!(
-                "it has {size} bytes; {LARGEST} are the most that a store takes in one request, and \
-                 one in parts could replace an object that somebody else puts there meanwhile"
+                "it has {size} bytes, more than the {LARGEST} of one request; an upload in parts could \
+                 replace a concurrent upload of another program"
             );
             return Err(self.error(ErrorKind::TooLarge, "write", key, &text));
         }
@@ -132,7 +132,7 @@ impl Bucket for Remote {
 
     fn list(&self, directory: Option<&RelPath>) -> Result<Vec<Object>, StoreError> {
         if !self.connection.lists {
-            let text = "a web server does not tell which files it has";
+            let text = "a web server cannot list its files";
             return Err(StoreError::new(ErrorKind::Unsupported, &self.name, text));
         }
         let failed = |error: Failed| {
@@ -212,8 +212,7 @@ impl Bucket for Remote {
         headers: &Headers<'_>,
     ) -> Result<Replaced, StoreError> {
         if was.etag.is_none() && was.version.is_none() {
-            let text =
-                "the store has no entity tags, by which programs that write at once find out";
+            let text = "the store has no entity tags, which detect concurrent writes";
             return Err(self.error(ErrorKind::Unsupported, "replace", &was.key, text));
         }
         let version = UpdateVersion { e_tag: was.etag.clone(), version: was.version.clone() };

@@ -96,14 +96,16 @@ fn check(name: &str, value: &str) -> Result<(), String> {
     if let Some(found) = value.chars().find(|c| c.is_control() && name != JSON) {
         let what =
             if ['\n', '\r'].contains(&found) { "a line break" } else { "a control character" };
-        return Err(format!("{name} has {what} in it: set it without"));
+        return Err(format!("{name} contains {what}: remove it"));
     }
     if ADDRESSES.contains(&name) {
         address(name, value)?;
     }
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if WORDS.contains(&name) && !value.chars().all(fits) {
-        return Err(format!("{name}=`{value}` has other characters than letters, digits and `-`"));
+        return Err(format!(
+            "{name}=`{value}` contains other characters than letters, digits, `-`, `_` and `.`"
+        ));
     }
     Ok(())
 }
@@ -115,16 +117,16 @@ fn address(name: &str, value: &str) -> Result<(), String> {
     let Some(rest) = ["http://", "https://"].iter().find_map(|start| value.strip_prefix(start))
     else {
         let why = if value.contains("://") {
-            "is no URL of a web server: write https://HOST:PORT"
+            "is not the URL of a web server: write https://HOST:PORT"
         } else {
-            "is no URL: write http:// or https:// before it"
+            "is not a URL: write http:// or https:// before it"
         };
         return Err(format!("{shown} {why}"));
     };
     let plain = value.chars().all(|c| c.is_ascii_graphic() && !NOT_IN_URLS.contains(c));
     if rest.is_empty() || rest.starts_with(['/', ':']) || !plain || Url::parse(value).is_err() {
         return Err(format!(
-            "{shown} is no URL of a server: write https://HOST or https://HOST:PORT"
+            "{shown} is not the URL of a server: write https://HOST or https://HOST:PORT"
         ));
     }
     Ok(())
@@ -151,23 +153,23 @@ mod tests {
     #[test]
     fn what_would_end_the_process_is_refused_with_the_name_of_its_variable() {
         for (name, value, why) in [
-            ("AWS_ACCESS_KEY_ID", "hunter2\n", "has a line break in it"),
-            ("AWS_SESSION_TOKEN", "hunter2\r", "has a line break in it"),
-            ("AWS_SECRET_ACCESS_KEY", "hunter2\u{7}", "has a control character in it"),
-            ("AWS_REGION", "us-east-1\n", "has a line break in it"),
-            ("AWS_REGION", "us east", "=`us east` has other characters than letters"),
-            ("AWS_ENDPOINT", "127.0.0.1:9000", "=`127.0.0.1:9000` is no URL: write http://"),
-            ("AWS_ENDPOINT", "=hello", "=`=hello` is no URL: write http:// or https://"),
-            ("AWS_ENDPOINT", "http://127.0.0.1:1\n", "has a line break in it"),
-            ("AWS_ENDPOINT_URL", "localhost:9000", "is no URL: write http:// or https://"),
-            ("AWS_ENDPOINT_URL_S3", "ftp://h", "is no URL of a web server"),
-            ("AWS_ENDPOINT", "http://", "is no URL of a server"),
-            ("AWS_ENDPOINT", "http:///x", "is no URL of a server"),
-            ("AWS_ENDPOINT", "http://a b", "is no URL of a server"),
-            ("AWS_ENDPOINT", "http://a/b c", "is no URL of a server"),
-            ("AWS_ENDPOINT", "http://h:99999", "is no URL of a server"),
-            ("AWS_ENDPOINT", "http://h?sig=1", "is no URL of a server"),
-            ("AWS_ENDPOINT", "me:hunter2@h", "AWS_ENDPOINT is no URL"),
+            ("AWS_ACCESS_KEY_ID", "hunter2\n", "contains a line break"),
+            ("AWS_SESSION_TOKEN", "hunter2\r", "contains a line break"),
+            ("AWS_SECRET_ACCESS_KEY", "hunter2\u{7}", "contains a control character"),
+            ("AWS_REGION", "us-east-1\n", "contains a line break"),
+            ("AWS_REGION", "us east", "=`us east` contains other characters than letters"),
+            ("AWS_ENDPOINT", "127.0.0.1:9000", "=`127.0.0.1:9000` is not a URL: write http://"),
+            ("AWS_ENDPOINT", "=hello", "=`=hello` is not a URL: write http:// or https://"),
+            ("AWS_ENDPOINT", "http://127.0.0.1:1\n", "contains a line break"),
+            ("AWS_ENDPOINT_URL", "localhost:9000", "is not a URL: write http:// or https://"),
+            ("AWS_ENDPOINT_URL_S3", "ftp://h", "is not the URL of a web server"),
+            ("AWS_ENDPOINT", "http://", "is not the URL of a server"),
+            ("AWS_ENDPOINT", "http:///x", "is not the URL of a server"),
+            ("AWS_ENDPOINT", "http://a b", "is not the URL of a server"),
+            ("AWS_ENDPOINT", "http://a/b c", "is not the URL of a server"),
+            ("AWS_ENDPOINT", "http://h:99999", "is not the URL of a server"),
+            ("AWS_ENDPOINT", "http://h?sig=1", "is not the URL of a server"),
+            ("AWS_ENDPOINT", "me:hunter2@h", "AWS_ENDPOINT is not a URL"),
         ] {
             let error = settings::<AmazonS3ConfigKey>("AWS_", "", &[(name, value)]).unwrap_err();
             assert!(error.starts_with(name) && error.contains(why), "{error}");

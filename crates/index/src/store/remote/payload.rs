@@ -24,10 +24,7 @@ pub(super) fn payload(body: Body<'_>) -> io::Result<PutPayload> {
     }
 }
 
-#[expect(
-    unsafe_code,
-    reason = "no crate maps a file that is safe against those who shorten it meanwhile"
-)]
+#[expect(unsafe_code, reason = "no crate maps files safely if another program truncates them")]
 fn map(file: &std::fs::File) -> io::Result<Mmap> {
     // SAFETY: the bytes are only sent and hashed; no code depends on them staying equal. Truncation
     // of the file meanwhile kills the program by SIGBUS; `Body::File` forbids it.
