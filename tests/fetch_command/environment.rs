@@ -24,9 +24,13 @@ fn variables_that_no_store_can_be_reached_with_are_named() {
     let keys = [("AWS_ACCESS_KEY_ID", "nobody"), ("AWS_SECRET_ACCESS_KEY", "nobodys-secret")];
     for args in [&fetch[..], &publish] {
         for (name, value, why) in [
-            ("AWS_REGION", "us east", "AWS_REGION=`us east` has other characters"),
-            ("AWS_ENDPOINT", "127.0.0.1:9", "AWS_ENDPOINT=`127.0.0.1:9` is no URL: write http://"),
-            ("AWS_SESSION_TOKEN", "hunter2\n", "AWS_SESSION_TOKEN has a line break in it"),
+            ("AWS_REGION", "us east", "AWS_REGION=`us east` contains other characters"),
+            (
+                "AWS_ENDPOINT",
+                "127.0.0.1:9",
+                "AWS_ENDPOINT=`127.0.0.1:9` is not a URL: write http://",
+            ),
+            ("AWS_SESSION_TOKEN", "hunter2\n", "AWS_SESSION_TOKEN contains a line break"),
         ] {
             let region = ("AWS_DEFAULT_REGION", "us-east-1");
             let text = refused_with(args, &[&keys[..], &[region, (name, value)]].concat());

@@ -166,8 +166,8 @@ fn nothing_of_a_faulty_archive_is_used_and_the_error_names_it() {
     for (fault, why) in [
         (Fault::Unavailable, "503"),
         (Fault::Reset, "the connection broke"),
-        (Fault::Short, "it has other than"),
-        (Fault::Long, "it has other than"),
+        (Fault::Short, "its size is not"),
+        (Fault::Long, "its size is not"),
         (Fault::Flipped, "has another checksum than its sidecar says: expected"),
         (Fault::Changed, "it has changed"),
         (Fault::Gone, "there is nothing"),

@@ -83,7 +83,11 @@ fn runs_and_stores_that_are_not_there_are_told() {
         (2, &["--store", "here"], "--run"),
         (2, &["--store", "here", "--run", "../17"], "is no part of a run's address"),
         (1, &["--store", "here", "--run", "99"], "there is no archive of an artifact at file://"),
-        (2, &["--artifact-dir", "ftp://example.org/17"], "places are directories and URLs"),
+        (
+            2,
+            &["--artifact-dir", "ftp://example.org/17"],
+            "write a directory or a URL that begins with",
+        ),
         (
             2,
             &["--artifact-dir", "artifacts", "--store", "here", "--run", "17"],

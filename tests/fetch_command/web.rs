@@ -183,7 +183,7 @@ fn a_run_without_a_list_is_asked_key_by_key() {
     assert_eq!(files(&dir.join("fetched")), files(&dir.join("local")));
     let output = http(&["artifact", "fetch", &run, "-o", "none"]);
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-    assert!(said(&output).contains("it has no list of what is there"), "{}", said(&output));
+    assert!(said(&output).contains("it has no listing"), "{}", said(&output));
     // No variable would help there.
     let denied = format!("{address}/denied");
     let output = http(&[&["artifact", "fetch", &*denied, "-o", "none"], &families[..]].concat());

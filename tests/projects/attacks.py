@@ -124,7 +124,7 @@ def shared_compiler_cache(scene, version):
     shared = scene.work / "named-ccache"
     scene.check("with it, it is that one", done.problem or (None if (shared / "made").is_file() else "nothing is there"))
     done = build("wrongly", CCACHE_DIR=str(scene.work))
-    told = done.status == 1 and "name a directory for that cache alone" in unwrapped(done.err)
+    told = done.status == 1 and "name a separate directory for the cache" in unwrapped(done.err)
     scene.check("one that has more in it is refused", None if told or version < 2 else done.err)
 
 

@@ -60,7 +60,7 @@ def all_of_them(scene):
         return scene.build(dest, LINES % (list_of, list_of), *only, *options, sources=sources, env={"PATH": f"{directory}:{PATH}"})
 
     done = build([*versions, "3.399"])
-    told = ("there is no `python3.399`, for which `example-versions` is to be built", "out of the project's `python` line")
+    told = ("`python3.399`, required by `example-versions`, does not exist", "from the project's `python` line")
     absent = [words for words in told if words not in unwrapped(done.err)]
     scene.check("an interpreter that is missing is told", f"{absent} not in {done.err}" if absent or done.status != 2 else None)
     scene.check("before anything is built", f"{dest} is there" if dest.exists() else None)

@@ -110,7 +110,7 @@ fn an_index_without_a_shelf_is_refused_before_anything_is_written() {
     let output = publish_v5(dir.path());
     assert_eq!(output.status.code(), Some(1));
     let said = text(&output.stderr);
-    assert!(said.contains("nothing says where the index `whl` goes"), "{said}");
+    assert!(said.contains("no shelf is for the index `whl`"), "{said}");
     assert!(said.contains("index=\"whl\""), "{said}");
     assert!(!dir.path().join("store").exists());
 }

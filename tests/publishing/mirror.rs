@@ -86,7 +86,7 @@ fn what_cannot_be_mirrored_is_refused() {
     fs::create_dir(store.join("e-bare")).unwrap();
     fs::write(store.join("e-bare/index.html"), "<a href=e_bare-1.0.tar.gz>e</a>").unwrap();
     fs::write(store.join("index.html"), "<a href=e-bare/>e-bare</a>").unwrap();
-    refused(&[], 1, "no page says the SHA-256 of `e_bare-1.0.tar.gz`");
+    refused(&[], 1, "no page contains the SHA-256 of `e_bare-1.0.tar.gz`");
     assert!(!dir.path().join("pages").exists());
     fs::create_dir(dir.path().join("pages")).unwrap();
     fs::write(dir.path().join("pages/index.html"), "mine").unwrap();
@@ -110,7 +110,7 @@ fn a_published_index_is_no_place_for_a_mirror() {
         published(&other, &Directory::new(&pages), &options(form));
         let before = contents(&pages);
         for more in [&[][..], &["--project", "b-part"], &["--dry-run"]] {
-            refused(more, 1, "in `pages` leads to packages beside it");
+            refused(more, 1, "in `pages` links to packages next to it");
         }
         assert_eq!(contents(&pages), before);
         fs::remove_dir_all(&pages).unwrap();
@@ -119,7 +119,7 @@ fn a_published_index_is_no_place_for_a_mirror() {
     rockpack(&indexed, &["index", "write", "."]);
     fs::rename(indexed, &pages).unwrap();
     let before = contents(&pages);
-    refused(&[], 1, "`index.html` in `pages` leads to packages beside it");
+    refused(&[], 1, "`index.html` in `pages` links to packages next to it");
     assert_eq!(contents(&pages), before);
     let before = contents(&store);
     for dest in ["store", "./store/", &format!("file://{}", store.display())] {
@@ -146,14 +146,14 @@ fn what_is_no_sha_256_is_none() {
         page("b_part-1.0.tar.gz", hash);
         let output = mirrored(dir.path(), &[]);
         assert_eq!(output.status.code(), Some(1), "{hash}: {}", text(&output.stdout));
-        let expected = "no page says the SHA-256 of `b_part-1.0.tar.gz`";
+        let expected = "no page contains the SHA-256 of `b_part-1.0.tar.gz`";
         assert!(said(&output).contains(expected), "{}", said(&output));
     }
     for name in ["../../x-1.0.tar.gz", "a\\x-1.0.tar.gz", "a\nx-1.0.tar.gz", ".."] {
         page(name, &digits);
         let output = mirrored(dir.path(), &[]);
         assert_eq!(output.status.code(), Some(1), "{name}: {}", text(&output.stdout));
-        let expected = "which cannot be the name of a file";
+        let expected = "it contains the invalid file name";
         assert!(said(&output).contains(expected), "{}", said(&output));
     }
     page("b_part-1.0.tar.gz", &digits.to_uppercase());

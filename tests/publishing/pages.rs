@@ -137,7 +137,10 @@ fn other_bytes_are_refused_before_anything_is_written() {
         wheel(&other, "e-new", "1.0", &[]);
         let error = publish(&other, &Directory::new(&store), &options(form), &|_| ()).unwrap_err();
         let said = error.to_string();
-        assert!(said.starts_with("1 is there with other bytes; nothing was written: `"), "{said}");
+        assert!(
+            said.starts_with("1 is already in the store with other bytes; nothing was written: `"),
+            "{said}"
+        );
         assert!(said.contains("b_part-1.0-py3-none-any.whl`"), "{said}");
         assert_eq!(contents(&store), before);
         // Also when only the page remembers them.
@@ -209,14 +212,14 @@ fn a_page_that_cannot_be_taken_over_is_not_replaced() {
     let root = dir.path().join("store");
     let package = "b_part-1.0-py3-none-any.whl";
     for (page, text, expected) in [
-        ("b-part/index.html", "<a href=logs/>", "links to `logs/`, which would vanish"),
+        ("b-part/index.html", "<a href=logs/>", "links to `logs/`, which would be lost"),
         ("b-part/index.html", "<base href=/x/><a href=x-1.zip>", "relative to `/x/` (`<base>`)"),
         (
             "b-part/index.html",
             &format!("<a href={package}#sha256={:064}>", 0),
-            "there with other bytes",
+            "in the store with other bytes",
         ),
-        ("index.html", "<a href=/whl/b-part/>", "links to `/whl/b-part/`, which would vanish"),
+        ("index.html", "<a href=/whl/b-part/>", "links to `/whl/b-part/`, which would be lost"),
     ] {
         fs::create_dir_all(root.join("b-part")).unwrap();
         fs::write(root.join(page), text).unwrap();
@@ -254,7 +257,10 @@ fn what_was_changed_by_hand_is_not_undone() {
             wheel(&next, "b-part", "1.2", &[]);
             let told = publish(&next, &store, &options(form), &|_| ()).unwrap_err().to_string();
             assert!(told.starts_with(&format!("`{page}` in `")), "{told}");
-            assert!(told.contains(says) && told.contains(&format!("`{data}` does not")), "{told}");
+            assert!(
+                told.contains(says) && told.contains(&format!("unlike `{data}`, it ")),
+                "{told}"
+            );
             assert_eq!(contents(&root), before);
             fs::write(root.join(page), made).unwrap();
             published(&set, &store, &options(form));
@@ -278,7 +284,7 @@ fn what_was_changed_by_hand_is_not_undone() {
     let output = crate::program::rockpack(dir.path(), &["index", "publish", "set-1.0", "Projects"]);
     let told = crate::program::said(&output);
     assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("names `e-more/`, and `index.json` does not"), "{told}");
+    assert!(told.contains("unlike `index.json`, it names `e-more/`"), "{told}");
     assert!(told.contains("is made of `index.json`: change that in the same way"), "{told}");
 }
 
@@ -371,7 +377,7 @@ fn what_is_wrong_with_a_page_is_said_once() {
     let mirror = ["index", "mirror", "store", "pages", "--public", "https://h/"];
     for args in [&["index", "publish", "set-1.0", "store"][..], &prune, &mirror] {
         let told = crate::program::said(&crate::program::rockpack(dir.path(), args));
-        let expected = "cannot read `b-part/index.json` in `store` as a page of an index: it is not the JSON of one: \
+        let expected = "cannot read `b-part/index.json` in `store` as an index page: it is not JSON of an index page: \
                         duplicate field `yanked`";
         assert!(told.contains(expected), "{told}");
         assert_eq!(told.matches("duplicate field").count(), 1, "{told}");
@@ -384,9 +390,10 @@ fn what_is_wrong_with_a_page_is_said_once() {
     let error =
         publish(&set, &Directory::new(&root), &options(Form::Projects), &|_| ()).unwrap_err();
     let told = base::text::with_causes(&error);
-    let expected = "with what is known of its packages: it names `b_part-1.0-py3-none-any.whl` without a SHA-256";
+    let expected = "it names `b_part-1.0-py3-none-any.whl` without a SHA-256";
     assert!(
-        told.starts_with("cannot merge `b-part/index.html` in") && told.ends_with(expected),
+        told.starts_with("cannot merge the entries of `b-part/index.html` in")
+            && told.ends_with(expected),
         "{told}"
     );
 }

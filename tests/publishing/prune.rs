@@ -427,7 +427,7 @@ fn a_store_records_its_stream_and_takes_no_other() {
         let before = contents(&root);
         let (status, told, _) = run(&prune, &["--stream", "nightly"]);
         assert_eq!(status, Some(1), "{told}");
-        assert!(told.contains("does not say of which stream it is"), "{told}");
+        assert!(told.contains("has no record of its stream"), "{told}");
         assert!(told.contains("--stream nightly` with the same --layout records it"), "{told}");
         let (_, _, dry) = run(&publish, &["--stream", "nightly", "--dry-run"]);
         assert!(dry.contains("  rockpack-stream.json\n") && dry.contains("1 page"), "{dry}");
@@ -447,7 +447,7 @@ fn a_store_records_its_stream_and_takes_no_other() {
         ] {
             let (status, told, _) = run(words, more);
             assert_eq!(status, Some(1), "{told}");
-            let expected = "is the store of the stream `nightly`, and";
+            let expected = "belongs to the stream `nightly` (recorded in";
             assert!(told.contains(expected) && told.contains("give --stream nightly"), "{told}");
             assert_eq!(contents(&root), before);
         }

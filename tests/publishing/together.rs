@@ -71,8 +71,8 @@ fn who_is_overtaken_is_told_what_is_there() {
     let options = Options { jobs: 1, ..options(Form::Projects) };
     for (overtaken, there) in [
         ("a-selector", "nothing was written"),
-        ("b-part", "1 package of this directory is there now, and no page names it"),
-        ("c-part", "2 packages of this directory are there now, and no page names them"),
+        ("b-part", "1 package of this directory was uploaded, and no page names it"),
+        ("c-part", "2 packages of this directory were uploaded, and no page names them"),
     ] {
         let root = dir.path().join(overtaken);
         let told = |step: &Step| match step {
@@ -84,7 +84,7 @@ fn who_is_overtaken_is_told_what_is_there() {
         };
         let error = publish(&set, &Directory::new(&root), &options, &told).unwrap_err();
         let error = error.to_string();
-        assert!(error.starts_with("another program brought other bytes for `"), "{error}");
+        assert!(error.starts_with("another program uploaded other bytes as `"), "{error}");
         assert!(error.ends_with(there), "{error}");
         assert!(contents(&root).iter().all(|(key, _)| !key.ends_with("html")));
         assert!(!root.join("d-source").exists(), "nothing goes up after that");

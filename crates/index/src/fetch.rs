@@ -1,9 +1,9 @@
-//! The artifacts of a run in an object store: which of them packages need, and how they come here whole.
+//! Archives of a run in an object store: selection and verified transfer.
 //!
-//! [`Selection`] says which archives packages need, before one byte of them moves; a [`RemoteArchive`] is one that
-//! can be unpacked while it comes ([`plan::catalog::Directory::unpack`]), and [`download`] puts them into a
-//! directory. Nothing of an archive is used before all of it was what its checksum says. Connections that
-//! break are the business of [`crate::store`].
+//! [`Selection`] determines the needed archives before the first transfer. A [`RemoteArchive`] can
+//! be unpacked during the transfer ([`plan::catalog::Directory::unpack`]); [`download`] saves
+//! archives to a directory. Content is used only after the whole archive matches its checksum.
+//! [`crate::store`] handles broken connections.
 
 mod download;
 mod fetch_plan;

@@ -1,21 +1,22 @@
-//! Publishing: packages of a directory go into a store, with the pages by which installers find them.
+//! Publishing: uploads the packages of a directory to a store and updates its index pages.
 //!
-//! In this order, so that whoever reads meanwhile finds what a page names, and whatever interrupts it leaves an
-//! index of whole packages:
+//! The order ensures that pages name existing packages, also for concurrent readers and after an
+//! interruption:
 //!
-//! 1. everything is looked at: what the store has already, whether the same bytes, whether all that the packages
-//!    require is there. What is wrong is found here, before anything is written;
-//! 2. the name of the stream, where the store has none yet; packages, each only if nothing is at its key. Equal bytes that are there are left alone;
-//! 3. the METADATA of wheels (PEP 658);
-//! 4. pages of projects: read, merged, and replaced if they are still what was read; what others require comes
-//!    before those who require it;
-//! 5. pages that lead to projects, and what is made of these.
+//! 1. checks before any write: existing packages and their bytes, requirements, pages;
+//! 2. the record of the stream, unless the store has one; packages, each created only at an empty
+//!    key;
+//! 3. METADATA of wheels (PEP 658);
+//! 4. pages of projects: read, merged, and replaced if unchanged meanwhile; pages of required
+//!    projects first;
+//! 5. pages that link to projects, and files made from them.
 //!
-//! **Pages are merged, not made.** What a page says of packages that only the store has stays. The JSON is what
-//! is read and merged; the HTML is made from it, after its own tag was read, so that the last one who writes it
-//! has read the last JSON. HTML that another program made is read as well: what only it names, stays too.
+//! **Merge.** Entries of packages that only the store contains are kept, also if only an HTML page
+//! of another program names them. The JSON page is merged. The HTML page is made from it after
+//! reading its entity tag, so the last writer has read the last JSON.
 //!
-//! **Again.** A run after an interrupted one does what is left, and after a complete one nothing.
+//! **Repetition.** A run after an interrupted run completes it; a run after a complete run changes
+//! nothing.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -55,71 +56,71 @@ use pages::Pages;
 use stream::StreamRecord;
 use upload::{AtKey, Survey};
 
-/// What to do, beyond the layout.
+/// Layout and further options.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Where packages and pages go.
+    /// Keys of packages and pages.
     pub layout: Layout,
-    /// When all packages were uploaded; without it, each when its newest member is from.
+    /// Upload time of all packages; defaults to the time of each package's newest member.
     pub time: Option<Timestamp>,
-    /// Projects that users get elsewhere, as indexes compare them.
+    /// Normalized names of projects that users get from other indexes.
     pub outside: BTreeSet<String>,
-    /// The same by the manifest's lines.
+    /// Rules of the manifest, including further such projects.
     pub publishing: Publishing,
-    /// Publish although something that is required is nowhere.
+    /// Publishes despite unmet requirements.
     pub incomplete: bool,
-    /// Look at everything, and write nothing.
+    /// Checks everything, writes nothing.
     pub dry_run: bool,
-    /// How many packages are on their way at once; one, if it is 0.
+    /// Number of parallel transfers; 0 counts as 1.
     pub jobs: usize,
 }
 
-/// Something that is done, or that would be.
+/// A step of a run or dry run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// A package goes up.
+    /// Upload of a package.
     Upload {
-        /// Its key.
+        /// Key.
         key: RelPath,
-        /// Its size in bytes.
+        /// Size in bytes.
         size: u64,
     },
-    /// A package is there already, with the same bytes.
+    /// Existing package with the same bytes.
     Same {
-        /// Its key.
+        /// Key.
         key: RelPath,
     },
-    /// The METADATA of a wheel goes up.
+    /// Upload of a wheel's METADATA.
     Metadata {
-        /// Its key.
+        /// Key.
         key: RelPath,
     },
-    /// A package becomes yanked, gets another reason for it, or is yanked no more.
+    /// Change of a yank or of its reason.
     Yank {
-        /// Its file name.
+        /// File name.
         file: String,
-        /// Why it is yanked, if it is; the reason may be empty.
+        /// Reason, possibly empty; `None` takes the yank back.
         reason: Option<String>,
     },
-    /// A page is made or replaced.
+    /// New or changed page.
     Page {
-        /// Its key.
+        /// Key.
         key: RelPath,
-        /// How many names it gets.
+        /// Number of new names.
         more: usize,
     },
 }
 
-/// What was done.
+/// Counts of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
-    /// Packages that went up.
+    /// Uploaded packages.
     pub uploaded: usize,
-    /// Their bytes.
+    /// Bytes of uploaded packages.
     pub bytes: u64,
-    /// Packages that were there.
+    /// Packages that existed.
     pub same: usize,
-    /// Pages that were written; others were right already.
+    /// Changed page files.
     pub pages: usize,
 }
 
@@ -132,176 +133,171 @@ impl Summary {
     }
 }
 
-/// Why nothing was published, or not all.
+/// Reason for publishing nothing, or not everything.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {
-    /// The packages cannot be read.
+    /// Unreadable packages.
     #[error(transparent)]
     Packages(#[from] IndexError),
-    /// Packages that `verify` refuses.
+    /// Packages that `verify` rejects.
     #[error(transparent)]
     Gate(#[from] GateError),
-    /// There are none.
+    /// No packages.
     #[error("there are no packages in {}", .0.display())]
     Nothing(PathBuf),
-    /// The store.
+    /// Failure of the store.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A package that no part of the layout takes.
-    #[error("nothing says where `{0}` goes")]
+    /// Package that no shelf takes.
+    #[error("no shelf takes `{0}`")]
     Homeless(String),
-    /// A selector for an index of its own, which no part of the layout is for.
-    #[error("nothing says where the index `{0}` goes, which a selector in the directory is for")]
+    /// Further index without a shelf.
+    #[error("no shelf is for the index `{0}`, for which the directory contains a selector")]
     NoShelf(PackageName),
-    /// Keys that have other bytes.
-    #[error("{} there with other bytes; nothing was written: {}", are(.0), shown(.0))]
+    /// Keys with other bytes.
+    #[error("{} already in the store with other bytes; nothing was written: {}", are(.0), shown(.0))]
     OtherBytes(Vec<String>),
-    /// Keys that somebody else filled while packages went up.
-    #[error("another program brought other bytes for {} meanwhile; {}", .keys.join(", "), unnamed(*.uploaded))]
+    /// Keys that another program filled with other bytes during the upload.
+    #[error("another program uploaded other bytes as {} meanwhile; {}", .keys.join(", "), unnamed(*.uploaded))]
     Overtaken {
-        /// The keys.
+        /// Keys.
         keys: Vec<String>,
-        /// How many packages of the directory are there by now.
+        /// Packages uploaded so far.
         uploaded: usize,
     },
-    /// Requirements that nothing meets.
-    #[error("{} nowhere; nothing was written:\n{}", are(.0), lines(.0))]
+    /// Unmet requirements.
+    #[error("{} missing; nothing was written:\n{}", are(.0), lines(.0))]
     Incomplete(Vec<Unmet>),
-    /// A page that cannot be read, or not be merged.
+    /// Page that cannot be read or merged.
     #[error("{}", page_text(store, key, source))]
     Page {
-        /// The store.
+        /// Store.
         store: String,
-        /// The page.
+        /// Page.
         key: RelPath,
-        /// What is wrong with it.
+        /// Fault of the page.
         source: PageError,
     },
-    /// A page that says more than its data.
+    /// HTML page with information that its data lacks.
     #[error(
-        "`{key}` in `{store}` was changed by hand: it {says}, and `{data}` does not; nothing was written"
+        "`{key}` in `{store}` was edited by hand: unlike `{data}`, it {says}; nothing was written"
     )]
     ByHand {
-        /// The store.
+        /// Store.
         store: String,
-        /// The page.
+        /// Page.
         key: RelPath,
-        /// Its data.
+        /// Data of the page.
         data: RelPath,
-        /// What it says.
+        /// Additional information.
         says: String,
     },
-    /// A store that is for another stream.
+    /// Store of another stream.
     #[error(
-        "`{key}` says that `{store}` is the store of the stream `{there}`, and {}; nothing was written",
+        "`{store}` belongs to the stream `{there}` (recorded in `{key}`), {}; nothing was written",
         not_of(.given.as_deref())
     )]
     Stream {
-        /// The store.
+        /// Store.
         store: String,
-        /// The document that says so.
+        /// Record of the stream.
         key: RelPath,
-        /// What it says.
+        /// Recorded stream.
         there: String,
-        /// The stream that was given.
+        /// Given stream.
         given: Option<String>,
     },
-    /// A store without a record of its stream, of which packages were to be removed.
-    #[error(
-        "`{store}` does not say of which stream it is, so that nothing is removed of it as of `{stream}`"
-    )]
+    /// Store without a record of its stream, in a run that removes packages.
+    #[error("`{store}` has no record of its stream, so nothing is removed for `{stream}`")]
     NoStream {
-        /// The store.
+        /// Store.
         store: String,
-        /// The stream that was given.
+        /// Given stream.
         stream: String,
     },
-    /// More packages to remove than a mistake may cost.
+    /// Removal of more than half of the packages, a likely mistake.
     #[error(
         "{going} of the {all} packages in `{store}` would be removed, more than half; nothing was written"
     )]
     TooMany {
-        /// The store.
+        /// Store.
         store: String,
-        /// The packages to remove.
+        /// Packages to remove.
         going: usize,
         /// All packages.
         all: usize,
     },
-    /// A page that others changed whenever it was to be replaced.
+    /// Page that other programs changed before every attempt.
     #[error(
-        "`{key}` in `{store}` was changed by others each of {tries} times that it was to be replaced"
+        "`{key}` in `{store}` was changed by other programs before each of {tries} attempts to replace it"
     )]
     Contended {
-        /// The store.
+        /// Store.
         store: String,
-        /// The page.
+        /// Page.
         key: RelPath,
-        /// How often it was tried.
+        /// Number of attempts.
         tries: usize,
     },
-    /// Packages that stay, of which nobody knows what they require.
-    #[error("what {} packages require is not known, so that nothing is removed: {}", .0.len(), shown(.0))]
+    /// Remaining packages with unknown requirements.
+    #[error("the requirements of {} packages are unknown, so nothing is removed: {}", .0.len(), shown(.0))]
     Unknown(Vec<String>),
-    /// Packages of which no page says the SHA-256.
-    #[error("no page says the SHA-256 of {}, so that nothing is written", shown(.0))]
+    /// Packages without a SHA-256 on any page.
+    #[error("no page contains the SHA-256 of {}; nothing was written", shown(.0))]
     NoHash(Vec<String>),
-    /// Projects that were named and are on no page.
+    /// Requested projects without a page.
     #[error("no page has packages of {}", shown(.0))]
     Absent(Vec<String>),
-    /// There is no page with packages.
+    /// No page with packages.
     #[error("there are no pages with packages in `{0}`")]
     NoPages(String),
-    /// A page that is not ours to replace.
-    #[error("`{key}` in `{store}` was not made by rockpack, and is in the way of a page")]
+    /// Page of another program.
+    #[error("`{key}` in `{store}` was not made by rockpack and is not replaced by a page")]
     Foreign {
-        /// The store.
+        /// Store.
         store: String,
-        /// The page.
+        /// Page.
         key: RelPath,
     },
-    /// An index where a mirror was to go.
+    /// Index with packages at the destination of a mirror.
     #[error(
-        "`{key}` in `{store}` leads to packages beside it: that is an index that `rockpack index publish` or `rockpack index write` made, \
-         and not a mirror; nothing was written"
+        "`{key}` in `{store}` links to packages next to it: it is an index of `rockpack publish` or `rockpack index`, \
+         not a mirror; nothing was written"
     )]
     NoMirror {
-        /// The store.
+        /// Store.
         store: String,
-        /// The page.
+        /// Page.
         key: RelPath,
     },
-    /// A key that cannot be.
-    #[error("a key is impossible")]
+    /// Invalid key.
+    #[error("a key is invalid")]
     Key(#[from] PathError),
 }
 
-/// What cannot be done with a page.
 fn page_text(store: &str, key: &RelPath, source: &PageError) -> String {
     match source {
         PageError::OtherBytes(_) | PageError::NoHash(_) => {
-            format!("cannot merge `{key}` in `{store}` with what is known of its packages")
+            format!("cannot merge the entries of `{key}` in `{store}`")
         }
-        _ => format!("cannot read `{key}` in `{store}` as a page of an index"),
+        _ => format!("cannot read `{key}` in `{store}` as an index page"),
     }
 }
 
-/// What is there of a directory whose pages were not written.
 fn unnamed(packages: usize) -> String {
     match packages {
         0 => "nothing was written".to_owned(),
-        1 => "1 package of this directory is there now, and no page names it".to_owned(),
+        1 => "1 package of this directory was uploaded, and no page names it".to_owned(),
         count => {
-            format!("{count} packages of this directory are there now, and no page names them")
+            format!("{count} packages of this directory were uploaded, and no page names them")
         }
     }
 }
 
-/// The stream that was given instead of that of the store.
 fn not_of(given: Option<&str>) -> String {
     match given {
-        Some(given) => format!("not of `{given}`"),
-        None => "no stream was given".to_owned(),
+        Some(given) => format!("not to `{given}`"),
+        None => "and no stream was given".to_owned(),
     }
 }
 
@@ -312,7 +308,6 @@ fn are<T>(list: &[T]) -> String {
     }
 }
 
-/// The first of them.
 fn shown(list: &[String]) -> String {
     const SHOWN: usize = 3;
     let more = list.len().saturating_sub(SHOWN);
@@ -324,12 +319,12 @@ fn lines(list: &[Unmet]) -> String {
     list.iter().map(|unmet| format!("  {unmet}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Publishes the packages below `dir`. Each step is `told` before it is done, from several threads.
+/// Publishes the packages below `dir`. Calls `told` before each step, from several threads.
 ///
 /// # Errors
-/// When a package is broken or does not pass the gate, the store has other bytes under a name, something that is required is nowhere, or
-/// a page is somebody else's: nothing is written then. When the store fails later, what is there is whole, and
-/// another run does the rest.
+/// Fails before any write for a broken or rejected package, other bytes at a key, an unmet
+/// requirement, or an unmergeable page. After a later failure the index is consistent, and another
+/// run completes it.
 pub fn publish(
     dir: &Path,
     bucket: &dyn Bucket,
@@ -344,7 +339,7 @@ pub fn publish(
     gate.check(locals.iter().map(|local| local.path.as_path()))?;
     let indexes = indexes::of(locals);
     let mut summary = Summary::default();
-    // Before anything is written, all indexes are looked at.
+    // Checks all indexes before any write.
     if indexes.len() > 1 && !options.dry_run {
         let looked = Options { dry_run: true, ..options.clone() };
         for (index, locals) in &indexes {
@@ -357,7 +352,6 @@ pub fn publish(
     Ok(summary)
 }
 
-/// Publishes the packages of one index.
 fn publish_index(
     index: Option<&PackageName>,
     locals: &[Local],
@@ -416,12 +410,10 @@ fn counted(placed: &[Placed<'_>], found: &[AtKey]) -> Summary {
     summary
 }
 
-/// The names of a package's file and of what lies beside it.
 fn beside(key: &RelPath, ending: &str) -> Result<RelPath, PathError> {
     key.with_file_name(&format!("{}.{ending}", key.file_name()))
 }
 
-/// A package as an error names it.
 fn named(local: &Local) -> String {
     local.file_name.clone()
 }

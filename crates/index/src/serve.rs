@@ -1,8 +1,8 @@
-//! A web server for a directory of packages, for tests and trials: on loopback, files only.
+//! Web server for a directory of packages, for tests and trials: loopback and files only.
 //!
-//! HTTP/1.1 by hyper: kept connections, `HEAD`, entity tags, single ranges. Where a directory has a
-//! page as HTML and as JSON, the request's `Accept` chooses (PEP 691). Hidden files are not served, and
-//! nothing outside of the directory is, also where a link in it leads there.
+//! HTTP/1.1 by hyper, with persistent connections, `HEAD`, entity tags and single ranges. `Accept`
+//! selects an HTML or JSON page (PEP 691). Hidden files and files outside of the directory,
+//! including link targets, are not served.
 
 use std::convert::Infallible;
 use std::io;
@@ -33,59 +33,59 @@ use body::Body;
 pub use entry::EntryPage;
 use root::Root;
 
-/// How long to wait after a connection that could not be taken.
+/// Pause after a failed accept.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long requests may go on when the server is told to end.
+/// Time limit for open requests after a signal.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Why nothing can be served.
+/// Reason for not serving.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The directory.
+    /// Unusable directory.
     #[error("cannot serve `{}`", .path.display())]
     Directory {
-        /// The path that was given.
+        /// Path.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Fault of the directory.
         source: io::Error,
     },
-    /// An address that others can reach.
+    /// Address that other machines can reach.
     #[error(
         "{address} is not a loopback address: this server has neither encryption nor passwords and is for this machine alone"
     )]
     NotLoopback {
-        /// The address that was given.
+        /// Address.
         address: IpAddr,
     },
-    /// The address is taken, or not this machine's.
+    /// Address in use, or not of this machine.
     #[error("cannot listen on {address}")]
     Bind {
         /// Address and port.
         address: SocketAddr,
-        /// What the system says.
+        /// System error.
         source: io::Error,
     },
-    /// The machine.
+    /// System error at the start.
     #[error("cannot start the server")]
     Start(#[source] io::Error),
 }
 
-/// A request that was answered.
+/// An answered request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Access {
-    /// `GET`, `HEAD`, or what else was tried.
+    /// Method, also an unsupported one.
     pub method: String,
-    /// The path as it was asked for, without a query.
+    /// Path as requested, without query.
     pub path: String,
-    /// The range as it was asked for.
+    /// Range as requested.
     pub range: Option<String>,
-    /// The status of the answer.
+    /// Status.
     pub status: u16,
-    /// Bytes in the answer's body.
+    /// Bytes of the response body.
     pub bytes: u64,
 }
 
-/// A server that listens and does not answer yet.
+/// A listening server that does not answer yet.
 #[derive(Debug)]
 pub struct Server {
     runtime: Runtime,
@@ -95,10 +95,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on `address` and `port`, or a free port for 0, for requests of what is in `root`.
+    /// Listens on `address` and `port`, or a free port for 0, and serves `root`.
     ///
     /// # Errors
-    /// When `root` is no directory, or the address is not loopback or taken.
+    /// Fails if `root` is not a directory, or the address is not loopback or is in use.
     pub fn bind(root: &Path, address: IpAddr, port: u16) -> Result<Self, ServeError> {
         let unserved = |source| ServeError::Directory { path: root.to_owned(), source };
         let directory = Root::open(root).map_err(unserved)?;
@@ -111,21 +111,21 @@ impl Server {
         let listener = runtime
             .block_on(TcpListener::bind(address))
             .map_err(|source| ServeError::Bind { address, source })?;
-        // From now on, so that whoever learns the address can end it in order.
+        // Handle signals before the caller can publish the address.
         let end = runtime.block_on(async { Interruption::new() }).map_err(ServeError::Start)?;
         Ok(Self { runtime, listener, root: directory.into(), end })
     }
 
-    /// The address and the port, under which it can be reached.
+    /// Returns address and port.
     ///
     /// # Errors
-    /// When the system does not tell.
+    /// Fails with the system's error.
     pub fn address(&self) -> Result<SocketAddr, ServeError> {
         self.listener.local_addr().map_err(ServeError::Start)
     }
 
-    /// Answers until the program is interrupted (Ctrl-C, SIGTERM). Then requests in progress are
-    /// answered, for at most five seconds. Each answer is told.
+    /// Answers requests until SIGINT or SIGTERM, then completes open requests within five seconds.
+    /// Calls `told` for each answer.
     pub fn run(self, told: impl Fn(&Access) + Send + Sync + 'static) {
         let Self { runtime, listener, root, end } = self;
         let Ok(own) = listener.local_addr() else { return };
@@ -133,10 +133,8 @@ impl Server {
     }
 }
 
-/// What all connections share.
 struct Service<T> {
     root: Arc<Root>,
-    /// Where the server listens.
     own: SocketAddr,
     told: T,
 }
@@ -150,9 +148,9 @@ async fn serve<T: Fn(&Access) + Send + Sync + 'static>(
     loop {
         tokio::select! {
             connection = listener.accept() => {
-                // A connection that broke before it was taken is its client's concern.
+                // The client closed the connection before it was accepted.
                 let Ok((stream, _)) = connection else {
-                    // With no file to spare for a connection, asking at once would find none again.
+                    // Without a free file descriptor, an immediate retry would fail too.
                     tokio::time::sleep(PAUSE).await;
                     continue;
                 };
@@ -165,11 +163,11 @@ async fn serve<T: Fn(&Access) + Send + Sync + 'static>(
             () = end.comes() => break,
         }
     }
-    // Whoever still waits for bytes then has to do without them.
+    // Unfinished transfers are cut off.
     let _ = tokio::time::timeout(GRACE, open.shutdown()).await;
 }
 
-/// What tells the program to end. While this lives, the signals do not end it by themselves.
+/// Signal handlers. While they exist, the signals do not end the process.
 #[derive(Debug)]
 struct Interruption {
     interrupt: Signal,
@@ -198,7 +196,7 @@ async fn respond(
 ) -> Result<Response<Body>, Infallible> {
     let uri = request.uri();
     let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
-    // Whoever names a host takes this server for a proxy, unless it is this one.
+    // A foreign host in the target is a proxy request.
     let own = uri.authority().is_none_or(|authority| target::is_own(authority, service.own));
     let answer = if own {
         answer::answer(&service.root, request.method(), uri.path(), header).await

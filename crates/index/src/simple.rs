@@ -1,20 +1,18 @@
-//! Package indexes: the pages by which pip and uv find packages that lie in a directory.
+//! Index pages for packages in a directory.
 //!
-//! Pages are HTML (PEP 503) and JSON (PEP 691, version 1.1 of PEP 700); beside each wheel lies its
-//! METADATA (PEP 658, PEP 714), so that installers resolve without reading a wheel. Packages stay
-//! where they are; pages link to them with relative URLs, so that a directory can be served from
-//! anywhere, also as `file://`.
+//! Writes pages in HTML (PEP 503) and JSON (PEP 691, version 1.1 of PEP 700), and a copy of each
+//! wheel's METADATA next to it (PEP 658, PEP 714), so that installers resolve without reading
+//! wheels. Links are relative: any server can serve the directory, also as `file://`.
 //!
-//! **Incremental.** [`STATE`] remembers size, time and SHA-256 of every package: what has neither
-//! another size nor another time is not opened again.
+//! **Incremental.** [`STATE`] keeps size, mtime and SHA-256 of every package; only changed packages
+//! are read.
 //!
-//! **Atomic.** Every file appears by a rename, in an order in which what is named exists before it is
-//! named: metadata, then pages of projects, then pages that lead to them. Pages that nothing names any more are
-//! deleted last. A whole generation behind a symlink would not survive the copy to an object store,
-//! and a reader that asks for two pages would see two generations there as well.
+//! **Atomic.** Files are renamed into place, link targets first; obsolete pages are deleted last. A
+//! symlink to a whole generation would not survive a copy to an object store, and two requests of
+//! one reader could still see two generations.
 //!
-//! **Reproducible.** Pages are a function of the packages and of the time that is given; no clock and
-//! no file time gets into them.
+//! **Reproducible.** Pages depend only on the packages and the given time, not on clocks or file
+//! times.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -47,147 +45,146 @@ pub use local::{Local, packages, requirements_of_sdist, stray_yanks};
 pub use state::STATE;
 pub use wheel::package::PackageError;
 
-/// What is on a flat page of a store, as data. It has no `index` in its name, so that no server takes it for the page.
+/// Data of a flat page in a store. A server could return an `index.json` instead of the page.
 pub const RECORD: &str = "packages.json";
 
-/// Where the pages lie, and which packages are on one.
+/// Layout of the pages in a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Layout {
-    /// One index of every package below the directory, for `--index-url`: `simple/{project}/`, with a
-    /// page at the top that leads there.
+    /// One index of all packages for `--index-url`: `simple/{project}/`, and a page at the top that
+    /// links to it.
     #[default]
     Simple,
-    /// A page for each directory that has packages, for `--find-links`, and one at the top.
+    /// One page for each directory with packages and one at the top, for `--find-links`.
     Flat,
-    /// CI runs, `{run}-{platform}/python/{group}`: each group has both, a flat page and `simple/`, and
-    /// the page at the top leads to every group of every run. Packages may also lie in `python` itself.
+    /// CI runs, `{run}-{platform}/python/{group}`: each group has a flat page and `simple/`; the
+    /// page at the top links to all groups. Packages can also be in `python`.
     Run,
 }
 
-/// What to do, beyond the layout.
+/// Layout and further options.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Where the pages lie.
+    /// Layout of the pages.
     pub layout: Layout,
-    /// When all packages were uploaded; without it, each when its newest member is from.
+    /// Upload time of all packages; defaults to the time of each package's newest member.
     pub time: Option<Timestamp>,
-    /// Leave out packages that cannot be read, in place of failing.
+    /// Skips unreadable packages instead of failing.
     pub skip_broken: bool,
-    /// Replace pages that something else made.
+    /// Replaces pages of other programs.
     pub overwrite: bool,
-    /// Packages to delete, by file name: they vanish from the pages first.
+    /// File names of packages to delete, after they left the pages.
     pub remove: BTreeSet<String>,
 }
 
-/// What was done.
+/// Result of an update.
 #[derive(Debug, Default)]
 pub struct Summary {
     /// Packages on the pages.
     pub packages: usize,
-    /// Projects that they are of.
+    /// Projects of these packages.
     pub projects: usize,
-    /// Packages that were read: new ones, and those whose size or time is another.
+    /// Packages that were read: new, or with another size or mtime.
     pub read: usize,
-    /// Pages that were written; others were right already.
+    /// Changed pages.
     pub pages: usize,
-    /// Pages that were deleted.
+    /// Deleted pages.
     pub pages_removed: usize,
-    /// Other files that were deleted: packages, and what lay beside them.
+    /// Other deleted files: packages, their METADATA and yanks.
     pub removed: Vec<RelPath>,
-    /// Packages that were left out, and why.
+    /// Skipped packages with the reason.
     pub skipped: Vec<(RelPath, PackageError)>,
-    /// The pages to begin with: those that an installer is given, sorted.
+    /// Pages to pass to an installer, sorted.
     pub entries: Vec<RelPath>,
 }
 
-/// Why an index could not be written.
+/// Error of an update.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// The directory.
+    /// Not a directory.
     #[error("`{}` is not a directory", .path.display())]
     NotADirectory {
-        /// The path that was given.
+        /// Path.
         path: PathBuf,
     },
-    /// Something in the directory cannot be read.
+    /// Unreadable file.
     #[error("cannot read the packages in {}", .path.display())]
     Read {
-        /// The directory.
+        /// Directory.
         path: PathBuf,
-        /// What the system says, with the path.
+        /// System error with the path.
         source: io::Error,
     },
-    /// A package whose path no URL or RECORD could say.
-    #[error("a package in {} has an impossible name", .dir.display())]
+    /// Package path that is invalid in URLs and RECORD.
+    #[error("a package in {} has an invalid name", .dir.display())]
     Name {
-        /// The directory.
+        /// Directory.
         dir: PathBuf,
-        /// What is wrong with it.
+        /// Fault of the path.
         source: PathError,
     },
-    /// A package that cannot be read.
+    /// Unreadable package.
     #[error("`{path}` is broken")]
     Broken {
-        /// The package, below the directory.
+        /// Package, relative to the directory.
         path: RelPath,
-        /// What is wrong with it.
+        /// Fault of the package.
         source: PackageError,
     },
-    /// One file name, two contents, one index.
+    /// Two packages with one file name and different content in one index.
     #[error(
-        "`{first}` and `{second}` are different packages of one file name, which one index cannot tell apart"
+        "`{first}` and `{second}` have one file name and different content; an index cannot contain both"
     )]
     Clash {
-        /// One of them.
+        /// First package.
         first: RelPath,
-        /// The other.
+        /// Second package.
         second: RelPath,
     },
-    /// In a layout of runs, a package that is in none.
-    #[error("`{path}` does not lie in {{run}}-{{platform}}/python or in a group below it")]
+    /// Package outside of the run directories in [`Layout::Run`].
+    #[error("`{path}` is not in {{run}}-{{platform}}/python or in a group below it")]
     Misplaced {
-        /// The package.
+        /// Package.
         path: RelPath,
     },
-    /// A package that is to be removed and is not there.
+    /// Package to remove that does not exist.
     #[error("there is no package `{name}` to remove")]
     NotThere {
-        /// The file name.
+        /// File name.
         name: String,
     },
-    /// A page that is not ours to replace.
-    #[error("`{path}` was not made by rockpack, and is in the way of a page")]
+    /// Page of another program.
+    #[error("`{path}` was not made by rockpack and is not replaced by a page")]
     Foreign {
-        /// The page.
+        /// Page.
         path: RelPath,
     },
-    /// A page that keeps what nothing else does: an update would lose it.
+    /// Page with information that the packages do not contain: an update would lose it.
     #[error(
-        "`{path}` was made by `rockpack index publish` or `rockpack index mirror`, and says more than the packages here do"
+        "`{path}` was made by `rockpack publish` or `rockpack mirror`, and an update would lose information that only this page contains"
     )]
     Published {
-        /// The page.
+        /// Page.
         path: RelPath,
     },
-    /// The pages could not be put in place.
+    /// Failed to move the pages into place.
     #[error("cannot write the index")]
     Stage(#[from] StageError),
-    /// A page could not be written.
+    /// Failed to write a page.
     #[error("cannot write the index")]
     Write(#[source] io::Error),
 }
 
-/// Brings the index of the packages in `dir` up to date. `time` is when they were uploaded; without
-/// it, each is from when its newest member is.
+/// Updates the index of the packages in `dir`; for `time` see [`Options::time`].
 ///
 /// # Errors
-/// When a package cannot be read, two different ones would be on one page, a page is somebody else's,
-/// or the disk fails. The index is as it was then.
+/// Fails if a package is unreadable, two different packages have one name, another program made a
+/// page, or the disk fails. The index is then unchanged.
 pub fn write(dir: &Path, layout: Layout, time: Option<Timestamp>) -> Result<Summary, IndexError> {
     write_with(dir, &Options { layout, time, ..Options::default() })
 }
 
-/// As [`write`], with every option.
+/// Updates the index with all options.
 ///
 /// # Errors
 /// As [`write`].

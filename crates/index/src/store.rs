@@ -1,17 +1,16 @@
-//! Object stores: flat spaces of keys that are read, created once, and replaced by comparison.
+//! Object stores: flat key spaces with reads, creation, and replacement by comparison.
 //!
-//! [`open`] takes a directory, a `file://` URL, or, with the feature `stores`, `s3://`, `gs://`, `az://`,
-//! `https://` and `http://` (crate `object_store`). Everything here blocks and may be called from many threads
-//! at once; the runtime that the network needs stays inside.
+//! [`open`] takes a directory, a `file://` URL, or with the feature `stores` `s3://`, `gs://`,
+//! `az://`, `https://` and `http://` (crate `object_store`). All functions block and can be called
+//! from many threads; the async runtime is internal.
 //!
-//! **Whole or not at all.** An object appears with all its bytes. [`Bucket::create`] never replaces one, and
-//! [`Bucket::replace`] only what it is told to. Both may be asked again after an error that does not tell
-//! whether the store has the bytes: the answer is then [`Created::Exists`] or [`Replaced::Changed`], and the
-//! caller compares.
+//! **Atomic.** An object appears with all its bytes. [`Bucket::create`] never replaces an object;
+//! [`Bucket::replace`] replaces only the given version. After an error with unknown outcome, repeat
+//! the call; on [`Created::Exists`] or [`Replaced::Changed`], compare the bytes.
 //!
-//! **Tries.** What a store may answer better the next time (5xx, 429, connections that break or stall) is asked
-//! again with growing, random pauses, also in the middle of a body, whose entity tag has to be the same then.
-//! Then there is an error that names the key. No error contains a secret.
+//! **Retries.** Transient failures (5xx, 429, broken or stalled connections) are retried with
+//! growing, random pauses. A retry resumes a body if the entity tag is unchanged. Errors name the
+//! key and contain no secrets.
 
 use std::fmt::{Debug, Write as _};
 use std::io::Read;
@@ -35,20 +34,20 @@ pub use error::{ErrorKind, StoreError};
 
 use location::Location;
 
-/// The most bytes that a store takes in one request: 5 GiB is what S3 takes. Larger objects go up in parts, and
-/// no store lets parts appear only where nothing is.
+/// Limit of one request in bytes: 5 GiB, as in S3. Multipart uploads cannot be conditional on an
+/// empty key.
 pub const LARGEST: u64 = 5 << 30;
 
-/// How a store is talked to.
+/// Access and retry settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Who asks.
+    /// Authentication.
     pub access: Access,
-    /// How often a request is made again.
+    /// Number of retries.
     pub retries: usize,
-    /// The first pause between tries; later ones are longer, and random.
+    /// Pause before the first retry; later ones are longer and random.
     pub pause: Duration,
-    /// How long no byte may come before a connection counts as broken.
+    /// Duration without a byte until a connection counts as broken.
     pub stall: Duration,
 }
 
@@ -59,111 +58,112 @@ impl Default for Options {
     }
 }
 
-/// Who asks. Credentials, region, endpoint and `ALLOW_HTTP` are what the environment says in the variables that
-/// begin with `AWS_`, `GOOGLE_` and `AZURE_`.
+/// Authentication of requests. Credentials, region, endpoint and `ALLOW_HTTP` are environment
+/// variables with the prefixes `AWS_`, `GOOGLE_` and `AZURE_`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Access {
-    /// Requests are signed when the environment has credentials; otherwise the store has to be public.
+    /// Signs requests if the environment has credentials. Otherwise the store must be public.
     #[default]
     Any,
-    /// Requests are not signed, whatever the environment has.
+    /// Never signs requests.
     Anonymous,
-    /// Requests are signed; without credentials in the environment, the machine's role is asked for some.
+    /// Always signs requests. Without credentials in the environment, asks the machine's role for
+    /// some.
     Signed,
 }
 
-/// What a store says of an object.
+/// Metadata of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
-    /// Its key below the place that was opened.
+    /// Key below the opened location.
     pub key: RelPath,
-    /// How many bytes it has.
+    /// Size in bytes.
     pub size: u64,
-    /// What stands for its bytes; a few servers have none.
+    /// Entity tag; missing on a few servers.
     pub etag: Option<String>,
-    /// The store's own number of this content, where [`Bucket::replace`] goes by that (`gs://`). Lists do not
-    /// have it.
+    /// Generation number for [`Bucket::replace`], only in `gs://`. Missing in listings.
     pub version: Option<String>,
-    /// The SHA-256 that [`Headers::sha256`] left with it. Lists do not have it.
+    /// SHA-256 from [`Headers::sha256`]. Missing in listings.
     pub sha256: Option<String>,
-    /// When the store got these bytes.
+    /// Time of the last write.
     pub modified: Option<SystemTime>,
 }
 
-/// An object with its bytes.
+/// An object with its body.
 pub struct Content {
-    /// What the store says of it, in the same answer.
+    /// Metadata from the same response.
     pub object: Object,
-    /// Its bytes. When fewer come than the object has, reading fails.
+    /// Body. Reading fails if it is shorter than the object's size.
     pub body: Box<dyn Read + Send>,
 }
 
-/// What an object is to be made of.
+/// Content to write.
 #[derive(Debug, Clone, Copy)]
 pub enum Body<'a> {
-    /// These bytes.
+    /// Bytes in memory.
     Bytes(&'a [u8]),
-    /// Those of a file, which nobody may change meanwhile. It is mapped, and so takes no memory that the system
-    /// could not take back.
+    /// A memory-mapped file, which must not change during the call. The system can reclaim the
+    /// mapped memory.
     File(&'a Path),
 }
 
-/// What a store says with an object when somebody fetches it. Directories keep none of it.
+/// Headers that a store returns with an object. Directories ignore them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Headers<'a> {
     /// `Content-Type`.
     pub content_type: &'a str,
-    /// `Cache-Control`; nothing when it is empty.
+    /// `Cache-Control`; omitted if empty.
     pub cache_control: &'a str,
-    /// The SHA-256 of the bytes in hexadecimal digits, for whoever compares: it comes back in [`Object::sha256`].
+    /// SHA-256 of the bytes in hexadecimal, returned in [`Object::sha256`].
     pub sha256: Option<&'a str>,
 }
 
-/// What became of [`Bucket::create`].
+/// Result of [`Bucket::create`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Created {
-    /// The object is there now.
+    /// Created.
     Created,
-    /// There was one of this key, which stays as it is.
+    /// Unchanged: the key has an object.
     Exists,
 }
 
-/// What became of [`Bucket::replace`].
+/// Result of [`Bucket::replace`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replaced {
-    /// The object has the new bytes.
+    /// Replaced.
     Replaced,
-    /// The object is not what it was, or is gone. It stays as it is.
+    /// Unchanged: the object was changed or removed meanwhile.
     Changed,
 }
 
-/// A place where objects are.
+/// A location with objects.
 pub trait Bucket: Debug + Send + Sync {
-    /// What it is, for people: URL or path, without anything secret.
+    /// Returns the URL or path, without secrets, for messages.
     fn name(&self) -> &str;
 
-    /// All objects below `directory`, or all there are, sorted by key. Keys that are no [`RelPath`] are left out.
+    /// Lists objects below `directory`, or all, sorted by key. Omits keys that are not a
+    /// [`RelPath`].
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] of a plain web server, which has no lists.
+    /// [`ErrorKind::Unsupported`] for web servers, which have no listing.
     fn list(&self, directory: Option<&RelPath>) -> Result<Vec<Object>, StoreError>;
 
-    /// What the store says of an object; `None` when there is none.
+    /// Returns the metadata of an object; `None` if it does not exist.
     ///
     /// # Errors
-    /// When the store does not answer, or does not let this be read.
+    /// Fails without an answer or permission.
     fn head(&self, key: &RelPath) -> Result<Option<Object>, StoreError>;
 
-    /// An object with its bytes. With `etag`, only if its entity tag is that one.
+    /// Opens an object. With `etag`, requires this entity tag.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`], [`ErrorKind::Changed`], and as [`Bucket::head`].
+    /// [`ErrorKind::NotFound`], [`ErrorKind::Changed`], and the errors of [`Bucket::head`].
     fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<Content, StoreError>;
 
-    /// Some bytes of an object: all of `range`, or an error. With `etag`, as [`Bucket::get`].
+    /// Reads `range` of an object. With `etag`, requires this entity tag.
     ///
     /// # Errors
-    /// As [`Bucket::get`], and when the object ends before `range` does.
+    /// As [`Bucket::get`]; fails also if the object ends inside `range`.
     fn get_range(
         &self,
         key: &RelPath,
@@ -171,10 +171,10 @@ pub trait Bucket: Debug + Send + Sync {
         etag: Option<&str>,
     ) -> Result<Vec<u8>, StoreError>;
 
-    /// Makes an object unless there is one of this key.
+    /// Creates an object unless the key exists.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] above [`LARGEST`], and when the store does not take it.
+    /// [`ErrorKind::TooLarge`] above [`LARGEST`]; fails if the store refuses the object.
     fn create(
         &self,
         key: &RelPath,
@@ -182,10 +182,11 @@ pub trait Bucket: Debug + Send + Sync {
         headers: &Headers<'_>,
     ) -> Result<Created, StoreError>;
 
-    /// Replaces an object if it still is `was`, as [`Bucket::get`] or [`Bucket::head`] told it.
+    /// Replaces an object if it is still `was`.
     ///
     /// # Errors
-    /// As [`Bucket::create`]; and [`ErrorKind::Unsupported`] when `was` has nothing to compare by.
+    /// As [`Bucket::create`]; [`ErrorKind::Unsupported`] if `was` has neither entity tag nor
+    /// generation number.
     fn replace(
         &self,
         was: &Object,
@@ -193,25 +194,24 @@ pub trait Bucket: Debug + Send + Sync {
         headers: &Headers<'_>,
     ) -> Result<Replaced, StoreError>;
 
-    /// Makes an object, or replaces whatever is there.
+    /// Creates or replaces an object.
     ///
     /// # Errors
     /// As [`Bucket::create`].
     fn put(&self, key: &RelPath, body: Body<'_>, headers: &Headers<'_>) -> Result<(), StoreError>;
 
-    /// Removes an object; one that is not there is no error.
+    /// Removes an object. Succeeds if it does not exist.
     ///
     /// # Errors
-    /// When the store does not do it.
+    /// Fails if the store refuses.
     fn delete(&self, key: &RelPath) -> Result<(), StoreError>;
 }
 
-/// Opens the place that `url` names: a directory, or a URL. Keys are relative to it. Nothing is asked yet, except
-/// in which region an `s3://` bucket is when the environment does not say.
+/// Opens a directory or URL. Sends no request, except for the region of an `s3://` bucket.
 ///
 /// # Errors
-/// [`ErrorKind::Invalid`] when `url` is no place, or has a password in it; [`ErrorKind::Unsupported`] when this
-/// program cannot go there.
+/// [`ErrorKind::Invalid`] for an invalid URL or one with a password; [`ErrorKind::Unsupported`]
+/// without the feature `stores`.
 pub fn open(url: &str, options: &Options) -> Result<Box<dyn Bucket>, StoreError> {
     match Location::parse(url)? {
         Location::Directory(path) => Ok(Box::new(Directory::new(&path))),
@@ -230,29 +230,28 @@ pub fn open(url: &str, options: &Options) -> Result<Box<dyn Bucket>, StoreError>
     }
 }
 
-/// Whether `text` is meant as a URL, rather than as a path. It can be one that lacks a slash, which [`open`]
-/// refuses.
+/// Returns true for URLs, also for malformed ones without slashes, which [`open`] rejects.
 pub fn is_url(text: &str) -> bool {
     text.contains("://") || location::cut_scheme(text).is_some()
 }
 
-/// Whether an address is on a web server, which is only read.
+/// Returns true for addresses of web servers, which are read-only.
 pub fn is_web(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }
 
 impl Content {
-    /// All bytes of an object that has at most `most` of them.
+    /// Reads the whole body.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] when it has more, and when it cannot be read.
+    /// [`ErrorKind::TooLarge`] above `most` bytes; fails if the body cannot be read.
     pub fn bytes(mut self, bucket: &dyn Bucket, most: u64) -> Result<Vec<u8>, StoreError> {
         let (key, name) = (&self.object.key, bucket.name());
         let mut bytes = Vec::new();
         let read = self.body.by_ref().take(most.saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(|error| StoreError::of_read(name, key, &error))?;
         if bytes.len() as u64 > most {
-            let text = format!("it is larger than {most} bytes, the limit for it");
+            let text = format!("it is larger than the limit of {most} bytes");
             return Err(StoreError::of_key(ErrorKind::TooLarge, name, "read", key, &text));
         }
         Ok(bytes)
@@ -266,10 +265,10 @@ impl Debug for Content {
 }
 
 impl Body<'_> {
-    /// How many bytes there are.
+    /// Returns the size in bytes.
     ///
     /// # Errors
-    /// When the file cannot be looked at.
+    /// Fails if the file's metadata is unreadable.
     pub fn size(&self) -> std::io::Result<u64> {
         match self {
             Self::Bytes(bytes) => Ok(bytes.len() as u64),
@@ -278,11 +277,10 @@ impl Body<'_> {
     }
 }
 
-/// `directory/key`, where the directory may be the top.
 fn below(directory: Option<&RelPath>, key: &str) -> String {
     let mut path = String::new();
     if let Some(directory) = directory {
-        // Writing to a String cannot fail.
+        // Infallible for a String.
         let _ = write!(path, "{directory}/");
     }
     path + key

@@ -84,7 +84,7 @@ fn copy_file(from: &Path, kind: FileType, place: &Path) -> io::Result<()> {
         return fs::os::unix::fs::symlink(fs::read_link(from)?, place);
     }
     if !kind.is_file() {
-        let text = format!("{} is no file, directory or link", from.display());
+        let text = format!("{} is not a file, directory or link", from.display());
         return Err(io::Error::other(text));
     }
     fs::copy(from, place)?;

@@ -32,7 +32,7 @@ pub fn finish_wheel(wheel: &Path, set: &[PathBuf], into: &Path) -> io::Result<Pa
     if place.exists() {
         return Err(io::Error::new(
             io::ErrorKind::AlreadyExists,
-            format!("another made {} already", place.display()),
+            format!("another process already created {}", place.display()),
         ));
     }
     let place = if platform == name.platform {

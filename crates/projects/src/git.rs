@@ -38,7 +38,7 @@ impl GitDirectory {
         };
         if !own.join("HEAD").is_file() {
             let text = format!(
-                "{} leads to {}, which is no git directory",
+                "{} names {}, which is not a git directory",
                 place.display(),
                 own.display()
             );

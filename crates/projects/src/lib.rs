@@ -192,7 +192,7 @@ pub enum ProjectError {
     #[error(transparent)]
     Tools(#[from] ToolsError),
     /// A package of the devel tree is neither built nor present.
-    #[error("{} is neither built now nor in {}, and projects are built against the devel package, which requires it", .pin, .dest.display())]
+    #[error("{} is neither built now nor in {}; projects are built against the devel package, which requires it", .pin, .dest.display())]
     Absent {
         /// Package, as `NAME==VERSION`.
         pin: String,

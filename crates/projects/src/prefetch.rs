@@ -142,7 +142,7 @@ impl Fetcher<'_> {
         }
         let wheels = wheels_in(&out, &wheel.name)?;
         if wheels.is_empty() {
-            return Err(Failed::new("there came no wheel of it"));
+            return Err(Failed::new("no wheel was downloaded"));
         }
         Ok(wheels)
     }

@@ -164,7 +164,7 @@ pub fn answer(run: &Run<'_>) -> Result<String, ProcessError> {
 fn command(run: &Run<'_>) -> Result<Command, ProcessError> {
     let program = run.command.first().map(OsString::as_os_str).unwrap_or_default();
     if !is_there(program, run) {
-        let source = io::Error::new(io::ErrorKind::NotFound, "there is no such program");
+        let source = io::Error::new(io::ErrorKind::NotFound, "no such program");
         return Err(ProcessError::Start {
             program: program.to_string_lossy().into_owned(),
             source,

@@ -186,7 +186,7 @@ impl Site<'_> {
             let wanted = command.if_there.as_ref();
             if let Some(file) = wanted.filter(|file| !source.join(file.as_str()).exists()) {
                 let words = command.words.join(" ");
-                place.log.say(&format!("not run, for there is no {file}: {words}"))?;
+                place.log.say(&format!("not run without {file}: {words}"))?;
                 if self.sources.join(self.project.source.as_str()).join(file.as_str()).exists() {
                     place.log.say(&ignored(file))?;
                 }
@@ -322,7 +322,8 @@ impl Site<'_> {
         ];
         let command: Vec<OsString> =
             words.into_iter().chain([settings.into(), out.into()]).collect();
-        let doing = if what == "wheel" { BUILDING } else { "asking what its build requires" };
+        let doing =
+            if what == "wheel" { BUILDING } else { "reading the requirements of its build" };
         place.run_in(directory, doing, &command)
     }
 

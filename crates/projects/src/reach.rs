@@ -84,15 +84,12 @@ impl Reach {
         for name in SHARED {
             let Some(cache) = variables.get(*name).map(PathBuf::from) else { continue };
             if !cache.is_absolute() {
-                return Err(format!(
-                    "{name} is `{}`: name a directory by its whole path",
-                    cache.display()
-                ));
+                return Err(format!("{name} is `{}`: write an absolute path", cache.display()));
             }
             let cache = cache.canonicalize().unwrap_or(cache);
             if let Some(kept) = self.protected.iter().find(|kept| kept.starts_with(&cache)) {
                 return Err(format!(
-                    "{name} is `{}`, and `{}` is in it: name a directory for that cache alone",
+                    "{name} is `{}`, which contains `{}`: name a separate directory for the cache",
                     cache.display(),
                     kept.display()
                 ));
@@ -127,11 +124,11 @@ mod tests {
         };
         let named = dir.join("ccache");
         assert_eq!(writable(&named).unwrap(), Some(named.clone()));
-        assert!(named.is_dir(), "it is there for a tool that finds none");
+        assert!(named.is_dir(), "it exists for tools that require it");
         fs::create_dir_all(&kept).unwrap();
         for wrong in [Path::new("/"), &dir.join("home"), &kept] {
             let said = writable(wrong).unwrap_err();
-            assert!(said.contains("name a directory for that cache alone"), "{said}");
+            assert!(said.contains("name a separate directory for the cache"), "{said}");
         }
         assert!(writable(Path::new("relative")).is_err());
     }

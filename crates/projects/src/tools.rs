@@ -27,7 +27,7 @@ struct Interpreter {
 #[derive(Debug, thiserror::Error)]
 pub enum ToolsError {
     /// Missing or broken.
-    #[error("the Python `{}` that should build projects does not run", .python.display())]
+    #[error("the Python `{}` for building projects does not run", .python.display())]
     NoPython {
         /// Requested program.
         python: PathBuf,
@@ -35,7 +35,7 @@ pub enum ToolsError {
         source: ProcessError,
     },
     /// Missing interpreter of another version.
-    #[error("there is no `python{version}`, for which `{project}` is to be built")]
+    #[error("`python{version}`, required by `{project}`, does not exist")]
     NoInterpreter {
         /// Version.
         version: String,
@@ -43,7 +43,7 @@ pub enum ToolsError {
         project: String,
     },
     /// Missing module.
-    #[error("the Python `{}` that should build projects has no module `{module}`", .python.display())]
+    #[error("the Python `{}` for building projects has no module `{module}`", .python.display())]
     Lacks {
         /// Requested program.
         python: PathBuf,
@@ -66,7 +66,7 @@ impl ToolsError {
         match self {
             Self::NoPython { .. } => "name another: --python PATH".to_owned(),
             Self::NoInterpreter { version, .. } => format!(
-                "install it where PATH leads, with its module venv, or take \"{version}\" out of the project's `python` line"
+                "install it in a directory of PATH, with its module venv, or remove \"{version}\" from the project's `python` line"
             ),
             Self::Lacks { .. } | Self::OldPip { .. } => {
                 "make an environment that has them, and name its Python: python3 -m venv tools && tools/bin/pip install --upgrade build pip, \
@@ -248,7 +248,7 @@ mod tests {
         let none = Tools::find(Path::new("/no/such/python")).unwrap_err();
         assert_eq!(
             none.to_string(),
-            "the Python `/no/such/python` that should build projects does not run"
+            "the Python `/no/such/python` for building projects does not run"
         );
         assert!(none.remedy().contains("--python"));
         assert!(

@@ -19,7 +19,7 @@ use wheel::package::Wheel;
 
 /// Names of steps in messages.
 pub const MAKING_ENVIRONMENT: &str = "making an environment";
-pub const INSTALLING: &str = "installing what it requires";
+pub const INSTALLING: &str = "installing its requirements";
 pub const BUILDING: &str = "building its wheel";
 
 pub const TAIL: usize = 20;
@@ -57,7 +57,7 @@ impl Failed {
     pub fn or_full(self, directory: &Path) -> Self {
         match rustix::fs::statvfs(directory) {
             Ok(disk) if disk.f_bavail.saturating_mul(disk.f_frsize) < ROOM => Self::new(format!(
-                "{}, for the disk of {} is full",
+                "{}, since the disk of {} is full",
                 self.reason,
                 directory.display()
             )),
@@ -132,7 +132,7 @@ impl Workspace {
     }
 }
 
-const CONFINED: &str = "; it may write below its own directory alone, unless --unconfined is given, and has no network without a `network` line";
+const CONFINED: &str = "; without --unconfined it may write only below its own directory, and it has no network without a `network` line";
 /// Part of the message that programs print after a denied write.
 const DENIED: &str = "ermission denied";
 
@@ -166,6 +166,6 @@ pub fn wheel_in(directory: &Path, name: &PackageName) -> Result<PathBuf, Failed>
     match wheels.len() {
         0 => Err(Failed::new("its build left no wheel")),
         1 => Ok(wheels.remove(0)),
-        count => Err(Failed::new(format!("its build left {count} wheels, where one is expected"))),
+        count => Err(Failed::new(format!("its build left {count} wheels instead of one"))),
     }
 }

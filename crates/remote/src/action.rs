@@ -120,7 +120,7 @@ impl Execution {
         silo: &str,
     ) -> Self {
         let platform = platform(properties);
-        #[expect(deprecated, reason = "servers of before 2.2 read it there")]
+        #[expect(deprecated, reason = "servers before version 2.2 read this field")]
         let command = api::Command {
             arguments: vec!["./rockpack".into(), "pack-stream".into(), recipe.settings.clone()],
             output_files: vec![OUTPUT.into()],

@@ -24,12 +24,12 @@ pub enum Address {
 pub enum AddressError {
     /// Unknown scheme.
     #[error(
-        "`{0}` is no scheme of a shared cache; write grpcs://HOST[:PORT], grpc://HOST:PORT or unix:PATH"
+        "`{0}` is not a scheme of a shared cache; write grpcs://HOST[:PORT], grpc://HOST:PORT or unix:PATH"
     )]
     Scheme(String),
     /// User name or password in the address.
     #[error(
-        "an address with a name or a password would be seen by everybody on this machine; give a header out of a file instead"
+        "remove the user and the password: all users of this machine can see them; use a header from a file"
     )]
     UserInfo,
     /// Missing or malformed host.
@@ -43,11 +43,11 @@ pub enum AddressError {
     Port,
     /// Text after the host.
     #[error(
-        "nothing may stand behind the host and its port; what the server calls the cache is given with --remote-instance-name"
+        "remove the text after host and port; --remote-instance-name sets the name of the cache on the server"
     )]
     Behind,
     /// Relative path of a socket.
-    #[error("the path behind unix: has to be absolute")]
+    #[error("the path after unix: must be absolute")]
     Relative,
 }
 

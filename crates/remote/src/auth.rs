@@ -23,13 +23,13 @@ pub(super) struct Auth {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
     /// Not of the form `NAME=VALUE`.
-    #[error("a header is written NAME=VALUE")]
+    #[error("a header must have the form NAME=VALUE")]
     Form,
     /// Invalid name.
-    #[error("`{0}` cannot be the name of a header")]
+    #[error("`{0}` is not a valid header name")]
     Name(String),
     /// Invalid characters in the value.
-    #[error("the value of the header `{0}` has characters that a header cannot have")]
+    #[error("the value of the header `{0}` contains invalid characters")]
     Value(String),
 }
 
@@ -108,13 +108,10 @@ mod tests {
         let read = header("X-Key = a=b ").unwrap();
         assert_eq!(read, ("x-key".to_owned(), Secret::new("a=b")));
         for (text, said) in [
-            ("secret", "a header is written NAME=VALUE"),
-            ("a b=secret", "`a b` cannot be the name of a header"),
+            ("secret", "a header must have the form NAME=VALUE"),
+            ("a b=secret", "`a b` is not a valid header name"),
             ("key=secret\n", ""),
-            (
-                "key=sec\nret",
-                "the value of the header `key` has characters that a header cannot have",
-            ),
+            ("key=sec\nret", "the value of the header `key` contains invalid characters"),
         ] {
             let error = header(text).map_or_else(|error| error.to_string(), |_| String::new());
             assert_eq!(error, said);

@@ -75,7 +75,7 @@ impl Client {
         if digest.size <= self.limits.batch {
             let bytes = self.fetch_small(digest).await?;
             if bytes.len() as u64 != digest.size {
-                return Err(Failure::Refused("a blob has another size than its name says".into()));
+                return Err(Failure::Refused("the size of a blob differs from its digest".into()));
             }
             progress(digest.size);
             return room.put(0, &bytes).map_err(local);
@@ -100,7 +100,7 @@ impl Client {
             async move {
                 let response = storage.batch_read_blobs(request).await?.into_inner();
                 let [answer] = <[_; 1]>::try_from(response.responses)
-                    .map_err(|_| Status::data_loss("another number of blobs than asked for"))?;
+                    .map_err(|_| Status::data_loss("the number of blobs differs"))?;
                 let code = answer.status.as_ref().map_or(0, |status| status.code);
                 match Code::from_i32(code) {
                     Code::Ok => Ok(tonic::Response::new(answer.data)),
@@ -135,7 +135,7 @@ impl Client {
         {
             let len = message.data.len() as u64;
             if offset + len > digest.size {
-                let why = "a blob has more bytes than its name says".to_owned();
+                let why = "a blob is larger than its digest".to_owned();
                 return Ok(Err(Failure::Refused(why)));
             }
             if let Err(error) = room.put(offset, &message.data) {
@@ -246,7 +246,7 @@ impl Client {
         if committed == size {
             Ok(())
         } else {
-            Err(Status::unavailable(format!("{committed} of {size} bytes were taken")))
+            Err(Status::unavailable(format!("{committed} of {size} bytes were accepted")))
         }
     }
 

@@ -72,10 +72,7 @@ mod tests {
         (0..5).for_each(|_| breaker.failed(Instant::now(), "why"));
         assert_eq!(breaker.off().as_deref(), Some("it failed 5 times in a row: why"));
         breaker.turn_off("another reason".to_owned());
-        assert!(
-            breaker.off().unwrap().ends_with("why"),
-            "the first reason is the one that is told"
-        );
+        assert!(breaker.off().unwrap().ends_with("why"), "the first reason stays");
     }
 
     #[test]

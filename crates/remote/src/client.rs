@@ -36,13 +36,13 @@ pub(super) const LARGEST_MESSAGE: usize = 16 << 20;
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
     /// The server lacks the item.
-    #[error("it does not have what was asked for")]
+    #[error("it does not have the requested blob")]
     Missing,
     /// The server rejects the request or answers nonsense, repeatedly.
     #[error("{0}")]
     Refused(String),
     /// The breaker is open, or the answer is no longer needed.
-    #[error("it is not asked any more")]
+    #[error("requests to it have ended")]
     Over,
 }
 
@@ -97,7 +97,7 @@ impl Client {
         let mut over = stop.clone();
         tokio::select! {
             connected = Self::connect_now(address, options, auth, breaker, stop) => connected,
-            _ = over.wait_for(|over| *over) => Err("nobody needs it any more".to_owned()),
+            _ = over.wait_for(|over| *over) => Err("the connection is no longer needed".to_owned()),
         }
     }
 
@@ -111,7 +111,7 @@ impl Client {
         let endpoint = endpoint(address, &options.tls).map_err(|error| said(&error))?;
         let connected = tokio::time::timeout(CONNECT, endpoint.connect()).await;
         let channel = connected
-            .map_err(|_| format!("there is no connection after {} s", CONNECT.as_secs()))?
+            .map_err(|_| format!("no connection after {} s", CONNECT.as_secs()))?
             .map_err(|error| no_connection(&error))?;
         let details = api::ToolDetails {
             tool_name: "rockpack".to_owned(),
@@ -157,7 +157,7 @@ impl Client {
         };
         let sha256 = i32::from(api::digest_function::Value::Sha256);
         if !cache.digest_functions.is_empty() && !cache.digest_functions.contains(&sha256) {
-            return Err("the server does not know SHA-256".to_owned());
+            return Err("the server does not support SHA-256".to_owned());
         }
         let bytes = |limit: i64| u64::try_from(limit).unwrap_or(0);
         let batch = match bytes(cache.max_batch_total_size_bytes) {

@@ -293,7 +293,7 @@ impl<'b> Download<'b> {
             match self.packed(farm, &client, awaited, &recipe) {
                 Ok(Came::InTime | Came::Here) => {}
                 Ok(Came::TooLate) => farm.was_late(),
-                Ok(Came::Wrong) => farm.failed("what it made is not what was to be packed".into()),
+                Ok(Came::Wrong) => farm.failed("its stream does not match the file to pack".into()),
                 Err(Failure::Over) => return,
                 Err(failure) => farm.failed(failure.to_string()),
             }

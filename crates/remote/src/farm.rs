@@ -187,7 +187,7 @@ impl Farm {
         let client = Client::connect(address, &shared.options, auth, breaker, stop);
         let client = shared.runtime.block_on(client)?;
         if !client.limits.executes {
-            return Err("the server executes nothing".to_owned());
+            return Err("the server does not execute actions".to_owned());
         }
         let program = program(&self.executor.program).map_err(|error| error.to_string())?;
         let sent = shared.runtime.block_on(async {
@@ -196,7 +196,7 @@ impl Farm {
             }
             storage.send_all(BTreeMap::from([program.clone()])).await
         });
-        sent.map_err(|failure| format!("its storage does not take the program: {failure}"))?;
+        sent.map_err(|failure| format!("its storage rejects the program: {failure}"))?;
         Ok(Ready { client, program })
     }
 
@@ -315,7 +315,7 @@ async fn stream(
         return Ok(stream);
     }
     Err(match result.exit_code {
-        0 => Failure::Refused("what it made is no stream".to_owned()),
+        0 => Failure::Refused("its output is not a stream".to_owned()),
         _ => ended(storage, result).await,
     })
 }
@@ -335,7 +335,7 @@ async fn fetched<'c>(
     let Ok(Some(room)) = shared.cache.room(stream.size) else { return Ok(Came::Unneeded) };
     match storage.fetch(stream, &room, |_| ()).await {
         Ok(()) => Ok(Came::Stream(stream, room)),
-        Err(Failure::Missing) => Err(Failure::Refused("the stream that it made is gone".into())),
+        Err(Failure::Missing) => Err(Failure::Refused("its stream is missing".into())),
         Err(failure) => Err(failure),
     }
 }

@@ -140,7 +140,7 @@ impl Orders {
             );
         }
         if !farm.limits.executes {
-            return Err("the server executes nothing".to_owned());
+            return Err("the server does not execute actions".to_owned());
         }
         let program = program(&executor.program).map_err(said)?;
         let under_way = Arc::default();
@@ -154,13 +154,13 @@ impl Orders {
     pub fn directory(&self, digest: Digest) -> Result<BTreeMap<String, Node>, String> {
         // Checks existence first: some servers delete a blob that is requested with a wrong size.
         if !self.missing(&BTreeSet::from([digest]))?.is_empty() {
-            return Err("it is not there".to_owned());
+            return Err("it does not exist".to_owned());
         }
         let bytes = self.runtime.block_on(self.storage.fetch_small(digest));
         let bytes = bytes.map_err(|failure| self.why(&failure))?;
         let directory = (Digest::of(&bytes) == digest).then(|| api::Directory::decode(&*bytes));
         let Some(Ok(directory)) = directory else {
-            return Err("what it has under this digest is no directory".to_owned());
+            return Err("the blob of this digest is not a directory".to_owned());
         };
         let read = |digest: &Option<api::Digest>| Digest::read(digest.as_ref()?);
         let files = directory.files.into_iter();
@@ -206,7 +206,7 @@ impl Orders {
         let prepared: Vec<_> = orders.iter().map(|order| self.prepare(order)).collect();
         let blobs = prepared.iter().flat_map(|prepared| prepared.blobs.clone());
         if let Err(failure) = self.send(blobs.collect()).await {
-            let why = format!("its storage does not take what is sent: {}", self.why(&failure));
+            let why = format!("its storage rejects the inputs: {}", self.why(&failure));
             return orders.iter().map(|_| Err(why.clone())).collect();
         }
         let all: Duration = orders.iter().map(|order| order.effort).sum();
@@ -220,7 +220,8 @@ impl Orders {
                 hear(number, Heard::Begun);
                 let _one = UnderWay::new(&self.under_way);
                 let made = self.one(prepared, deadline).await;
-                let late = || Failure::Refused(format!("it was not done in {} s", limit.as_secs()));
+                let late =
+                    || Failure::Refused(format!("it did not finish in {} s", limit.as_secs()));
                 let made = made.and_then(|made| made.ok_or_else(late));
                 hear(number, made.as_ref().map_or(Heard::Failed, |made| Heard::Made(size(made))));
                 (number, made)
@@ -264,7 +265,7 @@ impl Orders {
                         // An earlier result without its files is made again.
                         Err(Failure::Missing) if !fresh => fresh = true,
                         Err(Failure::Missing) => {
-                            return Err(Failure::Refused("what it made is gone".to_owned()));
+                            return Err(Failure::Refused("its outputs are missing".to_owned()));
                         }
                         fetched => return fetched.map(|()| Some(digests)),
                     }
@@ -288,7 +289,7 @@ impl Orders {
             self.storage.fetch(*digest, &file, |_| ()).await?;
             let found = base::regular::sha256(place).map_err(local)?;
             if found != digest.sha256.to_string() {
-                let what = "has other bytes than its digest says";
+                let what = "does not match its digest";
                 return Err(Failure::Refused(format!("{} {what}", output.path)));
             }
         }
@@ -360,7 +361,7 @@ impl Orders {
             name: name.clone(),
             value: value.clone(),
         };
-        #[expect(deprecated, reason = "servers of before 2.2 read it there")]
+        #[expect(deprecated, reason = "servers before version 2.2 read this field")]
         api::Command {
             arguments: program.chain(order.arguments.iter().cloned()).collect(),
             environment_variables: order.variables.iter().map(variable).collect(),
@@ -382,7 +383,7 @@ fn outputs(result: &api::ActionResult, order: &Order) -> Result<Vec<Digest>, Fai
     let digest = |output: &Output| {
         let made = result.output_files.iter().find(|made| made.path == output.path);
         made.and_then(|made| Digest::read(made.digest.as_ref()?))
-            .ok_or_else(|| Failure::Refused(format!("{} is not among what it made", output.path)))
+            .ok_or_else(|| Failure::Refused(format!("{} is missing in its outputs", output.path)))
     };
     order.outputs.iter().map(digest).collect()
 }

@@ -108,10 +108,10 @@ mod tests {
     fn nobody_waits_when_nothing_comes() {
         let pace = Pace::new();
         assert!(pays(&pace, 100, 6) && pays(&pace, 1100, 6), "before anything is known");
-        assert!(!pays(&pace, 100, 1), "what is quickly packed is not waited for");
+        assert!(!pays(&pace, 100, 1), "packing is faster than waiting");
         assert!(!pays(&pace, 1300, 6));
         pace.last.store(1100, Ordering::Relaxed);
-        assert!(pays(&pace, 2200, 6) && !pays(&pace, 2400, 6), "the first takes long to come");
+        assert!(pays(&pace, 2200, 6) && !pays(&pace, 2400, 6), "the first takes long to arrive");
         pace.done.store(10_000 * MB, Ordering::Relaxed);
         pace.last.store(5000, Ordering::Relaxed);
         assert!(pays(&pace, 6000, 60) && !pays(&pace, 6300, 60), "a stall");

@@ -61,14 +61,14 @@ pub(super) fn upload(shared: &SharedCache, archives: &[Archive]) {
         .block_on(async { tokio::time::timeout(budget, send(shared, &client, &parcels)).await });
     match sent {
         Ok(Err(Failure::Refused(why))) => {
-            shared.breaker.turn_off(format!("it does not take what was packed: {why}"));
+            shared.breaker.turn_off(format!("it rejects uploads: {why}"));
         }
         Ok(Err(Failure::Missing)) => {
-            shared.breaker.turn_off("it does not know what it was sent".to_owned());
+            shared.breaker.turn_off("it lost uploaded blobs".to_owned());
         }
         Ok(Ok(()) | Err(Failure::Over)) => {}
         Err(_) => {
-            let why = format!("sending was not done in {} s", budget.as_secs());
+            let why = format!("uploads did not finish in {} s", budget.as_secs());
             shared.breaker.turn_off(why);
         }
     }

@@ -1,4 +1,4 @@
-//! Archives into a directory: each whole or not at all.
+//! Download of archives into a directory: each whole or not at all.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -19,25 +19,25 @@ use base::source::{Code, Problem, Problems};
 use base::text::human_size;
 use plan::catalog::{Demands, Expected, LockedArchive, Packed, SIDECAR, Taken};
 
-/// What the names of files begin with that are not whole yet.
+/// Prefix of partial files.
 const PREFIX: &str = ".rockpack-fetch-";
 
-/// An archive that is in the directory, and is what its checksum says.
+/// A verified archive in the directory.
 #[derive(Debug)]
 pub struct Fetched {
-    /// What it is.
+    /// Key, size and SHA-256.
     pub taken: Taken,
-    /// It was there already.
+    /// True if the file existed before.
     pub kept: bool,
-    /// How long it took.
+    /// Duration of transfer and verification.
     pub took: Duration,
 }
 
-/// Puts archives into `dir`, which has to exist, with their sidecars: as many side by side as the pool of the
-/// caller has threads. What is there already is kept, where its checksum is known.
+/// Downloads archives and sidecars into the existing directory `dir`, in parallel on the caller's
+/// rayon pool. Keeps verified existing files.
 ///
 /// # Errors
-/// All that is wrong with any of them. Those that came whole stay; of the others there is nothing.
+/// All problems of all archives. Verified archives stay.
 pub fn download(
     archives: &[RemoteArchive],
     dir: &Path,
@@ -75,7 +75,7 @@ fn one(archive: &RemoteArchive, dir: &Path, demands: &Demands) -> Result<Fetched
     match text {
         Some(text) if fs::read_to_string(&beside).is_ok_and(|old| old == text) => {}
         Some(text) => put(dir, &beside, text.as_bytes()).map_err(|e| unwritten(&e))?,
-        // That of another archive would be wrong of this one.
+        // A stale sidecar belongs to another archive.
         None if beside.exists() => fs::remove_file(&beside).map_err(|e| unwritten(&e))?,
         None => {}
     }
@@ -87,7 +87,7 @@ fn unread(error: &io::Error) -> Problem {
     Problem::error(Code::UnreadableArtifact, error.to_string())
 }
 
-/// What is there already, if it is what is expected.
+/// Returns the existing file if a checksum is known and matches.
 fn kept(archive: &RemoteArchive, place: &Path, expected: Expected) -> Option<LockedArchive> {
     let expected = expected.archive?;
     let file = regular::open_unlinked(place).ok()?;
@@ -98,7 +98,7 @@ fn kept(archive: &RemoteArchive, place: &Path, expected: Expected) -> Option<Loc
     (sha256 == expected).then(|| LockedArchive { key: archive.key().to_owned(), size, sha256 })
 }
 
-/// Fetches an archive under another name, and gives it its own once it is whole and right.
+/// Downloads to a temporary name; renames after verification.
 fn fetch(
     archive: &RemoteArchive,
     dir: &Path,
@@ -120,7 +120,6 @@ fn fetch(
     Ok(found)
 }
 
-/// Writes a small file in one step.
 fn put(dir: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = PartialFile::new(dir, PREFIX, partial::ORDINARY)?;
     file.write_all(bytes)?;
@@ -128,7 +127,7 @@ fn put(dir: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes sure that nobody else fetches into a directory, for as long as what is returned lives.
+/// Locks the directory against other downloads until the result is dropped.
 fn alone(dir: &Path) -> Result<OwnedFd, Problem> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let directory = rustix::fs::open(dir, flags, Mode::empty());
@@ -146,17 +145,17 @@ fn alone(dir: &Path) -> Result<OwnedFd, Problem> {
     })
 }
 
-/// Removes what a fetch left that was killed.
+/// Removes partial files of killed downloads.
 fn sweep(dir: &Path) {
     let names = directory::names(dir).unwrap_or_default();
     let left = names.iter().filter(|name| name.starts_with(PREFIX));
     left.for_each(|name| _ = fs::remove_file(dir.join(name)));
 }
 
-/// Checks that a directory has room for archives that are not there yet.
+/// Checks the disk space for archives that `dir` does not contain yet.
 ///
 /// # Errors
-/// When it has not: how much is needed, and how much there is.
+/// Fails if it is too small.
 pub fn check_room(archives: &[RemoteArchive], dir: &Path) -> Result<(), Problem> {
     let is_there = |archive: &&RemoteArchive| {
         fs::metadata(dir.join(archive.key())).is_ok_and(|found| found.len() == archive.size())
@@ -167,6 +166,7 @@ pub fn check_room(archives: &[RemoteArchive], dir: &Path) -> Result<(), Problem>
         return Ok(());
     }
     let (needed, room) = (human_size(needed), human_size(room));
-    let what = format!("{} has room for {room}, and the archives have {needed}", dir.display());
+    let what =
+        format!("{} has {room} of free space, but the archives need {needed}", dir.display());
     Err(Problem::error(Code::Environment, what))
 }

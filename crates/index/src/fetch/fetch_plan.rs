@@ -1,4 +1,4 @@
-//! What a fetch would do, as data.
+//! Result of a dry run of `fetch`, as data.
 
 use serde::Serialize;
 
@@ -7,47 +7,47 @@ use base::names::{Mode, PackageName, System};
 use plan::catalog::Demands;
 use plan::resolve::Missing;
 
-/// The number of the format, which its schema is published for.
+/// Format number of [`FetchPlan`], also in the name of its schema.
 pub const FETCH_PLAN_FORMAT: u32 = 1;
 
-/// What `rockpack artifact fetch --dry-run --json` prints.
+/// Output of `rockpack fetch --dry-run --json`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FetchPlan {
-    /// The number of this format.
+    /// Format number.
     #[cfg_attr(feature = "schemas", schemars(extend("const" = FETCH_PLAN_FORMAT)))]
     pub format: u32,
-    /// The address of the run.
+    /// Address of the run.
     pub address: String,
-    /// The modes that the archives can be packaged in; none where all archives are fetched.
+    /// Modes that the archives allow; empty if all archives are fetched.
     pub modes: Vec<Mode>,
-    /// The system that the packages are for.
+    /// System of the packages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system: Option<System>,
-    /// Archives that are fetched, sorted by key.
+    /// Archives to fetch, sorted by key.
     pub archives: Vec<NeededArchive>,
-    /// Archives that are not, sorted by key.
+    /// Other archives, sorted by key.
     pub unneeded: Vec<Unneeded>,
-    /// What packages need and the run does not have.
+    /// Required components that the run does not contain.
     pub missing: Vec<Missing>,
 }
 
-/// An archive that is fetched.
+/// An archive to fetch.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct NeededArchive {
-    /// Its key below the address.
+    /// Key below the address.
     pub key: String,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Whether something says its checksum: a file beside it, or the lock file.
+    /// True if a sidecar or the lock file has its checksum.
     pub checksum: bool,
-    /// The packages of the manifest that take it. There can be none: a rule that leaves something out has to match.
+    /// Packages that take it; empty if only a rule must match it.
     pub packages: Vec<PackageName>,
 }
 
 impl FetchPlan {
-    /// What is made of a selection.
+    /// Converts a selection; the lock file in `demands` supplies further checksums.
     pub fn new(address: &str, selection: &Selection, demands: &Demands) -> Self {
         let bare = selection.without_checksum(demands);
         let needed = selection.needed.as_ref();

@@ -1,4 +1,4 @@
-//! An archive in a store.
+//! Archive in a store.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -10,10 +10,9 @@ use base::names::RelPath;
 use binary::ReadAt;
 use plan::catalog::Packed;
 
-/// How many bytes a sidecar may have.
 const MOST_OF_SIDECAR: u64 = 8 << 10;
 
-/// An archive of a run. Its bytes come as they are read; none are kept here.
+/// An archive of a run, read from the store on demand without buffering.
 #[derive(Clone)]
 pub struct RemoteArchive {
     pub(super) run: Arc<dyn Bucket>,
@@ -23,12 +22,12 @@ pub struct RemoteArchive {
 }
 
 impl RemoteArchive {
-    /// The archive `object` of `run`, with its sidecar, if it has one.
+    /// Creates the archive `object` of `run`, with its optional sidecar.
     pub fn new(run: Arc<dyn Bucket>, object: Object, sidecar: Option<Object>) -> Self {
         Self { run, object, sidecar, reporter: Arc::new(Silent) }
     }
 
-    /// The same, of which `reporter` hears what is read.
+    /// Reports reads to `reporter`.
     #[must_use]
     pub fn heard_by(self, reporter: Arc<dyn Reporter + Send + Sync>) -> Self {
         Self { reporter, ..self }
@@ -80,7 +79,7 @@ impl Packed for RemoteArchive {
     }
 }
 
-/// The bytes of an object: as many as it had when it was found, or an error that names it.
+/// Body of an object. Fails with the key if the size differs from the listing.
 struct Whole<'r> {
     run: &'r dyn Bucket,
     object: &'r Object,
@@ -94,7 +93,9 @@ impl<'r> Whole<'r> {
         let whole = Self { run, object, body: content.body, left: object.size };
         if content.object.size != object.size {
             let found = content.object.size;
-            return Err(whole.fault(&format!("it had {} bytes, and has {found} now", object.size)));
+            return Err(
+                whole.fault(&format!("its size changed from {} to {found} bytes", object.size))
+            );
         }
         Ok(whole)
     }
@@ -115,14 +116,14 @@ impl Read for Whole<'_> {
             if text.contains(self.object.key.as_str()) { error } else { self.fault(&text) }
         })?;
         if read as u64 > self.left || read == 0 && self.left > 0 {
-            return Err(self.fault(&format!("it has other than {} bytes", self.object.size)));
+            return Err(self.fault(&format!("its size is not {} bytes", self.object.size)));
         }
         self.left -= read as u64;
         Ok(read)
     }
 }
 
-/// Parts of an archive, each asked for by itself.
+/// Random access: one request per read.
 struct Ranges<'r>(&'r RemoteArchive);
 
 impl<'r> Ranges<'r> {
@@ -162,14 +163,12 @@ impl ReadAt for Ranges<'_> {
     }
 }
 
-/// Hears nothing.
 struct Silent;
 
 impl Reporter for Silent {
     fn report(&self, _: Event) {}
 }
 
-/// Bytes of which somebody hears.
 struct Heeded<'r> {
     bytes: Whole<'r>,
     path: &'r RelPath,

@@ -1,4 +1,4 @@
-//! Which objects of a run packages need.
+//! Selection of the objects that packages need.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,29 +16,29 @@ use plan::Request;
 use plan::catalog::{ArtifactId, Demands, SIDECAR, archive_names, archive_of, sidecar_of};
 use plan::resolve::{self, Needed};
 
-/// What of a run is fetched, and what is not.
+/// Needed and other archives of a run.
 #[derive(Debug)]
 pub struct Selection {
-    /// Archives that packages need, sorted by key.
+    /// Needed archives, sorted by key.
     pub selected: Vec<Selected>,
-    /// Archives that they don't, sorted by key.
+    /// Other archives, sorted by key.
     pub unneeded: Vec<Unneeded>,
-    /// Checksums of archives that would be needed and are not there, sorted by key.
+    /// Sidecars without an archive that packages would need, sorted by key.
     pub bereft: Vec<String>,
-    /// What the rules say: what is missing among it.
+    /// Needed artifacts, including missing ones; `None` in [`Selection::all`].
     pub needed: Option<Needed>,
 }
 
-/// An archive that is needed.
+/// A needed archive.
 #[derive(Debug)]
 pub struct Selected {
-    /// The artifact.
+    /// Artifact.
     pub id: ArtifactId,
-    /// Its archive.
+    /// Archive.
     pub object: Object,
-    /// The checksum beside it.
+    /// Sidecar with its checksum.
     pub sidecar: Option<Object>,
-    /// The packages that take it.
+    /// Packages that take it.
     pub packages: BTreeSet<PackageName>,
 }
 
@@ -46,27 +46,27 @@ pub struct Selected {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Unneeded {
-    /// Its key.
+    /// Key.
     pub key: String,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Why.
+    /// Reason.
     pub reason: Why,
 }
 
-/// Why an archive is not needed.
+/// Reason for not needing an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
-    /// No package takes it, for what is asked for.
+    /// No requested package takes it.
     NoPackage,
-    /// The same artifact is there as a zstd archive.
+    /// A zstd archive of the same artifact exists.
     ZstdIsThere,
 }
 
 impl Why {
-    /// In words.
+    /// Returns the reason in words.
     pub fn text(self) -> &'static str {
         match self {
             Self::NoPackage => "no package takes it",
@@ -76,11 +76,11 @@ impl Why {
 }
 
 impl Selection {
-    /// What packages need of `run`, by its list; where the store has none, by asking for each archive that
-    /// they could need, and for those that are `locked`. Then families or ISAs have to be asked for.
+    /// Selects the needed archives of `run`. Without a listing, asks for each possible archive and
+    /// for the keys in `locked`; the request must then name families or ISAs.
     ///
     /// # Errors
-    /// When the store cannot be asked, or has no list and no targets are named.
+    /// Fails if the store fails, or if both listing and targets are missing.
     pub fn of_run(
         run: &dyn Bucket,
         manifest: &Manifest,
@@ -96,17 +96,17 @@ impl Selection {
         Ok(Self::of_objects(manifest, request, objects))
     }
 
-    /// All archives of `run`, whatever packages need.
+    /// Selects all archives of `run`.
     ///
     /// # Errors
-    /// When it cannot be listed.
+    /// Fails if the store cannot list.
     pub fn all(run: &dyn Bucket) -> Result<Self, StoreError> {
         let (selected, unneeded, bereft) = archives(without_directories(run, run.list(None)?)?);
         let bereft = bereft.into_keys().map(|key| format!("{key}{SIDECAR}")).collect();
         Ok(Self { selected, unneeded, bereft, needed: None })
     }
 
-    /// What packages need of these objects. It is pure.
+    /// Selects from listed objects. Pure.
     pub fn of_objects(manifest: &Manifest, request: &Request, objects: Vec<Object>) -> Self {
         let (there, mut unneeded, bereft) = archives(objects);
         let ids: Vec<ArtifactId> = there.iter().map(|selected| selected.id.clone()).collect();
@@ -126,37 +126,37 @@ impl Selection {
         Self { selected, unneeded, bereft, needed: Some(needed) }
     }
 
-    /// What is missing or wrong.
+    /// Returns the problems of the manifest's requirements, such as missing artifacts.
     pub fn problems(&self) -> Problems {
         self.needed.as_ref().map(|needed| needed.problems.clone()).unwrap_or_default()
     }
 
-    /// What is doubtful: checksums whose archives did not arrive.
+    /// Returns a warning about sidecars without archives: an upload may have broken off.
     pub fn warning(&self) -> Option<Problem> {
         let first = self.bereft.first()?;
         let what = match self.bereft.len() - 1 {
-            0 => format!("`{first}` is there, and its archive is not"),
+            0 => format!("`{first}` has no archive"),
             more => {
                 let more = counted(more, "more checksum");
-                format!("`{first}` and {more} are there, and their archives are not")
+                format!("`{first}` and {more} have no archives")
             }
         };
-        let help = "its upload may have broken off: look whether the run's build has ended";
+        let help = "its upload may have broken off: check that the build of the run has ended";
         Some(Problem::warning(Code::MissingArtifact, what).help(help))
     }
 
-    /// The bytes of all archives that are needed.
+    /// Returns the bytes of all needed archives.
     pub fn size(&self) -> u64 {
         self.selected.iter().map(|selected| selected.object.size).sum()
     }
 
-    /// Every key that the run has, as far as it is known.
+    /// Returns the keys of all archives; without a listing, of those found.
     pub fn keys(&self) -> BTreeSet<&str> {
         let selected = self.selected.iter().map(|selected| selected.object.key.as_str());
         selected.chain(self.unneeded.iter().map(|unneeded| unneeded.key.as_str())).collect()
     }
 
-    /// Checks that all archives have checksums, as far as that can be told before they are read.
+    /// Returns the keys of needed archives without sidecar and lock entry.
     pub fn without_checksum(&self, demands: &Demands) -> Vec<&str> {
         let is_locked =
             |key: &str| demands.lock.as_ref().is_some_and(|l| l.lock.get(key).is_some());
@@ -164,7 +164,7 @@ impl Selection {
         bare.map(|selected| selected.object.key.as_str()).filter(|key| !is_locked(key)).collect()
     }
 
-    /// The archives that are needed, as they can be read.
+    /// Returns the needed archives, readable from `run`.
     pub fn archives(&self, run: &Arc<dyn Bucket>) -> Vec<RemoteArchive> {
         let archive = |selected: &Selected| {
             RemoteArchive::new(run.clone(), selected.object.clone(), selected.sidecar.clone())
@@ -177,8 +177,7 @@ fn no_package(object: &Object) -> Unneeded {
     Unneeded { key: object.key.as_str().to_owned(), size: object.size, reason: Why::NoPackage }
 }
 
-/// Objects without those that stand for directories: their keys end with `/`, which lists do not show, and nothing
-/// can be read at the key without it.
+/// Removes directory markers: listings omit the final `/` of their keys, so a read fails.
 fn without_directories(run: &dyn Bucket, objects: Vec<Object>) -> Result<Vec<Object>, StoreError> {
     let mut kept = Vec::new();
     for object in objects {
@@ -191,15 +190,15 @@ fn without_directories(run: &dyn Bucket, objects: Vec<Object>) -> Result<Vec<Obj
     Ok(kept)
 }
 
-/// The archives among objects, with their sidecars; those of which there is a better one; and archives that have a
-/// sidecar and nothing else.
+/// Returns archives with sidecars, archives that exist in a better format, and sidecars without an
+/// archive.
 fn archives(objects: Vec<Object>) -> (Vec<Selected>, Vec<Unneeded>, BTreeMap<String, ArtifactId>) {
     let (mut found, mut sidecars) = (BTreeMap::new(), BTreeMap::new());
     let mut worse = Vec::new();
     let mut objects = objects;
-    // `.zst` before `.xz`: of two archives of one artifact the first counts.
+    // The first archive of an artifact wins: `.zst` sorts before `.xz`.
     objects.sort_by(|a, b| b.key.cmp(&a.key));
-    // Below the run there is more: logs, packages.
+    // Deeper keys of a run are logs and packages.
     for object in objects.into_iter().filter(|object| object.key.depth() == 0) {
         if let Some(key) = sidecar_of(object.key.as_str()) {
             sidecars.insert(key.to_owned(), object);
@@ -227,7 +226,7 @@ fn archives(objects: Vec<Object>) -> (Vec<Selected>, Vec<Unneeded>, BTreeMap<Str
     (selected, worse, bereft)
 }
 
-/// Asks for every archive that packages could need, one by one.
+/// Requests each possible archive.
 fn asked(
     run: &dyn Bucket,
     manifest: &Manifest,
@@ -237,14 +236,14 @@ fn asked(
     let lists = [&request.linux_families, &request.windows_families];
     let targets: Vec<String> = lists.into_iter().flatten().flatten().cloned().collect();
     if targets.is_empty() {
-        let text = "it has no list of what is there: say for which families or ISAs to fetch, \
-                    with --linux-amdgpu-families";
+        let text = "it has no listing: name the families or ISAs to fetch with \
+                    --linux-amdgpu-families";
         return Err(StoreError::new(ErrorKind::Invalid, run.name(), text));
     }
     let head = |key: &str| key.parse().map_or(Ok(None), |key| run.head(&key));
     let ids = resolve::possible(manifest, request, &targets);
     let possible = ids.iter().map(|id| archive_names(id).to_vec());
-    // A key that is locked can be for another target.
+    // Locked keys can be for other targets.
     let known: BTreeSet<String> = possible.clone().flatten().collect();
     let others =
         locked.iter().filter(|key| !known.contains(**key)).map(|key| vec![(*key).to_owned()]);

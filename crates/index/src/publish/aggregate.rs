@@ -1,4 +1,4 @@
-//! One index of what all shelves have: a page, and documents for the server that leads to the shelves.
+//! Index of all shelves: a page, and documents for the server that routes requests to the shelves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::store::Bucket;
 use base::names::RelPath;
 use manifest::Aggregate;
 
-/// The documents' version.
+/// Version of the documents.
 const SCHEMA: u32 = 2;
 
 #[derive(Serialize)]
@@ -24,7 +24,7 @@ struct Document<'a> {
     routes: Vec<Route>,
 }
 
-/// In the order of a document: by owner, then by name.
+/// In document order: by owner, then by name.
 #[derive(Serialize, PartialEq, Eq, PartialOrd, Ord)]
 struct Route {
     owner_path: String,
@@ -36,7 +36,7 @@ struct Route {
 struct Validation<'a> {
     schema_version: u32,
     generation_mode: &'static str,
-    /// What a page says of its packages was compared with them when they were published, not now.
+    /// False: the pages were compared with their packages at publication, not now.
     content_validated: bool,
     stream: &'a str,
     counts: Counts,
@@ -54,68 +54,57 @@ struct Counts {
     unowned_packages: usize,
 }
 
-/// What the shelves have.
 #[derive(Default)]
 struct OnShelves<'a> {
-    /// Where each project is whose shelf the manifest says.
+    /// Projects on the shelf of their rule.
     owned: BTreeMap<String, &'a Shelf>,
-    /// Projects on a shelf that another one has to have, or none.
+    /// Projects on a shelf although their rule names another shelf, or no rule exists.
     unowned: BTreeSet<String>,
 }
 
-/// What makes a file anew of what the shelves have.
+/// Renders a file from the current pages of the shelves.
 type Make<'a> = Box<dyn Fn() -> Result<String, PublishError> + 'a>;
 
-/// The index above the shelves of a store.
 #[derive(Clone, Copy)]
 pub(super) struct Above<'a> {
     bucket: &'a dyn Bucket,
     layout: &'a Layout,
     aggregate: &'a Aggregate,
     stream: &'a str,
-    /// What comes onto pages of shelves, where it is not there yet.
+    /// Pages of the same run.
     new: Option<&'a Pages<'a>>,
 }
 
 impl<'a> Above<'a> {
-    /// That of a layout, if it has one.
     pub(super) fn of(bucket: &'a dyn Bucket, layout: &'a Layout) -> Option<Self> {
         let (aggregate, stream) = layout.aggregate.as_ref()?;
         Some(Self { bucket, layout, aggregate, stream, new: None })
     }
 
-    /// The same when these pages are written, too.
+    /// Adds the pages of the same run.
     pub(super) fn with(self, new: &'a Pages<'a>) -> Self {
         Self { new: Some(new), ..self }
     }
 
-    /// The document of routes, which names the stream.
+    /// Returns the key of the routes document, which records the stream.
     pub(super) fn routes(self) -> &'a RelPath {
         &self.aggregate.routes
     }
 
-    /// Writes the page and the documents, as often as others change them meanwhile, and says how many files were
-    /// not right yet.
-    ///
-    /// # Errors
-    /// When the store fails, or a page of a shelf cannot be read as a page.
+    /// Repeats if other programs change a file meanwhile. Returns the number of changed files.
     pub(super) fn write(self, told: &dyn Fn(&Step)) -> Result<usize, PublishError> {
         let writer = Writer { bucket: self.bucket };
         let written = self.files()?.into_iter().map(|(key, make)| writer.remade(&key, told, make));
         written.sum()
     }
 
-    /// Says what [`Above::write`] would do.
-    ///
-    /// # Errors
-    /// As [`Above::write`].
+    /// Reports the steps of [`Above::write`] without writing.
     pub(super) fn tell(self, told: &dyn Fn(&Step)) -> Result<usize, PublishError> {
         let writer = Writer { bucket: self.bucket };
         let all = self.files()?.into_iter();
         all.map(|(key, make)| writer.would_remake(&key, told, &make()?)).sum()
     }
 
-    /// Its files, in the order in which they are written.
     fn files(self) -> Result<Vec<(RelPath, Make<'a>)>, PublishError> {
         let Self { bucket, layout, aggregate, stream, .. } = self;
         let at = |name: &str| -> Result<RelPath, PublishError> {

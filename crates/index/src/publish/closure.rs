@@ -1,4 +1,4 @@
-//! Whether everything is there that published packages require.
+//! Check of the requirements of published packages.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -11,14 +11,14 @@ use base::names::{RelPath, Requirement};
 use base::version::Version;
 use wheel::package::Metadata;
 
-/// A requirement that nothing meets.
+/// An unmet requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unmet {
-    /// The package that requires it.
+    /// Requiring package.
     pub by: String,
-    /// What it requires, as it is written there.
+    /// Requirement in the words of the package.
     pub requires: String,
-    /// What is there in its place.
+    /// Available alternatives.
     pub there: String,
 }
 
@@ -28,19 +28,15 @@ impl fmt::Display for Unmet {
     }
 }
 
-/// Follows requirements through the directory and the store. Markers do not count: what is required on some
-/// system has to be there for it.
+/// Ignores markers: a requirement of any system must be available.
 pub(super) struct Closure<'a> {
     bucket: &'a dyn Bucket,
     options: &'a Options,
     locals: BTreeMap<&'a str, Vec<&'a Local>>,
-    /// What the store has of a project.
     known: BTreeMap<String, Vec<Stored>>,
-    /// The METADATA of packages in the store, by key.
     read: BTreeMap<RelPath, Option<Metadata>>,
 }
 
-/// A package that the store has.
 #[derive(Debug, Clone)]
 struct Stored {
     key: RelPath,
@@ -58,13 +54,10 @@ impl<'a> Closure<'a> {
         Self { bucket, options, locals: by_project, known, read }
     }
 
-    /// What is required and nowhere, by the packages of the directory and by those of the store that they
-    /// lead to.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
+    /// Returns unmet requirements of the directory's packages, and of required packages in the
+    /// store.
     pub(super) fn check(mut self) -> Result<Vec<Unmet>, PublishError> {
-        // What is yanked is to be there for those who have it already: nobody is promised that it installs.
+        // Yanked packages may have unmet requirements.
         let is_yanked =
             |local: &&&Local| local.yanked().is_some_and(|yanked| yanked.reason().is_some());
         let all = self.locals.values().flatten().filter(|local| !is_yanked(local));
@@ -91,7 +84,7 @@ impl<'a> Closure<'a> {
         Ok(unmet)
     }
 
-    /// What meets a requirement: packages of the store to follow, or what is there in its place.
+    /// Returns packages in the store that meet a requirement, or describes the alternatives.
     fn meet(
         &mut self,
         requirement: &Requirement,
@@ -117,14 +110,14 @@ impl<'a> Closure<'a> {
         if here.is_empty() && there.is_empty() {
             let yanked = yanked.iter().find(fitting).and_then(|one| one.version.as_ref());
             return Ok(Err(match yanked {
-                Some(version) => format!("`{}` {version} is there, and yanked", requirement.name),
+                Some(version) => format!("`{}` {version} is yanked", requirement.name),
                 None => said(&requirement.name, &locals, &stored),
             }));
         }
         for extra in &requirement.extras {
             let mut is_offered = here.iter().any(|local| local.extras.contains(extra));
             for one in &there {
-                // What has no metadata beside it may offer anything.
+                // Without METADATA, the extras are unknown.
                 let metadata = self.metadata(&one.key)?;
                 is_offered |= metadata.is_none_or(|m| m.extras().contains(extra));
             }
@@ -135,7 +128,6 @@ impl<'a> Closure<'a> {
         Ok(Ok(there.iter().map(|one| one.key.clone()).collect()))
     }
 
-    /// What the store has of a project, also what is yanked there.
     fn stored(&mut self, project: &str) -> Result<Vec<Stored>, PublishError> {
         if let Some(known) = self.known.get(project) {
             return Ok(known.clone());
@@ -156,7 +148,6 @@ impl<'a> Closure<'a> {
         Ok(stored)
     }
 
-    /// The METADATA that lies beside a package of the store.
     fn metadata(&mut self, key: &RelPath) -> Result<Option<Metadata>, PublishError> {
         if let Some(read) = self.read.get(key) {
             return Ok(read.clone());
@@ -175,7 +166,6 @@ fn parsed(version: &Version) -> Option<pep440_rs::Version> {
     version.as_str().parse().ok()
 }
 
-/// What there is of a project of which nothing fits.
 fn said(project: &str, locals: &[&Local], stored: &[Stored]) -> String {
     let here = locals.iter().map(|local| &local.version);
     let there = stored.iter().filter_map(|one| one.version.as_ref());
@@ -184,7 +174,7 @@ fn said(project: &str, locals: &[&Local], stored: &[Stored]) -> String {
     versions.dedup();
     let last: Vec<&str> = versions.iter().rev().take(3).map(|version| version.as_str()).collect();
     match last.as_slice() {
-        [] => format!("no `{project}` is in the directory or the store"),
-        last => format!("of `{project}` there is only {}", last.join(", ")),
+        [] => format!("neither the directory nor the store contains `{project}`"),
+        last => format!("the available versions of `{project}` are {}", last.join(", ")),
     }
 }

@@ -1,15 +1,14 @@
-//! What a store says with each object: types, and how long it may be kept.
+//! HTTP headers of objects.
 
 use crate::store::Headers;
 
-/// A package never changes under its name.
+/// Packages never change under one name.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
-/// A page may be a minute behind.
+/// Pages may be a minute old.
 const A_MINUTE: &str = "public, max-age=60";
-/// A page has to be asked for anew, also by caches between.
+/// Clients and proxies must request the page again.
 const NEVER: &str = "no-cache, no-store, must-revalidate";
 
-/// Those of a package.
 pub(super) fn package<'a>(file_name: &str, sha256: &'a str) -> Headers<'a> {
     let content_type = match file_name.rsplit('.').next() {
         Some("whl") => "application/zip",
@@ -19,12 +18,10 @@ pub(super) fn package<'a>(file_name: &str, sha256: &'a str) -> Headers<'a> {
     Headers { content_type, cache_control: FOR_EVER, sha256: Some(sha256) }
 }
 
-/// Those of a wheel's METADATA.
 pub(super) fn metadata() -> Headers<'static> {
     Headers { content_type: "text/plain; charset=utf-8", cache_control: FOR_EVER, sha256: None }
 }
 
-/// Those of a page.
 pub(super) fn page(name: &str, uncached: bool) -> Headers<'static> {
     let content_type = match name {
         "index.html" => "text/html; charset=utf-8",

@@ -1,11 +1,9 @@
-//! Which packages each index of a directory has.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::simple::Local;
 use base::names::PackageName;
 
-/// The packages of each index: those of all, and for each further one its selectors in the place of others.
+/// Selectors of a further index replace packages of the same projects in it.
 pub(super) fn of(locals: Vec<Local>) -> BTreeMap<Option<PackageName>, Vec<Local>> {
     let mut indexes: BTreeMap<Option<PackageName>, Vec<Local>> = BTreeMap::new();
     for local in locals {

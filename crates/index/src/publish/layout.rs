@@ -1,4 +1,4 @@
-//! Where packages and pages go.
+//! Keys of packages and pages.
 
 use super::{PublishError, named};
 use crate::simple::{IndexedFile, Local, RECORD, url};
@@ -6,19 +6,18 @@ use base::names::{PackageName, PathError, RelPath};
 use manifest::{Aggregate, Publishing, ShelfRule};
 use wheel::archive::Timestamp;
 
-/// The shelves of a store. A project goes to the first that takes it.
+/// The shelves of a store. The first matching shelf takes a project.
 #[derive(Debug, Clone)]
 pub struct Layout {
-    /// Each is an index by itself.
+    /// Shelves, each a separate index.
     pub shelves: Vec<Shelf>,
-    /// The index above all of them, and the name of the stream that its documents say.
+    /// The index above all shelves, and the stream for its documents.
     pub aggregate: Option<(Aggregate, String)>,
-    /// The stream that the store is for, where that was given.
+    /// Stream of the store.
     pub stream: Option<String>,
 }
 
 impl Default for Layout {
-    /// One page for all packages, at the top.
     fn default() -> Self {
         Self::of(Form::Flat)
     }
@@ -27,63 +26,57 @@ impl Default for Layout {
 /// A part of a store that is one index.
 #[derive(Debug, Clone)]
 pub struct Shelf {
-    /// Where it is; nothing is the top.
+    /// Directory; `None` is the top.
     pub base: Option<RelPath>,
-    /// Which pages it has.
+    /// Kind of pages.
     pub form: Form,
-    /// What may lie on it.
+    /// Projects of the shelf.
     pub takes: Takes,
-    /// Whether clients and caches have to ask for pages anew each time.
+    /// True if clients and caches must request pages each time.
     pub uncached: bool,
 }
 
-/// Which pages a shelf has.
+/// Kind of pages on a shelf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// All packages side by side with one page, for `--find-links`. What stands on the page is in [`RECORD`].
+    /// All packages in one directory with one page, for `--find-links`. Its data is in [`RECORD`].
     Flat,
-    /// A directory with a page for each project, and a page that leads there, for `--index-url`.
+    /// A directory with a page for each project, and a page that links to them, for `--index-url`.
     Projects,
 }
 
-/// Which projects a shelf takes.
+/// Projects that a shelf takes.
 #[derive(Debug, Clone)]
 pub enum Takes {
-    /// All.
+    /// All projects.
     All,
-    /// Those that a line of the manifest names.
+    /// Projects that a line of the manifest selects.
     Named(ShelfRule),
 }
 
-/// A package and where it goes.
 #[derive(Debug)]
 pub(super) struct Placed<'a> {
-    /// The package.
     pub(super) local: &'a Local,
-    /// The shelf that takes it.
     pub(super) shelf: &'a Shelf,
-    /// Its key.
     pub(super) key: RelPath,
-    /// What a page says of it.
     pub(super) entry: IndexedFile,
 }
 
 /// The two files of a page.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PageKeys {
-    /// What it says, as data.
     pub(super) json: RelPath,
-    /// What clients get that ask for nothing else.
+    /// Page for clients without PEP 691.
     pub(super) html: RelPath,
 }
 
 impl Layout {
-    /// One index at the top that takes all.
+    /// Creates one shelf at the top that takes all projects.
     pub fn of(form: Form) -> Self {
         Self { shelves: vec![Shelf::of(form)], aggregate: None, stream: None }
     }
 
-    /// The shelves of a manifest, in a store of this stream. Caches may not keep their pages.
+    /// Creates the shelves of a manifest. Caches must not keep their pages.
     pub fn of_manifest(publishing: &Publishing, stream: &str) -> Self {
         let shelf = |rule: &ShelfRule| Shelf {
             base: Some(rule.path.value.clone()),
@@ -99,14 +92,14 @@ impl Layout {
         }
     }
 
-    /// The same in a store of this stream.
+    /// Sets the stream.
     #[must_use]
     pub fn in_stream(self, stream: Option<&str>) -> Self {
         Self { stream: stream.map(str::to_owned), ..self }
     }
 
-    /// The part of an index that has a selector of its own, or of the index of all packages. Where no shelf says where
-    /// it is, it has a directory of its name.
+    /// Returns the layout of one index. A shelf without rules uses a subdirectory for a further
+    /// index.
     #[must_use]
     pub(super) fn of_index(&self, index: Option<&PackageName>) -> Self {
         let is_for = |shelf: &&Shelf| match &shelf.takes {
@@ -129,7 +122,6 @@ impl Layout {
         }
     }
 
-    /// The shelf that takes a project.
     pub(super) fn shelf(&self, project: &str) -> Option<&Shelf> {
         self.shelves.iter().find(|shelf| match &shelf.takes {
             Takes::All => true,
@@ -137,7 +129,6 @@ impl Layout {
         })
     }
 
-    /// Where each package goes.
     pub(super) fn place<'a>(
         &'a self,
         locals: &'a [Local],
@@ -156,12 +147,11 @@ impl Layout {
 }
 
 impl Shelf {
-    /// One at the top that takes all.
     pub(super) fn of(form: Form) -> Self {
         Self { base: None, form, takes: Takes::All, uncached: false }
     }
 
-    /// Where clients see it.
+    /// Returns the path in public addresses.
     pub(super) fn public(&self) -> &str {
         match &self.takes {
             Takes::All => "/",
@@ -169,7 +159,7 @@ impl Shelf {
         }
     }
 
-    /// The projects that it is for, as far as they are named one by one.
+    /// Returns the projects that are named without wildcards.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         let rule = match &self.takes {
             Takes::All => None,
@@ -179,7 +169,6 @@ impl Shelf {
         globs.map(|glob| glob.as_str()).filter(|name| !name.contains(['*', '?', '[', '{']))
     }
 
-    /// The page that names the packages of a project.
     pub(super) fn page(&self, project: &str) -> Result<PageKeys, PathError> {
         match self.form {
             Form::Flat => self.files("", RECORD),
@@ -187,7 +176,7 @@ impl Shelf {
         }
     }
 
-    /// The page that leads to projects.
+    /// Returns the page of links to projects; `None` for a flat shelf.
     pub(super) fn root(&self) -> Result<Option<PageKeys>, PathError> {
         match self.form {
             Form::Flat => Ok(None),
@@ -195,7 +184,6 @@ impl Shelf {
         }
     }
 
-    /// What a page is called that has this project.
     pub(super) fn title<'p>(&self, project: &'p str) -> &'p str {
         if self.form == Form::Flat { "Packages" } else { project }
     }

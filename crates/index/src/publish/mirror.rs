@@ -1,7 +1,7 @@
-//! Mirror pages: an index of packages that stay where they are, for somebody who serves pages and no packages.
+//! Mirror: pages that link to packages in another store.
 //!
-//! Addresses are absolute and have hashes, so that nobody who serves the pages, or the packages, can give other
-//! bytes than those that were published.
+//! Addresses are absolute and have hashes, so that the server of the pages or packages cannot
+//! substitute other bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,38 +12,37 @@ use crate::simple::{Files, IndexedFile, Projects, addresses, is_ours, project_of
 use crate::store::Bucket;
 use base::names::RelPath;
 
-/// What is mirrored.
+/// Source and extent of a mirror.
 #[derive(Debug, Clone)]
 pub struct Mirror {
-    /// Where packages and pages are.
+    /// Layout of the source.
     pub layout: Layout,
-    /// Where clients see them: an address that ends with `/`.
+    /// Public address of the source, with a final `/`.
     pub public: String,
-    /// The projects, as indexes compare them; all when there are none.
+    /// Normalized names of the projects; empty for all.
     pub projects: BTreeSet<String>,
-    /// Look at everything, and write nothing.
+    /// Checks everything, writes nothing.
     pub dry_run: bool,
 }
 
-/// What was done.
+/// Counts of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Mirrored {
-    /// Projects that have pages.
+    /// Projects with pages.
     pub projects: usize,
-    /// Packages on them.
+    /// Packages on the pages.
     pub packages: usize,
-    /// Pages that were written; others were right already.
+    /// Changed page files.
     pub pages: usize,
-    /// Pages that went.
+    /// Removed pages.
     pub removed: usize,
 }
 
-/// Writes pages of what `source` has into `to`: a directory for each project, and a page that leads there. Each
-/// page that is written is `told`.
+/// Writes pages for the packages of `source` to `to`, and reports changed pages to `told`.
 ///
 /// # Errors
-/// When there is nothing to mirror, a package has no SHA-256, or a page of another program is in the way: nothing
-/// is written then. When a store fails.
+/// Fails before any write if the source has no packages, a package has no SHA-256, or another
+/// program made a page in `to`; later if a store fails.
 pub fn mirror(
     source: &dyn Bucket,
     to: &dyn Bucket,
@@ -55,7 +54,7 @@ pub fn mirror(
     if pages.is_empty() {
         return Err(PublishError::NoPages(source.name().to_owned()));
     }
-    // Places at the destination, which has one index.
+    // The destination has one index.
     let shelf = Shelf::of(Form::Projects);
     let mut texts = Vec::new();
     for files in pages.values() {
@@ -96,11 +95,10 @@ pub fn mirror(
     Ok(done)
 }
 
-/// The pages of projects, with absolute addresses.
 fn pages(source: &dyn Bucket, mirror: &Mirror) -> Result<BTreeMap<String, Files>, PublishError> {
     let mut pages: BTreeMap<String, Files> = BTreeMap::new();
     let wanted = |project: &str| mirror.projects.is_empty() || mirror.projects.contains(project);
-    // A further index has other packages of the same names.
+    // Further indexes have other packages of the same names.
     for shelf in &mirror.layout.of_index(None).shelves {
         let projects = match shelf.root()? {
             Some(root) => read::projects(source, &root)?.0.unwrap_or_default().0,
@@ -126,13 +124,13 @@ fn pages(source: &dyn Bucket, mirror: &Mirror) -> Result<BTreeMap<String, Files>
     Ok(pages)
 }
 
-/// The project of a file on the page of `project`; none of the other files of a flat page.
+/// Returns the project of a file on the page of `project`; on flat pages, that of other files is unknown.
 fn project_on(project: &str, file: &IndexedFile) -> Option<String> {
     let of_name = project_of(&file.filename).map(|(project, _)| project);
     of_name.or_else(|| Some(project.to_owned()).filter(|name| !name.is_empty()))
 }
 
-/// Refuses projects that are not there, and packages of which nobody says the SHA-256.
+/// Rejects missing projects, and packages without SHA-256.
 fn check(pages: &BTreeMap<String, Files>, wanted: &BTreeSet<String>) -> Result<(), PublishError> {
     let absent: Vec<String> =
         wanted.iter().filter(|name| !pages.contains_key(*name)).map(|n| format!("`{n}`")).collect();
@@ -145,10 +143,7 @@ fn check(pages: &BTreeMap<String, Files>, wanted: &BTreeSet<String>) -> Result<(
     if bare.is_empty() { Ok(()) } else { Err(PublishError::NoHash(bare)) }
 }
 
-/// The projects of a mirror that is there.
-///
-/// # Errors
-/// When its pages are those of something else, which this program made.
+/// Returns the projects of the existing mirror; rejects another kind of index.
 fn before(to: &dyn Bucket, shelf: &Shelf) -> Result<BTreeSet<String>, PublishError> {
     let Some(root) = shelf.root()? else { return Ok(BTreeSet::new()) };
     check_mirror(to, &root, |html| Projects::of_html(html).is_err())?;
@@ -157,8 +152,8 @@ fn before(to: &dyn Bucket, shelf: &Shelf) -> Result<BTreeSet<String>, PublishErr
     Ok(before.0)
 }
 
-/// Refuses a page of this program that leads to packages beside it: a mirror has none, and another index would be
-/// lost. `is_other` tells it of a page in HTML.
+/// Rejects pages of this program with relative links: another index would be lost. `is_other`
+/// checks HTML.
 fn check_mirror(
     to: &dyn Bucket,
     place: &PageKeys,
@@ -176,12 +171,11 @@ fn check_mirror(
     Ok(())
 }
 
-/// Whether a page of packages names one that is seen from there.
 fn relative_package(page: &[u8]) -> bool {
     addresses(page).iter().any(|address| !is_absolute(address))
 }
 
-/// Pages of this program at the destination, of projects that are not mirrored any more.
+/// Returns pages of projects that are no longer mirrored.
 fn obsolete(
     to: &dyn Bucket,
     shelf: &Shelf,
@@ -209,13 +203,12 @@ fn check_ours(to: &dyn Bucket, key: &RelPath) -> Result<(), PublishError> {
     }
 }
 
-/// Where clients see the page of a project.
 fn public(base: &str, shelf: &Shelf, project: &str) -> String {
     let base = format!("{}{}", base.trim_end_matches('/'), shelf.public());
     if project.is_empty() { base } else { format!("{base}{project}/") }
 }
 
-/// Whether an address begins with what it is seen by, such as `https://`.
+/// Returns true for addresses with a scheme.
 fn is_absolute(url: &str) -> bool {
     let scheme = url.split_once("://").map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| {
@@ -223,7 +216,7 @@ fn is_absolute(url: &str) -> bool {
     })
 }
 
-/// An address as seen from a page at `page`, which ends with `/`, in full.
+/// Resolves an address against the address `page` of a directory.
 fn absolute(page: &str, url: &str) -> String {
     if is_absolute(url) {
         return url.to_owned();

@@ -1,11 +1,9 @@
-//! In which order pages appear.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::layout::Placed;
 
-/// The projects of these packages, each after those that it requires, as far as there is no circle: whoever reads
-/// before all pages are there does not find a package whose parts are missing.
+/// Sorts required projects first, except in cycles: readers of an incomplete index never find a
+/// package without its requirements.
 pub(super) fn of<'a>(placed: &'a [Placed<'a>]) -> Vec<&'a str> {
     let mut requires: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for one in placed {
@@ -15,11 +13,10 @@ pub(super) fn of<'a>(placed: &'a [Placed<'a>]) -> Vec<&'a str> {
     parts_first(&requires)
 }
 
-/// The projects that are keys here, each after those that it requires.
 pub(super) fn parts_first<'a>(requires: &BTreeMap<&'a str, BTreeSet<String>>) -> Vec<&'a str> {
     let (mut order, mut seen) = (Vec::new(), BTreeSet::new());
     for project in requires.keys() {
-        // Depth first, with a stack of its own: packages decide how deep it gets.
+        // Explicit stack: packages determine the depth.
         let mut stack = vec![(*project, false)];
         while let Some((project, is_done)) = stack.pop() {
             if is_done {

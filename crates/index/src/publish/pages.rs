@@ -1,4 +1,4 @@
-//! Pages: read, merged, replaced by comparison.
+//! Pages: read, merged, and replaced if unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,35 +8,31 @@ use super::{PublishError, Step, read};
 use crate::simple::{Files, IndexedFile, PageError, Yanked};
 use crate::store::Bucket;
 
-/// The pages that packages come onto.
 pub(super) struct Pages<'a> {
     bucket: &'a dyn Bucket,
-    /// By the project that asks for a page: on a flat shelf, one page for all.
+    /// Pages by project; a flat shelf has one page for all.
     of_projects: BTreeMap<&'a str, PageKeys>,
     new: BTreeMap<PageKeys, New<'a>>,
     roots: BTreeMap<PageKeys, (BTreeSet<String>, bool)>,
 }
 
-/// What comes onto a page.
 struct New<'a> {
     title: &'a str,
     uncached: bool,
     entries: Vec<IndexedFile>,
-    /// By file name, whether those are yanked of which the directory says it.
+    /// Yank states from the directory, by file name.
     yanked: BTreeMap<String, Yanked>,
-    /// What the page said when everything was looked at.
+    /// Page content before the run.
     there: Files,
 }
 
 impl New<'_> {
-    /// Adds what comes onto the page.
     fn add_to(&self, files: &mut Files) -> Result<(), PageError> {
         files.merge(&self.entries)?;
         files.set_yanked(&self.yanked);
         Ok(())
     }
 
-    /// What becomes yanked, or is yanked no more.
     fn yanks(&self) -> Vec<Step> {
         let yanks = self.yanked.iter().filter_map(|(name, yanked)| {
             let there = self.there.files.iter().find(|file| file.filename == *name);
@@ -50,10 +46,7 @@ impl New<'_> {
 }
 
 impl<'a> Pages<'a> {
-    /// Reads the pages that these packages come onto.
-    ///
-    /// # Errors
-    /// When one is another program's, or cannot be merged.
+    /// Fails if a page is invalid, was changed by hand, or cannot be merged.
     pub(super) fn new(
         bucket: &'a dyn Bucket,
         placed: &'a [Placed<'a>],
@@ -101,7 +94,7 @@ impl<'a> Pages<'a> {
         })
     }
 
-    /// The SHA-256 that a page says of a package.
+    /// Returns the SHA-256 of a package on its page.
     pub(super) fn told(&self, placed: &Placed<'_>) -> Option<String> {
         let page = self.new.get(self.of_projects.get(placed.local.project.as_str())?)?;
         let entry =
@@ -109,7 +102,7 @@ impl<'a> Pages<'a> {
         entry.sha256().map(str::to_owned)
     }
 
-    /// Says what [`Pages::write`] would do, and how many pages that is.
+    /// Reports the steps of [`Pages::write`] without writing.
     pub(super) fn tell<'p>(&'p self, order: &[&'p str], told: &dyn Fn(&Step)) -> usize {
         let mut count = 0;
         for place in self.in_order(order) {
@@ -136,10 +129,7 @@ impl<'a> Pages<'a> {
         count
     }
 
-    /// Writes all pages, those of projects first, and says how many were not right yet.
-    ///
-    /// # Errors
-    /// When the store fails, a page became another program's, or others change one all the time.
+    /// Writes all pages, projects first. Returns the number of changed files.
     pub(super) fn write<'p>(
         &'p self,
         order: &[&'p str],
@@ -188,12 +178,11 @@ impl<'a> Pages<'a> {
         Ok(written)
     }
 
-    /// The projects that come onto a page which leads to projects.
+    /// Returns the projects to add to a page of links.
     pub(super) fn names(&self, root: &PageKeys) -> impl Iterator<Item = &String> {
         self.roots.get(root).into_iter().flat_map(|(names, _)| names)
     }
 
-    /// The pages of these projects, each once.
     fn in_order<'p>(&'p self, order: &[&'p str]) -> Vec<&'p PageKeys> {
         let mut seen = BTreeSet::new();
         let places = order.iter().filter_map(|project| self.of_projects.get(project));

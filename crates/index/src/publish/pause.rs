@@ -1,15 +1,15 @@
-//! Pauses between tries to change what others change too.
+//! Random backoff, so that conflicting writers do not collide again.
 
 use std::time::Duration;
 
 use base::retry::Backoff;
 
-/// How often a page is tried that others change meanwhile.
+/// Attempts to write a contended page.
 pub(super) const TRIES: usize = 40;
 const BACKOFF: Backoff =
     Backoff { shortest: Duration::from_millis(5), longest: Duration::from_secs(2), steady: 0 };
 
-/// Waits before try number `number`.
+/// Sleeps for a random time before attempt `number`; the maximum doubles with each attempt.
 pub(super) fn before(number: usize) {
     std::thread::sleep(BACKOFF.pause(u32::try_from(number).unwrap_or(u32::MAX)));
 }

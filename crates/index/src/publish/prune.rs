@@ -1,13 +1,13 @@
-//! Retention: packages that are too old go from a store, pages first.
+//! Retention: removes old packages from a store, pages first.
 //!
-//! In this order, so that whatever interrupts it leaves an index of whole packages:
+//! The order ensures that pages name existing packages after an interruption:
 //!
-//! 1. everything is looked at: how old packages are, which have to stay because others that stay require them,
-//!    because another page names them, or because nothing newer of their project is complete;
-//! 2. pages of projects lose the names, those who require others before these;
-//! 3. what no page names any more is deleted, first what lies beside a package, then the package.
+//! 1. checks before any write: ages, and packages that must stay. These are requirements of
+//!    remaining packages, packages on other pages, and the newest complete version of each project;
+//! 2. pages lose names; pages of requiring projects before pages of required ones;
+//! 3. objects without a page are deleted: METADATA and other companions, then the package.
 //!
-//! **Again.** A run after an interrupted one finds packages that no page names, and deletes those that are too old.
+//! **Repetition.** A run after an interrupted run deletes old packages without a page.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
@@ -30,77 +30,79 @@ use age::Age;
 use inventory::{Inventory, Item, Page};
 use needs::Needs;
 
-/// What a publisher may still be about to name: it is not older.
+/// Minimum age of packages without a page: an unfinished run of `publish` could still name younger
+/// ones.
 const UNDER_WAY: Duration = Duration::from_hours(24);
 
-/// What goes.
+/// Rules of a retention run.
 #[derive(Debug, Clone)]
 pub struct Retention {
-    /// Where packages and pages are.
+    /// Layout of the store.
     pub layout: Layout,
-    /// How many days packages stay.
+    /// Days that packages stay.
     pub days: u32,
-    /// What says how old they are.
+    /// Source of a package's age.
     pub date: Dated,
-    /// The time that their age is counted to.
+    /// Reference time for ages.
     pub now: SystemTime,
-    /// Go on where more than half of the packages go.
+    /// Permits the removal of more than half of the packages.
     pub yes: bool,
-    /// Look at everything, and write nothing.
+    /// Checks everything, writes nothing.
     pub dry_run: bool,
-    /// How many requests are made at once; one, if it is 0.
+    /// Number of parallel requests; 0 counts as 1.
     pub jobs: usize,
 }
 
-/// Something that is done, or that would be.
+/// A step of a run or dry run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PruneStep {
-    /// A package is too old, and stays.
+    /// An old package that stays.
     Kept {
-        /// Its key.
+        /// Key.
         key: RelPath,
-        /// Why it stays.
+        /// Reason.
         because: String,
     },
-    /// A page loses names.
+    /// A page that loses names.
     Page {
-        /// Its key.
+        /// Key.
         key: RelPath,
-        /// How many.
+        /// Number of names.
         fewer: usize,
     },
-    /// An object goes.
+    /// A removed object.
     Removed {
-        /// Its key.
+        /// Key.
         key: RelPath,
-        /// Its size in bytes.
+        /// Size in bytes.
         size: u64,
-        /// Why it goes.
+        /// Reason.
         because: String,
     },
 }
 
-/// What was done.
+/// Counts of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pruned {
-    /// Packages that went.
+    /// Removed packages.
     pub removed: usize,
-    /// The bytes of all that went.
+    /// Bytes of removed objects.
     pub bytes: u64,
-    /// Packages that are too old and stay.
+    /// Old packages that stay.
     pub kept: usize,
-    /// All packages that were there.
+    /// Packages before the run.
     pub all: usize,
-    /// Pages that were written.
+    /// Written page files.
     pub pages: usize,
 }
 
-/// Removes what is older than it may be. Each step is `told` before it is done, from several threads.
+/// Removes old packages. Calls `told` before each step, from several threads.
 ///
 /// # Errors
-/// When there is no index, the store is not recorded as that of the stream, more than half of the packages would go
-/// and that was not allowed, it has no lists, a page cannot be read, or it is not
-/// known what a package that stays requires: nothing is written then. When the store fails later, what pages name is there, and another run does the rest.
+/// Fails before any write without index, listing or record of the given stream, for an unreadable
+/// page or unknown requirements, and if more than half of the packages would be removed without
+/// permission. After a later failure, pages name only existing packages, and another run completes
+/// it.
 pub fn prune(
     bucket: &dyn Bucket,
     retention: &Retention,
@@ -109,7 +111,7 @@ pub fn prune(
     let record = StreamRecord::of(bucket, &retention.layout)?;
     record.check()?;
     let inventory = Inventory::read(bucket, &retention.layout, retention.jobs)?;
-    // A place without an index is likely to be another than was meant.
+    // A location without an index is probably a mistake.
     if inventory.pages.is_empty() {
         return Err(PublishError::NoPages(bucket.name().to_owned()));
     }
@@ -136,7 +138,7 @@ pub fn prune(
         pruned.pages += off.write(page, told)?;
     }
     if !retention.dry_run {
-        // Somebody may have published one of them again.
+        // Another program may have published a package again.
         for page in off.pages(&inventory) {
             named.extend(inventory::named(bucket, &page.place)?.0);
         }
@@ -146,7 +148,7 @@ pub fn prune(
     pruned.removed = going.len();
     pruned.bytes =
         going.iter().flat_map(|(item, _)| item.objects()).map(|object| object.size).sum();
-    // What would be done is told in one order, whoever asks.
+    // Dry runs report in a stable order.
     let jobs = if retention.dry_run { 1 } else { retention.jobs };
     each(&going, jobs, |(item, because)| {
         item.objects().try_for_each(|object| {
@@ -158,12 +160,12 @@ pub fn prune(
     Ok(pruned)
 }
 
-/// Whether so many packages are more than half of all, which nothing removes without being asked again.
+/// Returns true for more than half of all packages, which requires permission.
 pub fn is_more_than_half(going: usize, all: usize) -> bool {
     going * 2 > all
 }
 
-/// The pages that lose names, those whose packages require others before the pages of these.
+/// Sorts pages so that pages of requiring projects precede pages of required ones.
 fn in_order<'i>(
     bucket: &dyn Bucket,
     retention: &Retention,
@@ -186,7 +188,7 @@ fn in_order<'i>(
     Ok(pages)
 }
 
-/// What is too old, how old it is, and why it stays all the same.
+/// Old package, its age, and the reason for keeping it.
 type Verdict<'i> = (&'i Item, Age, Option<String>);
 
 fn verdicts<'i>(
@@ -225,7 +227,6 @@ fn verdicts<'i>(
     Ok(old)
 }
 
-/// Takes names off pages.
 struct OffPages<'a> {
     bucket: &'a dyn Bucket,
     retention: &'a Retention,
@@ -233,12 +234,11 @@ struct OffPages<'a> {
 }
 
 impl OffPages<'_> {
-    /// The pages that lose names.
     fn pages<'i>(&self, inventory: &'i Inventory) -> impl Iterator<Item = &'i Page> {
         inventory.pages.iter().filter(|page| page.names.iter().any(|key| self.going.contains(key)))
     }
 
-    /// Takes names off a page, and says how many files had to be written for that.
+    /// Returns the number of written files.
     fn write(&self, page: &Page, told: &dyn Fn(&PruneStep)) -> Result<usize, PublishError> {
         let Page { place, title, uncached, names, .. } = page;
         let fewer = names.iter().filter(|key| self.going.contains(key)).count();
@@ -266,7 +266,6 @@ impl OffPages<'_> {
         Ok(ahead + writer.both(place, *uncached, &|_: &Step| (), json, html)?)
     }
 
-    /// What stays on a page.
     fn left(&self, place: &PageKeys, mut files: Files) -> Files {
         let goes = |url: &str| {
             inventory::key_of(&place.html, url).is_some_and(|key| self.going.contains(&key))

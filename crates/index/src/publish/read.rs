@@ -1,7 +1,7 @@
-//! Reading what a store may have.
+//! Reading of pages in a store.
 //!
-//! What a page says is in its JSON. A page in HTML that another program made says more than that, or all: what it
-//! names that the JSON does not is taken over.
+//! The data of a page is its JSON. An HTML page of another program can contain more entries; these
+//! are merged.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,13 @@ use crate::simple::{Files, PageError, Projects, Yanked, beyond_data, is_ours};
 use crate::store::{Bucket, ErrorKind, Object, StoreError};
 use base::names::RelPath;
 
-/// No page is longer.
 pub(super) const LONGEST_PAGE: u64 = 256 << 20;
 
-/// An object that is there, with its bytes.
 pub(super) struct Page {
-    /// What the store says of it.
     pub(super) object: Object,
-    /// Its bytes.
     pub(super) bytes: Vec<u8>,
 }
 
-/// The object at `key`, if there is one.
 pub(super) fn page(bucket: &dyn Bucket, key: &RelPath) -> Result<Option<Page>, StoreError> {
     let content = match bucket.get(key, None) {
         Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
@@ -32,10 +27,7 @@ pub(super) fn page(bucket: &dyn Bucket, key: &RelPath) -> Result<Option<Page>, S
     Ok(Some(Page { object, bytes: content.bytes(bucket, LONGEST_PAGE)? }))
 }
 
-/// What a page of packages says, and the file of its data.
-///
-/// # Errors
-/// When the store cannot be read, or the page cannot be taken over.
+/// Reads a page of packages; returns also its data file.
 pub(super) fn files(
     bucket: &dyn Bucket,
     place: &PageKeys,
@@ -44,10 +36,7 @@ pub(super) fn files(
     files_but(bucket, place, title, &BTreeMap::new())
 }
 
-/// The same; whether packages in `yanked` are yanked, another program's page does not decide.
-///
-/// # Errors
-/// As [`files`].
+/// Reads like [`files`]; for files in `yanked`, ignores the yank states of another program's page.
 pub(super) fn files_but(
     bucket: &dyn Bucket,
     place: &PageKeys,
@@ -72,10 +61,6 @@ pub(super) fn files_but(
     Ok((there, data))
 }
 
-/// What a page says that leads to projects, and the file of its data.
-///
-/// # Errors
-/// As [`files`].
 pub(super) fn projects(
     bucket: &dyn Bucket,
     place: &PageKeys,
@@ -91,11 +76,8 @@ pub(super) fn projects(
     Ok((there, data))
 }
 
-/// Refuses a page in HTML of this program that says more than its data, from which it is made: somebody changed it by
-/// hand. `known` is the page that is made of the data as it was read, and `made` reads it anew.
-///
-/// # Errors
-/// As [`files`], and when it says more.
+/// Rejects an HTML page of this program with more information than its data: it was edited by hand.
+/// `known` is rendered from the data read before; `made` reads it again.
 pub(super) fn is_as_made(
     bucket: &dyn Bucket,
     place: &PageKeys,
@@ -105,7 +87,7 @@ pub(super) fn is_as_made(
     let mut known = Some(known);
     for number in 1.. {
         let html = page(bucket, &place.html)?.filter(|html| is_ours(&html.bytes));
-        // Anew in this order: who adds something writes the data first.
+        // Read after the HTML: additions write the data first.
         let made = known.take().map_or_else(&made, Ok)?;
         let (Some(html), Some(made)) = (html, made) else { break };
         let Some(says) = beyond_data(&html.bytes, &made) else { break };
@@ -113,16 +95,15 @@ pub(super) fn is_as_made(
             let PageKeys { json: data, html: key } = place.clone();
             return Err(PublishError::ByHand { store: bucket.name().to_owned(), key, data, says });
         }
-        // Who takes something off a page writes this first; it may be that this was read before, and the data after.
+        // Removals write the HTML first, so the HTML could be older than the data: retry.
         pause::before(number);
     }
     Ok(())
 }
 
-/// How often a page is looked at that says more than its data: for some seconds.
 const LOOKS: usize = 10;
 
-/// A page in HTML that says something which the data does not: another program's, or one without data.
+/// Returns HTML by another program, or without data.
 fn others_html(
     bucket: &dyn Bucket,
     place: &PageKeys,
@@ -132,7 +113,6 @@ fn others_html(
     Ok(html.filter(|html| !(has_data && is_ours(&html.bytes))))
 }
 
-/// A page that cannot be merged.
 pub(super) fn wrong(bucket: &dyn Bucket, key: &RelPath, source: PageError) -> PublishError {
     PublishError::Page { store: bucket.name().to_owned(), key: key.clone(), source }
 }

@@ -1,4 +1,4 @@
-//! The stream of a store, which the store itself records: a wrong `--stream` is refused.
+//! Record of a store's stream, to refuse a wrong `--stream`.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::{PublishError, Step, headers, read};
 use crate::store::{Body, Bucket};
 use base::names::{PathError, RelPath};
 
-/// The file that names the stream, at the top of an index without documents of routes.
+/// Record at the top of an index without routes documents.
 const RECORD: &str = "rockpack-stream.json";
 
 #[derive(Serialize, Deserialize)]
@@ -16,17 +16,16 @@ struct Document {
     stream: String,
 }
 
-/// The record of a store's stream.
 pub(super) struct StreamRecord<'a> {
     bucket: &'a dyn Bucket,
     stream: Option<&'a str>,
     key: RelPath,
-    /// Whether publishing writes the file for other reasons.
+    /// True for the routes document, which publishing writes anyway.
     is_routes: bool,
 }
 
 impl<'a> StreamRecord<'a> {
-    /// The record of a layout: the documents of routes where there are some, else a file.
+    /// Uses the routes document if the layout has one.
     pub(super) fn of(bucket: &'a dyn Bucket, layout: &'a Layout) -> Result<Self, PathError> {
         let stream = layout.stream.as_deref();
         if let Some(above) = Above::of(bucket, layout) {
@@ -41,15 +40,12 @@ impl<'a> StreamRecord<'a> {
         Ok(Self { bucket, stream, key, is_routes: false })
     }
 
-    /// Checks that the store is not of another stream than the one that was given, and says whether it names one.
-    ///
-    /// # Errors
-    /// When it is, also where none was given; when the record cannot be read.
+    /// Rejects another recorded stream, also if none was given. Returns false without a record.
     pub(super) fn check(&self) -> Result<bool, PublishError> {
         let Some(page) = read::page(self.bucket, &self.key)? else { return Ok(false) };
         let document = match serde_json::from_slice::<Document>(&page.bytes) {
             Ok(document) => document,
-            // Routes of another program need no stream.
+            // Routes of other programs may lack the stream.
             Err(_) if self.is_routes => return Ok(false),
             Err(error) => return Err(read::wrong(self.bucket, &self.key, error.into())),
         };
@@ -64,10 +60,7 @@ impl<'a> StreamRecord<'a> {
         })
     }
 
-    /// Checks that the store names the stream that was given.
-    ///
-    /// # Errors
-    /// As [`StreamRecord::check`], and when it names none.
+    /// Rejects a store without a record.
     pub(super) fn require(&self) -> Result<(), PublishError> {
         let Some(stream) = self.stream else { return Ok(()) };
         if self.check()? {
@@ -77,10 +70,7 @@ impl<'a> StreamRecord<'a> {
         Err(PublishError::NoStream { store, stream })
     }
 
-    /// Whether [`StreamRecord::write`] would write; the step is `told` then.
-    ///
-    /// # Errors
-    /// As [`StreamRecord::check`].
+    /// Reports the step of [`StreamRecord::write`] without writing.
     pub(super) fn tell(&self, told: &dyn Fn(&Step)) -> Result<bool, PublishError> {
         let is_new = !self.check()? && !self.is_routes && self.stream.is_some();
         if is_new {
@@ -89,10 +79,7 @@ impl<'a> StreamRecord<'a> {
         Ok(is_new)
     }
 
-    /// Writes the record, if a stream was given and the store names none. Returns whether it did.
-    ///
-    /// # Errors
-    /// When the store fails, or another program wrote a record of another stream meanwhile.
+    /// Writes a missing record. Returns true if written.
     pub(super) fn write(&self, told: &dyn Fn(&Step)) -> Result<bool, PublishError> {
         let Some(stream) = self.stream.filter(|_| !self.is_routes) else { return Ok(false) };
         if !self.tell(told)? {
@@ -103,7 +90,7 @@ impl<'a> StreamRecord<'a> {
             .map_err(|error| read::wrong(self.bucket, &self.key, error.into()))?;
         let headers = headers::page(RECORD, true);
         self.bucket.create(&self.key, Body::Bytes((text + "\n").as_bytes()), &headers)?;
-        // The record of the first of two programs counts.
+        // With two concurrent writers, the first record wins.
         self.check()
     }
 }

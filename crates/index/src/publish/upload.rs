@@ -1,5 +1,3 @@
-//! Packages and their metadata.
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::layout::Placed;
@@ -9,28 +7,21 @@ use crate::store::{Body, Bucket, Created, Object, StoreError};
 use base::hash;
 use base::names::RelPath;
 
-/// Looks at keys and fills them.
 pub(super) struct Survey<'a> {
     pub(super) bucket: &'a dyn Bucket,
     pub(super) jobs: usize,
 }
 
-/// What is at a package's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AtKey {
-    /// Nothing.
     Nothing,
-    /// The same bytes.
     Same,
-    /// Others.
     Other,
 }
 
 impl Survey<'_> {
-    /// Looks at the key of each package. `told` is the SHA-256 that a page says.
-    ///
-    /// # Errors
-    /// When some have other bytes: the error names them all.
+    /// Compares objects with packages; `told` returns the SHA-256 on a page. The error names all
+    /// differing keys.
     pub(super) fn look(
         &self,
         placed: &[Placed<'_>],
@@ -47,7 +38,7 @@ impl Survey<'_> {
     fn find(&self, placed: &Placed<'_>, told: Option<&str>) -> Result<AtKey, StoreError> {
         let own = placed.local.sha256();
         let Some(object) = self.bucket.head(&placed.key)? else {
-            // A page that names other bytes, which are gone, keeps their name.
+            // A page names other bytes, even if they are gone: the name is taken.
             let other = told.is_some_and(|told| told != own);
             return Ok(if other { AtKey::Other } else { AtKey::Nothing });
         };
@@ -57,7 +48,6 @@ impl Survey<'_> {
         self.compare(placed, &object)
     }
 
-    /// Compares the bytes of an object that is as large as the package.
     fn compare(&self, placed: &Placed<'_>, object: &Object) -> Result<AtKey, StoreError> {
         let theirs = match &object.sha256 {
             Some(sha256) => sha256.clone(),
@@ -66,7 +56,7 @@ impl Survey<'_> {
         Ok(if theirs == placed.local.sha256() { AtKey::Same } else { AtKey::Other })
     }
 
-    /// Says what [`Survey::upload`] and [`Survey::upload_metadata`] would do.
+    /// Reports the steps of [`Survey::upload`] and [`Survey::upload_metadata`].
     pub(super) fn tell(placed: &[Placed<'_>], found: &[AtKey], told: &dyn Fn(&Step)) {
         for (placed, found) in placed.iter().zip(found) {
             told(&step(placed, *found));
@@ -80,10 +70,7 @@ impl Survey<'_> {
         }
     }
 
-    /// Uploads packages where nothing is.
-    ///
-    /// # Errors
-    /// When the store fails, or somebody puts other bytes there meanwhile.
+    /// Creates packages at empty keys. Fails if another program uploads other bytes meanwhile.
     pub(super) fn upload(
         &self,
         placed: &[Placed<'_>],
@@ -114,7 +101,7 @@ impl Survey<'_> {
         if self.bucket.create(&placed.key, body, &headers)? == Created::Created {
             return Ok(());
         }
-        // Somebody was faster, or an earlier try was done whose answer did not come.
+        // Another program was faster, or an earlier attempt succeeded without a response.
         match self.find(placed, None)? {
             AtKey::Other => {
                 let keys = vec![format!("`{}`", placed.key)];
@@ -124,10 +111,7 @@ impl Survey<'_> {
         }
     }
 
-    /// Uploads the METADATA of wheels, where it is not already.
-    ///
-    /// # Errors
-    /// When the store fails.
+    /// Uploads missing or different METADATA.
     pub(super) fn upload_metadata(
         &self,
         placed: &[Placed<'_>],
@@ -140,7 +124,7 @@ impl Survey<'_> {
             if self.bucket.create(&key, body, &headers::metadata())? == Created::Created {
                 told(&Step::Metadata { key });
             } else if !self.has(&key, bytes)? {
-                // The wheel's bytes are those that it is of: whatever else lies there is wrong.
+                // The wheel's bytes are verified, so different METADATA is wrong.
                 self.bucket.put(&key, body, &headers::metadata())?;
                 told(&Step::Metadata { key });
             }
@@ -164,7 +148,6 @@ fn step(placed: &Placed<'_>, found: AtKey) -> Step {
     }
 }
 
-/// The SHA-256 of an object's bytes, which are fetched for that.
 fn sha256(bucket: &dyn Bucket, placed: &Placed<'_>) -> Result<String, StoreError> {
     let sum = hash::of_reader(bucket.get(&placed.key, None)?.body);
     sum.map(|sum| sum.sha256.to_string())

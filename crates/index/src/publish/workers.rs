@@ -1,10 +1,7 @@
-//! Several things at once.
-
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Does `work` with each item on up to `jobs` threads, and gives the results in the order of the items. After the
-/// first error nothing more is begun.
+/// Returns results in item order; starts nothing after the first error.
 pub(super) fn each<'a, T: Sync, R: Send, E: Send>(
     items: &'a [T],
     jobs: usize,

@@ -1,4 +1,4 @@
-//! Writing pages: each if it still is what was read.
+//! Conditional writes of pages.
 
 use super::layout::PageKeys;
 use super::read::{Page, page};
@@ -7,21 +7,17 @@ use crate::simple::is_ours;
 use crate::store::{Body, Bucket, Created, Replaced};
 use base::names::RelPath;
 
-/// Writes pages that others write too.
 #[derive(Clone, Copy)]
 pub(super) struct Writer<'a> {
     pub(super) bucket: &'a dyn Bucket,
 }
 
-/// The text that a page is to have, and the page that it was made of.
+/// New text, and the page from which it was made.
 type Wanted = (Option<String>, Option<Page>);
 
 impl Writer<'_> {
-    /// Writes both files of a page, and says how many were not right yet: `json` reads the data anew and gives
-    /// what it is to be, with the number of new names, `html` gives the page of what it is now.
-    ///
-    /// # Errors
-    /// When the store fails, or others change the page all the time.
+    /// Writes both files of a page. `json` reads the data and returns the new data with the number
+    /// of new names; `html` renders the current data. Returns the number of changed files.
     pub(super) fn both(
         self,
         place: &PageKeys,
@@ -37,7 +33,7 @@ impl Writer<'_> {
             Ok((Some(text), page))
         })?;
         let html = self.until_written(&place.html, uncached, || {
-            // In this order: who has the older data then has the older tag as well.
+            // Tag before data: a writer with old data has an old tag, and its write is refused.
             let page = page(self.bucket, &place.html)?;
             Ok((html()?, page))
         })?;
@@ -47,12 +43,9 @@ impl Writer<'_> {
         Ok(usize::from(json) + usize::from(html))
     }
 
-    /// Writes a page in HTML before its data, and says whether it had to be written (1) or not (0): of what says less
-    /// than the data the next run makes the page anew, whoever was interrupted between the two. `html` gives the page
-    /// that there is to be. One of another program stays: it may say what the data does not.
-    ///
-    /// # Errors
-    /// As [`Writer::both`].
+    /// Writes an HTML page before its data, for removals: after an interruption, the next run
+    /// renders it from the data again. Skips pages of other programs. Returns the number of changed
+    /// files.
     pub(super) fn ahead(
         self,
         place: &PageKeys,
@@ -70,17 +63,14 @@ impl Writer<'_> {
         written.map(usize::from)
     }
 
-    /// Puts at `key` what `text` makes anew of other pages, and says whether it had to be written (1) or not (0).
-    ///
-    /// # Errors
-    /// As [`Writer::both`].
+    /// Writes text made from other pages.
     pub(super) fn remade(
         self,
         key: &RelPath,
         told: &dyn Fn(&Step),
         text: impl Fn() -> Result<String, PublishError>,
     ) -> Result<usize, PublishError> {
-        // In this order: who has older pages then has the older tag as well.
+        // Tag before text: a writer with old pages has an old tag, and its write is refused.
         let written = self.until_written(key, true, || {
             let page = page(self.bucket, key)?;
             Ok((Some(text()?), page))
@@ -91,10 +81,7 @@ impl Writer<'_> {
         Ok(usize::from(written))
     }
 
-    /// Says whether [`Writer::remade`] would have to write this (1) or not (0), and tells the step.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
+    /// Reports the step of [`Writer::remade`].
     pub(super) fn would_remake(
         self,
         key: &RelPath,
@@ -108,8 +95,8 @@ impl Writer<'_> {
         Ok(usize::from(!is_right))
     }
 
-    /// Puts at `key` what `wanted` says, which also tells what it found there; as often as others change it
-    /// meanwhile. Says whether it had to be written.
+    /// Repeats `wanted` and its write if other programs change `key` meanwhile. Returns true if
+    /// written.
     fn until_written(
         self,
         key: &RelPath,

@@ -1,4 +1,4 @@
-//! What is answered to one request.
+//! Response to a request.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -18,22 +18,19 @@ use super::range::Asked;
 use super::root::{Resource, Root};
 use super::{negotiation, range, target};
 
-/// An answer, and how long its body is.
 pub(super) struct Answer {
     pub(super) response: Response<Body>,
     pub(super) bytes: u64,
 }
 
-/// A file that can be sent.
 struct OpenPage {
     file: File,
     metadata: Metadata,
     content_type: &'static str,
-    /// Whether the request's `Accept` chose it.
+    /// True if `Accept` selected it.
     chosen: bool,
 }
 
-/// Answers `GET` and `HEAD`.
 pub(super) async fn answer<'a>(
     root: &Arc<Root>,
     method: &Method,
@@ -68,25 +65,23 @@ pub(super) async fn answer<'a>(
         Err(StatusCode::NOT_ACCEPTABLE) => said(
             Response::builder().status(StatusCode::NOT_ACCEPTABLE).header(VARY, "Accept"),
             method,
-            "there is no page of such a type",
+            "no page has an accepted type",
         ),
         Err(_) => missing(method),
     }
 }
 
-/// An answer to who asks for something of another host.
 pub(super) fn misdirected(method: &Method) -> Answer {
     let refused = Response::builder().status(StatusCode::MISDIRECTED_REQUEST);
-    said(refused, method, "this server answers for itself alone")
+    said(refused, method, "this server is not a proxy")
 }
 
-/// What is at a path, if it can be served. The disk may take its time, and others need not wait.
+/// Uses a blocking thread: a slow disk does not delay other requests.
 async fn place(root: &Arc<Root>, below: PathBuf) -> Option<Resource> {
     let root = root.clone();
     tokio::task::spawn_blocking(move || root.place(&below)).await.ok()?.ok()
 }
 
-/// The page of a directory, in the form that the client likes best.
 async fn page(
     root: &Arc<Root>,
     directory: &Path,
@@ -106,7 +101,6 @@ async fn page(
     Err(StatusCode::NOT_FOUND)
 }
 
-/// A file, a part of it, or word that the client has it already.
 fn sent<'a>(
     found: OpenPage,
     method: &Method,
@@ -123,7 +117,7 @@ fn sent<'a>(
     if header(IF_NONE_MATCH).is_some_and(|known| knows(known, &tag)) {
         return finished(builder.status(StatusCode::NOT_MODIFIED), body::text(String::new()), 0);
     }
-    // A part of what the client has an older version of would not fit.
+    // A range of the new file does not fit the client's old version.
     let range = header(RANGE)
         .filter(|_| method == Method::GET && header(IF_RANGE).is_none_or(|known| known == tag));
     let (builder, bytes) = match range::asked(range, size) {
@@ -147,7 +141,7 @@ fn sent<'a>(
     finished(builder, body::file(found.file, bytes), length)
 }
 
-/// What tells one content of a file from another: files here are replaced, never written to.
+/// Makes an entity tag: valid only for files that are replaced, never edited in place.
 fn tag(metadata: &Metadata) -> String {
     format!(
         "\"{:x}-{:x}-{:x}-{:x}\"",
@@ -158,7 +152,7 @@ fn tag(metadata: &Metadata) -> String {
     )
 }
 
-/// Whether `If-None-Match` has this tag (RFC 9110, section 13.1.2).
+/// Implements `If-None-Match` (RFC 9110, section 13.1.2).
 fn knows(header: &str, tag: &str) -> bool {
     header
         .split(',')
@@ -167,10 +161,9 @@ fn knows(header: &str, tag: &str) -> bool {
 }
 
 fn missing(method: &Method) -> Answer {
-    said(Response::builder().status(StatusCode::NOT_FOUND), method, "there is nothing here")
+    said(Response::builder().status(StatusCode::NOT_FOUND), method, "nothing found")
 }
 
-/// A line of text.
 fn said(builder: Builder, method: &Method, text: &str) -> Answer {
     let text = format!("{text}\n");
     let length = text.len() as u64;
@@ -185,7 +178,7 @@ fn said(builder: Builder, method: &Method, text: &str) -> Answer {
 }
 
 fn finished(builder: Builder, body: Body, bytes: u64) -> Answer {
-    // Every header here is made of texts that a header can have, but for a path in `Location`.
+    // Only the path in `Location` can be an invalid header value.
     let response = builder.body(body).unwrap_or_else(|_| {
         let mut failed = Response::new(body::text(String::new()));
         *failed.status_mut() = StatusCode::BAD_REQUEST;

@@ -1,4 +1,4 @@
-//! What answers carry: a short text, or a part of a file that is read while it is sent.
+//! Response bodies: a short text, or a part of a file that is read during transfer.
 
 use std::io::{self, SeekFrom};
 use std::ops::Range;
@@ -10,20 +10,16 @@ use hyper::body::Bytes;
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 
-/// The body of any answer.
 pub(super) type Body = BoxBody<Bytes, io::Error>;
 
-/// How much of a file is read at once.
 const CHUNK: usize = 1 << 16;
-/// How many chunks are in memory for a client that does not keep up.
+/// Buffered chunks for a slow client.
 const WAITING: usize = 4;
 
-/// A short text; an empty one is no body.
 pub(super) fn text(text: String) -> Body {
     Full::new(Bytes::from(text)).map_err(|never| match never {}).boxed()
 }
 
-/// These bytes of a file.
 pub(super) fn file(file: File, bytes: Range<u64>) -> Body {
     let (sender, body) = Channel::new(WAITING);
     tokio::spawn(send(sender, file, bytes));
@@ -32,7 +28,7 @@ pub(super) fn file(file: File, bytes: Range<u64>) -> Body {
 
 async fn send(mut sender: Sender<Bytes, io::Error>, mut file: File, bytes: Range<u64>) {
     if let Err(error) = read(&mut sender, &mut file, bytes).await {
-        // The connection ends early, which tells the client that bytes are missing.
+        // Close the connection, so that the client notices the missing bytes.
         sender.abort(error);
     }
 }
@@ -53,7 +49,6 @@ async fn read(
         chunk.truncate(length);
         left -= length as u64;
         if sender.send_data(chunk.into()).await.is_err() {
-            // The client has gone.
             return Ok(());
         }
     }

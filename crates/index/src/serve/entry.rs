@@ -1,4 +1,4 @@
-//! Where installers begin in a directory that has pages.
+//! Pages to pass to installers.
 
 use std::path::{Path, PathBuf};
 
@@ -6,22 +6,21 @@ use crate::simple::Projects;
 use base::directory::{Entry, walk_where};
 use base::regular;
 
-/// A page that an installer is given.
+/// A page to pass to an installer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EntryPage {
-    /// The option of pip and uv that takes it.
+    /// Option of pip and uv.
     pub option: &'static str,
-    /// Its path below the directory, without a `/` in front.
+    /// Path in the directory, without a leading `/`.
     pub path: String,
 }
 
-/// No data of a page that leads to projects is longer.
 const LONGEST: u64 = 16 << 20;
-/// Indexes lie no deeper: `{run}-{platform}/python/{group}/simple`.
+/// Depth limit for indexes: `{run}-{platform}/python/{group}/simple`.
 const DEEPEST: usize = 4;
 
 impl EntryPage {
-    /// Those of `directory`, sorted: each index, else the page of links at the top.
+    /// Finds the indexes in `directory`, sorted; without any, the page of links at the top.
     pub fn all(directory: &Path) -> Vec<Self> {
         let mut entries: Vec<Self> = indexes(directory)
             .iter()
@@ -39,7 +38,7 @@ impl EntryPage {
     }
 }
 
-/// The directories of indexes: what they lead to lies below them, so nobody looks further there.
+/// Does not search inside an index.
 fn indexes(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let enters = |entry: &Entry| {
@@ -51,7 +50,7 @@ fn indexes(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Whether the page of a directory leads to projects: its data says so, or its name.
+/// Returns true for a page of projects, by its data or by the name `simple`.
 fn is_index(directory: &Path) -> bool {
     let leads_to_projects = || {
         let data = regular::read(directory.join("index.json"), LONGEST).ok();
@@ -82,7 +81,7 @@ mod tests {
         }
         let expected = ["--index-url a-x/python/simple/", "--index-url b-x/python/g/simple/"];
         assert_eq!(said(), expected);
-        // As `rockpack index publish` makes them.
+        // Written like `rockpack publish`.
         let data = Projects(["x".to_owned()].into()).json().unwrap();
         for index in ["v5/core", ""] {
             let index = dir.path().join(index);

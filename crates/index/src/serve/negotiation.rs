@@ -1,17 +1,14 @@
-//! Which form of a page a client wants (PEP 691; RFC 9110, section 12.5.1).
+//! Content negotiation for pages (PEP 691; RFC 9110, section 12.5.1).
 
-/// A form in which a directory's page can lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Form {
-    /// The file's name in its directory.
     pub(super) file: &'static str,
-    /// What the answer says it is, when the request asked for it by one of `asked`.
     pub(super) content_type: &'static str,
-    /// Media types that ask for it.
+    /// Media types in `Accept` that match this form.
     asked: &'static [&'static str],
 }
 
-/// HTML first: it is what a client gets that does not care.
+/// HTML first: the default without a preference.
 const FORMS: [Form; 2] = [
     Form {
         file: "index.html",
@@ -29,8 +26,7 @@ const FORMS: [Form; 2] = [
     },
 ];
 
-/// The forms that the client accepts, best first; with no `Accept`, all of them. Of what it likes as
-/// well, HTML comes first.
+/// Returns the accepted forms, best first, HTML before JSON at equal quality; all without `Accept`.
 pub(super) fn wanted(accept: Option<&str>) -> Vec<Form> {
     let Some(accept) = accept else { return FORMS.to_vec() };
     let liked = FORMS.iter().map(|form| {
@@ -41,7 +37,7 @@ pub(super) fn wanted(accept: Option<&str>) -> Vec<Form> {
     liked.into_iter().map(|(_, form)| form).collect()
 }
 
-/// How much a media type is liked, in thousandths; the most specific range that matches says it.
+/// Returns thousandths, from the most specific matching range.
 fn quality(accept: &str, media: &str) -> u16 {
     let ranges = accept.split(',').filter_map(|range| {
         let mut parts = range.split(';').map(str::trim);
@@ -54,7 +50,6 @@ fn quality(accept: &str, media: &str) -> u16 {
     ranges.max().map_or(0, |(_, quality)| quality)
 }
 
-/// How specific a range is that takes this type in.
 fn matches(range: &str, media: &str) -> Option<u8> {
     let kind = media.split_once('/').map_or(media, |(kind, _)| kind);
     match range.split_once('/')? {
@@ -65,7 +60,7 @@ fn matches(range: &str, media: &str) -> Option<u8> {
     }
 }
 
-/// A quality value (`0.25`); a malformed one counts as nothing.
+/// Returns 0 if malformed.
 fn thousandths(text: &str) -> u16 {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let part = format!("{part:0<3}");

@@ -2,18 +2,14 @@
 
 use std::ops::Range;
 
-/// What a `Range` header asks for of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// All of it: anything but a single range of bytes is ignored, as the standard allows.
+    /// Whole file. Headers other than a single byte range are ignored, as the RFC permits.
     All,
-    /// These bytes.
     Part(Range<u64>),
-    /// Bytes that the file does not have.
     Nothing,
 }
 
-/// Reads the header for a file of `size` bytes.
 pub(super) fn asked(header: Option<&str>, size: u64) -> Asked {
     let spec = header
         .and_then(|header| header.trim().strip_prefix("bytes="))

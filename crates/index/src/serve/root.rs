@@ -1,4 +1,4 @@
-//! The directory that is served, from which no path leads out.
+//! Confinement of paths to the served directory.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -10,26 +10,19 @@ use rustix::io::Errno;
 
 use base::regular;
 
-/// A directory that stays open while it is served.
+/// The served directory, kept open.
 #[derive(Debug)]
 pub(super) struct Root {
     path: PathBuf,
     directory: OwnedFd,
 }
 
-/// What is at a path.
 pub(super) enum Resource {
-    /// A directory.
     Directory,
-    /// A regular file, open for reading.
     File(File, Metadata),
 }
 
 impl Root {
-    /// The directory at `path`.
-    ///
-    /// # Errors
-    /// When it cannot be opened, or is not a directory.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let path = fs_err::canonicalize(path)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -37,13 +30,9 @@ impl Root {
         Ok(Self { path, directory })
     }
 
-    /// What is at `below`. Links are followed as long as they stay in the directory, and nobody is
-    /// waited for: a FIFO is nothing that can be served.
-    ///
-    /// # Errors
-    /// When there is nothing, or neither a directory nor a regular file, or it lies elsewhere.
+    /// Follows links inside the directory only; does not block on a FIFO.
     pub(super) fn place(&self, below: &Path) -> io::Result<Resource> {
-        // The directory itself has no name below itself.
+        // `openat2` rejects an empty path.
         let below = if below.as_os_str().is_empty() { Path::new(".") } else { below };
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
@@ -60,7 +49,7 @@ impl Root {
         }
     }
 
-    /// The same where the system cannot hold a path to a directory (Linux before 5.6).
+    /// Fallback for [`Root::place`] without `openat2` (Linux before 5.6).
     fn canonical(&self, below: &Path) -> io::Result<Resource> {
         let path = fs_err::canonicalize(self.path.join(below))?;
         if !path.starts_with(&self.path) {

@@ -1,4 +1,4 @@
-//! From a request's target to a path.
+//! Paths and content types from request targets.
 
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
@@ -8,13 +8,13 @@ use hyper::http::uri::Authority;
 
 use percent_encoding::percent_decode_str;
 
-/// The path below the served directory that a URL's path names; nothing for what is never served:
-/// hidden files, and whatever could lead outside.
+/// Converts a URL path to a relative path; `None` for hidden files and paths that could lead
+/// outside.
 pub(super) fn place(path: &str) -> Option<PathBuf> {
     let mut place = PathBuf::new();
     for segment in path.split('/').filter(|segment| !segment.is_empty()) {
         let name: Vec<u8> = percent_decode_str(segment).collect();
-        // `.` and `..` are hidden names too. A `/` that was encoded is no part of a name.
+        // Also rejects `.` and `..`. An encoded `/` is not a separator.
         if name.starts_with(b".") || name.contains(&b'/') || name.contains(&0) {
             return None;
         }
@@ -23,7 +23,7 @@ pub(super) fn place(path: &str) -> Option<PathBuf> {
     Some(place)
 }
 
-/// Whether a host that a request names in its target is this server, which listens on `own`.
+/// Returns true if a request's host is this server.
 pub(super) fn is_own(authority: &Authority, own: SocketAddr) -> bool {
     let host = authority.host().trim_matches(['[', ']']);
     let loopback = host.parse::<std::net::IpAddr>().is_ok_and(|address| address == own.ip());
@@ -31,7 +31,6 @@ pub(super) fn is_own(authority: &Authority, own: SocketAddr) -> bool {
     (loopback || named) && authority.port_u16().unwrap_or(80) == own.port()
 }
 
-/// What a file is, by its name.
 pub(super) fn content_type(path: &Path) -> &'static str {
     match path.extension().and_then(std::ffi::OsStr::to_str) {
         Some("html") => "text/html; charset=utf-8",

@@ -1,37 +1,32 @@
-//! The links of a page in HTML, as installers read them (PEP 503).
+//! Parser for links in HTML pages, compatible with installers (PEP 503).
 
 use std::collections::BTreeMap;
 
-/// A link: its attributes, their names in lower case, and the text between its tags.
+/// A link; attribute names are lower case.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Anchor {
     attributes: BTreeMap<String, String>,
-    /// What people see.
     pub(super) text: String,
 }
 
 impl Anchor {
-    /// Whether it leads anywhere.
     fn leads(&self) -> bool {
         self.get("href").is_some_and(|href| !href.is_empty())
     }
 
-    /// What an attribute says; one without a value says nothing.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.attributes.get(name).map(String::as_str)
     }
 }
 
-/// What a page has that matters.
 #[derive(Debug, Default)]
 pub(super) struct Links {
-    /// Its links that lead anywhere, in their order.
+    /// Links with a target, in page order.
     pub(super) anchors: Vec<Anchor>,
-    /// What its links are relative to, if it says so.
     pub(super) base: Option<String>,
 }
 
-/// Reads a page. What is in comments, scripts and styles is no link; what never ends, ends with the page.
+/// Parses a page. Ignores comments, scripts and styles; an unclosed element ends with the page.
 pub(super) fn links(html: &str) -> Links {
     let (mut links, mut open, mut rest) = (Links::default(), None::<Anchor>, html);
     while let Some(at) = rest.find('<') {
@@ -44,7 +39,7 @@ pub(super) fn links(html: &str) -> Links {
             continue;
         }
         let Some((tag, after)) = Tag::read(&rest[1..]) else {
-            // A sign by itself, as browsers take it.
+            // A lone `<` is text, as in browsers.
             rest = &rest[1..];
             continue;
         };
@@ -64,20 +59,20 @@ pub(super) fn links(html: &str) -> Links {
     links
 }
 
-/// What comes behind the first `end`, whatever its case.
+/// Ignores case.
 fn behind<'t>(text: &'t str, end: &str) -> &'t str {
     let found = text.to_ascii_lowercase().find(end);
     found.map_or("", |at| &text[at + end.len()..])
 }
 
 struct Tag {
-    /// In lower case; with `/` before it where something ends.
+    /// Lower case; with a leading `/` for closing tags.
     name: String,
     attributes: BTreeMap<String, String>,
 }
 
 impl Tag {
-    /// Reads what stands behind `<`, and gives what comes after the tag.
+    /// Parses the text after `<`; returns the rest.
     fn read(text: &str) -> Option<(Self, &str)> {
         let slash = usize::from(text.starts_with('/'));
         if !text[slash..].starts_with(|c: char| c.is_ascii_alphabetic() || "!?".contains(c)) {
@@ -99,14 +94,14 @@ impl Tag {
             let end = rest.char_indices().skip(1).find(|(_, c)| ends(*c) || *c == '=');
             let (name, after) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
             let (value, after) = value(after);
-            // Of two of one name, the first counts.
+            // The first of duplicate attributes wins.
             tag.attributes.entry(name.to_ascii_lowercase()).or_insert(value);
             rest = after;
         }
     }
 }
 
-/// The value behind an attribute's name, and what comes after it.
+/// Returns the value after an attribute name, and the rest.
 fn value(text: &str) -> (String, &str) {
     let Some(text) = text.trim_ascii_start().strip_prefix('=') else {
         return (String::new(), text);
@@ -122,7 +117,7 @@ fn value(text: &str) -> (String, &str) {
     (unescaped(value), after)
 }
 
-/// Text without the references that pages of indexes have.
+/// Decodes the character references that index pages contain.
 fn unescaped(text: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find('&') {

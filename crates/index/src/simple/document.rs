@@ -1,4 +1,4 @@
-//! Pages as data: what they said before, and what is added to it.
+//! Pages as data, for merging.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,44 +9,44 @@ use super::link::link;
 use super::{json, page};
 use base::names::{RelPath, normalized};
 
-/// The page of a project, or of all packages of a directory.
+/// Page of a project, or flat page of a directory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Files {
-    /// What the page is of: the project, or a title.
+    /// Project, or title of a flat page.
     pub name: String,
-    /// What it names, in its order.
+    /// Files in page order.
     pub files: Vec<IndexedFile>,
 }
 
-/// The page that leads to projects.
+/// Page that links to the pages of projects.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Projects(pub BTreeSet<String>);
 
-/// Why a page cannot be taken over.
+/// Reason for refusing a page.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
-    /// It is no page in JSON.
-    #[error("it is not the JSON of one")]
+    /// Not a JSON page.
+    #[error("it is not JSON of an index page")]
     NoPage(#[from] serde_json::Error),
-    /// A file name that stands for other bytes already.
+    /// File with another SHA-256.
     #[error("it names `{0}` with another SHA-256")]
     OtherBytes(String),
-    /// A file name that stands for certain bytes already.
+    /// Known file without a SHA-256.
     #[error("it names `{0}` without a SHA-256")]
     NoHash(String),
-    /// A name that no file has.
-    #[error("it names `{0}`, which cannot be the name of a file")]
+    /// Invalid file name.
+    #[error("it contains the invalid file name `{0}`")]
     FileName(String),
-    /// A name that no project has.
-    #[error("it names the project `{0}`, which cannot be the name of a project")]
+    /// Invalid project name.
+    #[error("it contains the invalid project name `{0}`")]
     Name(String),
-    /// A link that nothing in its place could say.
+    /// Link that the data of a page cannot express.
     #[error(
-        "it links to `{0}`, which would vanish: only packages, or projects in directories beside it, are taken over"
+        "it links to `{0}`, which would be lost: only links to packages and to directories of projects are kept"
     )]
     Link(String),
-    /// Links that are relative to another place.
-    #[error("its links are relative to `{0}` (`<base>`), and not to itself")]
+    /// Links relative to another base address.
+    #[error("its links are relative to `{0}` (`<base>`), not to the page")]
     Base(String),
 }
 
@@ -66,26 +66,25 @@ struct AnyProject {
 }
 
 impl Files {
-    /// A page that names nothing yet.
+    /// Creates an empty page.
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), files: Vec::new() }
     }
 
-    /// Reads a page in JSON, whoever wrote it.
+    /// Parses a JSON page of any program.
     ///
     /// # Errors
-    /// When it is not a page of an index.
+    /// Fails if it is not an index page.
     pub fn parse(name: &str, json: &[u8]) -> Result<Self, PageError> {
         let files = entries(json)?;
         files.iter().try_for_each(named_well)?;
         Ok(Self { name: name.to_owned(), files })
     }
 
-    /// Adds packages. What the page says of those that it has stays, upload time included, except that a package
-    /// can become yanked, and that what it did not say is filled in.
+    /// Adds packages. Existing entries keep their facts; missing facts and yanks are added.
     ///
     /// # Errors
-    /// When a package has other bytes than the page says: then the page is as it was.
+    /// Fails if a SHA-256 differs. The page is then unchanged.
     pub fn merge(&mut self, new: &[IndexedFile]) -> Result<(), PageError> {
         let old = std::mem::take(&mut self.files);
         let mut files: BTreeMap<String, IndexedFile> =
@@ -109,7 +108,7 @@ impl Files {
         Ok(())
     }
 
-    /// Says of packages, by file name, whether they are yanked.
+    /// Sets the yank state of files by file name.
     pub fn set_yanked(&mut self, yanked: &BTreeMap<String, Yanked>) {
         for file in &mut self.files {
             if let Some(yanked) = yanked.get(&file.filename) {
@@ -118,10 +117,10 @@ impl Files {
         }
     }
 
-    /// The page as JSON.
+    /// Renders JSON.
     ///
     /// # Errors
-    /// None that is known: texts and numbers can be written.
+    /// Never for strings and numbers.
     pub fn json(&self) -> serde_json::Result<String> {
         let versions: Vec<_> = self.files.iter().filter_map(IndexedFile::project).collect();
         let mut seen = BTreeSet::new();
@@ -133,18 +132,18 @@ impl Files {
         json::project(&self.name, &versions, &self.files)
     }
 
-    /// The page as HTML.
+    /// Renders HTML.
     pub fn html(&self) -> String {
         page::entries(&self.name, &self.files)
     }
 }
 
-/// What a page in JSON says of packages, whatever they are called.
+/// Parses entries without checking names.
 pub(super) fn entries(json: &[u8]) -> serde_json::Result<Vec<IndexedFile>> {
     serde_json::from_slice(json).map(|AnyFiles { files }| files)
 }
 
-/// Refuses a package whose name leads to another directory, or is no line of text.
+/// Rejects names with path separators or control characters.
 pub(super) fn named_well(entry: &IndexedFile) -> Result<(), PageError> {
     let name = entry.filename.as_str();
     let is_odd = |c: char| c.is_control() || ['/', '\\'].contains(&c);
@@ -154,7 +153,6 @@ pub(super) fn named_well(entry: &IndexedFile) -> Result<(), PageError> {
     Ok(())
 }
 
-/// What a page did not say of a package and is known now.
 fn fill(there: &mut IndexedFile, new: &IndexedFile) {
     if there.yanked.reason().is_none() {
         there.yanked = new.yanked.clone();
@@ -180,10 +178,10 @@ fn fill(there: &mut IndexedFile, new: &IndexedFile) {
 }
 
 impl Projects {
-    /// Reads a page in JSON, whoever wrote it.
+    /// Parses a JSON page of any program.
     ///
     /// # Errors
-    /// When it is not the list of an index, or names something that cannot be a project.
+    /// Fails if it is not a list of projects, or contains an invalid name.
     pub fn parse(json: &[u8]) -> Result<Self, PageError> {
         let page: AnyProjects = serde_json::from_slice(json)?;
         let name =
@@ -191,7 +189,7 @@ impl Projects {
         page.projects.into_iter().map(name).collect::<Result<_, _>>().map(Self)
     }
 
-    /// The page as JSON.
+    /// Renders JSON.
     ///
     /// # Errors
     /// As [`Files::json`].
@@ -199,23 +197,22 @@ impl Projects {
         json::root(self.0.iter().map(String::as_str))
     }
 
-    /// The page as HTML, which has the pages of projects in directories beside it.
+    /// Renders HTML with links to `{project}/`.
     pub fn html(&self) -> String {
         let pages = self.0.iter().map(|name| (format!("{name}/"), name.as_str()));
         page::links("Simple index", pages)
     }
 }
 
-/// Whether a page was made by this program, so that it may be replaced.
+/// Returns true if this program made the page. Only such pages may be replaced.
 pub fn is_ours(page: &[u8]) -> bool {
     let head = String::from_utf8_lossy(&page[..page.len().min(HEAD)]).into_owned();
     [page::MARK, json::MARK].iter().any(|mark| head.contains(mark))
 }
 
-/// How much of a page is looked at for the mark of its maker.
 const HEAD: usize = 512;
 
-/// The relative URL of a file from a page beside which, or below whose directory, it lies.
+/// Returns the relative URL of a file in or below the page's directory.
 pub fn url(page: &RelPath, file: &RelPath) -> String {
     link(page, file)
 }

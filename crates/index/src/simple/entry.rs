@@ -1,4 +1,4 @@
-//! A package as a page names it.
+//! Package entry on a page.
 
 use std::collections::BTreeMap;
 
@@ -12,47 +12,47 @@ use base::version::Version;
 use wheel::archive::{Timestamp, variants};
 use wheel::package::distribution_of;
 
-/// What a page says of a file (PEP 691, PEP 700, PEP 714), whoever wrote it.
+/// A file on a page (PEP 691, PEP 700, PEP 714).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct IndexedFile {
-    /// Its name.
+    /// File name.
     pub filename: String,
-    /// Where it is, as seen from the page.
+    /// Address, possibly relative to the page.
     pub url: String,
-    /// Its checksums by algorithm.
+    /// Checksums by algorithm.
     #[serde(default)]
     pub hashes: BTreeMap<String, String>,
-    /// Its size in bytes.
+    /// Size in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// When it was uploaded.
+    /// Upload time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upload_time: Option<String>,
-    /// The Python versions that it runs with.
+    /// Supported Python versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requires_python: Option<String>,
-    /// Checksums of its metadata, or whether it lies beside the file.
+    /// Checksums of its METADATA, or true if offered without a checksum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core_metadata: Option<Value>,
-    /// The same under the name that older installers look for.
+    /// The same under the name for older installers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dist_info_metadata: Option<Value>,
-    /// Whether nobody should take it any more.
+    /// Yank state.
     #[serde(default)]
     pub yanked: Yanked,
-    /// What other programs say of it.
+    /// Unknown keys, kept as they are.
     #[serde(flatten)]
     pub other: BTreeMap<String, Value>,
 }
 
-/// Whether a file is yanked (PEP 592): a reason, or whether.
+/// Yank state of a file (PEP 592).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Yanked {
-    /// Whether, without a reason.
+    /// State without a reason.
     Whether(bool),
-    /// It is, and why.
+    /// Yanked for a reason.
     Reason(String),
 }
 
@@ -63,7 +63,7 @@ impl Default for Yanked {
 }
 
 impl Yanked {
-    /// The reason, which may be empty; nothing of a file that is not yanked.
+    /// Returns the reason, possibly empty; `None` if not yanked.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Whether(false) => None,
@@ -72,7 +72,6 @@ impl Yanked {
         }
     }
 
-    /// What a reason says.
     pub(super) fn of(reason: Option<&str>) -> Self {
         match reason {
             None => Self::Whether(false),
@@ -83,13 +82,12 @@ impl Yanked {
 }
 
 impl IndexedFile {
-    /// The package on the page `at`.
     pub(super) fn of(at: &RelPath, listed: &Listed) -> Self {
         let Listed { path, package, yanked, time } = listed;
         Self::new(path.file_name(), link(at, path), package, yanked.as_deref(), *time)
     }
 
-    /// A package that is seen at `url`, was uploaded at `time`, and is yanked if there is a reason.
+    /// Creates an entry; a reason yanks it.
     pub(super) fn new(
         file_name: &str,
         url: String,
@@ -113,13 +111,13 @@ impl IndexedFile {
         }
     }
 
-    /// Its SHA-256, if the page says it. Another text in its place does not count: no file ever has that hash.
+    /// Returns the SHA-256. Ignores invalid values, which match no file.
     pub fn sha256(&self) -> Option<&str> {
         let is_one = |text: &&str| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
         self.hashes.get("sha256").map(String::as_str).filter(is_one)
     }
 
-    /// What attributes in HTML say of its metadata: a checksum, `true`, or nothing.
+    /// Returns the value of the HTML attribute for METADATA: a checksum or `true`.
     pub(super) fn metadata_attribute(&self) -> Option<String> {
         match self.core_metadata.as_ref().or(self.dist_info_metadata.as_ref())? {
             Value::Bool(true) => Some("true".to_owned()),
@@ -130,18 +128,18 @@ impl IndexedFile {
         }
     }
 
-    /// Whether its METADATA lies beside it.
+    /// Returns true if the index offers its METADATA.
     pub fn has_metadata(&self) -> bool {
         self.metadata_attribute().is_some()
     }
 
-    /// The project and the version that its name says.
+    /// Parses project and version from the file name.
     pub fn project(&self) -> Option<(String, Version)> {
         project_of(&self.filename)
     }
 }
 
-/// The project, as indexes compare it, and the version that the file name of a package says.
+/// Parses the normalized project and the version from a package's file name.
 pub fn project_of(file_name: &str) -> Option<(String, Version)> {
     if let Some((dist, version)) = variants::of_file_name(file_name) {
         return Some((dist.normalized(), version));

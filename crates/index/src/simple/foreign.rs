@@ -1,4 +1,4 @@
-//! Pages in HTML, whoever wrote them (PEP 503, PEP 592, PEP 658, PEP 714).
+//! HTML pages of any program (PEP 503, PEP 592, PEP 658, PEP 714).
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,17 @@ use super::document::{Files, PageError, Projects, entries, named_well};
 use super::entry::{IndexedFile, Yanked};
 use base::names::normalized;
 
-/// What the names of packages end with, also of those that rockpack does not make.
+/// Package suffixes, including formats of other programs.
 const PACKAGES: [&str; 7] = [".whl", ".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tar.xz", ".egg"];
-/// What may lie beside them, and follows from them.
+/// Suffixes of files derived from packages.
 const BESIDE: [&str; 4] = [".metadata", ".json", ".asc", ".sha256"];
-/// The checksums that an address may end with.
 const HASHES: [&str; 6] = ["sha256", "sha512", "sha384", "sha224", "sha1", "md5"];
 
 impl Files {
-    /// Reads a page in HTML. Links that lead up, or sort a list of files, do not name a package.
+    /// Parses an HTML page. Ignores links to parents and sort links.
     ///
     /// # Errors
-    /// When it links to something that no page of packages has, or names a package with two checksums.
+    /// Fails for other links, and for a package with two checksums.
     pub fn of_html(name: &str, html: &[u8]) -> Result<Self, PageError> {
         let mut entries = Vec::new();
         for anchor in anchors(html)? {
@@ -35,10 +34,10 @@ impl Files {
 }
 
 impl Projects {
-    /// Reads a page in HTML that leads to projects in directories beside it.
+    /// Parses an HTML page with links to `{project}/`.
     ///
     /// # Errors
-    /// When it leads elsewhere.
+    /// Fails for other links.
     pub fn of_html(html: &[u8]) -> Result<Self, PageError> {
         let mut projects = Self::default();
         for anchor in anchors(html)? {
@@ -54,7 +53,7 @@ impl Projects {
     }
 }
 
-/// The addresses that a page has, in JSON or in HTML, whatever they lead to.
+/// Returns all addresses of a JSON or HTML page.
 pub fn addresses(page: &[u8]) -> Vec<String> {
     match entries(page) {
         Ok(files) => files.into_iter().map(|entry| entry.url).collect(),
@@ -62,8 +61,8 @@ pub fn addresses(page: &[u8]) -> Vec<String> {
     }
 }
 
-/// What a page in HTML says that the page which would be made of its data, `made`, does not: a link, or that
-/// something is yanked.
+/// Returns the first link or yank of `html` that is missing in `made`, the page rendered from its
+/// data.
 pub fn beyond_data(html: &[u8], made: &str) -> Option<String> {
     let address = |anchor: &Anchor| shown(anchor).split('#').next().unwrap_or_default().to_owned();
     let is_yanked = |anchor: &Anchor| anchor.get("data-yanked").is_some();
@@ -79,7 +78,7 @@ pub fn beyond_data(html: &[u8], made: &str) -> Option<String> {
     })
 }
 
-/// The links of a page that lead to something on it.
+/// Omits links to parents and fragments.
 fn anchors(html: &[u8]) -> Result<Vec<Anchor>, PageError> {
     let links = links(&String::from_utf8_lossy(html));
     if let Some(base) = links.base {
@@ -96,7 +95,7 @@ fn shown(anchor: &Anchor) -> String {
     anchor.get("href").unwrap_or_default().to_owned()
 }
 
-/// The package that a link leads to; none where it leads to what follows from one.
+/// Parses a package link; an empty list for files derived from a package.
 fn entry(anchor: &Anchor) -> Option<Vec<IndexedFile>> {
     let href = anchor.get("href")?;
     let (url, fragment) = href.split_once('#').unwrap_or((href, ""));
@@ -124,7 +123,6 @@ fn entry(anchor: &Anchor) -> Option<Vec<IndexedFile>> {
     }])
 }
 
-/// What an attribute says of a package's metadata: a checksum, or that it is there.
 fn metadata(text: &str) -> Option<Value> {
     match text.split_once('=') {
         Some((name, hash)) => Some(json!({ name: hash })),

@@ -1,4 +1,4 @@
-//! What lies in the directory: packages, pages, metadata.
+//! Packages, pages and yanks below a directory.
 
 use std::path::Path;
 
@@ -7,25 +7,20 @@ use base::directory::{Entry, walk_where};
 use base::names::{Form, RelPath};
 use wheel::archive::variants;
 
-/// What the name of a file ends with that yanks the package of the rest of its name.
 const YANKED: &str = ".yanked";
 
-/// The files below a directory that an index has to do with, sorted by path.
 #[derive(Debug, Default)]
 pub(super) struct FilesOfIndex {
-    /// Wheels and sdists, and files about wheel variants.
+    /// Wheels, sdists and files about wheel variants.
     pub(super) packages: Vec<RelPath>,
-    /// What may be pages of an index.
     pub(super) pages: Vec<RelPath>,
-    /// What may be the data of a flat page in a store.
     pub(super) records: Vec<RelPath>,
-    /// What yanks the package beside it.
     pub(super) yanks: Vec<RelPath>,
 }
 
 impl FilesOfIndex {
-    /// Looks through `dir`. Links to files count as files, links to directories are not followed, and
-    /// what is hidden is not seen: builds in the making, and our own state.
+    /// Follows links to files, not to directories. Ignores hidden files: unfinished builds and
+    /// index state.
     pub(super) fn below(dir: &Path) -> Result<Self, IndexError> {
         let mut found = Self::default();
         for entry in walk_where(dir, |entry| !entry.is_hidden()) {
@@ -42,7 +37,7 @@ impl FilesOfIndex {
         }
         found.packages.sort();
         found.pages.sort();
-        // A directory that remembers packages has an index of its own, whose pages are not ours to remove.
+        // A directory with its own state has a separate index; its pages must not be removed.
         let is_own = |page: &RelPath| {
             !std::iter::successors(page.parent(), RelPath::parent)
                 .any(|above| dir.join(above.as_str()).join(STATE).is_file())
@@ -52,7 +47,6 @@ impl FilesOfIndex {
         Ok(found)
     }
 
-    /// Files that yank a package which is not beside them.
     pub(super) fn stray_yanks(self) -> Vec<RelPath> {
         let Self { packages, mut yanks, .. } = self;
         yanks.retain(|yank| {

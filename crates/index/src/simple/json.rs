@@ -1,4 +1,4 @@
-//! Pages as JSON (PEP 691, with sizes, times and versions as in PEP 700).
+//! JSON pages (PEP 691, with sizes, times and versions of PEP 700).
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::entry::IndexedFile;
 
-/// What marks a page as ours; keys that begin with `_` are for private use (PEP 691).
+/// Mark of pages of this program; PEP 691 reserves a leading `_` for private use.
 pub(super) const MARK: &str = r#""_generator":"rockpack""#;
 
 #[derive(Serialize)]
@@ -33,7 +33,6 @@ struct Project<'a> {
     files: &'a [IndexedFile],
 }
 
-/// The page of all projects.
 pub(super) fn root<'a>(projects: impl Iterator<Item = &'a str>) -> serde_json::Result<String> {
     line(&Root {
         meta: META,
@@ -41,7 +40,7 @@ pub(super) fn root<'a>(projects: impl Iterator<Item = &'a str>) -> serde_json::R
     })
 }
 
-/// The page of one project, whose files and versions come in their order.
+/// Keeps the order of files and versions.
 pub(super) fn project(
     name: &str,
     versions: &[&str],

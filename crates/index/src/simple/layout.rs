@@ -1,4 +1,4 @@
-//! Which pages there are, and what stands on each.
+//! Page layout of an index.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,20 +7,17 @@ use super::package::Listed;
 use super::{IndexError, Layout, json, page};
 use base::names::RelPath;
 
-/// Pages in the order in which they may appear: what a page leads to comes before it.
+/// Pages in write order: link targets first.
 #[derive(Debug, Default)]
 pub(super) struct Pages {
-    /// Where each lies, and its content.
     pub(super) pages: Vec<(RelPath, String)>,
-    /// Those that installers are given.
+    /// Pages to pass to installers.
     pub(super) entries: Vec<RelPath>,
 }
 
-/// The directory that a path lies in; none is the top.
 type Directory = Option<RelPath>;
 
 impl Pages {
-    /// The pages of these packages, which come sorted by path.
     pub(super) fn of(layout: Layout, files: &[Listed]) -> Result<Self, IndexError> {
         let mut pages = Self::default();
         match layout {
@@ -38,7 +35,7 @@ impl Pages {
         Ok(pages)
     }
 
-    /// An index of these packages in `base`: a page for each project, and one that leads to them.
+    /// Adds a page for each project, and a page of links to them.
     fn simple(&mut self, base: Option<&RelPath>, files: &[&Listed]) -> Result<(), IndexError> {
         let root = at(base, "simple/index.html")?;
         let projects = by_project(&distinct(files)?);
@@ -61,7 +58,6 @@ impl Pages {
         Ok(())
     }
 
-    /// A page as HTML and JSON.
     fn add(
         &mut self,
         place: &RelPath,
@@ -74,7 +70,7 @@ impl Pages {
         Ok(())
     }
 
-    /// The page at the top of a simple index: for people.
+    /// Adds the overview for people.
     fn overview(&mut self, all: &Indexes<'_>) -> Result<(), IndexError> {
         let place = at(None, "index.html")?;
         let mut links = vec![(
@@ -101,7 +97,7 @@ impl Pages {
         Ok(())
     }
 
-    /// A page of its own for each directory, and one at the top that leads to them.
+    /// Adds a page for each directory, and links to them at the top.
     fn flats(&mut self, files: &[Listed]) -> Result<(), IndexError> {
         let mut directories = by_directory(files);
         let top = Indexes::of(directories.remove(&None).unwrap_or_default());
@@ -123,7 +119,6 @@ impl Pages {
         Ok(())
     }
 
-    /// The pages of the further indexes of a directory.
     fn further(
         &mut self,
         directory: Option<&RelPath>,
@@ -138,7 +133,6 @@ impl Pages {
         Ok(())
     }
 
-    /// The page of one directory's packages.
     fn flat(
         &mut self,
         directory: Option<&RelPath>,
@@ -151,7 +145,7 @@ impl Pages {
         Ok(place)
     }
 
-    /// Both for each group of each run, and a page at the top that leads to all groups.
+    /// Adds flat pages and simple indexes of all groups, and links at the top.
     fn runs(&mut self, files: &[Listed]) -> Result<(), IndexError> {
         let mut links = Vec::new();
         for (directory, files) in &by_directory(files) {
@@ -170,7 +164,6 @@ impl Pages {
         Ok(())
     }
 
-    /// Both kinds of page for a group, and a link to it.
     fn group(
         &mut self,
         group: &RelPath,
@@ -186,11 +179,11 @@ impl Pages {
     }
 }
 
-/// The packages of one place, by index.
 struct Indexes<'a> {
-    /// Those of the index of all.
+    /// Packages of the index of all packages.
     own: Vec<&'a Listed>,
-    /// Those of each further one: selectors of its own in the place of others, and all other packages.
+    /// Further indexes: their selectors replace packages of the same projects; other packages are
+    /// shared.
     further: BTreeMap<&'a str, Vec<&'a Listed>>,
 }
 
@@ -214,7 +207,6 @@ impl<'a> Indexes<'a> {
     }
 }
 
-/// The page `at` of a project as JSON.
 fn project_json(at: &RelPath, name: &str, files: &[&Listed]) -> serde_json::Result<String> {
     let mut seen = BTreeSet::new();
     let versions = files.iter().map(|file| file.package.version.as_str());
@@ -223,7 +215,7 @@ fn project_json(at: &RelPath, name: &str, files: &[&Listed]) -> serde_json::Resu
     json::project(name, &versions, &entries)
 }
 
-/// Whether packages may lie here: in `{run}-{platform}/python`, or in a group below it.
+/// Returns true for `{run}-{platform}/python` and `{run}-{platform}/python/{group}`.
 fn is_group(directory: &RelPath) -> bool {
     let mut segments = directory.segments();
     let run = segments.next().and_then(|run| run.rsplit_once('-'));
@@ -231,7 +223,6 @@ fn is_group(directory: &RelPath) -> bool {
     named && segments.next() == Some("python") && segments.count() <= 1
 }
 
-/// A path below a directory.
 fn at(directory: Option<&RelPath>, below: &str) -> Result<RelPath, IndexError> {
     let path: Result<RelPath, _> = below.parse();
     let path = path.map_err(|source| IndexError::Name {
@@ -245,7 +236,7 @@ fn text(directory: Option<&RelPath>) -> &str {
     directory.map_or("Packages", RelPath::as_str)
 }
 
-/// The packages without those that are there twice. Equal ones are one, the first by its path.
+/// Removes duplicates with equal bytes; the first path wins.
 fn distinct<'a>(files: &[&'a Listed]) -> Result<Vec<&'a Listed>, IndexError> {
     let mut seen: BTreeMap<&str, &Listed> = BTreeMap::new();
     for &file in files {
@@ -265,7 +256,6 @@ fn distinct<'a>(files: &[&'a Listed]) -> Result<Vec<&'a Listed>, IndexError> {
     Ok(seen.into_values().collect())
 }
 
-/// Packages by project, in the order of a page.
 fn by_project<'a>(files: &[&'a Listed]) -> BTreeMap<&'a str, Vec<&'a Listed>> {
     let mut projects: BTreeMap<&str, Vec<&Listed>> = BTreeMap::new();
     for file in ordered(files) {
@@ -282,14 +272,13 @@ fn by_directory(files: &[Listed]) -> BTreeMap<Directory, Vec<&Listed>> {
     directories
 }
 
-/// In the order of a page: projects by name, versions as PEP 440 orders them, then file names.
+/// Sorts by project, version (PEP 440) and file name.
 fn ordered<'a>(files: &[&'a Listed]) -> Vec<&'a Listed> {
     let mut files = files.to_vec();
     files.sort_by_cached_key(|file| (file.package.project.clone(), file.order()));
     files
 }
 
-/// The versions of a project, newest first.
 fn versions(files: &[&Listed]) -> String {
     let mut seen = BTreeSet::new();
     let versions = files

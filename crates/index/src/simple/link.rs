@@ -1,14 +1,11 @@
-//! The way from one file to another, as a URL.
-
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use base::names::RelPath;
 
-/// What a URL's segment says with `%`: all but what is never reserved (RFC 3986, section 2.3). A `+`,
-/// as in local versions, is a space to some object stores.
+/// All characters except the unreserved ones (RFC 3986, section 2.3). Some object stores decode the
+/// `+` of local versions as a space.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The way from one file to another as a relative URL.
 pub(super) fn link(from: &RelPath, to: &RelPath) -> String {
     let way = from.relative_to_sibling(to);
     let segments: Vec<String> =

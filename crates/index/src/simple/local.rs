@@ -1,4 +1,4 @@
-//! The packages of a directory, for somebody who makes pages elsewhere.
+//! Packages of a directory, for publishing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,32 +13,32 @@ use base::version::Version;
 use wheel::archive::Timestamp;
 use wheel::package::{Metadata, PackageError, Sdist};
 
-/// A package that lies in a directory.
+/// A package in a directory.
 #[derive(Debug, Clone)]
 pub struct Local {
-    /// Where it is.
+    /// Path.
     pub path: PathBuf,
-    /// Its file name.
+    /// File name.
     pub file_name: String,
-    /// The project as URLs name it.
+    /// Normalized project name (PEP 503).
     pub project: String,
-    /// Its version.
+    /// Version.
     pub version: Version,
-    /// Its METADATA, if it is a wheel.
+    /// METADATA of a wheel.
     pub metadata: Option<Vec<u8>>,
-    /// What it requires, for whichever system and extra.
+    /// Requirements for all systems and extras.
     pub requires: Vec<Requirement>,
-    /// The extras that it offers.
+    /// Offered extras.
     pub extras: BTreeSet<String>,
     package: Package,
     yank: Option<Yank>,
 }
 
-/// All packages below `dir`, sorted by file name. Equal ones that lie in several places are one; selectors of one
-/// name can be for several indexes ([`Local::index`]).
+/// Reads all packages below `dir`, sorted by file name, equal copies once. Selectors for different
+/// indexes ([`Local::index`]) can share a name.
 ///
 /// # Errors
-/// When one cannot be read, or two of one name have different bytes.
+/// Fails if a package is unreadable, or two different packages share name and index.
 pub fn packages(dir: &Path) -> Result<Vec<Local>, IndexError> {
     if !dir.is_dir() {
         return Err(IndexError::NotADirectory { path: dir.to_owned() });
@@ -59,18 +59,18 @@ pub fn packages(dir: &Path) -> Result<Vec<Local>, IndexError> {
     Ok(seen.into_values().map(|(_, local)| local).collect())
 }
 
-/// Files below `dir` that yank a package which is not beside them (`FILE.yanked` without `FILE`).
+/// Returns the files below `dir` that yank a missing package (`FILE.yanked` without `FILE`).
 ///
 /// # Errors
-/// When the directory cannot be read.
+/// Fails if the directory is unreadable.
 pub fn stray_yanks(dir: &Path) -> Result<Vec<RelPath>, IndexError> {
     FilesOfIndex::below(dir).map(FilesOfIndex::stray_yanks)
 }
 
-/// What an sdist requires, for whichever system and extra.
+/// Reads the requirements of an sdist for all systems and extras.
 ///
 /// # Errors
-/// When it cannot be read.
+/// Fails if the sdist is unreadable.
 pub fn requirements_of_sdist(path: &Path) -> Result<Vec<Requirement>, PackageError> {
     Local::read(path).map(|local| local.requires)
 }
@@ -98,7 +98,6 @@ impl Local {
         Ok(local)
     }
 
-    /// Its METADATA or PKG-INFO, if it has one.
     fn parsed(&self) -> Result<Option<Metadata>, PackageError> {
         if let Some(bytes) = &self.metadata {
             return Ok(Some(Metadata::parse(&String::from_utf8_lossy(bytes))));
@@ -110,23 +109,24 @@ impl Local {
         Ok(sdist.pkg_info().map(Metadata::parse))
     }
 
-    /// The index of its own that it is for, as a further selector of its name.
+    /// Returns the further index for which this selector was built; `None` is the index of all
+    /// packages.
     pub fn index(&self) -> Option<&PackageName> {
         self.package.index.as_ref()
     }
 
-    /// Its size in bytes.
+    /// Returns the size in bytes.
     pub fn size(&self) -> u64 {
         self.package.size
     }
 
-    /// Its SHA-256, in hexadecimal digits.
+    /// Returns the SHA-256 in hexadecimal.
     pub fn sha256(&self) -> &str {
         &self.package.sha256
     }
 
-    /// What a page says of it, from which it is seen at `url`. Without a time, it was uploaded when its newest
-    /// member was made.
+    /// Creates the page entry with the address `url`. `time` defaults to the time of the newest
+    /// member.
     pub fn entry(&self, url: String, time: Option<Timestamp>) -> IndexedFile {
         let own = Timestamp::from_seconds(self.package.time).unwrap_or_default();
         let yanked = self.yank.clone().and_then(Yank::reason);
@@ -139,7 +139,7 @@ impl Local {
         )
     }
 
-    /// What the file beside it says of whether it is yanked (`FILE.yanked`), if there is one: the last word.
+    /// Returns the state in `FILE.yanked`, which overrides pages; `None` without such a file.
     pub fn yanked(&self) -> Option<Yanked> {
         self.yank.clone().map(|yank| Yanked::of(yank.reason().as_deref()))
     }

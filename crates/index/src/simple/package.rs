@@ -1,49 +1,37 @@
-//! What an index says of one package.
-
 use serde::{Deserialize, Serialize};
 
 use base::names::{PackageName, RelPath};
 use base::version::Version;
 use wheel::archive::Timestamp;
 
-/// Facts of a package, as they stay from one update to the next.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Package {
-    /// The file's size in bytes.
     pub(super) size: u64,
-    /// Its SHA-256, in hexadecimal digits.
     pub(super) sha256: String,
-    /// The SHA-256 of its METADATA, if it is a wheel.
     pub(super) metadata: Option<String>,
-    /// The project as URLs name it (PEP 503).
+    /// Normalized name (PEP 503).
     pub(super) project: String,
-    /// Its version.
     pub(super) version: Version,
-    /// The Python versions that it runs with.
     pub(super) requires_python: Option<String>,
-    /// The index of its own that it is for, as a further selector of its name.
+    /// `None` is the index of all packages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) index: Option<PackageName>,
-    /// When its newest member is from, in seconds since 1970.
+    /// Time of the newest member, in seconds since 1970.
     pub(super) time: u64,
 }
 
-/// A package on a page.
 #[derive(Debug, Clone)]
 pub(super) struct Listed {
-    /// Where it lies.
     pub(super) path: RelPath,
-    /// What it is.
     pub(super) package: Package,
-    /// Why nobody should take it any more (PEP 592); empty when no reason is given.
+    /// Reason of a yank (PEP 592), possibly empty.
     pub(super) yanked: Option<String>,
-    /// When it was uploaded.
     pub(super) time: Timestamp,
 }
 
 impl Listed {
-    /// The directory that it belongs to; none is the top. A selector for an index lies in a directory of that name
-    /// below it.
+    /// Returns the directory of the page; `None` is the top. A selector for a further index is one
+    /// directory deeper.
     pub(super) fn home(&self) -> Option<RelPath> {
         let parent = self.path.parent();
         match (&parent, &self.package.index) {
@@ -52,7 +40,7 @@ impl Listed {
         }
     }
 
-    /// What files are ordered by on a page: versions as PEP 440 orders them, then names.
+    /// Returns the sort key on a page: version (PEP 440), then name.
     pub(super) fn order(&self) -> (Option<pep440_rs::Version>, String) {
         (self.package.version.as_str().parse().ok(), self.path.file_name().to_owned())
     }

@@ -1,4 +1,4 @@
-//! Pages as HTML (PEP 503, PEP 592, PEP 714).
+//! HTML pages (PEP 503, PEP 592, PEP 714).
 
 use std::fmt::Write as _;
 
@@ -7,13 +7,12 @@ use super::link::link;
 use super::package::Listed;
 use base::names::RelPath;
 
-/// What marks a page as ours, so that it may be replaced.
+/// Mark of pages that this program may replace.
 pub(super) const MARK: &str = r#"<meta name="generator" content="rockpack">"#;
 
 const STYLE: &str = "body{font:15px/1.7 system-ui,sans-serif;margin:2rem auto;max-width:64rem;padding:0 1rem;color-scheme:light dark}\
 small{opacity:.65;margin-left:.6em}code{font-size:.93em}";
 
-/// A page with this title and body.
 fn page(title: &str, body: &str) -> String {
     let title = escape(title);
     format!(
@@ -23,7 +22,7 @@ fn page(title: &str, body: &str) -> String {
     )
 }
 
-/// The page `at` that links to these files, and to other pages: the path of each and what it is called.
+/// Renders links to files, then to other pages.
 pub(super) fn files(
     at: &RelPath,
     title: &str,
@@ -37,7 +36,7 @@ pub(super) fn files(
     page(title, &body)
 }
 
-/// The page `at` that leads to other pages: the path of each, what it is called, and what to know of it.
+/// Renders links with text and note.
 pub(super) fn list(at: &RelPath, title: &str, pages: &[(RelPath, String, String)]) -> String {
     let mut body = String::new();
     for (to, text, about) in pages {
@@ -51,8 +50,8 @@ pub(super) fn list(at: &RelPath, title: &str, pages: &[(RelPath, String, String)
     page(title, &body)
 }
 
-/// The page `at` of an index that leads to its projects: the page of each and its name. PEP 503 wants
-/// links to directories here; elsewhere links name the file, for stores that know no directories.
+/// Renders links to projects. PEP 503 requires links to directories here; elsewhere links name the
+/// file, since object stores have no directory pages.
 pub(super) fn projects(at: &RelPath, title: &str, pages: &[(RelPath, &str)]) -> String {
     let mut body = String::new();
     for (to, name) in pages {
@@ -67,12 +66,10 @@ pub(super) fn projects(at: &RelPath, title: &str, pages: &[(RelPath, &str)]) -> 
     page(title, &body)
 }
 
-/// A page that links to what these entries name.
 pub(super) fn entries(title: &str, files: &[IndexedFile]) -> String {
     page(title, &files.iter().map(anchor).collect::<String>())
 }
 
-/// A page of links: the URL of each and what it is called.
 pub(super) fn links<'a>(title: &str, links: impl Iterator<Item = (String, &'a str)>) -> String {
     let line = |(url, text): (String, &str)| {
         format!("<a href=\"{}\">{}</a><br>\n", escape(&url), escape(text))
@@ -80,14 +77,14 @@ pub(super) fn links<'a>(title: &str, links: impl Iterator<Item = (String, &'a st
     page(title, &links.map(line).collect::<String>())
 }
 
-/// A link to a package, with all that PEP 503 and those after it let it say.
+/// Renders a link with the attributes of PEP 503, PEP 592 and PEP 714.
 fn anchor(entry: &IndexedFile) -> String {
     let mut attributes = String::new();
     if let Some(python) = &entry.requires_python {
         let _ = write!(attributes, " data-requires-python=\"{}\"", escape(python));
     }
     if let Some(hash) = entry.metadata_attribute() {
-        // PEP 714: under the new name, and under the one that older installers look for.
+        // PEP 714: the new name, and the name for older installers.
         let hash = escape(&hash);
         let _ =
             write!(attributes, " data-core-metadata=\"{hash}\" data-dist-info-metadata=\"{hash}\"");
@@ -95,14 +92,13 @@ fn anchor(entry: &IndexedFile) -> String {
     if let Some(reason) = entry.yanked.reason() {
         let _ = write!(attributes, " data-yanked=\"{}\"", escape(reason));
     }
-    // Where there is none that all installers know, another one.
+    // Without SHA-256, any other checksum.
     let hash = entry.hashes.get_key_value("sha256").or_else(|| entry.hashes.first_key_value());
     let hash = hash.map(|(name, hash)| format!("#{name}={hash}")).unwrap_or_default();
     let href = escape(&format!("{}{hash}", entry.url));
     format!("<a href=\"{href}\"{attributes}>{}</a><br>\n", escape(&entry.filename))
 }
 
-/// Text as it may stand between tags and in attributes.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Pages of a store, which are not made anew of packages: they also say what only they know.
+//! Protection of published pages, which contain information beyond the packages.
 
 use std::path::Path;
 
@@ -8,10 +8,8 @@ use super::{IndexError, STATE, document};
 use base::names::RelPath;
 use base::regular;
 
-/// No page that is looked at is longer.
 const LONGEST: u64 = 256 << 20;
 
-/// Refuses pages that `rockpack index publish` or `rockpack index mirror` made.
 pub(super) fn refuse(dir: &Path, found: &FilesOfIndex) -> Result<(), IndexError> {
     let is_remembered = dir.join(STATE).is_file();
     let data = found.pages.iter().filter(|page| page.file_name() == "index.json");
@@ -26,14 +24,13 @@ pub(super) fn refuse(dir: &Path, found: &FilesOfIndex) -> Result<(), IndexError>
     }
 }
 
-/// Whether an index of a directory has data there: `simple/index.json` and `simple/{project}/index.json`, also below
-/// other directories.
+/// Returns true for `simple/index.json` and `simple/{project}/index.json`, also in subdirectories.
 fn is_place_of_index(page: &RelPath) -> bool {
     let above = std::iter::successors(page.parent(), RelPath::parent);
     above.take(2).any(|directory| directory.file_name() == "simple")
 }
 
-/// Whether a page names packages that lie beside it, as those of a store do.
+/// Returns true if a page lists packages in its own directory, as in a store.
 fn names_beside(page: &Path) -> bool {
     let entries =
         regular::read(page, LONGEST).ok().and_then(|bytes| document::entries(&bytes).ok());

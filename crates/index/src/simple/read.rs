@@ -1,4 +1,4 @@
-//! Reading a package: once, whatever its size, until it changes.
+//! Facts of a package file.
 
 use std::io;
 use std::path::Path;
@@ -15,7 +15,7 @@ use wheel::archive::variants::{self, Variants};
 use wheel::package::sdist::is_of;
 use wheel::package::{Metadata, PackageError, Sdist, Wheel};
 
-/// Reads a package, and the METADATA of a wheel as it stands there.
+/// Returns the package, and the METADATA of a wheel.
 pub(super) fn package(path: &Path) -> Result<(Package, Option<Vec<u8>>), PackageError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if let Some((dist, version)) = variants::of_file_name(&name) {
@@ -27,22 +27,20 @@ pub(super) fn package(path: &Path) -> Result<(Package, Option<Vec<u8>>), Package
     }
 }
 
-/// What `FILE.yanked` says to take a yank back, as JSON does of a package that is not yanked (PEP 691).
+/// Content of `FILE.yanked` that takes back a yank, as in JSON (PEP 691).
 const BACK: &str = "false";
-/// No text beside a package is longer.
+/// Size limit of `FILE.yanked` and of variant files in bytes.
 const LONGEST_TEXT: u64 = 1 << 20;
 
-/// What a file beside a package says of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Yank {
-    /// It is yanked, for this reason, which may be empty (PEP 592).
+    /// Yanked, with a possibly empty reason (PEP 592).
     For(String),
-    /// It is not, whatever a page says.
+    /// Not yanked, even if a page yanks it.
     Back,
 }
 
 impl Yank {
-    /// Why it is yanked, if it is.
     pub(super) fn reason(self) -> Option<String> {
         match self {
             Self::For(reason) => Some(reason),
@@ -51,7 +49,6 @@ impl Yank {
     }
 }
 
-/// What the file beside a package that can yank it says, if there is one: a reason, or the word [`BACK`].
 pub(super) fn yank(path: &Path) -> io::Result<Option<Yank>> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".yanked");
@@ -80,8 +77,8 @@ fn wheel(path: &Path) -> Result<(Package, Vec<u8>), PackageError> {
     Ok((Package { metadata: Some(Sha256::of(&bytes).to_string()), ..package }, bytes))
 }
 
-/// A file about wheel variants is listed as a package: installers read it before they choose one. One that they
-/// cannot read would make them refuse all.
+/// Lists a file about wheel variants as a package, since installers read it first. An invalid file
+/// would break all installations.
 fn about_variants(path: &Path, dist: &DistName, version: Version) -> Result<Package, PackageError> {
     let bytes = regular::read(path, LONGEST_TEXT)?;
     Variants::read(&String::from_utf8_lossy(&bytes)).map_err(PackageError::Variants)?;
@@ -107,8 +104,7 @@ fn sdist(path: &Path, file: &str) -> Result<Package, PackageError> {
     Ok(Package { index, ..package })
 }
 
-/// What an index says of a package, whose newest member is from `newest`. `is_of` tells whether its file
-/// name says what its metadata says.
+/// Collects facts; `is_of` compares the file name with the metadata.
 fn listed(
     path: &Path,
     metadata: &Metadata,

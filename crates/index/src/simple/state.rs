@@ -1,4 +1,4 @@
-//! What an index remembers from one update to the next.
+//! State of an index between updates.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -11,14 +11,13 @@ use super::package::Package;
 use base::names::RelPath;
 use base::regular;
 
-/// The hidden file in which an index remembers its packages. Without it, all are read again.
+/// Hidden state file. Without it, all packages are read again.
 pub const STATE: &str = ".rockpack-index.json";
-/// Grows with every change of what the file means.
+/// Increment for incompatible changes of the file.
 const FORMAT: u32 = 1;
-/// No index remembers more.
 const LONGEST: u64 = 64 << 20;
 
-/// Size and time of a file: what tells that it may have changed. Touched is changed.
+/// Any difference counts as a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stamp {
     size: u64,
@@ -27,34 +26,30 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// The stamp of a file, links followed.
+    /// Follows links.
     pub(super) fn of(path: &Path) -> std::io::Result<Self> {
         let found = fs::metadata(path)?;
         Ok(Self { size: found.len(), modified: (found.mtime(), found.mtime_nsec()) })
     }
 
-    /// Whether the file was certainly written before the one that `other` is of. File times have steps
-    /// of milliseconds: of two writes in one step, the second does not show.
+    /// Returns true if the file was certainly written before `other`: two writes within one time
+    /// step are indistinguishable.
     pub(super) fn is_before(&self, other: &Self) -> bool {
         self.modified < other.modified
     }
 }
 
-/// A package that is known.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Known {
-    /// What the file was when it was read; nothing when it may have been written to just then.
+    /// `None` if a later write could have the same stamp.
     pub(super) stamp: Option<Stamp>,
-    /// What was read.
     #[serde(flatten)]
     pub(super) package: Package,
 }
 
-/// Everything that is remembered.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct State {
     format: u32,
-    /// The packages by their paths below the directory.
     pub(super) packages: BTreeMap<RelPath, Known>,
 }
 
@@ -65,8 +60,7 @@ impl Default for State {
 }
 
 impl State {
-    /// What an earlier update left in `dir`. What cannot be understood is forgotten: it can be found
-    /// out again.
+    /// Returns an empty state if the file is invalid.
     pub(super) fn load(dir: &Path) -> Self {
         let state = regular::read(dir.join(STATE), LONGEST)
             .ok()
@@ -74,7 +68,6 @@ impl State {
         state.filter(|state| state.format == FORMAT).unwrap_or_default()
     }
 
-    /// The file's content.
     pub(super) fn render(&self) -> serde_json::Result<String> {
         serde_json::to_string_pretty(self).map(|text| text + "\n")
     }

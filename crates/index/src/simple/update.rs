@@ -1,5 +1,3 @@
-//! One update: what is known, what has to be read, what the pages are to be.
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -17,17 +15,15 @@ use build::recorded::Recorded;
 use wheel::archive::{Stage, Timestamp};
 use wheel::package::zip_file::LONGEST_TEXT;
 
-/// An update of one directory, which it has to itself.
 pub(super) struct Update<'a> {
     dir: &'a Path,
     options: &'a Options,
     stage: Stage,
     old: State,
     new: State,
-    /// Files that are to appear before any page: METADATA of wheels that were read, and what names
-    /// packages that are to be deleted.
+    /// Files to rename before any page: METADATA, and records without the packages to delete.
     before_pages: Vec<(RelPath, Vec<u8>)>,
-    /// When this update began, as the file system counts.
+    /// Time of the file system at the start.
     began: Stamp,
     summary: Summary,
 }
@@ -56,7 +52,6 @@ impl<'a> Update<'a> {
         })
     }
 
-    /// Brings everything up to date.
     pub(super) fn run(mut self) -> Result<Summary, IndexError> {
         let found = FilesOfIndex::below(self.dir)?;
         if !self.options.overwrite {
@@ -76,7 +71,7 @@ impl<'a> Update<'a> {
         self.publish(pages, &found.pages, gone)
     }
 
-    /// The checksums and statements that name packages which are to be deleted, without those.
+    /// Returns checksum files and provenance without the packages to delete.
     fn records_without(&self, removed: &[RelPath]) -> Result<Vec<(RelPath, Vec<u8>)>, IndexError> {
         let above = |path: &RelPath| std::iter::successors(path.parent(), RelPath::parent);
         let mut directories: BTreeSet<String> =
@@ -99,7 +94,6 @@ impl<'a> Update<'a> {
         Ok(records)
     }
 
-    /// The packages that are to be deleted.
     fn removed(&self, packages: &[RelPath]) -> Result<Vec<RelPath>, IndexError> {
         let names: BTreeSet<&str> = packages.iter().map(RelPath::file_name).collect();
         match self.options.remove.iter().find(|name| !names.contains(name.as_str())) {
@@ -112,7 +106,6 @@ impl<'a> Update<'a> {
         }
     }
 
-    /// A package as pages list it; nothing when it is broken and may be left out.
     fn listed(&mut self, path: &RelPath) -> Result<Option<Listed>, IndexError> {
         let Some(known) = self.known(path)? else { return Ok(None) };
         self.new.packages.insert(path.clone(), known.clone());
@@ -127,7 +120,6 @@ impl<'a> Update<'a> {
         }))
     }
 
-    /// What is known of a package from before, or by reading it now.
     fn known(&mut self, path: &RelPath) -> Result<Option<Known>, IndexError> {
         let stamp = Stamp::of(&self.place(path)).map_err(|source| self.unreadable(source))?;
         let remembered = self
@@ -154,7 +146,7 @@ impl<'a> Update<'a> {
         }
     }
 
-    /// Whether a wheel's METADATA lies beside it, and is its own.
+    /// Returns true if the METADATA file next to the wheel is current.
     fn has_metadata(&self, path: &RelPath, known: &Known) -> bool {
         let Some(hash) = &known.package.metadata else { return true };
         let place = beside(path, "metadata").map(|path| self.place(&path));
@@ -164,8 +156,7 @@ impl<'a> Update<'a> {
         })
     }
 
-    /// What goes when the pages are in place: packages to be removed with what lies beside them, and
-    /// metadata of packages that somebody else deleted. Packages come last.
+    /// Returns files to delete after the pages are in place, packages last.
     fn gone(&self, removed: &[RelPath]) -> Result<Vec<RelPath>, IndexError> {
         let deleted =
             self.old.packages.iter().filter(|(path, _)| !self.new.packages.contains_key(path));
@@ -223,7 +214,6 @@ fn state_path(dir: &Path) -> Result<RelPath, IndexError> {
     STATE.parse().map_err(|source| IndexError::Name { dir: dir.to_owned(), source })
 }
 
-/// The file beside a package that has its name and one more ending.
 fn beside(path: &RelPath, ending: &str) -> Result<RelPath, IndexError> {
     let name = format!("{}.{ending}", path.file_name());
     path.with_file_name(&name)

@@ -1,4 +1,4 @@
-//! A directory as a store.
+//! Directory as a store.
 
 use std::collections::BTreeSet;
 use std::fs::Metadata;
@@ -21,21 +21,21 @@ use base::names::RelPath;
 use base::partial::{self, PartialFile};
 use base::regular;
 
-/// What begins the names of files that are not whole yet.
+/// Prefix of partial files.
 const PARTIAL: &str = ".rockpack-object-";
 
-/// Objects are files below a directory, which is made when the first object is. Whoever changes something holds a
-/// lock on it, so that several programs may; all of this one, since others do not know the lock.
+/// Store of files below a directory, created with the first object. Only writers of this program
+/// lock it.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
     name: String,
-    /// Directories in which nothing is left that somebody began before.
+    /// Directories that this process already cleaned of partial files.
     swept: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Directory {
-    /// The store in this directory.
+    /// Creates the store. Touches no file.
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), name: path.display().to_string(), swept: Mutex::default() }
     }
@@ -48,19 +48,18 @@ impl Directory {
         move |error| StoreError::of_io(&self.name, verb, key, &error)
     }
 
-    /// The object at `key` and its file, open.
     fn open(&self, key: &RelPath, etag: Option<&str>) -> Result<(File, Object), StoreError> {
         let failed = self.failed("read", key);
         let file = regular::open(self.place(key)).map_err(&failed)?;
         let object = object(key, &file.metadata().map_err(&failed)?);
         if etag.is_some() && object.etag.as_deref() != etag {
-            let text = "it has changed since it was looked at";
+            let text = "it has changed meanwhile";
             return Err(StoreError::of_key(ErrorKind::Changed, &self.name, "read", key, text));
         }
         Ok((file, object))
     }
 
-    /// Puts `body` at `key` if `may` says so, which is asked with the lock held.
+    /// Writes `body` if `may`, called with the lock held, accepts the current object.
     fn write(
         &self,
         key: &RelPath,
@@ -83,7 +82,7 @@ impl Directory {
         Ok(true)
     }
 
-    /// Removes what was left in a directory, the first time that something is changed there.
+    /// Runs before the first change to a directory.
     fn sweep(&self, directory: &Path) {
         let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
         if swept.insert(directory.to_owned()) {
@@ -91,7 +90,7 @@ impl Directory {
         }
     }
 
-    /// Waits for the lock, which goes with what is returned.
+    /// Waits for the lock, held until the result is dropped.
     fn lock(&self) -> io::Result<rustix::fd::OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = rustix::fs::open(&self.path, flags, Mode::empty())?;
@@ -105,7 +104,7 @@ impl Bucket for Directory {
         &self.name
     }
 
-    /// Hidden files are not listed: what is in the making, and others' state.
+    /// Omits hidden files: partial objects and state of other programs.
     fn list(&self, above: Option<&RelPath>) -> Result<Vec<Object>, StoreError> {
         let root = above.map_or_else(|| self.path.clone(), |below| self.place(below));
         if !root.exists() {
@@ -124,7 +123,6 @@ impl Bucket for Directory {
             let found = match fs::metadata(entry.path()) {
                 Ok(found) if found.is_file() => found,
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
-                // A directory, or gone meanwhile.
                 _ => continue,
             };
             let key = entry.below().to_str();
@@ -200,7 +198,7 @@ impl Bucket for Directory {
         self.write(key, body, |_| true).map(drop)
     }
 
-    /// Directories that are empty then go, too.
+    /// Removes emptied directories too.
     fn delete(&self, key: &RelPath) -> Result<(), StoreError> {
         let failed = self.failed("remove", key);
         if self.head(key)?.is_none() {
@@ -219,7 +217,8 @@ impl Bucket for Directory {
     }
 }
 
-/// What a file is as an object. Its tag is that of a file that nobody writes to in its place.
+/// Makes the entity tag of inode, mtime and size: valid only for files that are replaced, never
+/// edited in place.
 fn object(key: &RelPath, found: &Metadata) -> Object {
     let (inode, size) = (found.ino(), found.len());
     let time = i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec());
@@ -228,7 +227,6 @@ fn object(key: &RelPath, found: &Metadata) -> Object {
     Object { key: key.clone(), size, etag, version: None, sha256: None, modified }
 }
 
-/// A file of `directory` with the bytes of `body`, on the disk and without its final name.
 fn written(directory: &Path, body: Body<'_>) -> io::Result<PartialFile> {
     let mut partial = PartialFile::locked(directory, PARTIAL, partial::ORDINARY)?;
     match body {
@@ -241,7 +239,7 @@ fn written(directory: &Path, body: Body<'_>) -> io::Result<PartialFile> {
     Ok(partial)
 }
 
-/// Removes the files of killed processes from a directory: no process holds a lock on them.
+/// Removes partial files that no live process locks.
 fn remove_abandoned(dir: &Path) {
     let names = directory::names(dir).unwrap_or_default();
     for path in names.iter().filter(|name| name.starts_with(PARTIAL)).map(|name| dir.join(name)) {

@@ -1,41 +1,39 @@
-//! Why a store did not do what it was asked.
-
 use std::io;
 
 use base::names::RelPath;
 
-/// A request that failed. It names the store and the key, and contains no secret.
+/// A failed request, with store and key, without secrets.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub struct StoreError {
-    /// What kind of failure it is.
+    /// Kind of failure.
     pub kind: ErrorKind,
     text: String,
 }
 
-/// What a caller may want to know of a failure.
+/// Kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// There is no such object.
+    /// No such object.
     NotFound,
-    /// The object is not the one that was asked for.
+    /// Another version than requested.
     Changed,
-    /// The store wants other credentials, or more rights.
+    /// Missing credentials or permission.
     Denied,
-    /// The store cannot do this, or this program cannot.
+    /// Unsupported by the store or by this program.
     Unsupported,
-    /// The bytes are more than fit.
+    /// Above a size limit.
     TooLarge,
-    /// What was asked makes no sense: a URL, a setting.
+    /// Invalid argument: a URL or setting.
     Invalid,
-    /// The store did not answer, or not in order, also after all tries.
+    /// No valid response after all retries.
     Unavailable,
-    /// A file here could not be read or written.
+    /// Local file error.
     Local,
 }
 
 impl ErrorKind {
-    /// The kind of an error of the system.
+    /// Maps an I/O error.
     pub fn of_io(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::NotFound,
@@ -46,17 +44,17 @@ impl ErrorKind {
 }
 
 impl StoreError {
-    /// A failure that is about a store as such.
+    /// Creates an error about a whole store.
     pub fn new(kind: ErrorKind, store: &str, text: &str) -> Self {
         Self { kind, text: format!("`{store}`: {text}") }
     }
 
-    /// A failure at an object: `verb` is what was tried ("read").
+    /// Creates an error about an object; `verb` is the attempted action ("read").
     pub fn of_key(kind: ErrorKind, store: &str, verb: &str, key: &RelPath, text: &str) -> Self {
         Self { kind, text: format!("cannot {verb} `{key}` in `{store}`: {text}") }
     }
 
-    /// A failure while the bytes of an object are read.
+    /// Creates an error about reading a body.
     pub fn of_read(store: &str, key: &RelPath, error: &io::Error) -> Self {
         let kind = match error.kind() {
             io::ErrorKind::Other | io::ErrorKind::UnexpectedEof => ErrorKind::Unavailable,
@@ -65,7 +63,6 @@ impl StoreError {
         Self::of_key(kind, store, "read", key, &error.to_string())
     }
 
-    /// The system's failure at an object.
     pub(super) fn of_io(store: &str, verb: &str, key: &RelPath, error: &io::Error) -> Self {
         Self::of_key(ErrorKind::of_io(error), store, verb, key, &error.to_string())
     }

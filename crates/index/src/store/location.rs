@@ -1,4 +1,4 @@
-//! From what people write to a place.
+//! Parser of store addresses.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -8,26 +8,19 @@ use percent_encoding::percent_decode_str;
 
 use super::{ErrorKind, StoreError};
 
-/// Where objects are.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Location {
-    /// In a directory.
     Directory(PathBuf),
-    /// Behind a URL, which has no secret in it.
+    /// URL without secrets.
     Remote(String),
 }
 
-/// What URLs may begin with.
 const SCHEMES: [&str; 6] = ["file", "s3", "gs", "az", "https", "http"];
-/// The same, in words.
-const STARTS: &str = "file://, s3://, gs://, az://, https:// and http://";
+const STARTS: &str = "file://, s3://, gs://, az://, https:// or http://";
 
 impl Location {
-    /// Reads a path or a URL.
-    ///
-    /// # Errors
-    /// When it is a URL of something else, or one with a password or a token in it, which would be seen in
-    /// processes, logs and histories.
+    /// Parses a path or URL. Rejects URLs with a password or token: those are visible in process
+    /// lists, logs and histories.
     pub(super) fn parse(text: &str) -> Result<Self, StoreError> {
         let Some((scheme, rest)) = text.split_once("://") else {
             return match cut_scheme(text) {
@@ -39,11 +32,11 @@ impl Location {
         let shown = format!("{scheme}://{}{path}", host(authority));
         let invalid = |why: &str| StoreError::new(ErrorKind::Invalid, &without_query(&shown), why);
         if rest.contains(['?', '#']) {
-            return Err(invalid("a place has no query and no fragment"));
+            return Err(invalid("an address has no query and no fragment"));
         }
         if authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':')) {
             return Err(invalid(
-                "leave the password out: credentials come from variables of the environment",
+                "remove the password: credentials come from environment variables",
             ));
         }
         match scheme {
@@ -52,17 +45,17 @@ impl Location {
                 Ok(Self::Directory(OsStr::from_bytes(&path).into()))
             }
             "file" => Err(invalid("a file:// URL has three slashes and then the path")),
-            _ if authority.is_empty() => Err(invalid("there is no bucket or host in it")),
+            _ if authority.is_empty() => Err(invalid("it names no bucket or host")),
             "s3" | "gs" | "az" | "https" | "http" => {
                 Ok(Self::Remote(text.trim_end_matches('/').to_owned()))
             }
-            _ => Err(invalid(&format!("places are directories and URLs: {STARTS}"))),
+            _ => Err(invalid(&format!("write a directory or a URL that begins with {STARTS}"))),
         }
     }
 }
 
-/// The scheme of what was going to be a URL and lacks a slash or two: `s3:/b`, `file:b`. Of other words before a
-/// colon, only those with a slash behind it are meant so.
+/// Returns the scheme of a URL that lacks slashes: `s3:/b`, `file:b`. An unknown scheme needs a
+/// slash after the colon.
 pub(super) fn cut_scheme(text: &str) -> Option<&str> {
     let (scheme, rest) = text.split_once(':')?;
     let known = SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known));
@@ -72,7 +65,7 @@ pub(super) fn cut_scheme(text: &str) -> Option<&str> {
 
 fn cut(text: &str, scheme: &str) -> StoreError {
     let rest = text.trim_start_matches(scheme).trim_start_matches([':', '/']);
-    // It could have a password in it.
+    // The rest could contain a password.
     let is_plain = !rest.contains(['@', '?', '#']);
     let shown = if is_plain { text.to_owned() } else { format!("{scheme}:…") };
     let (start, slashes) =
@@ -85,7 +78,7 @@ fn cut(text: &str, scheme: &str) -> StoreError {
     StoreError::new(ErrorKind::Invalid, &shown, &why)
 }
 
-/// An authority without a user: that of `az://` is the container.
+/// Removes user and password. The user of `az://` stays: it is the container.
 fn host(authority: &str) -> String {
     match authority.rsplit_once('@') {
         Some((user, host)) if !user.contains(':') => format!("{user}@{host}"),
@@ -119,12 +112,12 @@ mod tests {
     #[test]
     fn what_is_no_place_is_refused_without_its_secret() {
         for (text, expected) in [
-            ("ftp://h/p", "`ftp://h/p`: places are directories and URLs: file://,"),
-            ("s3:///p", "`s3:///p`: there is no bucket or host in it"),
+            ("ftp://h/p", "`ftp://h/p`: write a directory or a URL that begins with file://,"),
+            ("s3:///p", "`s3:///p`: it names no bucket or host"),
             ("file://host/p", "`file://host/p`: a file:// URL has three slashes"),
-            ("https://me:hunter2@h/p", "`https://h/p`: leave the password out"),
-            ("https://h/p?sig=hunter2", "`https://h/p`: a place has no query"),
-            ("https://h?sig=hunter2", "`https://h`: a place has no query"),
+            ("https://me:hunter2@h/p", "`https://h/p`: remove the password"),
+            ("https://h/p?sig=hunter2", "`https://h/p`: an address has no query"),
+            ("https://h?sig=hunter2", "`https://h`: an address has no query"),
             ("s3:/b/p", "`s3:/b/p`: write s3://b/p for a URL, or ./s3:/b/p for a directory"),
             ("S3:b", "`S3:b`: write s3://b for a URL"),
             ("gs:", "`gs:`: write gs:// for a URL"),

@@ -1,4 +1,4 @@
-//! Stores behind URLs, by the crate `object_store`.
+//! Stores behind URLs, with the crate `object_store`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,14 +28,13 @@ mod payload;
 mod secrets;
 mod stream;
 
-/// The name of the field with the SHA-256 among those that an object's owner may add.
+/// Metadata field of the SHA-256.
 const SHA256: &str = "sha256";
 
-/// Bodies above this go through a connection that is given an hour for all of it, since one that sends for long
-/// receives nothing meanwhile. Others stall as reads do.
+/// Size limit of the ordinary client; its read timeout detects stalls. A long upload receives
+/// nothing meanwhile, so larger bodies use a client with one total timeout.
 const LONG: u64 = 16 << 20;
 
-/// A place in a store that is reached by HTTP.
 #[derive(Debug)]
 pub(super) struct Remote {
     name: String,
@@ -44,14 +43,9 @@ pub(super) struct Remote {
     secrets: Secrets,
 }
 
-/// What a request that failed says, and what was asked.
 type Failed = object_store::Error;
 
 impl Remote {
-    /// Takes the store of this URL.
-    ///
-    /// # Errors
-    /// When the URL or what the environment says of it is wrong, or a bucket's region cannot be found.
     pub(super) fn open(url: &str, options: &Options) -> Result<Self, StoreError> {
         let secrets = Secrets::of_the_environment();
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
@@ -70,7 +64,6 @@ impl Remote {
         StoreError::of_key(kind, &self.name, verb, key, &self.secrets.without(text))
     }
 
-    /// Where `key` is in the store, of which this is only a part.
     fn place(&self, verb: &str, key: &RelPath) -> Result<Path, StoreError> {
         let invalid = |error: object_store::path::Error| {
             self.error(ErrorKind::Invalid, verb, key, &error.to_string())
@@ -78,7 +71,6 @@ impl Remote {
         Path::parse(self.connection.path(key.as_str())).map_err(invalid)
     }
 
-    /// Asks for an object or a part of it.
     fn ask(
         &self,
         key: &RelPath,
@@ -88,15 +80,14 @@ impl Remote {
         let place = self.place("read", key)?;
         let answer = self.runtime.block_on(self.connection.reads.get_opts(&place, options));
         let answer = answer.map_err(self.failed("read", key))?;
-        // Compared here, since a server may not know the condition and send the object all the same.
+        // Checked here too: a server can ignore the condition.
         if etag.is_some() && answer.meta.e_tag.as_deref() != etag {
-            let text = "it has changed since it was looked at";
+            let text = "it has changed meanwhile";
             return Err(self.error(ErrorKind::Changed, "read", key, text));
         }
         Ok(answer)
     }
 
-    /// Sends an object.
     fn send(
         &self,
         key: &RelPath,
@@ -109,8 +100,8 @@ impl Remote {
         let size = body.size().map_err(local)?;
         if size > LARGEST {
             let text = format!(
-                "it has {size} bytes; {LARGEST} are the most that a store takes in one request, and \
-                 one in parts could replace an object that somebody else puts there meanwhile"
+                "it has {size} bytes, more than the {LARGEST} of one request; an upload in parts could \
+                 replace a concurrent upload of another program"
             );
             return Err(self.error(ErrorKind::TooLarge, "write", key, &text));
         }
@@ -121,7 +112,6 @@ impl Remote {
         Ok(self.runtime.block_on(store.put_opts(&place, payload, options)).map(drop))
     }
 
-    /// An object as the store tells of it.
     fn object(&self, key: &RelPath, meta: ObjectMeta, attributes: &Attributes) -> Object {
         let sha256 = attributes.get(&Attribute::Metadata(SHA256.into()));
         Object {
@@ -142,7 +132,7 @@ impl Bucket for Remote {
 
     fn list(&self, directory: Option<&RelPath>) -> Result<Vec<Object>, StoreError> {
         if !self.connection.lists {
-            let text = "a web server does not tell which files it has";
+            let text = "a web server cannot list its files";
             return Err(StoreError::new(ErrorKind::Unsupported, &self.name, text));
         }
         let failed = |error: Failed| {
@@ -222,8 +212,7 @@ impl Bucket for Remote {
         headers: &Headers<'_>,
     ) -> Result<Replaced, StoreError> {
         if was.etag.is_none() && was.version.is_none() {
-            let text =
-                "the store has no entity tags, by which programs that write at once find out";
+            let text = "the store has no entity tags, which detect concurrent writes";
             return Err(self.error(ErrorKind::Unsupported, "replace", &was.key, text));
         }
         let version = UpdateVersion { e_tag: was.etag.clone(), version: was.version.clone() };
@@ -247,7 +236,6 @@ impl Bucket for Remote {
     }
 }
 
-/// Headers as the crate has them.
 fn attributes(headers: &Headers<'_>) -> Attributes {
     let fields = [
         (Attribute::ContentType, headers.content_type),
@@ -269,7 +257,7 @@ fn kind(error: &Failed) -> ErrorKind {
     }
 }
 
-/// What an error says, in a line: the last of its causes, since those before it repeat it.
+/// Returns the last cause in one line; earlier causes repeat it.
 fn said(error: &Failed) -> String {
     if let Failed::InvalidPath { source } = error {
         return format!("{source}. No archive and no package has such a key: remove the object");
@@ -290,7 +278,7 @@ fn said(error: &Failed) -> String {
         let (_, rest) = text.split_once(&format!("<{tag}>"))?;
         rest.split_once(&format!("</{tag}>")).map(|(code, _)| code.to_owned())
     };
-    // Of a page in XML, these two say all; others may echo what was signed.
+    // From an XML body, takes only these two elements: others can echo signed data.
     let (before, page) = text.split_at(text.find('<').unwrap_or(text.len()));
     let mut line = before.trim_end_matches([' ', ':']).to_owned();
     if !page.is_empty() {
@@ -298,7 +286,7 @@ fn said(error: &Failed) -> String {
             ["Code", "Message"].iter().filter_map(|tag| code(tag)).map(|t| format!(": {t}")),
         );
     }
-    // Azure numbers each request.
+    // Azure's request number differs for each request.
     let line = line.split("RequestId:").next().unwrap_or_default();
     let line: Vec<&str> = line.split_whitespace().collect();
     line.join(" ").chars().take(400).chain(tries.chars()).collect()

@@ -1,15 +1,14 @@
-//! A body that comes whole or fails.
+//! A body of exact size.
 
 use std::io::{self, Read};
 
-/// Reads a body of which it is known how many bytes it has: with fewer, reading fails; more are not read.
+/// Reads exactly the known size; fails on a shorter body.
 pub(super) struct Whole<R> {
     body: R,
     left: u64,
 }
 
 impl<R> Whole<R> {
-    /// The body, which has to have `size` bytes.
     pub(super) fn new(body: R, size: u64) -> Self {
         Self { body, left: size }
     }
@@ -30,7 +29,6 @@ impl<R: Read> Read for Whole<R> {
     }
 }
 
-/// The error of a body with too few bytes.
 pub(super) fn ends_early() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "it ends early")
 }

@@ -1,4 +1,4 @@
-//! How old a package is, and what says so.
+//! Age of a package and the source of its date.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,7 +10,6 @@ use super::inventory::Item;
 use super::{Retention, UNDER_WAY};
 use manifest::Dated;
 
-/// How old a package is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Age {
     since: Option<SystemTime>,
@@ -20,7 +19,6 @@ pub(super) struct Age {
 }
 
 impl Age {
-    /// That of a package by the rule of its stream.
     pub(super) fn of(item: &Item, retention: &Retention) -> Self {
         let version = (retention.date == Dated::Version).then(|| date_in(item.version())).flatten();
         let of_version = version.and_then(moment);
@@ -32,7 +30,8 @@ impl Age {
         }
     }
 
-    /// Whether it is older than the rule lets it be. What no page names may be on its way onto one.
+    /// Returns true if the package is too old. A package without a page must also be older than
+    /// [`UNDER_WAY`].
     pub(super) fn is_too_old(self, item: &Item, retention: &Retention) -> bool {
         let day = Duration::from_hours(24);
         let older = |time: Option<SystemTime>, than: Duration| {
@@ -53,7 +52,7 @@ impl fmt::Display for Age {
     }
 }
 
-/// The newest day that a version has in it, as `7.2.0a20261122` and `2.9+rocm7.2.0a20261122` do.
+/// Returns the latest date in a version: `7.2.0a20261122`, `2.9+rocm7.2.0a20261122`.
 fn date_in(version: &str) -> Option<Date> {
     let digits = version.split(|c: char| !c.is_ascii_digit()).filter(|run| run.len() == 8);
     let date = |run: &str| {
@@ -69,7 +68,6 @@ fn moment(date: Date) -> Option<SystemTime> {
     Some(UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).ok()?))
 }
 
-/// The day of a moment, in UTC.
 fn day(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let moment = i64::try_from(seconds).ok().and_then(|s| jiff::Timestamp::from_second(s).ok());

@@ -1,4 +1,4 @@
-//! What is in a store: packages, what lies beside them, and which pages name them.
+//! Packages in a store, their companion files, and the pages that name them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
@@ -13,18 +13,16 @@ use crate::store::{Bucket, Object};
 use base::names::RelPath;
 use base::version::Version;
 
-/// A package that is in the store.
 #[derive(Debug)]
 pub(super) struct Item {
     object: Object,
-    /// What lies beside it: its name and one more ending.
+    /// Companions: `{package}.{ending}`.
     beside: Vec<Object>,
-    /// Its project.
     pub(super) project: String,
     version: Version,
-    /// Whether the page of its project names it.
+    /// True if a page of the layout names it.
     pub(super) is_named: bool,
-    /// Whether that page yanks it.
+    /// True if such a page yanks it.
     pub(super) is_yanked: bool,
 }
 
@@ -41,52 +39,39 @@ impl Item {
         self.object.size
     }
 
-    /// When the store got it.
     pub(super) fn uploaded(&self) -> Option<SystemTime> {
         self.object.modified
     }
 
-    /// The METADATA beside it.
     pub(super) fn metadata(&self) -> Option<&RelPath> {
         self.beside.iter().map(|object| &object.key).find(|key| key.as_str().ends_with(".metadata"))
     }
 
-    /// Its objects, itself last.
+    /// Returns companions first, the package last.
     pub(super) fn objects(&self) -> impl Iterator<Item = &Object> {
         self.beside.iter().chain([&self.object])
     }
 }
 
-/// A page of packages.
 #[derive(Debug)]
 pub(super) struct Page {
-    /// Where it is.
     pub(super) place: PageKeys,
-    /// What it is called.
     pub(super) title: String,
-    /// Whether caches may not keep it.
     pub(super) uncached: bool,
-    /// The keys that it names.
     pub(super) names: BTreeSet<RelPath>,
-    /// Those of them that it yanks.
     yanked: BTreeSet<RelPath>,
 }
 
-/// What is in a store.
 #[derive(Debug)]
 pub(super) struct Inventory {
     items: BTreeMap<RelPath, Item>,
-    /// The pages of the layout.
+    /// Pages of the layout.
     pub(super) pages: Vec<Page>,
-    /// File names that other pages have, with one of these.
+    /// File names on other pages, each with one such page.
     elsewhere: BTreeMap<String, RelPath>,
 }
 
 impl Inventory {
-    /// Looks at all objects of a store, and at its pages.
-    ///
-    /// # Errors
-    /// When the store has no lists, or a page cannot be read.
     pub(super) fn read(
         bucket: &dyn Bucket,
         layout: &Layout,
@@ -121,24 +106,23 @@ impl Inventory {
         self.items.values()
     }
 
-    /// A page outside the layout that names a package of this file name, wherever it says that the package is.
+    /// Returns a page outside of the layout with this file name, at any address.
     pub(super) fn named_elsewhere(&self, item: &Item) -> Option<&RelPath> {
         self.elsewhere.get(item.key().file_name())
     }
 
-    /// The projects of what a page names.
     pub(super) fn projects<'i>(&'i self, page: &'i Page) -> impl Iterator<Item = &'i str> {
         page.names.iter().filter_map(|key| Some(&*self.items.get(key)?.project))
     }
 }
 
-/// The directories of indexes with a directory for each project: pages lie below theirs. No project has pages there.
+/// Returns the directories of project indexes. Files directly in them are not pages of a project.
 fn indexes(objects: &[Object]) -> BTreeSet<RelPath> {
     let pages = objects.iter().filter(|object| object.key.file_name() == "index.json");
     pages.filter_map(|page| page.key.parent()?.parent()).collect()
 }
 
-/// The project whose page would name what lies at this key, if it is on this shelf; on a flat one there is but one page.
+/// Returns the project directory of a key on this shelf; empty on a flat shelf.
 fn project_at<'k>(shelf: &Shelf, key: &'k RelPath) -> Option<&'k str> {
     let below = match &shelf.base {
         None => key.as_str(),
@@ -151,8 +135,8 @@ fn project_at<'k>(shelf: &Shelf, key: &'k RelPath) -> Option<&'k str> {
     }
 }
 
-/// The keys that a page of packages names, as data or in HTML: whoever was interrupted may have written one alone.
-/// Beside them, those that it yanks.
+/// Returns the keys of named and of yanked packages, from data and HTML: an interrupted run may
+/// have written only one.
 pub(super) fn named(
     bucket: &dyn Bucket,
     place: &PageKeys,
@@ -167,7 +151,7 @@ pub(super) fn named(
     Ok((urls.filter_map(|url| key_of(&place.html, &url)).collect(), yanked))
 }
 
-/// The key that a page at `at` means by a relative URL.
+/// Resolves a relative URL on the page `at`.
 pub(super) fn key_of(at: &RelPath, url: &str) -> Option<RelPath> {
     let path = url.split(['?', '#']).next()?;
     if path.starts_with('/') || path.contains(':') {
@@ -185,7 +169,7 @@ pub(super) fn key_of(at: &RelPath, url: &str) -> Option<RelPath> {
     segments.join("/").parse().ok()
 }
 
-/// What pages outside the layout name, by file name: copies and mirrors may say where it is in many ways.
+/// Compares file names only: copies and mirrors have other addresses.
 fn elsewhere(
     bucket: &dyn Bucket,
     layout: &Layout,
@@ -217,12 +201,11 @@ fn elsewhere(
     Ok(each(&pages, jobs, names)?.into_iter().flatten().collect())
 }
 
-/// The packages among objects, each with what lies beside it.
 fn items(layout: &Layout, objects: Vec<Object>, pages: &[Page]) -> BTreeMap<RelPath, Item> {
     let mut items: BTreeMap<RelPath, Item> = BTreeMap::new();
     let mut others = Vec::new();
     for object in objects {
-        // In a directory of another name, it is something that somebody keeps there.
+        // Packages in directories of other names do not belong to the index.
         let is_place = |project: &str| {
             let mut at = layout.shelves.iter().filter_map(|shelf| project_at(shelf, &object.key));
             at.any(|place| place.is_empty() || place == project)

@@ -1,4 +1,4 @@
-//! What packages that stay require.
+//! Requirements of remaining packages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -15,18 +15,16 @@ use base::cleanup;
 use base::names::{RelPath, Requirement};
 use wheel::package::Metadata;
 
-/// No sdist that is read to find out what it requires is larger.
 const LARGEST_SDIST: u64 = 256 << 20;
 
-/// Follows requirements from the packages that stay to others. Markers and extras do not count: what is required on
-/// some system has to stay for it.
+/// Ignores markers and extras: a requirement of any system must stay.
 pub(super) struct Needs<'a> {
     bucket: &'a dyn Bucket,
     jobs: usize,
     kept: BTreeSet<&'a RelPath>,
     open: Vec<&'a Item>,
     by_project: BTreeMap<&'a str, Vec<&'a Item>>,
-    /// What was read: requirements by key, `None` where they are not known.
+    /// Requirements by key; `None` if unknown.
     read: BTreeMap<&'a RelPath, Option<Vec<Requirement>>>,
 }
 
@@ -40,17 +38,14 @@ impl<'a> Needs<'a> {
         Self { bucket, jobs, kept, open, by_project, read }
     }
 
-    /// Says that a package stays.
     pub(super) fn keep(&mut self, item: &'a Item) {
         if self.kept.insert(item.key()) {
             self.open.push(item);
         }
     }
 
-    /// The keys that have to stay beside those that do, and for each the file name of one that requires it.
-    ///
-    /// # Errors
-    /// When the store cannot be read, or it is not known what a package requires.
+    /// Returns required packages, each with the file name of a requiring one. Fails if requirements
+    /// are unknown.
     pub(super) fn follow(mut self) -> Result<BTreeMap<&'a RelPath, String>, PublishError> {
         let mut needed = BTreeMap::new();
         while !self.open.is_empty() {
@@ -75,11 +70,8 @@ impl<'a> Needs<'a> {
         Ok(needed)
     }
 
-    /// The keys of the newest complete version of each project: its files are on a page and not yanked, and what they
-    /// require of projects in the store is there. Where no version is complete, those of the newest one.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
+    /// Returns the keys of each project's newest complete version: on a page, not yanked, with all
+    /// requirements on projects of the store. Without a complete version, the newest one.
     pub(super) fn newest(&mut self) -> Result<BTreeSet<&'a RelPath>, PublishError> {
         let projects: Vec<Vec<Vec<&'a Item>>> =
             self.by_project.values().map(|items| versions(items)).collect();
@@ -100,7 +92,7 @@ impl<'a> Needs<'a> {
         Ok(newest)
     }
 
-    /// Whether all that these files require of projects in the store is there, directly or by way of others.
+    /// Ignores requirements on projects outside of the store; follows indirect ones.
     fn is_complete(&mut self, files: &[&'a Item]) -> Result<bool, PublishError> {
         let mut seen: BTreeSet<&RelPath> = files.iter().map(|item| item.key()).collect();
         let mut open = files.to_vec();
@@ -124,7 +116,7 @@ impl<'a> Needs<'a> {
         Ok(true)
     }
 
-    /// The files on pages of the newest version that meets a requirement.
+    /// Returns files on pages of the newest matching version.
     fn newest_that_fits(&self, requirement: &Requirement) -> Vec<&'a Item> {
         let items = self.by_project.get(&*requirement.name).into_iter().flatten().copied();
         let parsed = |item: &&Item| item.version().parse::<Version>().ok();
@@ -138,7 +130,6 @@ impl<'a> Needs<'a> {
         fit.into_iter().filter(|item| parsed(item) == newest).collect()
     }
 
-    /// Reads the requirements of these packages that were not read before.
     fn read(&mut self, items: &[&'a Item]) -> Result<(), PublishError> {
         let new: Vec<&Item> =
             items.iter().copied().filter(|item| !self.read.contains_key(item.key())).collect();
@@ -147,8 +138,8 @@ impl<'a> Needs<'a> {
         Ok(())
     }
 
-    /// What has to stay for a requirement: all files of a version that is pinned; else those of the newest version
-    /// that fits, unless one stays anyway.
+    /// Returns the packages to keep for a requirement: a pinned version, otherwise the newest
+    /// matching one, unless a matching one stays already.
     fn meet(&self, requirement: &Requirement) -> Vec<&'a Item> {
         let Some(versions) = &requirement.versions else { return Vec::new() };
         let all = self.by_project.get(&*requirement.name).into_iter().flatten();
@@ -164,11 +155,11 @@ impl<'a> Needs<'a> {
     }
 }
 
-/// The files of each version that pages name, the newest first; yanked ones come after all others.
+/// Groups files on pages by version, newest first; yanked versions are last.
 fn versions<'a>(items: &[&'a Item]) -> Vec<Vec<&'a Item>> {
     let mut versions: BTreeMap<_, Vec<&Item>> = BTreeMap::new();
     for item in items.iter().filter(|item| item.is_named) {
-        // Versions of other programs that cannot be read are older than all others.
+        // Unparsable versions of other programs sort as oldest.
         let version = item.version().parse::<Version>().ok();
         let key = (!item.is_yanked, version, item.version());
         versions.entry(key).or_default().push(item);
@@ -176,16 +167,11 @@ fn versions<'a>(items: &[&'a Item]) -> Vec<Vec<&'a Item>> {
     versions.into_values().rev().collect()
 }
 
-/// Whether a requirement is for one version.
 fn is_pinned(versions: &VersionSpecifiers) -> bool {
     let pins = [Operator::Equal, Operator::ExactEqual];
     versions.iter().any(|specifier| pins.contains(specifier.operator()))
 }
 
-/// What a package requires; nothing when nobody knows.
-///
-/// # Errors
-/// When the store cannot be read.
 pub(super) fn requirements(
     bucket: &dyn Bucket,
     item: &Item,
@@ -198,7 +184,7 @@ pub(super) fn requirements(
     }
     let key = item.key();
     if !key.as_str().ends_with(".tar.gz") {
-        // Whoever publishes it now has not come to its metadata yet, and to no page.
+        // A wheel without METADATA and page: its publication is in progress.
         return Ok((!item.is_named).then(Vec::new));
     }
     if item.size() > LARGEST_SDIST {

@@ -1,4 +1,4 @@
-//! From a URL and the environment to a client.
+//! Clients from a URL and the environment.
 
 use std::env;
 use std::path::Path as FilePath;
@@ -19,37 +19,29 @@ use super::environment::{Settings, unfit};
 use crate::store::{Access, Options};
 use base::names::RelPath;
 
-/// How long one request may last whose end nobody sees coming: 5 GiB at 1.5 MB a second.
+/// Timeout of one upload: 5 GiB at 1.5 MB/s.
 const LONG: &str = "1h";
-/// Longer than any body takes: that a connection stalls is found otherwise.
+/// Longer than any body: the read timeout detects stalls.
 const DAY: &str = "1day";
 
-/// Clients of one store.
 #[derive(Debug)]
 pub(super) struct Connection {
-    /// For all that is short, and for bodies that come.
     pub(super) reads: Arc<dyn ObjectStore>,
-    /// For long bodies that go.
     pub(super) uploads: Arc<dyn ObjectStore>,
-    /// Whether the store tells what it has.
     pub(super) lists: bool,
-    /// Whether objects are compared by the store's own numbers.
+    /// True if the store compares generation numbers instead of entity tags.
     pub(super) counts_versions: bool,
-    /// Whether objects may have headers.
     has_attributes: bool,
-    /// What precedes all keys; empty, or with a `/` at its end.
+    /// Empty, or with a final `/`.
     prefix: String,
 }
 
 type Result<T> = std::result::Result<T, object_store::Error>;
 
 impl Connection {
-    /// Reads the URL, and asks for a bucket's region if nothing says it.
-    ///
-    /// # Errors
-    /// When the URL or a setting is wrong, or the region cannot be found.
+    /// Requests the region of a bucket if neither URL nor environment names it.
     pub(super) fn new(url: &str, options: &Options, runtime: &Runtime) -> Result<Self> {
-        // Another part of the program may have done it before.
+        // Fails if another part of the program installed a provider: harmless.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let parsed = Url::parse(url).map_err(|e| wrong("URL", e))?;
         let (scheme, path) = ObjectStoreScheme::parse(&parsed)?;
@@ -73,17 +65,15 @@ impl Connection {
         })
     }
 
-    /// A key's path in the store.
     pub(super) fn path(&self, key: &str) -> String {
         format!("{}{key}", self.prefix)
     }
 
-    /// The key of a path in the store; nothing when it is outside, or no key of ours.
+    /// Returns `None` outside of the prefix, and for invalid keys.
     pub(super) fn key(&self, path: &str) -> Option<RelPath> {
         path.strip_prefix(&self.prefix)?.parse().ok()
     }
 
-    /// The headers, where the store takes any.
     pub(super) fn attributes(&self, attributes: Attributes) -> Attributes {
         if self.has_attributes { attributes } else { Attributes::new() }
     }
@@ -95,7 +85,7 @@ fn retries(options: &Options) -> RetryConfig {
     RetryConfig { backoff, max_retries: options.retries, ..RetryConfig::default() }
 }
 
-/// A client of the store. What the environment says of it counts, except for `times`.
+/// Creates a client; `times` override the environment.
 fn client(
     url: &Url,
     scheme: &ObjectStoreScheme,
@@ -148,7 +138,6 @@ fn client(
         }
         _ => {
             let top = url.origin().ascii_serialization();
-            // Who writes http:// means it.
             let plain = url.scheme() == "http";
             let mut builder = HttpBuilder::new().with_url(top).with_retry(retries.clone());
             builder = builder.with_config(ClientConfigKey::AllowHttp, plain.to_string());
@@ -160,7 +149,7 @@ fn client(
     }
 }
 
-/// The region of an `s3://` bucket that neither the environment nor the URL tells: the store knows it.
+/// Requests the region of an `s3://` bucket, unless environment or URL names region or endpoint.
 fn region(url: &Url, scheme: &ObjectStoreScheme, runtime: &Runtime) -> Result<Option<String>> {
     let told = [
         "AWS_REGION",
@@ -178,7 +167,6 @@ fn region(url: &Url, scheme: &ObjectStoreScheme, runtime: &Runtime) -> Result<Op
     runtime.block_on(resolve_bucket_region(bucket, &options)).map(Some)
 }
 
-/// Whether the environment has credentials for such a store.
 fn has_credentials(scheme: &ObjectStoreScheme) -> bool {
     let variables: &[&str] = match scheme {
         ObjectStoreScheme::AmazonS3 => &[
@@ -213,7 +201,6 @@ fn has_credentials(scheme: &ObjectStoreScheme) -> bool {
         ],
         _ => &[],
     };
-    // What `gcloud auth application-default login` leaves.
     let google = || {
         let home = env::var_os("HOME").unwrap_or_default();
         FilePath::new(&home).join(".config/gcloud/application_default_credentials.json").is_file()

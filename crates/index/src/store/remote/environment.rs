@@ -1,5 +1,5 @@
-//! What the environment says of a kind of store. The library ends the process at some values: they are refused
-//! before it sees them.
+//! Environment variables of a kind of store. Some values end the process inside `object_store`;
+//! they are rejected first.
 
 use std::env;
 use std::ffi::OsString;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use reqwest::Url;
 
-/// Variables with the address of a server.
+/// Variables with a server address.
 const ADDRESSES: [&str; 12] = [
     "AWS_ENDPOINT",
     "AWS_ENDPOINT_URL",
@@ -22,25 +22,22 @@ const ADDRESSES: [&str; 12] = [
     "IDENTITY_ENDPOINT",
     "GOOGLE_BASE_URL",
 ];
-/// Variables with a word that becomes a part of a host's name.
+/// Variables that become part of a host name.
 const WORDS: [&str; 3] = ["AWS_REGION", "AWS_DEFAULT_REGION", ACCOUNT];
-/// It has JSON in it, which may have lines.
+/// The only variable with multi-line values: JSON.
 const JSON: &str = "GOOGLE_SERVICE_ACCOUNT_KEY";
-/// The variable with the account of an `az://` store, and what the library says without it.
+/// Storage account of `az://`, and the library's message without it.
 const ACCOUNT: &str = "AZURE_STORAGE_ACCOUNT_NAME";
 const NO_ACCOUNT: &str = "Account must be specified";
-/// What URLs have only in another form.
+/// Characters that URLs contain only percent-encoded.
 const NOT_IN_URLS: &str = "\"<>\\^`{|}?#";
 
-/// Settings of a kind of store, each with the variable that it comes from.
+/// Variable, key and value of each setting.
 pub(super) struct Settings<K>(Vec<(String, K, String)>);
 
 impl<K: FromStr> Settings<K> {
-    /// Those of this process: variables that begin with `family`, and the one named `other`. A variable without a
-    /// value counts as not set.
-    ///
-    /// # Errors
-    /// When one cannot be what it says: its name, and what is wrong. A value is shown only if nothing in it is secret.
+    /// Reads the variables with the prefix `family` and the variable `other`; ignores empty values.
+    /// Errors omit values that may contain secrets.
     pub(super) fn of_the_environment(family: &str, other: &str) -> Result<Self, String> {
         Self::of(env::vars_os(), family, other)
     }
@@ -61,16 +58,13 @@ impl<K: FromStr> Settings<K> {
             check(&name, &value)?;
             settings.push((name, key, value));
         }
-        // One of another family's name says less.
+        // `other` first: variables of the family override it.
         settings.sort_by_key(|(name, ..)| name != other);
         Ok(Self(settings))
     }
 
-    /// Makes a client of the settings. What is wrong with one of them is said with its name: that of the first
-    /// without which it would not be wrong.
-    ///
-    /// # Errors
-    /// As `make`, which gets the settings.
+    /// Creates a client with `make`. On failure, names the first variable without which `make`
+    /// succeeds.
     pub(super) fn client<T>(
         &self,
         make: impl Fn(&mut dyn Iterator<Item = (K, String)>) -> Result<T, object_store::Error>,
@@ -94,7 +88,6 @@ impl<K: FromStr> Settings<K> {
     }
 }
 
-/// An error that says this.
 pub(super) fn unfit(text: String) -> object_store::Error {
     object_store::Error::Generic { store: "environment", source: text.into() }
 }
@@ -103,36 +96,37 @@ fn check(name: &str, value: &str) -> Result<(), String> {
     if let Some(found) = value.chars().find(|c| c.is_control() && name != JSON) {
         let what =
             if ['\n', '\r'].contains(&found) { "a line break" } else { "a control character" };
-        return Err(format!("{name} has {what} in it: set it without"));
+        return Err(format!("{name} contains {what}: remove it"));
     }
     if ADDRESSES.contains(&name) {
         address(name, value)?;
     }
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if WORDS.contains(&name) && !value.chars().all(fits) {
-        return Err(format!("{name}=`{value}` has other characters than letters, digits and `-`"));
+        return Err(format!(
+            "{name}=`{value}` contains other characters than letters, digits, `-`, `_` and `.`"
+        ));
     }
     Ok(())
 }
 
-/// Checks that a value is the address of a server.
 fn address(name: &str, value: &str) -> Result<(), String> {
-    // What stands before an `@` or behind a `?` can be secret.
+    // User or query can contain a secret.
     let shown =
         if value.contains(['@', '?']) { name.to_owned() } else { format!("{name}=`{value}`") };
     let Some(rest) = ["http://", "https://"].iter().find_map(|start| value.strip_prefix(start))
     else {
         let why = if value.contains("://") {
-            "is no URL of a web server: write https://HOST:PORT"
+            "is not the URL of a web server: write https://HOST:PORT"
         } else {
-            "is no URL: write http:// or https:// before it"
+            "is not a URL: write http:// or https:// before it"
         };
         return Err(format!("{shown} {why}"));
     };
     let plain = value.chars().all(|c| c.is_ascii_graphic() && !NOT_IN_URLS.contains(c));
     if rest.is_empty() || rest.starts_with(['/', ':']) || !plain || Url::parse(value).is_err() {
         return Err(format!(
-            "{shown} is no URL of a server: write https://HOST or https://HOST:PORT"
+            "{shown} is not the URL of a server: write https://HOST or https://HOST:PORT"
         ));
     }
     Ok(())
@@ -159,23 +153,23 @@ mod tests {
     #[test]
     fn what_would_end_the_process_is_refused_with_the_name_of_its_variable() {
         for (name, value, why) in [
-            ("AWS_ACCESS_KEY_ID", "hunter2\n", "has a line break in it"),
-            ("AWS_SESSION_TOKEN", "hunter2\r", "has a line break in it"),
-            ("AWS_SECRET_ACCESS_KEY", "hunter2\u{7}", "has a control character in it"),
-            ("AWS_REGION", "us-east-1\n", "has a line break in it"),
-            ("AWS_REGION", "us east", "=`us east` has other characters than letters"),
-            ("AWS_ENDPOINT", "127.0.0.1:9000", "=`127.0.0.1:9000` is no URL: write http://"),
-            ("AWS_ENDPOINT", "=hello", "=`=hello` is no URL: write http:// or https://"),
-            ("AWS_ENDPOINT", "http://127.0.0.1:1\n", "has a line break in it"),
-            ("AWS_ENDPOINT_URL", "localhost:9000", "is no URL: write http:// or https://"),
-            ("AWS_ENDPOINT_URL_S3", "ftp://h", "is no URL of a web server"),
-            ("AWS_ENDPOINT", "http://", "is no URL of a server"),
-            ("AWS_ENDPOINT", "http:///x", "is no URL of a server"),
-            ("AWS_ENDPOINT", "http://a b", "is no URL of a server"),
-            ("AWS_ENDPOINT", "http://a/b c", "is no URL of a server"),
-            ("AWS_ENDPOINT", "http://h:99999", "is no URL of a server"),
-            ("AWS_ENDPOINT", "http://h?sig=1", "is no URL of a server"),
-            ("AWS_ENDPOINT", "me:hunter2@h", "AWS_ENDPOINT is no URL"),
+            ("AWS_ACCESS_KEY_ID", "hunter2\n", "contains a line break"),
+            ("AWS_SESSION_TOKEN", "hunter2\r", "contains a line break"),
+            ("AWS_SECRET_ACCESS_KEY", "hunter2\u{7}", "contains a control character"),
+            ("AWS_REGION", "us-east-1\n", "contains a line break"),
+            ("AWS_REGION", "us east", "=`us east` contains other characters than letters"),
+            ("AWS_ENDPOINT", "127.0.0.1:9000", "=`127.0.0.1:9000` is not a URL: write http://"),
+            ("AWS_ENDPOINT", "=hello", "=`=hello` is not a URL: write http:// or https://"),
+            ("AWS_ENDPOINT", "http://127.0.0.1:1\n", "contains a line break"),
+            ("AWS_ENDPOINT_URL", "localhost:9000", "is not a URL: write http:// or https://"),
+            ("AWS_ENDPOINT_URL_S3", "ftp://h", "is not the URL of a web server"),
+            ("AWS_ENDPOINT", "http://", "is not the URL of a server"),
+            ("AWS_ENDPOINT", "http:///x", "is not the URL of a server"),
+            ("AWS_ENDPOINT", "http://a b", "is not the URL of a server"),
+            ("AWS_ENDPOINT", "http://a/b c", "is not the URL of a server"),
+            ("AWS_ENDPOINT", "http://h:99999", "is not the URL of a server"),
+            ("AWS_ENDPOINT", "http://h?sig=1", "is not the URL of a server"),
+            ("AWS_ENDPOINT", "me:hunter2@h", "AWS_ENDPOINT is not a URL"),
         ] {
             let error = settings::<AmazonS3ConfigKey>("AWS_", "", &[(name, value)]).unwrap_err();
             assert!(error.starts_with(name) && error.contains(why), "{error}");

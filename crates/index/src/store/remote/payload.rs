@@ -1,4 +1,4 @@
-//! What is sent, without holding it in memory.
+//! Request bodies without copies in memory.
 
 use std::io;
 
@@ -9,11 +9,8 @@ use object_store::PutPayload;
 use crate::store::Body;
 use base::regular;
 
-/// The bytes to send. Those of a file are mapped: packages have gigabytes, all tries need them from the start,
-/// and the store is told their checksum before the first.
-///
-/// # Errors
-/// When the file cannot be read.
+/// Maps files: packages have gigabytes, retries restart at the first byte, and the checksum
+/// precedes the body.
 pub(super) fn payload(body: Body<'_>) -> io::Result<PutPayload> {
     match body {
         Body::Bytes(bytes) => Ok(Bytes::copy_from_slice(bytes).into()),
@@ -27,12 +24,9 @@ pub(super) fn payload(body: Body<'_>) -> io::Result<PutPayload> {
     }
 }
 
-#[expect(
-    unsafe_code,
-    reason = "no crate maps a file that is safe against those who shorten it meanwhile"
-)]
+#[expect(unsafe_code, reason = "no crate maps files safely if another program truncates them")]
 fn map(file: &std::fs::File) -> io::Result<Mmap> {
-    // SAFETY: the bytes go to a socket and a checksum, and nothing here depends on them to stay. Who shortens the
-    // file meanwhile ends the program by SIGBUS; `Body::File` says that nobody may.
+    // SAFETY: the bytes are only sent and hashed; no code depends on them staying equal. Truncation
+    // of the file meanwhile kills the program by SIGBUS; `Body::File` forbids it.
     unsafe { Mmap::map(file) }
 }

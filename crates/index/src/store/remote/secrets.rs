@@ -1,21 +1,18 @@
-//! What no error may say.
+//! Redaction of secrets in errors.
 
 use std::env;
 
-/// Values of the environment by which somebody could act in the user's name. They are kept out of what servers
-/// and libraries say, which may echo parts of a request.
+/// Secret values of environment variables, which servers and libraries can echo.
 #[derive(Clone)]
 pub(super) struct Secrets(Vec<String>);
 
-/// Variables of these families are looked at.
 const FAMILIES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
-/// Words in the names of variables whose values are secret.
+/// Words in the names of secret variables.
 const WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "SAS", "PASSWORD", "CREDENTIAL"];
-/// Shorter values are no secrets, and could stand in any text.
+/// Minimum length: shorter values occur in ordinary text.
 const SHORTEST: usize = 8;
 
 impl Secrets {
-    /// Those of this process.
     pub(super) fn of_the_environment() -> Self {
         Self::of(env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -30,13 +27,13 @@ impl Secrets {
         };
         let mut values: Vec<String> =
             variables.filter(secret).flat_map(|(_, value)| forms(value)).collect();
-        // The longest first, so that no part of one stays.
+        // Longest first: no part of a secret stays.
         values.sort_by_key(|value| std::cmp::Reverse(value.len()));
         values.dedup();
         Self(values)
     }
 
-    /// The text with dots in their place, and without the queries of URLs, which may carry signatures.
+    /// Replaces secrets by `…`, and removes the queries of URLs, which can contain signatures.
     pub(super) fn without(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in &self.0 {
@@ -50,7 +47,7 @@ impl Secrets {
     }
 }
 
-/// A value as it is, and as it stands in a URL.
+/// Returns the value percent-encoded and plain.
 fn forms(value: String) -> [String; 2] {
     let encoded = percent_encoding::utf8_percent_encode(&value, percent_encoding::NON_ALPHANUMERIC);
     [encoded.to_string(), value]

@@ -1,4 +1,4 @@
-//! A body that comes over the network, for readers that wait.
+//! Blocking reader of an async body.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use tokio::runtime::Runtime;
 
-/// Reads pieces as they come. At most one is held.
+/// Holds at most one chunk.
 pub(super) struct Stream<F> {
     runtime: Arc<Runtime>,
     pieces: BoxStream<'static, object_store::Result<Bytes>>,
@@ -17,7 +17,6 @@ pub(super) struct Stream<F> {
 }
 
 impl<F> Stream<F> {
-    /// Takes the pieces, and what makes a text of an error.
     pub(super) fn new(
         runtime: Arc<Runtime>,
         pieces: BoxStream<'static, object_store::Result<Bytes>>,
