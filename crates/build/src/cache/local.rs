@@ -1,4 +1,4 @@
-//! The cache in a directory of this machine, as builds use it.
+//! The local cache as a [`Store`].
 
 use std::io;
 
