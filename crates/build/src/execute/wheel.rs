@@ -1,4 +1,4 @@
-//! Writing one wheel.
+//! Content of one wheel.
 
 use std::io::{BufWriter, Seek, Write};
 
@@ -25,21 +25,21 @@ use wheel::archive::tarball::{self, Preset};
 use wheel::archive::variants;
 use wheel::archive::wheel::{WheelWriter, dist_info_dir, wheel_file};
 
-/// How much of a wheel is buffered before it goes to the disk.
+/// Size of a wheel's write buffer.
 const BUFFER: usize = 1 << 20;
 
-/// Everything that goes into one wheel, in its order.
+/// Members of one wheel, in order.
 pub(super) struct Contents<'a> {
     members: Vec<Ready>,
-    /// The archive in a devel wheel, laid out.
+    /// Laid-out archive of a devel wheel.
     archive: Option<Ready>,
     info: Vec<Ready>,
-    /// The bill of materials, which lacks the hashes of members.
+    /// Bill of materials, still without hashes of members.
     pub bill: Option<Bill<'a>>,
 }
 
 impl<'a> Contents<'a> {
-    /// Lays the archive out and makes the metadata.
+    /// Lays out the archive and generates the metadata.
     pub fn of(
         plan: &Plan,
         distribution: &Distribution,
@@ -55,13 +55,13 @@ impl<'a> Contents<'a> {
         });
         let info = dist_info(plan, distribution, output.licenses)?;
         let mut members = output.members;
-        // What a version changes comes last: two versions of a wheel begin with the same bytes, which whoever
-        // makes one of the other has to hash only once.
+        // Generated members depend on the version and are last: two versions of a wheel then share
+        // their first bytes, and promoting one to the other hashes these bytes only once.
         members.sort_by_key(Ready::is_made);
         Ok(Self { members, archive: archive.transpose()?, info, bill })
     }
 
-    /// The members with the way in which each is packed; `wheel` is the path that they go to.
+    /// Returns all members with their packing; `wheel` is the path of the wheel.
     pub fn entries<'e>(
         &'e self,
         distribution: &Distribution,
@@ -82,8 +82,8 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// The least [`super::Settings::memory`] that holds: what the largest block of `plan` takes, since a block is
-/// packed however large it is.
+/// Returns the smallest effective [`super::Settings::memory`]: the memory for the largest block of
+/// `plan`, which is packed regardless of the limit.
 pub fn least_memory(plan: &Plan) -> u64 {
     let archives = plan.distributions.iter().filter_map(|d| d.archive.as_ref()?.xz);
     let xz = archives.map(preset).map(Packing::most_memory).max();
@@ -91,7 +91,7 @@ pub fn least_memory(plan: &Plan) -> u64 {
     xz.map_or(deflate, |xz| xz.max(deflate))
 }
 
-/// How bytes are packed at a level of compression.
+/// Returns the packing for a level of compression.
 pub(super) fn packing(compression: Compression) -> Packing<'static> {
     match compression {
         Compression::Store => Packing::Store,
@@ -101,12 +101,12 @@ pub(super) fn packing(compression: Compression) -> Packing<'static> {
     }
 }
 
-/// How an archive is packed with a preset of xz.
+/// Returns the packing of an archive for an xz preset.
 pub(super) fn preset(number: u8) -> Packing<'static> {
     Packing::Xz(Preset::new(number).unwrap_or_default())
 }
 
-/// Files with the way in which each is packed, as far as the cache has not got them.
+/// Returns all files with their packing; streams in the cache are not packed again.
 pub(super) fn entries<'a>(
     members: &'a [Ready],
     packing: impl Fn(&RelPath) -> Packing<'static> + Sync,
@@ -119,7 +119,8 @@ pub(super) fn entries<'a>(
     made.collect::<Vec<_>>().into_iter().collect()
 }
 
-/// A member: the stream of the cache, else packed as planned; stored where deflating would not make it smaller.
+/// Chooses the packing of a member: the cached stream, or the planned packing, or storing if
+/// deflate would not shrink it.
 fn entry<'a>(
     member: &'a Ready,
     bytes: &'a Bytes,
@@ -142,7 +143,7 @@ fn entry<'a>(
     Ok(entry)
 }
 
-/// The wheel of `distribution` on `file`, with no members.
+/// Starts the wheel of `distribution` in `file`.
 pub(super) fn begin(
     plan: &Plan,
     distribution: &Distribution,
@@ -156,14 +157,14 @@ pub(super) fn begin(
     )?)
 }
 
-/// Writes what ends a wheel, and tells its size.
+/// Writes the end of a wheel and returns its size.
 pub(super) fn end(wheel: WheelWriter<Sink>) -> Result<u64, WriteError> {
     let mut file = wheel.finish()?;
     file.flush()?;
     Ok(file.stream_position()?)
 }
 
-/// The members of the metadata directory, but RECORD.
+/// Returns the members of the metadata directory, without RECORD.
 fn dist_info(
     plan: &Plan,
     distribution: &Distribution,
@@ -195,7 +196,7 @@ fn dist_info(
     Ok(members)
 }
 
-/// `entry_points.txt` of a distribution.
+/// Returns the text of `entry_points.txt`.
 pub(super) fn console_scripts(distribution: &Distribution) -> Result<String, EntryPointError> {
     let group = || CONSOLE_SCRIPTS.to_owned();
     let script = |(name, object): (&String, &String)| EntryPoint {
@@ -206,7 +207,7 @@ pub(super) fn console_scripts(distribution: &Distribution) -> Result<String, Ent
     entry_points(&distribution.entry_points.iter().map(script).collect::<Vec<_>>())
 }
 
-/// Where each member of the archive is.
+/// Lays out the members of the archive.
 pub(super) fn layout(members: Vec<Ready>) -> Result<TarImage, WriteError> {
     let mut image = TarImage::default();
     for Ready { path, executable, content } in members {

@@ -1,4 +1,4 @@
-//! Why a package could not be written.
+//! Errors of writing a package.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use wheel::archive::sdist::SdistError;
 use wheel::archive::tarball::{TarError, XzError};
 use wheel::archive::wheel::WheelError;
 
-/// Why a wheel could not be written.
+/// Error of writing a package.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WriteError {
     #[error(transparent)]
