@@ -147,7 +147,6 @@ pub enum AssembleError {
     Io(#[from] io::Error),
 }
 
-/// Directory to unite.
 struct Shard<'a> {
     /// Directory named by the user.
     dir: &'a Path,
@@ -321,13 +320,11 @@ fn agree(shards: &[Shard<'_>]) -> Result<(), AssembleError> {
     Ok(())
 }
 
-/// Returns all statements with their directories.
 fn statements<'s>(shards: &'s [Shard<'_>]) -> impl Iterator<Item = (&'s Path, &'s Statement)> {
     let all = shards.iter().map(|shard| (shard.dir, &shard.recorded.statements));
     all.flat_map(|(dir, statements)| statements.iter().map(move |statement| (dir, statement)))
 }
 
-/// Returns every package with its hash and its directory.
 fn packages<'s, 'a>(
     shards: &'s [Shard<'a>],
 ) -> Result<BTreeMap<RelPath, (String, &'s Shard<'a>)>, AssembleError> {

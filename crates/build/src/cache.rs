@@ -3,18 +3,18 @@
 //! A build uses a [`Store`]; [`Cache`] is the store in a local directory.
 //!
 //! A [`Key`] finds a stream (a member deflated, stored, or compressed by xz): the SHA-256 of the
-//! content and of the settings that packed it. The cache also remembers the content behind each
-//! [`Fingerprint`], so that an unchanged file is not even read.
+//! content and of its settings. The cache also remembers the content behind each [`Fingerprint`],
+//! so that an unchanged file is not even read.
 //!
-//! The cache's directory contains `rockpack-cache-1/segments`: `ID.seg` has the bytes of a segment,
+//! `rockpack-cache-1/segments` contains pairs of files: `ID.seg` has the bytes of a segment,
 //! `ID.idx` the table of its streams. A segment is usually a whole archive of a build, kept as a
-//! reflink, so no byte is written; bytes between the streams are harmless. Where the file system
-//! has no reflinks, or little of the archive is new, streams are copied. A hard link is no option:
-//! a writer of the package could then change the cache.
+//! reflink, so no byte is written; bytes between the streams are harmless. Without reflinks, or if
+//! little of the archive is new, streams are copied. A hard link is no option: a writer of the
+//! package could then change the cache.
 //!
 //! Segments never change, so any number of processes read them without a lock, even while another
-//! process removes them. A segment is written in `tmp`, under a lock that is held as long as its
-//! writer lives, and becomes visible when its table is renamed.
+//! process removes them. A segment is written in `tmp`, locked as long as its writer lives, and
+//! becomes visible when its table is renamed.
 //!
 //! The cache trusts no bytes: a table has a checksum, a stream the CRC-32 of its packed bytes,
 //! compared by [`Store::check`]. Damaged parts are skipped, and removed when the build ends. A
@@ -71,20 +71,16 @@ pub use summary::Summary;
 /// Default limit of a cache: 10 GB.
 pub const DEFAULT_LIMIT: u64 = 10_000_000_000;
 
-/// Stream with its use in this build.
 #[derive(Debug)]
 struct Slot {
     key: Key,
     entry: CacheEntry,
-    /// Index in [`Cache::segments`].
     segment: usize,
     offset: u64,
-    /// Number of hits in this build.
     found: AtomicU64,
     damaged: AtomicBool,
 }
 
-/// Open segment.
 #[derive(Debug)]
 struct Segment {
     id: String,
@@ -96,7 +92,6 @@ struct Segment {
     touched: AtomicBool,
 }
 
-/// Counters of the [`Summary`].
 #[derive(Debug, Default)]
 struct Counts {
     hits: AtomicU64,
@@ -118,14 +113,11 @@ pub struct Cache {
     keys: ByHash<Key, usize>,
     /// Content of each fingerprint, and its segment. `None` if two segments disagree.
     memos: ByHash<Fingerprint, (Option<Content>, usize)>,
-    /// Sizes of all contents, sorted.
     sizes: Vec<u64>,
-    /// Segments that are broken as a whole.
     broken: Vec<(String, Broken)>,
     /// Errors of segments that may be intact.
     unreadable: Vec<io::Error>,
     counts: Counts,
-    /// Streams received since the cache was opened.
     imports: Imports,
 }
 
@@ -249,8 +241,8 @@ impl Cache {
         Some(content)
     }
 
-    /// Returns whether any cached content has this size. If none has, the caller need not hash the
-    /// content before packing it. (The content of an xz stream is the xz file.)
+    /// Returns whether any cached content has this size. If not, the caller need not hash the
+    /// content. (The content of an xz stream is the xz file.)
     pub fn has_size(&self, size: u64) -> bool {
         let has = self.sizes.binary_search(&size).is_ok();
         if !has {
@@ -343,7 +335,7 @@ impl Cache {
 }
 
 /// Returns the maximum size of a segment: small enough to prune a few, large enough to keep all
-/// open at once.
+/// open.
 fn cap(limit: u64) -> u64 {
     const LARGEST: u64 = 256 << 20;
     const SMALLEST: u64 = 1 << 20;

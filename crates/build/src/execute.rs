@@ -288,7 +288,6 @@ pub fn packages(built: &[Built]) -> Vec<Package<'_>> {
     built.iter().map(|b| Package { path: &b.path, sha256: &b.sha256 }).collect()
 }
 
-/// Context for writing outputs.
 #[derive(Clone, Copy)]
 struct Build<'a> {
     plan: &'a Plan,
@@ -326,7 +325,6 @@ impl<'b> Build<'b> {
         Ok((built, offers))
     }
 
-    /// Writes an sdist in one step, since it is small.
     fn sdist(
         self,
         distribution: &Distribution,
@@ -378,7 +376,6 @@ impl<'b> Build<'b> {
         }
     }
 
-    /// Writes all wheels concurrently, each from its queue.
     fn wheels(
         self,
         wheels: Vec<(usize, &Distribution, Built, prepare::Output)>,
@@ -463,13 +460,11 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// Offers to the cache, with paths of outputs below the destination.
 type Offers = Vec<(RelPath, cache::Offer)>;
 
 /// Wheels with their index in the plan, and their offers to the cache.
 type Wheels = (Vec<(usize, Built)>, Offers);
 
-/// Returns the entry of an output, without size and hash.
 fn entry(distribution: &Distribution, output: &prepare::Output) -> Built {
     Built {
         name: distribution.name.clone(),

@@ -130,7 +130,6 @@ pub fn problems(refused: &[Finding]) -> Problems {
     problems
 }
 
-/// Formats the first fault, with the option that accepts it.
 fn summary(refused: &[Finding]) -> String {
     let Some(first) = refused.first() else { return "no package is refused".to_owned() };
     let more = match refused.len() {

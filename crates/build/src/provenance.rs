@@ -174,7 +174,6 @@ pub struct Inputs {
     pub run: Run,
     /// Options of the command line.
     pub request: Request,
-    /// Resolved dependencies.
     dependencies: Vec<Descriptor>,
 }
 

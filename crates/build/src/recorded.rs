@@ -32,7 +32,6 @@ pub struct Recorded {
     pub sums: BTreeMap<RelPath, String>,
     /// Statements, starting with the plain name.
     pub statements: Vec<Statement>,
-    /// Files of the statements.
     files: Vec<RelPath>,
 }
 
@@ -233,13 +232,11 @@ pub fn hash_of(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Parses a line of `SHA256SUMS`.
 fn line(text: &str) -> Option<(RelPath, String)> {
     let (name, hash) = sums::row(text)?;
     Some((in_dist(name.strip_prefix("./").unwrap_or(name)).ok()?, hash))
 }
 
-/// Returns the name of a path made by [`in_dist`].
 fn below_dist(path: &RelPath) -> &str {
     path.as_str().strip_prefix(DIST).and_then(|rest| rest.strip_prefix('/')).unwrap_or_default()
 }

@@ -1,5 +1,3 @@
-//! Directories of finished, unrecorded files.
-
 use std::collections::BTreeMap;
 use std::path::Path;
 

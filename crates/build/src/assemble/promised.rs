@@ -1,5 +1,3 @@
-//! Packages that a plan promises.
-
 use std::collections::BTreeSet;
 
 use super::{AssembleError, Shard, statements};

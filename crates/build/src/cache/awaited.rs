@@ -1,5 +1,3 @@
-//! Streams that other machines can deliver during a build.
-
 use std::fmt::Debug;
 use std::io;
 use std::sync::atomic::AtomicBool;
@@ -54,8 +52,7 @@ pub trait Source: Debug + Sync {
     /// Returns whether a stream of this size and packing time is worth a request.
     fn wants(&self, size: u64, effort: Duration) -> bool;
 
-    /// Returns the time for which threads first leave a stream of this size and packing time to the
-    /// source.
+    /// Returns the initial hold of a stream of this size and packing time.
     fn patience(&self, size: u64, effort: Duration) -> Duration;
 
     /// Delivers as many streams of `awaited` as it can; they are in packing order. Returns when

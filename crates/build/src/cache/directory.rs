@@ -1,4 +1,4 @@
-//! Segment files of a cache, the lock for their changes, and removal of files of killed writers.
+//! Segment files, the lock for their changes, and removal of files of killed writers.
 
 use std::fs::TryLockError;
 use std::io::{self, Write as _};
@@ -30,19 +30,16 @@ const OLD: Duration = Duration::from_hours(24);
 /// Content that makes backups skip the directory (bford.info/cachedir).
 const CACHEDIR_TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n# Packed files of rockpack, which makes them again when they are gone.\n";
 
-/// Subdirectory of a cache with this version of the format.
 #[derive(Debug, Clone)]
 pub(super) struct Directory {
     root: PathBuf,
 }
 
-/// Visible segment.
 #[derive(Debug, Clone)]
 pub(super) struct Listed {
     pub id: String,
     /// Size on disk: stream and table.
     pub size: u64,
-    /// Time of the last use by a build.
     pub used: SystemTime,
 }
 
@@ -52,12 +49,9 @@ pub(super) struct Loaded {
     pub table: Table,
 }
 
-/// Reason for not loading a segment.
 #[derive(Debug)]
 pub(super) enum NotLoaded {
-    /// Removed by another process.
     Gone,
-    /// Damaged, so it must be removed.
     Broken(Broken),
     /// Unreadable but possibly intact.
     Unreadable(io::Error),
@@ -150,7 +144,6 @@ impl Directory {
         Ok(listed)
     }
 
-    /// Returns the stems of all files with this extension.
     fn ids(&self, extension: &str) -> io::Result<Vec<String>> {
         let names = match directory::names(self.segments()) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -231,7 +224,6 @@ impl Directory {
         Ok(id)
     }
 
-    /// Replaces the table of a segment.
     pub fn put_table(&self, id: &str, table: &Table) -> io::Result<()> {
         let mut file = self.temporary()?;
         file.write_all(&table.encode())?;
@@ -260,7 +252,6 @@ impl Directory {
         }
     }
 
-    /// Waits for the lock for changes of segments.
     pub fn lock(&self) -> io::Result<Lock> {
         let file = self.open_lock()?;
         file.lock()?;
@@ -290,13 +281,12 @@ impl Directory {
         Ok(())
     }
 
-    /// Returns the limit of the last build.
     pub fn remembered_limit(&self) -> Option<u64> {
         let bytes = regular::read_unlinked(self.root.join("limit"), 64).ok()?;
         std::str::from_utf8(&bytes).ok()?.trim().parse().ok()
     }
 
-    /// Returns the size of all temporary files, of running and of killed builds.
+    /// Returns the size of all temporary files, including killed builds'.
     pub fn unfinished(&self) -> u64 {
         let entries = directory::entries(self.temporaries()).unwrap_or_default();
         entries.iter().filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
@@ -319,7 +309,6 @@ impl Directory {
     }
 }
 
-/// The file system's current time.
 const NOW: rustix::fs::Timestamps = rustix::fs::Timestamps {
     last_access: rustix::fs::Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT },
     last_modification: rustix::fs::Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW },

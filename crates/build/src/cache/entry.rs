@@ -1,5 +1,3 @@
-//! A stream in a cache.
-
 use wheel::archive::checksum::Digest;
 use wheel::archive::deflate::Method;
 

@@ -1,5 +1,3 @@
-//! End of a build: publishes new segments, then repairs and prunes the cache.
-
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -65,7 +63,6 @@ impl Cache {
             .collect()
     }
 
-    /// Turns offered archives into sealed segments, and collects their memo rows.
     fn keep(
         &self,
         archives: Vec<Archive>,
@@ -122,7 +119,6 @@ impl Cache {
         writer.into_written()
     }
 
-    /// Makes segments visible and returns their IDs.
     fn publish(
         &self,
         mut sealed: Vec<Sealed>,
@@ -149,7 +145,6 @@ impl Cache {
         ids
     }
 
-    /// Adds memo rows to the first segment, or to a new empty one.
     fn place_memos(
         &self,
         sealed: &mut Vec<Sealed>,

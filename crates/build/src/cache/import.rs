@@ -1,5 +1,3 @@
-//! Streams received from other machines during a build.
-
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
@@ -19,7 +17,6 @@ use wheel::archive::checksum::{Checksum, Digest};
 use wheel::archive::deflate::Method;
 use wheel::archive::tarball::XzBlock;
 
-/// Received streams and the file that they are written to.
 #[derive(Debug, Default)]
 pub(super) struct Imports {
     file: OnceLock<Growing>,
@@ -37,7 +34,6 @@ struct Growing {
 struct Known {
     /// Reserved bytes; rejected streams count.
     length: u64,
-    /// Streams by their number.
     rows: Vec<Row>,
     keys: HashMap<[u8; 32], usize>,
 }
@@ -102,7 +98,6 @@ impl Imports {
         (&growing.file, self.lock().rows[usize::MAX - entry.slot].offset)
     }
 
-    /// Returns all received streams as a segment, if any.
     pub fn take(&self) -> Option<Sealed> {
         let growing = self.file.get()?;
         let file = growing.temporary.lock().unwrap_or_else(PoisonError::into_inner).take()?;

@@ -12,7 +12,7 @@ use base::identity::{FileState, Identity};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Content(pub Sha256);
 
-/// Key of a packed stream, made of its content and settings.
+/// Key of a packed stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key([u8; 32]);
 
@@ -47,7 +47,7 @@ pub struct Fingerprint(pub [u8; 32]);
 /// inserts tens of thousands of rows.
 pub(super) type ByHash<K, V> = HashMap<K, V, BuildHasherDefault<FirstBytes>>;
 
-/// Hasher that returns the one number of a key unchanged.
+/// Hasher that returns the one number of a key.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct FirstBytes(u64);
 
@@ -115,7 +115,6 @@ impl Fingerprinter {
         }
     }
 
-    /// Adds device, inode, size, and times of change in nanoseconds.
     fn file(&mut self, file: &FileState) {
         let (modified, changed) = (file.modified, file.changed);
         self.hasher.update(b"file");

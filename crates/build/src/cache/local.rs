@@ -1,5 +1,3 @@
-//! The local cache as a [`Store`].
-
 use std::io;
 
 use super::{Archive, Cache, CacheEntry, Content, Fingerprint, Key, Offer, Store, Summary};

@@ -1,5 +1,3 @@
-//! Streams of an archive offered to the cache.
-
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

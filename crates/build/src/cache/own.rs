@@ -1,11 +1,8 @@
-//! Ownership of the files of a cache.
-
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Returns whether the owner is the current user or root.
 pub(super) fn is_trusted(found: &Metadata) -> bool {
     [0, rustix::process::geteuid().as_raw()].contains(&found.uid())
 }

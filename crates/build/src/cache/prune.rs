@@ -1,5 +1,3 @@
-//! Pruning to a limit, and removal of damaged segments.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
@@ -8,7 +6,6 @@ use std::sync::atomic::Ordering;
 use super::directory::{Directory, Lock};
 use super::{Cache, CacheError, Key};
 
-/// Result of pruning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pruned {
     /// Removed segments.

@@ -1,5 +1,3 @@
-//! Reading and checking of packed streams.
-
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 
@@ -117,7 +115,6 @@ fn is_at_end(source: &mut impl Read) -> bool {
     matches!(source.read(&mut [0]), Ok(0))
 }
 
-/// Reads to the end, in pieces of at most the buffer's size.
 fn each_piece(
     mut source: impl Read,
     buffer: &mut [u8],

@@ -1,5 +1,3 @@
-//! Inputs of a key.
-
 use std::time::Duration;
 
 use super::key::{Content, Key};

@@ -1,5 +1,3 @@
-//! Use of a shared cache and a build farm in a build.
-
 /// Use of a shared cache in a build.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Shared {

@@ -1,5 +1,3 @@
-//! Statistics of a cache.
-
 use std::time::SystemTime;
 
 use super::{Cache, CacheError};

@@ -1,5 +1,3 @@
-//! Interface between a build and a cache, independent of the cache's storage.
-
 use std::cell::RefCell;
 use std::fmt::Debug;
 use std::io;
@@ -11,11 +9,9 @@ use super::offer::{Archive, Offer};
 use super::summary::Summary;
 use wheel::archive::checksum::Checksum;
 
-/// Bytes of one read.
 pub(super) const PIECE: usize = 1 << 20;
 
 thread_local! {
-    /// Buffer for packed bytes, one for each thread.
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -1,5 +1,3 @@
-//! Use of a cache in a build.
-
 use super::error::CacheError;
 use super::shared::Shared;
 

@@ -8,17 +8,12 @@ use wheel::archive::deflate::Method;
 
 use super::key::{Content, Fingerprint, Key};
 
-/// First bytes of a table.
 const MAGIC: &[u8; 12] = b"rockpack idx";
-/// Version of the format.
 const FORMAT: u32 = 1;
 /// Size of the head: magic, format, the segment's length, and two row counts.
 const HEAD: usize = MAGIC.len() + 4 + 8 + 4 + 4;
-/// Size of a stream row.
 const ROW: usize = 32 + 32 + 4 + 8 + 1 + 8 + 4 + 8;
-/// Size of a memo row.
 const MEMO: usize = 32 + 32;
-/// Size of the checksum at the end.
 const CHECKSUM: usize = 32;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,13 +28,11 @@ pub(super) struct Row {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Table {
-    /// Size of the segment in bytes.
     pub length: u64,
     pub rows: Vec<Row>,
     pub memos: Vec<(Fingerprint, Content)>,
 }
 
-/// Fault of a segment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Broken {
     #[error("its table is no table")]
@@ -156,7 +149,6 @@ impl Row {
     }
 }
 
-/// Reader of numbers.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {

@@ -28,7 +28,6 @@ fn content_key(data: &[u8]) -> Key {
     Key::new(Content(Sha256::of(data)), SETTINGS)
 }
 
-/// Archive that a test fills.
 struct Made {
     bytes: Vec<u8>,
     offer: Offer,
@@ -51,7 +50,6 @@ impl Made {
         self.offer.stream(key, digest, Stretch { offset, len, crc, method });
     }
 
-    /// Writes the archive to disk.
     fn finish(self, dir: &TempDir) -> Archive {
         let path = tempfile::NamedTempFile::new_in(dir).unwrap().into_temp_path().keep().unwrap();
         fs::write(&path, self.bytes).unwrap();
@@ -205,7 +203,6 @@ fn several_archives_at_once() {
     assert_eq!((again.hits, again.added), (40, 0));
 }
 
-/// Returns whether the file system of `dir` supports reflinks.
 fn reflinks(dir: &TempDir) -> bool {
     let [from, to] = ["from", "to"].map(|name| dir.path().join(name));
     fs::write(&from, "text").unwrap();
@@ -515,7 +512,6 @@ fn segments_are_few_and_not_too_large() {
     assert_eq!(cap(1 << 40), 1 << 33);
 }
 
-/// Step of a random test.
 #[derive(Debug, Clone)]
 enum Operation {
     Build(Vec<u8>),
@@ -534,7 +530,6 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
     prop::collection::vec(one, 1..12)
 }
 
-/// Changes one file of all segments.
 fn tamper(dir: &TempDir, which: usize, change: impl Fn(&mut Vec<u8>)) {
     let files = [segment_files(dir, "seg"), segment_files(dir, "idx")].concat();
     if let Some(file) = files.get(which % files.len().max(1)) {

@@ -1,5 +1,3 @@
-//! Copies of streams into new segments.
-
 use std::io::{self, Read, Write};
 
 use base::partial::PartialFile;
@@ -24,24 +22,20 @@ pub(super) struct Writer {
     directory: Directory,
     /// Segment size at which a new segment is started.
     cap: u64,
-    /// Remaining bytes.
     budget: u64,
     growing: Option<Growing>,
     sealed: Vec<Sealed>,
-    /// Reason for skipping all further streams.
     stopped: Option<Stopped>,
     piece: Vec<u8>,
 }
 
 #[derive(Debug)]
 enum Stopped {
-    /// The limit is reached.
     Full,
     Failed(io::Error),
 }
 
 enum NotCopied {
-    /// The bytes differ from the row's checksum.
     Damaged,
     Failed(io::Error),
 }
@@ -52,7 +46,6 @@ pub(super) struct Sealed {
     pub table: Table,
 }
 
-/// Result of a writer.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     pub sealed: Vec<Sealed>,
@@ -101,7 +94,6 @@ impl Writer {
         appended
     }
 
-    /// Returns the segment to append to.
     fn grow(&mut self) -> io::Result<&mut Growing> {
         if self.growing.as_ref().is_some_and(|growing| growing.length() >= self.cap) {
             self.seal()?;
@@ -123,7 +115,6 @@ impl Writer {
         self.stopped = Some(Stopped::Failed(error));
     }
 
-    /// Seals the last segment and returns all segments.
     pub fn into_written(mut self) -> Written {
         if let Err(error) = self.seal() {
             self.fail(error);
@@ -136,14 +127,11 @@ impl Writer {
     }
 }
 
-/// Segment that is being written.
 #[derive(Debug)]
 struct Growing {
     file: PartialFile,
     rows: Vec<Row>,
-    /// Bytes written to the file.
     flushed: u64,
-    /// Bytes not written yet.
     buffer: Vec<u8>,
 }
 

@@ -1,5 +1,3 @@
-//! Streams that another machine may deliver before a thread packs them.
-
 use std::io;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,7 +19,6 @@ pub(super) struct Awaited<'a> {
     form: Form,
     effort: Duration,
     lookup: CacheLookup<'a>,
-    /// Hash of the content, once computed.
     content: OnceLock<Content>,
     /// Delivered stream, or `None` if it is packed here.
     outcome: OnceLock<Option<cache::CacheEntry>>,
@@ -33,7 +30,6 @@ pub(super) struct Awaited<'a> {
 }
 
 impl<'a> Awaited<'a> {
-    /// Awaits the stream of `len` bytes from `offset` on.
     pub fn new(
         bytes: &'a Bytes,
         (offset, len): (u64, u64),
@@ -69,7 +65,6 @@ impl<'a> Awaited<'a> {
         *self.outcome.get_or_init(|| None)
     }
 
-    /// Returns the hash of the content, if computed.
     pub fn known(&self) -> Option<Content> {
         self.content.get().copied()
     }

@@ -1,5 +1,3 @@
-//! Reuse of memory between blocks.
-
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wheel::archive::deflate::BLOCK;
@@ -13,7 +11,6 @@ pub(super) struct Buffers(Mutex<Vec<Vec<u8>>>);
 const LARGE: usize = BLOCK / 4;
 /// Maximum capacity of a pooled buffer: xz blocks are larger, but few.
 const LARGEST: usize = 2 * BLOCK;
-/// Maximum number of pooled buffers.
 const MOST: usize = 64;
 
 impl Buffers {
@@ -40,7 +37,6 @@ impl Buffers {
         }
     }
 
-    /// Returns a buffer to the pool.
     pub fn give(&self, buffer: Vec<u8>) {
         let mut kept = self.lock();
         if (LARGE..=LARGEST).contains(&buffer.capacity()) && kept.len() < MOST {

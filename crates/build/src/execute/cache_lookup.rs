@@ -1,5 +1,3 @@
-//! Lookup of packed streams in the cache before packing.
-
 use std::io;
 
 use super::bytes::Bytes;
@@ -18,7 +16,6 @@ const SLACK: u64 = 64 << 10;
 pub(super) struct Known {
     /// Fingerprint of the source files, if they are old enough for one.
     pub fingerprint: Option<Fingerprint>,
-    /// Hash of the content, if known.
     pub content: Option<Content>,
     /// The cache already has this content for the fingerprint.
     pub remembered: bool,
@@ -103,7 +100,6 @@ impl CacheLookup<'_> {
         self.checked(entry, len)
     }
 
-    /// Returns the intact stream of a block of `len` bytes.
     fn find(self, content: Content, len: usize, packing: Packing<'_>) -> Option<cache::CacheEntry> {
         self.checked(self.0.find(&key(content, packing))?, len as u64)
     }
@@ -119,13 +115,11 @@ impl CacheLookup<'_> {
     }
 }
 
-/// Returns the facts about a block with a known hash.
 pub(super) fn known_block(whole: &Bytes, offset: u64, len: usize, content: Content) -> Known {
     let fingerprint = fingerprint_of_block(whole, offset, len);
     Known { fingerprint, content: Some(content), remembered: false }
 }
 
-/// Computes the fingerprint of `len` bytes of `whole` from `offset` on.
 fn fingerprint_of_block(whole: &Bytes, offset: u64, len: usize) -> Option<Fingerprint> {
     let mut fingerprint = Fingerprinter::new();
     whole.identify(&mut fingerprint);
@@ -138,7 +132,6 @@ fn key(content: Content, packing: Packing<'_>) -> Key {
     Key::new(content, &settings(packing))
 }
 
-/// Returns the recipe for packing a content of `size` bytes.
 pub(super) fn recipe(content: Content, size: u64, packing: Packing<'_>) -> Recipe {
     Recipe { content, size, settings: settings(packing), effort: packing.effort(size) }
 }

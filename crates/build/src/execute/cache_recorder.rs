@@ -1,5 +1,3 @@
-//! Registration of packed streams for the cache.
-
 use super::cache_lookup::{Known, recipe};
 use super::pack::Packable;
 use super::packing::Packing;
@@ -12,11 +10,9 @@ use wheel::archive::tarball::XzBlock;
 #[derive(Debug)]
 pub(super) struct CacheRecorder {
     offer: Option<Offer>,
-    /// Unfinished member.
     stream: Option<Stream>,
 }
 
-/// Deflate stream in the wheel.
 #[derive(Debug)]
 struct Stream {
     offset: u64,
@@ -25,12 +21,10 @@ struct Stream {
 }
 
 impl CacheRecorder {
-    /// Records into `offer`, or nothing if it is `None`.
     pub fn new(offer: Option<Offer>) -> Self {
         Self { offer, stream: None }
     }
 
-    /// Returns the recorded streams.
     pub fn into_offer(self) -> Option<Offer> {
         self.offer
     }
@@ -43,7 +37,6 @@ impl CacheRecorder {
         }
     }
 
-    /// Adds packed bytes of the member.
     pub fn append(&mut self, packed: &[u8]) {
         if let Some(stream) = &mut self.stream {
             stream.len += packed.len() as u64;
@@ -51,7 +44,6 @@ impl CacheRecorder {
         }
     }
 
-    /// Completes the member, with the digest of its content.
     pub fn end(&mut self, entry: &Packable<'_>, digest: &Digest) {
         let Some(offer) = &mut self.offer else { return };
         if let Some(Stream { offset, len, crc }) = self.stream.take() {

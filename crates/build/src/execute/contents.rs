@@ -1,5 +1,3 @@
-//! Digests of artifacts, by which builds of parts of a plan are compared.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 

@@ -13,7 +13,6 @@ use wheel::archive::deflate::BLOCK;
 
 /// Size from which comparing members is faster than packing them.
 const SMALLEST: u64 = BLOCK as u64;
-/// Bytes of one comparison.
 const PIECE: u64 = 1 << 20;
 
 /// Marks entries that repeat an earlier one. Reads only entries of equal size, up to their first
@@ -45,7 +44,6 @@ fn repeats<'a>(entries: &[Packable<'a>]) -> Result<Vec<(usize, &'a RelPath)>, Wr
     Ok(found)
 }
 
-/// Returns the name of the first entry with the same bytes and packing.
 fn first_of<'a>(
     firsts: &[&Packable<'a>],
     entry: &Packable<'_>,
@@ -60,7 +58,6 @@ fn first_of<'a>(
     Ok(None)
 }
 
-/// Compares two contents of equal size.
 fn equal(one: &Bytes, other: &Bytes) -> io::Result<bool> {
     let pieces = (0..one.len().div_ceil(PIECE)).into_par_iter();
     let buffers = || [Vec::new(), Vec::new()];

@@ -1,5 +1,3 @@
-//! Packages of a plan built elsewhere.
-
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;

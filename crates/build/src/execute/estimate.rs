@@ -1,5 +1,3 @@
-//! Estimated size of outputs, from a compressed sample.
-
 use rayon::prelude::*;
 
 use super::ExecuteError;
@@ -59,7 +57,6 @@ fn frame<'r>(members: impl Iterator<Item = &'r Ready>) -> u64 {
 }
 
 struct Sampling {
-    /// Size of a piece in bytes.
     piece: u64,
     /// One of this many pieces is compressed.
     every: u64,
@@ -71,7 +68,6 @@ const DEFLATE: Sampling = Sampling { piece: 128 << 10, every: 8, whole: 64 << 20
 /// xz finds more in larger pieces, and is twenty times slower.
 const XZ: Sampling = Sampling { piece: 4 << 20, every: 24, whole: 16 << 20 };
 
-/// Piece of a content, chosen for the sample.
 struct Piece<'a> {
     name: &'a RelPath,
     bytes: &'a Bytes,
@@ -125,7 +121,6 @@ fn packed(entries: &[Packable<'_>]) -> Result<u64, WriteError> {
     Ok(stored + deflated + archives.sum::<Result<u64, _>>()?)
 }
 
-/// Estimates the size of all members deflated at `level`.
 fn deflated(entries: &[Packable<'_>], level: Level) -> Result<u64, WriteError> {
     let entries: Vec<&Packable<'_>> =
         entries.iter().filter(|e| e.packing == Packing::Deflate(level)).collect();
@@ -137,7 +132,6 @@ fn deflated(entries: &[Packable<'_>], level: Level) -> Result<u64, WriteError> {
     scaled(&entries, sample.collect::<Vec<_>>())
 }
 
-/// Estimates the size of a content as an xz archive.
 fn xz(entry: &Packable<'_>, preset: Preset) -> Result<u64, WriteError> {
     let pieces = XZ.of(&[entry]);
     let sample = pieces.par_iter().map(|piece| Ok((xz_size(piece, preset)?, piece.len as u64)));

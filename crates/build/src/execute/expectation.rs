@@ -1,5 +1,3 @@
-//! Registration of streams that another machine may deliver.
-
 use super::awaited::Awaited;
 use super::cache_lookup::CacheLookup;
 use super::pack::Packable;

@@ -1,5 +1,3 @@
-//! Output of one wheel.
-
 use std::io;
 use std::time::Instant;
 
@@ -18,7 +16,6 @@ use ::wheel::archive::stage::StagedFile;
 use base::event::{Event, Reporter};
 use base::names::Compression;
 
-/// Wheel that is being written.
 pub(super) struct WheelOutput<'a> {
     /// Entry of the wheel; size and hash are set at the end.
     pub built: Built,
@@ -33,19 +30,15 @@ pub(super) struct WheelOutput<'a> {
     reporter: &'a dyn Reporter,
 }
 
-/// Parts of a [`WheelOutput`].
 pub(super) struct Parts<'a> {
     pub wheel_assembler: WheelAssembler<'a>,
-    /// Bill of materials, the last member.
     pub bill: Option<&'a Bill<'a>>,
-    /// Compression of the bill of materials.
     pub compression: Compression,
     pub disk: Disk,
 }
 
 /// Writeback of an output's file.
 pub(super) struct Disk {
-    /// Index of the output.
     pub output: usize,
     pub file: StagedFile,
     pub writeback: Writeback,

@@ -1,5 +1,3 @@
-//! Cutting members into blocks, and packing blocks.
-
 use std::io;
 
 use super::awaited::Awaited;
@@ -14,7 +12,6 @@ use wheel::archive::checksum::{Checksum, Sha256};
 use wheel::archive::deflate::{Encoder, Level};
 use wheel::archive::tarball::{Preset, XzBlock, XzError, xz_block};
 
-/// Member to pack.
 #[derive(Debug)]
 pub(super) struct Packable<'a> {
     pub name: &'a RelPath,
@@ -32,7 +29,6 @@ pub(super) struct Packable<'a> {
 }
 
 impl<'a> Packable<'a> {
-    /// Makes a member without known facts.
     pub fn new(
         name: &'a RelPath,
         executable: bool,
@@ -55,7 +51,6 @@ impl<'a> Packable<'a> {
         }
     }
 
-    /// Returns the subject for timings.
     pub fn subject(&self) -> Subject<'a> {
         Subject { package: self.wheel, file: self.name.as_str() }
     }
@@ -71,7 +66,6 @@ impl<'a> Packable<'a> {
     }
 }
 
-/// Error while packing a block.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PackError {
     #[error("cannot read `{name}`")]
@@ -82,7 +76,6 @@ pub(super) enum PackError {
     Cache { name: RelPath, source: io::Error },
 }
 
-/// Block of a member.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block<'a> {
     pub entry: &'a Packable<'a>,
@@ -122,7 +115,6 @@ impl Block<'_> {
         }
     }
 
-    /// Returns hash and stream, if delivered.
     fn came(&self) -> Option<(cache::Content, cache::CacheEntry)> {
         let awaited = self.awaited()?;
         Some((awaited.known()?, awaited.stream()?))
@@ -181,14 +173,12 @@ impl<'a> Iterator for Blocks<'a> {
     }
 }
 
-/// Packed block.
 #[derive(Debug)]
 pub(super) struct Packed<'a> {
     pub block: Block<'a>,
     pub body: Body,
 }
 
-/// Result of packing a block.
 #[derive(Debug)]
 pub(super) enum Body {
     Bytes {
@@ -208,7 +198,6 @@ pub(super) enum Body {
     Repeat,
 }
 
-/// State of a worker between blocks.
 pub(super) struct Packer<'a> {
     encoders: Vec<(Level, Encoder)>,
     lookup: Option<CacheLookup<'a>>,
@@ -225,7 +214,6 @@ impl<'a> Packer<'a> {
         Self { encoders: Vec::new(), lookup, buffers, recorder }
     }
 
-    /// Asks the system to read later blocks.
     pub fn read_ahead(&self, blocks: &[Block<'_>]) {
         for block in blocks {
             self.recorder.time(Kind::Read, 0, block.entry.subject(), || self.ask_for(block));
@@ -273,7 +261,6 @@ impl<'a> Packer<'a> {
         Ok(content)
     }
 
-    /// Reads bytes of a cached stream.
     fn kept(
         &self,
         block: Block<'_>,

@@ -1,5 +1,3 @@
-//! Packing of a single stream by given settings, as a build farm does.
-
 use std::io::{self, Read, Write};
 use std::path::Path;
 

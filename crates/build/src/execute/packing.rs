@@ -1,5 +1,3 @@
-//! Packing of a member's bytes.
-
 use std::time::Duration;
 
 use crate::cache;
@@ -11,7 +9,6 @@ use wheel::archive::tarball::Preset;
 /// 165 MB a second.
 const UNIT: u64 = 750;
 
-/// Packing of a member's bytes in a wheel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packing<'a> {
     Store,
@@ -25,7 +22,6 @@ pub(super) enum Packing<'a> {
 }
 
 impl Packing<'_> {
-    /// Returns the compression method in the zip.
     pub fn method(self) -> Method {
         match self {
             Self::Store | Self::Xz(_) => Method::Store,
@@ -34,7 +30,6 @@ impl Packing<'_> {
         }
     }
 
-    /// Returns whether this build compresses the bytes.
     pub fn is_compressed_now(self) -> bool {
         matches!(self, Self::Deflate(_) | Self::Xz(_))
     }
@@ -57,12 +52,10 @@ impl Packing<'_> {
         }
     }
 
-    /// Returns the bytes of memory for the largest block.
     pub fn most_memory(self) -> u64 {
         self.memory(self.block() as u64)
     }
 
-    /// Estimates the time of one thread for `len` bytes.
     pub fn effort(self, len: u64) -> Duration {
         Duration::from_nanos(len.saturating_mul(self.weight()) * UNIT / 1000)
     }

@@ -17,7 +17,6 @@ use binary::elf::{self, Edits, Rpath, RpathEdit};
 use plan::catalog::{Origin, Source};
 use plan::{Archive, Distribution, Form, Member, Plan, Step};
 
-/// Member with its bytes.
 #[derive(Debug)]
 pub(super) struct Ready {
     pub path: RelPath,
@@ -32,10 +31,8 @@ pub(super) enum Content {
     Directory,
 }
 
-/// Contents of one output.
 #[derive(Debug)]
 pub(super) struct Output {
-    /// Path below the destination.
     pub path: RelPath,
     pub members: Vec<Ready>,
     /// Licence texts, with paths below the licence directory.
@@ -45,7 +42,6 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Returns the total size of all contents in bytes.
     pub fn bytes(&self) -> u64 {
         self.members.iter().chain(&self.licenses).chain(&self.archive).map(Ready::len).sum()
     }
@@ -57,7 +53,6 @@ impl Ready {
         !matches!(self.content, Content::File(Bytes::File(_) | Bytes::Edited { .. }))
     }
 
-    /// Returns the size of the content in bytes.
     pub fn len(&self) -> u64 {
         match &self.content {
             Content::File(bytes) => bytes.len(),

@@ -11,7 +11,6 @@ use super::write_error::WriteError;
 use base::hash::{Sha256, Sha256Hasher};
 use wheel::archive::stage::StagedFile;
 
-/// Hashes a wheel behind its writer.
 pub(super) struct RunningHash<'a> {
     file: StagedFile,
     hasher: Sha256Hasher,
@@ -21,12 +20,10 @@ pub(super) struct RunningHash<'a> {
 }
 
 impl<'a> RunningHash<'a> {
-    /// Starts at the beginning of `file`, the file of `wheel`.
     pub fn new(file: StagedFile, wheel: &'a str, recorder: &'a Recorder) -> Self {
         Self { file, hasher: Sha256Hasher::default(), wheel, recorder }
     }
 
-    /// Returns the hash of all bytes read.
     pub fn sha256(self) -> Sha256 {
         self.hasher.finish().sha256
     }

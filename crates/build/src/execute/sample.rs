@@ -1,5 +1,3 @@
-//! Sampling of files to skip useless compression.
-
 use std::io;
 
 use super::bytes::Bytes;
@@ -9,13 +7,12 @@ use wheel::archive::deflate::{Encoder, Level};
 const SMALLEST: u64 = 1 << 20;
 /// Number of samples, spread evenly over the file.
 const PLACES: u64 = 8;
-/// Size of a sample in bytes.
 const PLACE: usize = 8 << 10;
 /// Maximum compressed size of a sample: one stored deflate block.
 const LARGEST: u64 = PLACE as u64 + 5;
 
-/// Returns whether deflate is worth its time. A sample of compressed data shrinks by less than
-/// 1/128; the whole would shrink by a few such parts, at the slowest pace of deflate. For most
+/// Returns whether deflate is worth its time. A sample of already compressed data shrinks by less
+/// than 1/128; deflating all of it would save hardly more, at deflate's slowest pace. For most
 /// files the first sample decides.
 pub(super) fn shrinks(bytes: &Bytes) -> io::Result<bool> {
     if bytes.len() < SMALLEST {

@@ -1,5 +1,3 @@
-//! Hashes in a wheel's software bill of materials.
-
 use std::collections::HashMap;
 use std::io::{Seek, Write};
 
@@ -43,7 +41,6 @@ pub(super) struct Bill<'a> {
 }
 
 impl<'a> Bill<'a> {
-    /// Prepares the bill of `distribution`, which has these archive members.
     pub fn of(
         document: &'a Document,
         plan: &Plan,

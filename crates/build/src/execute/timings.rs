@@ -1,5 +1,3 @@
-//! Time of a build by worker and kind of work.
-
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -44,14 +42,11 @@ impl Kind {
 /// File of a package that is worked on. Work on a whole package names the package's file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Subject<'a> {
-    /// Path of the package below the destination.
     pub package: &'a str,
-    /// Path of the file in the package.
     pub file: &'a str,
 }
 
 impl<'a> Subject<'a> {
-    /// Makes the subject of a whole package.
     pub fn whole(package: &'a str) -> Self {
         Self { package, file: package }
     }
@@ -108,13 +103,11 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// Starts for the threads of the current pool; records spans if `spans` is set.
     pub fn new(spans: bool) -> Self {
         let tracks = (0..rayon::current_num_threads()).map(|_| Mutex::default()).collect();
         Self { start: Instant::now(), tracks, spans }
     }
 
-    /// Runs `work` and records its time.
     pub fn time<T>(
         &self,
         kind: Kind,

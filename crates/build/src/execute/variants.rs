@@ -9,7 +9,6 @@ use base::names::RelPath;
 use plan::{Distribution, Plan};
 use wheel::archive::{Stage, variants};
 
-/// Writes the index file of each distribution with variants.
 pub(super) fn write(plan: &Plan, stage: &Stage) -> Result<Vec<Built>, ExecuteError> {
     let with_text = plan.distributions.iter().filter_map(|d| Some((d, d.variants.as_deref()?)));
     with_text.map(|(distribution, text)| one(plan, stage, distribution, text)).collect()

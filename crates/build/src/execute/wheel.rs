@@ -1,5 +1,3 @@
-//! Content of one wheel.
-
 use std::io::{BufWriter, Seek, Write};
 
 use rayon::prelude::*;
@@ -25,10 +23,8 @@ use wheel::archive::tarball::{self, Preset};
 use wheel::archive::variants;
 use wheel::archive::wheel::{WheelWriter, dist_info_dir, wheel_file};
 
-/// Size of a wheel's write buffer.
 const BUFFER: usize = 1 << 20;
 
-/// Members of one wheel, in order.
 pub(super) struct Contents<'a> {
     members: Vec<Ready>,
     /// Laid-out archive of a devel wheel.
@@ -39,7 +35,6 @@ pub(super) struct Contents<'a> {
 }
 
 impl<'a> Contents<'a> {
-    /// Lays out the archive and generates the metadata.
     pub fn of(
         plan: &Plan,
         distribution: &Distribution,
@@ -91,7 +86,6 @@ pub fn least_memory(plan: &Plan) -> u64 {
     xz.map_or(deflate, |xz| xz.max(deflate))
 }
 
-/// Returns the packing for a level of compression.
 pub(super) fn packing(compression: Compression) -> Packing<'static> {
     match compression {
         Compression::Store => Packing::Store,
@@ -101,7 +95,6 @@ pub(super) fn packing(compression: Compression) -> Packing<'static> {
     }
 }
 
-/// Returns the packing of an archive for an xz preset.
 pub(super) fn preset(number: u8) -> Packing<'static> {
     Packing::Xz(Preset::new(number).unwrap_or_default())
 }
@@ -143,7 +136,6 @@ fn entry<'a>(
     Ok(entry)
 }
 
-/// Starts the wheel of `distribution` in `file`.
 pub(super) fn begin(
     plan: &Plan,
     distribution: &Distribution,
@@ -196,7 +188,6 @@ fn dist_info(
     Ok(members)
 }
 
-/// Returns the text of `entry_points.txt`.
 pub(super) fn console_scripts(distribution: &Distribution) -> Result<String, EntryPointError> {
     let group = || CONSOLE_SCRIPTS.to_owned();
     let script = |(name, object): (&String, &String)| EntryPoint {
@@ -207,7 +198,6 @@ pub(super) fn console_scripts(distribution: &Distribution) -> Result<String, Ent
     entry_points(&distribution.entry_points.iter().map(script).collect::<Vec<_>>())
 }
 
-/// Lays out the members of the archive.
 pub(super) fn layout(members: Vec<Ready>) -> Result<TarImage, WriteError> {
     let mut image = TarImage::default();
     for Ready { path, executable, content } in members {

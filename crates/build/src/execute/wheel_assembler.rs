@@ -31,7 +31,6 @@ pub(super) struct WheelAssembler<'a> {
     recorder: &'a Recorder,
 }
 
-/// Unfinished member.
 struct Open {
     member: WheelMember,
     checksum: Checksum,
@@ -55,7 +54,6 @@ impl<'a> WheelAssembler<'a> {
         Self { wheel, open: None, xz: None, cached: None, cache_recorder, buffers, recorder }
     }
 
-    /// Returns the wheel with all written members, and the cache records.
     pub fn into_parts(self) -> (WheelWriter<Sink>, CacheRecorder) {
         (self.wheel, self.cache_recorder)
     }
@@ -130,14 +128,12 @@ impl<'a> WheelAssembler<'a> {
         }
     }
 
-    /// Writes a member with a single block.
     fn member(&mut self, entry: &Packable<'_>, packed: &deflate::Packed) -> Result<(), WriteError> {
         Ok(self.recorder.time(Kind::Write, packed.bytes.len() as u64, entry.subject(), || {
             self.wheel.member(entry.name, entry.executable, packed)
         })?)
     }
 
-    /// Writes a part of a cached stream.
     fn cached(&mut self, block: Block<'_>, packed: Vec<u8>) -> Result<(), WriteError> {
         let entry = block.entry;
         let Packing::Cached(stream) = entry.packing() else { return Ok(()) };

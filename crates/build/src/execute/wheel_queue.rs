@@ -1,5 +1,3 @@
-//! Blocks of one wheel: to be packed, and to be written.
-
 use std::collections::BTreeMap;
 
 use super::pack::{Block, Blocks, Packable, Packed};
@@ -25,7 +23,6 @@ const AHEAD: u64 = 32 << 20;
 pub(super) struct Rank {
     /// At least a third of its bytes are not compressed in this build.
     stored: bool,
-    /// Cost of packing all blocks.
     cost: u64,
 }
 
@@ -51,9 +48,7 @@ pub(super) struct WheelQueue<'a> {
     /// Bytes read ahead but not taken.
     asked: u64,
     rank: Rank,
-    /// Number of batches taken.
     taken: u64,
-    /// Number of batches written.
     written: u64,
     ready: BTreeMap<u64, (PackedBatch<'a>, u64)>,
 }
@@ -81,7 +76,6 @@ impl<'a> WheelQueue<'a> {
         self.taken - self.written
     }
 
-    /// Returns the memory for the next block, if any.
     pub fn next_memory(&self) -> Option<u64> {
         self.peek().map(|block| block.memory())
     }
@@ -96,7 +90,6 @@ impl<'a> WheelQueue<'a> {
         self.blocks.clone().next()
     }
 
-    /// Takes the next batch, with its number.
     pub fn take(&mut self) -> (u64, Batch<'a>) {
         let (mut batch, mut bytes) = (Vec::new(), 0);
         while let Some(next) = self
@@ -134,12 +127,10 @@ impl<'a> WheelQueue<'a> {
         self.ready.insert(number, (batch, memory));
     }
 
-    /// Returns whether the next batch to write is packed.
     pub fn is_ready(&self) -> bool {
         self.ready.contains_key(&self.written)
     }
 
-    /// Takes the next batch to write, with its memory.
     pub fn take_ready(&mut self) -> Option<(PackedBatch<'a>, u64)> {
         let batch = self.ready.remove(&self.written)?;
         self.written += 1;

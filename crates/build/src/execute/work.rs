@@ -101,7 +101,6 @@ struct Run<'a, 'w, W: Writer<'a>> {
     index: usize,
 }
 
-/// Progress of a wheel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Waiting,
@@ -130,7 +129,6 @@ impl<'a, 'w, W: Writer<'a>> Run<'a, 'w, W> {
         (bytes >= least && self.follower.is_some()).then_some(self.followed + bytes.min(STRETCH))
     }
 
-    /// Returns whether all bytes are written and followed.
     fn is_complete(&self) -> bool {
         self.stage == Stage::Ended && self.writer.is_some() && self.followed == self.solid
     }
@@ -140,7 +138,6 @@ struct State<'a, 'w, W: Writer<'a>> {
     runs: Vec<Run<'a, 'w, W>>,
     /// Limit of batches in flight for each wheel.
     most: u64,
-    /// Bytes of memory used by blocks.
     held: u64,
     /// A block was skipped because its delivery is near.
     hoping: bool,
@@ -149,7 +146,6 @@ struct State<'a, 'w, W: Writer<'a>> {
     over: bool,
 }
 
-/// Task of a thread.
 enum Task<'a, 'w, W: Writer<'a>> {
     Begin(usize, &'w mut W),
     Pack { run: usize, number: u64, batch: Batch<'a>, ahead: Batch<'a>, memory: u64 },
@@ -160,7 +156,6 @@ enum Task<'a, 'w, W: Writer<'a>> {
 }
 
 impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
-    /// Takes the most urgent task, if any.
     fn task(&mut self, limit: u64) -> Option<Task<'a, 'w, W>> {
         self.write()
             .or_else(|| self.end())
@@ -179,7 +174,6 @@ impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
         Some(Task::Write { run: index, writer: run.writer.take()?, batch, memory })
     }
 
-    /// Returns the first run that matches, with its index.
     fn find(
         &mut self,
         holds: impl Fn(&mut Run<'a, 'w, W>) -> bool,
@@ -347,7 +341,6 @@ mod tests {
     use base::names::RelPath;
     use wheel::archive::deflate::BLOCK;
 
-    /// Follower that records its position.
     #[derive(Default)]
     struct Eyes(u64);
 
@@ -361,13 +354,11 @@ mod tests {
         }
     }
 
-    /// Writer that records its input.
     #[derive(Default)]
     struct Seen {
         content: Vec<u8>,
         begun: usize,
         finished: usize,
-        /// Block at which to fail.
         fails: Option<usize>,
         panics: Option<usize>,
         blocks: usize,
@@ -417,7 +408,6 @@ mod tests {
         }
     }
 
-    /// End of each wheel.
     const END: &[u8] = b"end";
 
     /// Returns wheels with members of these sizes; the bytes of each wheel are distinct.

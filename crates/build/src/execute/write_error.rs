@@ -1,5 +1,3 @@
-//! Errors of writing a package.
-
 use std::io;
 
 use super::pack::PackError;
@@ -10,7 +8,6 @@ use wheel::archive::sdist::SdistError;
 use wheel::archive::tarball::{TarError, XzError};
 use wheel::archive::wheel::WheelError;
 
-/// Error of writing a package.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WriteError {
     #[error(transparent)]

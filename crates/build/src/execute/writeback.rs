@@ -8,7 +8,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use wheel::archive::stage::StagedFile;
 
-/// Sender of requests to write a file to disk.
 #[derive(Debug, Clone)]
 pub(super) struct Writeback(Sender<(usize, StagedFile)>);
 
@@ -20,7 +19,6 @@ impl Writeback {
     }
 }
 
-/// Receiver of the requests, which waits for the disk.
 #[derive(Debug)]
 pub(super) struct Requests(Receiver<(usize, StagedFile)>);
 

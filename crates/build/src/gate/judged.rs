@@ -1,5 +1,3 @@
-//! Findings judged by the lines of the manifest.
-
 use base::names::{PackageName, RelPath};
 use base::source::{Code, Place, Problem, Problems};
 use manifest::{AllowIsaRule, Glob, IgnoreRule, Manifest};
@@ -107,13 +105,11 @@ fn fits(rule: &IgnoreRule, finding: &Finding, owner: Option<&PackageName>) -> bo
     rule.code.value == finding.code && of_package && within() && leads()
 }
 
-/// Returns whether a rule accepts a finding about device code.
 fn allows(rule: &AllowIsaRule, finding: &Finding, owner: Option<&PackageName>) -> bool {
     let about = |member: &str| is_about(rule, member, owner);
     finding.code == Code::MisplacedCode && finding.member.as_deref().is_some_and(about)
 }
 
-/// Returns whether a rule matches a member of a package of `owner`.
 fn is_about(rule: &AllowIsaRule, member: &str, owner: Option<&PackageName>) -> bool {
     let path = member.split_once('/').and_then(|(_, below)| below.parse::<RelPath>().ok());
     owner.zip(path).is_some_and(|(owner, path)| rule.is_about(owner, &path))

@@ -42,7 +42,6 @@ pub fn misplaced(
         .collect()
 }
 
-/// Returns the target in the distribution's name, in the manifest's spelling.
 fn target(manifest: &Manifest, line: &Distribution, filled: &str) -> Option<String> {
     if !matches!(line.per, Per::Isa | Per::Family) {
         return None;

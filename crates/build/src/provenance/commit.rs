@@ -1,5 +1,3 @@
-//! Commit that files were made from.
-
 use std::str::FromStr;
 
 /// Full name of a git commit: 40 hexadecimal digits, or 64 in a SHA-256 repository.

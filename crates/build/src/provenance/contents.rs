@@ -1,5 +1,3 @@
-//! Digests of artifacts' bytes.
-
 use super::statement::{COVERS, Descriptor};
 use plan::catalog::ArtifactId;
 
@@ -15,7 +13,6 @@ pub enum Contents {
     Stored(String),
 }
 
-/// Prefix of the dependency's name.
 const CONTENTS: &str = "contents";
 
 /// Sorts contents by artifact, after all other dependencies: united statements then have the order
@@ -28,7 +25,6 @@ pub(super) fn sort(dependencies: &mut [Descriptor]) {
 }
 
 impl Contents {
-    /// Returns the dependency for a statement.
     pub(super) fn descriptor(&self, id: &ArtifactId) -> Descriptor {
         let (sha256, covers) = match self {
             Self::Archive(sha256) => (sha256, "the archive's bytes"),

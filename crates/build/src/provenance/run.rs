@@ -1,5 +1,3 @@
-//! Run that makes packages.
-
 use super::BuilderId;
 
 /// Run of a program that makes packages, for its statement.

@@ -85,7 +85,6 @@ impl<'p> Bill<'p> {
         Document::new(Metadata::of(main), components, dependencies)
     }
 
-    /// Returns the component of the wheel.
     fn main(&self) -> Component {
         let Distribution { name, metadata, package, variant, .. } = self.distribution;
         let version = self.plan.version.to_string();
@@ -146,7 +145,6 @@ impl<'p> Bill<'p> {
         (components.into_values().collect(), places)
     }
 
-    /// Returns the component of a member, if it is one.
     fn component(&self, member: &'p Member, archive: Option<&RelPath>) -> Option<Component> {
         let mut component = match &member.step {
             Step::Copy { source } | Step::Relink { source, .. } => self.shipped(member, source)?,
@@ -241,7 +239,6 @@ impl<'p> Bill<'p> {
     }
 }
 
-/// Returns the component of a generated file.
 fn made(member: &Member, kind: ComponentType, name: &str, does: &str) -> Component {
     let mut component = Component::of_file(kind, &member.path, name);
     component.description = Some(format!("Made by rockpack: {does}"));

@@ -64,7 +64,6 @@ enum Digest {
     GitCommit(String),
 }
 
-/// SLSA predicate (<https://slsa.dev/provenance/v1>).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Predicate {
@@ -81,7 +80,6 @@ struct BuildDefinition {
     resolved_dependencies: Vec<Descriptor>,
 }
 
-/// In-toto resource descriptor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Descriptor {
@@ -100,7 +98,6 @@ impl Descriptor {
         &self.name
     }
 
-    /// Describes a text file.
     pub fn text(name: &str, sha256: String) -> Self {
         Self {
             name: name.to_owned(),
@@ -111,7 +108,6 @@ impl Descriptor {
         }
     }
 
-    /// Describes a commit of the repository at `url`.
     pub fn commit(name: &str, commit: &str, url: Option<&str>) -> Self {
         Self {
             name: name.to_owned(),
@@ -140,7 +136,6 @@ impl Descriptor {
         Some(packages.iter().filter_map(Value::as_str).collect())
     }
 
-    /// Adds an annotation.
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.annotations.insert(name.to_owned(), value.into());
         self
@@ -181,7 +176,6 @@ struct Builder {
 #[serde(rename_all = "kebab-case")]
 struct Versions {
     rockpack: String,
-    /// Commit of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rockpack_commit: Option<String>,
     /// SHA-256 of the program's sources, if they are not a commit.
@@ -216,7 +210,6 @@ struct RunMetadata {
 }
 
 impl Statement {
-    /// Makes the statement of these packages, in this order.
     pub(super) fn new(plan: &Plan, inputs: &Inputs, packages: Vec<&Package<'_>>) -> Self {
         let build_definition = BuildDefinition {
             build_type: BUILD_TYPE.to_owned(),

@@ -1,5 +1,3 @@
-//! Replacement of the packages of earlier builds.
-
 use std::io::{self, Write as _};
 
 use super::{Combined, Recorded};

@@ -12,10 +12,8 @@ use crate::cache::Fingerprinter;
 /// Block size of tar; members and archive are padded to it (POSIX pax).
 const UNIT: u64 = 512;
 
-/// Tar archive as a sequence of segments.
 #[derive(Debug, Default)]
 pub struct TarImage {
-    /// Segments with their offsets.
     segments: Vec<(u64, Bytes)>,
     len: u64,
     /// Number of freed segments.
@@ -46,7 +44,6 @@ impl TarImage {
         self.segments.push((start, bytes));
     }
 
-    /// As [`Bytes::identify`].
     pub fn identify(&self, fingerprint: &mut Fingerprinter) {
         self.segments.iter().for_each(|(_, bytes)| bytes.identify(fingerprint));
     }
@@ -55,7 +52,6 @@ impl TarImage {
         self.len
     }
 
-    /// As [`Bytes::read_ahead`].
     pub fn read_ahead(&self, offset: u64, len: u64) {
         let end = offset.saturating_add(len);
         for (start, bytes) in
@@ -66,7 +62,6 @@ impl TarImage {
         }
     }
 
-    /// As [`Bytes::give_up_before`].
     pub fn give_up_before(&self, end: u64) {
         let until = self.segments.partition_point(|(start, bytes)| start + bytes.len() <= end);
         let from = self.given_up.fetch_max(until, Ordering::Relaxed);

@@ -117,7 +117,6 @@ impl Document {
     }
 }
 
-/// Sets a field and records the change, if it exists and differs.
 fn set(
     changes: &mut Vec<(&'static str, String, String)>,
     name: &'static str,
@@ -250,7 +249,6 @@ impl Component {
         component
     }
 
-    /// Adds a path of the same file.
     pub fn occurs(&mut self, path: &RelPath) {
         let evidence = self.evidence.get_or_insert_default();
         evidence.occurrences.push(Occurrence { location: path.to_string() });
@@ -342,7 +340,6 @@ pub(super) struct Property {
     value: String,
 }
 
-/// Makes a rockpack property; `schema/sbom.md` describes them.
 pub(super) fn property(name: &str, value: &str) -> Property {
     Property { name: format!("rockpack:{name}"), value: value.to_owned() }
 }

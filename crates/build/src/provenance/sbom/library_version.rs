@@ -1,5 +1,3 @@
-//! Versions in the names of libraries.
-
 /// Returns the version of a shared library, and its source: `file-name` or `soname`.
 ///
 /// The file name in the artifact is usually the most precise (`libz.so.1.3.1`, or `libbfd-2.38.so`

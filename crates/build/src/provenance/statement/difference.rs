@@ -1,5 +1,3 @@
-//! Differences that forbid uniting the packages of two builds.
-
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -145,7 +143,6 @@ impl Statement {
     }
 }
 
-/// Returns the command for a build type.
 fn command(build_type: &str) -> &'static str {
     match build_type {
         BUILD_TYPE => "rockpack build",
@@ -172,7 +169,6 @@ fn other_artifacts(ours: &[Descriptor], theirs: &[Descriptor]) -> Option<Differe
     })
 }
 
-/// Returns the first difference among the parameters that `is_of` selects.
 fn differing(
     part: Part,
     ours: &Map<String, Value>,
@@ -185,7 +181,6 @@ fn differing(
     Some(Difference::new(part, name, value(ours), value(theirs)))
 }
 
-/// Formats a parameter for people.
 fn shown(part: Part, value: Option<&Value>) -> String {
     match value {
         None => "not given".to_owned(),
@@ -216,7 +211,6 @@ impl Digest {
     }
 }
 
-/// Shortens a digest to 12 digits.
 fn short(digest: &str) -> String {
     format!("`{digest:.12}`")
 }

@@ -1,5 +1,3 @@
-//! Statement of files made by another program than `rockpack build`.
-
 use serde_json::{Map, Value};
 
 use super::{BuildDefinition, Descriptor, Digest, RunDetails, Statement};

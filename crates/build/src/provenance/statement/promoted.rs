@@ -1,5 +1,3 @@
-//! Statement of promoted packages.
-
 use serde_json::{Map, Value};
 
 use super::{BuildDefinition, Descriptor, RunDetails, Statement};

@@ -1,5 +1,3 @@
-//! Statement of split wheels.
-
 use serde_json::{Map, Value};
 
 use super::{BuildDefinition, Descriptor, RunDetails, Statement};

@@ -1,5 +1,3 @@
-//! Uniting the statements of several runs of one build.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -49,7 +47,6 @@ impl Statement {
         Ok(())
     }
 
-    /// Returns whether the statements cannot be of one run.
     fn contradicts(&self, other: &Self) -> bool {
         let (ours, theirs) = (&self.predicate.build_definition, &other.predicate.build_definition);
         let digests: BTreeMap<&str, &Digest> =
