@@ -244,7 +244,7 @@ fn names_do_nothing_to_a_terminal() {
     assert!(json["notes"].as_array().unwrap().iter().any(|note| note["note"] == hostile));
 }
 
-/// A new warning is in the difference; a warning accepted by the manifest is not.
+/// A new warning is in the difference; warnings accepted by the manifest are left out.
 #[test]
 fn new_warnings_are_told() {
     let dir = scratch();

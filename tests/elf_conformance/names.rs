@@ -78,7 +78,7 @@ fn case_24_an_rpath_that_a_symbol_name_ends() {
     assert_eq!(fs_err::metadata(shared).unwrap().len(), fs_err::metadata(library).unwrap().len());
 }
 
-/// Makes three libraries with versioned symbols, and one that needs a version of each.
+/// Makes three libraries with versioned symbols, and a fourth that needs a version of each.
 fn family(bench: &Bench) -> std::path::PathBuf {
     let dir = bench.path("");
     let compile = |arguments: &[&str]| {

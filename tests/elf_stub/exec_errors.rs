@@ -110,7 +110,7 @@ fn stub_in_a_path_that_is_too_long() {
     if !has("python3", "a stub in a very deep directory") {
         return;
     }
-    // The script goes down step by step, because such a long path cannot be given at once.
+    // The script changes the directory step by step, because such a long path cannot be given at once.
     let deep = "import os, shutil, sys\n\
                 tool = sys.argv[1]\n\
                 for _ in range(20): os.mkdir('d' * 250); os.chdir('d' * 250)\n\

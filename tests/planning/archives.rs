@@ -245,7 +245,7 @@ fn links_that_lead_outside_are_named() {
     }
 }
 
-/// Defect 22: the text of each link is harmless, but the two together are not.
+/// Defect 22: the text of each link is harmless, but both together lead outside.
 #[test]
 fn nothing_is_written_through_a_chain_of_links_that_leads_outside() {
     let tar = Archive::with_manifest()

@@ -466,7 +466,7 @@ fn rules_say_how_files_are_compressed() {
         lines.join(", ")
     };
     assert_eq!(levels(case.clone()), "c.zst store, d default, b max, a store");
-    // The command line overrides all rules except those that store.
+    // The command line overrides all rules except `store` ones.
     assert_eq!(
         levels(case.clone().asking(|r| r.compression = Some(Compression::Fast))),
         "c.zst store, d fast, b fast, a store"
