@@ -61,7 +61,14 @@ fn skipped(line: &str) -> Option<&str> {
 
 #[test]
 fn the_runtime_does_what_it_says() {
-    run(&["test_targets", "test_libraries", "test_find", "test_names", "test_launch", "test_selftest"]);
+    run(&[
+        "test_targets",
+        "test_libraries",
+        "test_find",
+        "test_names",
+        "test_launch",
+        "test_selftest",
+    ]);
 }
 
 #[test]
