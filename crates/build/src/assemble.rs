@@ -164,7 +164,8 @@ struct Shard<'a> {
 /// # Errors
 /// Fails if a directory has no record of a build, a package differs from its record or does not
 /// pass the gate, two different files have one name, or the builds differ in more than their
-/// selected packages; with a plan, also if a package of it is missing. `dest` is then unchanged.
+/// selected packages; with a plan, also if one of its packages is missing. `dest` is then
+/// unchanged.
 pub fn assemble(
     dirs: &[PathBuf],
     promised: Option<&Promised>,
@@ -262,7 +263,6 @@ impl<'a> Shard<'a> {
     }
 }
 
-/// Returns the message for builds that differ, in two directories or in one.
 fn disagreement((one, other): &(PathBuf, PathBuf), difference: &Difference) -> String {
     let (part, (one, other)) = (difference.part.name(), (one.display(), other.display()));
     if one.to_string() == other.to_string() {

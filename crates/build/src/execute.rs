@@ -242,8 +242,7 @@ pub fn conclude(
     put_in_place(stage, plan, attestations, (made, &[]), known, goes)
 }
 
-/// Does the work of [`conclude`]. Packages at the paths in `apart` are recorded, but not on the
-/// stage.
+/// Does the work of [`conclude`]. Packages at the paths in `apart` are not on the stage.
 fn put_in_place(
     stage: Stage,
     plan: &Plan,

@@ -81,7 +81,6 @@ impl Gate<'_> {
         Ok(())
     }
 
-    /// Returns the errors of single packages that the manifest does not accept.
     fn errors(&self, targets: &Targets, packages: &[Package]) -> Vec<Finding> {
         let own = packages.iter().flat_map(|package| package.findings.iter().cloned());
         let misplaced = owner::misplaced(self.manifest, targets, packages);

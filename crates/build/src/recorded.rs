@@ -157,7 +157,6 @@ impl Recorded {
         texts
     }
 
-    /// Returns all recorded files, and whether a statement names each.
     fn paths(&self) -> BTreeMap<RelPath, bool> {
         let sums = self.sums.keys().map(|path| (path.clone(), false));
         sums.chain(self.packages().map(|(path, _)| (path, true))).collect()

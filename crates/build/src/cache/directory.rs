@@ -15,7 +15,7 @@ use base::directory;
 use base::partial::PartialFile;
 use base::regular;
 
-/// Subdirectory of the cache; its number is the version of the format.
+/// The number is the version of the format.
 const NAME: &str = "rockpack-cache-1";
 const BYTES: &str = "seg";
 /// Extension of a table. A segment is visible once its table exists.
@@ -57,8 +57,8 @@ pub(super) enum NotLoaded {
     Unreadable(io::Error),
 }
 
-/// Lock of the one process that removes or replaces segments. The system releases it when the
-/// process ends, even if killed.
+/// Lock for removing or replacing segments. The system releases it when the process ends, even if
+/// killed.
 #[derive(Debug)]
 pub(super) struct Lock {
     _file: fs::File,
@@ -89,8 +89,8 @@ impl Directory {
         }
     }
 
-    /// Rejects redirected directories. The directory named by the user may be a link of the user or
-    /// of root; directories below it must not be links.
+    /// Rejects redirected directories. The user's directory may be a link of the user or of root;
+    /// directories below it must not be links.
     pub fn check(&self) -> io::Result<()> {
         let named = self.root.parent().into_iter();
         for dir in named.filter(|dir| dir.is_symlink()) {
@@ -135,7 +135,6 @@ impl Directory {
     pub fn listed(&self) -> io::Result<Vec<Listed>> {
         let mut listed = Vec::new();
         for id in self.ids(TABLE)? {
-            // Another process removed it meanwhile.
             let Ok(table) = fs::symlink_metadata(self.table(&id)) else { continue };
             let bytes = fs::symlink_metadata(self.bytes(&id)).map_or(0, |found| found.len());
             listed.push(Listed { id, size: bytes + table.len(), used: table.modified()? });
@@ -185,20 +184,19 @@ impl Directory {
         Ok(Loaded { file, table })
     }
 
-    /// Removes a segment, the table first, so that it is never visible without its bytes. Returns
-    /// the freed bytes.
+    /// Removes a segment, the table first, so that it is never visible without bytes. Returns the
+    /// freed bytes.
     pub fn remove(&self, id: &str) -> io::Result<u64> {
         Ok(remove(&self.table(id))? + remove(&self.bytes(id))?)
     }
 
-    /// Creates a temporary file with a unique name. It is locked while it is open, and removed when
-    /// dropped.
+    /// Creates a temporary file, locked while open, and removed when dropped.
     pub fn temporary(&self) -> io::Result<PartialFile> {
         PartialFile::locked(&self.temporaries(), "", 0o644)
     }
 
-    /// Clones `file` into a temporary file as a reflink; later changes of `file` do not affect it.
-    /// Returns `None` if the file systems cannot do that.
+    /// Clones `file` as a reflink, independent of later changes. Returns `None` if the file systems
+    /// cannot do that.
     pub fn adopt(&self, file: &Path) -> Option<PartialFile> {
         self.reflink(file).ok()
     }
@@ -209,8 +207,8 @@ impl Directory {
         Ok(temporary)
     }
 
-    /// Makes a segment of `bytes`, which [`Directory::temporary`] or [`Directory::adopt`] created.
-    /// Returns its ID.
+    /// Makes a segment of `bytes` from [`Directory::temporary`] or [`Directory::adopt`]. Returns
+    /// its ID.
     pub fn publish(&self, bytes: PartialFile, table: &Table) -> io::Result<String> {
         let id =
             bytes.path().file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
@@ -242,7 +240,6 @@ impl Directory {
         }
     }
 
-    /// Returns the lock for changes of segments, or `None` if another process holds it.
     pub fn try_lock(&self) -> io::Result<Option<Lock>> {
         let file = self.open_lock()?;
         match file.try_lock() {

@@ -91,9 +91,8 @@ impl Cache {
         (sealed, memos)
     }
 
-    /// Adopts an archive as the bytes of a segment by reflink, and returns its length. Returns
-    /// `None` if less than a third of the archive is offered streams, if it exceeds the budget, or
-    /// without reflinks.
+    /// Adopts an archive by reflink, and returns its length. Returns `None` without reflinks, over
+    /// the budget, or if less than a third of the archive is offered streams.
     fn adopt(&self, archive: &Path, rows: &[Row], budget: u64) -> Option<(PartialFile, u64)> {
         let packed: u64 = rows.iter().map(|row| row.packed_len).sum();
         let length = fs_err::metadata(archive).ok()?.len();
@@ -175,8 +174,8 @@ impl Cache {
     }
 }
 
-/// Share of a new segment. It is pruned before fully used segments, so that a cache that is too
-/// small keeps the same streams from build to build.
+/// Share of a new segment. It is pruned before fully used ones, so that a cache that is too small
+/// keeps the same streams from build to build.
 const NEW: u64 = 999;
 
 impl Summary {

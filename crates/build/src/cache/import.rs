@@ -38,7 +38,7 @@ struct Known {
     keys: HashMap<[u8; 32], usize>,
 }
 
-/// Reserved range for the packed bytes of one stream, with one writer.
+/// Reserved range for one stream, with one writer.
 #[derive(Debug)]
 pub struct Room<'c> {
     file: &'c File,
@@ -134,19 +134,17 @@ impl Cache {
             let temporary = self.directory.temporary()?;
             let file = fs_err::OpenOptions::new().read(true).write(true).open(temporary.path())?;
             let temporary = Mutex::new(Some(temporary));
-            // The lock is held, so no other thread has set it.
             let _ = self.imports.file.set(Growing { temporary, file });
         }
         let Some(Growing { file, .. }) = self.imports.file.get() else { return Ok(None) };
         Ok(Some(Room { file, offset: std::mem::replace(&mut known.length, end), len }))
     }
 
-    /// Accepts the stream in `room` if it unpacks to the content of `recipe`: at most its size is
-    /// unpacked, and size and hash are compared. The stream is then found by its key, and kept when
-    /// the build ends.
+    /// Accepts the stream in `room` if it unpacks to the size and hash of `recipe`. It is then
+    /// found by its key, and kept when the build ends.
     ///
     /// # Errors
-    /// Fails if the content differs or the stream cannot be read.
+    /// Fails if the content differs or the stream is unreadable.
     pub fn import(
         &self,
         recipe: &Recipe,

@@ -43,11 +43,10 @@ impl From<[u8; 32]> for Key {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(pub [u8; 32]);
 
-/// Map with SHA-256 keys. Their first bytes are the hash, which is fast: each opening of a cache
-/// inserts tens of thousands of rows.
+/// Map with SHA-256 keys, hashed by their first bytes: each opening of a cache inserts tens of
+/// thousands of rows.
 pub(super) type ByHash<K, V> = HashMap<K, V, BuildHasherDefault<FirstBytes>>;
 
-/// Hasher that returns the one number of a key.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct FirstBytes(u64);
 
@@ -90,7 +89,7 @@ const SETTLED: Duration = Duration::from_secs(2);
 /// Makes a [`Fingerprint`] of a member's source files and their edits.
 ///
 /// Callers must stat the files before reading them: a change in between then has a later time, and
-/// the next build reads the file again.
+/// the next build reads again.
 #[derive(Debug, Clone, Default)]
 pub struct Fingerprinter {
     hasher: Sha256Hasher,

@@ -13,8 +13,8 @@ use super::writer::Writer;
 /// Number of small segments that are left unmerged.
 const MANY: usize = 48;
 
-/// Merges the smallest segments into one of at most `cap` bytes, if the number of small segments
-/// exceeds [`MANY`]. It inherits the latest time of use. Returns the number of merged segments.
+/// Merges the smallest segments into one of at most `cap` bytes, if more than [`MANY`] are small.
+/// It inherits the latest time of use. Returns the number of merged segments.
 pub(super) fn merge(directory: &Directory, lock: &Lock, cap: u64) -> io::Result<usize> {
     let mut small: Vec<Listed> =
         directory.listed()?.into_iter().filter(|listed| listed.size < cap / 4).collect();

@@ -18,21 +18,18 @@ impl Claims {
         Offer { claims: self.clone(), rows: Vec::new(), recipes: Vec::new(), memos: Vec::new() }
     }
 
-    /// Returns whether this is the first offer of the key.
     fn claim(&self, key: Key) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key)
     }
 }
 
-/// Streams of one archive with their offsets, and memo rows of its files. Each written archive has
-/// one; archives may be written concurrently.
+/// Streams of one archive with their offsets, and memo rows of its files.
 ///
 /// Streams are kept only by [`super::Store::finish`], which gets the path of the finished archive.
 #[derive(Debug)]
 pub struct Offer {
     claims: Claims,
     pub(super) rows: Vec<Row>,
-    /// Recipes of streams, with indices of their rows.
     recipes: Vec<(usize, Recipe)>,
     pub(super) memos: Vec<(Fingerprint, Content)>,
 }
@@ -67,8 +64,8 @@ impl Row {
 }
 
 impl Offer {
-    /// Offers the stream `key`, `content` in its packed form, unless another archive of this build
-    /// does. Skips a stored stream if its size differs from its content.
+    /// Offers the stream `key` of `content`, unless another archive of this build does. Skips a
+    /// stored stream if its size differs from its content.
     pub fn stream(&mut self, key: Key, content: &Digest, packed: Stretch) {
         let Stretch { offset, len, crc, method } = packed;
         let torn = method == Method::Store && len != content.size;

@@ -17,8 +17,8 @@ pub struct Pruned {
 }
 
 impl Cache {
-    /// Removes segments from the cache in `dir`, least recently used first, until at most `to`
-    /// bytes are left, and files of killed builds. Waits for other processes that change the cache.
+    /// Removes segments from the cache in `dir`, least recently used first, down to `to` bytes, and
+    /// files of killed builds. Waits for other processes.
     ///
     /// # Errors
     /// Fails if the directory cannot be read or written. Earlier removals stay.
@@ -35,8 +35,8 @@ impl Cache {
         pruned.map_err(CacheError::at("prune", dir))
     }
 
-    /// Removes broken segments, and the rows of rejected streams. Waits for a process that prunes.
-    /// Returns the number of changed or removed segments.
+    /// Removes broken segments, and the rows of rejected streams. Waits for other processes.
+    /// Returns the number of affected segments.
     ///
     /// # Errors
     /// Fails if the directory cannot be written.
@@ -62,7 +62,6 @@ impl Cache {
         }
         for (segment, damaged) in self.damaged() {
             let id = &self.segments[segment].id;
-            // Another process may have repaired or removed it meanwhile.
             let Ok(mut loaded) = self.directory.load(id) else { continue };
             loaded.table.rows.retain(|row| !damaged.contains(&row.key));
             // Memo rows are small compared with streams, and can be recomputed.
@@ -76,7 +75,6 @@ impl Cache {
         Ok(healed)
     }
 
-    /// Returns the keys of rejected streams by segment; keys are unique within a segment.
     fn damaged(&self) -> BTreeMap<usize, BTreeSet<Key>> {
         let mut damaged: BTreeMap<usize, BTreeSet<Key>> = BTreeMap::new();
         for slot in self.slots.iter().filter(|slot| slot.damaged.load(Ordering::Relaxed)) {
@@ -86,8 +84,8 @@ impl Cache {
     }
 }
 
-/// Removes segments until at most `limit` bytes are left: first segments without an entry in
-/// `shares`, least recently used first, then the others by their used share (in thousandths).
+/// Removes segments down to `limit` bytes: first segments not in `shares`, least recently used
+/// first, then the others by their used share (in thousandths).
 pub(super) fn prune(
     directory: &Directory,
     _: &Lock,
@@ -97,7 +95,7 @@ pub(super) fn prune(
     let mut listed = directory.listed()?;
     let mut pruned =
         Pruned { left: listed.iter().map(|listed| listed.size).sum(), ..Pruned::default() };
-    // `listed` is in order of last use, which the stable sort keeps among equal shares.
+    // The stable sort keeps the order of last use.
     listed.sort_by_key(|listed| shares.get(&listed.id).copied());
     for segment in listed {
         if pruned.left <= limit {

@@ -61,8 +61,8 @@ impl Cache {
         PackedBytes::new(file, offset, entry.packed_len)
     }
 
-    /// Reads and unpacks a stream, and compares packed bytes and content with their checksums. Does
-    /// not mark it: see [`Cache::reject`].
+    /// Compares packed bytes and unpacked content with their checksums. Does not mark the stream:
+    /// see [`Cache::reject`].
     ///
     /// # Errors
     /// Fails if any of them differs.
@@ -89,7 +89,7 @@ impl Cache {
 }
 
 /// Returns the CRC-32 of all packed bytes, and the digest of the content if they are exactly one
-/// deflate stream. Unpacks at most `most` bytes plus one.
+/// deflate stream of at most `most` bytes.
 pub(super) fn digest_deflated(
     packed: PackedBytes<'_>,
     most: u64,
@@ -162,8 +162,7 @@ impl Read for PackedBytes<'_> {
     }
 }
 
-/// Packed bytes with a running checksum. It keeps read errors, which would otherwise look like
-/// errors of the decoder.
+/// Packed bytes with a running checksum. It keeps read errors apart from the decoder's.
 struct Observed<'a> {
     inner: PackedBytes<'a>,
     crc: Checksum,

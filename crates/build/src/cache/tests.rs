@@ -74,7 +74,6 @@ fn build(dir: &TempDir, limit: u64, contents: &[Vec<u8>]) -> Summary {
     cache.finish(vec![made.finish(dir)])
 }
 
-/// Unpacks the cached content. Panics if it differs.
 fn unpacked(cache: &Cache, data: &[u8]) -> Option<()> {
     if !cache.has_size(data.len() as u64) {
         return None;
@@ -192,7 +191,6 @@ fn several_archives_at_once() {
     let mut archives: Vec<Made> = (0..4).map(|_| Made::new(&cache)).collect();
     std::thread::scope(|scope| {
         for (number, made) in archives.iter_mut().enumerate() {
-            // Some contents are in two archives.
             let mine = all.iter().skip(number * 8).take(16);
             scope.spawn(move || mine.for_each(|data| made.put(data)));
         }
@@ -358,7 +356,6 @@ fn a_flipped_byte_anywhere_is_seen_and_healed() {
                 cache.entries().len() == 3
                     && cache.entries().all(|(_, entry)| cache.verify(entry).is_ok())
             );
-            // Restores a single complete segment.
             Cache::prune(dir.path(), 0).unwrap();
             build(&dir, DEFAULT_LIMIT, &all);
         }

@@ -15,12 +15,10 @@ const BUFFER: usize = 256 << 10;
 /// Copies streams into new segments.
 ///
 /// Segments become visible only by [`Directory::publish`], and are removed when the writer is
-/// dropped. When the disk is full or the budget is used up, further streams are skipped;
-/// [`Written`] has the error.
+/// dropped. On a full disk or over the budget, further streams are skipped.
 #[derive(Debug)]
 pub(super) struct Writer {
     directory: Directory,
-    /// Segment size at which a new segment is started.
     cap: u64,
     budget: u64,
     growing: Option<Growing>,

@@ -25,7 +25,6 @@ pub(super) struct Awaited<'a> {
     since: Instant,
     /// End of the hold, in milliseconds after `since`.
     held: AtomicU64,
-    /// Holds are ignored.
     given_up: AtomicBool,
 }
 
@@ -102,7 +101,6 @@ impl cache::Awaited for Awaited<'_> {
         }
         let mut hasher = Sha256Hasher::default();
         hasher.update_from(self.offset..self.offset + self.len, |at, out| {
-            // The hash is no longer needed.
             if !cache::Awaited::is_open(self) {
                 return Err(io::ErrorKind::Interrupted.into());
             }

@@ -2,12 +2,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wheel::archive::deflate::BLOCK;
 
-/// Pool of block buffers. Allocating and clearing megabytes for each of hundreds of blocks takes
-/// about as long as reading the block. Small buffers are not pooled.
+/// Pool of block buffers: allocating and clearing megabytes for each block takes about as long as
+/// reading it. Small buffers are not pooled.
 #[derive(Debug, Default)]
 pub(super) struct Buffers(Mutex<Vec<Vec<u8>>>);
 
-/// Minimum capacity of a pooled buffer.
 const LARGE: usize = BLOCK / 4;
 /// Maximum capacity of a pooled buffer: xz blocks are larger, but few.
 const LARGEST: usize = 2 * BLOCK;
@@ -22,7 +21,6 @@ impl Buffers {
         buffer
     }
 
-    /// Returns an empty buffer for the packed form of `len` bytes.
     pub fn empty(&self, len: usize) -> Vec<u8> {
         let mut buffer = self.with_room(len);
         buffer.clear();

@@ -39,7 +39,7 @@ impl Bytes {
     }
 
     /// Adds to `fingerprint` all data that determines the bytes. Files are not read; their identity
-    /// is from the time of preparation.
+    /// is from preparation.
     pub fn identify(&self, fingerprint: &mut Fingerprinter) {
         match self {
             Self::Memory(bytes) => fingerprint.bytes(bytes),

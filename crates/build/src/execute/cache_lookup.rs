@@ -11,7 +11,6 @@ use wheel::archive::tarball::XZ_ENCODER;
 /// bytes.
 const SLACK: u64 = 64 << 10;
 
-/// Facts about bytes before they are packed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Known {
     /// Fingerprint of the source files, if they are old enough for one.
@@ -25,10 +24,9 @@ pub(super) struct Known {
 pub(super) struct CacheLookup<'c>(pub &'c dyn Store);
 
 impl CacheLookup<'_> {
-    /// Returns the intact cached stream of these bytes, if any, and facts about the bytes.
+    /// Returns the intact cached stream of these bytes, if any, and facts about them.
     ///
-    /// Reads and hashes them only if their files are unknown and the cache has a content of their
-    /// size.
+    /// Reads the bytes only if their files are unknown and the cache has a content of their size.
     pub fn stream(
         self,
         bytes: &Bytes,
@@ -81,7 +79,6 @@ impl CacheLookup<'_> {
         self.find(self.content_of(fingerprint_of_block(whole, offset, len))?, len, packing)
     }
 
-    /// Returns the hash of a block from its fingerprint, if known.
     pub fn content_of_block(self, whole: &Bytes, offset: u64, len: u64) -> Option<Content> {
         self.content_of(fingerprint_of_block(whole, offset, usize::try_from(len).ok()?))
     }

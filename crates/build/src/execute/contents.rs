@@ -14,8 +14,7 @@ use plan::catalog::{Artifact, ArtifactId, Catalog, EntryKind, Origin, Source};
 /// Returns a digest of each artifact that `plan` takes files of, except those in `known`.
 ///
 /// The digest of an archive is its checksum. If `files` is set, unpacked artifacts are hashed with
-/// all their files, since another build may take other files of them. Hashes known to the cache are
-/// not computed again.
+/// all their files, since another build may take other ones. Hashes known to the cache are reused.
 ///
 /// # Errors
 /// Fails if a file of an artifact is unreadable.

@@ -32,8 +32,8 @@ impl Elsewhere {
     }
 }
 
-/// Returns files to remove because they have the path of a package kept elsewhere, but other bytes:
-/// the checksums would be wrong for them. A file with the bytes of the package stays.
+/// Returns files to remove: they have the path of a package kept elsewhere, but other bytes, so the
+/// checksums would be wrong for them.
 ///
 /// # Errors
 /// Fails for a file that no build recorded.
@@ -63,7 +63,7 @@ pub(super) fn replaced(
     Ok(replaced)
 }
 
-/// Returns recorded packages that are missing here because an earlier build left them elsewhere.
+/// Returns recorded packages that an earlier build left elsewhere.
 ///
 /// # Errors
 /// Fails if their existence cannot be checked.

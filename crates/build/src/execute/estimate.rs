@@ -50,8 +50,8 @@ fn size(distribution: &Distribution, output: Output) -> Result<u64, WriteError> 
     Ok(size)
 }
 
-/// Returns the bytes of an archive beyond its contents: two headers with the name for each member
-/// (APPNOTE.TXT, 4.3), and a line of RECORD with an incompressible hash.
+/// Returns the bytes of an archive beyond its contents: two headers with the name (APPNOTE.TXT,
+/// 4.3), and a line of RECORD with an incompressible hash, for each member.
 fn frame<'r>(members: impl Iterator<Item = &'r Ready>) -> u64 {
     members.map(|member| 30 + 46 + 2 * member.path.as_str().len() as u64 + 50).sum()
 }
@@ -143,7 +143,6 @@ fn xz_size(piece: &Piece<'_>, preset: Preset) -> Result<u64, WriteError> {
     Ok(xz_block(&piece.read()?, preset).map_err(failed)?.bytes.len() as u64)
 }
 
-/// Scales the sample to all bytes of `entries`; each piece has the same weight.
 fn scaled(
     entries: &[&Packable<'_>],
     sample: Vec<Result<(u64, u64), WriteError>>,

@@ -37,12 +37,10 @@ pub(super) struct Parts<'a> {
     pub disk: Disk,
 }
 
-/// Writeback of an output's file.
 pub(super) struct Disk {
     pub output: usize,
     pub file: StagedFile,
     pub writeback: Writeback,
-    /// Bytes of content since the last request.
     pub since: u64,
 }
 

@@ -15,7 +15,6 @@ use wheel::archive::tarball::{Preset, XzBlock, XzError, xz_block};
 #[derive(Debug)]
 pub(super) struct Packable<'a> {
     pub name: &'a RelPath,
-    /// Path of the wheel below the destination.
     pub wheel: &'a str,
     pub executable: bool,
     pub bytes: &'a Bytes,
@@ -103,7 +102,6 @@ impl Block<'_> {
         }
     }
 
-    /// Returns the stream that may replace this block, or the whole member that starts with it.
     fn awaited(&self) -> Option<&Awaited<'_>> {
         match self.entry.packing {
             Packing::Xz(preset) => {
@@ -125,7 +123,7 @@ impl Block<'_> {
         self.awaited().is_some_and(Awaited::is_held)
     }
 
-    /// Starts the block: later deliveries are rejected. An earlier delivery can change the member's
+    /// Starts the block: later deliveries are rejected. An earlier one can change the member's
     /// packing, and so this block.
     pub fn settle(&self) {
         if let Some(awaited) = self.awaited() {
@@ -231,7 +229,6 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Reads, hashes and compresses a block, unless the cache has its stream.
     pub fn pack<'e>(&mut self, block: Block<'e>) -> Result<Packed<'e>, PackError> {
         let body = match block.entry.packing() {
             Packing::Store => {

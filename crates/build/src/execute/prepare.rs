@@ -1,4 +1,4 @@
-//! Preparation of a plan's members: plans and proves edits, generates stubs and texts, finds files.
+//! Preparation of members: plans and proves edits, generates stubs and texts, finds files.
 //!
 //! It finishes before the first byte is written, so that all members that cannot be packed are
 //! reported together.
@@ -37,7 +37,6 @@ pub(super) struct Output {
     pub members: Vec<Ready>,
     /// Licence texts, with paths below the licence directory.
     pub licenses: Vec<Ready>,
-    /// Members of the inner archive.
     pub archive: Vec<Ready>,
 }
 
@@ -155,7 +154,6 @@ fn copy(source: &Origin, artifacts: &dyn Source) -> Result<Bytes, String> {
     artifacts.find(source).map(Bytes::File).map_err(|e| e.to_string())
 }
 
-/// Plans and verifies the edit that sets the file's rpath.
 fn relink(source: &Origin, rpath: &str, artifacts: &dyn Source) -> Result<Bytes, String> {
     // The identity is taken before reading, so the next build notices any later change.
     let file = artifacts.find(source).map_err(|e| e.to_string())?;

@@ -14,7 +14,6 @@ use wheel::archive::stage::StagedFile;
 pub(super) struct RunningHash<'a> {
     file: StagedFile,
     hasher: Sha256Hasher,
-    /// Path of the wheel below the destination.
     wheel: &'a str,
     recorder: &'a Recorder,
 }

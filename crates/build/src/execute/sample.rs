@@ -3,9 +3,7 @@ use std::io;
 use super::bytes::Bytes;
 use wheel::archive::deflate::{Encoder, Level};
 
-/// Size below which files are compressed without sampling.
 const SMALLEST: u64 = 1 << 20;
-/// Number of samples, spread evenly over the file.
 const PLACES: u64 = 8;
 const PLACE: usize = 8 << 10;
 /// Maximum compressed size of a sample: one stored deflate block.

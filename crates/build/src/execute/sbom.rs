@@ -32,8 +32,7 @@ fn archived(document: &Document, archive: &[Ready]) -> Result<Hashes, WriteError
     hashes.into_iter().collect()
 }
 
-/// Bill of materials of a wheel. It is the last member, because it contains the hashes of the
-/// others.
+/// Bill of materials of a wheel: its last member, because it contains the hashes of the others.
 pub(super) struct Bill<'a> {
     document: &'a Document,
     archived: Hashes,
@@ -51,7 +50,6 @@ impl<'a> Bill<'a> {
         Ok(Self { document, archived: archived(document, archive)?, path })
     }
 
-    /// Writes it with the hashes of the written members and of archived files.
     pub fn write<W: Write + Seek>(
         &self,
         wheel: &mut WheelWriter<W>,

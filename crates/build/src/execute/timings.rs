@@ -94,7 +94,7 @@ impl Timings {
     }
 }
 
-/// Records the time of workers. Each worker has its track, so they do not contend.
+/// Records the time of workers. Each has its track, so they do not contend.
 #[derive(Debug)]
 pub(super) struct Recorder {
     start: Instant,

@@ -27,7 +27,6 @@ const BUFFER: usize = 1 << 20;
 
 pub(super) struct Contents<'a> {
     members: Vec<Ready>,
-    /// Laid-out archive of a devel wheel.
     archive: Option<Ready>,
     info: Vec<Ready>,
     /// Bill of materials, still without hashes of members.
@@ -56,7 +55,6 @@ impl<'a> Contents<'a> {
         Ok(Self { members, archive: archive.transpose()?, info, bill })
     }
 
-    /// Returns all members with their packing; `wheel` is the path of the wheel.
     pub fn entries<'e>(
         &'e self,
         distribution: &Distribution,
@@ -112,8 +110,8 @@ pub(super) fn entries<'a>(
     made.collect::<Vec<_>>().into_iter().collect()
 }
 
-/// Chooses the packing of a member: the cached stream, or the planned packing, or storing if
-/// deflate would not shrink it.
+/// Chooses the packing of a member: cached, or as planned, or stored if deflate would not shrink
+/// it.
 fn entry<'a>(
     member: &'a Ready,
     bytes: &'a Bytes,
@@ -149,7 +147,6 @@ pub(super) fn begin(
     )?)
 }
 
-/// Writes the end of a wheel and returns its size.
 pub(super) fn end(wheel: WheelWriter<Sink>) -> Result<u64, WriteError> {
     let mut file = wheel.finish()?;
     file.flush()?;

@@ -20,9 +20,7 @@ pub(super) type Sink = BufWriter<StagedFile>;
 
 pub(super) struct WheelAssembler<'a> {
     wheel: WheelWriter<Sink>,
-    /// Unfinished member.
     open: Option<Open>,
-    /// Unfinished xz archive.
     xz: Option<OpenXz>,
     /// Unfinished member, copied from the cache.
     cached: Option<WheelMember>,
@@ -161,8 +159,8 @@ impl<'a> WheelAssembler<'a> {
         Ok(())
     }
 
-    /// Writes a member with the bytes of an earlier one. Its content is not recorded in the cache:
-    /// it was compared, not hashed, and the earlier file may have changed since.
+    /// Writes a member with the bytes of an earlier one. The cache does not record its content: it
+    /// was compared, not hashed, and the earlier file may have changed since.
     fn repeat(&mut self, entry: &Packable<'_>) -> Result<(), WriteError> {
         let Packing::Repeat(first) = entry.packing() else { return Ok(()) };
         let place = self.wheel.settled(first)?;

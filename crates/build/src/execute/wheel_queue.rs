@@ -8,7 +8,6 @@ pub(super) type Batch<'a> = Vec<Block<'a>>;
 
 pub(super) type PackedBatch<'a> = Vec<Packed<'a>>;
 
-/// Maximum number of small blocks in a batch.
 const SMALL: usize = 128;
 
 /// Bytes to read ahead, enough to keep a disk busy.
@@ -16,7 +15,7 @@ const AHEAD: u64 = 32 << 20;
 
 /// Priority of a wheel; the greatest is packed first.
 ///
-/// A wheel with many stored bytes keeps its one writer busy and leaves other threads idle. So it
+/// Many stored bytes keep a wheel's one writer busy and leave other threads idle. So such a wheel
 /// precedes wheels with enough compression to fill all cores. Among equals, the most expensive is
 /// first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,7 +38,6 @@ impl Rank {
     }
 }
 
-/// Pending and packed blocks of a wheel.
 #[derive(Debug)]
 pub(super) struct WheelQueue<'a> {
     blocks: Blocks<'a>,

@@ -2,9 +2,9 @@
 //!
 //! Each thread takes the most urgent task: write ready blocks; or hash written bytes; or pack the
 //! next block of the highest-ranked wheel below its limit of batches in flight; or wait. Wheels
-//! with much work for their writer and large wheels rank high, so that small ones are left to fill
-//! the cores at the end. Each wheel has one writer at a time and gets its blocks in order, so its
-//! bytes do not depend on scheduling.
+//! with much work for their writer and large wheels rank high, so that small ones fill the cores at
+//! the end. Each wheel has one writer at a time and gets its blocks in order, so its bytes do not
+//! depend on scheduling.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,7 +19,6 @@ pub(super) trait Writer<'a>: Send {
 
     /// Runs before the first block is packed.
     fn begin(&mut self);
-    /// Writes the next blocks, in order.
     fn write(&mut self, batch: PackedBatch<'a>) -> Result<(), Self::Error>;
     /// Runs after all blocks are written.
     fn end(&mut self) -> Result<(), Self::Error>;
@@ -58,8 +57,7 @@ fn in_flight(threads: usize) -> u64 {
 /// `memory` limits the bytes of blocks in flight; a larger block is packed alone.
 ///
 /// # Errors
-/// Fails with the first error in the order of the queues, and the index of its wheel. All work then
-/// stops.
+/// Fails with the first error in the order of the queues, and the index of its wheel.
 pub(super) fn run<'a, W: Writer<'a>>(
     queues: Vec<(WheelQueue<'a>, &mut W, W::Follower)>,
     memory: u64,
@@ -93,9 +91,7 @@ struct Run<'a, 'w, W: Writer<'a>> {
     wheel_queue: WheelQueue<'a>,
     writer: Option<&'w mut W>,
     follower: Option<W::Follower>,
-    /// Number of final bytes.
     solid: u64,
-    /// Number of bytes that the follower has read.
     followed: u64,
     stage: Stage,
     index: usize,
@@ -122,7 +118,6 @@ impl<'a, 'w, W: Writer<'a>> Run<'a, 'w, W> {
         }
     }
 
-    /// Returns the end of the follower's next step, if it is large enough.
     fn ahead(&self) -> Option<u64> {
         let (bytes, least) =
             (self.solid - self.followed, if self.stage == Stage::Ended { 1 } else { STRETCH });
@@ -316,7 +311,7 @@ impl<'a, 'w, W: Writer<'a>> Work<'a, 'w, W> {
     }
 }
 
-/// Wakes all waiting threads when a thread ends, so that they do not wait forever after a panic.
+/// Wakes all waiting threads when a thread ends, also by a panic.
 struct Bell<'r, 'a, 'w, W: Writer<'a>>(&'r Work<'a, 'w, W>);
 
 impl<'a, W: Writer<'a>> Drop for Bell<'_, 'a, '_, W> {

@@ -1,7 +1,7 @@
 //! Writeback of outputs to the disk in a separate thread.
 //!
 //! A build ends when its outputs are on disk. Without requests the system would delay most writes
-//! to the end, when no other work is left to overlap with them.
+//! to the end, with no work to overlap.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -1,9 +1,9 @@
 //! Software bill of materials of a wheel: `CycloneDX` 1.6, one JSON document (PEP 770).
 //!
-//! It lists every binary and every file of device code that the wheel installs, including the
-//! archive in a devel wheel: paths, artifact, version if a name contains it, loaded libraries, and
-//! the licence texts of its project. Unknown facts are omitted, never guessed. Hashes are added
-//! with the bytes ([`Document::fill`]).
+//! It lists every binary and every file of device code of the wheel, including a devel wheel's
+//! archive: paths, artifact, version if a name contains it, loaded libraries, and the licence texts
+//! of its project. Unknown facts are omitted, never guessed. Hashes are added with the bytes
+//! ([`Document::fill`]).
 //!
 //! A document depends only on its distribution and the catalog, not on other packages of the build.
 

@@ -300,7 +300,6 @@ fn libraries(request: &Request) -> Option<Value> {
     (!request.libraries.is_empty()).then(|| Value::Object(pairs.collect()))
 }
 
-/// Returns the parameters that follow from options and artifacts.
 fn decided(plan: &Plan) -> Map<String, Value> {
     let decided = [
         ("version", plan.version.to_string()),

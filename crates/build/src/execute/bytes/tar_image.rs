@@ -1,7 +1,6 @@
-//! Tar archive that is laid out but never written as a whole: its bytes are generated on reading.
+//! Tar archive that is laid out but never written: its bytes are generated on reading.
 //!
-//! Offsets of members are fixed, so blocks of one archive are packed concurrently, and no copy of
-//! the archive exists.
+//! Offsets of members are fixed, so blocks of one archive are packed concurrently.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +15,6 @@ const UNIT: u64 = 512;
 pub struct TarImage {
     segments: Vec<(u64, Bytes)>,
     len: u64,
-    /// Number of freed segments.
     given_up: AtomicUsize,
 }
 

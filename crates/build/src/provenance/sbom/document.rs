@@ -145,7 +145,6 @@ fn uuid(bytes: &[u8; 16]) -> String {
     text
 }
 
-/// Subject of the document, and the tool that made it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Metadata {
@@ -241,7 +240,6 @@ impl Component {
         }
     }
 
-    /// Makes the component of a wheel's file; its path is the reference.
     pub fn of_file(kind: ComponentType, path: &RelPath, name: &str) -> Self {
         let mut component = Self::new(kind, path.to_string(), name.to_owned());
         component.occurs(path);

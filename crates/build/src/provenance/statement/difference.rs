@@ -152,7 +152,6 @@ fn command(build_type: &str) -> &'static str {
     }
 }
 
-/// Compares artifacts with equal names, and the commits of their sources.
 fn other_artifacts(ours: &[Descriptor], theirs: &[Descriptor]) -> Option<Difference> {
     let known: BTreeMap<&str, &Descriptor> = ours.iter().map(|it| (&*it.name, it)).collect();
     let compared = |it: &&Descriptor| it.name != ARTIFACTS && !it.is_manifest();

@@ -65,8 +65,8 @@ impl Statement {
     }
 }
 
-/// Returns whether two inputs of projects have one name but differ in more than their packages: two
-/// builds of one commit can use different tools or variables.
+/// Returns whether two inputs with one name differ in more than their packages: builds of one
+/// commit can use different tools or variables.
 fn differs(ours: &Descriptor, theirs: &Descriptor) -> bool {
     let plain = |descriptor: &Descriptor| {
         let mut plain = descriptor.clone();
@@ -76,7 +76,6 @@ fn differs(ours: &Descriptor, theirs: &Descriptor) -> bool {
     ours.name == theirs.name && ours.packages().is_some() && plain(ours) != plain(theirs)
 }
 
-/// Adds an input if it is missing; otherwise unites its packages.
 fn add(all: &mut Vec<Descriptor>, new: Descriptor) {
     let same = |own: &&mut Descriptor| own.name == new.name && own.packages().is_some();
     let Some(own) = all.iter_mut().find(same) else {
