@@ -1,4 +1,4 @@
-//! How fast builds are, against today's flow and against what the machine can do at best.
+//! Time and memory of builds, compared with today's flow and with the limits of the machine.
 //!
 //! ```text
 //! cargo bench --bench build -- --artifact-dir DIR       every row, for a real tree
@@ -7,34 +7,34 @@
 //!
 //! | option | |
 //! |---|---|
-//! | `--artifact-dir DIR` | the artifacts, unpacked; without it a tree of a few hundred kilobytes is made |
-//! | `--only ROW,…` | these rows: today, floor, default, fast, store, max, devel, presets, archives, unchanged, library, isa, promote, plan, memory, written, scaling |
-//! | `--rounds N` | how often everything is measured \[3\]; the fastest run counts |
+//! | `--artifact-dir DIR` | unpacked artifacts; by default a generated tree of a few hundred kilobytes |
+//! | `--only ROW,…` | only these rows: today, floor, default, fast, store, max, devel, presets, archives, unchanged, library, isa, promote, plan, memory, written, scaling |
+//! | `--rounds N` | number of measurements \[3\]; the fastest run counts |
 //! | `--small` | one round, without today, max, devel and presets, which take minutes |
-//! | `--scratch DIR` | where all is written \[a temporary directory\]: three times the artifacts, and the packages |
-//! | `--venv DIR` | what today's flow needs; made where it is missing \[below scratch\] |
-//! | `--xz-presets N,…` | for the devel row \[6,1\] |
-//! | `--rockpack FILE` | another program in place of the one built with the bench |
+//! | `--scratch DIR` | directory of all outputs \[a temporary directory\]: three times the artifacts, and the packages |
+//! | `--venv DIR` | virtual environment of today's flow, created if missing \[below scratch\] |
+//! | `--xz-presets N,…` | presets for the devel row \[6,1\] |
+//! | `--rockpack FILE` | program to measure instead of the one built with the bench |
 //!
-//! All columns are of one run. In each round, what is compared is measured one after the other;
-//! what takes minutes (today's flow, xz above preset 3, max) or is a size is measured in the first round only.
-//! Before each program starts, what others left to be written has been (`sync`), and the
-//! artifacts are in the page cache. Lines of builds are named by their command lines, without
-//! `--artifact-dir`, `--dest-dir` and where the cache is: `build` is the default, with an empty cache.
+//! All columns are of one run. A round measures compared subjects one after the other. Slow
+//! subjects (today's flow, xz above preset 3, max) and sizes are measured only in the first round.
+//! Before each program starts, pending writes are finished (`sync`), and the artifacts are in the
+//! page cache. Lines of builds have their command line as name, without `--artifact-dir`,
+//! `--dest-dir` and the cache's directory: `build` is the default, with an empty cache.
 //!
-//! * today: `today/today.py`, which is in Python with setuptools and patchelf, as the flow in
-//!   use is. It is refused when it does not make the members that rockpack makes.
-//! * floor: the artifacts' files that go into packages, read, hashed, written, on all cores.
-//! * deflate in memory: all bytes that go into packages, on all cores, with rockpack's own encoder,
-//!   level and block size; nothing else is done. Of what it deflates: without those that its wheels store.
-//! * zlib -6: the size of the wheels if zlib had compressed each member at level 6.
-//! * one library: rebuilt with another one throughout its code, of at most 120 MB; its own work
-//!   is to read, hash and deflate it on all cores.
-//! * promote: the packages of the default build, as those of another version; against a copy of them that is
-//!   on the disk too.
-//! * archives: the artifacts as `.tar.zst` in a store, which is a directory (`file://`), against their decoding on all
-//!   cores and what packing takes, and against the same build of directories.
-//! * presets: the devel package alone, its archive as it is by default and in xz by each preset.
+//! * today: `today/today.py`, written in Python with setuptools and patchelf, like today's flow. It is
+//!   rejected if its members differ from rockpack's.
+//! * floor: packaged files of the artifacts, read, hashed and written on all cores.
+//! * deflate in memory: all packaged bytes, deflated on all cores with rockpack's encoder, level and
+//!   block size. "Of what it deflates" leaves out members that the wheels store.
+//! * zlib -6: size of the wheels with each member compressed by zlib at level 6.
+//! * one library: rebuild after a change throughout the code of a library of at most 120 MB, against
+//!   reading, hashing and deflating it on all cores.
+//! * promote: promotion of the default build's packages to another version, against a copy of them,
+//!   both until they are on disk.
+//! * archives: build from a store directory (`file://`) with the artifacts as `.tar.zst`, against
+//!   decoding them on all cores plus packing, and against the same build from directories.
+//! * presets: the devel package alone, with its default archive and in xz with each preset.
 //! * memory, bytes written, time: the kernel's counts for the process (`today/measure.py`).
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that can't go on has failed")]
@@ -98,7 +98,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures and prints; false when a row could not be measured.
+/// Measures and prints. Returns false if a row failed.
 fn run(options: &Options) -> Result<bool, String> {
     let temporary = tempfile::tempdir().map_err(|e| e.to_string())?;
     let scratch = options.scratch.clone().unwrap_or_else(|| temporary.path().to_path_buf());
@@ -126,7 +126,8 @@ fn small_tree(scratch: &Path) -> Result<PathBuf, String> {
     Ok(tree)
 }
 
-/// Everything that `rows` need, round after round; and what failed, which is not tried again.
+/// Measures the needs of all `rows`, one round after the other. Failed subjects are not tried
+/// again.
 fn measure(bench: &mut Bench, rows: &[Row], rounds: usize) -> (Results, BTreeMap<Subject, String>) {
     let (mut results, mut failures) = (Results::default(), BTreeMap::new());
     for round in 0..rounds {

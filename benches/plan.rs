@@ -1,4 +1,4 @@
-//! How long a plan takes and how much memory, by the size of the catalog.
+//! Time and memory of plans by the size of the catalog.
 //!
 //! ```text
 //! cargo bench --bench plan                   20,000 to 2,000,000 entries for 40 ISAs
@@ -6,20 +6,19 @@
 //! cargo bench --bench plan -- --tree DIR     a real artifact directory
 //! ```
 //!
-//! The catalogs are made up (`plan/synthetic.rs`) for the repository's own packages.kdl. Each
-//! size is measured in a process of its own, on one thread; times are what that thread spent on a
-//! processor, so that a busy machine tells the same:
+//! The catalogs are synthetic (`plan/synthetic.rs`), for the repository's packages.kdl. Each size is
+//! measured in a separate process on one thread, in processor time of this thread, which does not
+//! depend on the load of the machine:
 //!
-//! * check: both KDL files are decoded and checked.
-//! * plan: `plan::resolve`. Beside it the most memory that the process had, with the catalog
-//!   that it held already.
-//! * `--files`, `--json`: the plan as text in that form; read: the plan out of that JSON.
-//! * diff: this plan is compared with that of a later build, in which a fifth of the data files
-//!   are gone, new, renamed or larger, and the difference is put into words.
-//! * floor: the catalog's entries are cloned and sorted by path. Whatever orders the files of
-//!   a build has to do that much; check and plan are given in multiples of it.
+//! * check: decodes and checks both KDL files.
+//! * plan: `plan::resolve`, and the peak memory of the process, including the catalog.
+//! * `--files`, `--json`: formats the plan; read: parses this JSON.
+//! * diff: compares the plan with a later build, in which a fifth of the data files are gone, new,
+//!   renamed or larger, and formats the difference.
+//! * floor: clones the catalog's entries and sorts them by path. No ordering of a build's files needs
+//!   less, so check and plan are given in multiples of it.
 //!
-//! When growth is linear, a column for each entry stays as it is from row to row.
+//! With linear growth, the columns for each entry are equal in all rows.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that can't go on has failed")]
 #![expect(clippy::print_stdout, reason = "the table is the result")]
@@ -68,7 +67,7 @@ fn main() {
     }
 }
 
-/// What one process found out: seconds, and bytes.
+/// Result of one process: seconds, and bytes.
 struct Measured {
     entries: f64,
     members: f64,
@@ -167,7 +166,7 @@ fn bench_sizes(sizes: &[usize]) {
     }
 }
 
-/// Measures one size and prints what was found.
+/// Measures one size and prints the result.
 fn measure(size: usize) {
     let catalog = synthetic::catalog(&manifest(ISAS), size);
     let catalog_memory = peak_memory_from_now();
@@ -232,7 +231,7 @@ fn decoded<T>(result: Result<T, Problems>) -> T {
     })
 }
 
-/// What a reviewer reads of two plans.
+/// Returns the difference of two plans, as shown to a reviewer.
 fn diff_text(old: &Plan, new: &Plan) -> String {
     diff::text(
         &diff::diff(&Contents::of_plan("before", old), &Contents::of_plan("after", new)),
@@ -240,7 +239,7 @@ fn diff_text(old: &Plan, new: &Plan) -> String {
     )
 }
 
-/// The runtime's sources; their text is the same whatever the catalog.
+/// Returns the runtime's sources; their text does not depend on the catalog.
 fn templates() -> Templates {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("runtime");
     let mut templates = Templates::new();
@@ -263,7 +262,7 @@ fn cloned_and_sorted(catalog: &Catalog) -> Vec<CatalogEntry> {
     entries
 }
 
-/// How long this thread was at work.
+/// Measures the processor time of this thread.
 fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     let start = time_at_work();
     let made = std::hint::black_box(work());
@@ -274,7 +273,7 @@ fn time_at_work() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
 }
 
-/// How long something took that works on several threads.
+/// Measures the elapsed time of work on several threads.
 fn elapsed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     let start = Instant::now();
     let made = std::hint::black_box(work());
@@ -286,20 +285,20 @@ fn median(mut times: [Duration; 3]) -> Duration {
     times[1]
 }
 
-/// Forgets what memory the process had at most (`proc_pid_clear_refs(5)`), and tells what it has.
+/// Resets the peak memory (`proc_pid_clear_refs(5)`), and returns the current memory.
 fn peak_memory_from_now() -> f64 {
     fs::write("/proc/self/clear_refs", "5").unwrap();
     peak_memory()
 }
 
-/// The most memory that the process had, in bytes.
+/// Returns the peak memory of the process in bytes.
 fn peak_memory() -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").parse::<f64>().unwrap() * 1024.0
 }
 
-/// A plan of a real tree, against walking the tree and reading the headers of its ELF files.
+/// Compares a plan of a real tree with walking the tree and reading its ELF headers.
 fn bench_tree(dir: &Path) {
     let (walk, files) = (0..3).map(|_| elapsed(|| walk::walk(dir))).min().unwrap();
     let (scan, catalog) = (0..3)

@@ -1,6 +1,6 @@
 //! All integration tests in one program: it links once, and its tests share the cores.
 //!
-//! `cargo test --test all cli::` runs one file's.
+//! `cargo test --test all cli::` runs the tests of one file.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

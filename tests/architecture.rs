@@ -1,7 +1,7 @@
-//! Shape of the source: effects of each room, ROCm's own names, circles of files, length of files. Cargo holds the
-//! crates to their order.
+//! Shape of the source: effects of each room, ROCm's names, circles of files, length of files.
+//! Cargo enforces the order of the crates.
 //!
-//! Comments do not count, nor does code that is compiled for tests alone.
+//! Comments and test code do not count.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,7 +16,7 @@ mod rust_text;
 use imports::{Modules, circles};
 use rust_text::RustText;
 
-/// Rooms beside the root of a crate whose root is a room too.
+/// Rooms next to the root of a crate, if the root is a room too.
 const ROOMS: &[(&str, &[&str])] = &[
     ("binary", &["device_code", "policy"]),
     ("manifest", &["kdl"]),
@@ -25,7 +25,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("remote", &[]),
 ];
 
-/// A source file without comments and tests.
+/// Source file without comments and tests.
 struct SourceFile {
     /// Crate below `crates`; empty for the program.
     in_crate: String,
@@ -76,7 +76,7 @@ fn sources_of(in_crate: &str, src: &Path) -> Vec<SourceFile> {
     for entry in WalkDir::new(src).sort_by_file_name() {
         let entry = entry.unwrap();
         let path = entry.path().strip_prefix(src).unwrap().to_str().unwrap().replace('\\', "/");
-        // `mod tests;` and the files below it are compiled for tests alone.
+        // `mod tests;` and the files below it are test code.
         if entry.path().extension().is_some_and(|e| e == "rs")
             && entry.file_name() != "tests.rs"
             && !format!("/{path}").contains("/tests/")
@@ -135,8 +135,8 @@ fn effects_stay_where_they_belong() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What the artifacts' project calls its things. Of the code, the artifact layout knows them, and a
-/// list of what formats have fixed; the command line may say them to people.
+/// Only the artifact layout and a list of fixed format texts contain names from the artifacts'
+/// project; the command line may show them to users.
 #[test]
 fn the_projects_own_names_stand_in_data() {
     let theirs = ["rocm", "hip", "gfx", "therock", "hsa", "miopen", "amdclang"];
@@ -161,7 +161,7 @@ fn the_projects_own_names_stand_in_data() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Whether `file` is below the module that `above` is the file of.
+/// Returns whether `file` is below the module of the file `above`.
 fn lies_in(file: &str, above: &str) -> bool {
     if matches!(above, "lib.rs" | "main.rs") {
         return true;
@@ -170,7 +170,7 @@ fn lies_in(file: &str, above: &str) -> bool {
     file.strip_prefix(module).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// A file may use what a module above it defines; all other uses go one way.
+/// A file may use definitions of a module above it; all other uses go one way.
 #[test]
 fn files_of_a_crate_use_each_other_one_way() {
     let files = sources();
@@ -186,7 +186,7 @@ fn files_of_a_crate_use_each_other_one_way() {
     assert!(ways.is_empty(), "files use each other in a circle:\n{}", ways.join("\n"));
 }
 
-/// Each file in a circle, and the files that it uses there.
+/// Returns each file of a circle, with the files of the circle that it uses.
 fn circular<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> Vec<String> {
     let modules = Modules::new(files);
     let edges = modules.edges();
@@ -245,7 +245,7 @@ fn circles_of_files_are_seen_whatever_way_a_name_is_written() {
         found.iter().flatten().map(|file| (*file).to_owned()).collect::<Vec<_>>()
     };
     let root = ("lib.rs", "pub mod a;");
-    // Types of the module above are no circle, nor is what it hands on.
+    // Types of the module above, and its re-exports, make no circle.
     let above = ("a.rs", "mod b;\nmod c;\npub use b::B;\npub use c::C;\npub struct A;\n");
     let one_way = ("a/c.rs", "use super::{A, B};\npub struct C(A, B);\n");
     assert!(found(&[root, above, ("a/b.rs", "pub struct B;"), one_way]).is_empty());
@@ -260,7 +260,7 @@ fn circles_of_files_are_seen_whatever_way_a_name_is_written() {
         let circle = found(&[root, above, ("a/b.rs", back), one_way]);
         assert_eq!(circle, ["a/b.rs", "a/c.rs"], "{back}");
     }
-    // A module that uses what it hands on uses the file that defines it.
+    // A module that uses its re-export uses the file that defines it.
     let uses = ("a.rs", "mod b;\nmod c;\npub use b::B;\npub fn f() -> B {}\n");
     let back = ("a/b.rs", "use crate::d::D;\npub struct B(D);");
     assert_eq!(

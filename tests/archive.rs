@@ -1,4 +1,4 @@
-//! What other programs make of the archives: Python, GNU tar, xz, pip; and what a full disk does.
+//! Archives read by other programs: Python, GNU tar, xz, pip; and behaviour on a full disk.
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
@@ -30,7 +30,7 @@ fn names() -> (DistName, Version) {
     ("Test-Dist".parse().unwrap(), "1.0+local".parse().unwrap())
 }
 
-/// What `program` prints; nothing, after saying so, if this machine does not have it.
+/// Returns the output of `program`; skips the test if it is not installed.
 fn run(program: &str, args: &[&str]) -> Option<String> {
     let Ok(output) = Command::new(program).args(args).output() else {
         skip("archives as other programs read them", program);
@@ -42,7 +42,7 @@ fn run(program: &str, args: &[&str]) -> Option<String> {
     Some(stdout.into_owned())
 }
 
-/// A wheel with a streamed program, names that need care, a command and metadata.
+/// Writes a wheel with a streamed program, difficult names, a command and metadata.
 fn write_wheel(place: &Path) {
     let (dist, version) = names();
     let info = dist_info_dir(&dist, &version).unwrap();
@@ -183,7 +183,7 @@ print('fine')
     }
 }
 
-/// A file in which long runs of zeros take no room.
+/// File with holes for long runs of zeros.
 struct Holes(fs_err::File);
 
 impl Write for Holes {
@@ -206,7 +206,7 @@ impl std::io::Seek for Holes {
     }
 }
 
-/// A tarball with everything that is hard about names and links.
+/// Writes a tarball with difficult names and links.
 fn write_tarball(place: &Path) -> BTreeMap<String, String> {
     let long = format!("top/{}/{}", "d".repeat(120), "ü".repeat(30));
     let up = format!("../{}", "t".repeat(110));
@@ -290,8 +290,8 @@ print(t.getnames(), t.extractfile('test_dist-1.0+local/PKG-INFO').read().decode(
     }
 }
 
-/// Runs the ignored test `inside` of this file in a mount namespace where a tmpfs of 1 MB,
-/// mounted with `options`, is at the path in the variable `ROCKPACK_TEST_DISK`.
+/// Runs the ignored test `inside` of this file in a mount namespace with a tmpfs of 1 MB, mounted
+/// with `options`. The variable `ROCKPACK_TEST_DISK` has its path.
 fn on_small_disk(options: &str, inside: &str) {
     let dir = tempfile::tempdir().unwrap();
     let script = "mount -t tmpfs -o \"size=1m,$1\" tmpfs \"$ROCKPACK_TEST_DISK\" || exit 77; exec \"$2\" --exact \"$3\" --ignored";

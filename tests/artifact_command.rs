@@ -1,4 +1,4 @@
-//! `rockpack artifact pack`: archives that whatever unpacks `.tar.zst` unpacks.
+//! `rockpack artifact pack`: any program that reads `.tar.zst` unpacks the archives.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::program::{rockpack, text};
 use crate::skips::has;
 
-/// What a file of the artifacts has.
+/// Reads a file of the artifacts.
 fn bytes(artifacts: &Directory, origin: &Origin) -> Vec<u8> {
     let file = artifacts.open(origin).unwrap();
     let mut bytes = vec![0; usize::try_from(file.len().unwrap()).unwrap()];
@@ -21,7 +21,7 @@ fn bytes(artifacts: &Directory, origin: &Origin) -> Vec<u8> {
     bytes
 }
 
-/// An artifact with files of all kinds, one larger than a frame, and something that is not its own.
+/// Makes an artifact with files of all kinds, one larger than a frame, and a foreign file.
 fn artifact(dir: &Path) {
     let stage = dir.join("in/blas_lib_generic/math/stage");
     fs::create_dir_all(stage.join("lib/empty")).unwrap();
@@ -93,7 +93,7 @@ fn archives_are_what_builds_leave_and_the_same_each_time() {
         checked.args(args).current_dir(dir.path().join("out"));
         assert!(checked.status().unwrap().success());
     }
-    // One artifact by itself, with another number of threads, over what is there.
+    // One artifact alone, with another number of threads, replaces the archive.
     let one = ["artifact", "pack", "in/blas_lib_generic", "-o", "out", "--jobs", "3"];
     assert!(rockpack(dir.path(), &one).status.success());
     assert!(fs::read(dir.path().join(key)).unwrap() == bytes);
@@ -157,7 +157,7 @@ fn what_is_no_artifact_is_refused() {
     }
 }
 
-/// Every file of a directory with its bytes.
+/// Returns all files of a directory with their bytes.
 fn files(dir: &Path) -> Vec<(String, Vec<u8>)> {
     let found = walkdir::WalkDir::new(dir).sort_by_file_name();
     let found = found.into_iter().map(Result::unwrap).filter(|found| found.file_type().is_file());
@@ -168,7 +168,7 @@ fn files(dir: &Path) -> Vec<(String, Vec<u8>)> {
     found.map(read).collect()
 }
 
-/// The same artifacts as directories, as seekable archives, and as others.
+/// Makes the same artifacts as directories, as seekable archives, and as other archives.
 fn in_all_forms(dir: &Path) -> [&'static str; 3] {
     assert!(rockpack(dir, &["init", "--demo", "in"]).status.success());
     assert!(rockpack(dir, &["artifact", "pack", "in", "-o", "seekable"]).status.success());
@@ -203,7 +203,7 @@ fn with_a_catalog_packages_are_the_same_in_every_form() {
             let words = ["build", "--artifact-dir", form, "-o", &out, "--only", only, "--no-cache"];
             done(&[&words[..], more].concat());
             let mut files = files(&dir.path().join(out).join("dist"));
-            // The digests of artifacts in it are of directories or of archives.
+            // It contains digests of the artifacts, which differ between directories and archives.
             files.retain(|(name, _)| name != "provenance.intoto.json");
             files
         };
@@ -271,7 +271,7 @@ fn artifacts_that_are_not_those_of_the_catalog_are_refused() {
         assert!(said.contains("is not what the catalog says of it"), "{said}");
         assert!(!dir.path().join("out/dist").exists());
     }
-    // What is gone is told once of an artifact.
+    // A missing artifact is reported once.
     let gone = Path::new(&name).parent().unwrap().parent().unwrap().join("lib");
     let gone = dir.path().join("in").join(gone);
     fs::remove_dir_all(&gone).unwrap();

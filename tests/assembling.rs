@@ -1,4 +1,4 @@
-//! What `rockpack merge` takes of the directories that jobs give it, and what it says of those it refuses.
+//! `rockpack assemble`: accepted directories of jobs, and messages for rejected ones.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use fs_err as fs;
 
 use crate::program::{self, said, text};
 
-/// A directory with packages of two jobs in `core` and `libraries`.
+/// Makes a directory with packages of two jobs in `core` and `libraries`.
 fn built() -> tempfile::TempDir {
     let dir = crate::demo_tree::scratch(true);
     for job in ["core", "libraries"] {
@@ -27,7 +27,7 @@ fn build(root: &Path, only: &str, version: &str, more: &[&str]) {
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
-/// Asks to unite these, and compares what it says instead.
+/// Runs the command and checks its error.
 fn refused(root: &Path, dirs: &[&str], needle: &str) {
     let args = [&["merge", "-o", "out"], dirs].concat();
     let output = program::command(root, &args).output().unwrap();
@@ -64,11 +64,11 @@ fn files_beyond_a_linked_directory_are_not_taken() {
     symlink("../../elsewhere", dist.join("more")).unwrap();
     list(&dist, &root.join("elsewhere/secret"), "more/secret");
     refused(root, &["core", "libraries"], "no provenance statement beside it names that file");
-    // Also when the statement names it: what a job wrote says nothing of other places.
+    // A statement cannot vouch for files outside its directory.
     tell(&dist, &root.join("elsewhere/secret"), "more/secret");
     refused(root, &["core", "libraries"], "core/dist/more/secret cannot be taken");
     refused(root, &["core", "libraries"], "core/dist/more` is a link");
-    // A real directory of that name is as good as any.
+    // A real directory of that name is accepted.
     fs::remove_file(dist.join("more")).unwrap();
     fs::rename(root.join("elsewhere"), dist.join("more")).unwrap();
     let args = ["merge", "core", "libraries", "-o", "out"];
@@ -83,11 +83,11 @@ fn what_no_statement_names_is_not_taken() {
     let root = dir.path();
     let dist = root.join("core/dist");
     fs::write(dist.join("added-1.0-py3-none-any.whl"), "added").unwrap();
-    // What is not listed is not looked at, as ever.
+    // Unlisted files are ignored.
     list(&dist, &dist.join("added-1.0-py3-none-any.whl"), "added-1.0-py3-none-any.whl");
     let file = "SHA256SUMS lists core/dist/added-1.0-py3-none-any.whl, and no provenance statement";
     refused(root, &["core", "libraries"], file);
-    // Nor under the name of a package of another job.
+    // The name of another job's package is rejected too.
     let is_wheel = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "whl");
     let mut taken = fs::read_dir(root.join("libraries/dist")).unwrap();
     let taken = taken.find_map(|entry| Some(entry.unwrap().path()).filter(is_wheel)).unwrap();
@@ -140,7 +140,8 @@ fn a_directory_of_two_plans_is_named_once() {
     refused(dir.path(), &["both"], needle);
 }
 
-/// What both shards have, and what only one of them makes packages of: a file of the artifact `core-hip_dev_generic`.
+/// Input of both shards, used by packages of only one: a file of the artifact
+/// `core-hip_dev_generic`.
 const OF_DEVEL: &str = "artifacts/core-hip_dev_generic/stage/lib/cmake/hip/hip-config.cmake";
 
 #[test]
@@ -182,7 +183,7 @@ fn shards_of_other_options_are_refused() {
     refused(root, &["one", "two"], needle);
 }
 
-/// Neither the catalog nor the plan has the bytes of files, and no two packages have the file.
+/// Neither the catalog nor the plan has the bytes of files, and no two packages share the file.
 #[test]
 fn shards_of_artifacts_with_other_bytes_of_the_same_size_are_refused() {
     let dir = crate::demo_tree::scratch(true);

@@ -1,7 +1,7 @@
-//! A project whose build attacks what other builds and the user have: all of it is refused, and the next build's
-//! packages are what they were.
+//! A project whose build attacks the results of other builds and the user's files: all attacks
+//! fail, and the next build makes the same packages as before.
 //!
-//! `tests/projects/run --only hostile` lets a build backend (PEP 517) do the same.
+//! `tests/projects/run --only hostile` runs the attacks in a build backend (PEP 517).
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -20,7 +20,7 @@ use crate::demo_tree::scratch;
 use crate::program::{command, text};
 use crate::skips::{has, skip};
 
-/// What tools keep in a home directory, of which users and other builds run or compile all.
+/// Files of tools in a home directory, which users and other builds run or compile.
 const OF_USERS: &[&str] = &[
     ".bashrc",
     ".cargo/bin/tool",
@@ -41,7 +41,7 @@ const OF_USERS: &[&str] = &[
     ".local/lib/python3/site-packages/usercustomize.py",
 ];
 
-/// What `python -c` answers for `build` and pip, which this project needs not.
+/// Answers of `python -c` about `build` and pip, which this project does not need.
 const DUMMIES: [(&str, &str); 3] = [
     ("build/__init__.py", ""),
     ("build/__main__.py", ""),
@@ -71,7 +71,7 @@ fn write(path: &Path, content: &str) {
     fs::write(path, content).unwrap();
 }
 
-/// The files below directories, with the hash of each.
+/// Returns the hashes of all files below directories.
 fn hashes(directories: &[PathBuf]) -> BTreeMap<PathBuf, String> {
     let files = directories.iter().flat_map(WalkDir::new).map(Result::unwrap);
     let files = files.filter(|entry| entry.file_type().is_file());
@@ -83,7 +83,7 @@ fn hashes(directories: &[PathBuf]) -> BTreeMap<PathBuf, String> {
         .collect()
 }
 
-/// What is attacked: every file, and every directory of it.
+/// Returns the targets of attacks: each file, and each of its directories.
 fn attacked(files: &BTreeMap<PathBuf, String>, tcp: u16, abstract_name: &str) -> String {
     let mut directories: Vec<&Path> = files.keys().filter_map(|file| file.parent()).collect();
     directories.dedup();
@@ -92,7 +92,7 @@ fn attacked(files: &BTreeMap<PathBuf, String>, tcp: u16, abstract_name: &str) ->
         .to_string()
 }
 
-/// Attempts that this kernel cannot refuse.
+/// Returns whether this kernel cannot prevent the attack.
 fn beyond_the_kernel(name: &str) -> bool {
     let needed = match name {
         _ if name.contains("TCP") => Holds::Network,
@@ -160,7 +160,7 @@ fn a_project_that_attacks_other_builds_and_the_user_is_refused_all_of_it() {
     assert!(refused + succeeded.len() > 5 * before.len(), "{refused} attempts:\n{log}");
     assert_eq!(hashes(&[dir.join("home"), dir.join("victim"), dir.join("sources")]), before);
 
-    // The next build takes all from the cache, and makes the same.
+    // The next build takes everything from the cache, and makes the same packages.
     let again = build(&dir, &["-o", "again"]);
     assert!(again.status.success(), "{}", text(&again.stderr));
     let names = |all: BTreeMap<PathBuf, String>| -> BTreeMap<_, _> {

@@ -1,4 +1,4 @@
-//! `rockpack wheel audit` on packages that rockpack builds and on others: it says what the plan said.
+//! `rockpack audit` on packages of rockpack and of other tools: it agrees with the plan.
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,8 @@ use crate::verify::symbols;
 use crate::verify::wheel::wheel;
 use crate::verify::zip::Member;
 
-/// The demo's packages, and the tag that their plan has; programs are this machine's own. (A test's
-/// program would do, but has a hundred megabytes.)
+/// Builds the demo's packages, and returns them with the platform tag of their plan. Programs are
+/// this machine's. (A test program would work, but has a hundred megabytes.)
 fn demo(kpack: bool) -> (TempDir, String, Vec<PathBuf>) {
     let dir = TempDir::new().unwrap();
     let program = fs_err::read("/bin/true").unwrap();
@@ -32,7 +32,7 @@ fn demo(kpack: bool) -> (TempDir, String, Vec<PathBuf>) {
     (dir, plan["platform_tag"].as_str().unwrap().to_owned(), wheels)
 }
 
-/// The plan's tag is that of the wheels that need most.
+/// The plan's tag is the tag of the most demanding wheels.
 fn plan_and_audit_agree(kpack: bool) {
     let (_dir, planned, wheels) = demo(kpack);
     let paths: Vec<&Path> = wheels.iter().map(PathBuf::as_path).collect();
@@ -150,7 +150,7 @@ fn symbols_that_nobody_defines_are_listed_and_fail() {
     );
 }
 
-/// A wheel with a library beside the file that needs it, with an rpath there or without.
+/// Makes a wheel with a library next to the file that needs it, with or without an rpath.
 fn beside(dir: &Path, tag: &str, rpath: &str) -> String {
     let library = |soname: &str, needed: &str, rpath: &str| match rpath {
         "" => symbols::library(soname, &[needed], &[], &[]),
@@ -193,7 +193,7 @@ fn a_library_that_no_rpath_leads_to_is_not_shipped() {
     assert_eq!(json["wheels"][0]["unfound"], unfound);
 }
 
-/// Packages beside are one set with those that are audited, and are not audited themselves.
+/// Other packages in the directory complete the set, but are not audited.
 #[test]
 fn packages_beside_have_libraries_too() {
     let dir = TempDir::new().unwrap();

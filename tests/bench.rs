@@ -1,6 +1,6 @@
-//! Tests of what the benches compute from what they measured, and of their Python.
+//! Computations and Python code of the benches.
 //!
-//! mypy and ruff check the Python where they are installed.
+//! mypy and ruff check the Python if installed.
 
 use std::path::Path;
 use std::process::Command;
@@ -186,7 +186,7 @@ fn passes(command: &mut Command) {
     assert!(output.status.success(), "{said}");
 }
 
-/// A checker, as a module of Python or a program; none is said aloud.
+/// Returns a checker, as a Python module or a program; prints a note if missing.
 fn checker(name: &str) -> Option<Command> {
     let mut module = Command::new("python3");
     module.args(["-m", name]);

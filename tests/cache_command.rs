@@ -1,4 +1,4 @@
-//! `rockpack cache stats`, `prune` and `verify`, as people and scripts meet them.
+//! `rockpack cache stats`, `prune` and `verify`, as used by people and scripts.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -17,7 +17,8 @@ fn rockpack(dir: &Path, args: &[&str]) -> Output {
     command.env("COLUMNS", "100").env("ROCKPACK_CACHE_DIR", dir.join("cache")).output().unwrap()
 }
 
-/// What a command prints that has to do well and say nothing else; the directory's path is `DIR`.
+/// Returns the output of a successful command without messages; the directory's path is replaced by
+/// `DIR`.
 fn printed(dir: &Path, args: &[&str]) -> String {
     let output = rockpack(dir, args);
     assert!(
@@ -28,7 +29,7 @@ fn printed(dir: &Path, args: &[&str]) -> String {
     text(&output.stdout).replace(dir.to_str().unwrap(), "DIR")
 }
 
-/// Two builds: one of text and noise, one of more text.
+/// Runs two builds: of text and noise, and of more text.
 fn filled(limit: u64) -> TempDir {
     let dir = TempDir::new().unwrap();
     let noise: Vec<u8> =

@@ -1,4 +1,4 @@
-//! One cache and many processes, some of which are killed; disks that are full or read-only.
+//! One cache and many processes, some of them killed; full and read-only disks.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use wheel::archive::deflate::Method;
 
 use crate::skips::skip;
 
-/// Says what a process that a test started is for: a role, and the cache.
+/// Variable with the role and the cache of a process started by a test.
 const ROLE: &str = "ROCKPACK_TEST_ROLE";
 const CACHE: &str = "ROCKPACK_TEST_CACHE";
-/// What the processes of one test have room for: about two of their builds.
+/// Limit of the cache in a test: about two of its builds.
 const LIMIT: u64 = 600_000;
 
 fn content(number: u64) -> Vec<u8> {
@@ -31,7 +31,7 @@ fn key(data: &[u8]) -> Key {
     Key::new(Content(Sha256::of(data)), "stored")
 }
 
-/// A build that stores these contents; panics when the cache gives something else for one.
+/// Stores these contents as a build does. Panics if the cache returns other bytes.
 fn build(
     dir: &Path,
     limit: u64,
@@ -63,7 +63,7 @@ fn build(
     Ok(cache.finish(vec![Archive { path, offer }]))
 }
 
-/// What a process does that another test started; without a role there is nothing to do.
+/// Entry point of started processes; without a role it returns at once.
 #[test]
 #[ignore = "other tests start it as a process of its own"]
 fn a_process_of_its_own() {
@@ -73,14 +73,14 @@ fn a_process_of_its_own() {
     };
     if let Ok(seed) = role.parse::<u64>() {
         for round in 0..25 {
-            // Every process has contents of its own, and shares some with others.
+            // Every process has its contents, and shares some with others.
             let first = (seed * 13 + round * 7) % 60;
             let summary = build(&dir, LIMIT, first..first + 30).unwrap();
             assert!(summary.damaged == 0 && summary.warnings.is_empty(), "{summary:?}");
         }
     } else {
         Cache::open(&dir, DEFAULT_LIMIT).unwrap();
-        // What a build has while it copies a stream.
+        // A build has such a file while it copies a stream.
         let path = dir.join("rockpack-cache-1/tmp/growing");
         fs::write(&path, vec![1; 2_000_000]).unwrap();
         let growing = fs::File::open(&path).unwrap();
@@ -167,11 +167,12 @@ fn a_killed_writer_leaves_nothing_that_can_be_seen_and_what_it_leaves_goes() {
     );
 }
 
-/// A small disk of its own.
+/// Small separate disk.
 struct Disk(TempDir);
 
 impl Disk {
-    /// One of so many bytes; none, loudly, where mounting is not allowed.
+    /// Mounts a disk of this many bytes; prints a note and returns `None` if mounting is not
+    /// allowed.
     fn new(bytes: u64) -> Option<Self> {
         let disk = Self(TempDir::new().unwrap());
         if disk.mount(&["-t", "tmpfs", "-o", &format!("size={bytes}"), "tmpfs"]) {
@@ -200,14 +201,14 @@ fn a_full_disk_is_a_warning_and_gets_its_room_back() {
     let dir = disk.0.path();
     let small = build(dir, DEFAULT_LIMIT, 0..20).unwrap();
     assert_eq!((small.added, small.warnings.len()), (20, 0));
-    // More than 2 MB, on a disk of 1.
+    // More than 2 MB, on a disk of 1 MB.
     let large = build(dir, DEFAULT_LIMIT, 0..200).unwrap();
     assert_eq!((large.hits, large.added), (20, 0));
     assert!(large.warnings.iter().any(CacheError::is_full), "{:?}", large.warnings);
     assert_eq!(files(dir).len(), 2, "what did not fit is gone: {:?}", files(dir));
     let after = build(dir, DEFAULT_LIMIT, 0..25).unwrap();
     assert_eq!((after.hits, after.added, after.warnings.len()), (20, 5, 0));
-    // Not a byte is left.
+    // The disk has no free byte.
     let rest = fs::write(dir.join("rest"), vec![0; 2 << 20]).unwrap_err();
     assert_eq!(rest.kind(), std::io::ErrorKind::StorageFull);
     match build(dir, DEFAULT_LIMIT, 0..40) {

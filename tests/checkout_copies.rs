@@ -1,4 +1,4 @@
-//! Copies of checkouts that projects are built from: git works in them as in the checkouts.
+//! Copies of checkouts for project builds: git works in them as in the originals.
 
 use std::path::Path;
 use std::process::Command;
@@ -50,7 +50,7 @@ fn git_works_in_a_copy_of_a_submodule_and_changes_nothing_outside() {
     assert_eq!(git(&checkout, &["branch", "--show-current"]), "");
 }
 
-/// A checkout with a submodule `sub`, both with a file and a line of what git ignores.
+/// Makes a checkout with a submodule `sub`, each with a file and a `.gitignore` line.
 fn nested(place: &Path) -> std::path::PathBuf {
     for name in ["library", "main"] {
         let repository = place.join(name);
@@ -107,7 +107,7 @@ fn a_copy_has_what_git_has_and_what_the_manifest_names() {
     fs::write(main.join("sub/code.py"), "changed").unwrap();
     let glob = manifest::Glob::new("gen").unwrap();
     let named = Named::new(
-        // Of a directory with files of git, what a build left there is not named.
+        // If a directory has tracked files, untracked files in it are not named.
         ["fetched.py", "sub", "made"].map(|path| path.parse().unwrap()).into(),
         vec![glob],
     );
@@ -137,7 +137,7 @@ fn a_copy_has_what_git_has_and_what_the_manifest_names() {
     assert_eq!(fs::read_to_string(copied.join("sub/code.py")).unwrap(), "changed");
     assert_eq!(git(&copied.join("sub"), &["rev-parse", "HEAD"]), commits_of(&content)[1]);
 
-    // Another commit of a submodule makes its checkout dirty, and so does a removed file.
+    // Another commit of a submodule makes the checkout dirty, and so does a removed file.
     git(&main.join("sub"), &["commit", "-q", "-a", "-m", "three"]);
     fs::remove_file(main.join("code.py")).unwrap();
     let content = Content::read(&main, &named).unwrap();

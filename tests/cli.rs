@@ -1,4 +1,4 @@
-//! The program as scripts and people meet it: wrong inputs, exit status, reproducible outputs.
+//! The program as used by scripts and people: wrong inputs, exit status, reproducible outputs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn built(dir: &Path, dest: &str, more: &[&str]) -> BTreeMap<PathBuf, String> {
     contents(&dir.join(dest))
 }
 
-/// Every file below `dir` with its hash.
+/// Returns the hash of every file below `dir`.
 fn contents(dir: &Path) -> BTreeMap<PathBuf, String> {
     let files = walkdir::WalkDir::new(dir)
         .into_iter()
@@ -34,8 +34,8 @@ fn contents(dir: &Path) -> BTreeMap<PathBuf, String> {
         .collect()
 }
 
-/// Runs a build that has to fail, and checks that it says one thing, that `needles` are in it,
-/// and that the destination, which has an earlier build in it, is as it was.
+/// Runs a build that fails. Checks that it prints one problem with `needles`, and leaves a
+/// destination with an earlier build unchanged.
 fn fails(prepare: impl Fn(&Path), args: &[&str], status: i32, needles: &[&str]) {
     let dir = scratch(true);
     built(dir.path(), "out", &[]);
@@ -122,7 +122,7 @@ fn a_version_that_is_none() {
 #[test]
 fn a_version_is_read_with_the_command_line_and_before_the_artifacts() {
     let dir = scratch(true);
-    // Whoever reads the artifacts comes upon this.
+    // Every command that reads the artifacts fails here.
     fs::write(dir.path().join("artifacts/broken_lib_generic.tar.zst"), "no archive").unwrap();
     let version = ["--version", "7.2.0 and some"];
     for command in ["plan", "build", "explain"] {
@@ -311,7 +311,7 @@ fn each_family_has_its_own_selector_and_devel_in_legacy_mode() {
     );
 }
 
-/// The provenance statement that a build writes, whose builder and run these variables name.
+/// Returns the provenance statement of a build with builder and run from these variables.
 fn provenance(dir: &Path, variables: &[(&str, &str)], more: &[&str]) -> serde_json::Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
     command.args(["build", "--artifact-dir", "artifacts", "-o", "out"]).args(more).current_dir(dir);

@@ -1,4 +1,4 @@
-//! What commands do where they are not told: defaults, empty values, the wrong directory, quiet.
+//! Defaults of commands: missing options, empty values, the wrong directory, quiet.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,12 +10,12 @@ use tempfile::TempDir;
 
 use crate::program::{command, done, rockpack, said, text};
 
-/// A directory with the demo artifacts in `artifacts`, and without a manifest.
+/// Makes a directory with the demo artifacts in `artifacts`, without a manifest.
 fn scratch() -> TempDir {
     crate::demo_tree::scratch(true)
 }
 
-/// What a command that has to fail with this status says.
+/// Returns the messages of a command that fails with this status.
 fn fails(dir: &Path, args: &[&str], status: i32) -> String {
     let output = rockpack(dir, args);
     assert_eq!(output.status.code(), Some(status), "{args:?}: {}", said(&output));
@@ -39,19 +39,19 @@ fn plan(dir: &Path, more: &[&str]) -> Value {
     serde_json::from_str(&done(dir, &[&PLAN, more].concat())).unwrap()
 }
 
-/// The names of the plan's distributions.
+/// Returns the names of the plan's distributions.
 fn names(plan: &Value) -> BTreeSet<String> {
     let all = plan["distributions"].as_array().unwrap().iter();
     all.map(|d| d["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The files in a build's `dist`.
+/// Returns the files in a build's `dist`.
 fn built(dir: &Path) -> BTreeSet<String> {
     let files = fs::read_dir(dir.join("out/dist")).unwrap();
     files.map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// The preset of the devel archive in a plan, where it is packed.
+/// Returns the preset of the devel archive in a plan, if compressed.
 fn preset(plan: &Value) -> Option<u64> {
     let all = plan["distributions"].as_array().unwrap();
     let devel = all.iter().find(|d| d["name"] == "rocm-sdk-devel").unwrap();
@@ -220,7 +220,7 @@ fn only_takes_names_of_distributions_and_patterns() {
     assert!(fails(dir.path(), &[&PLAN[..], &["--only", "a/b"]].concat(), 2).contains("--only"));
 }
 
-/// Jobs of a matrix write to one place, one ISA each.
+/// Jobs of a matrix write to one directory, one ISA each.
 #[test]
 fn the_wheel_of_one_isa_leaves_those_of_others_alone() {
     let dir = scratch();

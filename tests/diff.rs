@@ -1,4 +1,4 @@
-//! What differs between two plans, or a plan and what was built, as people and machines read it.
+//! Differences of two plans, or of a plan and built packages, for people and machines.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -16,12 +16,11 @@ use plan::Plan;
 use plan::review::diff;
 use plan::review::diff::{Contents, Diff};
 
-/// How two plans differ.
 fn differ(old: &Plan, new: &Plan) -> Diff {
     diff::diff(&Contents::of_plan("old", old), &Contents::of_plan("new", new))
 }
 
-/// What differs, by package: the text without what both sides are and the table.
+/// Returns the differences by package: the text without its header and table.
 fn sections(old: &Plan, new: &Plan) -> String {
     let text = diff::text(&differ(old, new), false);
     let mut parts = text.split("\n\n").skip(2);

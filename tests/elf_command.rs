@@ -1,4 +1,4 @@
-//! `rockpack elf show`, `edit` and `compare`, as scripts and people meet them.
+//! `rockpack elf show`, `edit` and `compare`, as used by scripts and people.
 
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -11,16 +11,16 @@ use tempfile::TempDir;
 use crate::program::text;
 use crate::skips::skip;
 
-/// A directory with a library in it, made by the C compiler.
+/// Directory with a library made by the C compiler.
 struct Bench {
     dir: TempDir,
 }
 
-/// What the library is made of. It needs a symbol of the C library, with its version.
+/// Source of the library. It needs a versioned symbol of the C library.
 const SOURCE: &str = "#include <stdlib.h>\nint answer = 42; int *copy(void) { int *p = malloc(4); *p = answer; return p; }\n";
 
 impl Bench {
-    /// `libprobe.so` with SONAME and RUNPATH; `None`, loudly, without a C compiler.
+    /// Makes `libprobe.so` with SONAME and RUNPATH; skips the test without a C compiler.
     fn new() -> Option<Self> {
         let bench = Self { dir: TempDir::new().unwrap() };
         fs::write(bench.path("probe.c"), SOURCE).unwrap();
@@ -65,7 +65,7 @@ impl Bench {
             .unwrap()
     }
 
-    /// Runs a command that has to succeed; gives what it prints.
+    /// Returns the output of a successful command.
     fn succeeds(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
@@ -73,8 +73,8 @@ impl Bench {
         text(&output.stdout)
     }
 
-    /// Runs a command that has to fail with this status; gives what it says. Nothing may appear
-    /// or change in the directory.
+    /// Returns the messages of a command that fails with this status, and checks that the directory
+    /// is unchanged.
     fn fails(&self, arguments: &[&str], status: i32) -> String {
         let before = self.contents();
         let output = self.run(arguments);
@@ -272,7 +272,7 @@ fn what_cannot_be_edited_is_refused() {
     assert!(said.contains("DT_RPATH"), "{said}");
 }
 
-/// The section header table of a library, moved behind a hole.
+/// Moves the section header table of a library behind a hole.
 fn make_sparse(from: &Path, to: &Path, len: u64) {
     let mut bytes = fs::read(from).unwrap();
     let at = u64::from_le_bytes(bytes[40..48].try_into().unwrap());
@@ -305,7 +305,7 @@ fn holes_stay_holes() {
     bench.succeeds(&["compare", "sparse.so", "out.so"]);
 }
 
-/// Writes `from` to `to`, with other bytes at the last place of `needle`.
+/// Writes `from` to `to`, replacing the last occurrence of `needle`.
 fn corrupt(from: &Path, to: &Path, needle: &[u8], replacement: &[u8]) {
     let mut bytes = fs::read(from).unwrap();
     let at = bytes.windows(needle.len()).rposition(|window| window == needle).unwrap();
@@ -327,7 +327,7 @@ fn compare_names_the_invariant() {
     violates(&42u32.to_le_bytes(), &43u32.to_le_bytes(), "I17");
     // DT_RPATH is a DT_RUNPATH again
     violates(&15u64.to_le_bytes(), &29u64.to_le_bytes(), "I11");
-    // in the string table that is in use, which comes last
+    // in the current string table, which is the last one
     violates(b"malloc", b"calloc", "I9");
     violates(b"GNU\0", b"GNV\0", "I13");
     // GNU_STACK becomes INTERP; the file header's version becomes 2

@@ -1,7 +1,8 @@
-//! Files of every linker and tool, edited, then loaded or run: the cases of the ELF editor's specification.
+//! Files of every linker and tool, edited, then loaded or run: the cases of the ELF editor's
+//! specification.
 //!
-//! Each case builds its own input. One whose tool is missing is skipped, and named when all tests
-//! have run. Numbers without a case here are not in the specification either.
+//! Each case builds its input. A case without its tool is skipped, and listed after all tests.
+//! Numbers without a case are not in the specification either.
 
 #[path = "elf_conformance/kpack.rs"]
 mod kpack;

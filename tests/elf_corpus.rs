@@ -1,7 +1,8 @@
-//! Real ELF files, as many as there are: run with `cargo test --test all elf_corpus -- --ignored --nocapture`.
+//! All real ELF files of a system: run with `cargo test --test all elf_corpus -- --ignored
+//! --nocapture`.
 //!
-//! `ROCKPACK_CORPUS` names the directories, separated by `:` (default `/usr/lib:/usr/bin`).
-//! With `ROCKPACK_CORPUS_LOAD=N`, every N-th edited file is also loaded, before and after.
+//! `ROCKPACK_CORPUS` has the directories, separated by `:` (default `/usr/lib:/usr/bin`). With
+//! `ROCKPACK_CORPUS_LOAD=N`, every N-th edited file is also loaded, before and after the edit.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use binary::elf;
 
-/// Every regular file below the corpus directories.
+/// Returns every regular file below the corpus directories.
 fn corpus() -> Vec<PathBuf> {
     let roots = std::env::var("ROCKPACK_CORPUS").unwrap_or_else(|_| "/usr/lib:/usr/bin".to_owned());
     let walk = |root: &str| {
@@ -45,8 +46,8 @@ fn every_file_has_facts_or_is_no_elf() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Loads a library in a process of its own, so that a crash is one outcome among others; of a
-/// program, lets the loader list what it would load, which maps it and runs nothing of it.
+/// Loads a library in a separate process, so that a crash is an outcome like others. For a program,
+/// the loader lists the libraries: it maps the program without running it.
 fn load(path: &Path, kind: elf::ElfKind) -> String {
     let script = "import ctypes, os, sys; ctypes.CDLL(sys.argv[1], os.RTLD_NOW | os.RTLD_LOCAL)";
     let mut command = Command::new("timeout");
@@ -69,7 +70,7 @@ fn load(path: &Path, kind: elf::ElfKind) -> String {
     format!("{kind:?} {:?} {error}", output.status.code())
 }
 
-/// How an edit found its room, without the numbers.
+/// Describes the places that an edit used, without numbers.
 fn ways(plan: &elf::EditPlan) -> String {
     let way = |step: &String| {
         step.split(" at ").next().unwrap_or_default().replace(|c: char| c.is_ascii_digit(), "")
@@ -110,7 +111,7 @@ fn every_file_is_edited_or_refused_with_a_reason() {
         count += 1;
         if load_every.is_some_and(|every| count % every == 0) {
             let edited = scratch.path().join(path.file_name().unwrap());
-            // Both from the same place: what `$ORIGIN` finds depends on it.
+            // Both are loaded from the same place, since `$ORIGIN` depends on it.
             fs_err::copy(&path, &edited).unwrap();
             let before = load(&edited, facts.kind);
             fs_err::set_permissions(&edited, std::fs::Permissions::from_mode(0o755)).unwrap();

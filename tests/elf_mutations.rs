@@ -1,5 +1,5 @@
-//! The fuzzers' seeds, mutated by a fixed sequence of pseudo-random numbers: the same property
-//! as in `fuzz/`, for the time of a test.
+//! Mutants of the fuzzers' seeds by a fixed sequence of pseudo-random numbers: the properties of
+//! `fuzz/`, in the time of a test.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ pub mod property;
 
 use mutant::{Random, mutate};
 
-/// Mutants made of each seed.
+/// Mutants of each seed.
 const MUTANTS: u64 = 40;
 
-/// All seeds, by name.
+/// Returns all seeds by name.
 fn seeds() -> Vec<(PathBuf, Vec<u8>)> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds");
     let mut paths: Vec<_> =
@@ -23,7 +23,7 @@ fn seeds() -> Vec<(PathBuf, Vec<u8>)> {
     paths.into_iter().map(|path| (path.clone(), fs_err::read(&path).unwrap())).collect()
 }
 
-/// Runs the property, and keeps the input that breaks it; what broke is on standard error then.
+/// Checks the property, and keeps an input that violates it; standard error has the violation.
 fn accepted(name: &str, bytes: &[u8], noise: [u8; 5]) -> Result<usize, PathBuf> {
     let result = catch_unwind(AssertUnwindSafe(|| {
         property::verify(bytes, noise);
@@ -44,7 +44,7 @@ fn the_seeds_themselves_are_edited_or_refused() {
     );
     for (path, bytes) in seeds {
         let name = path.file_name().unwrap().to_str().unwrap();
-        // The names say what a file is.
+        // The name says whether edits are refused.
         let want = if name.starts_with("refused-") { 0 } else { 7 };
         assert_eq!(accepted(name, &bytes, [0; 5]), Ok(want), "{name}");
     }

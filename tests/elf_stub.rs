@@ -1,5 +1,4 @@
-//! Exec stubs and forwarding libraries, by what they do when they run: natively, and for the
-//! other machine under qemu.
+//! Exec stubs and forwarding libraries when run: natively, and for the other machine under qemu.
 
 mod assemble;
 mod exec;

@@ -1,5 +1,5 @@
-//! What `elf::compare` and the editor say of files with one field changed, each of which a loader
-//! would refuse, crash on or read something else in.
+//! `elf::compare` and the editor on files with one changed field, which a loader would refuse,
+//! crash on or misread.
 
 use std::path::Path;
 
@@ -7,13 +7,13 @@ use binary::elf::{self, Edited, Edits, ElfError, RpathEdit};
 
 use crate::elf_mutations::property::loader::{self, Image, number, tag};
 
-/// A library that needs versions of the C library: one of the fuzzers' seeds.
+/// Returns a library that needs versions of the C library: one of the fuzzers' seeds.
 fn library() -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/bfd-notes.so");
     fs_err::read(path).unwrap()
 }
 
-/// The library with a longer rpath.
+/// Returns the library with a longer rpath.
 fn edited(old: &Vec<u8>) -> Vec<u8> {
     let edits = Edits::rpath(RpathEdit::Append(vec!["$ORIGIN/../../another/directory".to_owned()]));
     let plan = elf::edit(old, &edits).unwrap();
@@ -27,7 +27,7 @@ fn set(bytes: &mut [u8], at: u64, len: usize, value: u64) {
     bytes[at..at + len].copy_from_slice(&value.to_le_bytes()[..len]);
 }
 
-/// `bytes` with another number in the field of `len` bytes at `at`.
+/// Returns `bytes` with a changed number in the field of `len` bytes at `at`.
 fn changed(bytes: &[u8], at: u64, len: usize, change: impl Fn(u64) -> u64) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let old = number(&bytes, at, len).unwrap();
@@ -79,7 +79,7 @@ fn no_load_can_be_larger_or_aligned_otherwise() {
         assert!(elf::compare(&old, &larger).is_err(), "p_memsz of the LOAD at {at:#x}");
         let aligned = changed(&new, at + 48, 8, |align| align * 2);
         assert!(elf::compare(&old, &aligned).is_err(), "p_align of the LOAD at {at:#x}");
-        // A new LOAD with code could be anything's.
+        // A new LOAD with code is suspicious.
         let code = changed(&new, at + 4, 4, |flags| flags ^ 1 | 2);
         assert!(elf::compare(&old, &code).is_err(), "p_flags of the LOAD at {at:#x}");
     }
@@ -142,7 +142,7 @@ fn what_loaders_and_editors_see_differently_is_refused() {
     ));
 }
 
-/// Thousands of equal headers are one fault, however many there are.
+/// Thousands of equal headers are one fault.
 #[test]
 fn equal_headers_are_told_of_once() {
     let mut bytes = library();

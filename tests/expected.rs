@@ -1,10 +1,10 @@
-//! Files of the repository that show what rockpack makes, so that git shows what a change does to them.
+//! Expected outputs in the repository, so that git shows the effect of a change.
 //!
-//! `UPDATE_EXPECT=1 cargo test --test all NAME` writes those of a test anew.
+//! `UPDATE_EXPECT=1 cargo test --test all NAME` rewrites the files of a test.
 
 use std::path::{Path, PathBuf};
 
-/// Compares a file of the repository with what is made now.
+/// Compares a file of the repository with the current output.
 pub fn compare(path: &str, found: &str) {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path);
     if let Some(difference) = difference(&file, found) {
@@ -12,7 +12,7 @@ pub fn compare(path: &str, found: &str) {
     }
 }
 
-/// How a file differs from what is made now. It does not, once it was written anew.
+/// Returns the difference between a file and the current output; none after rewriting it.
 pub fn difference(file: &Path, found: &str) -> Option<String> {
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         fs_err::write(file, found).unwrap();

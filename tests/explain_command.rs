@@ -1,11 +1,11 @@
-//! `rockpack explain` as people and scripts meet it.
+//! `rockpack explain` as used by people and scripts.
 
 use std::path::Path;
 use std::process::Output;
 
 use crate::program::{self, text};
 
-/// The catalog of a real tree that the repository has.
+/// Catalog of a real tree, committed in the repository.
 const CATALOG: &str = "golden/kpack-small.catalog.json.xz";
 
 fn explain(args: &[&str]) -> Output {

@@ -1,5 +1,5 @@
-//! `rockpack artifact fetch`, and builds of what is in a store: the packages are those of the same artifacts in a
-//! directory, and nothing that came damaged is ever used.
+//! `rockpack fetch`, and builds from a store: packages equal builds from a directory with the same
+//! artifacts, and damaged data is never used.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -32,8 +32,8 @@ mod runs;
 #[path = "fetch_command/signals.rs"]
 mod signals;
 
-/// A scratch directory with the demo artifacts as archives with sidecars in `store/17-linux`, as directories in
-/// `artifacts`, and a manifest that declares the store.
+/// Makes a directory with the demo artifacts as archives with sidecars in `store/17-linux`, as
+/// directories in `artifacts`, and a manifest that declares the store.
 fn scratch() -> TempDir {
     let dir = demo_tree::scratch(true);
     let run = dir.path().join("store/17-linux");
@@ -46,7 +46,7 @@ fn scratch() -> TempDir {
     dir
 }
 
-/// Packs a directory with its manifest first, with its sidecar.
+/// Packs a directory, its manifest first, and writes its sidecar.
 fn archive(artifact: &Path, to: &Path) {
     let mut tar = tar::Builder::new(Vec::new());
     tar.follow_symlinks(false);
@@ -85,7 +85,7 @@ fn sidecar(archive: &Path) -> std::path::PathBuf {
 
 fn rockpack(dir: &Path, args: &[&str]) -> Output {
     let mut command = uncached(dir, args);
-    // What a run unpacks is gone after it.
+    // Unpacked files are removed at the end.
     fs::create_dir_all(dir.join("tmp")).unwrap();
     command.env("TMPDIR", dir.join("tmp"));
     let output = command.output().unwrap();
@@ -99,14 +99,14 @@ fn done(dir: &Path, args: &[&str]) -> (String, String) {
     (String::from_utf8(output.stdout.clone()).unwrap(), said(&output))
 }
 
-/// What a command says that fails with this status.
+/// Returns the messages of a command that fails with this status.
 fn refused(dir: &Path, status: i32, args: &[&str]) -> String {
     let output = rockpack(dir, args);
     assert_eq!(output.status.code(), Some(status), "{args:?}: {}", said(&output));
     said(&output)
 }
 
-/// A manifest that has all of the built-in one, and a store in `store`.
+/// Writes a manifest with all of the built-in one, and a store in `store`.
 fn declare_store(dir: &Path) {
     let place = fs::canonicalize(dir.join("store")).unwrap();
     let store = format!(
@@ -117,7 +117,7 @@ fn declare_store(dir: &Path) {
     fs::write(dir.join("families.kdl"), "include \"built-in\"\n").unwrap();
 }
 
-/// The files below a directory, by name, with their digests.
+/// Returns the digests of all files below a directory, by name.
 fn files(dir: &Path) -> BTreeMap<String, String> {
     let entries = walkdir::WalkDir::new(dir).into_iter().map(Result::unwrap);
     let files = entries.filter(|entry| entry.file_type().is_file());
@@ -133,12 +133,12 @@ fn address(dir: &Path) -> String {
     format!("file://{}", fs::canonicalize(dir.join("store/17-linux")).unwrap().display())
 }
 
-/// Packages are made; their digests.
+/// Builds packages and returns their digests.
 fn built(dir: &Path, dest: &str, more: &[&str]) -> BTreeMap<String, String> {
     let args = [&["build", "--platform-tag", "linux_x86_64", "-o", dest], more].concat();
     done(dir, &args);
     let mut files = files(&dir.join(dest).join("dist"));
-    // The digests of artifacts in it are of directories or of archives.
+    // It contains digests of the artifacts, which differ between directories and archives.
     files.remove("provenance.intoto.json");
     files
 }

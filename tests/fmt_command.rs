@@ -1,4 +1,4 @@
-//! `rockpack fmt`: what it lays out says the same, stays as it is, and keeps every comment.
+//! `rockpack fmt`: formatting keeps the meaning and all comments, and repeating it changes nothing.
 
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::program::{rockpack, text};
 
-/// Every KDL file of the repository.
+/// Returns every KDL file of the repository.
 fn all() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let below =
@@ -26,7 +26,7 @@ fn all() -> Vec<PathBuf> {
     files.filter(|path| path.extension().is_some_and(|e| e == "kdl")).collect()
 }
 
-/// What nodes say, without places.
+/// Returns the content of nodes, without places.
 fn said(nodes: &[Node]) -> String {
     let name = |name: &Option<kdl::Name>| name.as_ref().map(|name| name.text.clone());
     let one = |node: &Node| {
@@ -39,7 +39,7 @@ fn said(nodes: &[Node]) -> String {
     nodes.iter().map(one).collect()
 }
 
-/// The line comments of a text, of which none has `//` in a string beside it.
+/// Returns the line comments of a text; no line has `//` in a string.
 fn comments(text: &str) -> Vec<String> {
     let comment = |line: &str| line.split_once("// ").map(|(_, c)| c.trim_end().to_owned());
     text.lines().filter_map(comment).collect()
@@ -55,7 +55,7 @@ fn all_that_is_kdl_is_laid_out_once_and_says_the_same() {
             assert!(kdl::layout(&source).is_err(), "{}", path.display());
             continue;
         };
-        // As if nobody had cared: no indentation, and blanks where there is one.
+        // Also with bad formatting: no indentation, and repeated blanks.
         for rough in [before.clone(), roughened(&before)] {
             let rough = Source::new("a.kdl", rough);
             let after = kdl::layout(&rough).unwrap();
@@ -73,7 +73,7 @@ fn all_that_is_kdl_is_laid_out_once_and_says_the_same() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
-    /// Whatever can be read is laid out, says the same, and stays.
+    /// Any valid text is formatted with the same meaning, and repeating it changes nothing.
     #[test]
     fn any_text_is_laid_out(pieces in proptest::collection::vec(prop::sample::select(vec![
         "a", "b", " ", " ", "  ", "\t", "\n", "\n", "\r\n", " { ", "{", "}", " }", ";", "; ", "=", "(t)", "\"x y\"", "1", "#true",
@@ -93,7 +93,7 @@ proptest! {
     }
 }
 
-/// The text with other indentation and more blank lines; texts of several lines are left alone.
+/// Changes indentation and adds blank lines; multi-line strings stay.
 fn roughened(text: &str) -> String {
     if text.contains("\"\"\"") || text.contains("\\\n") || text.contains("/*") {
         return text.to_owned();

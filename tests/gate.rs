@@ -1,4 +1,5 @@
-//! The gate: what `rockpack wheel verify` refuses of a single package enters no directory of packages and no store.
+//! The gate: packages that `rockpack verify` rejects enter neither a directory of packages nor a
+//! store.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
@@ -18,7 +19,7 @@ use crate::verify::wheel::wheel;
 const MANIFEST: &str = "common {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n";
 const COMMIT: &str = "5a1c3b7e9d2f4a6c8e0b1d3f5a7c9e2b4d6f8a0c";
 
-/// A directory with a manifest that accepts no finding, and packages in `dist`.
+/// Makes a directory with a manifest that accepts no finding, and packages in `dist`.
 fn place(make: &dyn Fn(&Path)) -> TempDir {
     let dir = TempDir::new().unwrap();
     fs::write(dir.path().join("packages.kdl"), MANIFEST).unwrap();
@@ -28,7 +29,7 @@ fn place(make: &dyn Fn(&Path)) -> TempDir {
     dir
 }
 
-/// The commands that place packages, each into `out`.
+/// Returns the commands that place packages, each into `out`.
 fn commands(dir: &Path) -> Vec<Vec<String>> {
     let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let mut commands = vec![
@@ -59,7 +60,7 @@ fn packages(dir: &Path) -> Vec<PathBuf> {
     files.map(walkdir::DirEntry::into_path).filter(is_package).collect()
 }
 
-/// The codes of what is wrong with single packages of a directory, as the library finds it.
+/// Returns the codes of errors in single packages, found by the library.
 fn errors(dir: &Path) -> BTreeSet<Code> {
     let mut read = Vec::new();
     for path in packages(dir) {
@@ -79,8 +80,8 @@ fn errors(dir: &Path) -> BTreeSet<Code> {
     found.filter(|found| found.severity == Severity::Error).map(|found| found.code).collect()
 }
 
-/// Every package that `verify` has a case for, by every command: what is placed has no error, and nothing is
-/// placed where something is refused.
+/// Runs every command on the packages of every case of `verify`: placed packages have no error, and
+/// after a refusal nothing is placed.
 #[test]
 fn no_command_places_what_verify_refuses() {
     let (mut wrong, mut refused) = (Vec::new(), 0);
@@ -93,7 +94,7 @@ fn no_command_places_what_verify_refuses() {
             let told = format!("{title}: {}: {}", command[..2].join(" "), text(&output.stderr));
             if output.status.success() {
                 let placed = self::errors(&out);
-                // An edit makes the archive in order, and another tag corrects the tags.
+                // Retagging corrects faults of a wheel's tags.
                 let is_edit = ["retag", "repack"].contains(&command[1].as_str());
                 if !placed.is_empty() || (!is_edit && !errors.is_empty()) {
                     wrong.push(format!("placed {placed:?}, {told}"));
@@ -115,7 +116,7 @@ fn no_command_places_what_verify_refuses() {
     assert!(refused > 150, "only {refused} were refused");
 }
 
-/// A code lets findings of that code through, with a warning; those of another stay errors.
+/// A code accepts its findings, with a warning; findings of other codes stay errors.
 #[test]
 fn a_code_lets_its_findings_through() {
     let mut wrong = Vec::new();
@@ -187,7 +188,7 @@ fn a_code_that_is_none_is_an_error_that_lists_them() {
     }
 }
 
-/// What the manifest accepts, `verify` accepts, and so does the gate.
+/// A finding accepted by the manifest passes `verify` and the gate.
 #[test]
 fn a_line_of_the_manifest_accepts_a_finding() {
     let dir = place(&writable);
@@ -200,7 +201,7 @@ fn a_line_of_the_manifest_accepts_a_finding() {
     }
 }
 
-/// Where one of several wheels is refused, none has its new tag, and the directory stays as it was.
+/// If one of several wheels is refused, none gets its new tag, and the directory is unchanged.
 #[test]
 fn wheels_are_retagged_together_or_not_at_all() {
     let dir = place(&|dist| {
@@ -222,7 +223,7 @@ fn listing(dir: &Path) -> Vec<u8> {
     names.join("\n").into_bytes()
 }
 
-/// Promoting copies packages of others as they are.
+/// Promotion copies foreign packages unchanged.
 #[test]
 fn promoted_packages_pass_the_gate() {
     let dir = crate::demo_tree::scratch(true);
@@ -243,10 +244,10 @@ fn promoted_packages_pass_the_gate() {
     assert_eq!(packages(&dir.join("new")).len(), 2);
 }
 
-/// A Python that can build, as far as rockpack asks.
+/// Python that answers rockpack's questions about building.
 const PYTHON: &str = "#!/bin/sh\necho \"$0\"; echo True; echo 26.0\n";
 
-/// A finished wheel of the sources goes to `dist` only if it is sound.
+/// A finished wheel of the sources is placed in `dist` only if it has no error.
 #[test]
 fn wheels_of_the_sources_pass_the_gate() {
     let dir = crate::demo_tree::scratch(true);

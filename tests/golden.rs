@@ -1,16 +1,15 @@
-//! The plans of real artifact trees by the repository's own manifest, as people review them: a
-//! pull request that changes `packages.kdl` shows in `golden/` what that does to users.
+//! Reviewed plans of real artifact trees, made with the repository's manifest: a change of
+//! `packages.kdl` shows its effect on users in `golden/`.
 //!
-//! Whoever changes a plan on purpose writes them anew and reads the difference:
+//! To change a plan on purpose, rewrite the files and read the difference:
 //!
 //! ```sh
 //! UPDATE_EXPECT=1 cargo test --test all golden && git diff golden
 //! ```
 //!
-//! Of the small trees every file is listed, of the full ones every directory. Rules are quoted
-//! rather than numbered, or a new line in `packages.kdl` would change every line here. The
-//! runtime's own sources are left out: they are in `runtime/`. `golden/README.md` says where
-//! the catalogs come from.
+//! Plans of small trees list every file, plans of full trees every directory. Rules are quoted instead
+//! of numbered, since a new line in `packages.kdl` would change every line here. The runtime's sources
+//! are left out: they are in `runtime/`. `golden/README.md` describes the origin of the catalogs.
 
 use plan::resolve;
 use plan::review;
@@ -45,7 +44,7 @@ fn legacy_full() {
     compare("legacy-full", Mode::Legacy, directories::text);
 }
 
-/// Compares `golden/NAME.txt` with what is planned of `golden/NAME.catalog.json.xz`.
+/// Compares `golden/NAME.txt` with the plan of `golden/NAME.catalog.json.xz`.
 fn compare(name: &str, mode: Mode, list: impl Fn(&Plan) -> String) {
     let (plan, warnings) =
         planned(&Catalog::load(&golden(&format!("{name}.catalog.json.xz"))).unwrap());
@@ -63,7 +62,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The plan, and a line for each warning.
+/// Returns the plan, and a line for each warning.
 fn planned(catalog: &Catalog) -> (Plan, String) {
     let source = |name: &str| Source::new(name, fs_err::read_to_string(root().join(name)).unwrap());
     let manifest = Manifest::decode(&source("packages.kdl"), &source("families.kdl")).unwrap();
@@ -76,7 +75,8 @@ fn planned(catalog: &Catalog) -> (Plan, String) {
     (plan, warnings)
 }
 
-/// The text with every `packages.kdl:12` as what stands on that line; in a listing after the rest of its line.
+/// Replaces every `packages.kdl:12` by the content of that line; in a listing, after the rest of
+/// its line.
 fn quoted(text: &str) -> String {
     let rules: Vec<String> =
         fs_err::read_to_string(root().join("packages.kdl")).unwrap().lines().map(rule).collect();
@@ -90,7 +90,7 @@ fn quoted_line(line: &str, rules: &[String]) -> String {
     let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, rest) = after.split_at(digits);
     if let (Some(before), Some(rest)) = (before.strip_suffix(" ("), rest.strip_prefix(')')) {
-        // A sentence says without it what is meant.
+        // A sentence is complete without the quotation.
         return quoted_line(&format!("{before}{rest}"), rules);
     }
     let rule = &rules[number.parse::<usize>().unwrap() - 1];
@@ -100,7 +100,7 @@ fn quoted_line(line: &str, rules: &[String]) -> String {
     }
 }
 
-/// A rule without its properties that change no plan.
+/// Returns a rule without the properties that change no plan.
 fn rule(line: &str) -> String {
     line.split(" optional=").next().unwrap().trim().trim_end_matches(" {").to_owned()
 }

@@ -1,6 +1,6 @@
-//! How rockpack describes itself: help, completions in real shells, the manual page.
+//! Help, completions in real shells, and the manual page.
 //!
-//! Shells and formatters that a machine lacks are left out, and named when all tests have run.
+//! Missing shells and formatters are skipped, and listed after all tests.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -15,7 +15,7 @@ fn rockpack(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rockpack")).args(args).env("NO_COLOR", "1").output().unwrap()
 }
 
-/// What is printed by a command that has to do well and to say nothing else.
+/// Returns the output of a successful command without messages.
 fn printed(args: &[&str]) -> String {
     let output = rockpack(args);
     assert!(
@@ -26,7 +26,7 @@ fn printed(args: &[&str]) -> String {
     text(&output.stdout)
 }
 
-/// The names of all nodes of the manifest.
+/// Returns the names of all nodes of the manifest.
 fn all_nodes() -> impl Iterator<Item = &'static str> {
     VOCABULARY.iter().flat_map(KdlFile::words).map(|(_, word)| word.name)
 }
@@ -100,7 +100,7 @@ fn long_help_is_wrapped_as_it_is_written() {
         let (name, text) = (command.join(" "), printed(&[command, &["--help"]].concat()));
         let about: Vec<&str> =
             text.lines().take_while(|line| !line.starts_with("Usage:")).collect();
-        // A line that does not fit leaves a word or two on a line of their own.
+        // A line that is too long leaves a word or two on a separate line.
         for three in about.windows(3) {
             let [above, line, below] = three else { unreachable!("three lines") };
             let is_rest = above.len() > 85
@@ -126,7 +126,7 @@ fn help_manifest_explains_every_node_and_is_readable_anywhere() {
             one.starts_with(&format!("{name}\n    ")) && one.contains("    Example:\n"),
             "{one}"
         );
-        // Two nodes can have one name, in blocks of different nodes.
+        // Nodes in different blocks can have one name.
         let heading = format!("\n\n{name}\n");
         assert!(
             one.split(&heading).all(|one| whole.contains(one.trim_end())),
@@ -155,7 +155,7 @@ fn what_there_is_no_help_on_is_refused_with_a_hint() {
     }
 }
 
-/// The scripts, each in a file as a package would install it.
+/// Writes the script to a file, as a package would install it.
 fn script(shell: &str) -> (TempDir, PathBuf) {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("_rockpack");
@@ -163,20 +163,20 @@ fn script(shell: &str) -> (TempDir, PathBuf) {
     (dir, path)
 }
 
-/// A tool of this machine, if it has it.
+/// Returns a tool of this machine, if installed.
 fn tool(name: &str) -> Option<Command> {
     has(name, "completions and the manual page").then(|| Command::new(name))
 }
 
-/// What a shell's program prints, with `arguments` after it.
+/// Returns the output of a shell with `arguments`.
 fn run(mut shell: Command, arguments: &[&str]) -> String {
     let output = shell.args(arguments).output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty(), "{}", text(&output.stderr));
     text(&output.stdout)
 }
 
-/// Calls the completion function as readline does, for the words after the script's name. Options
-/// that a function gives readline on the way (`plusdirs`) are printed too.
+/// Calls the completion function as readline does, for the words after the script's name. Also
+/// prints the options that the function sets for readline (`plusdirs`).
 const BASH: &str = r#"
 source "$1"; shift
 compopt() { echo "compopt $*"; }
@@ -259,7 +259,7 @@ fn zsh_takes_the_script_for_its_completion_function() {
     assert_eq!(found, "_rockpack\n_rockpack: function\n");
 }
 
-/// Completes as the shell does when Tab is pressed at the end of a line.
+/// Completes like the shell when Tab is pressed at the end of a line.
 const POWERSHELL: &str = ". $args[0]
 foreach ($match in (TabExpansion2 -inputScript $args[1] -cursorColumn $args[1].Length).CompletionMatches) {
     $match.CompletionText
@@ -329,7 +329,7 @@ fn the_manual_page_is_rendered_without_a_warning() {
             assert!(plain.contains(said), "{said:?} is not in:\n{plain}");
         }
     }
-    // Small images have a `man` that only says that there are no pages.
+    // The `man` of small images only reports that pages are missing.
     let is_man = |man: &mut Command| {
         man.arg("--version").output().is_ok_and(|output| output.stdout.starts_with(b"man "))
     };

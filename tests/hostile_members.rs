@@ -1,5 +1,5 @@
-//! Members of archives that were made to do harm: every reader refuses each of them with its code, and none that
-//! Python's `tarfile` refuses is fine.
+//! Malicious members of archives: every reader rejects each of them with its code, and no member
+//! rejected by Python's `tarfile` is accepted.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write as _};
@@ -34,7 +34,7 @@ const TOP: &str = "demo-1.0";
 const DEVEL: &str = "_demo_devel";
 const STAGE: &str = "stage";
 
-/// An sdist that is fine but for these members.
+/// Writes an sdist with these members, otherwise valid.
 fn sdist(members: fn(Tar) -> Tar, dist: &Path) {
     let info = "Metadata-Version: 2.2\nName: demo\nVersion: 1.0\n";
     let tar = Tar::below(TOP).file("PKG-INFO", info).file("pyproject.toml", "");
@@ -43,14 +43,14 @@ fn sdist(members: fn(Tar) -> Tar, dist: &Path) {
     fs_err::write(dist.join("demo-1.0.tar.gz"), gzip.finish().unwrap()).unwrap();
 }
 
-/// A devel wheel that is fine but for these members of its archive.
+/// Writes a devel wheel with these members in its archive, otherwise valid.
 fn devel(members: fn(Tar) -> Tar, dist: &Path) {
     let mut wheel = wheel("demo", "any");
     wheel.add(Member::new("demo/_devel.tar", members(Tar::below(DEVEL)).end()));
     wheel.write(dist);
 }
 
-/// The codes of errors that `verify` finds.
+/// Returns the codes of errors from `verify`.
 fn verified(make: impl FnOnce(&Path)) -> BTreeSet<String> {
     let dir = TempDir::new().unwrap();
     fs_err::create_dir(dir.path().join("dist")).unwrap();
@@ -66,7 +66,7 @@ fn verified(make: impl FnOnce(&Path)) -> BTreeSet<String> {
     codes
 }
 
-/// The problem of an artifact's archive with these members.
+/// Returns the problem of an artifact's archive with these members.
 fn artifact(members: fn(Tar) -> Tar) -> Option<(Code, String)> {
     let dir = TempDir::new().unwrap();
     let tar = members(Tar::below(STAGE).named("artifact_manifest.txt", b"stage\n")).end();
@@ -77,12 +77,12 @@ fn artifact(members: fn(Tar) -> Tar) -> Option<(Code, String)> {
     Some((first.code(), first.to_string()))
 }
 
-/// Whether the readers that make something of an sdist take this one.
+/// Opens an sdist with the readers of other commands.
 fn opened(dist: &Path) -> io::Result<Sdist> {
     Sdist::open(&dist.join("demo-1.0.tar.gz"), |_, _| Ok(()))
 }
 
-/// Whether the readers that make something of a devel archive take these members.
+/// Unpacks a devel archive with the readers of other commands.
 fn unpacked(members: fn(Tar) -> Tar) -> io::Result<()> {
     let tar = members(Tar::below(DEVEL)).end();
     let visit = |_: &TarMember, bytes: &mut dyn Read| io::copy(bytes, &mut io::sink()).map(drop);
@@ -93,7 +93,7 @@ fn unpacked(members: fn(Tar) -> Tar) -> io::Result<()> {
 fn every_reader_refuses_every_hostile_member() {
     for case in HOSTILE {
         let (title, code) = (case.title, case.code.to_string());
-        // A name that leads outside is also outside of the directory at the top.
+        // A name outside the archive is also outside its top directory.
         let found = verified(|dist| sdist(case.members, dist));
         assert!(found.contains(&code), "{title}: sdist: {found:?}");
         let found = verified(|dist| devel(case.members, dist));
@@ -126,7 +126,7 @@ fn every_reader_takes_what_is_fine() {
     }
 }
 
-/// The same rule for zips, whose only links are members that installers make text files.
+/// The rule for zips; their only links are members that installers write as text files.
 #[test]
 fn wheels_with_hostile_members_are_refused_by_every_reader() {
     let cases: [(&str, u32, Code); 8] = [
@@ -153,7 +153,7 @@ fn wheels_with_hostile_members_are_refused_by_every_reader() {
     }
 }
 
-/// Unpacks each archive that it is given as installers do; prints a line for each that is refused.
+/// Unpacks each given archive like an installer; prints a line for each rejected one.
 const FILTER: &str = r"
 import os, sys, tarfile, tempfile
 if not hasattr(tarfile, 'data_filter'):
@@ -169,7 +169,7 @@ for path in sys.argv[1:]:
             print(path, type(error).__name__, sep='\t')
 ";
 
-/// The archives that Python's `data` filter refuses; nothing where there is no such filter.
+/// Returns the archives that Python's `data` filter rejects; `None` without such a filter.
 fn filtered(dirs: &[TempDir]) -> Option<BTreeSet<usize>> {
     let path = |dir: &TempDir| dir.path().join("demo-1.0.tar.gz");
     let mut command = Command::new("python3");
@@ -189,7 +189,7 @@ fn filtered(dirs: &[TempDir]) -> Option<BTreeSet<usize>> {
     )
 }
 
-/// The errors of an sdist.
+/// Returns the errors of an sdist.
 fn faults(dir: &TempDir) -> Vec<String> {
     let sdist = Sdist::read(&dir.path().join("demo-1.0.tar.gz"), |_, bytes| {
         io::copy(bytes, &mut io::sink()).map(drop)
@@ -212,7 +212,7 @@ fn nothing_that_pythons_filter_refuses_is_fine() {
     assert!(refused.len() > 15, "the filter works: {refused:?}");
 }
 
-/// Some hundred archives of few names and many links, in every order.
+/// Some hundred archives with few names and many links, in every order.
 #[test]
 fn archives_of_links_at_random_that_pythons_filter_refuses_are_never_fine() {
     const NAMES: [&str; 8] = ["a", "b", "c", "d/a", "d/b", "d/e/a", "d/e/b", "f/a"];

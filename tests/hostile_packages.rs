@@ -1,5 +1,5 @@
-//! Packages that were made to do harm, and files among packages that are not packages: every
-//! command that reads packages says what is wrong, and ends.
+//! Malicious packages, and foreign files among packages: every command that reads packages reports
+//! the fault and ends.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn fifo(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
 }
 
-/// That each of these commands fails with one of these statuses and says this.
+/// Checks that each command fails with one of these statuses and prints this.
 fn all_say(dir: &Path, commands: &[&[&str]], statuses: &[i32], said: &str) {
     for args in commands {
         let output = rockpack(dir, args);
@@ -30,7 +30,7 @@ fn all_say(dir: &Path, commands: &[&[&str]], statuses: &[i32], said: &str) {
 
 const NAME: &str = "demo-1.0-py3-none-any.whl";
 
-/// Every command that reads a wheel in `dist`, beside another one in `old`.
+/// Commands that read a wheel in `dist`, with another one in `old`.
 const COMMANDS: [&[&str]; 6] = [
     &["wheel", "verify", "dist"],
     &["wheel", "audit", "dist/demo-1.0-py3-none-any.whl"],
@@ -95,7 +95,7 @@ fn members_that_share_bytes_are_refused_by_every_reader() {
     all_say(dir.path(), &COMMANDS, &[1, 2], "two of its members share bytes");
 }
 
-/// A wheel of 100 KB in which one file of the metadata unpacks to 64 MiB.
+/// Writes a wheel of 100 KB with a metadata file that unpacks to 64 MiB.
 fn bomb(dist: &Path, file: &str) {
     let mut bomb: Wheel = wheel("demo", "any");
     if file == "RECORD" {
@@ -147,7 +147,7 @@ fn readers_that_would_see_different_packages_are_not_asked() {
     all_say(dir.path(), &readers, &[1, 2], "its compressed bytes end before their end");
 }
 
-/// A name of an sdist's member that takes 1 MiB, a few hundred bytes packed.
+/// Returns the name of an sdist's member with 1 MiB, packed in a few hundred bytes.
 fn long_name() -> tar::Header {
     let mut header = tar::Header::new_gnu();
     header.set_entry_type(tar::EntryType::GNULongName);

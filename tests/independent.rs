@@ -1,4 +1,4 @@
-//! The packaging rules, written a second time in Python by their text alone, against what is built.
+//! Independent implementation of the packaging rules in Python, applied to built packages.
 
 use std::path::Path;
 use std::process::Command;

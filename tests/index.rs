@@ -1,7 +1,7 @@
-//! Finished packages as they are published: other tags, indexes, a server, and what pip and uv make of
-//! them. Installers that a machine lacks are left out, and named when all tests have run.
+//! Publication of finished packages: other tags, indexes, a server, and installation by pip and uv.
+//! Missing installers are skipped, and listed after all tests.
 //!
-//! `UPDATE_EXPECT=1 cargo test --test all index` writes the pages in `tests/fixtures/index` anew.
+//! `UPDATE_EXPECT=1 cargo test --test all index` rewrites the pages in `tests/fixtures/index`.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -41,7 +41,7 @@ mod serverless;
 #[path = "index/update.rs"]
 mod update;
 
-/// A program of this machine, if it has it and it starts.
+/// Returns a program of this machine, if it starts.
 fn program(name: &str, args: &[&str]) -> Option<Command> {
     let mut command = Command::new(name);
     command.args(args);
@@ -59,7 +59,7 @@ fn program(name: &str, args: &[&str]) -> Option<Command> {
     starts.then_some(command)
 }
 
-/// The packages of the demo artifacts under this tag, built once.
+/// Returns the demo's packages with this tag, built once.
 fn demo(tag: &str) -> PathBuf {
     static BUILT: OnceLock<TempDir> = OnceLock::new();
     let dir = BUILT.get_or_init(|| {
@@ -79,7 +79,7 @@ fn demo(tag: &str) -> PathBuf {
 
 const TAGS: [&str; 3] = ["linux_x86_64", "manylinux_2_17_x86_64.manylinux2014_x86_64", "any"];
 
-/// A copy of a directory of files.
+/// Copies a directory of files.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {

@@ -1,4 +1,4 @@
-//! `rockpack init`: what it writes is sound, and what is changed of it changes the packages.
+//! `rockpack init`: the written manifest is valid, and changing it changes the packages.
 
 use std::path::Path;
 
@@ -35,7 +35,8 @@ fn a_manifest_that_is_there_is_left_alone() {
     assert!(!dir.path().join("packages.kdl").exists());
 }
 
-/// The plan of the demo's artifacts by the manifest in `packaging`, one line a distribution.
+/// Returns the plan of the demo's artifacts with the manifest in `packaging`, one line a
+/// distribution.
 fn plan(dir: &Path, manifest: &str) -> String {
     let args = ["plan", "--artifact-dir", "demo", "--manifest", manifest, "--format", "files"];
     done(dir, &args)
@@ -80,7 +81,7 @@ drop "**" artifact="rocprofiler-systems" reason="we have no profiler"
     let forked = plan(dir.path(), "packaging");
     assert!(!forked.contains("rocm-profiler"), "{forked}");
 
-    // Provenance names what was read, the built-in manifest too.
+    // Provenance names all files of the manifest, including the built-in one.
     let args =
         ["build", "--artifact-dir", "demo", "-o", "out", "--manifest", "packaging", "--no-cache"];
     done(dir.path(), &args);

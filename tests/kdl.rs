@@ -1,11 +1,11 @@
-//! What is read of KDL, compared with another reader of it: the `kdl` crate.
+//! The KDL reader compared with the crate `kdl`.
 
 use base::source::Source;
 use kdl::{KdlDocument, KdlEntry, KdlNode, KdlValue};
 use manifest::kdl::{self as ours, Entry, Node, Value};
 use proptest::prelude::*;
 
-/// What a document says, in one text.
+/// Returns the content of a document as one text.
 fn theirs(text: &str) -> Option<String> {
     let document = KdlDocument::parse_v2(text).ok()?;
     Some(document.nodes().iter().map(their_node).collect())
@@ -59,8 +59,7 @@ fn shown(annotation: Option<&str>, name: &str, entries: &str, block: Option<Stri
     format!("{annotation:?} {name:?}{entries}{block}\n")
 }
 
-/// What texts are made of. `/-` is not compared: the other reader takes what follows it to be less
-/// than it is.
+/// Pieces of random texts. `/-` is not compared: the other reader skips less after it.
 const PIECES: &[&str] = &[
     "a",
     "b",
@@ -112,7 +111,7 @@ const PIECES: &[&str] = &[
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What the other reader accepts says the same here; some of what it refuses is accepted.
+    /// Texts that the other reader accepts mean the same here; some that it rejects are accepted.
     #[test]
     fn both_readers_agree(pieces in proptest::collection::vec(prop::sample::select(PIECES), 0..12)) {
         let text = pieces.concat();
@@ -146,7 +145,7 @@ fn what_is_left_out_is_not_read() {
     assert!(read("/-").is_none() && read("a { /- }").is_none());
 }
 
-/// Each of these took minutes, gigabytes or the whole stack of readers that go back and forth.
+/// Each of these took minutes, gigabytes or the whole stack of backtracking readers.
 #[test]
 fn large_and_deep_texts_end_soon() {
     let many = |piece: &str| piece.repeat(100_000);

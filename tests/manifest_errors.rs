@@ -1,6 +1,6 @@
-//! Every mistake in a manifest has a picture: `tests/fixtures/errors/NAME.kdl` with the rendered
-//! diagnostics in `NAME.txt` beside it. `UPDATE_EXPECT=1 cargo test --test all manifest_errors`
-//! writes the pictures anew.
+//! Pictures of all mistakes in a manifest: `tests/fixtures/errors/NAME.kdl`, with the rendered
+//! diagnostics in `NAME.txt`. `UPDATE_EXPECT=1 cargo test --test all manifest_errors` rewrites the
+//! pictures.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use manifest::{Beside, Manifest};
 const SOUND_FAMILIES: &str = "isa \"gfx942\" \"gfx94X-all\" product=\"MI300X\"\nsubproject \"sparse\" {\n    without \"gfx942\"\n}\naxis \"vendor\" \"acme\"\n";
 const SOUND_PACKAGES: &str = "common {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n";
 
-/// What `include` and `change` are tried on.
+/// Base for tests of `include` and `change`.
 const INCLUDED: &str = r#"package "core" kind="runtime" {
     distribution "ex-core" module="ex_core" per="none"
     summary "Core"
@@ -42,7 +42,7 @@ fn fixtures() -> Vec<PathBuf> {
     files
 }
 
-/// Decodes the fixture as the file that its name says it is; the other file is sound.
+/// Decodes the fixture as the file given by its name; the other file is valid.
 fn problems(file: &Path) -> Vec<Problem> {
     let text = fs_err::read_to_string(file).unwrap();
     let (packages, families) = if file.to_str().unwrap().ends_with(".families.kdl") {
@@ -91,7 +91,7 @@ fn every_picture_has_its_mistake() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/errors");
     for entry in fs_err::read_dir(directory).unwrap() {
         let file = entry.unwrap().path();
-        // Faults of plans are in a directory of their own.
+        // Faults of plans are in a separate directory.
         let known = file.is_dir()
             || file.extension().is_some_and(|e| e == "kdl")
             || pictures.contains(&file);
@@ -99,7 +99,7 @@ fn every_picture_has_its_mistake() {
     }
 }
 
-/// Every code of the manifest is provoked by a fixture, so that its picture was looked at.
+/// Every code of the manifest has a fixture, so that its picture was reviewed.
 #[test]
 fn every_code_of_the_manifest_has_a_fixture() {
     let sources =
@@ -132,7 +132,7 @@ fn problems_come_in_the_order_of_the_file() {
     }
 }
 
-/// Whatever is lost in a file, what remains decodes or has problems that can be drawn.
+/// After losing any line, a file still decodes, or has problems that can be rendered.
 #[test]
 fn a_lost_line_never_panics() {
     let text = include_str!("../packages.kdl");
@@ -160,7 +160,7 @@ fn draw(packages: &str) {
     }
 }
 
-/// What a manifest takes in memory is bounded by what globs come to once they are compiled.
+/// The size of compiled globs limits the memory of a manifest.
 #[test]
 fn globs_are_limited_together() {
     let with = |count: usize| {

@@ -1,5 +1,5 @@
-//! Files in the manifest's place that are not manifests, and the readmes beside it: every command that reads
-//! them ends at once, with what is wrong.
+//! Files that are not manifests in a manifest's place, and readme files: every command that reads
+//! them ends at once and names the fault.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::skips;
 use crate::program::in_a_minute as rockpack;
 
-/// Artifacts in `artifacts`, and a manifest in `m`.
+/// Makes artifacts in `artifacts`, and a manifest in `m`.
 fn place() -> TempDir {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
@@ -32,7 +32,7 @@ fn fifo(path: &Path) {
 
 type Make<'m> = &'m dyn Fn(&Path);
 
-/// What stands where a text is expected: what is said of it, and how it comes there.
+/// Replacement of a text file: name, message, and how to make it.
 type Other = (&'static str, &'static str, Box<dyn Fn(&Path)>);
 
 fn others(most: usize) -> [Other; 6] {

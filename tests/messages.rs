@@ -13,7 +13,7 @@ use crate::program::{rockpack, text};
 const PACKAGES: &str = include_str!("../packages.kdl");
 const FAMILIES: &str = include_str!("../families.kdl");
 
-/// A directory that is a repository, with the manifest in `packaging`.
+/// Makes a repository with the manifest in `packaging`.
 fn repository(packages: &str) -> TempDir {
     let dir = TempDir::new().unwrap();
     fs::create_dir(dir.path().join(".git")).unwrap();
@@ -24,12 +24,12 @@ fn repository(packages: &str) -> TempDir {
     dir
 }
 
-/// The line of the first mistake.
+/// Returns the line of the first mistake.
 fn line() -> usize {
     1 + PACKAGES.lines().position(|line| line.starts_with("    rpath \"core\" ")).unwrap()
 }
 
-/// Two mistakes: an unknown package, and a name given twice, which has two places.
+/// Returns a manifest with two mistakes: an unknown package, and a name given twice, in two places.
 fn mistaken() -> String {
     let twice = "    find-library \"rpp\"\n";
     PACKAGES.replacen("\n    rpath \"core\" ", "\n    rpath \"cor\" ", 1).replacen(
@@ -39,7 +39,7 @@ fn mistaken() -> String {
     )
 }
 
-/// Exit status, standard output, standard error.
+/// Returns exit status, standard output, standard error.
 fn check(dir: &Path, args: &[&str]) -> (i32, String, String) {
     let output = rockpack(dir, &[&["check"], args].concat());
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
@@ -210,7 +210,7 @@ fn annotations_of_errors_come_before_those_of_warnings() {
     assert!(err.contains(error), "{err}");
 }
 
-/// What the SARIF 2.1.0 schema asks for, as far as this program writes it.
+/// Checks the requirements of the SARIF 2.1.0 schema for the output of this program.
 fn assert_sarif(document: &Value) {
     assert_eq!(document["version"], "2.1.0");
     assert!(document["$schema"].as_str().unwrap().ends_with("sarif-schema-2.1.0.json"));
@@ -321,7 +321,7 @@ fn sarif_tells_what_has_no_place_as_a_notification() {
     assert_eq!(invocation["toolExecutionNotifications"][0]["descriptor"]["id"], "environment");
 }
 
-/// Progress is for people: what a machine reads has nothing else in it.
+/// Progress is for people: machine-readable output contains none.
 #[test]
 fn a_build_tells_its_progress_to_people_alone() {
     let dir = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! What builds leave in a destination: what stays of earlier ones, what jobs make together, and what is there
+//! Files in a destination: packages of earlier builds, packages of several jobs, and the state
 //! after a signal.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use wheel::package::distribution_of;
 
 use crate::program::{self, said, text};
 
-/// A scratch directory with the demo artifacts in `artifacts`.
+/// Makes a directory with the demo artifacts in `artifacts`.
 fn scratch() -> TempDir {
     crate::demo_tree::scratch(true)
 }
@@ -48,7 +48,7 @@ fn build(dir: &Path, dest: &str, more: &[&str]) -> Output {
     output
 }
 
-/// The names of the packages in `dest`/dist.
+/// Returns the names of the packages in `dest`/dist.
 fn packages(dest: &Path) -> Vec<String> {
     let names = fs::read_dir(dest.join("dist")).unwrap().map(|e| e.unwrap().file_name());
     let names = names.map(|name| name.to_str().unwrap().to_owned());
@@ -58,7 +58,7 @@ fn packages(dest: &Path) -> Vec<String> {
     names
 }
 
-/// What SHA256SUMS lists, after each hash was compared.
+/// Returns the files in SHA256SUMS, after checking each hash.
 fn listed(dest: &Path) -> Vec<String> {
     let text = fs::read_to_string(dest.join("dist/SHA256SUMS")).unwrap();
     let row = |line: &str| {
@@ -69,7 +69,7 @@ fn listed(dest: &Path) -> Vec<String> {
     text.lines().map(row).collect()
 }
 
-/// What a statement tells of.
+/// Returns the subjects of a statement.
 fn subjects(dest: &Path, statement: &str) -> Vec<String> {
     let text = fs::read_to_string(dest.join("dist").join(statement)).unwrap();
     let value: Value = serde_json::from_str(&text).unwrap();
@@ -89,7 +89,7 @@ fn verified(dir: &Path, what: &str) {
     assert!(!broken && output.status.code() != Some(2), "{}", text(&output.stderr));
 }
 
-/// Every file below `dir` with its hash.
+/// Returns the hash of every file below `dir`.
 fn contents(dir: &Path) -> BTreeMap<PathBuf, String> {
     let files = walkdir::WalkDir::new(dir).into_iter().map(Result::unwrap);
     let files = files.filter(|e| e.file_type().is_file());
@@ -109,7 +109,7 @@ fn packages_that_are_built_one_after_the_other_are_listed_together() {
     assert_eq!(subjects(&out, "provenance.intoto.json"), both);
     assert_eq!(only(&out), serde_json::json!(["core", "libraries"]));
     verified(dir.path(), "out/dist");
-    // The same packages once more change nothing, and a whole build takes their place.
+    // Building the same packages again changes nothing, and a whole build replaces them.
     let before = contents(&out);
     build(dir.path(), "out", &["--only", "core"]);
     assert_eq!(contents(&out), before);
@@ -127,7 +127,7 @@ fn packages_of_different_builds_have_statements_of_their_own() {
     assert_eq!(listed(&out), packages(&out));
     assert!(subjects(&out, "provenance.intoto.json")[0].contains("libraries-7.2.0"));
     assert!(subjects(&out, "provenance.2.intoto.json")[0].contains("core-7.1.0"));
-    // What the second one tells of is replaced: nothing needs it any more.
+    // All packages of the second statement are replaced, so it is removed.
     build(dir.path(), "out", &["--only", "core", "--version", "7.2.0"]);
     assert!(!out.join("dist/provenance.2.intoto.json").exists());
     assert_eq!(subjects(&out, "provenance.intoto.json"), packages(&out));
@@ -139,7 +139,7 @@ fn only_what_a_build_recorded_and_nobody_changed_is_removed() {
     let out = dir.path().join("out");
     build(dir.path(), "out", &["--version", "7.1.0"]);
     let recorded = packages(&out);
-    // As a person would put a package there, also one with a list of their own.
+    // Like a package added by hand, also with a separate list.
     let theirs = "rocm_sdk_core-7.0.0-py3-none-linux_x86_64.whl";
     fs::write(out.join("dist").join(theirs), "theirs").unwrap();
     let changed = recorded.iter().find(|name| name.contains("libraries")).unwrap();
@@ -166,7 +166,7 @@ fn jobs_of_a_matrix_are_united() {
         build(dir.path(), job, &["--only", job]);
     }
     build(dir.path(), "whole", &["--only", "core", "--only", "libraries", "--only", "device"]);
-    // A job's directory may be carried here as the `dist` that it is.
+    // A job's directory may be moved here as its `dist`.
     fs::rename(dir.path().join("device/dist"), dir.path().join("carried")).unwrap();
     let united = rockpack(dir.path(), &["merge", "core", "libraries", "carried", "-o", "out"]);
     assert!(united.status.success(), "{}", text(&united.stderr));
@@ -205,7 +205,7 @@ fn jobs_that_do_not_belong_together_are_refused() {
     refused(&["one"], "is not the file that SHA256SUMS beside it lists");
 }
 
-/// What stands for a commit.
+/// Example of a commit.
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
 #[test]
@@ -234,7 +234,7 @@ fn finished_files_are_listed_and_told_of_as_made_of_a_commit() {
     let source = json!([{ "name": "source", "digest": { "gitCommit": COMMIT } }]);
     assert_eq!(definition["resolvedDependencies"], source);
     assert_eq!(predicate["runDetails"]["builder"]["id"], "https://example.org/ci");
-    // What was put together is a record like any other, which what comes next is united with or replaces.
+    // United packages have an ordinary record: later commands unite or replace it.
     let before = contents(&out);
     assert!(assemble(&["out"], &[]).status.success());
     assert_eq!(contents(&out), before);
@@ -279,7 +279,7 @@ fn what_is_no_finished_file_is_refused() {
     refused(1, COMMIT, &["empty"], "empty has no file in it");
     refused(2, "main", &["one"], "write what `git rev-parse HEAD` prints");
     refused(2, &COMMIT[..12], &["one"], "is not the whole name of a commit");
-    // Packages of a build do not lie with files of something else.
+    // Packages of a build cannot share a directory with other files.
     build(root, "built", &["--only", "core"]);
     let finished = ["merge", "one", "-o", "finished", "--source-commit", COMMIT];
     assert!(rockpack(root, &finished).status.success());
@@ -313,7 +313,7 @@ fn verify_undoes_a_change_that_was_interrupted() {
     build(dir.path(), "out", &["--only", "core"]);
     let (out, before) = (dir.path().join("out"), contents(&dir.path().join("out")));
     let wheel = packages(&out).remove(0);
-    // As a process leaves it that is killed after it put a file in place.
+    // State after a process was killed when it had moved one file.
     let hidden = out.join(".rockpack-partial");
     fs::create_dir_all(hidden.join("old/dist")).unwrap();
     fs::copy(out.join("dist").join(&wheel), hidden.join("old/dist").join(&wheel)).unwrap();
@@ -327,14 +327,14 @@ fn verify_undoes_a_change_that_was_interrupted() {
     assert!(!hidden.exists());
 }
 
-/// A directory in which a build unpacks an archive, and then waits for a program that never ends by itself.
+/// Directory with a build that unpacks an archive and then waits for an endless program.
 struct Waiting {
     dir: TempDir,
     child: Child,
 }
 
-/// Stands in for the Python that builds: says that it can, then starts a program that heeds no SIGTERM, one
-/// that also leaves its process group, and waits.
+/// Replaces the Python that builds: accepts, then starts a program that ignores SIGTERM, one that
+/// also leaves its process group, and waits.
 const PYTHON: &str = r#"#!/bin/sh
 case "$1" in
 -c) echo "$0"; echo True; echo 26.0 ;;
@@ -342,7 +342,7 @@ case "$1" in
 esac
 "#;
 
-/// The same, but that it fails at once, and leaves a program that is in no group of its own.
+/// Like [`PYTHON`], but fails at once and leaves a program outside its group.
 const LEAVING: &str = r#"#!/bin/sh
 case "$1" in
 -c) echo "$0"; echo True; echo 26.0 ;;
@@ -353,7 +353,7 @@ esac
 impl Waiting {
     fn new(prepare: impl FnOnce(&mut Command)) -> Self {
         let waiting = Self::with(PYTHON, prepare);
-        // What is unpacked has no name: nobody finds it, and it ends with the process.
+        // Unpacked files are unnamed: they are removed with the process.
         let tmp = waiting.dir.path().join("tmp");
         let open = fs::read_dir(format!("/proc/{}/fd", waiting.child.id())).unwrap().flatten();
         let targets = open.filter_map(|entry| fs::read_link(entry.path()).ok());
@@ -408,7 +408,7 @@ impl Waiting {
         Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap()
     }
 
-    /// The programs that the build started.
+    /// Returns the programs that the build started.
     fn programs(&self) -> Vec<Pid> {
         let text = fs::read_to_string(self.dir.path().join("started")).unwrap();
         text.split_whitespace().map(|pid| Pid::from_raw(pid.parse().unwrap()).unwrap()).collect()
@@ -418,7 +418,7 @@ impl Waiting {
         let programs = self.programs();
         let output = self.child.wait_with_output().unwrap();
         for program in programs {
-            // The system takes a moment to end what was killed.
+            // The system takes a moment to end killed programs.
             let mut tries = 0..500;
             while is_running(program) {
                 assert!(tries.next().is_some(), "{program:?} still runs");
@@ -429,7 +429,7 @@ impl Waiting {
     }
 }
 
-/// Makes an archive of an artifact in place of its directory.
+/// Replaces an artifact's directory by its archive.
 fn pack(artifact: &Path) {
     let file = fs::File::create(artifact.with_extension("tar.zst")).unwrap();
     let mut tar = tar::Builder::new(zstd::Encoder::new(file, 1).unwrap());
@@ -453,7 +453,7 @@ fn a_signal_leaves_nothing_behind_and_says_so() {
     for (signal, name) in
         [(Signal::INT, "SIGINT"), (Signal::TERM, "SIGTERM"), (Signal::HUP, "SIGHUP")]
     {
-        // Whoever runs the tests may ignore it; the build must not.
+        // The test's parent may ignore the signal; the build must not.
         let waiting = Waiting::new(|_| {});
         if ignored() >> (signal.as_raw() - 1) & 1 == 1 {
             kill_process(waiting.pid(), Signal::KILL).unwrap();
@@ -475,13 +475,13 @@ fn a_signal_leaves_nothing_behind_and_says_so() {
     }
 }
 
-/// Whether a program runs; one that ended may wait to be reaped by whoever inherits it.
+/// Returns whether a program runs; an ended one may be a zombie until its new parent reaps it.
 fn is_running(program: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", program.as_raw_nonzero()));
     stat.is_ok_and(|stat| !stat.contains(") Z ")) && test_kill_process(program).is_ok()
 }
 
-/// The signals that this process ignores, and those that it starts.
+/// Returns the signals that this process and its children ignore.
 pub fn ignored() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
@@ -508,7 +508,8 @@ fn an_ignored_signal_stays_ignored_and_another_one_later_ends_at_once() {
     });
     kill_process(waiting.pid(), Signal::INT).unwrap();
     assert!(test_kill_process(waiting.pid()).is_ok());
-    // The programs heed no SIGTERM, so that ending them takes two seconds. One that follows the first is the same.
+    // The programs ignore SIGTERM, so ending them takes two seconds. A second signal soon after the
+    // first has no effect.
     let begun = Instant::now();
     kill_process(waiting.pid(), Signal::TERM).unwrap();
     std::thread::sleep(Duration::from_millis(10));
@@ -550,7 +551,7 @@ fn pipe(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, mode, 0).unwrap();
 }
 
-/// Builds with a cache that somebody changed.
+/// Builds with a modified cache.
 fn cached(dir: &Path, dest: &str) -> Output {
     let args = [&BUILD[..], &[dest, "--only", "core", "--cache", "cache"]].concat();
     command(dir, &args).env_remove("ROCKPACK_NO_CACHE").output().unwrap()
@@ -613,7 +614,7 @@ fn a_cache_is_not_followed_elsewhere() {
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0, "{part}");
         fs::remove_dir_all(dir.path().join("cache")).unwrap();
     }
-    // Which directory it is in is the user's choice.
+    // The user chooses the directory, which may be a link.
     std::os::unix::fs::symlink(&elsewhere, dir.path().join("cache")).unwrap();
     assert!(cached(dir.path(), "out").status.success());
     assert!(elsewhere.join("rockpack-cache-1").is_dir());

@@ -1,4 +1,5 @@
-//! Every file of every artifact is in a package or on a `drop` line: mistakes in the shipped manifest that lose files.
+//! Every file of every artifact is in a package or on a `drop` line: mistakes in the shipped
+//! manifest that lose files.
 
 use std::path::Path;
 use std::process::Output;
@@ -15,19 +16,19 @@ use crate::program::{done, rockpack, said, text};
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const TREES: [&str; 4] = ["kpack-small", "legacy-small", "kpack-full", "legacy-full"];
 
-/// A change of packages.kdl: the line after which something is written, and that, or the text that is replaced.
+/// Change of packages.kdl: a line and the text to insert after it, or a text to replace.
 struct Mistake {
     name: &'static str,
-    /// A text that is in the file once.
+    /// Text that is in the file once.
     old: &'static str,
     new: &'static str,
-    /// The line of the changed file that the message shows.
+    /// Line of the changed file that the message shows.
     blamed: &'static str,
-    /// What the message says.
+    /// Parts of the message.
     says: &'static [&'static str],
 }
 
-/// The lines of package `device` from which code is lost.
+/// Lines of package `device` without which code is lost.
 const DEVICE: &str = "    requires \"libraries\"\n\n    artifact \"blas\" \"lib\"\n";
 const WITHOUT: &str = "    without-artifact \"rocprofiler-compute\"\n";
 
@@ -105,7 +106,7 @@ const MISTAKES: [Mistake; 9] = [
     },
 ];
 
-/// A directory with the shipped manifest, in which a text is replaced.
+/// Makes a directory with the shipped manifest, replacing a text.
 fn with(old: &str, new: &str) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let packages = fs::read_to_string(Path::new(ROOT).join("packages.kdl")).unwrap();
@@ -118,7 +119,7 @@ fn with(old: &str, new: &str) -> TempDir {
 fn changed(mistake: &Mistake) -> TempDir {
     let dir = with(mistake.old, mistake.new);
     if mistake.name.starts_with("a library goes") {
-        // It went there from `core`.
+        // It moved there from `core`.
         let file = dir.path().join("packages.kdl");
         let text = fs::read_to_string(&file).unwrap();
         fs::write(&file, text.replacen("    artifact \"amd-dbgapi\" \"lib\"\n", "", 1)).unwrap();
@@ -137,14 +138,14 @@ fn with_catalog(dir: &Path, command: &str, name: &str, more: &[&str]) -> Output 
     )
 }
 
-/// The number of the line that begins with a text.
+/// Returns the number of the line that begins with a text.
 fn line(dir: &Path, text: &str) -> usize {
     let packages = fs::read_to_string(dir.join("packages.kdl")).unwrap();
     let found = packages.lines().position(|line| line.trim_start().starts_with(text));
     found.unwrap_or_else(|| panic!("no line {text}")) + 1
 }
 
-/// Whether a picture shows the line with its number.
+/// Returns whether a picture shows the line with its number.
 fn shows(message: &str, number: usize, text: &str) -> bool {
     message.contains(&format!(" {number} {text}"))
 }
@@ -191,7 +192,7 @@ fn builds_and_comparisons_end_as_plans_do() {
     let before = shipped.split_once(DEVICE).unwrap().0.lines().count() + 3;
     assert!(shows(&message, before, "artifact \"blas\" \"lib\""), "{before}\n{message}");
 
-    // The fault of an old manifest stops no comparison with one that mends it.
+    // A faulty old manifest does not prevent comparing it with a corrected one.
     let mended = rockpack(dir.path(), &["diff", ".", "built-in", "--artifact-dir", &artifacts]);
     assert_eq!(mended.status.code(), Some(0), "{}", said(&mended));
 }
@@ -244,7 +245,7 @@ fn a_drop_line_from_the_message_makes_the_plan() {
         let dir = changed(mistake);
         let file = dir.path().join("packages.kdl");
         let packages = fs::read_to_string(&file).unwrap() + drop + "\n";
-        // With no headers at all, nothing is left of an artifact that has nothing but headers.
+        // Without headers, some artifacts have no files left.
         let packages = match mistake.name {
             "devel leaves headers out" => packages
                 .replace("    artifact \"prim\"\n", "    artifact \"prim\" optional=\"-\"\n"),
@@ -282,7 +283,7 @@ fn fewer_packages_or_targets_raise_no_false_alarm() {
         let output = with_catalog(Path::new(ROOT), "plan", "kpack-small", more);
         assert_eq!(output.status.code(), Some(0), "{more:?}: {}", said(&output));
     }
-    // Nor do files of a package that is not asked for pass.
+    // Files of a package that is not selected are rejected too.
     let dir = changed(&MISTAKES[1]);
     let output = with_catalog(dir.path(), "plan", "kpack-small", &["--only", "core"]);
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));

@@ -1,4 +1,4 @@
-//! Packages with bytes changed at random: every reader says what it finds, or refuses them, and ends.
+//! Packages with randomly changed bytes: every reader reports findings or rejects them, and ends.
 
 use std::path::Path;
 
@@ -16,10 +16,10 @@ use super::verify::wheel::wheel;
 
 const WHEEL: &str = "demo-1.0-py3-none-any.whl";
 const SDIST: &str = "demo-1.0.tar.gz";
-/// How many mutants of each package.
+/// Mutants of each package.
 const MUTANTS: u64 = 400;
 
-/// Numbers that look random and are the same each time (`SplitMix64`).
+/// Pseudo-random numbers, equal each time (`SplitMix64`).
 struct Noise(u64);
 
 impl Noise {
@@ -34,7 +34,7 @@ impl Noise {
         usize::try_from(self.next() % most as u64).unwrap()
     }
 
-    /// Changes, cuts out or doubles some of the bytes.
+    /// Changes, removes or duplicates some of the bytes.
     fn mutate(&mut self, bytes: &mut Vec<u8>) {
         for _ in 0..=self.below(4) {
             let at = self.below(bytes.len());
@@ -82,7 +82,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// Gives a directory with one package to every reader; whether all of them took it.
+/// Passes a directory with one package to every reader. Returns whether all accepted it.
 fn all_read(dir: &Path) -> bool {
     let found = packages(dir).unwrap().remove(0);
     let compared = built::read(&found).is_ok();

@@ -1,4 +1,4 @@
-//! Facts of PE files that a compiler made, against what its own `objdump` reads in them.
+//! Facts of PE files from a compiler, compared with its `objdump`.
 
 use std::path::Path;
 use std::process::Command;
@@ -27,7 +27,7 @@ fn facts(file: &Path) -> PeFacts {
     }
 }
 
-/// The DLLs that `objdump` finds in the import table.
+/// Returns the DLLs that `objdump` finds in the import table.
 fn imports(dir: &Path, file: &str) -> Vec<String> {
     let text = run(dir, OBJDUMP, &["-p", file]);
     text.lines()
@@ -64,7 +64,7 @@ fn what_a_compiler_makes_reads_as_its_own_tools_read_it() {
     assert_eq!(library.name.as_deref(), Some("liba_7.dll"));
     assert_eq!((needy.kind, needy.name.as_deref()), (PeKind::Library, Some("b.dll")));
     assert!(needy.imports.contains(&"liba_7.dll".to_owned()), "{needy:?}");
-    // Older linkers make the table and do not say where it is.
+    // Older linkers write the table without an entry for its place.
     let text = run(dir, OBJDUMP, &["-p", "b.dll"]);
     let entry = text.lines().find(|line| line.contains("Delay Import Directory")).unwrap();
     let known = !entry.split_whitespace().nth(2).unwrap().bytes().all(|digit| digit == b'0');
@@ -78,7 +78,7 @@ fn what_a_compiler_makes_reads_as_its_own_tools_read_it() {
     }
 }
 
-/// Both forms: that of GNU's tools, whose members are objects, and the short one of Microsoft's.
+/// Both forms: of GNU's tools, with objects as members, and Microsoft's short one.
 #[test]
 fn import_libraries_of_both_forms_name_their_dll() {
     let what = "import libraries that MinGW makes";
@@ -108,7 +108,7 @@ fn import_libraries_of_both_forms_name_their_dll() {
     assert_eq!(import_library(&fs::File::open(dir.join("static.a")).unwrap()).unwrap(), None);
 }
 
-/// The texts count, which say more than the four numbers do.
+/// The texts count, since they are more precise than the four numbers.
 #[test]
 fn the_version_is_that_of_the_resources() {
     const WINDRES: &str = "x86_64-w64-mingw32-windres";

@@ -1,8 +1,8 @@
-//! From a manifest and a catalog to a plan: each rule of the specification, each fault that
-//! planning has to make impossible, and the catalog that planning starts from.
+//! Planning from a manifest and a catalog: each rule of the specification, each fault that planning
+//! must prevent, and scanning of the catalog.
 //!
-//! Manifests are given inline, catalogs as one line an entry (`support::catalog`); results
-//! are compared as text: one line a file, one paragraph a problem.
+//! Manifests are inline, catalogs have one line an entry (`support::catalog`); results are compared
+//! as text: one line a file, one paragraph a problem.
 
 #[path = "planning/aliases.rs"]
 mod aliases;

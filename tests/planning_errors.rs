@@ -1,10 +1,11 @@
-//! Every fault of a plan has a picture: `tests/fixtures/errors/planning/NAME.kdl` with a catalog
-//! in `NAME.catalog` and what is shown in `NAME.txt`. `UPDATE_EXPECT=1 cargo test --test
-//! planning_errors` writes the pictures anew.
+//! Pictures of all faults of a plan: `tests/fixtures/errors/planning/NAME.kdl` with a catalog in
+//! `NAME.catalog` and the rendered problems in `NAME.txt`. `UPDATE_EXPECT=1 cargo test --test
+//! planning_errors` rewrites the pictures.
 //!
-//! A catalog is a line an entry, as `planning/tree.rs` says. Besides, `//` begins a comment,
-//! `ask KEY=VALUE…` says what the command line asks for, and `build KEY=VALUE…` what the build
-//! says of itself. The number in a name is that of the fault in the list that these tests cover.
+//! A catalog has a line for each entry, in the format of `planning/tree.rs`. In addition, `//`
+//! begins a comment, `ask KEY=VALUE…` gives options of the command line, and `build KEY=VALUE…`
+//! facts of the build. The number in a name is the fault's number in the list that these tests
+//! cover.
 
 use plan::resolve;
 use plan::review;
@@ -39,7 +40,7 @@ fn fixtures() -> Vec<PathBuf> {
     files
 }
 
-/// A catalog, and what is asked for.
+/// Catalog and request.
 struct Scene {
     entries: Vec<String>,
     build: BuildFacts,
@@ -98,7 +99,7 @@ impl Scene {
         tree::catalog(&self.entries.join("\n"), self.build.clone())
     }
 
-    /// The same as a directory that lists everything the other way round would give it.
+    /// Returns the catalog in reverse order of listing.
     fn reversed(&self) -> Catalog {
         let mut catalog = self.catalog();
         catalog.artifacts.reverse();
@@ -140,7 +141,7 @@ fn drawn(problems: &Problems) -> String {
     })
 }
 
-/// What is wrong; of a plan that is made after all, also what is said of it.
+/// Renders the problems; for a valid plan, its warnings and notes.
 fn picture(manifest: &Manifest, catalog: &Catalog, request: &Request) -> String {
     let (plan, problems) = resolved(manifest, catalog, request);
     let plan = plan.map(|plan| review::summary_text(&plan, true)).unwrap_or_default();
@@ -187,7 +188,7 @@ fn every_file_belongs_to_a_fixture() {
     }
 }
 
-/// Eleven is the closure of links, which has tests of its own.
+/// Eleven is the closure of links, which has separate tests.
 #[test]
 fn every_fault_of_the_list_is_provoked_twice() {
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
@@ -199,7 +200,7 @@ fn every_fault_of_the_list_is_provoked_twice() {
     }
 }
 
-/// A problem that names a rule's line says what to do; a conflict labels both parties.
+/// A problem with a rule's line has a help text; a conflict labels both parties.
 #[test]
 fn problems_say_where_and_what_to_do() {
     let alone = [
@@ -275,7 +276,7 @@ fn one_mistake_is_one_problem_and_independent_ones_are_all_shown() {
     );
 }
 
-/// Every code of planning is provoked by a fixture, so that its picture was looked at.
+/// Every code of planning has a fixture, so that its picture was reviewed.
 #[test]
 fn every_code_of_planning_has_a_fixture() {
     let source = |path: &Path| fs_err::read_to_string(path).unwrap();
@@ -292,9 +293,9 @@ fn every_code_of_planning_has_a_fixture() {
         .collect();
     let shown: BTreeSet<&str> =
         fixtures().iter().flat_map(|file| problems_of(file)).map(|p| p.code().as_str()).collect();
-    // Shown by `check` before a plan is tried.
+    // `check` reports these before planning.
     let earlier = [Code::UnknownTemplate, Code::InvalidText];
-    // Shown by `tests/planning`: a `.catalog` has no PE files, no device code and one system.
+    // `tests/planning` shows these: a `.catalog` has no PE files, no device code and one system.
     let planning = [
         Code::BrokenPe,
         Code::MisplacedCode,

@@ -1,5 +1,5 @@
-//! Every kind of problem is used, and documented in `schema/problems.md`, which
-//! `UPDATE_EXPECT=1 cargo test --test all problem_codes` writes anew.
+//! Every kind of problem is used, and documented in `schema/problems.md`, which `UPDATE_EXPECT=1
+//! cargo test --test all problem_codes` rewrites.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The page: a row a code.
+/// Returns the page: a row for each code.
 fn page() -> String {
     let mut page = "# Problems\n\n\
         Every problem that rockpack shows has a code: a stable name that `--message-format json`, `github` and\n\

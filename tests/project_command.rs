@@ -1,4 +1,4 @@
-//! `rockpack project list`: what is there, what is missing, what is cloned; with git and repositories of its own.
+//! `rockpack sources`: existing, missing and cloned sources; with git and local repositories.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -28,7 +28,8 @@ fn git(directory: &Path, words: &[&str]) {
     assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// A directory with a manifest, and the repository that its project comes from; none without git.
+/// Makes a directory with a manifest, and the repository of its project; skips the test without
+/// git.
 fn place() -> Option<TempDir> {
     if !has("git", "`rockpack project list`") {
         return None;
@@ -153,7 +154,7 @@ fn a_dirty_checkout_is_not_fine_and_is_not_built_in_ci() {
         assert!(said.contains("`new0`, `new1`, `new2`, `new3`, `new4` and 3 more files"), "{said}");
         assert!(said.contains("stash --include-untracked"), "{said}");
     }
-    // What is next of all that is wrong there.
+    // The next remedy for all faults.
     for said in [build(&[], ""), build(&["--require-clean=false"], "true")] {
         assert!(said.contains("no-such-python") && !said.contains("dirty"), "{said}");
     }

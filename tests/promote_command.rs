@@ -1,4 +1,4 @@
-//! `rockpack wheel promote`: what comes out is what a build of the other version makes, and nothing else changes.
+//! `rockpack promote`: the result equals a build of the other version, and nothing else changes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ fn build(dir: &Path, dest: &str, version: &str, more: &[&str]) {
     done(dir, &[&plain[..], more].concat());
 }
 
-/// Every file below a destination with its hash, but the statement.
+/// Returns the hash of every file below a destination, except the statement.
 fn contents(dest: &Path) -> BTreeMap<PathBuf, String> {
     let files = walkdir::WalkDir::new(dest).into_iter().map(Result::unwrap);
     let files =
@@ -58,7 +58,7 @@ fn statement(dest: &Path) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Promotes the packages of a build, and compares all with those of a build of the other version.
+/// Promotes the packages of a build, and compares all with a build of the other version.
 fn as_built(dir: &Path, from: &str, to: &str, more: &[&str]) {
     build(dir, "old", from, more);
     build(dir, "new", to, more);
@@ -68,7 +68,7 @@ fn as_built(dir: &Path, from: &str, to: &str, more: &[&str]) {
     assert_eq!(promoted["subject"], built["subject"]);
 }
 
-/// Every kind of version that builds have; the last two have letters of kinds that they are not.
+/// Every kind of version of a build; the last two contain letters that look like other kinds.
 const VERSIONS: [(&str, &str); 6] = [
     ("7.10.0rc1", "7.10.0"),
     ("7.13.0a20260501", "7.13.0"),
@@ -138,7 +138,7 @@ fn a_statement_names_what_the_packages_are_made_of() {
     }
     assert_eq!(made_of[3]["name"], "from/provenance.intoto.json");
     assert_eq!(statement["predicate"]["runDetails"]["builder"]["id"], "https://example.org/b");
-    // A part alone still pins what others have: as in the whole set.
+    // A partial set pins packages that are not in it, like the whole set.
     build(dir.path(), "new", "7.10.0", &["--only", "device,libraries"]);
     assert_eq!(contents(&dir.path().join("out")), contents(&dir.path().join("new")));
     done(dir.path(), &["merge", "out", "-o", "united"]);
@@ -166,7 +166,7 @@ fn a_dry_run_lists_each_field_and_writes_nothing() {
     );
     assert_eq!(contents(dir.path()), before);
     insta::assert_snapshot!(text);
-    // What it lists is all that there is: no package has the old version any more.
+    // The list is complete: no package of the old version is left.
     done(dir.path(), &["wheel", "promote", "old", "--to", "7.10.0", "-o", "out"]);
     for file in contents(&dir.path().join("out"))
         .keys()

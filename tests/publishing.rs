@@ -1,4 +1,4 @@
-//! Publishing into a store: what goes where, what is refused, and what is left of it when it is interrupted.
+//! Publishing into a store: places, refusals, and the state after an interruption.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -43,7 +43,7 @@ fn options(form: Form) -> Options {
     Options { layout: Layout::of(form), jobs: 3, ..Options::default() }
 }
 
-/// Publishes by a manifest that accepts no finding.
+/// Publishes with a manifest that accepts no finding.
 fn publish(
     dir: &Path,
     bucket: &dyn Bucket,
@@ -59,7 +59,7 @@ fn publish(
     index::publish::publish(dir, bucket, options, &gate, told)
 }
 
-/// Publishes what has to be fine, and tells the steps.
+/// Publishes successfully, and returns the steps.
 fn published(dir: &Path, bucket: &dyn Bucket, options: &Options) -> (Summary, Vec<Step>) {
     let steps = std::sync::Mutex::new(Vec::new());
     let told = |step: &Step| steps.lock().unwrap().push(step.clone());
@@ -75,7 +75,7 @@ fn list<'v>(page: &'v Value, name: &str) -> Vec<&'v Value> {
     page[name].as_array().unwrap().iter().collect()
 }
 
-/// Checks an index in a directory: what it names is there, with the hashes that it says. Gives the names of files.
+/// Checks an index in a directory: every named file exists with its hash. Returns the file names.
 fn whole(root: &Path, form: Form) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     match form {
@@ -109,7 +109,7 @@ fn whole_page(place: &Path, data: &str) -> BTreeSet<String> {
     names.collect()
 }
 
-/// Every file of a directory with its bytes.
+/// Returns every file of a directory with its bytes.
 fn contents(root: &Path) -> Vec<(String, Vec<u8>)> {
     let bucket = Directory::new(root);
     let objects = bucket.list(None).unwrap();
@@ -119,7 +119,7 @@ fn contents(root: &Path) -> Vec<(String, Vec<u8>)> {
     files.collect()
 }
 
-/// A selector with two parts, one of which has a part itself.
+/// Makes a selector with two parts, one of which has a part itself.
 fn small_set(dir: &Path, version: &str) -> PathBuf {
     let dir = dir.join(format!("set-{version}"));
     let exactly = |name: &str| format!("{name}=={version}");

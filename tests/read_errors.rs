@@ -1,6 +1,6 @@
-//! Disks that fail while they are read: every command names the file and ends, and leaves nothing.
+//! Disks with read errors: every command names the file and ends, and leaves no files.
 //!
-//! A library that is loaded before the C library's own lets reading of one file fail.
+//! A preloaded library makes reading of one file fail.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ use super::skips;
 use super::verify::wheel::wheel;
 use crate::program;
 
-/// Fails to read a file whose path contains `BROKEN_FILE`.
+/// Fails to read a file with `BROKEN_FILE` in its path.
 const SHIM: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -43,7 +43,7 @@ ssize_t pread64(int file, void *to, size_t len, off64_t at) {
 ssize_t pread(int file, void *to, size_t len, off_t at) { return pread64(file, to, len, at); }
 "#;
 
-/// The library; `None`, loudly, without a C compiler.
+/// Builds the library; skips the test without a C compiler.
 fn shim(dir: &Path) -> Option<PathBuf> {
     if !skips::has("cc", "what commands do when a file cannot be read") {
         return None;
@@ -56,7 +56,7 @@ fn shim(dir: &Path) -> Option<PathBuf> {
     Some(library)
 }
 
-/// What a command says that must fail, in one line.
+/// Returns the messages of a failing command in one line.
 fn says(dir: &Path, shim: &Path, broken: &str, arguments: &[&str]) -> String {
     let mut command = program::command(dir, arguments);
     command.env("ROCKPACK_NO_CACHE", "1").env("LD_PRELOAD", shim).env("BROKEN_FILE", broken);

@@ -1,7 +1,7 @@
-//! `rockpack build --remote-cache` with a server in this process that does what it is told, also wrong things.
+//! `rockpack build --remote-cache` with a server in this process that can misbehave.
 //!
-//! Whatever the server does, the packages have the bytes that they have without it, there is at most one
-//! warning, and no secret in what is printed or written.
+//! With any server, the packages have the same bytes as without it, at most one warning is printed,
+//! and no secret is printed or written.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -18,17 +18,17 @@ mod server;
 
 use server::{Fault, Server};
 
-/// What every server of these tests wants to be told.
+/// Header that every server of these tests requires.
 const TOKEN: &str = "Bearer tell-nobody";
 
-/// The demo with files that are worth a request, and its packages.
+/// The demo with files large enough for requests, and its packages.
 struct Tried {
     dir: TempDir,
     without: String,
     took: Duration,
 }
 
-/// Text that packs well, and differs from place to place.
+/// Returns compressible text, different for each seed.
 fn text(seed: usize, lines: usize) -> String {
     let line = |n: usize| format!("{:x} {n} line of file {seed}\n", n * n * (seed + 7));
     (0..lines).map(line).collect()
@@ -37,7 +37,7 @@ fn text(seed: usize, lines: usize) -> String {
 impl Tried {
     fn new() -> Self {
         let dir = demo_tree::scratch(true);
-        // One goes in a message, one in a stream of them, and one is read from the archive of devel.
+        // One fits in a message, one needs a stream, and one is read from the devel archive.
         for (path, seed, lines) in [
             ("amd-llvm_run_generic/stage/lib/llvm/bin/large.txt", 1, 20_000),
             ("amd-llvm_run_generic/stage/lib/llvm/bin/larger.txt", 2, 400_000),
@@ -54,7 +54,7 @@ impl Tried {
         tried
     }
 
-    /// A build into a directory of this name, with an empty cache.
+    /// Builds into a directory of this name, with an empty cache.
     fn build(&self, name: &str, args: &[&str]) -> Built {
         let began = Instant::now();
         let output = Command::new(env!("CARGO_BIN_EXE_rockpack"))
@@ -73,7 +73,7 @@ impl Tried {
         Built::new(&self.dir.path().join(name), &output, began.elapsed())
     }
 
-    /// A build that asks `server`.
+    /// Builds with `server`.
     fn with(&self, name: &str, server: &Server, args: &[&str]) -> Built {
         let url = server.url();
         let built = self.build(name, &[&["--remote-cache", &url][..], args].concat());
@@ -81,7 +81,7 @@ impl Tried {
         built
     }
 
-    /// A server that another machine has filled.
+    /// Returns a server filled by another machine.
     fn filled(&self) -> Server {
         let server = Server::start(TOKEN);
         let built = self.with("filling", &server, &["--remote-upload-local-results"]);
@@ -115,7 +115,7 @@ impl Built {
         self.said.matches("the shared cache").count()
     }
 
-    /// How many files came, of how many that were asked for.
+    /// Returns the numbers of received and of requested files.
     fn came(&self) -> (usize, usize) {
         let line = self.said.lines().find(|line| line.starts_with("shared cache ")).unwrap();
         let said = line.split(": ").nth(1).unwrap();
@@ -135,15 +135,15 @@ fn a_second_machine_gets_what_the_first_packed() {
     assert_eq!(entries, 3, "one of each kind");
     let built = tried.with("second", &server, &[]);
     let (hits, of) = built.came();
-    // A machine with much else to do may begin to pack one before it comes; none is missing or refused.
+    // A busy machine may start to pack a file before it arrives; none is missing or rejected.
     assert!(hits == of && 2 * hits >= entries, "{}", built.said);
     assert!(built.warnings() == 0 && !built.said.contains(" sent"), "{}", built.said);
-    // What came is kept: nothing is asked for again.
+    // Received files are kept and not requested again.
     fs::remove_dir_all(tried.dir.path().join("second")).unwrap();
     let again = tried.with("second", &server, &[]);
     assert_eq!(again.came().0, 0, "{}", again.said);
     assert!(again.said.contains("came packed out of the cache"), "{}", again.said);
-    // Entries of another silo are others.
+    // Another silo has separate entries.
     let other = tried.with("silo", &server, &["--remote-cache-silo", "other"]);
     assert_eq!(other.came().0, 0, "{}", other.said);
 }
@@ -164,7 +164,7 @@ fn whatever_a_server_does_the_packages_are_the_same() {
         if fault.is_healed() && hits == 0 {
             wrong.push(format!("{fault:?}: nothing came\n{}", built.said));
         }
-        // Three seconds, and what a machine with other work takes longer.
+        // Three seconds, and the extra time of a busy machine.
         let most = tried.took * 2 + Duration::from_secs(3);
         if built.took > most {
             wrong.push(format!("{fault:?} took {:?}, without {:?}", built.took, tried.took));
@@ -231,13 +231,13 @@ fn where_a_shared_cache_is_required_its_trouble_is_an_error() {
 #[test]
 fn nobody_there_is_one_warning() {
     let tried = Tried::new();
-    // Nobody listens on a port that was just given back.
+    // The port was just closed, so no server listens.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("grpc://127.0.0.1:{port}");
     let built = tried.build("nobody", &["--remote-cache", &url]);
     assert_eq!((built.sums.as_str(), built.warnings()), (tried.without.as_str(), 1));
     assert!(built.said.contains(&format!("the shared cache {url} was not used to the end")));
-    // Who waits for TLS where there is none is told so.
+    // A client that waits for TLS gets an error if the server has none.
     let server = Server::start(TOKEN);
     let tls = server.url().replace("grpc:", "grpcs:");
     let built = tried.build("clear", &["--remote-cache", &tls]);
@@ -247,7 +247,7 @@ fn nobody_there_is_one_warning() {
         folded.contains("the server does not speak TLS; without it, write grpc://"),
         "{folded}"
     );
-    // A machine that says how to reach it wrongly is told before anything is built.
+    // Wrong connection options are reported before building.
     let pem = tried.dir.path().join("no.pem").display().to_string();
     fs::write(&pem, "tell-nobody\n").unwrap();
     for (args, said) in [

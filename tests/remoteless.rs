@@ -1,4 +1,4 @@
-//! `rockpack build` without the feature `remote`: options of it say how to get a program that has it.
+//! `rockpack build` without the feature `remote`: its options explain how to get a program with it.
 
 use super::{demo_tree, program};
 
@@ -9,7 +9,7 @@ fn options_of_a_server_say_that_this_program_asks_none() {
     for args in [
         vec!["--cache", "own", "--remote-cache", "grpc://127.0.0.1:1"],
         [&farm[..], &["--cache", "own"]].concat(),
-        // A program with the feature does this without a cache, too.
+        // With the feature, this works without a cache too.
         [&farm[..], &["--no-cache", "--artifacts-digest", "checksums"]].concat(),
         vec!["--no-cache", "--remote-download-outputs", "minimal"],
     ] {

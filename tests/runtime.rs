@@ -1,8 +1,8 @@
-//! Runs the tests of the Python sources that go into the packages (`tests/runtime/`).
+//! Tests of the packages' Python sources (`tests/runtime/`).
 //!
-//! They need Python 3.10 or newer as `python3`; what else they can use (a C compiler, CMake,
-//! shells, pip, uv, mypy, ruff, the rights to mount) they use where it is; what is skipped where
-//! it is not is told when all tests have run. `PYTHON` names another interpreter.
+//! They need Python 3.10 or newer as `python3`, and use a C compiler, CMake, shells, pip, uv, mypy,
+//! ruff and the right to mount if available; skipped tests are listed after all tests. `PYTHON`
+//! names another interpreter.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +16,7 @@ use crate::skips::skip;
 
 const MINIMUM: &str = "3.10";
 
-/// The interpreter to use; fails with what to do when there is none that is new enough.
+/// Returns the interpreter; fails with a remedy if none is new enough.
 fn python() -> String {
     let name = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
     let probe = "import sys; sys.exit(sys.version_info < (3, 10))";
@@ -28,13 +28,13 @@ fn python() -> String {
     name
 }
 
-/// Runs test modules, with warnings as errors; shows their report when one fails, and records what
-/// was not tested.
+/// Runs test modules, with warnings as errors; prints the report of a failed one, and records
+/// skipped tests.
 fn run(modules: &[&str]) {
     run_with(modules, None);
 }
 
-/// The same with a variable that says where packages are.
+/// Runs test modules with a variable for the packages' directory.
 fn run_with(modules: &[&str], built: Option<(&str, PathBuf)>) {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runtime");
     let mut command = Command::new(python());
@@ -51,7 +51,7 @@ fn run_with(modules: &[&str], built: Option<(&str, PathBuf)>) {
     }
 }
 
-/// Why the test was skipped that this line of a report is about: `… skipped 'reason'`.
+/// Returns the reason in a line of a report: `… skipped 'reason'`.
 fn skipped(line: &str) -> Option<&str> {
     let (before, reason) = line.split_once("skipped ")?;
     let ended = before.is_empty() || before.ends_with("... ");
@@ -61,7 +61,14 @@ fn skipped(line: &str) -> Option<&str> {
 
 #[test]
 fn the_runtime_does_what_it_says() {
-    run(&["test_targets", "test_libraries", "test_find", "test_names", "test_launch", "test_selftest"]);
+    run(&[
+        "test_targets",
+        "test_libraries",
+        "test_find",
+        "test_names",
+        "test_launch",
+        "test_selftest",
+    ]);
 }
 
 #[test]
@@ -104,7 +111,7 @@ fn installers_install_and_leave_nothing() {
     run(&["test_install"]);
 }
 
-/// With packages that rockpack has made, not the tests' own.
+/// With packages built by rockpack, not by the tests.
 #[test]
 fn real_packages_work_once_installed() {
     let dir = TempDir::new().unwrap();
@@ -117,7 +124,7 @@ fn real_packages_work_once_installed() {
     run_with(&["test_packages"], Some(("ROCKPACK_DIST", out.join("dist"))));
 }
 
-/// A product with its own module, command and devel package.
+/// Product with a separate module, command and devel package.
 const OTHER: &str = r#"
 common {
     author "The Other Project"
@@ -151,7 +158,7 @@ package "devel" kind="devel" {
 system-library "libc.so.6"
 "#;
 
-/// The starter of `rockpack init --minimal` as it is, and a product beside ROCm.
+/// The unchanged starter of `rockpack init --minimal`, and a product in addition to ROCm.
 #[test]
 fn selectors_of_other_products_are_installed_and_uninstalled() {
     let dir = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! `rockpack artifact scan`, and what is made of the catalog that it saves.
+//! `rockpack scan`, and commands that use its saved catalog.
 
 use std::path::Path;
 
@@ -9,14 +9,14 @@ use tempfile::TempDir;
 use crate::demo_tree;
 use crate::program::{rockpack, said};
 
-/// A scratch directory with the demo artifacts in `artifacts`, as a catalog in `c.json`.
+/// Makes a directory with the demo artifacts in `artifacts`, and their catalog in `c.json`.
 fn scratch(kpack: bool) -> TempDir {
     let dir = demo_tree::scratch(kpack);
     succeeds(dir.path(), &["artifact", "scan", "--artifact-dir", "artifacts", "-o", "c.json"]);
     dir
 }
 
-/// What a command says, on standard output and after it on standard error.
+/// Returns standard output followed by standard error.
 fn succeeds(dir: &Path, args: &[&str]) -> String {
     let output = rockpack(dir, args);
     assert!(output.status.success(), "{args:?}\n{}", String::from_utf8_lossy(&output.stderr));
@@ -27,13 +27,13 @@ fn text(dir: &TempDir) -> String {
     fs::read_to_string(dir.path().join("c.json")).unwrap()
 }
 
-/// What is said of `c.json` with this in it, by the program; its exit status.
+/// Returns messages and exit status for a `c.json` with this content.
 fn refused(dir: &TempDir, content: &str) -> (String, Option<i32>) {
     fs::write(dir.path().join("c.json"), content).unwrap();
     let output = rockpack(dir.path(), &["plan", "--catalog", "c.json"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("c.json"), "the file is named:\n{said}");
-    // Long messages are wrapped.
+    // Joins the lines of wrapped messages.
     (said.replace("\n  │ ", " "), output.status.code())
 }
 
@@ -186,7 +186,7 @@ fn a_build_needs_the_artifacts_themselves() {
     assert!(!dir.path().join("out").exists());
 }
 
-/// Each job of a matrix has the catalog and the artifacts of its own packages, nothing else.
+/// Each job of a matrix has only the catalog and the artifacts of its packages.
 #[test]
 fn the_jobs_of_a_matrix_make_what_one_build_makes() {
     let dir = scratch(true);
@@ -221,14 +221,14 @@ fn the_jobs_of_a_matrix_make_what_one_build_makes() {
     assert_eq!(sums("united"), sums("whole"));
 }
 
-/// Saves the plan that these arguments make.
+/// Saves the plan of these arguments.
 fn save_plan(dir: &Path, args: &[&str]) {
     let output = rockpack(dir, &[&["plan", "--json"], args].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     fs::write(dir.join("plan.json"), output.stdout).unwrap();
 }
 
-/// What a build says that is refused, without line breaks, which depend on the width.
+/// Returns the messages of a refused build, without line breaks, which depend on the width.
 fn not_built(dir: &Path, args: &[&str], status: i32) -> String {
     let output = rockpack(dir, &[&["build", "-o", "none"], args].concat());
     let said = said(&output);
@@ -245,11 +245,11 @@ fn a_build_of_a_plan_makes_its_packages_or_nothing() {
     save_plan(dir, &["--catalog", "c.json", "--version", "9.1.0"]);
     succeeds(dir, &[&["build", "-o", "plain", "--version", "9.1.0"][..], &artifacts].concat());
     let planned = ["--plan", "plan.json"];
-    // The version is the plan's.
+    // The version is from the plan.
     succeeds(dir, &[&["build", "-o", "out"][..], &artifacts, &planned].concat());
     let sums = |name: &str| fs::read_to_string(dir.join(name).join("dist/SHA256SUMS")).unwrap();
     assert_eq!(sums("out"), sums("plain"));
-    // A job of a matrix builds a part of it, out of the saved catalog.
+    // A job of a matrix builds a part of the plan from the saved catalog.
     let part = ["build", "-o", "part", "--only", "core", "--catalog", "c.json"];
     succeeds(dir, &[&part[..], &artifacts, &planned].concat());
     assert!(sums("part").lines().all(|line| sums("plain").contains(line)));
@@ -270,11 +270,11 @@ fn a_build_of_a_plan_makes_its_packages_or_nothing() {
     assert_ne!(whole, fs::read_to_string(dir.join("plan.json")).unwrap());
     let said = not_built(dir, &[&artifacts[..], &planned].concat(), 1);
     assert!(said.contains("`rockpack diff plan.json` with the same options"), "{said}");
-    // A level of compression is part of it: other bytes come out.
+    // The level of compression is part of the plan: it changes the bytes.
     fs::write(dir.join("plan.json"), &whole).unwrap();
     let said = not_built(dir, &[&artifacts[..], &planned, &["--compression", "fast"]].concat(), 1);
     assert!(said.contains("rocm-sdk-core: compression default → fast; "), "{said}");
-    // A plan that is named by an empty variable is not one that nobody named.
+    // An empty variable for the plan is an error, unlike no variable.
     let said = not_built(dir, &[&artifacts[..], &["--plan", ""]].concat(), 2);
     assert!(said.contains("--plan"), "{said}");
     fs::write(dir.join("plan.json"), "{}").unwrap();

@@ -1,5 +1,5 @@
-//! What is published in `schema/` holds: plans are read again, and with the feature `schema-tests`
-//! plans of real artifacts pass their schema, which is that of the types.
+//! Published formats in `schema/`: plans can be read again, and with the feature `schema-tests`
+//! plans of real artifacts match their schema, which is generated from the types.
 
 use std::process::Command;
 
@@ -16,7 +16,7 @@ mod types;
 #[path = "schema/validated.rs"]
 mod validated;
 
-/// What `rockpack plan --json` prints of the demo artifacts.
+/// Returns the output of `rockpack plan --json` for the demo artifacts.
 fn plan(kpack: bool) -> String {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
@@ -33,7 +33,7 @@ fn plans_are_read_again() {
     }
 }
 
-/// Compares what `rockpack help` prints with the page that is published of it.
+/// Compares the output of `rockpack help` with its published page.
 fn compare(arguments: &[&str], name: &str) {
     let output =
         Command::new(env!("CARGO_BIN_EXE_rockpack")).arg("help").args(arguments).output().unwrap();

@@ -1,7 +1,7 @@
-//! What a build gets through its seams: artifacts and packed streams need no directory.
+//! Interfaces of a build: artifacts and packed streams need no directory.
 //!
-//! The demo artifacts are read into memory, planned and built from there, through a cache in memory. What
-//! comes out is what the program makes of the same artifacts on a disk without a cache.
+//! The demo artifacts are read into memory, planned and built from there, through a cache in
+//! memory. The result equals the program's build from a disk without a cache.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,7 +31,7 @@ impl Reporter for Silent {
     fn report(&self, _: Event) {}
 }
 
-/// The repository's own manifest.
+/// Returns the repository's manifest.
 fn manifest() -> Manifest {
     let text = |name: &str| {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
@@ -40,7 +40,7 @@ fn manifest() -> Manifest {
     Manifest::decode(&text("packages.kdl"), &text("families.kdl")).unwrap()
 }
 
-/// Both ways of packing: deflate, and xz for the archive in the devel wheel.
+/// Requests both kinds of packing: deflate, and xz for the archive in the devel wheel.
 fn request() -> Request {
     let platform_tag = Some("linux_x86_64".parse().unwrap());
     Request { platform_tag, xz_preset: Some(0), ..Request::default() }
@@ -56,7 +56,7 @@ fn planned(manifest: &Manifest, catalog: &Catalog) -> Plan {
     resolve::plan(manifest, catalog, &templates, &request()).unwrap().0
 }
 
-/// What a build of these artifacts leaves in `dest`, by path, and what its cache did.
+/// Builds these artifacts in `dest`. Returns the files by path, and the use of the cache.
 fn built(
     artifacts: &dyn Source,
     dest: &Path,
@@ -89,7 +89,7 @@ fn what_is_built_from_memory_through_a_cache_in_memory_is_what_is_built_from_a_d
     plan::demo::make(&place, true, &program).unwrap();
     let directory = Directory::open(&place).unwrap();
     let memory = MemorySource::of(&place);
-    // Nothing but memory has them from here on.
+    // From here on, only memory has the artifacts.
     let (expected, none) = built(&directory, &dir.path().join("a"), None);
     fs::remove_dir_all(&place).unwrap();
     assert!(none.is_none() && expected.len() > 4, "{:?}", expected.keys());
@@ -109,7 +109,7 @@ fn what_is_built_from_memory_through_a_cache_in_memory_is_what_is_built_from_a_d
     assert_eq!((found.misses, found.added, found.damaged), (0, 0, 0), "{found:?}");
     assert!(found.hits >= filled.added && found.remembered >= found.hits, "{found:?}");
 
-    // A store whose bytes are others than it says costs time, and no byte of what is made.
+    // A store with wrong bytes costs time, but does not change the packages.
     shelf.damage();
     let (third, healed) = build("d");
     assert!(third == expected, "out of a damaged cache");

@@ -1,4 +1,4 @@
-//! The composite action of a matrix's jobs: its command line makes what the plan says.
+//! Composite action for the jobs of a matrix: its command line makes the packages of the plan.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::demo_tree::scratch;
 use crate::program::{PROGRAM, done, text};
 use crate::skips::has;
 
-/// The command line of the action.
+/// Returns the command line of the action.
 fn command_line() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(".github/actions/shard/action.yml");
     let action = fs::read_to_string(path).unwrap();
@@ -49,7 +49,7 @@ fn jobs_of_a_matrix_make_what_the_plan_says() {
         let mut action = Command::new("bash");
         action.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &command_line()]);
         action.current_dir(dir).env("PATH", &path).env("ROCKPACK_NO_CACHE", "1");
-        // What the action's inputs are when they are left out, an empty variable among them.
+        // Values of the action's inputs when omitted, including an empty variable.
         let inputs = [
             ("ARTIFACTS", "--artifact-dir archives --lock artifacts.lock --locked"),
             ("CATALOG", "c.json.zst"),
@@ -70,7 +70,7 @@ fn jobs_of_a_matrix_make_what_the_plan_says() {
         assert!(output.status.success(), "{}", text(&output.stderr));
         jobs.push(dest);
     }
-    // A name that the matrix does not have is an empty text, and no job for all packages.
+    // A name that is not in the matrix gives an empty text, which must not build all packages.
     let output = action("", "all");
     assert!(!output.status.success() && !dir.join("all").exists());
     assert!(text(&output.stderr).contains("ONLY: is empty"), "{}", text(&output.stderr));

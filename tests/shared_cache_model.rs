@@ -1,4 +1,4 @@
-//! The model of a shared cache: its README shows its output.
+//! Model of a shared cache: its README shows its output.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -21,14 +21,13 @@ fn model(changes: &[&str]) -> Output {
         .expect("python3, 3.10 or newer, is needed for this test")
 }
 
-/// Its table.
 fn table(changes: &[&str]) -> String {
     let output = model(changes);
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A column of the lines that have a network.
+/// Returns a column of the lines with a network.
 fn column<'t>(table: &'t str, name: &str) -> Vec<&'t str> {
     let head = table.lines().next().unwrap();
     let end = head.find(name).unwrap() + name.len();
@@ -57,13 +56,13 @@ fn every_input_says_where_it_comes_from() {
 
 #[test]
 fn where_all_is_new_or_nothing_pays_nothing_comes() {
-    // All machines pack everything, and send it in the time that there is.
+    // All machines pack everything, and upload it in the available time.
     let all_new = table(&["changed=1"]);
     assert!(column(&all_new, "ratio").iter().all(|ratio| *ratio >= "1.00"), "{all_new}");
-    // What comes takes longer than packing it at the highest level.
+    // A download takes longer than packing at the highest level.
     let slow = table(&["hit=0.001", "hit_xz=0.001"]);
     assert!(column(&slow, "came").iter().all(|came| *came == "0%"), "{slow}");
-    // The more that one server can give, the more machines it feeds.
+    // A faster server feeds more machines.
     let fed: Vec<u32> = column(&table(&[]), "fed").iter().map(|fed| fed.parse().unwrap()).collect();
     assert!(fed.chunks(3).all(<[u32]>::is_sorted), "{fed:?}");
 }

@@ -1,4 +1,4 @@
-//! Commands of the shipped packages.kdl, run where what they need is imitated.
+//! Commands of the shipped packages.kdl, run with imitated tools.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::skips::has;
 
-/// As LLVM's: it prints a line for each kind of option that it is asked for.
+/// Imitates LLVM's: prints a line for each requested kind of option.
 const CONFIG: &str = r#"#!/bin/sh
 root=$(dirname "$0") kind=shared
 [ -e "$root/works" ] || { echo "a library is missing" >&2; exit 127; }
@@ -25,7 +25,7 @@ for word; do case $word in
 esac; done
 "#;
 
-/// It writes down what it would link.
+/// Records the linked libraries.
 const MAKEFILE: &str = "\
 STATIC_LIBS ?= shared.so
 librocmllvm.so: $(STATIC_LIBS)
@@ -34,7 +34,7 @@ shared.so:
 \ttouch $@
 ";
 
-/// The command of rocm-llvm-python that makes its library, with `devel` in its place.
+/// Returns the command of rocm-llvm-python that makes its library, with `devel` as directory.
 fn command(devel: &Path) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |name: &str| Source::new(name, fs_err::read_to_string(root.join(name)).unwrap());

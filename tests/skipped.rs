@@ -1,6 +1,6 @@
-//! Runs after all tests, and tells which of them this machine lacked something for.
+//! Last test: prints the tests skipped for lack of tools.
 //!
-//! With `ROCKPACK_REQUIRE_TOOLS` that is a failure, except for tools that `ROCKPACK_WITHOUT` names.
+//! With `ROCKPACK_REQUIRE_TOOLS` it fails for them, except for tools in `ROCKPACK_WITHOUT`.
 
 #![expect(clippy::print_stdout, reason = "it is there to be read")]
 #![expect(clippy::unwrap_used, reason = "a record that cannot be read has failed")]
@@ -13,11 +13,11 @@ use std::process::ExitCode;
 #[expect(dead_code, reason = "tests skip, and this only reads")]
 mod skips;
 
-/// What is lacking, and what was skipped for it.
+/// Skipped tests by missing tool.
 type Skipped = BTreeMap<String, BTreeSet<String>>;
 
 fn main() -> ExitCode {
-    // Whoever asks for a list of tests gets one of none.
+    // With `--list`, it lists no tests.
     if std::env::args().any(|argument| argument == "--list") {
         return ExitCode::SUCCESS;
     }
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// The list to read.
+/// Formats the list.
 fn told(skipped: &Skipped) -> String {
     let mut text = match skipped.len() {
         0 => "No test that ran lacked a tool.".to_owned(),
@@ -56,15 +56,15 @@ fn told(skipped: &Skipped) -> String {
     text
 }
 
-/// What has to be there; the first word of what is lacking is the tool.
+/// Returns the required missing tools; the first word of each entry is the tool.
 fn required<'a>(skipped: &'a Skipped, without: &[&str]) -> Vec<&'a str> {
     let known =
         |lacking: &str| lacking.split(' ').next().is_some_and(|tool| without.contains(&tool));
     skipped.keys().map(String::as_str).filter(|lacking| !known(lacking)).collect()
 }
 
-/// What this run recorded: for each thing that is lacking, what was skipped. Forgets it, and all
-/// that runs recorded which are over.
+/// Returns the tests skipped in this run by missing tool. Removes its record, and the records of
+/// ended runs.
 fn take() -> Skipped {
     let mut skipped = Skipped::new();
     let record = fs_err::read_to_string(skips::place().join(skips::run())).unwrap_or_default();

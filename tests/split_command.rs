@@ -1,4 +1,5 @@
-//! `rockpack wheel split`: a wheel becomes a host wheel and one for each target, and nothing is lost or changed.
+//! `rockpack split`: a wheel becomes a host wheel and one for each target, without losing or
+//! changing files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -54,7 +55,7 @@ wheel "frame" {
 
 const METADATA: &str = "Metadata-Version: 2.4\nName: frame\nVersion: 2.1+ex7\nSummary: A framework\nLicense-Expression: MIT\nLicense-File: LICENSE\nRequires-Python: >=3.10\nRequires-Dist: ex-core==7.0\nRequires-Dist: numpy\nProvides-Extra: opt\nRequires-Dist: more; extra == \"opt\"\n\nAbout it.\n";
 
-/// A directory with a manifest.
+/// Makes a directory with a manifest.
 fn place() -> TempDir {
     let dir = TempDir::new().unwrap();
     fs::write(dir.path().join("packages.kdl"), PACKAGES).unwrap();
@@ -63,7 +64,7 @@ fn place() -> TempDir {
     dir
 }
 
-/// A framework with code of three targets in files of its own, and files of two levels.
+/// Makes a framework with code of three targets in separate files, and files of two levels.
 fn frame() -> Made {
     Made::new("frame", "2.1+ex7", METADATA)
         .file("frame/__init__.py", b"import os\n")
@@ -82,7 +83,7 @@ fn frame() -> Made {
 
 const INPUT: &str = "in/frame-2.1+ex7-cp312-cp312-linux_x86_64.whl";
 
-/// Splits the wheel that lies at [`INPUT`].
+/// Splits the wheel at [`INPUT`].
 fn split(dir: &Path, more: &[&str]) -> String {
     done(dir, &[&["wheel", "split", INPUT, "--version", "7.0", "-o", "out"], more].concat())
 }
@@ -136,11 +137,11 @@ fn each_file_goes_where_its_path_says_and_stays_as_it_is_stored() {
             after.keys().map(String::as_str).filter(|member| !member.starts_with(&info)).collect();
         assert_eq!(payload, files, "{name}");
         seen.extend(after.into_iter().filter(|(member, _)| !member.starts_with(&info)));
-        // The texts of licences go with each.
+        // Each wheel has the licence texts.
         let license = format!("{info}licenses/LICENSE");
         assert_eq!(text_of(&output(dir, name), &license), "You may.\n");
     }
-    // Mode, time, method and packed bytes are those of the old wheel.
+    // Mode, time, method and packed bytes equal the old wheel's.
     let payload = before.into_iter().filter(|(member, _)| !member.starts_with("frame-2.1"));
     assert_eq!(seen, payload.collect());
     assert_eq!(
@@ -235,7 +236,7 @@ fn the_plan_is_shown_before_anything_is_written() {
     ] {
         assert!(shown.contains(line), "{line:?} in\n{shown}");
     }
-    // What is written is what was shown.
+    // The result equals the preview.
     let written = split(dir, &["--allow", "broken-elf"]);
     let listed = shown.rsplit_once("6 wheels").unwrap().0;
     assert!(written.starts_with(listed), "{written}");
@@ -258,7 +259,7 @@ fn isas_with_code_in_whole_libraries_are_offered_the_levels_above() {
     assert!(host.contains("frame-device-gpu9==2.1+ex7; extra == \"device-gpu90\""), "{host}");
 }
 
-/// What is wrong with a wheel is wrong with what is made of it.
+/// Faults of a wheel are faults of its parts.
 #[test]
 fn wheels_that_verify_refuses_are_not_written() {
     let dir = place();

@@ -1,6 +1,6 @@
-//! `rockpack wheel verify`: what was built is fine, and for each code a package that shows it.
+//! `rockpack verify`: built packages have no findings, and each code has a package with this fault.
 //!
-//! `UPDATE_EXPECT=1 cargo test --test all verify` writes `tests/verify/messages.txt` anew.
+//! `UPDATE_EXPECT=1 cargo test --test all verify` rewrites `tests/verify/messages.txt`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -31,7 +31,7 @@ const FAMILIES: &str = include_str!("../families.kdl");
 const PROJECT: &str = "common {\n    author \"A\"\n    requires-python \">=3.10\"\n}\n";
 const PACKAGE: &str = "package \"demo\" kind=\"runtime\" {\n    distribution \"demo\" module=\"demo\" per=\"none\"\n    summary \"S\"\n    license \"MIT\"\n    template \"runtime\"\n}\n";
 
-/// A directory with a manifest, and packages in `dist` as `make` makes them.
+/// Makes a directory with a manifest, and the packages of `make` in `dist`.
 fn made(manifest: &str, make: &dyn Fn(&Path)) -> TempDir {
     let dir = TempDir::new().unwrap();
     fs_err::write(dir.path().join("packages.kdl"), manifest).unwrap();
@@ -41,7 +41,7 @@ fn made(manifest: &str, make: &dyn Fn(&Path)) -> TempDir {
     dir
 }
 
-/// What is found, as JSON.
+/// Returns the findings as JSON.
 fn found(dir: &Path) -> (i32, Value) {
     let output = rockpack(dir, &["wheel", "verify", "dist", "--json"]);
     (
@@ -60,7 +60,7 @@ fn codes(found: &Value) -> BTreeSet<&str> {
         .collect()
 }
 
-/// The demo artifacts built, with their plan.
+/// Builds the demo artifacts, with their plan.
 fn built(kpack: bool) -> TempDir {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
@@ -122,7 +122,7 @@ fn a_plan_is_held_against_what_is_there() {
     }
 }
 
-/// The platform tag is part of the plan, whether one wheel has another or all have.
+/// The platform tag is part of the plan, for one wheel and for all.
 #[test]
 fn the_platform_tag_is_held_against_the_plan() {
     let dir = built(true);
@@ -167,14 +167,15 @@ fn the_platform_tag_is_held_against_the_plan() {
     assert!(!said_in(&err, "rocm_sdk_libraries-"), "{err}");
 }
 
-/// Whether a text has these words, wherever its lines break.
+/// Returns whether a text has these words, regardless of line breaks.
 fn said_in(text: &str, words: &str) -> bool {
     let plain =
         |text: &str| text.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
     plain(text).contains(&plain(words))
 }
 
-/// One job of several: its packages against its part of the plan, with what the others made.
+/// One of several jobs: its packages are compared with its part of the plan, and the others are not
+/// missing.
 #[test]
 fn a_part_is_judged_beside_the_whole() {
     let dir = built(true);
@@ -212,7 +213,7 @@ fn what_is_fine_has_no_findings() {
     }
 }
 
-/// What people read of every case, and that nothing else is found than what was done.
+/// Checks the message of every case, and that nothing else is found.
 #[test]
 fn every_fault_is_told() {
     let (mut page, mut wrong) = (String::new(), Vec::new());
@@ -241,7 +242,7 @@ fn every_fault_is_told() {
     crate::expected::compare("tests/verify/messages.txt", &page);
 }
 
-/// Those of plans have a test of their own.
+/// Codes of plans have a separate test.
 #[test]
 fn every_code_is_shown() {
     let shown: BTreeSet<Code> =
@@ -384,7 +385,7 @@ fn findings_are_annotations_too() {
     assert_eq!(text(&output.stderr), expected);
 }
 
-/// What the library finds in one wheel, without the program around it.
+/// Returns the number of findings in one wheel, without running the program.
 fn found_in(path: &Path) -> usize {
     let wheel = ::wheel::verify::Wheel::open(path, "demo").unwrap();
     let members: Vec<_> =
@@ -392,7 +393,7 @@ fn found_in(path: &Path) -> usize {
     wheel.conclude(&members).findings.len()
 }
 
-/// No byte of a wheel can change unnoticed, but for those of headers that nothing reads.
+/// Every changed byte of a wheel is found, except unused bytes of headers.
 #[test]
 fn every_byte_is_looked_at() {
     let dir = TempDir::new().unwrap();
@@ -413,7 +414,7 @@ fn every_byte_is_looked_at() {
     assert!(unnoticed.is_empty(), "{unnoticed:?} of {}", bytes.len());
 }
 
-/// Wherever a wheel is cut, that is found, and nothing panics.
+/// A truncation at any byte is found, without a panic.
 #[test]
 fn a_wheel_that_is_cut_short_is_never_fine() {
     let dir = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! The artifacts as a store has them: archives with their checksums.
+//! Artifacts in the form of a store: archives with checksums.
 
 use std::path::{Path, PathBuf};
 
@@ -6,15 +6,12 @@ use base::regular;
 use fs_err as fs;
 use rayon::prelude::*;
 
-/// The level that ROCm's build packs with.
+/// Level used by ROCm's build.
 const LEVEL: i32 = 3;
-/// What the build writes first.
+/// First member of each archive, as ROCm's build writes it.
 const MANIFEST: &str = "artifact_manifest.txt";
 
-/// Packs every artifact of `tree` into `to`, unless that was done before; gives the archives.
-///
-/// # Errors
-/// When something cannot be read or written.
+/// Packs every artifact of `tree` into `to`, unless done before. Returns the archives.
 pub fn packed(tree: &Path, to: &Path) -> Result<Vec<PathBuf>, String> {
     fs::create_dir_all(to).map_err(|e| e.to_string())?;
     let entries = fs::read_dir(tree).map_err(|e| e.to_string())?;

@@ -1,4 +1,4 @@
-//! Carries out what is to be measured.
+//! Execution of the measurements.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -20,33 +20,27 @@ use super::today::{self, Tools};
 use super::trace;
 use super::walk::walk;
 
-/// The largest library that counts as one of 100 MB.
+/// Maximum size of a library that counts as one of 100 MB.
 const LIBRARY: u64 = 120_000_000;
 
-/// Everything that measuring needs.
 pub struct Bench {
-    /// The program that is measured.
     pub program: PathBuf,
-    /// The artifacts.
     pub tree: PathBuf,
-    /// Where everything is written.
+    /// Directory of all outputs.
     pub scratch: PathBuf,
     pub venv: PathBuf,
     watch: Stopwatch,
     plan: Plan,
     outputs: Vec<Vec<Source>>,
-    /// What each subject said.
+    /// Remarks of each subject.
     pub notes: BTreeMap<Subject, String>,
-    /// Whether the tree that changes and its cache are there.
+    /// The changing tree and its cache exist.
     warm: bool,
     round: usize,
 }
 
 impl Bench {
     /// Plans the packages of `tree`.
-    ///
-    /// # Errors
-    /// When `program` cannot.
     pub fn new(
         program: PathBuf,
         tree: PathBuf,
@@ -73,18 +67,14 @@ impl Bench {
         })
     }
 
-    /// Bytes of artifacts that go into packages.
     pub fn bytes(&self) -> u64 {
         self.outputs.iter().flatten().map(|source| source.size).sum()
     }
 
-    /// Measures a subject in a round; rounds count from 0.
-    ///
-    /// # Errors
-    /// What a program that failed says.
+    /// Measures a subject in a round, counted from 0.
     pub fn measure(&mut self, subject: Subject, round: usize) -> Result<Outcome, String> {
         self.round = round;
-        // All find the artifacts in memory, whoever came before: storage is not what is compared.
+        // Loads the artifacts into the page cache for every subject: storage is not compared.
         bounds::cat(&self.outputs);
         let size = self.bytes();
         let took = |measured| Ok(Outcome { measured, size, ..Outcome::default() });
@@ -128,8 +118,9 @@ impl Bench {
         self.scratch.join("built").join(compression.name())
     }
 
-    /// Builds into an empty place; the result stays there. As with [`bounds::cat`], it is not compared how quickly the
-    /// machine provides what everybody needs: memory for as much as may be unpacked and written.
+    /// Builds into an empty directory, which stays. As with [`bounds::cat`], memory for all
+    /// unpacked and written bytes is provided first, so that the machine's supply of it is not
+    /// measured.
     fn build(&self, build: &Build<'_>) -> Result<Outcome, String> {
         clear(build.dest)?;
         bounds::provide_memory(self.bytes() + self.bytes() / 2);
@@ -144,7 +135,7 @@ impl Bench {
         self.build(&Build { compression, cache: Some(&cache), ..Build::new(&self.tree, &dest) })
     }
 
-    /// The wheels of the build with this compression, which is made where it was not.
+    /// Returns the wheels of the build with this compression, building them if missing.
     fn built(&self, compression: Compression) -> Result<Vec<PathBuf>, String> {
         let dest = self.dest(compression);
         if !dest.join("dist").exists() {
@@ -159,7 +150,7 @@ impl Bench {
             .extend(self.built(Compression::Default)?.into_iter().map(PathBuf::into_os_string));
         let (measured, text) = self.watch.run(&self.watch.python, &arguments)?;
         let wheels: u64 = text.trim().parse().map_err(|e| format!("{text}: {e}"))?;
-        // The selector is no wheel; it is gzip in both.
+        // The selector is not a wheel; it is gzip in both.
         let rest = size(&self.dest(Compression::Default))
             - self.built(Compression::Default)?.iter().map(|p| size(p)).sum::<u64>();
         Ok(Outcome {
@@ -219,7 +210,7 @@ impl Bench {
         Ok(Outcome { deflating, ..outcome })
     }
 
-    /// The package that has an archive, and the archive's path.
+    /// Returns the package with an archive, and the archive's path.
     fn archive(&self) -> Result<(&str, &RelPath), String> {
         let found = self
             .plan
@@ -245,7 +236,7 @@ impl Bench {
         self.build(&Build { xz, only: Some(package), ..Build::new(&self.tree, &dest) })
     }
 
-    /// The artifacts as archives, which are made where they are not there.
+    /// Returns the artifacts as archives, packing them if missing.
     fn archives(&self) -> Result<Vec<PathBuf>, String> {
         archives::packed(&self.tree, &self.scratch.join("archives"))
     }
@@ -276,7 +267,7 @@ impl Bench {
         Ok(outcome)
     }
 
-    /// A tree of its own that was built once, with all of it in a cache.
+    /// Makes a copy of the tree and builds it once with a cache.
     fn warm(&mut self) -> Result<(), String> {
         if !self.warm {
             clear(&self.own_tree())?;
@@ -298,7 +289,7 @@ impl Bench {
         self.build(&Build { cache: Some(&cache), ..Build::new(&tree, &dest) })
     }
 
-    /// Builds with other bytes in these files, then puts them back and lets the cache see that.
+    /// Builds with other bytes in these files, then restores the files and updates the cache.
     fn changed(&mut self, sources: &[Source]) -> Result<Outcome, String> {
         self.warm()?;
         let paths: Vec<_> = sources.iter().map(|source| source.path.clone()).collect();
@@ -309,7 +300,7 @@ impl Bench {
         outcome
     }
 
-    /// The largest library of about 100 MB, in the tree of its own.
+    /// Returns the largest library of about 100 MB, in the copied tree.
     fn library(&mut self) -> Result<Vec<Source>, String> {
         self.warm()?;
         let tree = scanned(&self.own_tree())?;
@@ -326,7 +317,7 @@ impl Bench {
         Ok(vec![Source { path, size }])
     }
 
-    /// All files of the largest variant of a package, in the tree of its own.
+    /// Returns all files of a package's largest variant, in the copied tree.
     fn variant(&mut self) -> Result<Vec<Source>, String> {
         self.warm()?;
         let tree = scanned(&self.own_tree())?;
@@ -355,12 +346,12 @@ fn scanned(tree: &Path) -> Result<Directory, String> {
     Ok(catalog::scan(tree).map_err(said)?.1)
 }
 
-/// Removes a directory if it is there.
+/// Removes a directory, if it exists.
 fn clear(dir: &Path) -> Result<(), String> {
     if dir.exists() { fs::remove_dir_all(dir).map_err(|e| e.to_string()) } else { Ok(()) }
 }
 
-/// Bytes of all files at or below `path`.
+/// Returns the total size of all files at or below `path`.
 fn size(path: &Path) -> u64 {
     let files = walkdir::WalkDir::new(path)
         .into_iter()
@@ -369,7 +360,7 @@ fn size(path: &Path) -> u64 {
     files.filter(std::fs::Metadata::is_file).map(|file| file.len()).sum()
 }
 
-/// What this machine is.
+/// Describes the machine.
 pub fn machine() -> String {
     let line = |file: &str, key: &str| {
         let text = fs::read_to_string(file).unwrap_or_default();

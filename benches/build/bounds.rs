@@ -1,4 +1,4 @@
-//! What the machine can do at best with the same bytes, on all cores.
+//! Limits of the machine for the same bytes, on all cores.
 
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -13,7 +13,7 @@ use super::content::Source;
 use super::measured::Measured;
 use super::program::Compression;
 
-/// Has `work` done for each of `items`, in their order, by as many threads as there are cores.
+/// Runs `work` for each of `items`, in order, on one thread for each core.
 fn on_all_cores<T: Sync, S>(
     items: &[T],
     start: impl Fn() -> S + Sync,
@@ -33,7 +33,7 @@ fn on_all_cores<T: Sync, S>(
     });
 }
 
-/// Calls `see` with a file's bytes, a block after the other.
+/// Passes a file's bytes to `see`, block by block.
 fn read(source: &Source, buffer: &mut [u8], mut see: impl FnMut(u64, &[u8])) {
     let file = fs::File::open(&source.path).unwrap();
     let mut offset = 0;
@@ -45,14 +45,14 @@ fn read(source: &Source, buffer: &mut [u8], mut see: impl FnMut(u64, &[u8])) {
     }
 }
 
-/// Larger ones first, so that no core is left alone with a large one at the end.
+/// Sorts by falling size, so that no core is left alone with a large item at the end.
 fn larger_first<T>(mut items: Vec<T>, size: impl Fn(&T) -> u64) -> Vec<T> {
     items.sort_by_key(|item| std::cmp::Reverse(size(item)));
     items
 }
 
-/// Has the system provide memory, and gives it back: a virtual machine may take longer for a page that it has not used
-/// lately than anybody takes to fill it. Takes no more than half of what is free.
+/// Allocates and frees memory: a virtual machine may supply a page that was not used lately more
+/// slowly than a program fills it. Takes at most half of the free memory.
 pub fn provide_memory(bytes: u64) {
     const PAGE: usize = 4096;
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
@@ -64,7 +64,7 @@ pub fn provide_memory(bytes: u64) {
     std::hint::black_box(&memory);
 }
 
-/// `cat`: reads every byte.
+/// Reads every byte.
 pub fn cat(outputs: &[Vec<Source>]) -> Measured {
     let all = larger_first(outputs.concat(), |s| s.size);
     let see = |buffer: &mut Vec<u8>, source: &Source| {
@@ -73,7 +73,7 @@ pub fn cat(outputs: &[Vec<Source>]) -> Measured {
     Measured::of(|| on_all_cores(&all, || vec![0; BLOCK], see))
 }
 
-/// `cat`, and SHA-256 of every file.
+/// Reads every byte and computes the SHA-256 of every file.
 pub fn hash(outputs: &[Vec<Source>]) -> Measured {
     let all = larger_first(outputs.concat(), |s| s.size);
     Measured::of(|| {
@@ -94,7 +94,7 @@ fn hashed(source: &Source, buffer: &mut [u8], mut see: impl FnMut(u64, &[u8])) -
     std::hint::black_box(hash.finalize().into())
 }
 
-/// `cat`, SHA-256 of every file, and its bytes into one file for each output, all in `dir`.
+/// Reads, hashes and writes every file, into one file for each output, all in `dir`.
 pub fn write(outputs: &[Vec<Source>], dir: &Path) -> Measured {
     fs::create_dir_all(dir).unwrap();
     rustix::fs::sync();
@@ -118,7 +118,7 @@ pub fn write(outputs: &[Vec<Source>], dir: &Path) -> Measured {
     measured
 }
 
-/// Every byte that is in archives, decoded.
+/// Decodes archives.
 pub fn decode(archives: &[PathBuf]) -> Measured {
     let size = |path: &PathBuf| fs::metadata(path).unwrap().len();
     let all = larger_first(archives.to_vec(), size);
@@ -129,7 +129,7 @@ pub fn decode(archives: &[PathBuf]) -> Measured {
     Measured::of(|| on_all_cores(&all, || (), see))
 }
 
-/// Which file goes where: the output's number and the offset in it.
+/// Returns the output's index and the offset for each file.
 fn write_jobs(outputs: &[Vec<Source>]) -> Vec<(usize, u64, Source)> {
     let mut jobs = Vec::new();
     for (number, sources) in outputs.iter().enumerate() {
@@ -163,7 +163,8 @@ fn blocks(bytes: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
     bytes.chunks(BLOCK).enumerate().map(move |(index, block)| (block, index + 1 == count))
 }
 
-/// What changed files take by themselves: each is read and hashed, and all of them are deflated.
+/// Measures the work that changed files need: each is read and hashed, and all of them are
+/// deflated.
 pub fn own_work(sources: &[Source], compression: Compression) -> Measured {
     let members: Vec<_> = sources.iter().map(|source| fs::read(&source.path).unwrap()).collect();
     let read_and_hash = hash(&[sources.to_vec()]);
@@ -171,7 +172,7 @@ pub fn own_work(sources: &[Source], compression: Compression) -> Measured {
     Measured { wall: read_and_hash.wall + deflate.wall, ..deflate }
 }
 
-/// One core's xz of `bytes`, as one block; also tells the size.
+/// Compresses `bytes` with xz as one block on one core. Also returns the size.
 pub fn xz(bytes: &[u8], preset: u32) -> (Measured, u64) {
     let mut sink = Counting(0);
     let measured = Measured::of(|| {
@@ -182,7 +183,7 @@ pub fn xz(bytes: &[u8], preset: u32) -> (Measured, u64) {
     (measured, sink.0)
 }
 
-/// Counts what is written to it.
+/// Writer that counts bytes.
 struct Counting(u64);
 
 impl Write for Counting {
@@ -196,7 +197,8 @@ impl Write for Counting {
     }
 }
 
-/// Copies the files in `from` into `to`, by reflink where the file system can; each down to the disk if asked.
+/// Copies the files in `from` into `to`, by reflink if possible; with `to_disk`, waits until each
+/// is on disk.
 pub fn copy(from: &Path, to: &Path, to_disk: bool) -> Measured {
     fs::create_dir_all(to).unwrap();
     rustix::fs::sync();

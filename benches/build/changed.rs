@@ -1,4 +1,4 @@
-//! A tree of its own in which files change, so that the artifacts themselves are left alone.
+//! Copied tree with changing files, so that the artifacts stay as they are.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,10 @@ use object::read::{Object, ObjectSection};
 use object::{File, SectionKind};
 use walkdir::WalkDir;
 
-/// So many bytes have one that is changed: far fewer than any block or chunk of a cache.
+/// Distance of changed bytes, far below any block or chunk of a cache.
 const STRIDE: usize = 64 << 10;
 
-/// Copies the tree `from` to `to`, which is not there yet, with modes and links.
-///
-/// # Errors
-/// When something cannot be read or written.
+/// Copies the tree `from` to the new directory `to`, with modes and links.
 pub fn copy_tree(from: &Path, to: &Path) -> Result<(), String> {
     for entry in WalkDir::new(from).sort_by_file_name() {
         let entry = entry.map_err(|e| e.to_string())?;
@@ -33,16 +30,13 @@ pub fn copy_tree(from: &Path, to: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Files that were changed; [`Changed::restore`] puts them back.
+/// Old bytes of the changed files.
 #[derive(Debug)]
 pub struct Changed(Vec<(PathBuf, Vec<u8>)>);
 
 impl Changed {
-    /// Changes each file as a new build of it would: throughout, and not in its structure.
-    /// Each `round` gives other bytes.
-    ///
-    /// # Errors
-    /// When a file cannot be read or written.
+    /// Changes each file like a rebuild: throughout, but not in its structure. Each `round` writes
+    /// other bytes.
     pub fn new(paths: &[PathBuf], round: usize) -> Result<Self, String> {
         let mut originals = Vec::new();
         for path in paths {
@@ -53,16 +47,13 @@ impl Changed {
         Ok(Self(originals))
     }
 
-    /// Puts the files back.
-    ///
-    /// # Errors
-    /// When one cannot be written.
+    /// Restores the files.
     pub fn restore(self) -> Result<(), String> {
         self.0.iter().try_for_each(|(path, bytes)| overwrite(path, bytes))
     }
 }
 
-/// Writes a file that may be read-only.
+/// Writes a file, even if it is read-only.
 fn overwrite(path: &Path, bytes: &[u8]) -> Result<(), String> {
     let mode = fs::metadata(path).map_err(|e| e.to_string())?.permissions();
     fs::remove_file(path)
@@ -82,7 +73,7 @@ fn changed(original: &[u8], round: usize) -> Vec<u8> {
     bytes
 }
 
-/// Where bytes may change: in an ELF file in code and constants, elsewhere anywhere.
+/// Returns the ranges that may change: code and constants of an ELF file, all of any other file.
 fn content(bytes: &[u8]) -> Vec<Range<usize>> {
     let whole = 0..bytes.len();
     let Ok(file) = File::parse(bytes) else { return Vec::from([whole]) };

@@ -1,4 +1,4 @@
-//! The bytes that a build moves: which files they are, and what of them wheels have deflated.
+//! Bytes that a build moves: source files, and deflated members of wheels.
 
 use std::path::{Path, PathBuf};
 
@@ -7,21 +7,20 @@ use plan::{Distribution, Plan, Step};
 use rayon::prelude::*;
 use wheel::package::Wheel;
 
-/// A file that goes into a package.
+/// File of an artifact that a package contains.
 #[derive(Debug, Clone)]
 pub struct Source {
     pub path: PathBuf,
-    /// Its bytes.
     pub size: u64,
 }
 
-/// For each distribution the files of the artifacts that go into it, again wherever they go into
-/// several. What the plan itself makes (texts, stubs) is left out: it comes to a few kilobytes.
+/// Returns the artifacts' files of each distribution. A file in several distributions is repeated.
+/// Generated files (texts, stubs) are left out: they have a few kilobytes.
 pub fn sources(plan: &Plan, tree: &Directory) -> Vec<Vec<Source>> {
     plan.distributions.iter().map(|d| distribution_sources(d, tree)).collect()
 }
 
-/// The same of one distribution.
+/// Returns the artifacts' files of one distribution.
 pub fn distribution_sources(distribution: &Distribution, tree: &Directory) -> Vec<Source> {
     let made = distribution.all_members().filter_map(|member| match &member.step {
         Step::Copy { source } | Step::Relink { source, .. } => {
@@ -32,10 +31,7 @@ pub fn distribution_sources(distribution: &Distribution, tree: &Directory) -> Ve
     made.collect()
 }
 
-/// The wheels in `DEST/dist`, in order.
-///
-/// # Errors
-/// When the directory cannot be read.
+/// Returns the wheels in `DEST/dist`, in order.
 pub fn wheels(dest: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = walkdir::WalkDir::new(dest.join("dist")).sort_by_file_name().into_iter();
     let paths =
@@ -44,20 +40,20 @@ pub fn wheels(dest: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(paths.into_iter().filter(|path| path.extension().is_some_and(|e| e == "whl")).collect())
 }
 
-/// The content of every source, in memory.
+/// Reads every source into memory.
 ///
 /// # Errors
-/// When there is less than twice that much memory, or a file cannot be read.
+/// Fails if less than twice that much memory is free, or a file is unreadable.
 pub fn contents(outputs: &[Vec<Source>]) -> Result<Vec<Vec<u8>>, String> {
     enough_memory(2 * outputs.iter().flatten().map(|source| source.size).sum::<u64>())?;
     let read = |source: &Source| fs_err::read(&source.path).map_err(|e| e.to_string());
     outputs.iter().flatten().map(read).collect()
 }
 
-/// The content of every member that `wheels` have deflated, decompressed, in memory.
+/// Decompresses every deflated member of `wheels` into memory.
 ///
 /// # Errors
-/// When there is less than twice that much memory, or a wheel cannot be read.
+/// Fails if less than twice that much memory is free, or a wheel is unreadable.
 pub fn deflated(wheels: &[PathBuf]) -> Result<Vec<Vec<u8>>, String> {
     let mut members = Vec::new();
     for wheel in wheels {
@@ -68,7 +64,7 @@ pub fn deflated(wheels: &[PathBuf]) -> Result<Vec<Vec<u8>>, String> {
     members.par_iter().with_max_len(1).map(|(wheel, index, _)| content(wheel, *index)).collect()
 }
 
-/// Where the deflated members are, and how large.
+/// Returns index and size of the deflated members.
 fn deflated_members(path: &Path) -> Result<Vec<(PathBuf, usize, u64)>, String> {
     let wheel = open(path)?;
     let entries = wheel.entries().iter().enumerate().filter(|(_, entry)| !entry.is_stored());
@@ -84,20 +80,14 @@ fn content(wheel: &Path, index: usize) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// One member of a wheel.
-///
-/// # Errors
-/// When it is not there or cannot be read.
+/// Reads one member of a wheel.
 pub fn member(wheel: &Path, name: &str) -> Result<Vec<u8>, String> {
     let entries = open(wheel)?;
     let index = entries.entries().iter().position(|entry| entry.name == name);
     content(wheel, index.ok_or_else(|| format!("{} has no {name}", wheel.display()))?)
 }
 
-/// The names of a wheel's members but those of its metadata.
-///
-/// # Errors
-/// When it cannot be read.
+/// Returns the names of a wheel's members, without its metadata.
 pub fn names(wheel: &Path) -> Result<Vec<String>, String> {
     let wheel = open(wheel)?;
     let info = format!("{}/", wheel.dist_info());

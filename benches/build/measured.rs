@@ -1,4 +1,4 @@
-//! Runs programs and tells what they took.
+//! Running and measuring of programs.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,24 +8,24 @@ use std::time::Instant;
 use fs_err as fs;
 use serde::Deserialize;
 
-/// What something took.
+/// Result of a measurement.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 pub struct Measured {
-    /// Seconds on the wall.
+    /// Elapsed seconds.
     pub wall: f64,
-    /// Seconds on processors; of a program, with all that it started.
+    /// Processor seconds, including child processes.
     #[serde(default)]
     pub cpu: f64,
-    /// The most memory of one process, in bytes.
+    /// Peak memory of one process in bytes.
     #[serde(default)]
     pub peak: f64,
-    /// Bytes that were written, to whatever file.
+    /// Written bytes, of all files.
     #[serde(default)]
     pub written: f64,
 }
 
 impl Measured {
-    /// Times what this process does itself.
+    /// Measures work of this process; only [`Measured::wall`] is set.
     pub fn of(work: impl FnOnce()) -> Self {
         let start = Instant::now();
         work();
@@ -33,8 +33,8 @@ impl Measured {
     }
 }
 
-/// Starts programs through `measure.py`, a small process that the kernel's counts are not
-/// mixed up with.
+/// Starts programs through `measure.py`, a small process, so that the kernel's counts cover nothing
+/// else than the program.
 #[derive(Debug)]
 pub struct Stopwatch {
     pub python: PathBuf,
@@ -42,16 +42,16 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Runs `program` and gives what it took and what it printed.
+    /// Runs `program` and returns the measurement and its standard output.
     ///
     /// # Errors
-    /// What the program says when it fails.
+    /// Fails with the messages of the failed program.
     pub fn run(
         &self,
         program: &Path,
         arguments: &[OsString],
     ) -> Result<(Measured, String), String> {
-        // What earlier work left to be written is not for this one to wait for.
+        // Writes of earlier programs must not delay this one.
         rustix::fs::sync();
         let result = self.scratch.join("measured.json");
         let mut command = Command::new(&self.python);
@@ -75,7 +75,6 @@ impl Stopwatch {
     }
 }
 
-/// A script of the bench.
 pub fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("benches").join(name)
 }

@@ -1,33 +1,29 @@
-//! The bench's command line.
+//! Command line of the bench.
 
 use std::path::PathBuf;
 
-/// What is asked of the bench.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The artifacts; without them a small tree is made.
+    /// Artifact directory; by default a small generated tree.
     pub tree: Option<PathBuf>,
-    /// Rows to print; none are all.
+    /// Rows to print; all if empty.
     pub only: Vec<String>,
-    /// How often everything is measured.
+    /// Number of rounds.
     pub rounds: usize,
-    /// A quick look: one round, without today's flow.
+    /// One round, without slow rows.
     pub small: bool,
-    /// Where everything is written.
+    /// Directory of all outputs.
     pub scratch: Option<PathBuf>,
-    /// A virtual environment with what today's flow needs.
+    /// Virtual environment with the tools of today's flow.
     pub venv: Option<PathBuf>,
-    /// Another program in place of the one built beside the bench.
+    /// Program to measure instead of the one built with the bench.
     pub program: Option<PathBuf>,
-    /// The presets of xz to measure.
+    /// Presets of xz to measure.
     pub presets: Vec<u32>,
 }
 
 impl Options {
-    /// Reads the command line. `--bench`, which cargo adds, is passed over.
-    ///
-    /// # Errors
-    /// What is wrong with it.
+    /// Parses the command line. Ignores `--bench`, which cargo adds.
     pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self, String> {
         let mut options = Self {
             tree: None,
@@ -60,7 +56,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Whether a row is asked for; `slow` ones only by name when `--small` is given.
+    /// Returns whether a row was requested; with `--small`, `slow` rows only by name.
     pub fn wants(&self, row: &str, slow: bool) -> bool {
         if self.only.is_empty() {
             !(slow && self.small)

@@ -1,9 +1,9 @@
-//! The flags of the program that is measured, in one place.
+//! Command lines of the measured program.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What the wheels' members are compressed with.
+/// Compression of the wheels' members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Compression {
     Store,
@@ -13,7 +13,6 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Store => "store",
@@ -24,25 +23,25 @@ impl Compression {
     }
 }
 
-/// A call of `rockpack build`.
+/// Call of `rockpack build`.
 #[derive(Debug, Clone)]
 pub struct Build<'a> {
     pub tree: &'a Path,
     pub dest: &'a Path,
     pub compression: Compression,
-    /// The preset of the devel archive; without one it is a plain tar, as by default.
+    /// Preset of the devel archive; a plain tar by default.
     pub xz: Option<u32>,
-    /// The cache's directory; without one there is no cache.
+    /// Directory of the cache; none by default.
     pub cache: Option<&'a Path>,
     pub jobs: Option<usize>,
-    /// Only this package.
+    /// Only package to build.
     pub only: Option<&'a str>,
-    /// Where a trace goes.
+    /// Trace to write.
     pub timings: Option<PathBuf>,
 }
 
 impl<'a> Build<'a> {
-    /// Everything, without cache.
+    /// Builds all packages without a cache.
     pub fn new(tree: &'a Path, dest: &'a Path) -> Self {
         Self {
             tree,
@@ -56,7 +55,6 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Its arguments.
     pub fn arguments(&self) -> Vec<OsString> {
         let mut all: Vec<OsString> = vec![
             "build".into(),
@@ -65,7 +63,7 @@ impl<'a> Build<'a> {
             "--dest-dir".into(),
             self.dest.into(),
         ];
-        // Without this flag the released program is measured, also where it does not know it.
+        // Released programs without this option can be measured too.
         if self.compression != Compression::Default {
             all.extend(["--compression".into(), self.compression.name().into()]);
         }
@@ -90,12 +88,12 @@ impl<'a> Build<'a> {
     }
 }
 
-/// The arguments of a plan of what [`Build`] makes.
+/// Returns the arguments for a plan of the packages of [`Build`].
 pub fn plan(tree: &Path) -> Vec<OsString> {
     vec!["plan".into(), "--artifact-dir".into(), tree.into(), "--json".into()]
 }
 
-/// The arguments of a promotion of what a [`Build`] made.
+/// Returns the arguments for a promotion of the packages of [`Build`].
 pub fn promote(from: &Path, dest: &Path) -> Vec<OsString> {
     [
         "wheel".into(),

@@ -1,4 +1,4 @@
-//! What was measured, by subject.
+//! Measurements by subject.
 
 use std::collections::BTreeMap;
 
@@ -6,63 +6,62 @@ use super::measured::Measured;
 use super::program::Compression;
 use super::table::Quantity;
 
-/// Something that is measured.
+/// Measured subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// Today's flow.
     Today,
-    /// Every byte read.
+    /// Reading of every byte.
     Cat,
-    /// And hashed.
+    /// Reading and hashing.
     Hash,
-    /// And written.
+    /// Reading, hashing and writing.
     Write,
-    /// A build with an empty cache.
+    /// Build with an empty cache.
     Build(Compression),
-    /// Every byte deflated in memory.
+    /// Deflating of every byte in memory.
     Deflate(Compression),
-    /// The same of what the default build deflates: some large files it stores.
+    /// Deflating of the members that the default build deflates; it stores some large files.
     DeflatePart,
-    /// What the default build has in its wheels, in zlib's level 6: a size, not a time.
+    /// Size of the default build's members with zlib at level 6; no time.
     Zlib,
-    /// A build without cache by so many threads.
+    /// Build without a cache on this many threads.
     Jobs(usize),
-    /// A build without cache.
+    /// Build without a cache.
     Uncached,
-    /// The devel archive in xz by one core.
+    /// Compression of the devel archive with xz on one core.
     OneXz(u32),
-    /// The devel package alone.
+    /// Build of the devel package alone.
     Devel,
-    /// The same with its archive in xz.
+    /// Build of the devel package alone, with its archive in xz.
     Xz(u32),
-    /// The artifacts' own archives, decoded.
+    /// Decoding of the artifacts' archives.
     Decode,
-    /// A build of these archives, without cache.
+    /// Build from these archives, without a cache.
     Archives,
-    /// A copy of the archives.
+    /// Copy of the packages.
     Copy,
-    /// The same, down to the disk.
+    /// Copy of the packages, until they are on disk.
     CopyToDisk,
-    /// The archives as those of another version.
+    /// Promotion of the packages to another version.
     Promote,
-    /// A build with everything in the cache.
+    /// Build without changes, with a full cache.
     Unchanged,
-    /// A library's reading, hashing and deflating.
+    /// Reading, hashing and deflating of one library.
     LibraryWork,
-    /// A build in which that library is another.
+    /// Build with this library changed.
     Library,
-    /// The same of all files of one variant.
+    /// Reading, hashing and deflating of the files of one variant.
     VariantWork,
-    /// A build in which they are others.
+    /// Build with these files changed.
     Variant,
-    /// The tree walked, its ELF headers read.
+    /// Walk of the tree, with its ELF headers.
     Walk,
-    /// `rockpack plan`.
     Plan,
 }
 
 impl Subject {
-    /// Whether once is enough: what takes minutes, or does not vary.
+    /// Returns whether one run is enough, because it takes minutes or does not vary.
     pub fn once(self) -> bool {
         match self {
             Self::Today
@@ -75,26 +74,21 @@ impl Subject {
     }
 }
 
-/// What one run came to.
+/// Result of one run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Outcome {
-    /// What it took.
     pub measured: Measured,
-    /// Bytes of its output, where it has one.
+    /// Size of its output in bytes, if any.
     pub size: u64,
-    /// Seconds that each worker deflated, where a trace tells.
+    /// Seconds that each worker deflated, if a trace has them.
     pub deflating: Option<f64>,
 }
 
-/// All runs of all subjects.
 #[derive(Debug, Default)]
 pub struct Results(pub BTreeMap<Subject, Vec<Outcome>>);
 
 impl Results {
-    /// The fastest run.
-    ///
-    /// # Errors
-    /// When it was not measured.
+    /// Returns the fastest run.
     pub fn best(&self, subject: Subject) -> Result<Outcome, String> {
         let runs = self.0.get(&subject).map(Vec::as_slice).unwrap_or_default();
         runs.iter()
@@ -103,23 +97,17 @@ impl Results {
             .ok_or_else(|| format!("{subject:?} was not measured"))
     }
 
-    /// The fastest run's time.
-    ///
-    /// # Errors
-    /// When it was not measured.
+    /// Returns the time of the fastest run.
     pub fn time(&self, subject: Subject) -> Result<Quantity, String> {
         Ok(Quantity::Seconds(self.best(subject)?.measured.wall))
     }
 
-    /// The size of what it made.
-    ///
-    /// # Errors
-    /// When it was not measured.
+    /// Returns the size of the output.
     pub fn size(&self, subject: Subject) -> Result<Quantity, String> {
         Ok(bytes(self.best(subject)?.size))
     }
 
-    /// The most memory that any build took.
+    /// Returns the peak memory of all builds.
     pub fn peak(&self) -> Option<f64> {
         let builds = self
             .0
@@ -130,7 +118,6 @@ impl Results {
     }
 }
 
-/// A count of bytes as a quantity.
 #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
 pub fn bytes(count: u64) -> Quantity {
     Quantity::Bytes(count as f64)

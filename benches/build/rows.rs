@@ -1,4 +1,4 @@
-//! The rows of the table: what each needs to have measured, and what it makes of it.
+//! Rows of the table: their subjects and lines.
 
 use super::program::Compression;
 use super::results::{Results, Subject, bytes};
@@ -7,12 +7,12 @@ use super::table::{Limit, Line, Quantity};
 use Compression::{Default, Fast, Max, Store};
 use Limit::{AtLeast, AtMost};
 
-/// A row: its name, what it needs, and how its lines come about.
+/// Row of the table.
 pub struct Row {
     pub name: &'static str,
-    /// Measured in this order, so that a baseline and what is compared with it alternate.
+    /// Subjects, in the order of measuring, so that a baseline and its comparison alternate.
     pub needs: Vec<Subject>,
-    /// Whether it takes minutes.
+    /// The row takes minutes.
     pub slow: bool,
     lines: Box<Lines>,
 }
@@ -28,16 +28,16 @@ impl Row {
         Self { name, needs: needs.to_vec(), slow: false, lines: Box::new(lines) }
     }
 
-    /// Its lines.
+    /// Returns the lines.
     ///
     /// # Errors
-    /// When something was not measured.
+    /// Fails if a subject was not measured.
     pub fn lines(&self, results: &Results) -> Result<Vec<Line>, String> {
         (self.lines)(results)
     }
 }
 
-/// All rows, with the targets of the project.
+/// Returns all rows, with the targets of the project.
 pub fn rows(presets: &[u32]) -> Vec<Row> {
     let mut rows = vec![
         Row { slow: true, ..today() },
@@ -115,7 +115,7 @@ fn default() -> Row {
     })
 }
 
-/// Where today's flow was measured.
+/// Compares with today's flow, if it was measured.
 fn faster_than_today(what: &str, time: Quantity, times: f64, results: &Results) -> Option<Line> {
     let today = results.time(Subject::Today).ok()?;
     Some(Line::faster(what, time, "today's flow", today, AtLeast(times)))
@@ -218,12 +218,12 @@ fn devel(presets: &[u32]) -> Row {
     })
 }
 
-/// The command line that makes the devel package with its archive in xz.
+/// Returns the command line for the devel package with its archive in xz.
 fn xz_command(preset: u32) -> String {
     format!("build --only devel --devel-tarball-compression --xz-preset {preset}")
 }
 
-/// What each preset costs in seconds and saves in bytes, against the archive as it is by default.
+/// Compares seconds and size of each preset with the default archive.
 fn presets() -> Row {
     let all = 0..=6;
     let needs: Vec<_> = [Subject::Devel].into_iter().chain(all.clone().map(Subject::Xz)).collect();
@@ -284,7 +284,7 @@ fn promote() -> Row {
     })
 }
 
-/// A rebuild against the changed files' own work and the rebuild without a change.
+/// Compares a rebuild with the work for its changed files, and with the rebuild without a change.
 fn rebuild(
     what: &'static str,
     ours: Subject,
@@ -351,10 +351,10 @@ fn written() -> Row {
             let written = Quantity::Bytes(run.measured.written);
             Ok(Line::multiple(name, written, "of outputs", bytes(run.size), limit))
         };
-        // What is printed and recorded beside the outputs is less than a hundredth of them.
+        // Standard output and records are less than a hundredth of the outputs.
         Ok(vec![
             line("build --no-cache: bytes it writes", Subject::Uncached, AtMost(1.01))?,
-            // Where the file system has no reflinks, the cache gets copies.
+            // On a file system without reflinks, the cache gets copies.
             line("build: bytes it writes", Subject::Build(Default), AtMost(2.02))?,
         ])
     })
@@ -380,7 +380,7 @@ fn scaling() -> Row {
 }
 
 impl Row {
-    /// Also needs `subject`, first.
+    /// Measures `subject` first.
     fn after(mut self, subject: Subject) -> Self {
         self.needs.insert(0, subject);
         self

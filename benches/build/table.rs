@@ -1,21 +1,21 @@
-//! The table that the bench prints: what was measured, what against, and whether the target is met.
+//! Printed table: measurements, references, and targets.
 
-/// How a ratio is judged.
+/// Target for a ratio.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limit {
-    /// Met when the ratio is this or less.
+    /// Met if the ratio is at most this.
     AtMost(f64),
-    /// Met when the ratio is this or more.
+    /// Met if the ratio is at least this.
     AtLeast(f64),
-    /// Nothing was promised: it is told to be known.
+    /// No target; for information.
     None,
 }
 
 impl Limit {
-    /// Whether `ratio` meets it.
+    /// Judges `ratio`.
     fn verdict(self, ratio: f64) -> &'static str {
         match self {
-            // What cannot be computed is not met.
+            // NaN misses the target.
             Self::AtMost(most) if ratio <= most => "ok",
             Self::AtLeast(least) if ratio >= least => "ok",
             Self::AtMost(_) | Self::AtLeast(_) => "MISS",
@@ -24,17 +24,14 @@ impl Limit {
     }
 }
 
-/// A measured quantity: seconds, bytes, or a number.
+/// Measured quantity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Quantity {
-    /// Seconds.
     Seconds(f64),
-    /// Bytes.
     Bytes(f64),
 }
 
 impl Quantity {
-    /// The number alone.
     pub fn value(self) -> f64 {
         match self {
             Self::Seconds(n) | Self::Bytes(n) => n,
@@ -55,25 +52,25 @@ impl std::fmt::Display for Quantity {
     }
 }
 
-/// One line.
+/// Line of the table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// What was done.
+    /// Measured action.
     pub what: String,
-    /// What it came to.
+    /// Result.
     pub measured: Quantity,
-    /// What it is compared with, in words.
+    /// Description of the reference.
     pub against: String,
-    /// That, measured in the same run.
+    /// Reference, measured in the same run.
     pub reference: Option<Quantity>,
-    /// The ratio that counts, where there is something to compare with.
+    /// Ratio to judge, if a reference exists.
     pub ratio: Option<f64>,
-    /// What was promised.
+    /// Target of the ratio.
     pub limit: Limit,
 }
 
 impl Line {
-    /// What was done and what it came to, with nothing to compare it with.
+    /// Makes a line without a reference.
     pub fn alone(what: impl Into<String>, measured: Quantity) -> Self {
         Self {
             what: what.into(),
@@ -85,7 +82,7 @@ impl Line {
         }
     }
 
-    /// `measured` in multiples of `reference`.
+    /// Expresses `measured` in multiples of `reference`.
     pub fn multiple(
         what: impl Into<String>,
         measured: Quantity,
@@ -104,7 +101,7 @@ impl Line {
         }
     }
 
-    /// How many times faster `measured` is than `reference`.
+    /// Expresses `measured` as a speed-up over `reference`.
     pub fn faster(
         what: impl Into<String>,
         measured: Quantity,
@@ -123,7 +120,7 @@ impl Line {
         }
     }
 
-    /// The cells, but the row's name.
+    /// Returns all cells except the row's name.
     fn cells(&self) -> [String; 6] {
         let target = match self.limit {
             Limit::AtMost(most) => format!("≤ {most:.2}"),
@@ -145,10 +142,10 @@ impl Line {
 }
 
 const HEADS: [&str; 7] = ["row", "what", "measured", "against", "ratio", "target", ""];
-/// Numbers are aligned at their right.
+/// Right-aligned columns.
 const RIGHT: [bool; 7] = [false, false, true, false, true, true, false];
 
-/// All rows as text, aligned. Each row has a name and lines; the name stands at the first.
+/// Returns all rows as aligned text. The name of a row is in its first line.
 pub fn table(rows: &[(&str, Vec<Line>)]) -> String {
     let mut cells = vec![HEADS.map(str::to_owned)];
     for (name, lines) in rows {

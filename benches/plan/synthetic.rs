@@ -1,10 +1,10 @@
-//! A catalog of any size that the repository's manifest can be planned for.
+//! Synthetic catalog of any size for the repository's manifest.
 //!
-//! What the rules of `packages.kdl` name is there: every artifact with its components, a path
-//! for every include and exclude, a library behind its links for every alias, a program in
-//! another artifact for every script. The rest has the shape of a build: headers, libraries
-//! with NEEDED lists, documentation, tests, a file that two artifacts install, some that no
-//! package takes, and, of each ISA, directories with thousands of kernels.
+//! It has every name in the rules of `packages.kdl`: every artifact with its components, a path for
+//! every include and exclude, a library behind its links for every alias, a program in another
+//! artifact for every script. The rest has the shape of a build: headers, libraries with NEEDED
+//! lists, documentation, tests, a file of two artifacts, some files of no package, and, for each
+//! ISA, directories with thousands of kernels.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use binary::elf::{ElfFacts, ElfKind, Machine, VersionNeed};
 use manifest::{Manifest, Package, PackageKind, ScriptTarget};
 use plan::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind};
 
-/// `families.kdl`, lengthened to this many ISAs.
+/// Extends `families.kdl` to this many ISAs.
 pub fn families(kdl: &str, isas: usize) -> String {
     let there = kdl.lines().filter(|line| line.starts_with("isa ")).count();
     let more = (there..isas)
@@ -22,7 +22,7 @@ pub fn families(kdl: &str, isas: usize) -> String {
     more.fold(kdl.to_owned(), |text, isa| text + &isa)
 }
 
-/// About `size` entries, a little more than half of them of the ISAs of `manifest`.
+/// Makes about `size` entries; a little more than half of them belong to the ISAs of `manifest`.
 pub fn catalog(manifest: &Manifest, size: usize) -> Catalog {
     let mut made = Made::default();
     for package in manifest.packages.values() {
@@ -43,8 +43,8 @@ pub fn catalog(manifest: &Manifest, size: usize) -> Catalog {
     made.into_catalog(BuildFacts { kpack_split: true, targets, version, ..BuildFacts::default() })
 }
 
-/// The catalog of a later build: of every twenty files of plain data one is gone, one is new, one
-/// has another name and one has grown, and in some artifacts a directory has another name.
+/// Makes the catalog of a later build: of every twenty plain data files, one is gone, one is new,
+/// one is renamed and one has grown; some artifacts have a renamed directory.
 pub fn later(catalog: &Catalog) -> Catalog {
     let mut later = catalog.clone();
     for (number, artifact) in later.artifacts.iter_mut().enumerate() {
@@ -81,7 +81,7 @@ fn rename(entry: &mut CatalogEntry, from: &str, to: &str) {
     entry.path = entry.path.as_str().replace(from, to).parse().unwrap();
 }
 
-/// The entries so far, by artifact and path.
+/// Entries by artifact and path.
 #[derive(Default)]
 struct Made(BTreeMap<ArtifactId, BTreeMap<RelPath, EntryKind>>);
 
@@ -124,20 +124,19 @@ fn entry(path: RelPath, base: RelPath, kind: EntryKind) -> CatalogEntry {
     CatalogEntry { path, base, kind, sha256 }
 }
 
-/// The name of a file that several artifacts install with the same bytes.
-/// What the catalog is made for.
+/// Target of the catalog.
 const KPACK: Target = Target { mode: Mode::Kpack, system: System::Linux };
 
 const SHARED: &str = "installed-by-all.txt";
 
-/// The artifact that no package takes.
+/// Artifact of no package.
 const STRAY: &str = "stray";
 
 fn id(name: &ArtifactName, component: Component, family: &str) -> ArtifactId {
     ArtifactId { name: name.clone(), component, family: family.parse().unwrap() }
 }
 
-/// Every artifact that the manifest names, with all its components.
+/// Returns every artifact that the manifest names, with all its components.
 fn generic_artifacts(manifest: &Manifest) -> Vec<ArtifactId> {
     let rules = manifest.packages.values().flat_map(|package| &package.artifacts);
     let stray = STRAY.parse().unwrap();
@@ -152,7 +151,7 @@ fn generic_artifacts(manifest: &Manifest) -> Vec<ArtifactId> {
         .collect()
 }
 
-/// For each ISA what the packages that are split by it name.
+/// Returns the artifacts of each ISA for the packages that are split by ISA.
 fn device_artifacts(manifest: &Manifest) -> Vec<ArtifactId> {
     let by_isa =
         |package: &&Package| package.distribution_for(KPACK).is_some_and(|d| d.per == Per::Isa);
@@ -162,7 +161,7 @@ fn device_artifacts(manifest: &Manifest) -> Vec<ArtifactId> {
         .collect()
 }
 
-/// What a build has most of.
+/// Returns the relative number of files of a component.
 fn weight(component: Component) -> usize {
     match component {
         Component::Dev => 6,
@@ -171,7 +170,7 @@ fn weight(component: Component) -> usize {
     }
 }
 
-/// What a package's rules cannot do without.
+/// Adds the files that a package's rules name.
 fn what_rules_name(package: &Package, made: &mut Made) {
     let Some(first) = package.artifacts.first().filter(|_| package.kind == PackageKind::Runtime)
     else {
@@ -208,7 +207,7 @@ fn what_rules_name(package: &Package, made: &mut Made) {
     }
 }
 
-/// Adds entries to an artifact until it has as many as it shall.
+/// Adds entries to an artifact up to its planned number.
 fn fill(
     made: &mut Made,
     id: &ArtifactId,
@@ -264,7 +263,7 @@ fn generic_entry(made: &mut Made, id: &ArtifactId, n: usize) {
     }
 }
 
-/// A program, a link to the one before it, or a script.
+/// Adds a program, a link to the previous one, or a script.
 fn program(made: &mut Made, id: &ArtifactId, n: usize) {
     let name = &id.name;
     match n % 3 {
@@ -298,7 +297,7 @@ fn device_entry(made: &mut Made, id: &ArtifactId, n: usize) {
     }
 }
 
-/// A library behind two links.
+/// Adds a library behind two links.
 fn library(made: &mut Made, id: &ArtifactId, stem: &str) {
     let name = stem.rsplit('/').next().unwrap();
     made.add(

@@ -1,4 +1,4 @@
-//! What a plan is measured against: walking a tree and reading the headers of its ELF files.
+//! Reference for plans: walking a tree and reading the headers of its ELF files.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use fs_err as fs;
 use rayon::prelude::*;
 use walkdir::WalkDir;
 
-/// Walks `dir`, reads the headers of every ELF file on all cores, and tells how many files there are.
+/// Walks `dir` and reads the headers of every ELF file on all cores. Returns the number of files.
 pub fn walk(dir: &Path) -> usize {
     let found = WalkDir::new(dir)
         .into_iter()

@@ -1,13 +1,13 @@
-"""Runs a command and tells what it took: `measure.py RESULT COMMAND...`.
+"""Measures a command: `measure.py RESULT COMMAND...`.
 
-RESULT gets a JSON object. The command and everything that it started and waited for count together:
+Writes a JSON object to RESULT. It covers the command and all child processes that were waited for:
 
 * `wall`, `cpu`: seconds;
-* `peak`: the most memory that one process had, in bytes;
-* `written`, `read`: bytes that write(2) and read(2) and their kin moved, to and from whatever
-  file, also one that exists no more.
+* `peak`: peak memory of one process in bytes;
+* `written`, `read`: bytes of write(2), read(2) and similar calls, for any file, including removed
+  ones.
 
-It is a small process of its own, since a new process counts the memory of the one that started it.
+It is a separate small process, since the memory of a new process includes its parent's.
 The exit status is the command's.
 """
 
@@ -21,13 +21,13 @@ from pathlib import Path
 
 
 def io_counts(pid: int) -> dict[str, int]:
-    """What the kernel counted for a process that has ended and was not waited for."""
+    """Returns the kernel's counts of a process that has ended and was not waited for."""
     lines = Path(f"/proc/{pid}/io").read_text().splitlines()
     return {name: int(value) for name, value in (line.split(": ") for line in lines)}
 
 
 def run(command: list[str]) -> tuple[int, dict[str, float]]:
-    """Runs a command; gives its exit status and what it took."""
+    """Runs a command. Returns its exit status and its measurement."""
     start = time.monotonic()
     pid = os.posix_spawnp(command[0], command, os.environ)
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
@@ -45,7 +45,7 @@ def run(command: list[str]) -> tuple[int, dict[str, float]]:
 
 
 def main() -> int:
-    """The command line."""
+    """Parses the command line and runs the command."""
     if len(sys.argv) < 3:
         print("usage: measure.py RESULT COMMAND...", file=sys.stderr)
         return 2

@@ -1,24 +1,24 @@
-"""Makes the packages of a plan in the way that is in use today, with public tools alone.
+"""Today's flow: makes the packages of a plan with public tools alone.
 
     today.py --plan PLAN.json --artifact-dir DIR --work DIR [--patchelf PROGRAM]
              [--compression deflated|stored] [--archive tar|xz]
 
-The interpreter needs setuptools (70.1 or newer, which has bdist_wheel) and a C compiler beside it.
-PLAN.json is what `rockpack plan --json` prints, so that the same files go into the same packages.
+It needs setuptools 70.1 or newer (for bdist_wheel) and a C compiler. PLAN.json is the output of
+`rockpack plan --json`, so that the packages have the same files.
 For each package:
 
-* every file is copied below `WORK/PACKAGE/platform`; links were resolved by the plan;
-* of a shared library patchelf is asked for the SONAME first; then every ELF file gets one
-  `--add-rpath` for each directory of another package, one `--print-rpath`, and one `--set-rpath
-  --force-rpath`, each a process that reads and writes the file: up to seven for a library;
+* every file is copied below `WORK/PACKAGE/platform`; the plan has resolved links;
+* patchelf first prints the SONAME of each shared library; then it runs on every ELF file, once with
+  `--add-rpath` for each directory of another package, once with `--print-rpath`, and once with
+  `--set-rpath --force-rpath`, each time reading and writing the file: up to seven calls a library;
 * links to programs become small C programs, each compiled;
 * `setup.py bdist_wheel` copies the tree to `build/lib`, copies that to `build/bdist.*/wheel`, and
   zips it at zlib's level 6; the selector is made by `setup.py sdist`;
-* the files of the devel package go into a tree with links, that tree into a tarball, and the
-  tarball into a wheel as above.
+* the files of the devel package are placed in a tree with links, the tree is packed as a tarball,
+  and the tarball as a wheel as above.
 
-The file type is read from the ELF header here, where the flow in use asks libmagic: that is in
-its favour. The packages are below `WORK/dist`. Each step's seconds are printed as JSON.
+This program reads the file type from the ELF header, which is faster than libmagic in the real
+flow. The packages are below `WORK/dist`. The seconds of each step are printed as JSON.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ class Steps:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Counts what happens inside."""
+        """Adds the seconds of the `with` block to a step."""
         start = time.monotonic()
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.monotonic() - start
 
 
 def elf_kind(path: Path) -> str | None:
-    """Tells `so` from `exe` by the header; None for what is not ELF or is AMDGPU code."""
+    """Returns `so` or `exe` by the header; None for AMDGPU code and files that are not ELF."""
     if path.suffix in {".txt", ".h", ".hpp", ".hsaco", ".co", ".lib"}:
         return None
     with path.open("rb") as file:
@@ -109,7 +109,7 @@ class Flow:
         self.steps = Steps()
 
     def run(self) -> None:
-        """Populates all packages, then builds them, as the flow does."""
+        """Populates all packages, then builds them, like the real flow."""
         packages = [(found, self.work / found["name"]) for found in self.plan["distributions"]]
         for found, directory in packages:
             self.populate(found, directory)
@@ -134,7 +134,7 @@ class Flow:
         (directory / "MANIFEST.in").write_text(manifest)
 
     def arguments(self, found: Distribution, directory: Path) -> dict[str, Any]:
-        """What setup() is called with."""
+        """Returns the arguments of setup()."""
         packages = {"": "src"}
         platform = directory / "platform"
         names = [found["module"]]
@@ -155,17 +155,17 @@ class Flow:
         }
 
     def source(self, member: Member) -> Path:
-        """The artifact's file."""
+        """Returns the path of the artifact's file."""
         source = member["source"]
         artifact = source["artifact"]
         directory = f"{artifact['name']}_{artifact['component']}_{artifact['family']}"
         return self.artifacts.joinpath(directory, source["base"], source["path"])
 
     def place(self, member: Member, path: Path) -> None:
-        """Puts one file of a runtime package where it belongs."""
+        """Places one file of a runtime package."""
         step = member["step"]
         if step == "alias":
-            # The flow in use has nothing like it.
+            # The real flow has no such files.
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         if step == "render":
@@ -187,7 +187,7 @@ class Flow:
         source.unlink()
 
     def copy(self, source: Path, path: Path, member: Member) -> None:
-        """Copies a file, and edits it where it is ELF."""
+        """Copies a file, and edits it if it is ELF."""
         with self.steps.step("copy"):
             kind = elf_kind(source)
         if kind == "so":
@@ -201,24 +201,24 @@ class Flow:
             self.normalise(path)
 
     def normalise(self, path: Path) -> None:
-        """Makes DT_RPATH of whatever a file has."""
+        """Replaces DT_RUNPATH by DT_RPATH."""
         existing = self.ask("--print-rpath", path)
         if existing:
             self.edit("--set-rpath", existing, path, "--force-rpath")
 
     def ask(self, what: str, path: Path) -> str:
-        """One call of patchelf that prints."""
+        """Runs patchelf and returns its output."""
         with self.steps.step("patchelf"):
             command = [self.patchelf, what, str(path)]
             return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
     def edit(self, what: str, value: str, path: Path, *more: str) -> None:
-        """One call of patchelf that writes."""
+        """Runs patchelf to edit a file."""
         with self.steps.step("patchelf"):
             subprocess.run([self.patchelf, what, value, *more, str(path)], check=True)
 
     def devel(self, archive: dict[str, Any], directory: Path) -> None:
-        """The devel tree, and the tarball of it."""
+        """Makes the devel tree, and its tarball."""
         staged = directory / "devel"
         for member in archive["members"]:
             self.place_devel(member, staged / member["path"])
@@ -234,7 +234,7 @@ class Flow:
         shutil.rmtree(staged)
 
     def place_devel(self, member: Member, path: Path) -> None:
-        """Puts one file of the devel tree where it belongs."""
+        """Places one file of the devel tree."""
         if member["step"] == "directory":
             path.mkdir(parents=True, exist_ok=True)
             return
@@ -272,7 +272,7 @@ class Flow:
 
 
 def added_rpath(member: Member) -> list[str]:
-    """The entries that today's flow adds: those that lead into packages, but not a package's own `lib`."""
+    """Returns the rpath entries that today's flow adds: directories of packages, except the package's `lib`."""
     own = f"/{member['path'].split('/')[0]}/lib"
     entries: list[str] = member["rpath"].split(":")
     up = "../" * (member["path"].count("/"))
@@ -280,7 +280,7 @@ def added_rpath(member: Member) -> list[str]:
 
 
 def options() -> argparse.Namespace:
-    """The command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description="packages a plan in the way in use today")
     parser.add_argument("--plan", type=Path, required=True)
     parser.add_argument("--artifact-dir", type=Path, required=True)
@@ -295,7 +295,7 @@ def options() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Runs, and prints what each step took."""
+    """Runs the flow and prints the seconds of each step."""
     flow = Flow(options())
     flow.run()
     print(json.dumps({name: round(seconds, 3) for name, seconds in flow.steps.seconds.items()}))

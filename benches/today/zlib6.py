@@ -1,7 +1,7 @@
-"""How many bytes the members of wheels come to in zlib at level 6: `zlib6.py WHEEL...`.
+"""Size of wheels with zlib at level 6: `zlib6.py WHEEL...`.
 
-Prints one number: the size of all the wheels, if zlib had compressed each member as one stream at
-level 6, as Python's zipfile and therefore setuptools does. Uses all processors.
+Prints the total size of the wheels in bytes, with each member compressed as one stream at level 6,
+as Python's zipfile and therefore setuptools do. Uses all processors.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 def deflated(job: tuple[str, str]) -> int:
-    """The size of one member as one raw deflate stream."""
+    """Returns the size of one member as one raw deflate stream."""
     wheel, member = job
     encoder = zlib.compressobj(6, zlib.DEFLATED, -15)
     size = 0
@@ -26,7 +26,7 @@ def deflated(job: tuple[str, str]) -> int:
 
 
 def main() -> int:
-    """The command line."""
+    """Parses the command line and prints the size."""
     jobs: list[tuple[int, str, str]] = []
     rest = 0
     for wheel in sys.argv[1:]:

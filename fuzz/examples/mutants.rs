@@ -1,13 +1,13 @@
-//! The differential fuzzer without libFuzzer: as many mutants of the seeds as are asked for, one
-//! edit each, on all cores, always the same for the same numbers.
+//! Differential fuzzer without libFuzzer: runs the given number of mutants of the seeds, one edit
+//! each, on all cores. A number always gives the same mutant.
 //!
 //! ```text
 //! cargo run --release --manifest-path fuzz/Cargo.toml --example mutants -- COUNT [FIRST]
 //! ```
 //!
-//! Each edit that is accepted is written out, verified by `elf::verify` and `elf::compare`, mapped
-//! as a loader does and compared with the old file. Inputs that break something are kept in
-//! `fuzz/corpus/mutants` under their number.
+//! Each accepted edit is written out, verified by `elf::verify` and `elf::compare`, mapped like in
+//! a loader, and compared with the old file. Failing inputs are kept in `fuzz/corpus/mutants` under
+//! their number.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -20,7 +20,7 @@ mod mutant;
 
 use mutant::{Random, mutate};
 
-/// How often it tells how far it is, in mutants.
+/// Number of mutants between two reports.
 const TOLD: u64 = 100_000;
 
 #[derive(Default)]

@@ -1,11 +1,11 @@
-//! PE files and import libraries with other bytes, without libFuzzer: for so many seconds, on all
-//! cores, the same mutant for the same number.
+//! Fuzzer of PE files and import libraries without libFuzzer: runs for the given seconds on all
+//! cores. A number always gives the same mutant.
 //!
 //! ```text
 //! cargo run --release --manifest-path fuzz/Cargo.toml --example pe_mutants -- SECONDS [FIRST]
 //! ```
 //!
-//! Inputs that break something are kept in `fuzz/corpus/pe-mutants` under their number.
+//! Failing inputs are kept in `fuzz/corpus/pe-mutants` under their number.
 
 use std::panic::catch_unwind;
 use std::path::Path;
@@ -19,7 +19,7 @@ mod mutant;
 
 use mutant::{Random, mutate};
 
-/// Where headers and tables are, mostly.
+/// Bytes that contain most headers and tables.
 const HEADERS: usize = 0x500;
 
 fn main() {
@@ -63,7 +63,7 @@ fn seeds() -> Vec<Vec<u8>> {
     paths.iter().map(|path| fs_err::read(path).unwrap()).collect()
 }
 
-/// The mutant of a number: fields of headers are changed, or any.
+/// Makes a mutant from its number: fields of headers are changed, or any bytes.
 fn made(number: u64, seeds: &[Vec<u8>]) -> Vec<u8> {
     let mut random = Random(number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let mut bytes = seeds[usize::try_from(number).unwrap() % seeds.len()].clone();

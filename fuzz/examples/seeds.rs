@@ -1,8 +1,8 @@
-//! Makes the seeds of the fuzzers: `cargo run --manifest-path fuzz/Cargo.toml --example seeds`.
+//! Generator of the fuzzers' seeds: `cargo run --manifest-path fuzz/Cargo.toml --example seeds`.
 //!
-//! Small files of every kind and linker. They are committed; this says what they are, and makes
-//! them again where the tools are (gcc, an aarch64 gcc, GNU ld, gold, lld, mold, objcopy).
-//! The names of those that can't be edited start with `refused-`.
+//! Seeds are small files of every kind and linker. They are committed; this program documents them,
+//! and makes them again if the tools are installed (gcc, an aarch64 gcc, GNU ld, gold, lld, mold,
+//! objcopy). Names of files that can't be edited start with `refused-`.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -34,7 +34,7 @@ int get(void) { return answer; }
 void _start(void) { for (;;) answer++; }
 ";
 
-/// No start files, pages of 4 KiB that the file doesn't pad.
+/// Options for small files: no start files, and pages of 4 KiB without padding.
 const SMALL: &[&str] = &["-O1", "-nostartfiles", "-Wl,-z,max-page-size=4096", "-fno-asynchronous-unwind-tables"];
 const LIBRARY: &[&str] = &["-shared", "-fPIC"];
 const RUNPATH: &[&str] = &["-Wl,--enable-new-dtags,-rpath,$ORIGIN/../lib:/opt"];
@@ -45,7 +45,7 @@ const GOLD: &[&str] = &["-fuse-ld=gold"];
 const LLD: &[&str] = &["-fuse-ld=lld", "-Wl,-z,noseparate-code"];
 const MOLD: &[&str] = &["-fuse-ld=mold", "-Wl,-z,noseparate-code"];
 
-/// Name, compiler and arguments of what a compiler makes.
+/// Name, compiler and arguments of compiled seeds.
 const COMPILED: &[(&str, &str, &[&[&str]])] = &[
     ("bfd-notes.so", "gcc", &[SMALL, LIBRARY, BFD, RUNPATH, SONAME, &["-DLIBC", "-fcf-protection", "-Wl,-z,ibt,--build-id"]]),
     ("bfd-both-hashes.so", "gcc", &[SMALL, LIBRARY, BFD, &["-DLIBC", "-Wl,--hash-style=both,--build-id=none"]]),
@@ -93,7 +93,7 @@ fn compile(seeds: &Path) {
     }
 }
 
-/// What this project writes itself.
+/// Writes the files that this project generates.
 fn write_our_own(seeds: &Path) {
     for (machine, name) in [(StubMachine::X86_64, "x86-64"), (StubMachine::Aarch64, "aarch64")] {
         let library = forwarding_library(machine, "libz.so", "libz.so.1", "$ORIGIN/../lib").unwrap();
@@ -102,8 +102,8 @@ fn write_our_own(seeds: &Path) {
     }
 }
 
-/// Variants of others: edited once, with both search paths, without section headers, split, for a GPU, of
-/// the other byte order, cut.
+/// Derives variants: edited once, with both search paths, without section headers, split, for a
+/// GPU, with the other byte order, truncated.
 fn derive(seeds: &Path) {
     let read = |name: &str| fs::read(seeds.join(name)).unwrap();
     let write = |name: &str, bytes: Vec<u8>| fs::write(seeds.join(name), bytes).unwrap();
@@ -134,7 +134,8 @@ fn edited(bytes: &Vec<u8>, edits: &Edits) -> Vec<u8> {
     new
 }
 
-/// Makes the first spare entry a `DT_RUNPATH` (29) whose value is the end of `DT_RPATH`'s (15).
+/// Turns the first spare entry into a `DT_RUNPATH` (29) with the end of the value of `DT_RPATH`
+/// (15).
 fn with_both_paths(mut bytes: Vec<u8>) -> Vec<u8> {
     let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
     let headers = (0..usize::from(bytes[56])).map(|n| 64 + 56 * n);
@@ -148,7 +149,7 @@ fn with_both_paths(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Clears `e_shoff`, `e_shnum` and `e_shstrndx`, and cuts the table off, which linkers put last.
+/// Clears `e_shoff`, `e_shnum` and `e_shstrndx`, and cuts off the table, which linkers put last.
 fn without_sections(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.truncate(u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize);
     bytes[40..48].fill(0);
@@ -164,7 +165,7 @@ fn run(command: &mut Command) {
 fn report(seeds: &Path) {
     let files: Vec<PathBuf> = fs::read_dir(seeds).unwrap().map(|entry| entry.unwrap().path()).collect();
     let sizes: Vec<u64> = files.iter().map(|path| fs::metadata(path).unwrap().len()).collect();
-    // They are data, not programs.
+    // The files are data and must not be executable.
     files.iter().for_each(|path| fs::set_permissions(path, Permissions::from_mode(0o644)).unwrap());
     println!("{} seeds, {} bytes, the largest has {}", sizes.len(), sizes.iter().sum::<u64>(), sizes.iter().max().unwrap());
 }

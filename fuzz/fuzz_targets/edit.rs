@@ -1,4 +1,5 @@
-//! Any bytes are edited, verified and found to have nothing left to do, or refused.
+//! Edits any bytes, verifies the result and checks that a second edit changes nothing, unless the
+//! bytes are rejected.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Any bytes are looked at, or refused.
+//! Inspects any bytes, unless they are rejected.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

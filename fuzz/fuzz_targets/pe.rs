@@ -1,4 +1,4 @@
-//! Any bytes are read as a PE file and as an import library, or refused.
+//! Reads any bytes as a PE file and as an import library, unless they are rejected.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

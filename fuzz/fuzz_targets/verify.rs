@@ -1,4 +1,4 @@
-//! Edited bytes with a fault are verified. The last bytes of the input say which fault.
+//! Verifies edited bytes with a fault, which the last bytes of the input select.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,14 +1,14 @@
-//! What has to hold of PE files and import libraries, whatever their bytes are.
+//! Properties of PE files and import libraries, for any bytes.
 
 use binary::pe::{PeError, facts, import_library};
 
-/// Longer names are none that a file can have.
+/// Maximum length of a file name.
 const LONGEST_NAME: usize = 260;
 
-/// Reads bytes in both ways. Tells whether one of them found something.
+/// Reads bytes in both ways. Returns whether one of them found something.
 ///
 /// # Panics
-/// When what is found cannot be true, or an error is one of reading.
+/// Panics if the result is impossible, or the error is a read error.
 pub fn look(bytes: &[u8]) -> bool {
     let (facts, library) = (facts(bytes), import_library(bytes));
     for error in [facts.as_ref().err(), library.as_ref().err()].into_iter().flatten() {

@@ -1,36 +1,36 @@
-//! Which file of the source uses what of which other.
+//! Uses between source files.
 //!
-//! A name counts as used from the file that defines it: what a module only hands on (`pub use`) makes
-//! nobody depend on that module, nor the module on what it hands on.
+//! A name counts as used from the file that defines it: a re-export (`pub use`) makes users
+//! independent of the re-exporting module.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The source's modules, by path (`cache::table`; the crate's root is empty), each a file.
+/// Modules by path (`cache::table`; the crate's root is empty), each with its file.
 pub struct Modules {
     files: BTreeMap<String, Module>,
 }
 
 struct Module {
-    /// Its file below `src`.
+    /// File below `src`.
     file: String,
-    /// What it imports, by the name that it has here.
+    /// Imports by their local names.
     names: BTreeMap<String, Import>,
-    /// Its code without `use` statements.
+    /// Code without `use` statements.
     code: String,
 }
 
 struct Import {
-    /// From the crate's root.
+    /// Path from the crate's root.
     path: Vec<String>,
-    /// Others see it here.
+    /// Re-exported.
     handed_on: bool,
 }
 
-/// The longest chain of modules that hand a name on.
+/// Maximum length of a chain of re-exports.
 const HANDED_ON: usize = 8;
 
 impl Modules {
-    /// Of files (path below `src`, code without comments, strings and tests).
+    /// Parses files: path below `src`, and code without comments, strings and tests.
     pub fn new<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>) -> Self {
         let mut modules = Self { files: BTreeMap::new() };
         for (file, code) in files {
@@ -39,7 +39,7 @@ impl Modules {
             let (uses, code) = uses(code);
             let (file, names) = (file.to_owned(), BTreeMap::new());
             let added = Module { file, names, code };
-            // The library and the program have one tree: no name is in both.
+            // Library and program share one tree; no name is in both.
             let there = modules.files.entry(module).or_insert(added);
             for (path, name, handed_on) in uses {
                 there.names.insert(name, Import { path, handed_on });
@@ -52,7 +52,8 @@ impl Modules {
         modules
     }
 
-    /// Makes the imports of a module begin at the crate's root; those of other crates go.
+    /// Makes the imports of a module start at the crate's root, and removes imports of other
+    /// crates.
     fn root_imports(&mut self, module: &str) {
         let Some(there) = self.files.get_mut(module) else { return };
         let names = std::mem::take(&mut there.names);
@@ -66,7 +67,8 @@ impl Modules {
         }
     }
 
-    /// A path as `module` writes it, from the crate's root; `None` for other crates' and local names.
+    /// Converts a path in `module` to a path from the crate's root. Returns `None` for local names
+    /// and other crates.
     fn rooted(
         &self,
         module: &str,
@@ -99,7 +101,7 @@ impl Modules {
         Some(at)
     }
 
-    /// The module that defines what a rooted path names; `None` when it names a module itself.
+    /// Returns the module that defines a rooted path, or `None` if the path is a module.
     fn defined(&self, path: &[String], depth: usize) -> Option<&str> {
         let mut module = String::new();
         for (index, part) in path.iter().enumerate() {
@@ -121,7 +123,7 @@ impl Modules {
         None
     }
 
-    /// Which files each file uses something of.
+    /// Returns the used files of each file.
     pub fn edges(&self) -> BTreeMap<&str, BTreeSet<&str>> {
         let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (module, there) in &self.files {
@@ -142,7 +144,7 @@ impl Modules {
     }
 }
 
-/// Groups of files of which each uses every other, by whatever way; those of `room` count alone.
+/// Returns groups of files that use each other, directly or indirectly, within `room`.
 pub fn circles<'e>(
     edges: &BTreeMap<&'e str, BTreeSet<&'e str>>,
     room: impl Fn(&str, &str) -> bool,
@@ -172,10 +174,10 @@ fn joined(parts: &[String], last: &str) -> String {
     parts.chain([last]).collect::<Vec<_>>().join("::")
 }
 
-/// An imported path, the name that it has here, and whether others see it here.
+/// Imported path, local name, and whether it is re-exported.
 type Use = (Vec<String>, String, bool);
 
-/// The `use` statements of some code, and the code without them.
+/// Splits code into its `use` statements and the rest.
 fn uses(code: &str) -> (Vec<Use>, String) {
     let (mut found, mut rest, mut at) = (Vec::new(), String::new(), 0);
     for statement in code.split_inclusive([';', '{', '}']) {
@@ -191,7 +193,7 @@ fn uses(code: &str) -> (Vec<Use>, String) {
         });
         let handed_on = after.len() != head.len();
         let after = after.trim_start();
-        // An attribute before it stands in the same statement.
+        // An attribute before `use` belongs to the same statement.
         let Some(tree) = after.strip_prefix("use ").or_else(|| behind_attribute(after)) else {
             rest.push_str(statement);
             continue;
@@ -200,7 +202,7 @@ fn uses(code: &str) -> (Vec<Use>, String) {
         let end = code[from..].find(';').map_or(code.len(), |end| from + end + 1);
         tree_of(&code[from..end - 1], &mut Vec::new(), handed_on, &mut found);
         rest.extend(code[start..end].chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
-        // Multi-byte characters stand in comments and strings alone.
+        // Multi-byte characters occur only in comments and strings.
         while rest.len() < end {
             rest.push(' ');
         }
@@ -212,7 +214,7 @@ fn behind_attribute(head: &str) -> Option<&str> {
     head.strip_prefix("#[")?.split_once(']')?.1.trim_start().strip_prefix("use ")
 }
 
-/// Takes `a::{b, c as d}` apart.
+/// Splits `a::{b, c as d}`.
 fn tree_of(tree: &str, above: &mut Vec<String>, handed_on: bool, found: &mut Vec<Use>) {
     let tree = tree.trim();
     let depth = above.len();
@@ -237,7 +239,7 @@ fn tree_of(tree: &str, above: &mut Vec<String>, handed_on: bool, found: &mut Vec
     above.truncate(depth);
 }
 
-/// The parts between commas that stand in no braces.
+/// Splits at commas outside braces.
 fn parts(list: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     let parts = list.split(move |c| {
@@ -255,7 +257,7 @@ fn words(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// The paths of two or more names in some code.
+/// Returns all paths of two or more names.
 fn paths(code: &str) -> impl Iterator<Item = Vec<String>> {
     let chunks = code.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':');
     chunks.filter(|chunk| chunk.contains("::")).map(|chunk| {

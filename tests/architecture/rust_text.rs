@@ -1,12 +1,12 @@
-//! Rust source without what does not count: comments, strings where wanted, tests.
+//! Rust source without comments, tests and, optionally, strings.
 
-/// A source file's text in two forms, line breaks kept.
+/// Two forms of a source file, with line breaks kept.
 pub struct RustText {
-    /// Without comments, strings and tests.
+    /// Text without comments, strings and tests.
     pub code: String,
-    /// Without comments and tests.
+    /// Text without comments and tests.
     pub text: String,
-    /// How many lines it has, those of tests not counted.
+    /// Number of lines outside tests.
     pub lines: usize,
 }
 
@@ -25,12 +25,12 @@ impl RustText {
     }
 }
 
-/// Spaces in place of everything but line breaks, byte by byte, so that places stay.
+/// Replaces every byte except line breaks by a space, so that offsets stay valid.
 fn blank(part: &str) -> String {
     part.bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }).collect()
 }
 
-/// Where the item that starts at `start` ends: after its block, or after the `;` before any.
+/// Returns the end of an item: after its block, or after the first `;`.
 fn item_end(code: &str, start: usize) -> usize {
     let mut depth = 0_usize;
     for (at, c) in code[start..].char_indices() {
@@ -49,7 +49,7 @@ fn item_end(code: &str, start: usize) -> usize {
     code.len()
 }
 
-/// The source without comments and strings, and without comments alone.
+/// Returns the source without comments and strings, and without comments only.
 fn blanked(source: &str) -> (String, String) {
     let (mut code, mut text) = (String::new(), String::new());
     let mut rest = source;
@@ -70,7 +70,7 @@ enum Kind {
     String,
 }
 
-/// What the source starts with, and how many bytes of it.
+/// Returns kind and length of the first token.
 fn token(source: &str) -> (Kind, usize) {
     if source.starts_with("//") {
         return (Kind::Comment, source.find('\n').unwrap_or(source.len()));
@@ -88,11 +88,11 @@ fn token(source: &str) -> (Kind, usize) {
     }
     match source.as_bytes()[0] {
         b'"' => (Kind::String, quoted(source, '"')),
-        // A character, not a lifetime: closed after one character or an escape.
+        // A character, not a lifetime, is closed after one character or escape.
         b'\'' if source[1..].starts_with('\\') || source[1..].chars().nth(1) == Some('\'') => {
             (Kind::String, quoted(source, '\''))
         }
-        // A word as a whole, so that the `r` in it starts no raw string.
+        // A whole word, so that its `r` starts no raw string.
         b if b.is_ascii_alphanumeric() || b == b'_' => (
             Kind::Code,
             source.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(source.len()),
@@ -101,14 +101,14 @@ fn token(source: &str) -> (Kind, usize) {
     }
 }
 
-/// How many `#` a raw string that starts here has.
+/// Returns the number of `#` of a raw string, if one starts here.
 fn raw_string(source: &str) -> Option<usize> {
     let rest = source.strip_prefix('r')?;
     let hashes = rest.len() - rest.trim_start_matches('#').len();
     rest[hashes..].starts_with('"').then_some(hashes)
 }
 
-/// The length of what starts with `quote`, up to the next one that is not escaped.
+/// Returns the length up to the next unescaped `quote`.
 fn quoted(source: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in source.char_indices().skip(1) {

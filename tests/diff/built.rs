@@ -1,4 +1,4 @@
-//! A plan and the packages that were built of it.
+//! A plan and the packages built from it.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use plan::demo;
 
 use crate::program::{rockpack, text};
 
-/// The demo artifacts, a plan of them and packages, made with these options.
+/// Makes the demo artifacts, a plan and packages with these options.
 fn built(kpack: bool, plan: &[&str], build: &[&str]) -> TempDir {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
@@ -23,7 +23,7 @@ fn built(kpack: bool, plan: &[&str], build: &[&str]) -> TempDir {
     dir
 }
 
-/// The exit status and the text of a comparison.
+/// Returns exit status and text of a comparison.
 fn compared(dir: &Path, args: &[&str]) -> (i32, String) {
     let output =
         rockpack(dir, &[&["diff", "--exit-code", "--manifest", "built-in"], args].concat());

@@ -34,7 +34,7 @@ fn has_git() -> bool {
     crate::skips::has("git", "differences to a revision")
 }
 
-/// Demo artifacts, and the repository's manifest in `m`.
+/// Makes the demo artifacts, and the repository's manifest in `m`.
 fn scratch() -> TempDir {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
@@ -60,7 +60,7 @@ const EXCLUDE: (&str, &str) = (
     "    exclude \"**/cmake/**\"\n    exclude \"lib/llvm/lib/clang/**\"\n",
 );
 
-/// What excluding a directory comes to.
+/// Result of excluding a directory.
 const MOVED: &str = "→ lib/llvm/lib/clang/22/include/stddef.h";
 
 fn diff(dir: &Path, args: &[&str]) -> (Option<i32>, String, String) {
@@ -218,7 +218,7 @@ fn what_is_no_side_is_said() {
     }
 }
 
-/// What a terminal would act on, in every text; JSON has the exact values.
+/// Control characters of terminals are escaped in every text; JSON has the exact values.
 #[test]
 fn names_do_nothing_to_a_terminal() {
     let dir = scratch();
@@ -244,7 +244,7 @@ fn names_do_nothing_to_a_terminal() {
     assert!(json["notes"].as_array().unwrap().iter().any(|note| note["note"] == hostile));
 }
 
-/// A warning that an edit brings is in the difference; what a manifest expects is not.
+/// A new warning is in the difference; warnings accepted by the manifest are left out.
 #[test]
 fn new_warnings_are_told() {
     let dir = scratch();

@@ -1,4 +1,4 @@
-//! Two large plans: the time grows with the number of files and no faster.
+//! Two large plans: the time grows linearly with the number of files.
 
 use std::time::{Duration, Instant};
 
@@ -9,8 +9,8 @@ use crate::planning::support::{Case, package};
 
 const ISAS: [&str; 4] = ["gfx906", "gfx942", "gfx1100", "gfx1101"];
 
-/// A plan of about `files` files, in `packages` packages; with `edited` everything is different:
-/// a directory is called otherwise, one moved to the next package, sizes, sources and rpaths changed.
+/// Makes a plan of about `files` files in `packages` packages. With `edited` everything differs: a
+/// directory is renamed, one moves to the next package, and sizes, sources and rpaths change.
 fn plan(files: usize, packages: usize, edited: bool) -> Plan {
     let device = package(
         "device",
@@ -79,7 +79,7 @@ fn everything_that_differs_is_in_few_lines() {
     }
 }
 
-/// `cargo test --release --test all diff -- --ignored --nocapture` measures.
+/// `cargo test --release --test all diff -- --ignored --nocapture` measures it.
 #[test]
 #[ignore = "measures, and needs a release build"]
 fn two_plans_of_200_000_files_take_less_than_a_second() {

@@ -112,7 +112,7 @@ fn markdown_is_a_comment_whatever_differs() {
 struct Plan;
 
 impl Plan {
-    /// The plan with its first distributions alone.
+    /// Returns the plan with only its first distributions.
     fn of(plan: &plan::Plan, count: usize) -> plan::Plan {
         let mut plan = plan.clone();
         plan.distributions.truncate(count);

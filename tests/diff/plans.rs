@@ -1,4 +1,4 @@
-//! Edits of a manifest or of artifacts, and the lines that reviewers get for them.
+//! Edits of a manifest or of artifacts, and the resulting lines for reviewers.
 
 use base::names::Compression;
 
@@ -29,7 +29,7 @@ fn told(old: &Case, new: &Case) -> String {
     sections(&old.plan_and_warnings().0, &new.plan_and_warnings().0)
 }
 
-/// The difference that other lines of the package `core` make.
+/// Returns the difference after replacing lines of the package `core`.
 fn edited(old: &str, new: &str) -> String {
     told(&Case::new(&[core(old), libs("")], ENTRIES), &Case::new(&[core(new), libs("")], ENTRIES))
 }
@@ -246,7 +246,7 @@ fn other_levels_of_compression_are_told() {
     for member in new.distributions[0].members.clone() {
         new.distributions[0].compressed_otherwise.insert(member.path, Compression::Store);
     }
-    // Stored members are told once, not once more as members that are stored.
+    // Stored members are reported once, not again as a changed compression.
     new.distributions[1].compression = Compression::Store;
     let said = sections(&old, &new);
     assert!(said.contains("  ~ compression of single files: 1 file → 11 files\n"), "{said}");
@@ -273,7 +273,7 @@ fn packages_come_go_and_are_renamed() {
     let two = case(&[core(""), libs("")]).plan();
     let text = plan::review::diff::text(&differ(&one, &two), false);
     assert!(text.contains("+ x-libs"), "{text}");
-    // Each package has the names of all.
+    // Each package lists the names of all.
     let said = sections(&one, &two);
     assert!(said.starts_with("x-core\n  + packages: libs: distribution x-libs,"), "{said}");
     assert!(said.contains("\n\nx-libs\n  + "), "{said}");

@@ -1,17 +1,18 @@
-//! Splits a fat binary as the kpack tool does: device code leaves the file, not the address space.
+//! Splits a fat binary as the kpack tool does: device code leaves the file, but keeps its
+//! addresses.
 
 const LOAD: u64 = 1;
 const PHDR: u64 = 6;
 const ENTRY: usize = 56;
 
-/// How the split file ends.
+/// Form of the end of the split file.
 #[derive(Clone, Copy)]
 pub struct Shape {
-    /// The slots of the program header table; more than there are entries, or 0 for as many.
+    /// Slots of the program header table, more than its entries; 0 for no spare slots.
     pub slots: usize,
-    /// Whether entries of an unknown kind fill all slots.
+    /// Entries of an unknown kind fill all slots.
     pub full: bool,
-    /// Whether something follows the last LOAD in the file.
+    /// The file continues after the last LOAD.
     pub trailer: bool,
 }
 
@@ -25,7 +26,7 @@ fn index(value: u64) -> usize {
     usize::try_from(value).unwrap()
 }
 
-/// A number that is a place in the data or a count.
+/// Reads a number: a place in the data or a count.
 fn place(data: &[u8], at: usize, size: usize) -> usize {
     index(number(data, at, size))
 }
@@ -34,7 +35,8 @@ fn put(data: &mut [u8], at: usize, size: usize, value: u64) {
     data[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
 }
 
-/// Kind, flags, offset, address, physical address, size in the file, size in memory, alignment.
+/// Returns kind, flags, offset, address, physical address, size in the file, size in memory,
+/// alignment.
 fn segments(data: &[u8]) -> Vec<Segment> {
     let (at, count) = (place(data, 32, 8), place(data, 56, 2));
     let one = |at: usize| {
@@ -49,7 +51,7 @@ fn segments(data: &[u8]) -> Vec<Segment> {
     (0..count).map(|index| one(at + ENTRY * index)).collect()
 }
 
-/// The index, address, offset and size of `.hip_fatbin`.
+/// Returns index, address, offset and size of `.hip_fatbin`.
 fn fatbin(data: &[u8]) -> (usize, u64, u64, u64) {
     let (at, count) = (place(data, 40, 8), place(data, 60, 2));
     let names = place(data, at + 64 * place(data, 62, 2) + 24, 8);
@@ -110,7 +112,7 @@ fn move_sections(out: &mut [u8], fatbin: usize, moved: &dyn Fn(u64) -> u64) {
     }
 }
 
-/// The program header table and its LOAD, at the end.
+/// Appends the program header table and its LOAD.
 fn append_table(out: &mut Vec<u8>, mut table: Vec<Segment>, shape: Shape) {
     out.resize(out.len().next_multiple_of(4096), 0);
     let here = out.len() as u64;

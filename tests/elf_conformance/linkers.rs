@@ -6,7 +6,7 @@ use std::process::Command;
 use super::tools::{Bench, facts, have, run, runs};
 use binary::elf::{self, Edits, RpathEdit};
 
-/// The linkers as gcc's `-fuse-ld` knows them, and as files.
+/// Linkers by their names for gcc's `-fuse-ld`, and as files.
 const LINKERS: [(&str, &str); 4] =
     [("bfd", "ld.bfd"), ("gold", "ld.gold"), ("lld", "ld.lld"), ("mold", "mold")];
 
@@ -54,7 +54,7 @@ fn case_5_lld_library_without_rpath() {
 
 #[test]
 fn case_6_lld_library_with_tbss_before_dynamic() {
-    // The source's zeroed thread-local array is .tbss; relro puts .dynamic right after it.
+    // The source's zeroed thread-local array is .tbss; relro places .dynamic right after it.
     library_case("6", &["ld.lld"], &["-fuse-ld=lld", "-Wl,-z,relro", "-Wl,--pack-dyn-relocs=none"]);
 }
 
@@ -107,7 +107,7 @@ fn case_11_go_program_that_calls_c() {
     runs(&bench.relink(&program));
 }
 
-/// The commands of case 19, as they are called in place.
+/// Commands of case 19, which change files in place.
 const STRIPPERS: [(&str, &[&str]); 4] = [
     ("strip", &[]),
     ("llvm-strip", &[]),
@@ -181,7 +181,7 @@ fn case_33_layouts_with_fewer_and_more_segments() {
     }
 }
 
-/// Fills the padding after the loader's name, so that nothing behind the table may be moved.
+/// Fills the padding after the loader's name, so that nothing behind the table can move.
 fn block_the_way(program: &Path) {
     let mut data = fs_err::read(program).unwrap();
     let word = |at: usize| {
@@ -212,7 +212,7 @@ fn a_program_whose_table_has_to_move_keeps_it_where_old_kernels_look() {
     let edited = bench.relink(&program);
     let data = fs_err::read(&edited).unwrap();
     let word = |at: usize| u64::from_le_bytes(data[at..at + 8].try_into().unwrap());
-    // lld's first LOAD is at address 0, so the table's address is its offset.
+    // The first LOAD of lld is at address 0, so the table's address is its offset.
     let table = usize::try_from(word(32)).unwrap();
     assert!(table > 4096, "the table didn't move");
     assert_eq!((data[table], word(table + 16)), (6, word(32)));

@@ -1,4 +1,4 @@
-//! What is edited: rpath, SONAME, NEEDED (cases 22–27).
+//! Edits of rpath, SONAME, NEEDED (cases 22–27).
 
 use std::io::Read;
 use std::process::Command;
@@ -73,12 +73,12 @@ fn case_24_an_rpath_that_a_symbol_name_ends() {
     assert!(symbols.lines().any(|line| line.ends_with(" lib")), "{symbols}");
     assert_eq!(facts(&edited).rpath.as_deref(), Some("/elsewhere"));
     bench.loads(&edited);
-    // And a value that some name ends already needs no room at all.
+    // A value that is the end of another name needs no space.
     let shared = bench.edit(&library, &Edits::rpath(RpathEdit::Set(vec!["lib".to_owned()])));
     assert_eq!(fs_err::metadata(shared).unwrap().len(), fs_err::metadata(library).unwrap().len());
 }
 
-/// Three libraries with versioned symbols, and one that needs a version of each.
+/// Makes three libraries with versioned symbols, and a fourth that needs a version of each.
 fn family(bench: &Bench) -> std::path::PathBuf {
     let dir = bench.path("");
     let compile = |arguments: &[&str]| {
@@ -203,7 +203,7 @@ fn case_27_a_hundred_growing_edits() {
             &Edits::rpath(RpathEdit::Set(vec!["/round/099/of/a/hundred".to_owned()])),
         );
         assert!(counts.iter().all(|count| *count == counts[0]), "{counts:?}");
-        // Each string has 26 bytes with its end; what the first edit left as slack goes first.
+        // Each string has 26 bytes with its end; the slack of the first edit is used first.
         assert!(sizes[99] - sizes[0] <= 99 * 26, "{} {}", sizes[0], sizes[99]);
         assert_eq!(complaints(&path), Vec::<String>::new());
         bench.loads(&path);
@@ -296,7 +296,8 @@ fn a_damaged_result_is_found() {
         let found = elf::verify(&data, &whole, &plan).unwrap_err();
         found.into_iter().map(|violation| violation.invariant).collect::<Vec<_>>()
     };
-    // The count of program headers; the first LOAD's flags; the last byte but the slack: the rpath's end.
+    // The count of program headers; the first LOAD's flags; the last byte before the slack: the
+    // rpath's end.
     assert!(broken(56, 3).contains(&"I5"));
     assert!(broken(64 + 4, 7).contains(&"I5"));
     let end = whole.iter().rposition(|&byte| byte != 0).unwrap();

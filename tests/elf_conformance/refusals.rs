@@ -1,4 +1,4 @@
-//! What is refused, and leaves no trace (cases 38–40).
+//! Refused edits, which leave no trace (cases 38–40).
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::tools::{Bench, entries, facts, have, longer, run, runs};
 use binary::elf::{self, Edits, ElfError, ElfKind, RpathEdit};
 use std::process::Command;
 
-/// The refusal of a file, which has to be the same file afterwards.
+/// Returns the error for a file, and checks that the file is unchanged.
 fn refusal(path: &Path) -> ElfError {
     let before = fs_err::read(path).unwrap();
     let error = elf::edit(&fs_err::File::open(path).unwrap(), &longer()).unwrap_err();
@@ -92,7 +92,7 @@ fn case_40_a_load_that_ends_after_the_file() {
     }
     let bench = Bench::new();
     let mut data = fs_err::read(bench.library(&[])).unwrap();
-    // Without section headers nothing but the LOAD itself tells.
+    // Without section headers only the LOAD itself shows it.
     data[40..48].fill(0);
     data[60..64].fill(0);
     let error = refusal(&written(&bench, "load.so", &data[..4096 + 100]));
@@ -183,7 +183,7 @@ fn case_40_dynamic_sections_that_lie() {
     ));
 }
 
-/// Where the dynamic entry of `tag` is in the file.
+/// Returns the offset of the dynamic entry of `tag`.
 fn entry(data: &[u8], tag: u64) -> usize {
     let word = |at: usize| u64::from_le_bytes(data[at..at + 8].try_into().unwrap());
     let table = usize::try_from(word(32)).unwrap();
@@ -208,7 +208,7 @@ fn case_40_any_prefix_and_any_byte_gives_a_result() {
         for value in [0, 1, 0x7f, 0xff] {
             let mut data = data.clone();
             data[at] = value;
-            // Whatever it gives, it neither panics nor gives an unchecked plan.
+            // Any result is fine, except a panic or an unchecked plan.
             elf::edit(&data, &edits).ok();
         }
     }

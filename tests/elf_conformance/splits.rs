@@ -1,4 +1,4 @@
-//! Files that were split from their device code (cases 13 and 14).
+//! Files split from their device code (cases 13 and 14).
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ fn split_file(path: &Path, shape: Shape) -> PathBuf {
     target
 }
 
-/// With room in the table, without, full, and with something after the last LOAD.
+/// Shapes: with room in the table, without, full, and continued after the last LOAD.
 const SHAPES: [Shape; 4] = [
     Shape { slots: 16, full: false, trailer: false },
     Shape { slots: 16, full: false, trailer: true },

@@ -1,4 +1,4 @@
-//! The bench that cases are built and tried on.
+//! Bench for building and trying cases.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -6,18 +6,18 @@ use std::process::{Command, Output};
 use crate::skips::has;
 use binary::elf::{self, Edited, Edits, ElfFacts, RpathEdit};
 
-/// Whether all tools of a case are here; where they are not, it is skipped.
+/// Returns whether all tools of a case are installed; otherwise skips it.
 pub fn have(case: &str, tools: &[&str]) -> bool {
     let what = format!("ELF case {case}");
     tools.iter().filter(|tool| !has(tool, &what)).count() == 0
 }
 
-/// Says that a case is skipped.
+/// Records a skipped case.
 pub fn skip(case: &str, lacking: &str) {
     crate::skips::skip(&format!("ELF case {case}"), lacking);
 }
 
-/// Runs a command; panics with what it said when it fails.
+/// Runs a command. Panics with its output if it fails.
 pub fn run(command: &mut Command) -> String {
     let output = output(command);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -31,12 +31,12 @@ pub fn run(command: &mut Command) -> String {
     text(&output.stdout)
 }
 
-/// Runs a command in a locale whose messages are known.
+/// Runs a command in a locale with known messages.
 pub fn output(command: &mut Command) -> Output {
     command.env("LC_ALL", "C").output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
-/// A directory for one case.
+/// Directory of one case.
 pub struct Bench {
     dir: tempfile::TempDir,
 }
@@ -54,7 +54,7 @@ impl Bench {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/elf_conformance").join(name)
     }
 
-    /// Compiles one of the sources beside this file with these arguments.
+    /// Compiles a source file of this directory.
     pub fn compile(&self, compiler: &str, source: &str, name: &str, arguments: &[&str]) -> PathBuf {
         let target = self.path(name);
         run(Command::new(compiler)
@@ -67,7 +67,7 @@ impl Bench {
         target
     }
 
-    /// A shared library with a probe.
+    /// Makes a shared library with a probe.
     pub fn library(&self, arguments: &[&str]) -> PathBuf {
         self.compile(
             "g++",
@@ -77,12 +77,12 @@ impl Bench {
         )
     }
 
-    /// A program that says "fine".
+    /// Makes a program that prints "fine".
     pub fn program(&self, arguments: &[&str]) -> PathBuf {
         self.compile("g++", "program.cpp", "program", arguments)
     }
 
-    /// Edits `path` into a new file beside it, and checks what holds of every edit.
+    /// Edits `path` into a new file, and checks the properties of every edit.
     pub fn edit(&self, path: &Path, edits: &Edits) -> PathBuf {
         let before = fs_err::read(path).unwrap();
         let plan =
@@ -106,7 +106,7 @@ impl Bench {
         target
     }
 
-    /// The library still has its constructor, thread-local storage and exceptions.
+    /// Checks that the library still has its constructor, thread-local storage and exceptions.
     pub fn loads(&self, library: &Path) {
         let loader = self.path("loader");
         if !loader.exists() {
@@ -116,12 +116,12 @@ impl Bench {
     }
 }
 
-/// The program still works.
+/// Checks that the program still works.
 pub fn runs(program: &Path) {
     assert_eq!(run(&mut Command::new(program)), "fine\n");
 }
 
-/// The rpath entries that cases add; longer than any slack.
+/// Returns the rpath entries that cases add; longer than any slack.
 pub fn entries() -> Vec<String> {
     (0..5).map(|n| format!("$ORIGIN/../../_some_rather_long_platform_directory_{n}/lib")).collect()
 }
@@ -131,7 +131,6 @@ pub fn longer() -> Edits {
     Edits::rpath(RpathEdit::Append(entries()))
 }
 
-/// The facts of a file that is ELF.
 pub fn facts(path: &Path) -> ElfFacts {
     elf::facts(&fs_err::File::open(path).unwrap()).unwrap().unwrap()
 }
@@ -142,13 +141,13 @@ pub fn write_edited(before: &Vec<u8>, plan: &elf::EditPlan, target: &Path) {
     std::io::copy(&mut Edited::new(before, plan).reader(), &mut file).unwrap();
 }
 
-/// Editing once more finds nothing to do.
+/// Checks that a repeated edit changes nothing.
 pub fn assert_repeats(path: &Path, edits: &Edits) {
     let again = elf::edit(&fs_err::File::open(path).unwrap(), edits).unwrap();
     assert!(again.is_noop() && again.overlay().is_empty(), "{:?}", again.steps());
 }
 
-/// What readelf has to say against a file's headers.
+/// Returns warnings of readelf about a file's headers.
 pub fn complaints(path: &Path) -> Vec<String> {
     let output = output(
         Command::new("readelf").args(["-lW", "-dW", "-SW", "-VW", "-nW", "--dyn-syms"]).arg(path),

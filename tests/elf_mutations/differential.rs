@@ -1,4 +1,4 @@
-//! Compares a file before and after an edit by what a loader reads of it.
+//! Compares a file before and after an edit, as read by a loader.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use binary::elf::Edits;
 
 use super::loader::{self, Image, Segment, number, tag};
 
-/// What a loader finds, by what it is: equal before and after, whatever moved.
+/// Loaded data by its meaning, equal before and after an edit.
 type Found = BTreeMap<String, Vec<u8>>;
 
-/// The most bytes of a symbol that are compared; some mutants' are larger than memory.
+/// Maximum number of compared bytes of a symbol; symbols of some mutants are larger than memory.
 const MOST: u64 = 4096;
 
-/// Panics when a loader would refuse the edited file, or find anything else in it than in the old
-/// one. Files that a loader would refuse before may be refused after.
+/// Panics if a loader would refuse the edited file, or read other data in it than in the old one.
+/// If a loader would refuse the old file, it may refuse the edited one.
 pub fn check(before: &[u8], after: &[u8], edits: &Edits) {
     let Some(old) = Image::map(before) else { return };
     let new = Image::map(after).expect("a loader refuses the edited file");
@@ -27,17 +27,17 @@ pub fn check(before: &[u8], after: &[u8], edits: &Edits) {
     for (what, bytes) in &want {
         assert_eq!(have.get(what), Some(bytes), "{what}, of {edits:?}");
     }
-    // A note whose address was wrong has the right one where it moved to.
+    // A note with a wrong address has the right one after moving.
     let more = have.keys().find(|what| !want.contains_key(*what) && !what.starts_with("note"));
     assert_eq!(more, None, "of {edits:?}");
 }
 
 /// Memory that an edit may change: the file header, the tables of headers, the dynamic section and
-/// the needs of versions.
+/// the version needs.
 struct Masks(Vec<(u64, u64)>);
 
 impl Masks {
-    /// By their places in the file, which several LOADs may show.
+    /// Collects them by their places in the file, which several LOADs may map.
     fn of(image: &Image<'_>) -> Self {
         let field = |at, len| number(image.file, at, len).unwrap_or(0);
         let sections = (field(40, 8), 64 * field(60, 2));
@@ -60,7 +60,7 @@ impl Masks {
         Self(all)
     }
 
-    /// The bytes from `address` on, with zeros where an edit may change them.
+    /// Returns the bytes from `address` on, with zeros for bytes that an edit may change.
     fn hide(&self, address: u64, mut bytes: Vec<u8>) -> Vec<u8> {
         let end = address.saturating_add(bytes.len() as u64);
         for &(start, stop) in &self.0 {
@@ -74,14 +74,14 @@ impl Masks {
     }
 }
 
-/// The needs of versions of a file.
+/// Version needs of a file.
 #[derive(Default)]
 struct Needs {
-    /// All fields but the names of files, and the names of versions.
+    /// All fields except the names of files, and the names of versions.
     fields: Vec<u8>,
-    /// Where the names of files stand in the string table.
+    /// Offsets of file names in the string table.
     files: Vec<u64>,
-    /// Where the needs stand in memory, and their lengths.
+    /// Addresses and lengths of the needs.
     places: Vec<(u64, u64)>,
 }
 
@@ -90,7 +90,7 @@ fn needs(image: &Image<'_>) -> Needs {
     let Needs { fields, files, places } = &mut found;
     let walk = || {
         let mut at = image.entry(tag::VERNEED)?;
-        // The table cannot have more entries than the file has bytes.
+        // The table has at most as many entries as the file has bytes.
         let mut budget = image.file.len() / 16;
         for _ in 0..image.entry(tag::VERNEEDNUM)? {
             let need = image.read(at, 16)?;
@@ -121,7 +121,7 @@ fn needs(image: &Image<'_>) -> Needs {
     found
 }
 
-/// What is read of `image`; where nothing moves, the places are those of `shape`.
+/// Reader of `image`; for data that does not move, places are from `shape`.
 struct Reading<'a> {
     image: &'a Image<'a>,
     shape: &'a Image<'a>,
@@ -141,7 +141,7 @@ impl Reading<'_> {
         found
     }
 
-    /// Memory that stays where it is; nothing where there was none.
+    /// Returns memory that does not move; empty if unmapped.
     fn fixed(&self, address: u64, len: u64) -> Vec<u8> {
         if self.shape.read(address, len).is_none() {
             return Vec::new();
@@ -170,7 +170,7 @@ impl Reading<'_> {
         let interpreter = self.image.segments.iter().find(|it| it.kind == loader::INTERP);
         let name = interpreter.map(|it| self.of_file(it).unwrap_or_default());
         found.insert("interpreter".to_owned(), name.unwrap_or_default());
-        // A note that two headers show may lose one of them.
+        // A note with two headers may lose one of them.
         let notes = self
             .image
             .segments
@@ -192,7 +192,7 @@ impl Reading<'_> {
         Some(self.image.file.get(at..at.checked_add(len)?)?.to_vec())
     }
 
-    /// Entries that no edit changes, in their order.
+    /// Reads the entries that no edit changes, in order.
     fn entries(&self, found: &mut Found) {
         let changed = [
             tag::NEEDED,
@@ -253,7 +253,7 @@ impl Reading<'_> {
             let symbol = self.image.read(at, 24)?;
             let mut bytes = self.image.string(number(&symbol, 0, 4)?)?;
             let (kind, section) = (symbol[4] & 15, number(&symbol, 6, 2)?);
-            // Defined here, and no variable of a thread.
+            // A symbol defined here that is not a thread-local variable.
             if section != 0 && section < 0xff00 && kind != 6 {
                 let (value, size) = (number(&symbol, 8, 8)?, number(&symbol, 16, 8)?);
                 bytes.extend(self.fixed(value, size.clamp(1, MOST)));
@@ -264,7 +264,7 @@ impl Reading<'_> {
         found.insert(format!("symbol {index}"), read().unwrap_or_default());
     }
 
-    /// The tables, which don't move, and the words they are about.
+    /// Reads the tables, which do not move, and their target words.
     fn relocations(&self, found: &mut Found) {
         let rela = |tag, size| (tag, size, 24);
         let plt = if self.shape.entry(tag::PLTREL) == Some(tag::REL) { 16 } else { 24 };
@@ -323,7 +323,7 @@ impl Reading<'_> {
         }
     }
 
-    /// What runs before and after the program.
+    /// Reads the functions that run before and after the program.
     fn functions(&self, found: &mut Found) {
         let arrays = [
             (tag::INIT_ARRAY, tag::INIT_ARRAYSZ),

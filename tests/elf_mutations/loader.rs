@@ -1,9 +1,9 @@
-//! A file as a loader sees it: the bytes at each address, and all that is read of them from the
-//! program headers and the dynamic section on.
+//! A file as seen by a loader: the bytes at each address, and everything reachable from the program
+//! headers and the dynamic section.
 //!
 //! It shares no code with the editor, and follows glibc's `_dl_map_object_from_fd` and the gABI.
 
-/// The fields of a program header (gABI, "Program Header").
+/// Fields of a program header (gABI, "Program Header").
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
     pub kind: u32,
@@ -60,17 +60,17 @@ pub mod tag {
     pub const VERNEEDNUM: u64 = 0x6fff_ffff;
 }
 
-/// A file that is mapped.
+/// Mapped file.
 pub struct Image<'a> {
     pub file: &'a [u8],
     pub segments: Vec<Segment>,
-    /// Where the program header table stands in the file, and its length.
+    /// Offset and length of the program header table.
     pub table: (u64, u64),
-    /// The entries before the first that is 0.
+    /// Entries before the first zero entry.
     pub dynamic: Vec<(u64, u64)>,
 }
 
-/// A little-endian number of `len` bytes at `at`.
+/// Reads a little-endian number of `len` bytes at `at`.
 pub fn number(bytes: &[u8], at: u64, len: usize) -> Option<u64> {
     let start = usize::try_from(at).ok()?;
     let bytes = bytes.get(start..start.checked_add(len)?)?;
@@ -78,7 +78,7 @@ pub fn number(bytes: &[u8], at: u64, len: usize) -> Option<u64> {
 }
 
 impl<'a> Image<'a> {
-    /// Maps a file; `None` when a loader would refuse it.
+    /// Maps a file. Returns `None` if a loader would refuse it.
     pub fn map(file: &'a [u8]) -> Option<Self> {
         let field = |at, len| number(file, at, len);
         // The identification up to its version; the size of a program header.
@@ -108,7 +108,7 @@ impl<'a> Image<'a> {
         Some(image)
     }
 
-    /// What glibc asks of LOADs, and that they ascend, as the gABI says.
+    /// Checks glibc's conditions for LOADs, and that they ascend, as the gABI requires.
     fn loads_are_right(&self) -> bool {
         let right = |load: &&Segment| {
             let align = load.align.max(1);
@@ -130,7 +130,7 @@ impl<'a> Image<'a> {
     fn read_dynamic(&self) -> Option<Vec<(u64, u64)>> {
         let segment = self.segments.iter().rfind(|segment| segment.kind == DYNAMIC)?;
         let mut entries = Vec::new();
-        // glibc reads on to the end mark, whatever the header says.
+        // glibc reads up to the end mark, and ignores the size in the header.
         for index in 0..self.file.len() as u64 / 16 {
             let entry = self.read(segment.address.checked_add(index * 16)?, 16)?;
             let (tag, value) = (number(&entry, 0, 8)?, number(&entry, 8, 8)?);
@@ -146,7 +146,7 @@ impl<'a> Image<'a> {
         self.segments.iter().filter(|segment| segment.kind == LOAD)
     }
 
-    /// Where the byte at an address stands in the file.
+    /// Returns the offset of the byte at an address.
     pub fn offset(&self, address: u64) -> Option<u64> {
         let has =
             |load: &&Segment| load.address <= address && address - load.address < load.file_size;
@@ -154,7 +154,8 @@ impl<'a> Image<'a> {
         Some(load.offset + (address - load.address))
     }
 
-    /// The byte at an address: of the file, or zero; the last LOAD that has it is seen.
+    /// Returns the byte at an address: from the file, or zero. The last LOAD with the address
+    /// counts.
     fn byte(&self, address: u64) -> Option<u8> {
         let mut loads: Vec<_> = self.loads().collect();
         loads.reverse();
@@ -168,7 +169,8 @@ impl<'a> Image<'a> {
         self.file.get(usize::try_from(load.offset + inside).ok()?).copied()
     }
 
-    /// `len` bytes of memory; `None` when they are not all mapped. What no file has is not read.
+    /// Reads `len` bytes of memory. Returns `None` if some are not mapped; lengths beyond any file
+    /// are not read.
     pub fn read(&self, address: u64, len: u64) -> Option<Vec<u8>> {
         let one = self.loads().filter(|load| {
             load.address <= address
@@ -184,12 +186,12 @@ impl<'a> Image<'a> {
         (0..len).map(|inside| self.byte(address.checked_add(inside)?)).collect()
     }
 
-    /// The value of the last entry of a tag, which is the one that counts.
+    /// Returns the value of the last entry of a tag, which is the effective one.
     pub fn entry(&self, tag: u64) -> Option<u64> {
         self.dynamic.iter().rfind(|entry| entry.0 == tag).map(|entry| entry.1)
     }
 
-    /// The string at an offset of the string table.
+    /// Reads the string at an offset of the string table.
     pub fn string(&self, offset: u64) -> Option<Vec<u8>> {
         let mut at = self.entry(tag::STRTAB)?.checked_add(offset)?;
         let mut text = Vec::new();
@@ -202,7 +204,7 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// How many symbols the hash tables show.
+    /// Returns the number of symbols in the hash tables.
     pub fn symbol_count(&self) -> u64 {
         self.hash_count().unwrap_or(0).max(self.gnu_hash_len().map_or(0, |(count, _)| count))
     }
@@ -211,7 +213,7 @@ impl<'a> Image<'a> {
         number(&self.read(self.entry(tag::HASH)?.checked_add(4)?, 4)?, 0, 4)
     }
 
-    /// The count of symbols that `DT_GNU_HASH` shows, and its length in bytes.
+    /// Returns the number of symbols in `DT_GNU_HASH`, and its length in bytes.
     pub fn gnu_hash_len(&self) -> Option<(u64, u64)> {
         let at = self.entry(tag::GNU_HASH)?;
         let header = self.read(at, 16)?;

@@ -1,6 +1,7 @@
 //! Mutants of ELF files by a fixed sequence of pseudo-random numbers.
 
-/// Xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled").
+/// Xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators,
+/// scrambled").
 pub struct Random(pub u64);
 
 impl Random {
@@ -11,13 +12,13 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// Less than `limit`, which is not 0.
+    /// Returns a number below `limit`, which must not be 0.
     fn below(&mut self, limit: usize) -> usize {
         usize::try_from(self.next() % limit as u64).unwrap()
     }
 }
 
-/// Changes one to four fields, more often where headers are.
+/// Changes one to four fields, preferably of headers.
 pub fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..=random.below(4) {
         match random.below(12) {
@@ -36,8 +37,8 @@ pub fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// A byte of the file header and program headers, of the dynamic section, of the section headers,
-/// or any.
+/// Returns a byte of the file header and program headers, of the dynamic section, of the section
+/// headers, or any.
 fn place(bytes: &[u8], random: &mut Random) -> usize {
     let number = |at: usize, len: usize| {
         bytes
@@ -57,7 +58,7 @@ fn place(bytes: &[u8], random: &mut Random) -> usize {
     start.saturating_add(random.below(len.max(1))) % bytes.len()
 }
 
-/// Puts a number that breaks things into an aligned field of 2, 4 or 8 bytes.
+/// Writes a malicious number into an aligned field of 2, 4 or 8 bytes.
 fn set_field(bytes: &mut [u8], random: &mut Random) {
     let size = [2, 4, 8, 8][random.below(4)];
     let at = place(bytes, random) / size * size;

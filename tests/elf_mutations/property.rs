@@ -1,4 +1,4 @@
-//! What has to hold of any bytes that the ELF editor is given.
+//! Properties of the ELF editor, for any bytes.
 
 use std::io;
 
@@ -11,11 +11,10 @@ use binary::Binary;
 use binary::elf::{self, EditPlan, Edited, Edits, ElfFacts, ReadAt, Rename, RpathEdit};
 use binary::policy;
 
-/// How far an edit may make a file grow that has little to grow, in bytes: padding that old
-/// kernels need, and some pages.
+/// Maximum growth in bytes of a small file: padding for old kernels, and some pages.
 const MOST_PADDING: u64 = (1 << 20) + 4 * 0x1_0000;
 
-/// A file that is in memory. Whoever asks it for bytes behind its end has trusted a header.
+/// File in memory. A read beyond its end proves that the reader trusted a header.
 pub struct Watched<'a>(pub &'a [u8]);
 
 impl ReadAt for Watched<'_> {
@@ -35,7 +34,7 @@ impl ReadAt for Watched<'_> {
     }
 }
 
-/// Looks at the file in every way. Gives its facts when it has any.
+/// Reads the file in every way. Returns its facts, if any.
 pub fn inspect(bytes: &[u8]) -> Option<ElfFacts> {
     let file = Watched(bytes);
     let facts = elf::inspect(&file).and_then(|info| info.facts()).ok();
@@ -51,22 +50,22 @@ pub fn inspect(bytes: &[u8]) -> Option<ElfFacts> {
     facts
 }
 
-/// How many edits there are to try.
+/// Number of edits to try.
 const EDITS: usize = 7;
 
-/// Edits the file in several ways. Gives how many of the edits were accepted; these are proven
-/// to be right, and to have nothing left to do.
+/// Edits the file in several ways. Returns the number of accepted edits; each is proven to be
+/// right, and to have no effect when repeated.
 pub fn edit(bytes: &[u8]) -> usize {
     (0..EDITS).filter(|&which| edit_by(bytes, which)).count()
 }
 
-/// As [`edit`], with one of its edits: the `which`-th, counted round.
+/// Tries one edit of [`edit`]: `which`, modulo their number.
 pub fn edit_by(bytes: &[u8], which: usize) -> bool {
     let Some(facts) = inspect(bytes) else { return false };
     edit_once(bytes, &facts, &every_edit(&facts)[which % EDITS])
 }
 
-/// Changes the edited file once more at the place that `noise` says, and verifies that.
+/// Changes the edited file again at the place selected by `noise`, and verifies it.
 pub fn verify(bytes: &[u8], noise: [u8; 5]) {
     let Some(facts) = inspect(bytes) else { return };
     for edits in every_edit(&facts) {
@@ -87,12 +86,12 @@ fn edit_once(bytes: &[u8], facts: &ElfFacts, edits: &Edits) -> bool {
     check_overlays(&plan, bytes.len() as u64);
     let edited = materialize(bytes, &plan);
     assert_eq!(elf::verify(&file, &Watched(&edited), &plan), Ok(()));
-    // What was written is what `elf compare` finds right, and what a loader finds.
+    // `elf compare` and a loader accept the written file.
     assert_eq!(elf::compare(&file, &Watched(&edited)), Ok(()));
     differential::check(bytes, &edited, edits);
     let after = elf::facts(&Watched(&edited)).unwrap().unwrap();
     assert_has(&after, facts, edits);
-    // A SONAME is what tells a library that can be run from a program.
+    // The SONAME distinguishes an executable library from a program.
     assert!(
         after.kind == facts.kind || (edits.soname.is_some() && facts.soname.is_none()),
         "{:?}",
@@ -103,13 +102,13 @@ fn edit_once(bytes: &[u8], facts: &ElfFacts, edits: &Edits) -> bool {
     true
 }
 
-/// The edits to try: each kind alone, and all at once.
+/// Returns the edits to try: each kind alone, and all at once.
 fn every_edit(facts: &ElfFacts) -> [Edits; EDITS] {
     let entries = |count: usize| {
         (0..count).map(|n| format!("$ORIGIN/../../a_directory_with_a_name_{n}/lib")).collect()
     };
     let soname = Some("libanother.so.1".to_owned());
-    // Facts show what isn't UTF-8 as `\u{FFFD}`, which is then no name of the file.
+    // Facts show invalid UTF-8 as `\u{FFFD}`, which is then not a name of the file.
     let first = facts.needed.first().filter(|name| !name.is_empty() && !name.contains('\u{FFFD}'));
     let needed: Vec<_> = first
         .map(|from| Rename { from: from.clone(), to: "libmutant.so.2".to_owned() })
@@ -126,7 +125,7 @@ fn every_edit(facts: &ElfFacts) -> [Edits; EDITS] {
     ]
 }
 
-/// Overlays are in order, apart from each other, and inside the file; none says what is there.
+/// Checks that overlays are in order, disjoint, inside the file, and change bytes.
 fn check_overlays(plan: &EditPlan, len: u64) {
     assert_eq!(plan.old_len(), len);
     assert!(
@@ -149,7 +148,7 @@ fn materialize(bytes: &[u8], plan: &EditPlan) -> Vec<u8> {
     edited
 }
 
-/// The file has the names that were asked for, and the others are as they were.
+/// Checks that the file has the requested names, and all others unchanged.
 fn assert_has(after: &ElfFacts, before: &ElfFacts, edits: &Edits) {
     let effective = before.runpath.as_ref().or(before.rpath.as_ref());
     match &edits.rpath {

@@ -1,4 +1,4 @@
-//! The committed machine code is what its source says.
+//! The committed machine code equals its assembled source.
 
 use std::process::Command;
 

@@ -9,8 +9,8 @@ use super::tools::{
     Ran, compile, machines, must, native, put_stub, run, start, start_as, temp_dir, write,
 };
 
-/// A tree with the probe at `lib/real/probe` and a stub for it at `bin/tool`, for each machine
-/// (the probe is always this computer's: emulators leave `execve` to the kernel).
+/// Makes a tree with the probe at `lib/real/probe` and its stub at `bin/tool`, for each machine.
+/// (The probe is always native: emulators leave `execve` to the kernel.)
 fn for_each_machine(check: impl Fn(binary::elf::stub::StubMachine, &Path)) {
     for machine in machines() {
         let (_guard, root) = temp_dir();
@@ -145,7 +145,7 @@ fn target_beside_and_below() {
 
 #[test]
 fn chains_are_followed() {
-    // The second stub is started by the kernel itself, so it is always this computer's.
+    // The kernel itself starts the second stub, so it is always native.
     for_each_machine(|machine, root| {
         put_stub(native(), &root.join("x/y/second"), "../../bin/third");
         put_stub(native(), &root.join("bin/third"), "../lib/real/probe");

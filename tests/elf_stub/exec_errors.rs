@@ -1,4 +1,4 @@
-//! Exec stubs that can't start their target, and targets that no stub is written for.
+//! Exec stubs that cannot start their target, and targets without a stub.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,7 +16,7 @@ fn fails(message: String, code: i32) -> Ran {
     Ran { out: String::new(), err: message + "\n", code: Some(code) }
 }
 
-/// What a stub at `bin/tool` says of its target `bin/target`, which `make` may put there.
+/// Checks the error of a stub at `bin/tool` about its target `bin/target`, which `make` may create.
 fn check(reason: &str, code: i32, target: &str, make: impl Fn(&Path)) {
     for machine in machines() {
         let (_guard, root) = temp_dir();
@@ -86,7 +86,7 @@ fn symlink_loop() {
 
 #[test]
 fn error_without_a_text_of_its_own() {
-    // A loader that isn't one: ELIBBAD.
+    // A file that is not a loader: ELIBBAD.
     check("error number 80", 126, "target", |path| {
         let loader = path.with_file_name("loader");
         write(&loader, &[b'x'; 4096], 0o755);
@@ -110,7 +110,7 @@ fn stub_in_a_path_that_is_too_long() {
     if !has("python3", "a stub in a very deep directory") {
         return;
     }
-    // Step by step, and below the working directory: a path that long can't be named.
+    // The script changes the directory step by step, because such a long path cannot be given at once.
     let deep = "import os, shutil, sys\n\
                 tool = sys.argv[1]\n\
                 for _ in range(20): os.mkdir('d' * 250); os.chdir('d' * 250)\n\
@@ -128,7 +128,7 @@ fn stub_in_a_path_that_is_too_long() {
 
 #[test]
 fn no_proc_for_either_machine() {
-    // The emulator answers for /proc, so the stub is made to ask for something else.
+    // The emulator handles /proc itself, so the stub is changed to open another path.
     for machine in machines() {
         let mut stub = exec_stub(machine, "target").unwrap();
         let name = stub.windows(14).position(|bytes| bytes == b"/proc/self/exe").unwrap();
@@ -140,7 +140,7 @@ fn no_proc_for_either_machine() {
     }
 }
 
-/// `chroot`, as root or in a user namespace of one's own.
+/// Returns a `chroot` command, as root or in a new user namespace.
 fn chroot(root: &Path) -> Option<Command> {
     let tries: [&[&str]; 2] = [&["chroot"], &["unshare", "-r", "chroot"]];
     tries.into_iter().find_map(|words| {
@@ -251,7 +251,7 @@ fn targets_that_are_refused() {
     );
 }
 
-/// What the stub has to make of `target` in the directory `dir`.
+/// Returns the path that the stub must make of `target` in the directory `dir`.
 fn resolved(dir: &Path, target: &str) -> String {
     let mut dir = dir.to_owned();
     let mut rest = target;
@@ -274,7 +274,7 @@ fn check_any_target(machine: StubMachine, root: &Path, target: &str) {
     assert_eq!(run(&mut start_as(machine, &stub, "t")), expected);
 }
 
-/// Whatever a file's name can be.
+/// Generates any file name.
 fn name() -> impl Strategy<Value = String> {
     let letter = any::<char>().prop_filter("ends a name", |letter| !['/', '\0'].contains(letter));
     prop::collection::vec(letter, 1..=60).prop_map(String::from_iter)

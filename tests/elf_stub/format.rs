@@ -1,4 +1,4 @@
-//! What is written is sound ELF: in the eyes of binutils, elfutils, goblin and object.
+//! Written files are valid ELF for binutils, elfutils, goblin and object.
 
 use std::process::Command;
 
@@ -22,7 +22,7 @@ fn library(machine: StubMachine) -> Vec<u8> {
     forwarding_library(machine, "libz.so", "libz.so.1", "$ORIGIN:$ORIGIN/../lib").unwrap()
 }
 
-/// Everything that is written, for each machine.
+/// Returns every kind of written file, for each machine.
 fn all() -> impl Iterator<Item = (String, StubMachine, Vec<u8>)> {
     let of = |machine| {
         [

@@ -1,4 +1,4 @@
-//! Forwarding libraries, opened from C (glibc and musl) and Python, preloaded and linked with.
+//! Forwarding libraries, opened from C (glibc and musl) and Python, preloaded and linked.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,8 +27,9 @@ fn put_real(machine: StubMachine, dir: &Path, options: &[&str]) {
     compile(machine, "real.c", &dir.join("libreal.so.1"), &[&always, options].concat());
 }
 
-/// A directory with the real library, the forwarding library (its path is given) and the
-/// program that opens it, for each machine that can be compiled for and run.
+/// Makes a directory with the real library, the forwarding library and a program that opens it, for
+/// each machine with a compiler and a way to run it. `check` gets the path of the forwarding
+/// library.
 fn for_each_machine(options: &[&str], check: impl Fn(StubMachine, &Path, &Path)) {
     for machine in machines() {
         if !is_native(machine)
@@ -135,7 +136,7 @@ fn musl() {
     build("real.c", "libreal.so.1", &["-shared", "-fPIC", "-Wl,-soname,libreal.so.1"]);
     build("dlopen.c", "dlopen", &[]);
     let forward = put_forward(native(), &dir, "$ORIGIN");
-    // musl never unloads: the constructor runs once, and the variable keeps what was added.
+    // musl never unloads: the constructor runs once, and the variable keeps its changes.
     let expected = "loaded\nanswer 43, counter 7\nanswer 43, counter 8\nunloaded\n";
     assert_eq!(must(Command::new(dir.join("dlopen")).arg(forward)), expected);
 }
@@ -143,7 +144,7 @@ fn musl() {
 #[test]
 fn preloaded() {
     for_each_machine(&[], |machine, dir, forward| {
-        // For the emulated program alone; the emulator can't load another machine's library.
+        // Only for the emulated program: the emulator cannot load a library of another machine.
         let program = dir.join("dlopen");
         let mut command = start(machine, &program);
         if is_native(machine) {

@@ -1,4 +1,4 @@
-//! What the tests need from outside: compilers, emulators, a way to start programs.
+//! External needs of the tests: compilers, emulators, and starting of programs.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
@@ -11,11 +11,11 @@ use tempfile::TempDir;
 
 use crate::skips::has;
 
-/// A process that is forked while another thread writes a program holds that file open until
-/// it executes, and the program can't be started meanwhile (`ETXTBSY`). So: one at a time.
+/// A child that is forked while another thread writes a program keeps that file open until it
+/// executes, and the program cannot be started meanwhile (`ETXTBSY`). The lock prevents this.
 static FORK_OR_WRITE: Mutex<()> = Mutex::new(());
 
-/// What a program said and how it ended.
+/// Output and exit status of a program.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ran {
     pub out: String,
@@ -23,7 +23,7 @@ pub struct Ran {
     pub code: Option<i32>,
 }
 
-/// Starts a program and waits for it.
+/// Runs a program.
 pub fn run(command: &mut Command) -> Ran {
     let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let spawned = {
@@ -35,14 +35,14 @@ pub fn run(command: &mut Command) -> Ran {
     Ran { out: text(stdout), err: text(stderr), code: status.code() }
 }
 
-/// Runs a tool that has to succeed, and gives what it wrote to both streams.
+/// Runs a tool that must succeed, and returns both output streams.
 pub fn must(command: &mut Command) -> String {
     let ran = run(command);
     assert_eq!(ran.code, Some(0), "{command:?}: {}{}", ran.out, ran.err);
     ran.out + &ran.err
 }
 
-/// Writes a file with these permissions, with the directories above it.
+/// Writes a file with these permissions, creating its directories.
 pub fn write(path: &Path, bytes: &[u8], mode: u32) {
     let _guard = FORK_OR_WRITE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     fs_err::create_dir_all(path.parent().unwrap()).unwrap();
@@ -50,19 +50,19 @@ pub fn write(path: &Path, bytes: &[u8], mode: u32) {
     fs_err::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// A directory whose path has no symlink in it, as `/proc/self/exe` shows it.
+/// Makes a directory with a path without symlinks, as in `/proc/self/exe`.
 pub fn temp_dir() -> (TempDir, PathBuf) {
     let dir = TempDir::new().unwrap();
     let path = fs_err::canonicalize(dir.path()).unwrap();
     (dir, path)
 }
 
-/// A file beside this one.
+/// Returns the path of a file in this directory.
 pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/elf_stub").join(name)
 }
 
-/// As tools for it are named.
+/// Returns the machine's name in names of tools.
 pub fn arch(machine: StubMachine) -> &'static str {
     match machine {
         StubMachine::X86_64 => "x86_64",
@@ -70,12 +70,12 @@ pub fn arch(machine: StubMachine) -> &'static str {
     }
 }
 
-/// Whether this computer runs programs for the machine itself.
+/// Returns whether this computer runs programs for the machine natively.
 pub fn is_native(machine: StubMachine) -> bool {
     arch(machine) == std::env::consts::ARCH
 }
 
-/// The machine of this computer.
+/// Returns the machine of this computer.
 pub fn native() -> StubMachine {
     StubMachine::ALL
         .into_iter()
@@ -83,7 +83,7 @@ pub fn native() -> StubMachine {
         .expect("tests run on a machine that stubs exist for")
 }
 
-/// The machines whose programs can be run here.
+/// Returns the machines with programs that can run here.
 pub fn machines() -> Vec<StubMachine> {
     let runs = |machine: &StubMachine| {
         is_native(*machine) || has(&emulator(*machine), &format!("running {machine:?} programs"))
@@ -95,7 +95,7 @@ fn emulator(machine: StubMachine) -> String {
     format!("qemu-{}", arch(machine))
 }
 
-/// The GNU tool (`as`, `gcc`) for a machine.
+/// Returns the name of a GNU tool (`as`, `gcc`) for a machine.
 pub fn gnu_tool(machine: StubMachine, tool: &str) -> String {
     if is_native(machine) {
         tool.to_owned()
@@ -104,7 +104,7 @@ pub fn gnu_tool(machine: StubMachine, tool: &str) -> String {
     }
 }
 
-/// A command that starts a program for `machine` with this `argv[0]`.
+/// Returns a command that starts a program for `machine` with this `argv[0]`.
 pub fn start_as(machine: StubMachine, program: &Path, argv0: impl AsRef<OsStr>) -> Command {
     if is_native(machine) {
         let mut command = Command::new(program);
@@ -117,12 +117,12 @@ pub fn start_as(machine: StubMachine, program: &Path, argv0: impl AsRef<OsStr>) 
     command
 }
 
-/// The same, `argv[0]` being the program's path.
+/// Returns the command with the program's path as `argv[0]`.
 pub fn start(machine: StubMachine, program: &Path) -> Command {
     start_as(machine, program, program)
 }
 
-/// Puts a stub there.
+/// Writes a stub.
 pub fn put_stub(machine: StubMachine, path: &Path, target: &str) {
     write(path, &exec_stub(machine, target).unwrap(), 0o755);
 }

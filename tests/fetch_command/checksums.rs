@@ -1,11 +1,11 @@
-//! Archives are what the checksums beside them say, wherever they are.
+//! Archives must match their sidecar checksums, wherever they are.
 
 use super::*;
 
-/// The archive that is tampered with.
+/// Archive that the tests damage.
 const KEY: &str = "base_lib_generic.tar.zst";
 
-/// Every way to use the archives of a run; `-o` is where a fetch puts them.
+/// Returns all commands that use a run's archives; `-o` is the directory of a fetch.
 fn ways(address: &str) -> [Vec<&str>; 4] {
     [
         vec!["artifact", "scan", "--artifact-dir", "store/17-linux", "-o", "catalog.json"],
@@ -47,7 +47,7 @@ fn an_archive_that_was_cut_short_is_told_by_its_checksum() {
         assert!(text.contains("has another checksum than its sidecar says"), "{text}");
         assert!(!dir.join("out").exists() && !dir.join("fetched").join(KEY).exists());
     }
-    // Without one, the decoder finds it.
+    // Without a sidecar, the decoder detects it.
     fs::remove_file(sidecar(&archive)).unwrap();
     let text = refused(dir, 1, &["plan", "--artifact-dir", "store/17-linux"]);
     assert!(text.contains("cannot read archive base_lib_generic.tar.zst"), "{text}");
@@ -119,7 +119,7 @@ fn a_checksum_without_its_archive_is_told_where_the_archive_is_wanted() {
     assert!(told(&["--all"]).contains(warning), "{}", told(&["--all"]));
     let other = told(&["--linux-amdgpu-families", "gfx1100"]);
     assert!(!other.contains("blas_lib_gfx942"), "{other}");
-    // The other form of the same archive is as good.
+    // The other form of the same archive is accepted.
     archive(
         &dir.join("artifacts/blas_lib_gfx942"),
         &dir.join("store/17-linux/blas_lib_gfx942.tar.xz"),

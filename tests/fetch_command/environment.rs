@@ -1,8 +1,8 @@
-//! Variables of the environment that no store can be reached with: the command ends with the name of one.
+//! Variables of the environment that make stores unreachable: the error names the variable.
 
 use super::*;
 
-/// What a command says that cannot go to a store with these variables.
+/// Returns the messages of a command that cannot reach a store with these variables.
 fn refused_with(args: &[&str], variables: &[(&str, &str)]) -> String {
     let dir = tempfile::tempdir().unwrap();
     let mut command = uncached(dir.path(), args);

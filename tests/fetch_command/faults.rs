@@ -1,4 +1,4 @@
-//! Stores that fail: whatever they do, nothing is used that did not come whole, and the error names the key.
+//! Failing stores: incomplete data is never used, and the error names the key.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -19,35 +19,35 @@ mod web;
 
 const KEY: &str = "base_lib_generic.tar.zst";
 
-/// What goes wrong with the bytes of [`KEY`].
+/// Fault in delivering [`KEY`].
 #[derive(Debug, Clone, Copy)]
 enum Fault {
-    /// The store does not answer, also after all tries.
+    /// The store does not answer any try.
     Unavailable,
-    /// The connection breaks in the middle, also after all tries.
+    /// The connection breaks in the middle in every try.
     Reset,
-    /// The body ends in the middle, as if that were its end.
+    /// The body ends early, as if complete.
     Short,
-    /// More comes than the object has.
+    /// The body is longer than the object.
     Long,
-    /// A bit is another.
+    /// One bit is flipped.
     Flipped,
-    /// Another object is there since the store was listed.
+    /// The object was replaced after listing.
     Changed,
-    /// The object is gone since the store was listed.
+    /// The object was removed after listing.
     Gone,
-    /// There is a directory too, which is listed as an object without its last `/`.
+    /// A directory is listed as an object without its last `/`.
     Directory,
 }
 
-/// A directory that has one fault.
+/// Directory with one fault.
 #[derive(Debug)]
 struct Faulty {
     store: store::Directory,
     fault: Fault,
 }
 
-/// Bytes, and then an error.
+/// Returns bytes, then an error.
 struct Broken(io::Cursor<Vec<u8>>);
 
 impl Read for Broken {
@@ -134,21 +134,21 @@ impl Bucket for Faulty {
     }
 }
 
-/// The only problem there is.
+/// Returns the only problem.
 fn only(problems: &Problems) -> String {
     let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(found.len(), 1, "{found:?}");
     found.into_iter().next().unwrap()
 }
 
-/// The archives of a run, which is a small one.
+/// Returns the archives of a small run.
 fn archives(bucket: &Arc<dyn Bucket>) -> Vec<RemoteArchive> {
     let selection = Selection::all(&**bucket).unwrap();
     let archives = selection.archives(bucket);
     archives.into_iter().filter(|archive| archive.key().starts_with("base")).collect()
 }
 
-/// What a download into `to` and unpacking say.
+/// Returns the messages of a download into `to`, and of unpacking.
 fn tried(bucket: &Arc<dyn Bucket>, to: &Path) -> [String; 2] {
     let archives = archives(bucket);
     let demands = Demands::default();
@@ -178,7 +178,7 @@ fn nothing_of_a_faulty_archive_is_used_and_the_error_names_it() {
         for text in tried(&bucket, &to) {
             assert!(text.contains(KEY) && text.contains(why), "{fault:?}: {text}");
         }
-        // The others came whole, and there is nothing else.
+        // The others are complete, and no other file exists.
         let names: Vec<String> = files(&to).into_keys().collect();
         assert_eq!(
             names,
@@ -195,7 +195,7 @@ fn an_object_that_is_replaced_after_the_list_is_refused() {
     let run = scratch.path().join("store/17-linux");
     let bucket: Arc<dyn Bucket> = Arc::new(store::Directory::new(&run));
     let archives = archives(&bucket);
-    // Its sidecar is right too: only the list tells.
+    // Its sidecar matches, so only the list shows it.
     fs::write(scratch.path().join("artifacts/base_lib_generic/artifact_manifest.txt"), "x\n")
         .unwrap();
     archive(&scratch.path().join("artifacts/base_lib_generic"), &run.join(KEY));
@@ -215,7 +215,7 @@ fn an_object_that_stands_for_a_directory_is_no_archive() {
         Selection::all(&bucket).unwrap().keys().into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(of(Fault::Directory), of(Fault::Gone));
-    // An archive without any byte is one, which did not come whole.
+    // An archive without bytes is an incomplete one.
     fs::write(run.join("a_lib_generic.tar.zst"), "").unwrap();
     assert_eq!(of(Fault::Gone).len(), of(Fault::Directory).len());
     assert!(of(Fault::Gone).contains(&"a_lib_generic.tar.zst".to_owned()));

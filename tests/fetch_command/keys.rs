@@ -1,4 +1,4 @@
-//! Which archives of a run are needed, and that it is told before anything moves.
+//! Selection of a run's needed archives, and its report before any download.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn keys(list: &Value) -> Vec<&str> {
     list.as_array().unwrap().iter().map(|row| row["key"].as_str().unwrap()).collect()
 }
 
-/// An archive of an artifact that the demo does not have.
+/// Adds an archive of an artifact that the demo lacks.
 fn add(dir: &Path, name: &str) {
     let artifact = dir.join("more");
     fs::create_dir_all(artifact.join("stage/lib")).unwrap();
@@ -38,7 +38,7 @@ fn what_a_plan_takes_nothing_of_is_not_fetched() {
     );
     assert_eq!(told["missing"], serde_json::json!([]));
     assert!(!dir.join("fetched").exists());
-    // Exactly these are fetched, and what is planned of them is what is planned of all.
+    // Exactly these are fetched, and their plan equals the plan of all.
     let address = address(dir);
     done(dir, &["artifact", "fetch", &address, "-o", "fetched", "--mode", "kpack"]);
     let mut expected: Vec<String> = Vec::new();

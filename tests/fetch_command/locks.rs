@@ -1,4 +1,4 @@
-//! A lock file: later the same bytes, or none.
+//! Lock files: later commands get the same bytes, or fail.
 
 use super::*;
 
@@ -18,13 +18,13 @@ fn a_fetch_writes_what_it_took_and_a_build_takes_the_same() {
         assert_eq!(row["sha256"], sha256(&file).unwrap().as_str());
         assert_eq!(row["size"], fs::metadata(&file).unwrap().len());
     }
-    // Whoever takes the artifacts from elsewhere takes the same, and the file stays as it is.
+    // Artifacts from another place give the same lock, and the file is unchanged.
     for place in ["fetched", "store/17-linux", &address] {
         done(dir, &["plan", "--artifact-dir", place, "--locked"]);
         done(dir, &["plan", "--artifact-dir", place, "--lock", "rockpack.lock"]);
         assert_eq!(fs::read_to_string(dir.join("rockpack.lock")).unwrap(), text, "{place}");
     }
-    // A build by itself locks the same.
+    // A build writes the same lock.
     built(dir, "out", &["--artifact-dir", &address, "--lock", "other.lock"]);
     assert_eq!(fs::read_to_string(dir.join("other.lock")).unwrap(), text);
 }
@@ -53,7 +53,7 @@ fn other_bytes_are_refused_though_their_sidecar_is_right() {
             assert!(text.contains(&format!("expected {old}")), "{text}");
             assert!(!dir.join("out").exists() && !dir.join("again").join(KEY).exists());
         }
-        // Also without a sidecar that says so.
+        // The lock applies even without a sidecar.
         fs::remove_file(sidecar(&archive_of)).unwrap();
         let text =
             refused(dir, 1, &[&["artifact", "fetch", &*address, "-o", "again"], more].concat());
@@ -77,7 +77,7 @@ fn what_only_one_of_lock_file_and_run_has_is_refused() {
     let lock = fs::read_to_string(dir.join("rockpack.lock")).unwrap();
     let text = refused(dir, 1, &["artifact", "fetch", &address, "-o", "all", "--locked"]);
     assert!(text.contains("is not in rockpack.lock") && text.contains("gfx1100"), "{text}");
-    // Without --locked it is added; what is needed of it later is up to each command.
+    // Without --locked it is added; later commands use the entries that they need.
     done(dir, &["artifact", "fetch", &address, "-o", "all", "--lock", "rockpack.lock"]);
     let both = fs::read_to_string(dir.join("rockpack.lock")).unwrap();
     assert!(
@@ -85,7 +85,7 @@ fn what_only_one_of_lock_file_and_run_has_is_refused() {
             && lock.lines().all(|line| both.contains(line.trim_end_matches(',')))
     );
     done(dir, &[&["build", "--artifact-dir", &*address, "-o", "o", "--locked"], &one[..]].concat());
-    // What one is made of needs nothing of the other, wherever it is.
+    // A plan from one run needs no entry of the other, wherever it is.
     done(dir, &[&["plan", "--artifact-dir", "one", "--locked"], &one[..]].concat());
     let text = refused(dir, 1, &["plan", "--artifact-dir", "one", "--locked"]);
     assert!(text.contains("gfx1100") && text.contains("which is not there"), "{text}");
@@ -107,7 +107,7 @@ fn lock_files_have_to_be_there_and_to_be_lock_files() {
     let text = refused(dir, 2, &["plan", "--artifact-dir", &address, "--locked"]);
     assert!(text.contains("it has format 9"), "{text}");
     fs::remove_file(dir.join("rockpack.lock")).unwrap();
-    // Of directories nothing can be said.
+    // Directories have no checksum.
     let (_, text) = done(dir, &["plan", "--artifact-dir", "artifacts", "--lock", "rockpack.lock"]);
     assert!(text.contains("is a directory, of which rockpack.lock can say nothing"), "{text}");
     let text = refused(dir, 1, &["plan", "--artifact-dir", "artifacts", "--locked"]);

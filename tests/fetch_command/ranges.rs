@@ -1,4 +1,4 @@
-//! Archives that `rockpack artifact pack` made, of which some files are wanted: only parts of them come.
+//! Partial reads of archives from `rockpack artifact pack`.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -15,10 +15,10 @@ use plan::catalog::{
 use super::*;
 
 const KEY: &str = "blas_lib_generic.tar.zst";
-/// Two frames and a half, which no encoder makes smaller.
+/// Two and a half frames, incompressible.
 const LARGE: u32 = 10 << 20;
 
-/// A directory that counts what is read of archives, and has a wrong bit at some byte of them.
+/// Directory that counts bytes read from archives, and has a wrong bit at a given byte of them.
 #[derive(Debug)]
 struct Counting {
     store: store::Directory,
@@ -86,7 +86,7 @@ impl Bucket for Counting {
     }
 }
 
-/// A run with one archive, of a large file between small ones.
+/// Run with one archive: a large file between small ones.
 struct Run {
     dir: TempDir,
     all: Catalog,
@@ -120,7 +120,7 @@ impl Run {
         self.dir.path().join("run")
     }
 
-    /// Unpacks these files; gives what stands for the bytes of each.
+    /// Unpacks these files. Returns the identity of each.
     fn take(
         &self,
         names: &[&str],
@@ -154,7 +154,7 @@ impl Run {
         Ok(files.iter().map(|file| found.find(file).unwrap().identity().clone()).collect())
     }
 
-    /// How many bytes were read, of the whole archive and in parts.
+    /// Returns the number of bytes read, of the whole archive and in parts.
     fn read(&self, names: &[&str], demands: &Demands) -> [u64; 2] {
         let bucket = Counting::new(&self.path(), None);
         self.take(names, &bucket, demands).unwrap();
@@ -168,10 +168,10 @@ fn of_an_archive_of_which_little_is_wanted_only_parts_come() {
     let none = Demands::default();
     let [whole, parts] = run.read(&["before", "notes"], &none);
     assert_eq!(whole, 0);
-    // The first frame, the last, and the end; not the one between.
+    // The first frame, the last, and the end; not the middle one.
     assert!(parts < run.size - (4 << 20) + (64 << 10), "{parts} of {}", run.size);
     assert_eq!(run.read(&["large"], &none), [run.size, 0], "most of it is wanted");
-    // Somebody locked all of its bytes.
+    // A lock covers all of its bytes, so all are read.
     let mut lock = Lock::default();
     let bucket = store::Directory::new(&run.path());
     let object = bucket.head(&KEY.parse().unwrap()).unwrap().unwrap();
@@ -183,12 +183,13 @@ fn of_an_archive_of_which_little_is_wanted_only_parts_come() {
     let lock = Locked { file: "lock".to_owned(), lock, exact: true, spare: BTreeSet::new() };
     let locked = Demands { lock: Some(lock), ..Demands::default() };
     assert_eq!(run.read(&["before"], &locked), [run.size, 0]);
-    // Nobody vouches for parts.
+    // A sidecar covers the whole archive, not parts.
     vouch(&run.path().join(KEY));
     assert_eq!(run.read(&["before"], &none), [run.size, 0]);
 }
 
-/// Nobody compared the whole with the checksum that its sidecar has of it: a cache may not take one for the other.
+/// A partial read was not compared with the whole archive's checksum, so a cache must not use that
+/// checksum for it.
 #[test]
 fn what_was_read_in_part_is_not_known_by_the_checksum_of_the_whole() {
     let run = Run::new();
@@ -222,10 +223,10 @@ fn nothing_of_a_part_that_is_wrong_is_used() {
     for before_end in [1, 9, 40, 100] {
         assert!(refused(run.size - before_end).contains(end), "{before_end}");
     }
-    // What is between is not even read.
+    // The part in between is not read.
     let bucket = Counting::new(&run.path(), Some(run.size / 2));
     run.take(&["before", "notes"], &bucket, &Demands::default()).unwrap();
-    // Nor is the archive read when its sidecar is of another one.
+    // The archive is not read if its sidecar belongs to another one.
     let text = fs::read_to_string(sidecar(&run.path().join(KEY))).unwrap();
     let (first, end) = text.split_once("# end ").unwrap();
     let other = format!("{first}# end {}\n", "0".repeat(end.trim().len()));

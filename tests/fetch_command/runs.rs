@@ -1,4 +1,4 @@
-//! Runs in stores: what is built of them, and how they are named.
+//! Runs in stores: builds from them, and their names.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn packages_of_a_store_are_those_of_the_directory() {
     assert_eq!(built(dir, "c", &["--store", "here", "--run", "17"]), expected);
     done(dir, &["artifact", "fetch", "--store", "here", "--run", "17", "-o", "fetched"]);
     assert_eq!(built(dir, "d", &["--artifact-dir", "fetched"]), expected);
-    // Another repository's run is elsewhere.
+    // The run of another repository is in another directory.
     fs::create_dir(dir.join("store/a-b")).unwrap();
     fs::rename(dir.join("store/17-linux"), dir.join("store/a-b/18-linux")).unwrap();
     let fork = ["--store", "here", "--run", "18", "--external", "a-b"];
@@ -41,7 +41,7 @@ fn files_of_the_same_archives_come_out_of_the_cache() {
     };
     build("one");
     let stats = said_by(&["cache", "stats", "--cache", "cache"]);
-    // They were unpacked a moment ago; the archive tells which they are.
+    // The files are new on disk; the archive identifies them.
     assert!(numbers(&stats, " files are known without being read")[0] > 40, "{stats}");
     let again = build("two");
     let [hits, all] = numbers(&again, " files came packed")[..] else { panic!("{again}") };
@@ -112,7 +112,7 @@ fn a_fetch_goes_on_where_it_was_stopped() {
     let whole = files(&dir.join("fetched"));
     let (text, _) = done(dir, &fetch);
     assert!(text.contains("0 archives of 0 B fetched") && text.contains(" were there"), "{text}");
-    // What is not what it has to be, is fetched again: cut short, changed, or of another run.
+    // An archive that is truncated, changed, or of another run is fetched again.
     let damaged = dir.join("fetched/base_lib_generic.tar.zst");
     let mut bytes = fs::read(&damaged).unwrap();
     bytes[100] ^= 1;
@@ -123,7 +123,7 @@ fn a_fetch_goes_on_where_it_was_stopped() {
     let (text, _) = done(dir, &fetch);
     assert!(text.contains("2 archives of"), "{text}");
     assert_eq!(files(&dir.join("fetched")), whole);
-    // Without a checksum nobody knows whether it is whole.
+    // Without a checksum, its completeness cannot be checked.
     fs::remove_file(sidecar(&dir.join("store/17-linux/base_lib_generic.tar.zst"))).unwrap();
     fs::write(&damaged, &bytes).unwrap();
     let (text, warning) = done(dir, &fetch);

@@ -1,16 +1,16 @@
-//! Signals while archives come: whenever one arrives, nothing stays that is not whole.
+//! Signals during downloads: no partial file stays.
 //!
-//! What a build unpacks has no name, so that it cannot stay; what it fetches has one.
+//! Files unpacked by a build are unnamed, so they cannot stay; fetched files have names.
 
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use super::*;
 
-/// How often each command is told to end.
+/// Number of signals for each command.
 const TIMES: usize = 20;
 
-/// Starts a command whose temporary files go to `tmp`.
+/// Starts a command with `tmp` as directory of temporary files.
 fn started(dir: &Path, args: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));
     command.args(args).current_dir(dir).env("ROCKPACK_MANIFEST", "built-in");
@@ -18,7 +18,7 @@ fn started(dir: &Path, args: &[&str]) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// How many files a process has open below a directory that have no name there.
+/// Returns the number of unnamed files that a process has open below a directory.
 pub(super) fn unnamed(process: &Child, dir: &Path) -> usize {
     let dir = fs::canonicalize(dir).unwrap();
     let open = fs::read_dir(format!("/proc/{}/fd", process.id())).into_iter().flatten().flatten();
@@ -27,7 +27,8 @@ pub(super) fn unnamed(process: &Child, dir: &Path) -> usize {
     targets.filter(|target| below(target) && !target.exists()).count()
 }
 
-/// What a directory has of files that are not whole yet: those of fetching have such names, and others have none.
+/// Returns partial files in a directory; a fetch names them so, and other commands use unnamed
+/// ones.
 fn left(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().into_string().unwrap());
@@ -49,7 +50,7 @@ fn a_signal_leaves_nothing_whenever_it_comes() {
             fs::create_dir_all(&tmp).unwrap();
             let mut child = started(dir, &[args, &families].concat());
             let start = Instant::now();
-            // The moment when the first file or directory is there is the one with the least room.
+            // The disk is fullest when the first file or directory appears.
             while left(place).is_empty()
                 && unnamed(&child, &tmp) == 0
                 && child.try_wait().unwrap().is_none()
@@ -58,7 +59,8 @@ fn a_signal_leaves_nothing_whenever_it_comes() {
                 std::thread::yield_now();
             }
             let pid = rustix::process::Pid::from_child(&child);
-            // It may have ended already. `timeout` signals it twice; the system would join two of one kind.
+            // The process may have ended. `timeout` sends two signals; the system would merge two
+            // of one kind.
             for signal in [rustix::process::Signal::TERM, rustix::process::Signal::INT] {
                 let _ = rustix::process::kill_process(pid, signal);
             }

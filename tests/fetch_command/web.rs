@@ -1,4 +1,4 @@
-//! A web server on loopback that fails: what may pass is tried again, and what stays names the key.
+//! Failing web server on loopback: temporary errors are retried, and permanent ones name the key.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -12,27 +12,27 @@ use index::store::{Access, Options};
 
 use super::*;
 
-/// What the server does with a request for [`KEY`] instead of answering.
+/// Fault in answering a request for [`KEY`].
 #[derive(Debug, Clone, Copy)]
 enum Trouble {
-    /// Says that it cannot now.
+    /// Answers that the service is unavailable.
     Unavailable,
-    /// Sends half of the body, and closes.
+    /// Sends half of the body and closes.
     Reset,
-    /// Sends half of the body, and nothing more for longer than anybody waits.
+    /// Sends half of the body, and then nothing until the client's timeout.
     Stall,
 }
 
-/// Files of a directory over HTTP/1.1, with entity tags and ranges.
+/// Serves files of a directory over HTTP/1.1, with entity tags and ranges.
 struct Server {
     root: PathBuf,
     trouble: Trouble,
-    /// How many requests have trouble.
+    /// Number of further requests with the fault.
     left: Mutex<u32>,
 }
 
 impl Server {
-    /// Serves until the test ends; gives the address.
+    /// Serves until the test ends. Returns the address.
     fn start(root: PathBuf, trouble: Trouble, times: u32) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -40,7 +40,7 @@ impl Server {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let server = server.clone();
-                // A client that goes away is no failure of the server.
+                // A client that disconnects is no failure of the server.
                 std::thread::spawn(move || drop(server.talk(&stream)));
             }
         });
@@ -67,7 +67,7 @@ impl Server {
         }
     }
 
-    /// Answers a request; says whether the connection stays.
+    /// Answers a request. Returns whether the connection stays open.
     fn answer(
         &self,
         mut stream: &TcpStream,
@@ -124,7 +124,7 @@ impl Server {
     }
 }
 
-/// The archives below an address, as far as this test wants them. There is no list.
+/// Returns the needed archives below an address; the server has no list.
 fn found(address: &str) -> Vec<RemoteArchive> {
     let options = Options {
         access: Access::Anonymous,
@@ -184,7 +184,7 @@ fn a_run_without_a_list_is_asked_key_by_key() {
     let output = http(&["artifact", "fetch", &run, "-o", "none"]);
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
     assert!(said(&output).contains("it has no listing"), "{}", said(&output));
-    // No variable would help there.
+    // No variable would help.
     let denied = format!("{address}/denied");
     let output = http(&[&["artifact", "fetch", &*denied, "-o", "none"], &families[..]].concat());
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
@@ -232,7 +232,7 @@ fn a_signal_leaves_nothing_of_what_came() {
     let (tmp, fetched) = (dir.join("tmp"), dir.join("fetched"));
     fs::create_dir(&tmp).unwrap();
     for (args, place, prefix) in [
-        // What a build unpacks has no name at all.
+        // Files unpacked by a build are unnamed.
         (vec!["build", "--artifact-dir", &*address, "-o", "out"], &tmp, ""),
         (vec!["artifact", "fetch", &*address, "-o", "fetched"], &fetched, ".rockpack-fetch-"),
     ] {

@@ -1,4 +1,4 @@
-//! A plan with a line for each directory: what is in it, from where, by which rule.
+//! Plan with a line for each directory: content, sources, rules.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use base::text::human_size;
 use plan::{Distribution, Member, Plan, Step};
 
-/// What the members of one line have in common.
+/// Common properties of the members in one line.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Group<'p> {
     directory: &'p str,
@@ -16,7 +16,6 @@ struct Group<'p> {
     rpath: &'p str,
 }
 
-/// All distributions.
 pub fn text(plan: &Plan) -> String {
     plan.distributions.iter().map(distribution).collect()
 }
@@ -35,7 +34,7 @@ fn list<'p>(members: impl Iterator<Item = &'p Member>, text: &mut String) {
     }
     for (group, members) in groups {
         let size = human_size(members.iter().map(|m| m.size).sum());
-        // A line that stands for one file names it.
+        // A line for a single file names it.
         let path = match members[..] {
             [one] => one.path.as_str().to_owned(),
             _ => format!("{}/*", group.directory),

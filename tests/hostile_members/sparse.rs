@@ -1,4 +1,4 @@
-//! Sparse files of artifacts' archives have the bytes and the names that GNU tar gives them.
+//! Sparse files in archives of artifacts have the bytes and names that GNU tar gives them.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,7 @@ use wheel::unpacking::{Rules, TarReader};
 use super::tar::Tar;
 use crate::skips::{has, skip};
 
-/// The bytes of the file that the fixtures have, and the data in it.
+/// Bytes of the fixtures' file, with its data.
 const FILE: &[u8; 4096] = &{
     let mut bytes = [0; 4096];
     let (mut at, data) = (0, b"data");
@@ -26,7 +26,7 @@ fn data() -> Vec<u8> {
     [&FILE[512..1024], &FILE[2048..2560]].concat()
 }
 
-/// A name that no reader may take for the file's.
+/// Name that no reader may use for the file.
 const OTHER: &str = "GNUSparseFile.1/holes";
 
 fn sizes(tar: &Tar) -> [(&'static str, String); 3] {
@@ -93,7 +93,7 @@ pub fn old(tar: Tar) -> Tar {
     })
 }
 
-/// The file `path` of an artifact's archive with these bytes, read by the source that plans and builds have.
+/// Reads the file `path` from an artifact's archive, through the source of plans and builds.
 fn read(tar: &[u8], path: &str) -> Vec<u8> {
     let dir = TempDir::new().unwrap();
     let packed = zstd::encode_all(tar, 1).unwrap();
@@ -121,7 +121,7 @@ fn artifacts_have_the_bytes_of_sparse_files_in_every_form() {
     }
 }
 
-/// A file with two holes; `None` if the file system stores no holes.
+/// Writes a file with two holes; returns `None` if the file system stores no holes.
 fn with_holes(path: &Path) -> Option<Vec<u8>> {
     use std::os::unix::fs::{FileExt, MetadataExt};
     let (file, mut bytes) = (fs_err::File::create(path).unwrap(), vec![0; 9 << 20]);

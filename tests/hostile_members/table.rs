@@ -1,4 +1,4 @@
-//! Members of archives, hostile and fine.
+//! Members of archives, malicious and valid.
 
 use base::source::Code;
 use tar::EntryType;
@@ -11,10 +11,10 @@ pub type Members = fn(Tar) -> Tar;
 /// Members that no package may have.
 pub struct Hostile {
     pub title: &'static str,
-    /// The code of `verify`.
+    /// Code of `verify`.
     pub code: Code,
     pub members: Members,
-    /// Only in an sdist, whose links stay in the directory at its top.
+    /// Rejected only in an sdist, since its links must stay in the top directory.
     pub elsewhere_fine: bool,
     /// Artifacts may have them.
     pub artifacts_take_it: bool,
@@ -28,7 +28,7 @@ const fn sparse(title: &'static str, members: Members) -> Hostile {
     Hostile { artifacts_take_it: true, ..hostile(title, Code::MemberKind, members) }
 }
 
-/// A member of which pax records say where it goes.
+/// Adds a member with its path in pax records.
 fn renamed(tar: Tar, key: &str, more: &[(&str, &str)], path: &str) -> Tar {
     let path = format!("{}/{path}", tar.top());
     tar.pax(&[more, &[(key, &path)]].concat()).file("inside", "0123")
@@ -182,7 +182,7 @@ fn special(tar: Tar, kind: EntryType) -> Tar {
     tar.member(name.as_bytes(), kind, b"", b"")
 }
 
-/// Members that every reader takes.
+/// Members that every reader accepts.
 pub const GOOD: &[(&str, Members)] = &[
     ("a link to a sibling", |tar| tar.file("lib/a.so.1", "x").link("lib/a.so", "a.so.1")),
     ("a link to a later directory", |tar| tar.link("d/l", "../e").file("e/f", "x")),

@@ -1,8 +1,8 @@
-//! A writer of tar archives that writes what it is given, also what no archive should have.
+//! Writer of tar archives, including invalid ones.
 
 use tar::{EntryType, Header};
 
-/// The members of an archive below one directory, as bytes.
+/// Archive as bytes; its members are below one directory.
 pub struct Tar {
     top: &'static str,
     bytes: Vec<u8>,
@@ -17,7 +17,7 @@ impl Tar {
         self.top
     }
 
-    /// A header as `change` leaves it, with content.
+    /// Adds a header changed by `change`, with content.
     pub fn raw(mut self, content: &[u8], change: impl FnOnce(&mut Header)) -> Self {
         let mut header = Header::new_ustar();
         header.set_mode(0o644);
@@ -32,7 +32,7 @@ impl Tar {
         self
     }
 
-    /// A member of any kind and name, wherever that is.
+    /// Adds a member of any kind and name.
     pub fn member(self, name: &[u8], kind: EntryType, content: &[u8], target: &[u8]) -> Self {
         self.raw(content, |header| {
             let old = header.as_old_mut();
@@ -42,12 +42,12 @@ impl Tar {
         })
     }
 
-    /// A file of any name.
+    /// Adds a file of any name.
     pub fn named(self, name: &str, content: &[u8]) -> Self {
         self.member(name.as_bytes(), EntryType::Regular, content, b"")
     }
 
-    /// A file below the top.
+    /// Adds a file below the top directory.
     pub fn file(self, path: &str, content: &str) -> Self {
         let name = format!("{}/{path}", self.top);
         self.named(&name, content.as_bytes())
@@ -63,13 +63,13 @@ impl Tar {
         self.member(name.as_bytes(), EntryType::Symlink, b"", target.as_bytes())
     }
 
-    /// A hard link; its target counts from the archive's root.
+    /// Adds a hard link; its target is relative to the archive's root.
     pub fn hard(self, path: &str, target: &str) -> Self {
         let name = format!("{}/{path}", self.top);
         self.member(name.as_bytes(), EntryType::Link, b"", target.as_bytes())
     }
 
-    /// Pax records for the next member.
+    /// Adds pax records for the next member.
     pub fn pax(self, records: &[(&str, &str)]) -> Self {
         let records: String = records.iter().map(|(key, value)| record(key, value)).collect();
         self.member(b"pax", EntryType::XHeader, records.as_bytes(), b"")
@@ -81,7 +81,7 @@ impl Tar {
     }
 }
 
-/// A pax record, which begins with its own length.
+/// Returns a pax record, which begins with its length.
 pub fn record(key: &str, value: &str) -> String {
     let rest = format!(" {key}={value}\n");
     let is_all = |len: &usize| len.to_string().len() + rest.len() == *len;
@@ -89,7 +89,7 @@ pub fn record(key: &str, value: &str) -> String {
     format!("{len}{rest}")
 }
 
-/// Numbers that are the same in every run.
+/// Pseudo-random numbers, equal in every run.
 pub struct Random(pub u64);
 
 impl Random {

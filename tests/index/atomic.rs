@@ -1,4 +1,4 @@
-//! A client that reads during updates.
+//! Client that reads during updates.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,12 +11,12 @@ use tempfile::TempDir;
 
 use super::packages::wheel;
 
-/// Reads one page and everything that it names. What a page names is there, with the hash that it
-/// says, unless a newer page no longer names it.
+/// Reads one page and all files that it names. Each exists with the hash of the page, unless a
+/// newer page no longer names it.
 fn read_all(dir: &Path) -> usize {
     let parse = |path: &Path| -> Option<Value> {
         let bytes = fs::read(path).ok()?;
-        // A page is whole, whenever it is read.
+        // A page is complete at any time.
         Some(serde_json::from_slice(&bytes).unwrap())
     };
     let root = dir.join("simple/index.json");
@@ -60,7 +60,7 @@ fn read_all(dir: &Path) -> usize {
     seen
 }
 
-/// Whether a file is there; if it is, its hash is right.
+/// Returns whether a file exists. Panics if its hash is wrong.
 fn is_whole(path: &Path, file: &Value, hash: &str) -> bool {
     let bytes = fs::read(path).ok();
     bytes
@@ -87,7 +87,7 @@ fn clients_see_the_old_or_the_new() {
             (seen, rounds)
         });
         for update in 0..UPDATES {
-            // Projects come and go, versions come and go; a package is put there whole.
+            // Projects and versions are added and removed; each package is written at once.
             let (name, version) = (format!("project-{}", update % 5), format!("1.{update}"));
             let new = wheel(outside.path(), &name, &version, &[]);
             let there = dir.path().join(new.file_name().unwrap());

@@ -1,4 +1,4 @@
-//! pip and uv on an index, served and as files.
+//! pip and uv with an index, served and as files.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::packages::{sdist, wheel};
 use super::{program, text};
 
-/// Runs an installer with no configuration but what it is given.
+/// Runs an installer without configuration of the machine.
 pub fn run(mut command: Command, args: &[&str]) -> String {
     for (name, _) in
         std::env::vars().filter(|(name, _)| name.starts_with("PIP_") || name.starts_with("UV_"))
@@ -34,8 +34,8 @@ pub fn uv() -> Option<Command> {
     program("uv", &[])
 }
 
-/// An index of `app`, which needs `lib`, which is there in several versions, in a simple index with one
-/// that is yanked: uv does not look whether files on flat pages are.
+/// Makes an index of `app`, which needs `lib` in one of several versions. In a simple index one of
+/// them is yanked; uv ignores yanks on flat pages.
 pub fn indexed(layout: Layout) -> TempDir {
     let dir = TempDir::new().unwrap();
     wheel(dir.path(), "app", "1.0+local", &["lib"]);
@@ -51,7 +51,7 @@ pub fn indexed(layout: Layout) -> TempDir {
     dir
 }
 
-/// Installs `app` with these options and checks what came.
+/// Installs `app` with these options and checks the result.
 pub fn install(command: Command, args: &[&str], from: &[&str]) {
     let target = TempDir::new().unwrap();
     run(command, &[args, &["--target", target.path().to_str().unwrap()], from, &["app"]].concat());
@@ -69,7 +69,7 @@ pub fn install(command: Command, args: &[&str], from: &[&str]) {
 pub const PIP: [&str; 2] = ["install", "--no-cache-dir"];
 pub const UV: [&str; 3] = ["pip", "install", "--no-cache"];
 
-/// With whichever installer there is.
+/// Tries every available installer.
 pub fn install_with_each(from: &[&str]) {
     if let Some(pip) = pip() {
         install(pip, &PIP, from);

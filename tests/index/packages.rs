@@ -1,4 +1,4 @@
-//! Small packages whose bytes are the same for ever.
+//! Small packages with constant bytes.
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub fn wheel(dir: &Path, name: &str, version: &str, requires: &[&str]) -> PathBu
     path
 }
 
-/// Writes an sdist into `dir`, newest member from 1980.
+/// Writes an sdist into `dir`; its newest member is from 1980.
 pub fn sdist(dir: &Path, name: &str, version: &str) -> PathBuf {
     let (dist, version) = (name.parse().unwrap(), version.parse().unwrap());
     let metadata = metadata(&[]).render(&dist, &version, &[]).unwrap();

@@ -1,4 +1,4 @@
-//! The pages as they are, for every layout.
+//! Pages of every layout.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,7 +11,7 @@ use walkdir::WalkDir;
 use super::packages::{TIME, sdist, wheel};
 use super::{copy, demo};
 
-/// Every page and metadata file below `dir` with its path, sorted.
+/// Returns every page and metadata file below `dir`, sorted by path.
 pub fn all(dir: &Path) -> String {
     let mut out = String::new();
     for entry in WalkDir::new(dir).sort_by_file_name() {
@@ -32,8 +32,8 @@ fn compare(name: &str, found: &str) {
     crate::expected::compare(&format!("tests/fixtures/index/{name}"), found);
 }
 
-/// Versions out of order, a local one, an sdist, a name that wants normalising, a yanked file, one whose
-/// reason and directory want escaping.
+/// Writes versions out of order, a local version, an sdist, a name to normalize, and yanked files,
+/// one with a reason and directory to escape.
 fn odd(dir: &Path) {
     for version in ["1.10", "1.9", "1.9rc1", "1.9+local.1"] {
         wheel(&dir.join("a"), "Some.Project", version, &[]);
@@ -69,7 +69,7 @@ fn pages_of_a_flat_index() {
 fn pages_of_runs() {
     let dir = TempDir::new().unwrap();
     for group in ["11-linux/python/g1", "11-linux/python/g2", "9-windows/python"] {
-        // Groups are apart: each has its own file of one name.
+        // Groups are independent: each has a file of the same name.
         wheel(&dir.path().join(group), "one", "1.0", &[&format!("dep-{}", group.len())]);
     }
     wheel(&dir.path().join("11-linux/python/g2"), "one", "1.1", &["other"]);
@@ -87,7 +87,7 @@ fn pages_of_the_demo_packages_are_the_same_every_time() {
     };
     let pages = index();
     assert_eq!(pages, index());
-    // Every change of a package changes its hash and size, which say nothing here.
+    // Each change of a package changes its hash and size, which do not matter here.
     let hexadecimal = |part: &str| part.len() == 64 && part.bytes().all(|b| b.is_ascii_hexdigit());
     let mut masked = String::new();
     for part in pages.split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {

@@ -1,4 +1,4 @@
-//! Wheels under another tag: rockpack's own, and those that others made.
+//! Retagged wheels, of rockpack and of other tools.
 
 use std::fmt::Write as _;
 use std::io::{BufWriter, Seek, Write};
@@ -50,8 +50,9 @@ fn a_wheel_of_ours_is_as_if_built_with_the_tag() {
     assert_eq!(count, 21);
 }
 
-/// Writes a wheel as other tools do: streamed with data descriptors, zip64 fields, directory entries, the
-/// metadata in the middle, RECORD first, a name that is not normalised, a build tag, signatures, `\r\n`.
+/// Writes a wheel as other tools do: streamed with data descriptors, zip64 fields, directory
+/// entries, the metadata in the middle, RECORD first, a name that is not normalized, a build tag,
+/// signatures, `\r\n`.
 const OTHERS: &str = r##"
 import base64, hashlib, sys, zipfile
 class Stream:
@@ -82,8 +83,8 @@ with open(sys.argv[1], "wb") as raw, zipfile.ZipFile(Stream(raw), "w") as archiv
             with archive.open(one, "w", force_zip64=True) as member: member.write(data)
 "##;
 
-/// Checks a wheel as installers and auditors do, against the one that it was made of: order, tags, RECORD
-/// against every byte, and that compressed bytes, times and modes were carried over.
+/// Checks a retagged wheel like installers and auditors, against the original: order, tags, RECORD
+/// for every byte, and unchanged compressed bytes, times and modes.
 const CHECK: &str = r#"
 import base64, csv, hashlib, io, sys, zipfile
 old, new = zipfile.ZipFile(sys.argv[1]), zipfile.ZipFile(sys.argv[2])
@@ -160,7 +161,7 @@ fn a_wheel_of_others_is_put_in_order() {
         wheel_file,
         format!("Wheel-Version: 1.0\nGenerator: other\nRoot-Is-Purelib: false\n{tags}Build: 3\n")
     );
-    // Twice gives the same bytes, also of what is in order already.
+    // Repeating it gives the same bytes, also for a wheel in order.
     let elsewhere = dir.path().join("elsewhere");
     let again =
         retag(&new, &platform("manylinux_2_5_x86_64.manylinux1_x86_64"), &elsewhere).unwrap().path;
@@ -244,7 +245,7 @@ fn a_tag_that_is_contradicted_or_none_is_refused() {
     );
 }
 
-/// 5 GiB of zeros, and more members than 16 bits count.
+/// Writes 5 GiB of zeros, and more members than 16 bits can count.
 fn write_large(place: &Path) {
     let mut zip =
         ZipWriter::new(BufWriter::new(fs::File::create(place).unwrap()), Timestamp::EARLIEST);
@@ -286,7 +287,7 @@ fn write_large(place: &Path) {
     file.flush().unwrap();
 }
 
-/// What has to hold of the large wheel and its copy.
+/// Checks the large wheel and its copy.
 const CHECK_LARGE: &str = "
 import sys, zipfile
 old, new = zipfile.ZipFile(sys.argv[1]), zipfile.ZipFile(sys.argv[2])

@@ -1,4 +1,4 @@
-//! A second index of one build: the same packages, but for the selector, which requires more.
+//! A second index of one build: the same packages, except a selector with more requirements.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -24,7 +24,7 @@ change \"package\" \"meta\" {
 ";
 const SELECTOR: &str = "rocm-7.2.0.tar.gz";
 
-/// Packages of the demo in `out`, by a manifest with these lines more.
+/// Builds packages of the demo in `out`, with these additional lines in the manifest.
 pub fn built(lines: &str) -> TempDir {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
@@ -39,7 +39,8 @@ pub fn built(lines: &str) -> TempDir {
     dir
 }
 
-/// What the index with its root at `root` has: hash by file name. Each file is where its page says.
+/// Returns hashes by file name of the index at `root`. Checks that each file is at the place named
+/// by its page.
 fn listed(root: &Path) -> BTreeMap<String, String> {
     let json = |path: &Path| -> Value { serde_json::from_slice(&fs::read(path).unwrap()).unwrap() };
     let mut listed = BTreeMap::new();
@@ -55,7 +56,7 @@ fn listed(root: &Path) -> BTreeMap<String, String> {
     listed
 }
 
-/// The lines of each member of an sdist.
+/// Returns the lines of each member of an sdist.
 fn members(path: &Path) -> BTreeMap<String, Vec<String>> {
     let mut archive =
         tar::Archive::new(flate2::read::GzDecoder::new(fs::File::open(path).unwrap()));
@@ -129,7 +130,7 @@ fn the_selectors_differ_in_what_they_require_alone() {
     assert!(facts.contains("\"index\": \"whl\""), "{facts}");
 }
 
-/// Directories with pages of their own: of each, both indexes.
+/// Directories with separate pages: both indexes of each.
 #[test]
 fn flat_pages_and_runs_have_both_indexes() {
     let dir = built("");
@@ -164,7 +165,7 @@ fn flat_pages_and_runs_have_both_indexes() {
     assert_eq!(listed(&python.join("all/whl/simple")).len(), 8);
 }
 
-/// Installs the selector from an index, and gives the names of what comes.
+/// Installs the selector from an index, and returns the names of installed packages.
 fn installed(command: std::process::Command, words: &[&str], root: &Path) -> BTreeSet<String> {
     let target = TempDir::new().unwrap();
     let url = format!("file://{}/", root.display());

@@ -1,4 +1,4 @@
-//! pip and uv on an index that `rockpack index serve` serves.
+//! pip and uv with an index from `rockpack serve`.
 
 use ::index::simple::{self, Layout};
 use fs_err as fs;

@@ -1,4 +1,4 @@
-//! `rockpack index serve` as clients see it, byte by byte.
+//! `rockpack serve` as seen by clients, byte by byte.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::packages::wheel;
 use super::{rockpack, text};
 
-/// A server of a directory, on a free port.
+/// Server of a directory, on a free port.
 pub struct Serving {
     child: Child,
     pub url: String,
@@ -45,7 +45,7 @@ impl Serving {
         Client(BufReader::new(stream))
     }
 
-    /// Ends it as Ctrl-C does, and gives the requests that it told of.
+    /// Ends it like Ctrl-C, and returns the logged requests.
     pub fn end(mut self) -> Vec<String> {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
@@ -58,13 +58,13 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // It has ended already, unless the test failed.
+        // It has already ended, unless the test failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A connection that is kept.
+/// Persistent connection.
 pub struct Client(BufReader<TcpStream>);
 
 pub struct Answer {
@@ -111,7 +111,7 @@ impl Client {
     }
 }
 
-/// A served directory with an index, a file of ten bytes, and one of 3 MB.
+/// Serves a directory with an index, a file of ten bytes, and one of 3 MB.
 fn served() -> (TempDir, Serving) {
     let dir = TempDir::new().unwrap();
     wheel(dir.path(), "one", "1.0+x", &[]);
@@ -177,7 +177,7 @@ fn ranges_tags_and_methods() {
     );
     let post = client.ask("POST", "/ten.bin", &[("Content-Length", "0")]);
     assert_eq!((post.status, post.header("allow")), (405, "GET, HEAD"));
-    // All of this went over one connection.
+    // All of this used one connection.
     assert!(server.end().iter().any(|line| line == "GET 206 3 /ten.bin bytes=2-4"));
 }
 
@@ -245,8 +245,8 @@ fn nothing_hidden_or_outside_is_served() {
     server.end();
 }
 
-/// Links that lead out, FIFOs, devices and what other hosts have: none of it is here, and no request
-/// for it holds up another.
+/// Links to other directories, FIFOs, devices and paths of other hosts are not found, and requests
+/// for them do not delay others.
 #[test]
 fn what_is_no_file_of_the_directory_is_nothing() {
     let (dir, server) = served();
@@ -267,7 +267,7 @@ fn what_is_no_file_of_the_directory_is_nothing() {
         assert_eq!(client.ask("GET", path, &[]).status, 404, "{path}");
     }
     assert_eq!(client.ask("GET", "/inlink", &[]).body, b"0123456789");
-    // More than there are threads for the disk.
+    // More requests than threads for the disk.
     for _ in 0..600 {
         assert_eq!(client.ask("GET", "/fifo", &[]).status, 404);
     }
@@ -283,7 +283,7 @@ fn what_is_no_file_of_the_directory_is_nothing() {
 fn many_clients_at_once_and_an_end_that_waits_for_nobody_idle() {
     let (_dir, server) = served();
     let expected = large();
-    // This one is connected and asks nothing more.
+    // This client is connected and sends no request.
     let mut idle = server.connect();
     assert_eq!(idle.ask("GET", "/ten.bin", &[]).status, 200);
     std::thread::scope(|scope| {

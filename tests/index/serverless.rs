@@ -1,4 +1,4 @@
-//! `rockpack index serve` of a program that was built without it.
+//! `rockpack serve` in a program built without it.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What an update reads, writes, deletes and refuses.
+//! Updates of an index: reads, writes, deletions and refusals.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -15,13 +15,13 @@ fn simple(dir: &Path) -> simple::Summary {
     simple::write(dir, Layout::Simple, None).unwrap()
 }
 
-/// Makes a file look written to an hour ago.
+/// Sets a file's time to an hour ago.
 fn age(path: &Path) {
     let then = SystemTime::now() - Duration::from_hours(1);
     fs::File::options().write(true).open(path).unwrap().into_parts().0.set_modified(then).unwrap();
 }
 
-/// Puts bytes into a file that make no package, and leaves its size and time as they were.
+/// Overwrites a file with other bytes, keeping size and time.
 fn spoil(path: &Path) {
     let metadata = fs::metadata(path).unwrap();
     fs::write(path, vec![b'x'; usize::try_from(metadata.len()).unwrap()]).unwrap();
@@ -43,17 +43,18 @@ fn only_what_changed_is_read() {
     age(&tarball);
     assert_eq!(simple(dir.path()).read, 2);
     let pages = all(dir.path());
-    // Who reads these now finds no package.
+    // A reader of these would now fail.
     spoil(&old);
     spoil(&tarball);
     let summary = simple(dir.path());
     assert_eq!((summary.read, summary.pages, summary.packages), (0, 0, 2));
     assert_eq!(all(dir.path()), pages);
-    // A new one is read, and only the pages that name it are written: its project's two, the overview.
+    // A new package is read, and only the pages that name it are written: two of its project, and
+    // the overview.
     wheel(dir.path(), "one", "1.1", &[]);
     let summary = simple(dir.path());
     assert_eq!((summary.read, summary.pages, summary.packages), (1, 3, 3));
-    // Touched is changed.
+    // A touched file counts as changed.
     fs::File::options()
         .write(true)
         .open(&old)
@@ -81,7 +82,7 @@ fn touched_and_equal_packages_change_no_page() {
 fn what_may_have_been_written_to_meanwhile_is_read_again() {
     let dir = TempDir::new().unwrap();
     let path = wheel(dir.path(), "one", "1.0", &[]);
-    // As if it had been written in the same step of the file system's clock, or later.
+    // As if written in the same clock step of the file system, or later.
     fs::File::options()
         .write(true)
         .open(&path)
@@ -247,7 +248,7 @@ fn pages_of_others_are_left_alone() {
     assert!(
         fs::read_to_string(dir.path().join("index.html")).unwrap().contains("<h1>Packages</h1>")
     );
-    // What another index below remembers stays its own.
+    // The state of another index below is unchanged.
     done(dir.path(), &["index", "write", ".", "--layout", "flat"]);
     let below = dir.path().join("below");
     wheel(&below, "two", "1.0", &[]);
@@ -306,7 +307,7 @@ fn pages_of_a_store_are_not_those_of_a_directory() {
         }
         done(dir.path(), &["index", "publish", "new", place, "--layout", layout]);
     }
-    // Also where packages of its own lie, and its pages are known.
+    // The same in a directory with packages and known pages.
     let dir = TempDir::new().unwrap();
     wheel(dir.path(), "one", "1.0", &[]);
     simple(dir.path());

@@ -1,4 +1,4 @@
-//! Names without a version that programs open.
+//! Unversioned names of libraries that programs open.
 
 use super::support::{Case, absent, archived, devel, files, runtime};
 
@@ -91,7 +91,7 @@ fn a_link_through_a_directory_link_finds_the_library_where_it_is() {
     );
 }
 
-/// The library is in the wheel of another package: that is where it has to be looked for.
+/// The library is in the wheel of another package, so the alias must search there.
 #[test]
 fn an_alias_of_another_packages_library_looks_for_it_there() {
     let core = |requires: &str| {
@@ -144,7 +144,7 @@ fn an_alias_that_nothing_has_is_an_error_with_a_hint_unless_it_is_optional() {
     assert_eq!(files(&plan, "x-core").len(), 1);
 }
 
-/// Unversioned links often lie in another component than the library.
+/// Unversioned links are often in another component than the library.
 #[test]
 fn an_alias_in_an_artifact_that_the_package_does_not_take_is_said_to_be_there() {
     let entries = "base_lib_generic lib/libx.so.1 so libx.so.1

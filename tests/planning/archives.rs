@@ -1,4 +1,4 @@
-//! Artifacts that come as archives: the same catalog as directories, and nothing written outside.
+//! Artifacts as archives: the same catalog as from directories, and no file written outside.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,14 +8,14 @@ use plan::catalog::{self, Catalog, Source};
 use tar::{EntryType, Header};
 use tempfile::TempDir;
 
-/// A tar archive, member by member, also such as no tool would write.
+/// Tar archive, built member by member, including invalid ones.
 #[derive(Default)]
 struct Archive(Vec<u8>);
 
 impl Archive {
     fn member(mut self, path: &[u8], kind: EntryType, content: &[u8], link: &[u8]) -> Self {
         let mut header = Header::new_gnu();
-        // Set field by field: the crate's own setters refuse what is tested here.
+        // Fields are set directly: the crate's setters refuse the tested values.
         let old = header.as_old_mut();
         old.name[..path.len()].copy_from_slice(path);
         old.linkname[..link.len()].copy_from_slice(link);
@@ -37,7 +37,7 @@ impl Archive {
         self.member(path.as_bytes(), EntryType::Symlink, b"", target.as_bytes())
     }
 
-    /// One with a manifest first.
+    /// Starts with a manifest.
     fn with_manifest() -> Self {
         Self::default().file("artifact_manifest.txt", "stage\n")
     }
@@ -58,7 +58,7 @@ fn xz(tar: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A directory with an artifact directory in it, beside which nothing may appear.
+/// Makes a directory with an artifact directory; no other file may appear in it.
 fn place(name: &str, content: &[u8]) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("artifacts")).unwrap();
@@ -245,7 +245,7 @@ fn links_that_lead_outside_are_named() {
     }
 }
 
-/// Defect 22: the text of each link is harmless, the two together are not.
+/// Defect 22: the text of each link is harmless, but both together lead outside.
 #[test]
 fn nothing_is_written_through_a_chain_of_links_that_leads_outside() {
     let tar = Archive::with_manifest()
@@ -296,7 +296,7 @@ fn a_cut_archive_is_an_error_wherever_it_was_cut() {
     assert!(problem(b"no archive at all").contains("cannot read archive base_lib_generic.tar.zst"));
 }
 
-/// A pax header with this record, for the member that follows.
+/// Adds a pax header with this record for the next member.
 fn pax(archive: Archive, record: &str) -> Archive {
     archive.member(b"pax", EntryType::XHeader, record.as_bytes(), b"")
 }
@@ -311,7 +311,7 @@ fn what_follows_the_last_member_is_refused() {
     let stray = "archive base_lib_generic.tar.zst has something behind its last member that is not part of it";
     assert_eq!(problem(&zst(&[&tar[..], b"more"].concat())), stray);
     assert_eq!(problem(&zst(&[&tar[..], &vec![0; 4 << 20]].concat())), stray);
-    // Writers fill up whole records of 10 KiB.
+    // Writers pad to whole records of 10 KiB.
     let filled = place("base_lib_generic.tar.xz", &xz(&[&tar[..], &[0; 9 << 10]].concat()));
     assert_eq!(scan(&filled.path().join("artifacts")).artifacts.len(), 1);
 }
@@ -360,7 +360,7 @@ fn an_archive_that_ends_at_a_member_is_cut_off() {
     for archive in [Archive::with_manifest(), Archive::with_manifest().file("stage/a", "one")] {
         let Archive(tar) = archive;
         assert_eq!(problem(&zst(&tar)), cut);
-        // Some writers leave it at one block.
+        // Some writers end with one block.
         let ended = [tar, vec![0; 512]].concat();
         let dir = place("base_lib_generic.tar.zst", &zst(&ended));
         scan(&dir.path().join("artifacts"));

@@ -30,7 +30,7 @@ fn case(lines: &str) -> Case {
     Case::new(&packages, ENTRIES)
 }
 
-/// The wheels of the choice: label, requirements, what `variant.json` says.
+/// Returns the wheels of the choice: label, requirements, content of `variant.json`.
 fn wheels(plan: &Plan) -> Vec<(String, String, String)> {
     let of_choice = plan.distributions.iter().filter(|d| d.name.as_str() == "x-device");
     let told = |d: &Distribution| {
@@ -96,7 +96,7 @@ fn each_variant_requires_the_package_of_its_isa_and_no_other() {
     assert!(text.contains("x-device (gfx942)") && text.contains("x-device (null)"), "{text}");
 }
 
-/// Builds for either system make the same file about variants, and each the wheels of its own.
+/// Builds for both systems write the same variants file, and each writes its wheels.
 #[test]
 fn the_file_about_variants_is_the_same_for_both_systems() {
     let plan = case(VARIANT).linux(&["gfx942"]).windows(&["gfx942", "gfx1101"]).plan();

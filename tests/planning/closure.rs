@@ -1,4 +1,4 @@
-//! Every library that an ELF file needs is found when what is planned is installed.
+//! Every library that an ELF file needs is found after installation.
 
 use plan::resolve::{Closure, Resolved};
 
@@ -24,7 +24,7 @@ fn device() -> String {
     )
 }
 
-/// A selector that installs core in any case, and the others on request.
+/// Returns a selector that always installs core, and the others as extras.
 fn meta(extras: &[&str]) -> String {
     let extras: Vec<String> =
         extras.iter().map(|name| format!("extra \"{name}\" package=\"{name}\"\n")).collect();
@@ -36,7 +36,7 @@ fn system() -> String {
     SYSTEM.to_owned()
 }
 
-/// Where everything that a file needs is found, one line a library.
+/// Returns the place of each needed library, one line a library.
 fn needs(case: &Case, name: &str, path: &str) -> Vec<String> {
     let (plan, _) = case.plan_and_warnings();
     let manifest = case.manifest();
@@ -126,7 +126,7 @@ fn a_library_in_a_directory_that_is_not_searched_names_the_rpath_line() {
     );
 }
 
-/// A line that is missing is one mistake, whatever is found through it.
+/// A missing line is one mistake, for all libraries affected.
 #[test]
 fn libraries_of_one_directory_that_is_not_searched_are_one_problem() {
     let entries = "base_lib_generic lib/deep/liba.so.1 so liba.so.1
@@ -154,7 +154,7 @@ fn one_library_is_one_problem_whatever_needs_what_needs_it() {
     );
 }
 
-/// The library is missing because its artifact is: that is said once.
+/// The library is missing because its artifact is: this is reported once.
 #[test]
 fn what_is_missing_for_a_known_reason_is_no_problem_of_its_own() {
     let packages = [core("artifact \"zlib\" \"lib\"")];
@@ -194,7 +194,8 @@ fn a_missing_library_is_a_note_with_its_reason() {
     );
 }
 
-/// What may be missing is not excused where it is there and only not found.
+/// A library marked as optional is still an error if the build has it and the search path does not
+/// reach it.
 #[test]
 fn a_library_that_may_be_missing_has_to_be_found_where_a_build_has_it() {
     let excuse = "allow-missing \"libz.so.1\" reason=\"small builds have none\"\n".to_owned();
@@ -246,7 +247,7 @@ fn a_package_that_nothing_installs_is_luck() {
     );
 }
 
-/// Who requires a package has what that one requires.
+/// Requirements are transitive.
 #[test]
 fn requirements_of_requirements_are_installed_too() {
     let packages = [
@@ -261,7 +262,7 @@ fn requirements_of_requirements_are_installed_too() {
     assert_eq!(needs(&case, "x-top", "_x_top/bin/tool"), ["liba.so.1: _x_core/lib/liba.so.1"]);
 }
 
-/// The build's own rpath leads into another package by chance: nobody wrote that this is meant.
+/// The build's rpath reaches another package by chance: no line of the manifest requests it.
 #[test]
 fn luck_that_no_line_asks_for_is_an_error() {
     let entries = "base_lib_generic lib/liba.so.1 so liba.so.1
@@ -386,7 +387,7 @@ fn each_family_has_libraries_of_its_own() {
     );
 }
 
-/// `DT_RPATH` counts for what a file loads: a plugin directory that only the program knows.
+/// `DT_RPATH` also applies to loaded files: here a plugin directory known only to the program.
 #[test]
 fn the_rpath_of_what_loads_a_file_counts_too() {
     let entries =
@@ -418,7 +419,7 @@ fn one_loader_that_does_not_lead_there_is_enough_to_fail() {
     );
 }
 
-/// The chain goes up to the program, through libraries that have no rpath at all.
+/// The chain of loaders extends to the program, through libraries without an rpath.
 #[test]
 fn a_chain_of_loaders_is_searched_to_its_end() {
     let entries = "base_lib_generic bin/tool exe needs=liba.so.1 rpath=$ORIGIN/../lib
@@ -436,7 +437,8 @@ fn a_chain_of_loaders_is_searched_to_its_end() {
     );
 }
 
-/// What is loaded already is found by its SONAME, breadth first: here by a library beside the one that needs it.
+/// A loaded library is found by its SONAME, breadth first: here by a library next to the file that
+/// needs it.
 #[test]
 fn a_library_that_is_loaded_already_is_found() {
     let entries = "base_lib_generic bin/tool exe needs=liba.so.1,libb.so.1 rpath=$ORIGIN/../lib
@@ -448,7 +450,7 @@ fn a_library_that_is_loaded_already_is_found() {
         needs(&case, "x-core", "_x_core/lib/libb.so.1"),
         ["libd.so.1: _x_core/lib/deep/libd.so.1 when _x_core/bin/tool loads it"]
     );
-    // The other way round it is looked for before anything has loaded it.
+    // In the other order it is searched before it is loaded.
     let turned = entries.replace("needs=liba.so.1,libb.so.1", "needs=libb.so.1,liba.so.1");
     assert!(Case::new(&[core("")], &turned).problem().contains("does not find `libd.so.1`"));
 }
@@ -472,7 +474,7 @@ fn a_library_needed_by_its_alias_is_found_as_the_forwarding_library() {
     );
 }
 
-/// Defect 5: a library is found under the name that it is shipped under.
+/// Defect 5: a library is found by its shipped name.
 #[test]
 fn a_library_shipped_under_its_soname_is_found() {
     let entries = "base_lib_generic lib/libx-1.0.so so libx.so.1
@@ -622,7 +624,7 @@ fn what_devel_needs_and_nothing_has_is_an_error() {
     assert!(problem[1].contains("artifacts-of \"core\" <- takes `bin/tool`"), "{}", problem[1]);
 }
 
-/// Devel trees of several families have the same paths and are never installed together.
+/// Devel trees of several families have the same paths, and are never installed together.
 #[test]
 fn devel_of_a_family_finds_the_libraries_of_its_own_family() {
     let libs = package(
@@ -666,7 +668,7 @@ fn devel_of_a_family_finds_the_libraries_of_its_own_family() {
     );
 }
 
-/// `--only` limits what is written, not what is checked.
+/// `--only` limits the output, not the checks.
 #[test]
 fn a_set_is_checked_whole_whatever_is_wanted_of_it() {
     let case = Case::new(
@@ -683,8 +685,8 @@ fn a_set_is_checked_whole_whatever_is_wanted_of_it() {
     Case::new(&packages, BASE).asking(|r| r.only = vec!["libs".parse().unwrap()]).plan();
 }
 
-/// A line of the manifest expects the warning: it is in the plan with the reason, and stays apart
-/// from the same warning about files that nobody expects.
+/// A line of the manifest expects the warning: it is in the plan with the reason, separate from the
+/// same warning about unexpected files.
 #[test]
 fn a_warning_that_the_manifest_expects_has_its_reason() {
     let entries = "base_lib_generic bin/tool exe

@@ -1,4 +1,4 @@
-//! The devel archive: each rule, and the order of its members.
+//! Devel archive: each rule, and the order of its members.
 
 use super::support::{
     Case, absent, archived, devel, distribution, files, package, rendered, runtime,
@@ -67,7 +67,7 @@ fn directories_come_first_with_the_empty_ones() {
     assert!(absent(&plan, "x-core").iter().all(|a| !a.contains("empty")), "core does not take it");
 }
 
-/// A link comes after the file it needs, also when it needs it through a directory link.
+/// A link follows the file that it needs, even if it needs it through a directory link.
 #[test]
 fn no_link_comes_before_what_it_leads_through() {
     let entries = "base_lib_generic f text f
@@ -135,7 +135,7 @@ fn what_two_packages_ship_is_linked_to_the_first() {
     );
 }
 
-/// Defect 5 in devel: both names are there.
+/// Defect 5 in devel: both names exist.
 #[test]
 fn a_library_shipped_under_its_soname_has_both_names_in_devel() {
     let entries =
@@ -150,7 +150,7 @@ fn a_library_shipped_under_its_soname_has_both_names_in_devel() {
     );
 }
 
-/// An alias whose library is nowhere under its SONAME stays the link that it is.
+/// If no file has the library's SONAME as name, its alias stays a link.
 #[test]
 fn an_alias_never_links_to_a_name_that_is_not_there() {
     let entries = "base_lib_generic lib/libx.so link libx-1.0.so
@@ -238,7 +238,7 @@ fn device_wheels_say_where_their_files_go_in_an_expanded_tree() {
     assert_eq!(files(&plan, "x-device-gfx942").len(), 4);
 }
 
-/// In legacy mode each family's devel links into that family's libraries.
+/// In legacy mode each family's devel links to that family's libraries.
 #[test]
 fn devel_of_a_family_links_into_its_own_libraries() {
     let libs = package(

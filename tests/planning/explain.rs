@@ -1,4 +1,4 @@
-//! What is told of a path: who has it, what every rule says, where it lands.
+//! Explanation of a path: its owner, each rule's effect, its place.
 
 use base::names::Mode;
 use plan::resolve::explain::{
@@ -7,7 +7,7 @@ use plan::resolve::explain::{
 
 use super::support::{Case, devel, package, runtime};
 
-/// One of everything that can become of a path.
+/// Returns a case with every possible outcome for a path.
 fn case() -> Case {
     let packages = [
         runtime(
@@ -50,7 +50,8 @@ fn case() -> Case {
         .asking(|r| r.mode = Some(Mode::Kpack))
 }
 
-/// Compares with `tests/fixtures/explain/NAME.txt`, which `UPDATE_EXPECT=1 cargo test --test all planning` writes anew.
+/// Compares with `tests/fixtures/explain/NAME.txt`, which `UPDATE_EXPECT=1 cargo test --test all
+/// planning` rewrites.
 fn compare(name: &str, found: &str) {
     let found: String = found.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
     crate::expected::compare(&format!("tests/fixtures/explain/{name}.txt"), &found);
@@ -110,7 +111,7 @@ fn what_is_excluded_dropped_left_over_or_not_built() {
     );
 }
 
-/// Rules are over files: one that names a directory says nothing of it, and what is below stays.
+/// Rules apply to files: a rule that matches a directory has no effect on it, and its files stay.
 #[test]
 fn directories_and_what_is_dropped_everywhere() {
     let packages = [
@@ -179,7 +180,7 @@ fn both_modes_are_told_of_when_none_is_asked_for() {
     compare("both-modes-are-told-of-when-none-is-asked-for", &told(&case, "k/gfx942"));
 }
 
-/// Whoever asks does so because there is no plan: the rules are told all the same.
+/// Explanations are needed when planning fails, so the rules are shown anyway.
 #[test]
 fn a_conflict_is_told_though_there_is_no_plan() {
     let packages = [runtime("core", "artifact \"base\" \"lib\"\nartifact \"more\" \"lib\"")];
@@ -210,7 +211,7 @@ fn what_is_told_is_data_too() {
     assert_eq!(json["found"][0]["kind"]["file"]["size"], 10);
 }
 
-/// The trace is heard from selection itself: what is taken is what the plan has.
+/// The explanation uses the selection itself, so it agrees with the plan.
 #[test]
 fn every_path_lands_where_the_plan_has_it() {
     let case = case();
@@ -283,7 +284,7 @@ fn globs_list_and_unknown_paths_offer_near_ones() {
     assert!(explainer.find("/lib/x").unwrap_err().contains("absolute"));
 }
 
-/// Libraries are looked for in everything that is built, though one package alone is told of.
+/// Libraries are searched in all packages, even if only one is shown.
 #[test]
 fn one_package_alone_is_told_of() {
     let only = |name: &str| case().asking(|r| r.only = vec![name.parse().unwrap()]);

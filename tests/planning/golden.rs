@@ -1,6 +1,6 @@
-//! The plan of the demo artifacts by the repository's own manifest, as people review it.
+//! Reviewed plan of the demo artifacts, made with the repository's manifest.
 //!
-//! `UPDATE_EXPECT=1 cargo test --test all planning::golden` writes `golden/*.txt` anew.
+//! `UPDATE_EXPECT=1 cargo test --test all planning::golden` rewrites `golden/*.txt`.
 
 use plan::resolve;
 use plan::review;
@@ -39,7 +39,8 @@ fn planned(system: System, kpack: bool) -> String {
     format!("{}\n{}", review::summary_text(&plan, true), review::files_text(&plan))
 }
 
-/// Compares with the reviewed plan; only libraries are of this machine, and they are alike on all.
+/// Compares with the reviewed plan; only libraries are from this machine, and they are alike on all
+/// machines.
 fn compare(name: &str, found: &str) {
     crate::expected::compare(&format!("golden/{name}"), found);
 }

@@ -1,5 +1,5 @@
-//! `rockpack plan --html`: the data in the page is the plan, and nothing in it is markup. What the
-//! page does with it is tested in a browser (`tests/browser`).
+//! `rockpack plan --html`: the data in the page equals the plan, and contains no markup.
+//! `tests/browser` tests the page in a browser.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ fn data(page: &str) -> Value {
     serde_json::from_str(data_text(page)).unwrap()
 }
 
-/// A column's numbers, whichever way they are written.
+/// Returns the numbers of a column in either encoding.
 fn numbers(column: &Value) -> Vec<usize> {
     let list = |v: &Value| {
         v.as_array()
@@ -33,7 +33,7 @@ fn numbers(column: &Value) -> Vec<usize> {
     }
 }
 
-/// Each row of the page as a line: distribution, step, path, size, rule, source.
+/// Returns each row of the page as a line: distribution, step, path, size, rule, source.
 fn rows(data: &Value) -> Vec<String> {
     let column = |name: &str| numbers(&data["columns"][name]);
     let text = |at: usize| data["strings"][at].as_str().unwrap().to_owned();
@@ -78,7 +78,7 @@ fn rows(data: &Value) -> Vec<String> {
     (0..step.len()).map(row).collect()
 }
 
-/// The same lines out of the plan itself.
+/// Returns these lines from the plan.
 fn expected(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
     for (number, distribution) in (1..).zip(&plan.distributions) {
@@ -171,6 +171,6 @@ fn a_page_holds_nothing_of_the_host_and_is_the_same_again() {
 fn the_data_grows_by_little_with_each_file() {
     let size = |files: usize| html_page(&large(1, files, 0, 0)).len();
     let (few, many) = (size(1000), size(21_000));
-    // Of it a name in quotation marks is about 23 bytes.
+    // A quoted name has about 23 of these bytes.
     assert!((many - few) / 20_000 < 60, "{} bytes a file", (many - few) / 20_000);
 }

@@ -1,4 +1,4 @@
-//! Further indexes of the same packages: a selector of its own for each.
+//! Additional indexes of the same packages: a separate selector for each.
 
 use plan::Plan;
 
@@ -24,7 +24,7 @@ fn case(lines: &str) -> Case {
     Case::new(&packages, ENTRIES)
 }
 
-/// Where each selector goes, the index that it is for, and what it requires in any case.
+/// Returns directory, index, and unconditional requirements of each selector.
 fn selectors(plan: &Plan) -> Vec<(String, String, String)> {
     let all = plan.distributions.iter().filter(|d| d.name.as_str() == "x");
     let told = all.map(|d| {
@@ -77,7 +77,8 @@ fn the_runtime_knows_what_its_selector_requires() {
     assert!(facts.contains("\"x-core==1.0\",\n        \"x-device-gfx942==1.0\","), "{facts}");
 }
 
-/// An index that counts on one system has a selector there alone; what both have, either build makes.
+/// An index for one system has a selector only there; either build makes the selector for both
+/// systems.
 #[test]
 fn indexes_count_where_their_lines_count() {
     let both = |lines: &str| {

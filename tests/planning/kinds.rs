@@ -1,4 +1,4 @@
-//! ISAs that are packaged with another one, their features, and levels above them.
+//! ISAs packaged with another one, their features, and levels above them.
 
 use super::support::{Case, FAMILIES, distribution, files, names, package, runtime};
 
@@ -34,7 +34,7 @@ fn devices(case: &Case) -> Vec<String> {
     names(&plan).iter().filter_map(|n| Some(n.split_once("device-")?.1.to_owned())).collect()
 }
 
-/// What the selector installs for each of its extras.
+/// Returns the wheels that the selector installs for each extra.
 fn offers(case: &Case) -> String {
     let plan = case.plan();
     let facts = super::support::rendered(&plan, "x", "src/x_meta/_dist_info.py").to_owned();
@@ -73,7 +73,7 @@ fn a_kind_of_an_isa_is_no_target_of_its_own() {
     assert!(offered.contains("device-gfx1250") && !offered.contains("strict"), "{offered}");
     let facts = rendered_facts(&case(entries));
     assert!(!facts.contains("strict"), "{facts}");
-    // By its name one asks for the wheel that has its code; so does what the build says it is for.
+    // The name selects the wheel with its code; so does the target of the build.
     for list in [&["gfx1250-strict"][..], &["gfx1250", "gfx1250-strict"], &["gfx125X-all"]] {
         assert_eq!(devices(&case(entries).linux(list)), ["gfx1250"], "{list:?}");
     }
@@ -103,7 +103,7 @@ fn the_same_bytes_are_shipped_once_and_others_are_refused() {
     );
 }
 
-/// Both spellings of features: directories of artifacts have either.
+/// Both spellings of features occur in names of artifact directories.
 #[test]
 fn features_make_no_other_target() {
     let entries = "blas_lib_gfx942 lib/a text a
@@ -185,7 +185,7 @@ fn a_path_of_a_level_and_of_its_isa_has_two_owners() {
     );
 }
 
-/// An ISA that has an artifact through its level lacks nothing.
+/// An ISA with an artifact through its level lacks nothing.
 #[test]
 fn an_artifact_of_a_level_is_there_for_its_isas() {
     let mut all = packages();
@@ -201,7 +201,7 @@ fn an_artifact_of_a_level_is_there_for_its_isas() {
     assert_eq!(files(&case.plan(), "x-device-gfx12").len(), 1);
 }
 
-/// What artifacts are split by: static libraries, engines, databases in directories, translations.
+/// Ways to split artifacts: static libraries, engines, databases in directories, translations.
 const PATHS: &str = "ck_dev_generic include/ck.h text h
                      ck_dev_gfx942 lib/libdevice_conv_operations_gfx942_xnackp.a data 9
                      ck_dev_gfx1250 lib/libdevice_conv_operations_gfx1250.a data 9
@@ -268,7 +268,7 @@ fn without_that_they_are_in_no_package() {
     let plan = with_devel("artifact \"ck\"\nartifact \"tool\"", "").plan();
     let unowned: Vec<String> = plan.unowned.iter().map(|u| u.origin.artifact.to_string()).collect();
     assert_eq!(unowned.len(), 6, "{unowned:?}");
-    // Of targets that are not built nothing is taken, and nothing is missed.
+    // Targets that are not built are neither used nor reported as missing.
     let lines = "artifact \"ck\"\nartifact \"tool\"\nevery-target-of \"ck\" \"tool\"";
     let plan = with_devel(lines, ALLOWED).linux(&["gfx942"]).plan();
     let archived = super::support::archived(&plan, "x-devel").join("\n");

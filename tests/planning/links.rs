@@ -1,4 +1,4 @@
-//! Links are resolved over everything that is installed together.
+//! Links are resolved over all packages that are installed together.
 
 use super::support::{Case, absent, files, runtime};
 

@@ -1,5 +1,5 @@
-//! What a closure says of libraries against what this machine's own loader (glibc) finds, over
-//! trees of libraries put together at random.
+//! The closure's result for libraries, compared with this machine's loader (glibc), over random
+//! trees of libraries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ const ENTRIES: [&str; 7] = [
 ];
 const NAMES: usize = 6;
 
-/// The same numbers on every run (Knuth's MMIX generator).
+/// Pseudo-random numbers, equal on every run (Knuth's MMIX generator).
 struct Numbers(u64);
 
 impl Numbers {
@@ -45,7 +45,7 @@ impl Numbers {
     }
 }
 
-/// A library of this machine that needs others, which need not be there when it is linked.
+/// Links a library of this machine that needs others, which may be missing at that time.
 fn link(stubs: &Path, to: &Path, name: &str, needed: &[String], rpath: &[&str], new_tags: bool) {
     let mut ld = Command::new("ld");
     ld.args(["-shared", "--no-as-needed", "-soname", name, "-o"]).arg(to);
@@ -61,7 +61,7 @@ fn run(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Empty libraries to link with.
+/// Makes empty libraries to link with.
 fn stubs(dir: &Path) -> PathBuf {
     let stubs = dir.join("stubs");
     fs_err::create_dir_all(&stubs).unwrap();
@@ -73,7 +73,7 @@ fn stubs(dir: &Path) -> PathBuf {
     stubs
 }
 
-/// A tree of up to ten libraries, as an artifact directory; gives where they are.
+/// Makes a tree of up to ten libraries as an artifact directory. Returns their paths.
 fn world(dir: &Path, stubs: &Path, numbers: &mut Numbers) -> PathBuf {
     let artifact = dir.join("all_lib_generic");
     let stage = artifact.join("stage");
@@ -97,7 +97,7 @@ fn world(dir: &Path, stubs: &Path, numbers: &mut Numbers) -> PathBuf {
     stage
 }
 
-/// All libraries of the catalog as they are, in one distribution.
+/// Returns all libraries of the catalog unchanged in one distribution.
 fn distribution(catalog: &Catalog) -> Distribution {
     let artifact = &catalog.artifacts[0];
     let entries = artifact.entries.iter().filter(|e| e.elf().is_some());
@@ -137,8 +137,8 @@ fn distribution(catalog: &Catalog) -> Distribution {
     }
 }
 
-/// What the loader finds when it loads a file, by the name that it is needed by: several answers
-/// when a file that asked first did not find what a later one did.
+/// Results of the loader for a file, by needed name: several if an earlier file did not find what a
+/// later one found.
 type Load = BTreeMap<String, Vec<Option<String>>>;
 
 fn load(stage: &Path, path: &str) -> Load {
@@ -162,8 +162,8 @@ fn load(stage: &Path, path: &str) -> Load {
     load
 }
 
-/// What has to be said of a need: the file's own load decides, else every load that comes by;
-/// `None` when those do not tell which file found the library.
+/// Returns the expected result for a need: the file's load decides, or every load that includes it.
+/// Returns `None` if these do not show which file found the library.
 fn expected(loads: &BTreeMap<String, Load>, path: &str, library: &str) -> Option<String> {
     if let Some(found) = &loads[path][library][0] {
         return Some(found.clone());

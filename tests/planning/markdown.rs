@@ -1,4 +1,4 @@
-//! `rockpack plan --markdown`: what it says, that it says it safely, and that it stays small.
+//! `rockpack plan --markdown`: content, escaping, and size.
 
 use plan::review::{MARKDOWN_LIMIT, markdown_text};
 
@@ -13,7 +13,7 @@ fn a_small_plan_is_told_whole() {
 fn hostile_names_are_no_markup() {
     let text = markdown_text(&hostile());
     insta::assert_snapshot!(text);
-    // What is left of HTML is what the page itself has.
+    // The only HTML is from the page itself.
     let tags = tags(&text);
     let own = ["code", "/code", "details", "/details", "summary", "/summary"];
     assert!(tags.iter().all(|tag| own.contains(&tag.as_str())), "{tags:?}");
@@ -24,7 +24,7 @@ fn hostile_names_are_no_markup() {
     }
 }
 
-/// What stands between `<` and `>`.
+/// Returns the texts between `<` and `>`.
 fn tags(text: &str) -> Vec<String> {
     text.split('<').skip(1).map(|rest| rest.split('>').next().unwrap().to_owned()).collect()
 }

@@ -1,4 +1,4 @@
-//! What packages say of themselves: scripts, licence texts, platform tag, compression.
+//! Metadata of packages: scripts, licence texts, platform tag, compression.
 
 use super::support::{
     Case, absent, devel, device, distribution, files, package, rendered, runtime,
@@ -45,7 +45,7 @@ fn a_script_whose_program_is_not_packaged_is_not_registered() {
     let cli = rendered(&plan, "x-core", "x_core/_cli.py");
     assert_eq!(cli.matches("def ").count(), 3);
     assert!(cli.contains("def c_2b__2b_tool() -> None:\n    start(\"c++tool\")\n"), "{cli}");
-    // The runtime takes every program that it is told of for one that has to be there.
+    // The runtime expects every listed program to exist.
     let facts = rendered(&plan, "x-core", "x_core/_dist_info.py");
     for (name, told) in [("tool", true), ("linux", true), ("gone", false), ("windows", false)] {
         assert_eq!(facts.contains(&format!("\"{name}\": {{")), told, "{name}: {facts}");
@@ -82,7 +82,7 @@ fn each_wheel_knows_the_set_and_does_not_depend_on_its_targets() {
     assert_eq!(told, facts(&["gfx942", "gfx1100"]));
 }
 
-/// The template's own import package is called by another name.
+/// The template's import package has another name.
 #[test]
 fn a_selectors_sources_get_the_name_of_its_module() {
     let selector = package("meta", "selector", "\"x\" module=\"other_sdk\" per=\"none\"", "");
@@ -238,7 +238,8 @@ fn a_selectors_licence_text_is_listed_as_one() {
     assert_eq!(paths(&distribution(&plan, "x").members), ["pyproject.toml", "src/x/_dist_info.py"]);
 }
 
-/// The package without a licence of its own, in a project that says what its artifacts are under.
+/// Returns a case with a package without a licence, in a project that gives the licence of its
+/// artifacts.
 fn composed(terms: &str, lines: &str) -> Case {
     let package = runtime("core", lines).replace("    license \"MIT\"\n", "");
     let project = format!("common {{ author \"A\"; requires-python \">=3.10\"; {terms} }}\n");
@@ -308,7 +309,7 @@ fn a_template_that_does_not_exist_is_an_error_that_lists_those_that_do() {
     );
 }
 
-/// Nobody has to write a page for index servers, and whoever does is taken at their word.
+/// A page for index servers is optional; a given one is used unchanged.
 #[test]
 fn a_package_has_a_readme_or_a_page_of_what_is_known() {
     let packages = |readme: &str| {
@@ -465,7 +466,7 @@ fn rules_say_how_files_are_compressed() {
         lines.join(", ")
     };
     assert_eq!(levels(case.clone()), "c.zst store, d default, b max, a store");
-    // What is asked for takes the place of all rules but those that store.
+    // The command line overrides all rules except `store` ones.
     assert_eq!(
         levels(case.clone().asking(|r| r.compression = Some(Compression::Fast))),
         "c.zst store, d fast, b fast, a store"
@@ -476,7 +477,8 @@ fn rules_say_how_files_are_compressed() {
     );
 }
 
-/// What index servers show, and what is required of others: of all packages, and of one on one system.
+/// Page of index servers, and requirements of other projects: for all packages, and for one on one
+/// system.
 #[test]
 fn urls_keywords_and_requirements_of_others_are_metadata() {
     let packages = [

@@ -1,4 +1,4 @@
-//! Device code in the wrong package, as far as paths tell.
+//! Device code in the wrong package, according to paths.
 
 use super::support::{Case, FAMILIES, devel, package, runtime};
 
@@ -81,14 +81,14 @@ fn a_line_that_allows_nothing_is_told() {
             "there is nothing that `allow-isa \"{glob}\"` allows\n  allow-isa \"share/db/**\" \"lib/k_*\" \"gone/**\" reason=\"r\" <- no file of a package that could need it has such a path\n  help: correct the glob, remove it, or say why it can be so: optional=\"…\"\n"
         )
     };
-    // Code of an ISA where it belongs needs no line.
+    // Code in the package of its ISA needs no line.
     assert_eq!(told, [idle("lib/k_*"), idle("gone/**")]);
-    // What is in a file whose name tells nothing, the plan does not see.
+    // The plan does not read contents, so a file without an ISA in its name is not checked.
     let unseen = "allow-isa \"share/db/**\" \"lib/libb.so.*\" reason=\"r\"";
     assert_eq!(warnings(ONE, unseen), [""; 0]);
 }
 
-/// Links of the devel tree lead to what others ship, which is told of once.
+/// Links of the devel tree refer to files of other packages, which are reported once.
 #[test]
 fn files_of_the_devel_tree_count_and_its_links_do_not() {
     let lines = devel("artifacts-of \"libs\"");

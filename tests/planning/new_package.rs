@@ -1,5 +1,4 @@
-//! A package with nothing but a name and an artifact: what is proposed for it, pasted as it is, makes
-//! it whole.
+//! A package with only a name and an artifact: pasting the proposed lines completes it.
 
 use base::source::{Problems, Source};
 use manifest::{Beside, Manifest};
@@ -45,8 +44,8 @@ fn decoded(text: &str) -> Result<Manifest, Problems> {
     )
 }
 
-/// The text with what the remedies of the problems say: the first lines of a package and of an artifact
-/// take the place of theirs, and lines that are indented below a package's come after it.
+/// Applies the remedies of the problems: the first lines of a package and of an artifact replace
+/// theirs, and indented lines are added after a package's first line.
 fn applied(text: &str, problems: &Problems) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for remedy in problems.iter().map(|problem| problem.remedy().unwrap()) {
@@ -109,7 +108,7 @@ fn what_is_proposed_for_a_missing_licence_is_accepted() {
     );
 }
 
-/// A package that is whole and that nothing installs is told of, with the line that offers it.
+/// A complete package that no selector installs is reported, with the line that offers it.
 #[test]
 fn a_package_that_nothing_offers_is_a_warning() {
     let new = "package \"math\" kind=\"runtime\" {\n    distribution \"x-math-{isa}\" module=\"x_math_{isa}\" \

@@ -91,7 +91,7 @@ fn paths_that_differ_in_case_alone_clash() {
     assert!(problem.contains("differ in case alone"), "{problem}");
 }
 
-/// Defect 2: a file of one package where the other needs a directory.
+/// Defect 2: a file of one package at the path of the other's directory.
 #[test]
 fn a_file_of_one_package_and_a_directory_of_another_clash() {
     let entries = format!(
@@ -125,7 +125,7 @@ fn a_file_and_a_directory_of_one_package_clash() {
     );
 }
 
-/// What every package has is not for an artifact to supply.
+/// An artifact must not supply the files that every package has.
 #[test]
 fn an_artifact_that_supplies_what_every_package_has_is_refused() {
     let problem = Case::new(&[libs("blas")], "blas_lib_generic __init__.py text a").problem();

@@ -31,7 +31,7 @@ wheel "extras" path="wheels/extras-*.whl"
 wheel "fetched" index="fetched==2.0"
 "#;
 
-/// The libraries that the checkout of `bindings` has.
+/// Libraries in the checkout of `bindings`.
 const LIBRARIES: [&str; 4] = ["fft", "rand", "blas", "blaslt"];
 
 fn name(text: &str) -> PackageName {

@@ -1,4 +1,4 @@
-//! A plan depends on what is in the manifest and the catalog, and on nothing else.
+//! A plan depends only on the content of manifest and catalog.
 
 use plan::Plan;
 use plan::catalog::Catalog;
@@ -68,7 +68,7 @@ fn the_order_in_which_things_were_listed_is_no_matter() {
     }
 }
 
-/// Defect 7, for what is reported.
+/// Defect 7, for problems.
 #[test]
 fn the_order_of_problems_is_no_matter_of_the_listing_either() {
     let bad = |seed: Option<u64>| {
@@ -83,7 +83,7 @@ fn the_order_of_problems_is_no_matter_of_the_listing_either() {
     assert!((0..10).all(|seed| bad(Some(seed)) == bad(None)));
 }
 
-/// An order that depends on the seed alone.
+/// Shuffles in an order that depends only on the seed.
 fn shuffle(catalog: &mut Catalog, seed: u64) {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = move || {
@@ -116,7 +116,7 @@ fn a_catalog_survives_json() {
     assert_eq!(json(&case.plan()), expected);
 }
 
-/// Every selected entry is shipped once, or the plan says why it is not.
+/// Every selected entry is shipped once, or the plan has the reason for leaving it out.
 #[test]
 fn nothing_that_was_selected_is_lost() {
     let case = case();

@@ -1,10 +1,10 @@
-//! Plans to report on: a small one with every step in it, one of hostile names, and large ones.
+//! Plans for reports: a small one with every step, one with hostile names, and large ones.
 
 use plan::{Distribution, Labelled, Member, Plan, Warning};
 
 use super::support::{Case, devel, package, runtime};
 
-/// Names that a page or a comment may take for markup. Paths hold no control characters.
+/// Names that a page or a comment may take for markup. Paths have no control characters.
 pub const HOSTILE: [&str; 9] = [
     "</script><script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
@@ -17,7 +17,7 @@ pub const HOSTILE: [&str; 9] = [
     "{{script}}\u{2028}",
 ];
 
-/// A plan with every step, something absent and something in no package.
+/// Returns a plan with every step, an absent entry and an unowned file.
 pub fn small() -> Plan {
     let packages = [
         package("meta", "selector", "\"x\" module=\"x_meta\" per=\"none\"", "requires \"core\""),
@@ -43,7 +43,7 @@ pub fn small() -> Plan {
     plan
 }
 
-/// The small plan with hostile names in it, wherever a plan can hold them.
+/// Returns the small plan with hostile names in all places.
 pub fn hostile() -> Plan {
     let mut plan = small();
     plan.platform_tag = String::from("x\"><b>");
@@ -70,7 +70,7 @@ pub fn hostile() -> Plan {
     plan
 }
 
-/// A warning with a hostile name wherever a warning has one.
+/// Returns a warning with a hostile name in all places.
 fn warning(name: &str) -> Warning {
     Warning {
         code: "unresolved-library".to_owned(),
@@ -81,7 +81,7 @@ fn warning(name: &str) -> Warning {
     }
 }
 
-/// A plan with so many distributions, files of each, unowned files and notes.
+/// Returns a plan with this many distributions, files of each, unowned files and notes.
 pub fn large(distributions: usize, files: usize, unowned: usize, notes: usize) -> Plan {
     let mut plan = hostile();
     let core = plan.distributions.iter().find(|d| d.name.as_str() == "x-core").unwrap().clone();

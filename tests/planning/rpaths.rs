@@ -1,4 +1,4 @@
-//! Where the ELF files of wheels look for libraries.
+//! Search paths of the ELF files in wheels.
 
 use super::support::{Case, archived, devel, files, package, runtime};
 
@@ -77,7 +77,7 @@ fn a_directory_that_the_other_package_does_not_have_is_a_warning() {
     );
 }
 
-/// Each family's wheel searches its own platform directory, not that of the first family.
+/// Each family's wheel searches its platform directory, not the first family's.
 #[test]
 fn wheels_of_several_families_search_their_own_directories() {
     let libs = package(

@@ -1,4 +1,4 @@
-//! What the software bill of materials of a wheel says.
+//! Content of a wheel's software bill of materials.
 
 use build::provenance;
 use build::provenance::Document;
@@ -41,7 +41,7 @@ fn documents(case: &Case, plan: &Plan) -> Vec<Option<Document>> {
     provenance::sboms(&case.manifest(), &case.catalog, plan)
 }
 
-/// The document of a distribution, hashed with a text that its file's path tells.
+/// Returns the document of a distribution; each hash is of the file's path.
 fn document(case: &Case, name: &str) -> Value {
     let plan = case.plan_and_warnings().0;
     let number = plan.distributions.iter().position(|d| d.name.as_str() == name).unwrap();
@@ -237,7 +237,7 @@ fn a_document_is_the_same_whatever_else_is_built() {
     assert_eq!(distribution(&plan, "x-core").name.as_str(), "x-core");
 }
 
-/// A local version and a path with odd characters have to be quoted where they are addresses.
+/// A local version and a path with special characters are quoted in addresses.
 #[test]
 fn addresses_are_quoted() {
     let entries = "base_lib_generic lib/libx.so.1 so libx.so.1\nbase_lib_generic share/doc/a:b#c%/LICENSE text a";

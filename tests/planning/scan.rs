@@ -1,4 +1,4 @@
-//! What a catalog says of an artifact directory, and what it refuses.
+//! Catalog of an artifact directory, and rejected directories.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -164,7 +164,7 @@ fn names_that_are_not_utf8_or_have_control_characters_are_named() {
     );
 }
 
-/// Defect 7, for what is reported.
+/// Defect 7, for problems.
 #[test]
 fn problems_come_in_one_order() {
     let dir = artifacts();
@@ -257,7 +257,7 @@ fn a_directory_without_artifacts_is_an_error_that_says_what_one_is_called() {
     assert_eq!(problems(&dir), ["no artifact in DIR: none of its 1 children is one"]);
 }
 
-/// What the build says of itself; a saved catalog has it too.
+/// Facts about the build; a saved catalog has them too.
 #[test]
 fn run_and_sources_are_read_from_the_builds_own_file() {
     let dir = artifacts();

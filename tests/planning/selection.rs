@@ -1,4 +1,4 @@
-//! Which entries a package takes, and rules that take none.
+//! Selection of entries, and rules that match none.
 
 use super::support::{Case, absent, archived, devel, distribution, files, runtime};
 
@@ -220,7 +220,7 @@ fn a_package_of_which_everything_is_excluded_is_an_error() {
     );
 }
 
-/// Defect 8: links that all dangle leave as little.
+/// Defect 8: if all links dangle, the package is empty too.
 #[test]
 fn a_package_of_which_everything_is_dropped_is_an_error() {
     let problem = core("artifact \"base\" \"lib\"", "base_lib_generic a link gone").problem();

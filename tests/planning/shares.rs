@@ -1,8 +1,8 @@
-//! The packages of a plan, divided among jobs.
+//! Division of a plan's packages among jobs.
 
 use super::support::{Case, devel, device, runtime};
 
-/// Core takes about 2 s to pack, each device 1 s; the devel tree 1 s too, but 81 s in xz.
+/// Core takes about 2 s to pack, each device 1 s, and the devel tree 1 s, or 81 s in xz.
 fn case() -> Case {
     let packages = [
         runtime("core", "artifact \"base\" \"lib\""),
@@ -57,7 +57,7 @@ fn no_job_is_without_a_package() {
 
 #[test]
 fn packages_of_one_name_stay_together() {
-    // As `--only` takes them, and as families have theirs, each in a directory of its own.
+    // In the form of `--only`, and with families: each has a separate directory.
     let mut plan = case().plan_and_warnings().0;
     let at = plan.distributions.iter().position(|it| it.name.as_str() == "x-core").unwrap();
     for directory in ["dist/a", "dist/b"] {

@@ -1,4 +1,4 @@
-//! How artifacts of targets become distributions, in both modes.
+//! Distributions from artifacts of targets, in both modes.
 
 use base::names::Mode;
 
@@ -128,7 +128,7 @@ fn one_family_needs_no_directory_of_its_own() {
     assert_eq!(names(&plan), ["dist/x", "dist/x-core", "dist/x-libs-gfx94X-dcgpu", "dist/x-devel"]);
 }
 
-/// A build of another mode would give core alone, and look like a success.
+/// A build of another mode would make only core, and seem successful.
 #[test]
 fn packages_for_families_without_any_family_are_an_error() {
     let problem = Case::new(&legacy(), "base_lib_generic a text a\nblas_lib_generic g text g")
@@ -198,7 +198,7 @@ fn only_some_packages_are_made_though_all_are_planned() {
     );
 }
 
-/// A split that is neither by family nor by ISA: families.kdl declares it, and nothing else knows it.
+/// A split that is neither by family nor by ISA: only families.kdl declares it.
 #[test]
 fn an_axis_makes_a_wheel_of_each_values_artifacts() {
     let packages = [

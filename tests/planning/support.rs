@@ -1,4 +1,4 @@
-//! A case: a manifest and a catalog in, a plan or problems out, as text.
+//! Test cases: a manifest and a catalog as input, a plan or problems as text.
 
 use base::names::{Mode, RelPath};
 use base::source::{Code, Problem, Problems, Source};
@@ -27,7 +27,7 @@ const PROJECT: &str = r#"common {
 }
 "#;
 
-/// A package with the lines that each has.
+/// Returns a package with the lines that every package needs.
 pub fn package(name: &str, kind: &str, distribution: &str, lines: &str) -> String {
     let template = if kind == "selector" { "meta" } else { "runtime" };
     format!(
@@ -35,13 +35,13 @@ pub fn package(name: &str, kind: &str, distribution: &str, lines: &str) -> Strin
     )
 }
 
-/// A package `x-device-ISA` for each ISA.
+/// Returns a package `x-device-ISA` for each ISA.
 pub fn device(lines: &str) -> String {
     let distribution = "\"x-device-{isa}\" module=\"x_device_{isa}\" per=\"isa\"";
     package("device", "runtime", distribution, lines)
 }
 
-/// A runtime package `x-NAME` of generic artifacts.
+/// Returns a runtime package `x-NAME` of generic artifacts.
 pub fn runtime(name: &str, lines: &str) -> String {
     package(
         name,
@@ -51,12 +51,12 @@ pub fn runtime(name: &str, lines: &str) -> String {
     )
 }
 
-/// A devel package `x-devel`, generic.
+/// Returns a generic devel package `x-devel`.
 pub fn devel(lines: &str) -> String {
     package("devel", "devel", "\"x-devel\" module=\"x_devel\" per=\"none\"", lines)
 }
 
-/// What a resolver is given.
+/// Inputs of the resolver.
 #[derive(Clone)]
 pub struct Case {
     packages: Source,
@@ -67,12 +67,13 @@ pub struct Case {
 }
 
 impl Case {
-    /// Packages out of [`package`] and the like, and the lines of a catalog, in kpack mode.
+    /// Makes a case in kpack mode from packages ([`package`], [`device`] …) and the lines of a
+    /// catalog.
     pub fn new(packages: &[String], entries: &str) -> Self {
         Self::with_project(PROJECT, packages, entries)
     }
 
-    /// The same with another `project`.
+    /// Makes a case with another `project`.
     pub fn with_project(project: &str, packages: &[String], entries: &str) -> Self {
         let build = BuildFacts { kpack_split: true, ..BuildFacts::default() };
         let file = |path: &str, text: &str| (path.parse().unwrap(), text.to_owned());
@@ -87,19 +88,19 @@ impl Case {
             request: Request {
                 version: Some("1.0".parse().unwrap()),
                 platform_tag: Some("linux_x86_64".parse().unwrap()),
-                // Most cases are about other things than files in no package.
+                // Most cases do not test unowned files.
                 allow_unowned: true,
                 ..Request::default()
             },
         }
     }
 
-    /// With an error for files that are in no package, as commands have it.
+    /// Makes unowned files an error, as commands do.
     pub fn total(self) -> Self {
         self.asking(|request| request.allow_unowned = false)
     }
 
-    /// With another families.kdl.
+    /// Sets another families.kdl.
     pub fn families(mut self, text: &str) -> Self {
         self.families = Source::new("families.kdl", text);
         self
@@ -110,19 +111,19 @@ impl Case {
         self
     }
 
-    /// With something else asked for.
+    /// Changes the request.
     pub fn asking(mut self, ask: impl FnOnce(&mut Request)) -> Self {
         ask(&mut self.request);
         self
     }
 
-    /// With families or ISAs published for Linux.
+    /// Sets families or ISAs published for Linux.
     pub fn linux(self, list: &[&str]) -> Self {
         let list = list.iter().map(|s| (*s).to_owned()).collect();
         self.asking(|r| r.linux_families = Some(list))
     }
 
-    /// With families or ISAs published for Windows.
+    /// Sets families or ISAs published for Windows.
     pub fn windows(self, list: &[&str]) -> Self {
         let list = list.iter().map(|s| (*s).to_owned()).collect();
         self.asking(|r| r.windows_families = Some(list))
@@ -143,7 +144,7 @@ impl Case {
         resolve::plan(&self.manifest(), &self.catalog, &self.templates, &self.request)
     }
 
-    /// The plan, which comes without a warning.
+    /// Returns the plan, which must have no warning.
     pub fn plan(&self) -> Plan {
         let (plan, warnings) = self.plan_and_warnings();
         assert!(warnings.is_empty(), "{}", warnings.join("\n"));
@@ -160,7 +161,7 @@ impl Case {
         }
     }
 
-    /// What is wrong, one paragraph a problem.
+    /// Returns the problems, one paragraph each.
     pub fn problems(&self) -> Vec<String> {
         match self.resolve() {
             Ok((plan, _)) => panic!("this plan has no error:\n{}", review::files_text(&plan)),
@@ -168,20 +169,20 @@ impl Case {
         }
     }
 
-    /// The one problem there is.
+    /// Returns the only problem.
     pub fn problem(&self) -> String {
         let problems = self.problems();
         assert_eq!(problems.len(), 1, "{}", problems.join("\n"));
         problems.into_iter().next().unwrap()
     }
 
-    /// Errors, and warnings of other things than files in no package.
+    /// Returns errors, and warnings except unowned files.
     fn texts(problems: &Problems) -> Vec<String> {
         let others = problems.iter().filter(|p| p.is_error() || p.code() != Code::UnownedFiles);
         others.map(Self::text).collect()
     }
 
-    /// The message, the labels with the manifest's lines that they point to, and the help.
+    /// Returns the message, the labels with their lines of the manifest, and the help.
     fn text(problem: &Problem) -> String {
         let message = problem.message().to_owned();
         let labels = problem.labels().iter().map(|(place, label)| {
@@ -193,18 +194,19 @@ impl Case {
     }
 }
 
-/// The distribution of this name; with several of one name, the first.
+/// Returns the first distribution of this name.
 pub fn distribution<'p>(plan: &'p Plan, name: &str) -> &'p Distribution {
     let found = plan.distributions.iter().find(|d| d.name.as_str() == name);
     found.unwrap_or_else(|| panic!("{name} is not among {:?}", names(plan)))
 }
 
-/// Every distribution's directory and name.
+/// Returns every distribution's directory and name.
 pub fn names(plan: &Plan) -> Vec<String> {
     plan.distributions.iter().map(|d| format!("{}/{}", d.directory, d.name)).collect()
 }
 
-/// The files in the platform directory of a wheel, but for what marks it, as `PATH STEP DETAIL`.
+/// Returns the files in the platform directory of a wheel, without its marker, as `PATH STEP
+/// DETAIL`.
 pub fn files(plan: &Plan, name: &str) -> Vec<String> {
     let distribution = distribution(plan, name);
     let root = format!("{}/", distribution.platform_dir.as_ref().unwrap());
@@ -217,7 +219,8 @@ pub fn files(plan: &Plan, name: &str) -> Vec<String> {
         .collect()
 }
 
-/// The members of a devel archive in its order, below its root, directories and the marker left out.
+/// Returns the members of a devel archive below its root, in order, without directories and the
+/// marker.
 pub fn archived(plan: &Plan, name: &str) -> Vec<String> {
     let distribution = distribution(plan, name);
     let root = format!("{}/", distribution.platform_dir.as_ref().unwrap());
@@ -230,7 +233,7 @@ pub fn archived(plan: &Plan, name: &str) -> Vec<String> {
         .collect()
 }
 
-/// What was selected and is not shipped, with the reason.
+/// Returns selected but unshipped entries, with their reasons.
 pub fn absent(plan: &Plan, name: &str) -> Vec<String> {
     distribution(plan, name).absent.iter().map(|a| format!("{}: {}", a.path, a.reason)).collect()
 }
@@ -255,7 +258,7 @@ fn line(path: &str, member: &Member) -> String {
     format!("{path} {what}{}", if member.executable { " x" } else { "" })
 }
 
-/// The text of a file that the plan made.
+/// Returns the text of a generated file.
 pub fn rendered<'p>(plan: &'p Plan, name: &str, path: &str) -> &'p str {
     let member = distribution(plan, name).members.iter().find(|m| m.path.as_str() == path);
     match &member.unwrap_or_else(|| panic!("no {path} in {name}")).step {

@@ -1,4 +1,4 @@
-//! What is built and published for which targets, and what the selector offers.
+//! Built and published targets, and the extras of the selector.
 
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ fn built(case: &Case) -> Vec<String> {
         .collect()
 }
 
-/// The selector's `DIST`, read back from its Python source.
+/// Parses the selector's `DIST` from its Python source.
 fn dist(case: &Case) -> Value {
     let plan = case.plan();
     let text = rendered(&plan, "x", "src/x_meta/_dist_info.py");
@@ -213,7 +213,7 @@ fn in_legacy_mode_an_isa_stands_for_the_family_it_was_built_with() {
     );
 }
 
-/// Defect 10. What is not a version is refused with the command line.
+/// Defect 10. An invalid version is refused as part of the command line.
 #[test]
 fn versions_are_normalised_at_the_start() {
     let version = |text: &str| case().asking(|r| r.version = Some(text.parse().unwrap()));
@@ -247,7 +247,7 @@ fn the_version_is_a_development_version_of_the_builds_own_unless_one_is_given() 
     );
 }
 
-/// What packages of the build are called elsewhere goes before what is made of its version.
+/// The build's version for packages overrides the version computed from its own.
 #[test]
 fn the_version_that_the_build_has_for_packages_is_taken_as_it_is() {
     let mut case = case().asking(|r| r.version = None);
@@ -260,7 +260,8 @@ fn the_version_that_the_build_has_for_packages_is_taken_as_it_is() {
     assert_eq!(asked.plan().version.as_str(), "1.0");
 }
 
-/// What `isa gfx1100` lacks while others have it is told, unless families.kdl says so.
+/// An artifact that `isa gfx1100` lacks and others have is reported, unless families.kdl expects
+/// it.
 #[test]
 fn an_artifact_that_an_isa_lacks_is_told() {
     let more = "rand_lib_gfx906 r_906 text r

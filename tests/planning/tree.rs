@@ -1,9 +1,10 @@
-//! Catalogs out of one line an entry: `ARTIFACT PATH KIND [ARGUMENT] [KEY=VALUE]…`.
+//! Catalogs from one line an entry: `ARTIFACT PATH KIND [ARGUMENT] [KEY=VALUE]…`.
 //!
-//! Kinds: `so SONAME` (`-` for none), `exe`, `static`, `object`, `code` (an AMDGPU code
-//! object), `dll NAME`, `implib DLL,…` (import libraries), `foreign` (for another machine), `broken` (a cut ELF file), `script`, `text WORD`, `data SIZE`, `link TEXT`, `dir`.
-//! Keys: `rpath`, `runpath`, `needs`, `glibc=2.28`, `machine=aarch64`, `base`, `x=yes|no` (may
-//! be executed), `is` (what the content is, where two lines of one kind have to differ).
+//! Kinds: `so SONAME` (`-` for none), `exe`, `static`, `object`, `code` (an AMDGPU code object),
+//! `dll NAME`, `implib DLL,…` (import libraries), `foreign` (for another machine), `broken` (a
+//! truncated ELF file), `script`, `text WORD`, `data SIZE`, `link TEXT`, `dir`. Keys: `rpath`,
+//! `runpath`, `needs`, `glibc=2.28`, `machine=aarch64`, `base`, `x=yes|no` (executable), `is`
+//! (content, to distinguish two lines of one kind).
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use binary::elf::{ElfFacts, ElfKind, Machine, VersionNeed};
 use binary::pe::{ImportLibrary, PeFacts, PeKind, PeVersion};
 use plan::catalog::{Artifact, ArtifactId, BuildFacts, Catalog, CatalogEntry, Content, EntryKind};
 
-/// The catalog of these lines; `build` says the rest.
+/// Returns the catalog of these lines; `build` has all other facts.
 pub fn catalog(lines: &str, build: BuildFacts) -> Catalog {
     let mut artifacts: BTreeMap<ArtifactId, Vec<CatalogEntry>> = BTreeMap::new();
     for line in lines.lines().map(str::trim).filter(|l| !l.is_empty()) {

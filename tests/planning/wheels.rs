@@ -1,4 +1,4 @@
-//! Runtime wheels hold no symlinks: what becomes of each kind of entry.
+//! Runtime wheels without symlinks: outcome of each kind of entry.
 
 use super::support::{Case, absent, devel, distribution, files, runtime};
 
@@ -60,7 +60,7 @@ fn two_libraries_of_one_soname_that_no_entry_bears_are_refused() {
     assert!(problem.contains("artifact \"base\" \"lib\" <- "), "{problem}");
 }
 
-/// The name sorts before or after the file that is in its place: the outcome is the same.
+/// The name sorts before or after the file at its place: the outcome is the same.
 #[test]
 fn a_library_whose_sonames_place_is_taken_is_refused() {
     for name in ["liba.so", "libz.so"] {
@@ -201,7 +201,7 @@ fn what_no_rpath_can_be_set_in_is_copied() {
     );
 }
 
-/// Defect 13: there is no stub for another machine.
+/// Defect 13: no stub for another machine exists.
 #[test]
 fn a_link_to_a_program_of_another_machine_becomes_a_copy() {
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Packages for Windows: the system is a fact of the artifacts, and every DLL is found.
+//! Packages for Windows: the system follows from the artifacts, and every DLL is found.
 
 use base::names::System;
 
@@ -6,7 +6,7 @@ use super::support::{Case, distribution, package, runtime};
 
 const SYSTEM: &str = "system-library \"kernel32.dll\" \"api-ms-win-*.dll\"\n";
 
-/// A case that asks for no platform tag.
+/// Makes a case without a platform tag.
 fn case(packages: &[String], entries: &str) -> Case {
     let packages = [packages, &[SYSTEM.to_owned()]].concat();
     Case::new(&packages, entries).asking(|request| request.platform_tag = None)
@@ -64,7 +64,7 @@ fn what_is_asked_for_and_what_is_there_are_one_system() {
     );
 }
 
-/// A build without a binary asks for nothing: then the command line says it.
+/// A build without binaries has no system: the command line gives it.
 #[test]
 fn without_binaries_the_command_line_says_the_system() {
     let lines = "artifact \"more\" \"lib\" on=\"windows\"";
@@ -103,7 +103,7 @@ fn a_dll_that_no_package_ships_names_the_artifact_that_has_it() {
     );
 }
 
-/// Also the debug runtime, which no user has.
+/// Also the debug runtime, which users do not have.
 #[test]
 fn a_dll_that_is_nowhere_is_an_error() {
     for import in ["needs=vcruntime140d.dll", "delayed=vcruntime140d.dll"] {
@@ -277,7 +277,7 @@ fn a_dll_for_another_processor_does_not_serve_an_import() {
     );
 }
 
-/// A selector that is published for both systems says which extra is whose.
+/// A selector published for both systems assigns each extra to its system.
 #[test]
 fn both_systems_make_one_selector() {
     let core = |lines: &str| {
@@ -318,8 +318,8 @@ fn both_systems_make_one_selector() {
     assert!(told.contains("\"module\": \"x_tools\""), "{told}");
     let row = "\"linux\": \"lib/libhip.so*\",\n            \"optional\": False,\n            \"package\": \"core\",\n            \"windows\": \"bin/hip*.dll\"";
     assert!(told.contains(row), "each system's line says its pattern: {told}");
-    // The files of a project have one name for both systems: whichever build is published first,
-    // the other has the same bytes.
+    // The files of a project have the same names for both systems: both builds must make the same
+    // bytes, in either order of publishing.
     assert_eq!(
         serde_json::to_value(distribution(&on_linux, "x")).unwrap(),
         serde_json::to_value(distribution(&on_windows, "x")).unwrap()

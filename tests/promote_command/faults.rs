@@ -1,4 +1,4 @@
-//! What cannot be promoted: each is told, and nothing is left behind.
+//! Packages that cannot be promoted: each is reported, and no file is left.
 
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
@@ -62,7 +62,7 @@ fn packages_have_to_be_of_one_build() {
     );
 }
 
-/// The only wheel below `dir`.
+/// Returns the only wheel below `dir`.
 fn wheel(dir: &Path) -> std::path::PathBuf {
     let mut files = fs::read_dir(dir).unwrap().map(|e| e.unwrap().path());
     files.find(|file| file.extension().is_some_and(|e| e == "whl")).unwrap()
@@ -73,7 +73,7 @@ fn damaged_packages_leave_nothing() {
     let dir = scratch(true);
     let dir = dir.path();
     build(dir, "old", "7.10.0rc1", &["--only", "core"]);
-    // A byte of a member that is copied as it is stored: known when all is written.
+    // A byte of a stored member, which is copied: detected at the end.
     let path = wheel(&dir.join("old/dist"));
     let bytes = fs::read(&path).unwrap();
     let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
@@ -86,7 +86,7 @@ fn damaged_packages_leave_nothing() {
         &["is not the file that SHA256SUMS beside it lists"],
     );
     assert!(!dir.join("out").exists());
-    // What was there before is there still.
+    // Earlier packages stay.
     build(dir, "out", "7.9.0", &["--only", "libraries"]);
     refused(dir, &["old", "--to", "7.10.0", "-o", "out"], 1, &["SHA256SUMS"]);
     file.set_len(bytes.len() as u64 / 2).unwrap();
@@ -115,7 +115,7 @@ fn packages_have_to_be_those_that_are_listed() {
     let absent = format!("{name} is not in old/dist, and SHA256SUMS there lists it");
     refused(dir, &args, 1, &[&absent, "promote all that was built together"]);
     assert!(!dir.join("out").exists());
-    // Whoever means a part of it says so.
+    // A partial set must be requested.
     fs::write(dist.join("SHA256SUMS"), rest.join("\n")).unwrap();
     done(dir, &[&["wheel", "promote"], &args[..]].concat());
 }
@@ -165,7 +165,7 @@ fn what_is_not_as_rockpack_writes_it_is_told() {
         1,
         &["of another distribution or version than the file name"],
     );
-    // Nothing else is at fault.
+    // Nothing else is wrong.
     changed("METADATA", "Version", "Version");
     let allow = ["--allow", "not-executable"];
     done(
@@ -174,7 +174,7 @@ fn what_is_not_as_rockpack_writes_it_is_told() {
     );
 }
 
-/// The packages in `out`, if there are any.
+/// Returns the number of packages in `out`.
 fn packages(out: &Path) -> usize {
     fs::read_dir(out.join("dist")).map_or(0, |files| {
         files
@@ -212,7 +212,7 @@ fn a_killed_run_leaves_all_or_nothing() {
         std::thread::sleep(std::time::Duration::from_millis(delay));
         child.kill().unwrap();
         child.wait().unwrap();
-        // Whoever looks next finds a change that was interrupted undone.
+        // The next command undoes an interrupted change.
         let looked = rockpack(dir, &["wheel", "verify", "out/dist"]);
         let found = packages(&dir.join("out"));
         assert!(found == 0 || found == count, "{found} after {delay} ms: {}", said(&looked));

@@ -1,4 +1,4 @@
-//! Packages that rockpack did not make: what carries the version in its local part, and what does not.
+//! Foreign packages: with the version in their local part, and without.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read, Write};
@@ -10,7 +10,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::{build, contents, done, rockpack, said, scratch};
 
-/// A wheel as others make them: members in another order, packed by another encoder, some stored.
+/// Makes a wheel as other tools do: members in another order, another encoder, some stored.
 fn wheel(dir: &Path, name: &str, version: &str, metadata: &str, files: &[(&str, &str)]) {
     let stem = format!("{}-{version}", name.replace('-', "_"));
     let info = format!("{stem}.dist-info");
@@ -45,7 +45,7 @@ fn wheel(dir: &Path, name: &str, version: &str, metadata: &str, files: &[(&str, 
     fs::write(dir.join(file), zip.finish().unwrap().into_inner()).unwrap();
 }
 
-/// The members of a wheel.
+/// Returns the members of a wheel.
 fn members(path: &Path) -> BTreeMap<String, String> {
     let mut zip = ZipArchive::new(Cursor::new(fs::read(path).unwrap())).unwrap();
     let read = |index| {
@@ -79,7 +79,7 @@ const VERSION: &str = "from typing import Optional\n__version__ = '2.10.0+git1a2
 const INIT: &str =
     "def initialize():\n    start(check_version='7.10.0rc1', suffix=\"rocm7.10.0rc1\")\n";
 
-/// The packages of a build, and frameworks that were built against them.
+/// Makes the packages of a build, and frameworks built against them.
 fn with_frameworks(dir: &Path) {
     build(dir, "old", "7.10.0rc1", &["--only", "meta,core,device"]);
     let dist = dir.join("old/dist");

@@ -1,4 +1,4 @@
-//! `--keep-targets`: what is for other targets goes, as if it had not been built.
+//! `--keep-targets` removes other targets, with the result of a build without them.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use fs_err as fs;
 
 use super::{build, contents, done, rockpack, said, scratch};
 
-/// The code of targets that tests add is that of others.
+/// Targets added by tests have the code of another target.
 const ALLOW: [&str; 2] = ["--allow", "misplaced-code"];
 
 /// Adds a third target: the artifacts of another under its name.
@@ -15,7 +15,7 @@ fn add_target(artifacts: &Path, from: &str, to: &str) {
         .into_iter()
         .map(Result::unwrap)
         .filter(|e| {
-            // A library keeps its SONAME, which another package has.
+            // A library keeps its SONAME, which another package needs.
             e.file_type().is_file()
                 && e.path().extension().is_none_or(|ending| ending != "so")
                 && e.path()
@@ -61,7 +61,7 @@ fn a_selector_is_as_if_no_other_target_was_built() {
         );
         assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")), "{kept}");
     }
-    // Targets of two systems: what both have comes first.
+    // Targets of two systems: common ones are first.
     let both =
         |linux, windows| ["--linux-amdgpu-families", linux, "--windows-amdgpu-families", windows];
     build(
@@ -89,7 +89,7 @@ fn a_selector_is_as_if_no_other_target_was_built() {
         ],
     );
     assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")), "of two systems");
-    // Pruned alone: the version may stay.
+    // Only targets are removed: the version may stay.
     build(dir, "new", "7.10.0rc1", &["--linux-amdgpu-families", "gfx942,gfx1201"]);
     done(
         dir,
@@ -181,7 +181,7 @@ fn targets_that_nothing_is_for_are_told() {
     assert!(
         output.status.success() && said(&output).contains("no package is for the target `gfx1201`")
     );
-    // One is kept: the names that people wrote down stay.
+    // One target is kept: names used by people stay valid.
     let text = done(
         dir.path(),
         &["wheel", "promote", "old", "--to", "7.10.0", "--keep-targets", "gfx1100", "--dry-run"],
@@ -194,7 +194,7 @@ fn targets_that_nothing_is_for_are_told() {
     );
 }
 
-/// A manifest whose package that chooses a GPU's code requires the code of every GPU.
+/// Returns a manifest with a package that selects a GPU's code and requires the code of every GPU.
 fn choice_of_all(dir: &Path, more: &str) {
     fs::write(dir.join("families.kdl"), "include \"built-in\"\n").unwrap();
     let packages = format!(
@@ -261,7 +261,8 @@ fn a_choice_of_all_targets_is_as_if_no_other_was_built() {
     assert_eq!(contents(&dir.join("out")), contents(&dir.join("new")), "of two systems");
 }
 
-/// The packages of a target require those of the levels above it, which nobody names.
+/// The packages of a target require the packages of the levels above it, which the user need not
+/// name.
 #[test]
 fn a_level_stays_with_a_target_below_it() {
     let dir = scratch(true);
@@ -293,7 +294,7 @@ fn a_level_stays_with_a_target_below_it() {
     }
 }
 
-/// A selector for an index of its own is promoted as the others are.
+/// A selector for an additional index is promoted like the others.
 #[test]
 fn a_selector_that_requires_all_targets_is_as_if_no_other_was_built() {
     let dir = crate::index::second::built("");

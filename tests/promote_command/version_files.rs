@@ -1,4 +1,4 @@
-//! Files of artifacts that hold the version, in wheels and in the archive of the devel package.
+//! Files of artifacts that contain the version, in wheels and in the archive of the devel package.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use fs_err as fs;
 
 use super::{build, contents, done, scratch};
 
-/// Writes such files as a build of this version would.
+/// Writes these files as a build of this version would.
 fn write(dir: &Path, version: &str) {
     let lib = dir.join("artifacts/base_lib_generic/stage");
     fs::write(lib.join(".info/version"), format!("{version}\n")).unwrap();
@@ -17,10 +17,10 @@ fn write(dir: &Path, version: &str) {
     let dev = dir.join("artifacts/blas_dev_generic/stage/share/own");
     fs::create_dir_all(&dev).unwrap();
     fs::write(dev.join("release"), version).unwrap();
-    // One letter more takes another block of the tar archive.
+    // One more letter takes another block of the tar archive.
     let fill = "#".repeat(512 - "V = ''\n#7.10.0".len());
     fs::write(dev.join("release.py"), format!("V = '{version}'\n#{fill}")).unwrap();
-    // The version in another text is another text.
+    // The version inside a longer text is not replaced.
     fs::write(dev.join("notes"), "of 7.10.0rc1").unwrap();
 }
 
@@ -41,7 +41,7 @@ fn files_that_hold_the_version_are_as_the_other_build_writes_them() {
     for more in
         [&[][..], &["--compression", "store"], &["--compression", "fast"], &["--xz-preset", "1"]]
     {
-        // What the statement says of artifacts is another: it is not compared.
+        // The statement names other artifacts, so it is not compared.
         write(dir, "7.10.0");
         build(dir, "new", "7.10.0", more);
         write(dir, "7.10.0rc1");

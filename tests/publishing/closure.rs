@@ -1,4 +1,4 @@
-//! What is required has to be there.
+//! Required packages must exist.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn half_a_set_is_refused() {
              \x20 a_selector-1.0-py3-none-any.whl requires `b-part==1.0`: neither the directory nor the store contains `b-part`\n\
              \x20 c_part-1.0-py3-none-any.whl requires `b-part==1.0`: neither the directory nor the store contains `b-part`"
         );
-        // It may be there from before, in the version that is required.
+        // It may exist already, in the required version.
         wheel(&dir.path().join("old"), "b-part", "0.9", &[]);
         published(&dir.path().join("old"), &Directory::new(&root), &options);
         let said = refused(&set, &root, &options);
@@ -73,7 +73,7 @@ fn extras_have_to_be_offered_and_yanked_packages_do_not_count() {
     published(&first, &Directory::new(&root), &options);
     let said = refused(&second, &root, &options);
     assert!(said.ends_with("requires `b-part`: `b-part` 1.0 is yanked"), "{said}");
-    // What is yanked itself may require what is.
+    // A yanked package may require yanked ones.
     let yank = second.join("a_selector-1.0-py3-none-any.whl.yanked");
     fs::write(&yank, "as its part is").unwrap();
     published(&second, &Directory::new(&root), &options);
@@ -110,7 +110,7 @@ fn what_is_broken_gets_no_name() {
     refused("elsewhere", "it is not one directory with the name of the file: bar-1.0");
 }
 
-/// Gives an sdist of `bar` the metadata of `foo`, and leaves its directory as it is.
+/// Gives an sdist of `bar` the metadata of `foo`, and keeps its directory.
 const RENAMED: &str = "
 import io, sys, tarfile
 with tarfile.open(sys.argv[1]) as old, tarfile.open(sys.argv[2], 'w:gz') as new:

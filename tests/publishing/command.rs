@@ -53,7 +53,7 @@ fn refusals_have_a_code_and_a_remedy() {
     assert!(!dir.path().join("store").exists() && !dir.path().join("s3:").exists());
 }
 
-/// Each requirement that is met nowhere can be read whole; of many, how many more there are.
+/// Each unmet requirement is printed in full; of many, the number of the rest.
 #[test]
 fn what_is_required_is_named_line_by_line() {
     let dir = TempDir::new().unwrap();
@@ -90,7 +90,7 @@ fn what_is_required_is_named_line_by_line() {
     assert_eq!(said[1..], ["1 requirement is met nowhere; nothing was written"]);
 }
 
-/// What a command says that waits for the lock of `store`, and is then ended by SIGINT.
+/// Returns the messages of a command that waits for the lock of `store` and is ended by SIGINT.
 fn interrupted(dir: &Path, args: &[&str]) -> Option<String> {
     use rustix::process::{Pid, Signal, kill_process};
     use std::os::unix::process::ExitStatusExt;
@@ -99,7 +99,7 @@ fn interrupted(dir: &Path, args: &[&str]) -> Option<String> {
     let mut command = crate::program::command(dir, args);
     let piped = std::process::Stdio::piped;
     let mut child = command.stdout(piped()).stderr(piped()).spawn().unwrap();
-    // It says what it does before it waits.
+    // It prints its action before it waits.
     let mut first = [0];
     std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut first).unwrap();
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();

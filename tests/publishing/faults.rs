@@ -8,8 +8,8 @@ use index::store::{Body, Content, Created, ErrorKind, Headers, Object, Replaced,
 
 use super::*;
 
-/// A store that does so many writes and then fails each. Every second one fails after it was done, as when the
-/// answer gets lost.
+/// Store that does this many writes and then fails. Every second failing write takes effect, like a
+/// lost answer.
 #[derive(Debug)]
 pub struct Failing {
     pub bucket: Directory,
@@ -87,7 +87,7 @@ impl Bucket for Failing {
     }
 }
 
-/// Whether a selector on the pages has its parts there.
+/// Returns whether a selector on the pages has all its parts there.
 fn complete(names: &BTreeSet<String>, version: &str) -> bool {
     let has = |name: &str| names.contains(&format!("{name}-{version}-py3-none-any.whl"));
     !has("a_selector") || has("b_part") && has("c_part")
@@ -124,7 +124,7 @@ fn at_each_step_the_index_is_whole_and_the_next_run_finishes() {
                 steps += 1;
             }
         }
-        // 4 packages and 3 times metadata at least, and the pages.
+        // At least 4 packages and 3 times metadata, and the pages.
         assert!(steps >= 2 * (4 + 3 + 2), "{form:?}: {steps}");
     }
 }

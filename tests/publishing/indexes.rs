@@ -1,4 +1,4 @@
-//! Directories with a selector for a second index: each index is published whole.
+//! Directories with a selector for a second index: each index is published completely.
 
 use super::prune::{days_ago, monthly, pruned};
 use super::*;
@@ -70,7 +70,7 @@ fn a_shelf_can_be_for_the_second_index() {
     assert_eq!(urls, ["https://example.com/rocm/core/whl-next/rocm/rocm-7.2.0.tar.gz"]);
 }
 
-/// Packages of a newer version, below `dir`.
+/// Makes packages of a newer version below `dir`.
 fn newer(dir: &Path) -> &'static str {
     let words = ["build", "--artifact-dir", "artifacts", "-o", "newer"];
     let more = ["--platform-tag", "linux_x86_64", "--version", "7.3.0"];
@@ -115,7 +115,7 @@ fn an_index_without_a_shelf_is_refused_before_anything_is_written() {
     assert!(!dir.path().join("store").exists());
 }
 
-/// Pages of one index keep what they name in the other: the second is pruned first.
+/// The pages of one index keep files that the other names: the second is pruned first.
 #[test]
 fn each_index_is_pruned_by_itself() {
     let (dir, store) = (built(""), TempDir::new().unwrap());

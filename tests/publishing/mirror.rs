@@ -1,4 +1,4 @@
-//! Pages for somebody who serves no packages.
+//! Pages of a mirror without packages.
 
 use super::*;
 use crate::program::{rockpack, said, text};

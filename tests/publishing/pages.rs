@@ -1,4 +1,4 @@
-//! What pages say, and what stays of what they said.
+//! Content of pages, and the data that they keep.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -35,7 +35,7 @@ fn steps_come_in_their_order_and_a_second_run_has_none() {
             "metadata a-selector/a_selector-1.0-py3-none-any.whl.metadata",
             "metadata b-part/b_part-1.0-py3-none-any.whl.metadata",
             "metadata c-part/c_part-1.0-py3-none-any.whl.metadata",
-            // Parts first.
+            // Parts are first.
             "page b-part/index.html 1",
             "page c-part/index.html 1",
             "page a-selector/index.html 1",
@@ -55,7 +55,7 @@ fn pages_of_a_store_are_those_of_a_directory() {
     wheel(&set, "b-part", "1.0+local.1", &[]);
     fs::write(set.join("d_source-1.0.tar.gz.yanked"), "too old\n").unwrap();
     published(&set, &Directory::new(&root), &options(Form::Projects));
-    // In a directory, `simple/{project}/` leads to where packages lie.
+    // In a directory, `simple/{project}/` links to the packages' place.
     let local = dir.path().join("local");
     for (key, bytes) in contents(&root) {
         fs::create_dir_all(local.join(&key).parent().unwrap()).unwrap();
@@ -143,14 +143,14 @@ fn other_bytes_are_refused_before_anything_is_written() {
         );
         assert!(said.contains("b_part-1.0-py3-none-any.whl`"), "{said}");
         assert_eq!(contents(&store), before);
-        // Also when only the page remembers them.
+        // Also if only the page names them.
         let key = if form == Form::Flat { "" } else { "b-part/" };
         fs::remove_file(store.join(format!("{key}b_part-1.0-py3-none-any.whl"))).unwrap();
         publish(&other, &Directory::new(&store), &options(form), &|_| ()).unwrap_err();
     }
 }
 
-/// A page as simple tools write it, with three packages.
+/// Page of other simple tools, with three packages.
 const THEIRS: &str = "<!DOCTYPE html><html><body><a href=\"../\">up</a>
     <A HREF='b_part-0.9%2Bx-py3-none-any.whl#sha256=ABCD' data-requires-python='&gt;=3.1' data-core-metadata='sha256=ef'
        data-yanked='broken &amp; old'>b_part-0.9+x-py3-none-any.whl</a>
@@ -193,7 +193,7 @@ fn what_html_of_other_programs_names_stays() {
             assert!(list(&top, "projects").contains(&&serde_json::json!({"name": "e-theirs"})));
         }
 
-        // The other program goes on, and knows nothing of the data.
+        // The other program updates its page, and does not know the data.
         let more = "<a href=b_part-1.1-py3-none-any.whl#sha256=11>b_part</a>";
         fs::write(place.join("index.html"), more).unwrap();
         published(&set, &Directory::new(&root), &options(form));
@@ -265,7 +265,7 @@ fn what_was_changed_by_hand_is_not_undone() {
             fs::write(root.join(page), made).unwrap();
             published(&set, &store, &options(form));
         }
-        // In both files, or in the data alone, it stays.
+        // In both files, or only in the data, it stays.
         let text = fs::read_to_string(root.join(data)).unwrap();
         let mut said: Value = serde_json::from_str(&text).unwrap();
         let file = said["files"].as_array_mut().unwrap();
@@ -319,7 +319,7 @@ fn a_yank_is_taken_back() {
         assert_eq!(published(&set, &Directory::new(&root), &dry).0.pages, 2);
         let (summary, _) = published(&set, &Directory::new(&root), &options(form));
         assert_eq!((summary.pages, yanks()), (2, [0, 0]));
-        // What another program's page says is taken back, too.
+        // A yank on another program's page can be undone too.
         let theirs = yanked.replacen("content=\"rockpack\"", "content=\"other\"", 1);
         fs::write(root.join(page), theirs).unwrap();
         let (summary, _) = published(&set, &Directory::new(&root), &options(form));
@@ -335,7 +335,7 @@ fn a_yank_is_taken_back() {
     assert!(!page.contains("yanked"), "{page}");
 }
 
-/// Whoever publishes next need not know that a yank was being taken back.
+/// An interrupted undo of a yank does not affect later publishing.
 #[test]
 fn a_yank_that_is_half_taken_back_is_in_nobodys_way() {
     let dir = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! What is too old goes, and nothing that is needed.
+//! Old packages are removed, except needed ones.
 
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, SystemTime};
@@ -10,13 +10,13 @@ use super::faults::Failing;
 use super::*;
 use crate::program::{rockpack, text};
 
-/// A month, of packages that the store has since `days` ago.
+/// Retention of a month, for packages in the store since `days` ago.
 pub fn monthly(form: Form) -> Retention {
     let (layout, now) = (Layout::of(form), SystemTime::now());
     Retention { layout, days: 30, date: Dated::Upload, now, yes: true, dry_run: false, jobs: 2 }
 }
 
-/// Publishes, as if so many days ago.
+/// Publishes as if this many days ago.
 pub fn days_ago(dir: &Path, root: &Path, form: Form, days: u64) {
     let before: BTreeSet<String> = contents(root).into_iter().map(|(key, _)| key).collect();
     published(dir, &Directory::new(root), &options(form));
@@ -34,7 +34,7 @@ pub fn pruned(root: &Path, retention: &Retention) -> (Pruned, Vec<PruneStep>) {
     (pruned, steps.into_inner().unwrap())
 }
 
-/// Has a store say that it is of a stream, as publishing with --stream does.
+/// Marks a store as belonging to a stream, as publishing with --stream does.
 pub fn of_stream(root: &Path, stream: &str) {
     let text = format!("{{\"stream\":\"{stream}\"}}\n");
     fs::write(root.join("rockpack-stream.json"), text).unwrap();
@@ -165,7 +165,7 @@ fn what_is_on_its_way_onto_a_page_stays_for_a_day() {
         wheel(&dist, "b-part", version, &[]);
         days_ago(&dist, &root, Form::Flat, days);
     }
-    // The page as it was before them.
+    // The page as before publishing.
     for (page, bytes) in before {
         fs::write(root.join(page), bytes).unwrap();
     }
@@ -263,7 +263,7 @@ fn at_each_step_the_index_is_whole_and_the_next_run_finishes() {
                     let parts = ["b_part", "c_part"].iter().all(|part| has(&names, part, version));
                     assert!(parts || !has(&names, "a_selector", version), "{count}: {names:?}");
                 }
-                // The HTML names nothing that is gone.
+                // The HTML names only existing files.
                 for (key, bytes) in contents(&root).iter().filter(|(key, _)| key.ends_with("html"))
                 {
                     let page = String::from_utf8_lossy(bytes);
@@ -292,7 +292,7 @@ fn at_each_step_the_index_is_whole_and_the_next_run_finishes() {
                 steps += 1;
             }
         }
-        // 7 objects at least, and the pages.
+        // At least 7 objects, and the pages.
         assert!(steps >= 2 * (7 + 2), "{form:?}: {steps}");
     }
 }
@@ -304,7 +304,7 @@ fn a_place_without_an_index_is_an_error() {
         let error = prune(&Directory::new(dir.path()), &monthly(form), &|_| {}).unwrap_err();
         assert!(error.to_string().starts_with("there are no pages with packages"), "{error}");
     }
-    // Packages without pages are somebody's downloads.
+    // Packages without pages may be other downloads.
     for (form, dist) in [(Form::Flat, "dist"), (Form::Projects, "dist/b-part")] {
         let path = wheel(&dir.path().join(dist), "b-part", "1.0", &[]);
         let file = fs::File::options().write(true).open(&path).unwrap();
@@ -352,7 +352,7 @@ fn the_newest_complete_version_of_each_project_stays_whatever_its_age() {
         let root = dir.path().join(format!("{form:?}"));
         days_ago(&small_set(dir.path(), "1.0"), &root, form, 400);
         days_ago(&small_set(dir.path(), "2.0"), &root, form, 300);
-        // Half a set, as an interrupted build leaves it: its parts are in no store.
+        // Half a set, as left by an interrupted build: its parts are in no store.
         let half = dir.path().join("half");
         wheel(&half, "a-selector", "3.0", &["b-part==3.0", "numpy"]);
         let incomplete = Options { incomplete: true, ..options(form) };
@@ -432,7 +432,7 @@ fn a_store_records_its_stream_and_takes_no_other() {
         let (_, _, dry) = run(&publish, &["--stream", "nightly", "--dry-run"]);
         assert!(dry.contains("  rockpack-stream.json\n") && dry.contains("1 page"), "{dry}");
         assert_eq!(contents(&root), before);
-        // Also of packages that are there already.
+        // Also for packages that already exist.
         let (status, told, done) = run(&publish, &["--stream", "nightly"]);
         assert_eq!(status, Some(0), "{told}");
         assert_eq!(done, dry.replace("would be ", ""));

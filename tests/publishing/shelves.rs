@@ -1,4 +1,4 @@
-//! Layout v5: products on shelves of their own, and the index above them.
+//! Layout v5: products on separate shelves, and the index above them.
 
 use serde_json::json as value;
 

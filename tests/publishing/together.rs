@@ -1,4 +1,4 @@
-//! Several who publish at once.
+//! Several concurrent publishers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -33,7 +33,7 @@ fn those_who_publish_at_once_lose_nothing() {
             reader.join().unwrap();
         });
         assert_eq!(whole(&root, form).len(), 6 * 4);
-        // The HTML says the same as the data.
+        // The HTML agrees with the data.
         let pages = match form {
             Form::Flat => vec![root.join("index.html")],
             Form::Projects => ["a-selector", "b-part", "c-part", "d-source"]

@@ -1,4 +1,4 @@
-//! `rockpack build --remote-executor`: a farm that runs what it is given, and one that does everything wrong.
+//! `rockpack build --remote-executor`: a working farm, and one with every fault.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -11,10 +11,10 @@ use tempfile::TempDir;
 use super::server::{FarmFault, Server};
 use super::{Built, TOKEN, demo_tree, text};
 
-/// The demo with a header that makes many blocks of xz, and its packages.
+/// The demo with a header of many xz blocks, and its packages.
 struct Tried {
     dir: TempDir,
-    /// Where the artifacts are.
+    /// Directory of the artifacts.
     artifacts: &'static str,
     without: String,
     took: Duration,
@@ -27,7 +27,7 @@ impl Tried {
         let header = dir.path().join(header);
         fs::create_dir_all(header.parent().unwrap()).unwrap();
         fs::write(header, text(3, 1_000_000)).unwrap();
-        // What a farm runs has to be static. This one starts the program that is tested, which lies beside it there.
+        // A farm's program must be static. This one starts the tested program next to it.
         let machine =
             if cfg!(target_arch = "aarch64") { StubMachine::Aarch64 } else { StubMachine::X86_64 };
         fs::write(dir.path().join("static"), exec_stub(machine, "program").unwrap()).unwrap();
@@ -55,7 +55,7 @@ impl Tried {
             .unwrap()
     }
 
-    /// A build into a directory of this name, with an empty cache.
+    /// Builds into a directory of this name, with an empty cache.
     fn build(&self, name: &str, args: &[&str]) -> Built {
         let began = Instant::now();
         let output = self.command(name, args);
@@ -65,7 +65,7 @@ impl Tried {
         built
     }
 
-    /// A build that gives work to `server`.
+    /// Builds with work for `server`.
     fn with(&self, name: &str, server: &Server, args: &[&str]) -> Built {
         let url = server.url();
         let farm = ["--remote-executor", &url, "--remote-program", "static"];
@@ -80,7 +80,7 @@ impl Tried {
     }
 }
 
-/// How many files the farm packed, and how many warnings there are of it.
+/// Returns the numbers of files packed by the farm, and of warnings about it.
 fn farm(built: &Built) -> (usize, usize) {
     let line = built.said.lines().find(|line| line.starts_with("build farm ")).unwrap();
     let packed = line.split(": ").nth(1).unwrap().split(' ').next().unwrap();
@@ -94,17 +94,17 @@ fn a_farm_packs_what_nobody_has() {
     let (packed, warnings) = farm(&built);
     let (executed, _) = server.executed();
     assert!(packed > 0 && packed <= executed && warnings == 0, "{executed}\n{}", built.said);
-    // All that was packed, here and there, is found under names that have no program in them: by a machine that
-    // knows no farm too.
+    // All streams packed here or by the farm have names independent of the program, so a machine
+    // without a farm finds them too.
     let url = server.url();
     let second = tried.build("second", &["--remote-cache", &url]);
     assert_eq!((&second.sums, second.warnings()), (&tried.without, 0), "{}", second.said);
     let (hits, of) = second.came();
     assert!(hits == of && hits >= packed, "{}", second.said);
-    // With --no-remote-accept-cached it executes again what it has.
+    // With --no-remote-accept-cached it executes cached actions again.
     let third = tried.with("third", &server, &["--no-remote-accept-cached"]);
     let again = server.executed().0 - executed;
-    // What it executes may come too late.
+    // Results may arrive too late.
     assert!(again > 0 && again >= farm(&third).0, "{again}\n{}", third.said);
 }
 
@@ -115,12 +115,13 @@ fn what_a_farm_packed_is_found_again_by_those_who_may_not_write() {
     let executed = server.executed().0;
     let second = tried.with("second", &server, &[]);
     let anew = server.executed().0 - executed;
-    // What the first had executed is an entry of the server; a thread of the second may get to some before.
+    // The server has the results of the first build; a thread of the second may start some streams
+    // earlier.
     let (packed, _) = farm(&second);
     assert!(farm(&first).0 > 0 && packed > 0 && anew < packed + executed, "{}", second.said);
 }
 
-/// What is packed here is given up at once, while the farm may still be given it.
+/// Files are freed once packed here, even if the farm still needs them.
 #[test]
 fn a_farm_packs_what_comes_out_of_archives() {
     let (mut tried, server) = (Tried::new(), Server::start(TOKEN));
@@ -137,13 +138,13 @@ fn a_farm_packs_what_comes_out_of_archives() {
     assert!((0..TRIES).any(packs), "threads were quicker each time");
 }
 
-/// How often a fault is tried: threads can pack everything before the farm does what it does wrong.
+/// Tries for each fault: threads may pack everything before the farm misbehaves.
 const TRIES: usize = 4;
 
-/// Builds with a farm that has a fault. What always holds is checked; gives whether the fault had its effect.
+/// Builds with a faulty farm, and checks the invariants. Returns whether the fault had its effect.
 fn with_fault(tried: &Tried, server: &Server, fault: FarmFault, name: &str) -> bool {
     let cancelled = server.executed().1;
-    // Nothing is ever said of the one that stalls, and the packages are there in seconds.
+    // A stalled farm is not reported, and the packages are ready within seconds.
     let timeout = if fault == FarmFault::Stalls { "200ms" } else { "10s" };
     let limits = ["--remote-timeout", timeout, "--remote-retries", "1"];
     let built = tried.with(name, server, &limits);
@@ -151,7 +152,7 @@ fn with_fault(tried: &Tried, server: &Server, fault: FarmFault, name: &str) -> b
     assert!(warnings <= 1, "{fault:?}: {warnings} warnings\n{}", built.said);
     assert!(packed == 0 || fault.is_healed(), "{fault:?}: {packed} packed\n{}", built.said);
     assert!(warnings == 0 || fault.is_told(), "{fault:?}: a warning\n{}", built.said);
-    // Nobody waits for a farm. But its machines are this one, and so whatever they do is its time.
+    // The build does not wait for the farm. But the farm runs on this machine and takes its time.
     let most = tried.took * 8 + Duration::from_secs(10);
     assert!(built.took <= most, "{fault:?} took {:?}, without {:?}", built.took, tried.took);
     if fault == FarmFault::NeverDone {

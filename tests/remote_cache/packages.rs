@@ -1,4 +1,5 @@
-//! `rockpack build --artifacts-digest`: a farm that builds whole packages, and one that does everything wrong.
+//! `rockpack build --artifacts-digest`: a farm that builds whole packages, and one with every
+//! fault.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -16,20 +17,20 @@ use wheel::archive::checksum::Sha256;
 use super::server::{FarmFault, Fault, Server};
 use super::{TOKEN, demo_tree};
 
-/// Packages that are enough for what goes wrong.
+/// Packages that suffice for faults.
 const SOME: [&str; 2] = ["--only", "core,libraries"];
 
-/// Archives of the demo's artifacts, their catalog, and the packages that are made of them here.
+/// Archives of the demo's artifacts, their catalog, and locally built packages.
 struct Tried {
     dir: TempDir,
 }
 
-/// What a build left.
+/// Files of a build.
 #[derive(Debug, PartialEq, Eq)]
 struct Left {
     sums: String,
     statement: String,
-    /// The SHA-256 of each package that is there.
+    /// SHA-256 of each package in the directory.
     packages: BTreeMap<String, String>,
 }
 
@@ -47,7 +48,7 @@ impl Left {
         Self { sums, statement, packages }
     }
 
-    /// The same without the digests of artifacts, which a build of a directory on this machine does not have.
+    /// Removes the digests of artifacts, which builds from a local directory lack.
     fn without_contents(mut self) -> Self {
         let mut statement: serde_json::Value = serde_json::from_str(&self.statement).unwrap();
         let inputs = &mut statement["predicate"]["buildDefinition"]["resolvedDependencies"];
@@ -67,7 +68,7 @@ impl Tried {
         let tried = Self { dir };
         tried.done(&["artifact", "pack", "artifacts", "-o", "archives"]);
         tried.done(&["artifact", "scan", "--artifact-dir", "archives", "-o", "catalog.json.zst"]);
-        // The same names, sizes and checksums, and no byte of them.
+        // Files with the same names, sizes and checksums, but without their bytes.
         fs::create_dir(tried.path("hollow")).unwrap();
         for (name, path) in tried.archives() {
             let hollow = tried.path("hollow").join(&name);
@@ -90,14 +91,14 @@ impl Tried {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// The archives and their sidecars.
+    /// Returns the archives and their sidecars.
     fn archives(&self) -> Vec<(String, PathBuf)> {
         let entries = fs::read_dir(self.path("archives")).unwrap().map(Result::unwrap);
         let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
         entries.map(|entry| (name(&entry.path()), entry.path())).collect()
     }
 
-    /// A storage that has the archives; the digest of the directory that they are in.
+    /// Fills a storage with the archives. Returns the digest of their directory.
     fn fill(&self, server: &Server) -> String {
         let mut files = Vec::new();
         for (name, path) in self.archives() {
@@ -124,7 +125,7 @@ impl Tried {
         command
     }
 
-    /// What is made here, with nobody's help.
+    /// Builds locally, without a farm.
     fn local(&self, dest: &str, args: &[&str]) -> Left {
         let args = [&["--artifact-dir", "archives"], args].concat();
         let output = self.command(dest, &args).output().unwrap();
@@ -150,7 +151,7 @@ fn said(output: &Output) -> String {
     let said = [&output.stdout[..], &output.stderr].concat();
     let said = String::from_utf8_lossy(&said);
     assert!(!said.contains("tell-nobody"), "{said}");
-    // As one line each, wherever a message is folded.
+    // Joins the lines of a wrapped message.
     said.replace("\n  │ ", " ")
 }
 
@@ -158,13 +159,13 @@ fn named(digest: &api::Digest) -> String {
     format!("{}/{}", digest.hash, digest.size_bytes)
 }
 
-/// How many packages the farm built.
+/// Returns the number of packages built by the farm.
 fn built(said: &str) -> usize {
     let line = said.lines().find(|line| line.starts_with("build farm ")).expect(said);
     line.split(": ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
 }
 
-/// How often it is said that it did not build something.
+/// Returns the number of reported refusals.
 fn warnings(said: &str) -> usize {
     said.matches(" did not build ").count()
 }
@@ -182,11 +183,11 @@ fn a_farm_builds_packages_of_archives_that_nobody_reads_here() {
     let (executed, _) = server.executed();
     assert!(executed > 2 && built(&said) == executed && warnings(&said) == 0, "{said}");
     tried.done(&["wheel", "verify", "farmed"]);
-    // Nothing in an action is of this machine: another one gets what was built.
+    // An action contains nothing of this machine: another machine gets the built package.
     let (again, said) = tried.with(&server, "elsewhere/again", &[&args[..], &["-j", "1"]].concat());
     assert_eq!((again, server.executed().0), (left, executed), "{said}");
     if cfg!(feature = "stores") {
-        // The same archives at an address: a request says how large each is.
+        // The same archives at an address: a request returns the size of each.
         let address = format!("file://{}", tried.path("hollow").display());
         let args = ["--artifact-dir", &address, "--artifacts-digest", "checksums"];
         let (left, said) = tried.with(&server, "store", &[&args[..], &settings].concat());
@@ -204,7 +205,7 @@ fn a_farm_builds_packages_of_a_directory_of_its_storage() {
     let archives = tried.fill(&server);
     let (left, said) = tried.with(&server, "archives-of-it", &["--artifacts-digest", &archives]);
     assert_eq!((left, warnings(&said)), (local, 0), "{said}");
-    // Of artifacts that are directories, too.
+    // Also with artifacts as directories.
     tried.done(&["artifact", "scan", "--artifact-dir", "artifacts", "-o", "catalog.json.zst"]);
     let root = named(&directory(&server, &tried.path("artifacts")));
     let (left, said) = tried.with(&server, "directories", &["--artifacts-digest", &root]);
@@ -215,7 +216,7 @@ fn a_farm_builds_packages_of_a_directory_of_its_storage() {
     assert_eq!(left.without_contents(), here.without_contents());
 }
 
-/// A directory of this machine, in the storage.
+/// Returns the digest of a local directory in the storage.
 fn directory(server: &Server, dir: &Path) -> api::Digest {
     let mut made = api::Directory::default();
     let mut entries: Vec<_> = fs::read_dir(dir).unwrap().map(Result::unwrap).collect();
@@ -248,18 +249,19 @@ fn packages_can_stay_where_they_were_built() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
     let local = tried.local("local", &[]);
     let root = tried.fill(&server);
-    // A package of an earlier build, which has other bytes, would be taken for one of these.
+    // A package of an earlier build with other bytes would be mistaken for one of these.
     tried.local("minimal", &["--only", "core", "--compression", "store"]);
     let args = ["--artifacts-digest", &root, "--remote-download-outputs", "minimal"];
     let (left, said) = tried.with(&server, "minimal", &args);
     assert!(said.contains(", left in its storage") && warnings(&said) == 0, "{said}");
     assert_eq!((&left.sums, &left.statement), (&local.sums, &local.statement));
-    // What is made of no artifact is made here, and all else is where its checksum says.
+    // Packages without artifacts are built here, and all others are in the storage under their
+    // checksums.
     assert_eq!(local.packages.len() - left.packages.len(), built(&said));
     for line in left.sums.lines() {
         let (sha256, name) = line.split_once("  ").unwrap();
         assert!(left.packages.contains_key(name) != server.has(sha256), "{name}");
-        // Whoever fetches one has to know its digest.
+        // Fetching a package needs its digest.
         let told = |line: &&str| line.starts_with(&format!("{sha256}/")) && line.ends_with(name);
         let told = said.lines().filter(told).count();
         assert_eq!(told, usize::from(server.has(sha256)), "{name}: {said}");
@@ -282,14 +284,14 @@ fn packages_that_stay_elsewhere_forget_and_overwrite_nothing() {
     // A build of all packages lists no others.
     let (all, _) = tried.with(&server, "all", &minimal);
     assert_eq!(tried.with(&server, "parts", &minimal).0.sums, all.sums);
-    // The package itself stays where it is, and another one of its name is said to go.
+    // The same package stays in place, and another one of its name is reported as removed.
     tried.local("here", &SOME);
     let (left, said) = tried.with(&server, "here", &[&minimal[..], &SOME].concat());
     assert!(left == local && !said.contains("removed"), "{said}");
     tried.local("other", &["--only", "core", "--compression", "store"]);
     let (left, said) = tried.with(&server, "other", &only("core"));
     assert!(left.packages.is_empty() && said.matches("\nremoved dist/").count() == 1, "{said}");
-    // What nobody recorded is nobody's to remove.
+    // An unrecorded file is not removed.
     let name = local.packages.keys().find(|name| name.contains("core")).unwrap();
     let file = tried.path("strange/dist").join(name);
     for is_directory in [false, true] {
@@ -318,19 +320,19 @@ fn what_the_storage_lacks_is_told_once_and_built_here() {
     let (left, said) = tried.with(&server, "some", &args);
     assert_eq!((&left, warnings(&said), built(&said)), (&local, 1, 1), "{said}");
     assert!(said.contains(&format!("its storage lacks `{artifact}`")), "{said}");
-    // Where somebody says that all has to come from there, the exit status does so too.
+    // If all packages must be built remotely, the exit status reports a failure too.
     let required = [&args[..], &["--remote-required"]].concat();
     let output = tried.farm(&server, "required", &required).output().unwrap();
     let said = self::said(&output);
     assert_eq!((output.status.code(), warnings(&said)), (Some(2), 1), "{said}");
     assert_eq!(Left::read(&tried.path("required")), local);
-    // What has no checksum beside it is not known here, whatever the storage has.
+    // An archive without a sidecar is unknown here, even if the storage has it.
     let unknown = ["--artifact-dir", "artifacts", "--artifacts-digest", "checksums"];
     let output = tried.farm(&server, "unknown", &[&unknown[..], &SOME].concat()).output().unwrap();
     let said = self::said(&output);
     assert!(said.contains("no archive with a .sha256sum file beside it has `"), "{said}");
     assert!(!said.contains("lacks"), "{said}");
-    // Without artifacts here nobody can build it.
+    // Without local artifacts it cannot be built.
     let args = [&["--artifacts-digest", &root][..], &SOME].concat();
     let output = tried.farm(&server, "alone", &args).output().unwrap();
     let said = self::said(&output);
@@ -362,7 +364,7 @@ fn whatever_a_farm_does_to_packages_they_are_the_same() {
             );
         }
         assert!(began.elapsed() < Duration::from_mins(1), "{fault:?}: {:?}", began.elapsed());
-        // Without artifacts here it is an error, and nothing is left of what came.
+        // Without local artifacts it is an error, and received files are removed.
         server.misbehave_as_farm(Some(fault));
         tried.fill(&server);
         let (alone, dest) = (["--artifacts-digest", &root], format!("{fault:?}-alone"));
@@ -393,7 +395,7 @@ fn what_comes_is_what_its_digest_says() {
 fn a_farm_builds_what_is_asked_for() {
     let (tried, server) = (Tried::new(), Server::start(TOKEN));
     tried.fill(&server);
-    // A manifest of several files, one of which is no manifest.
+    // A manifest of several files, one of which is not a manifest.
     let file = |path: &str, text: &str| {
         fs::create_dir_all(tried.path(path).parent().unwrap()).unwrap();
         fs::write(tried.path(path), text).unwrap();
@@ -448,7 +450,7 @@ fn lock_files_count_for_archives_that_are_not_read_here() {
         assert_eq!(fs::read_to_string(tried.path(&file)).unwrap(), lock, "{dest}");
         let args = [artifacts, &["--lock", &file, "--locked", "--only", "core"]].concat();
         assert_eq!(tried.with(&server, dest, &args).0, local);
-        // One that was locked with another checksum is not given to the farm, nor taken here.
+        // An archive locked with another checksum is neither given to the farm nor used here.
         let at = lock.rfind("\"sha256\":\"").unwrap() + 10;
         let digit = if lock[at..].starts_with('0') { "1" } else { "0" };
         let other = format!("{}{digit}{}", &lock[..at], &lock[at + 1..]);
@@ -502,7 +504,7 @@ fn a_build_that_is_stopped_tells_the_farm() {
     assert!(!tried.path("stopped").exists());
 }
 
-/// As a CI does that cancels a job; SIGINT is ignored in jobs that shells run in the background.
+/// Ends a build like a CI that cancels a job; SIGINT is ignored in background jobs of shells.
 fn stop(mut child: Child) {
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();

@@ -1,4 +1,4 @@
-//! A server of the Remote Execution API in memory, which has faults on request.
+//! In-memory server of the Remote Execution API, with faults on request.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
@@ -20,41 +20,41 @@ mod execution;
 
 pub use execution::FarmFault;
 
-/// What goes wrong.
+/// Fault of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The first question is never answered.
+    /// The first request is never answered.
     NoAnswer,
-    /// Entries are never told.
+    /// Requests for entries are never answered.
     Stalls,
-    /// The first connections end in the middle of something.
+    /// The first connections break in the middle.
     Breaks,
-    /// One bit of each blob is another.
+    /// One bit of each blob is flipped.
     Flipped,
-    /// Entries name blobs that are gone.
+    /// Entries name missing blobs.
     Lost,
-    /// Streams end too early, after a megabyte.
+    /// Streams end after a megabyte.
     ShortReads,
-    /// Each entry names the whole stream of another content.
+    /// Each entry names the complete stream of another content.
     Poisoned,
-    /// Entries are those of something else.
+    /// Entries are invalid.
     Nonsense,
-    /// After some requests nobody is known any more.
+    /// After some requests the token is no longer accepted.
     Forgets,
-    /// There is always too much to do.
+    /// The server is always overloaded.
     Busy,
-    /// There is too much to do at first.
+    /// The server is overloaded at first.
     BusyFirst,
-    /// Entries may not be made.
+    /// Entries cannot be written.
     Refuses,
-    /// Of a stream only a half is taken.
+    /// Only half of a stream is accepted.
     ShortWrites,
-    /// There is no room for blobs.
+    /// The server has no space for blobs.
     Full,
 }
 
 impl Fault {
-    /// Those of a server that is read from.
+    /// Faults of reading.
     pub const ALL: [Self; 11] = [
         Self::NoAnswer,
         Self::Stalls,
@@ -69,17 +69,17 @@ impl Fault {
         Self::BusyFirst,
     ];
 
-    /// Whether people are warned.
+    /// Returns whether a warning is printed.
     pub fn is_told(self) -> bool {
         matches!(self, Self::NoAnswer | Self::Stalls | Self::Forgets | Self::Busy)
     }
 
-    /// Whether nothing can be used.
+    /// Returns whether the server is useless.
     pub fn leaves_nothing(self) -> bool {
         !self.is_healed() && self != Self::Forgets
     }
 
-    /// Whether trying again helps.
+    /// Returns whether retrying helps.
     pub fn is_healed(self) -> bool {
         matches!(self, Self::Breaks | Self::ShortReads | Self::BusyFirst)
     }
@@ -92,16 +92,16 @@ struct State {
     fault: Option<Fault>,
     requests: usize,
     farm_fault: Option<FarmFault>,
-    /// Actions that somebody wanted to have executed.
+    /// Requested actions.
     seen: BTreeSet<String>,
     asked: usize,
     executed: usize,
-    /// The first package that was built.
+    /// First built package.
     first: Option<Vec<u8>>,
     cancelled: usize,
 }
 
-/// The server, at a port of its own.
+/// Server on a free port.
 pub struct Server {
     shared: Shared,
     port: u16,
@@ -112,14 +112,14 @@ pub struct Server {
 struct Shared {
     state: Arc<Mutex<State>>,
     token: &'static str,
-    /// How many connections came since the last change.
+    /// Number of connections since the last change.
     connections: Arc<AtomicUsize>,
-    /// Who executes.
+    /// Machines that execute.
     machines: Arc<tokio::sync::Semaphore>,
 }
 
 impl Server {
-    /// Starts one that answers those who have the token.
+    /// Starts a server that accepts only requests with the token.
     pub fn start(token: &'static str) -> Self {
         use api::action_cache_server::ActionCacheServer;
         use api::capabilities_server::CapabilitiesServer;
@@ -158,43 +158,43 @@ impl Server {
         format!("grpc://127.0.0.1:{}", self.port)
     }
 
-    /// How many entries it has.
+    /// Returns the number of entries.
     pub fn entries(&self) -> usize {
         self.shared.state.lock().unwrap().entries.len()
     }
 
-    /// How often somebody wanted something to be executed.
+    /// Returns the number of requested executions.
     pub fn asked(&self) -> usize {
         self.shared.state.lock().unwrap().asked
     }
 
-    /// Keeps a blob, and says what it is found by.
+    /// Stores a blob, and returns its digest.
     pub fn keep(&self, bytes: Vec<u8>) -> api::Digest {
         self.shared.keep(bytes)
     }
 
-    /// Whether it has a blob with this SHA-256.
+    /// Returns whether the server has a blob with this SHA-256.
     pub fn has(&self, sha256: &str) -> bool {
         self.shared.state.lock().unwrap().blobs.contains_key(sha256)
     }
 
-    /// From now on it does not have it.
+    /// Removes a blob and rejects it in the future.
     pub fn lose(&self, sha256: &str) {
         self.shared.state.lock().unwrap().blobs.remove(sha256);
     }
 
-    /// How many actions it executed, and how many it was told not to.
+    /// Returns the numbers of executed and of cancelled actions.
     pub fn executed(&self) -> (usize, usize) {
         let state = self.shared.state.lock().unwrap();
         (state.executed, state.cancelled)
     }
 
-    /// From now on this goes wrong with what is executed. Everything that was kept is forgotten.
+    /// Sets the fault of execution, and clears all entries.
     pub fn misbehave_as_farm(&self, fault: Option<FarmFault>) {
         *self.shared.state.lock().unwrap() = State { farm_fault: fault, ..State::default() };
     }
 
-    /// From now on this goes wrong.
+    /// Sets the fault of the server.
     pub fn misbehave(&self, fault: Option<Fault>) {
         let mut state = self.shared.state.lock().unwrap();
         (state.fault, state.requests) = (fault, 0);
@@ -202,7 +202,7 @@ impl Server {
     }
 }
 
-/// Hands connections on, and breaks the first two where that is the fault.
+/// Forwards connections, and breaks the first two for that fault.
 async fn proxy(front: TcpListener, back: u16, shared: Shared) {
     while let Ok((mut client, _)) = front.accept().await {
         let breaks = shared.state.lock().unwrap().fault == Some(Fault::Breaks)
@@ -235,7 +235,7 @@ async fn pump(
 }
 
 impl Shared {
-    /// Every request goes through here: who asks, and whether that is a fault already.
+    /// Checks each request: the token, and faults of the connection.
     fn enter<T>(&self, request: &Request<T>) -> Result<Option<Fault>, Status> {
         let said = request.metadata().get("authorization").and_then(|it| it.to_str().ok());
         let mut state = self.state.lock().unwrap();
@@ -319,7 +319,7 @@ impl api::action_cache_server::ActionCache for Shared {
             let after = state.entries.range(hash..).nth(1);
             let (_, other) = after.or_else(|| state.entries.iter().next()).unwrap();
             let stream = other.output_files[0].digest.clone().unwrap();
-            // The row says that it is one of the content that was asked for.
+            // The row claims to be for the requested content.
             let size = entry.stdout_raw.len() - 8;
             entry.stdout_raw.truncate(size);
             entry.stdout_raw.extend(stream.size_bytes.to_le_bytes());
@@ -341,7 +341,7 @@ impl api::action_cache_server::ActionCache for Shared {
         let request = request.into_inner();
         let (action, result) = (request.action_digest.unwrap(), request.action_result.unwrap());
         let mut state = self.state.lock().unwrap();
-        // An action, its command and its outputs have to be there before the entry.
+        // An action, its command and its outputs must exist before the entry.
         let stream = &result.output_files[0].digest.as_ref().unwrap().hash;
         if ![&action.hash, stream].into_iter().all(|hash| state.blobs.contains_key(hash)) {
             return Err(Status::failed_precondition("the entry names what is not there"));
@@ -448,10 +448,10 @@ impl api::content_addressable_storage_server::ContentAddressableStorage for Shar
     }
 }
 
-/// Answers that come one by one.
+/// Streamed answers.
 type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
-/// Hash and size of `…blobs/HASH/SIZE`.
+/// Parses hash and size of `…blobs/HASH/SIZE`.
 fn named(name: &str) -> (String, usize) {
     let mut parts = name.rsplit('/');
     let size = parts.next().unwrap().parse().unwrap();

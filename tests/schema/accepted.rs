@@ -1,4 +1,4 @@
-//! What the schemas accept, by a validator of other people's.
+//! Texts accepted by the schemas, according to an independent validator.
 
 use std::str::FromStr;
 
@@ -15,7 +15,7 @@ fn validator<T: JsonSchema>() -> Validator {
     jsonschema::draft202012::new(&generator().into_root_schema_for::<T>().to_value()).unwrap()
 }
 
-/// Texts on the border of what names, paths and versions may be.
+/// Edge cases of names, paths and versions.
 const TEXTS: &[&str] = &[
     "",
     "a",
@@ -102,7 +102,7 @@ fn the_pattern_of_versions_is_that_of_normalised_ones() {
     }
 }
 
-/// The generator is held to what it promises of any type.
+/// Checks the promises of the generator for all types.
 #[test]
 fn schemas_are_closed_and_say_what_they_cannot_hold() {
     let schema = schema_of::<Origin>("urn:test");

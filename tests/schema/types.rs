@@ -1,6 +1,6 @@
-//! The published JSON Schemas are those of the types.
+//! The published JSON Schemas equal the types' schemas.
 //!
-//! `UPDATE_EXPECT=1 cargo test --features schema-tests schema` writes `schema/*.schema.json` anew.
+//! `UPDATE_EXPECT=1 cargo test --features schema-tests schema` rewrites `schema/*.schema.json`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -49,7 +49,7 @@ fn generator() -> SchemaGenerator {
     SchemaSettings::draft2020_12().for_serialize().into_generator()
 }
 
-/// What a value of `T` is written as: closed, told in words, with `id` as its name.
+/// Returns the schema of `T` with its description: closed, and with `id` as name.
 fn schema_of<T: JsonSchema>(id: &str) -> Value {
     let mut schema = generator().into_root_schema_for::<T>().to_value();
     settle(&mut schema, false);
@@ -60,13 +60,14 @@ fn schema_of<T: JsonSchema>(id: &str) -> Value {
     schema
 }
 
-/// Makes a schema that a type's derive gives the one to publish, with all that is below it.
+/// Converts a derived schema and everything below it to the published form.
 ///
-/// `part` says that it is one of several whose object the schema above describes, and closes.
+/// `part` marks one of several alternatives; the schema above describes and closes their common
+/// object.
 fn settle(schema: &mut Value, part: bool) {
     unlink_description(schema);
     let Value::Object(map) = schema else { return };
-    // Of Rust's own names for numbers validators know nothing; `minimum` says what they say.
+    // Validators do not know Rust's number formats; `minimum` has the same effect.
     map.remove("format");
     let above = map.contains_key("properties");
     if above && !part && !map.contains_key("additionalProperties") {
@@ -110,7 +111,7 @@ fn settle_properties(schema: &mut Map<String, Value>) {
         }
         settle(property, false);
         give_title(property, name);
-        // An enum's case is no field: what is said of it is said of the object that is the case.
+        // A case of an enum is not a field: its description belongs to the object.
         let says = match property.get("const") {
             Some(tag) => Some(format!("Which case this is: always {tag} here.").into()),
             None => case.clone().filter(|_| only),
@@ -121,7 +122,7 @@ fn settle_properties(schema: &mut Map<String, Value>) {
     }
 }
 
-/// A field that is left out when there is nothing to say is not written as `null`.
+/// Removes `null` from fields that are omitted if empty.
 fn drop_null(schema: &mut Value) {
     let null = |schema: &Value| schema.get("type").is_some_and(|kind| kind == "null");
     if let Some(kinds) = schema.get_mut("type").and_then(Value::as_array_mut) {
@@ -141,7 +142,7 @@ fn drop_null(schema: &mut Value) {
     }
 }
 
-/// A description is a doc comment without the links of rustdoc.
+/// Makes a description from a doc comment, without rustdoc's links.
 fn unlink_description(schema: &mut Value) {
     if let Some(Value::String(text)) = schema.get_mut("description") {
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -149,12 +150,12 @@ fn unlink_description(schema: &mut Value) {
     }
 }
 
-/// The field's or type's name in words: `platform_tag` is titled `platform tag`.
+/// Sets the title to the name in words: `platform tag` for `platform_tag`.
 fn give_title(schema: &mut Value, name: &str) {
     schema["title"] = name.replace('_', " ").into();
 }
 
-/// Every property and type below `schema` of which nothing is said.
+/// Returns every property and type below `schema` without a description.
 fn untold(schema: &Value, at: &str) -> Vec<String> {
     let Value::Object(map) = schema else { return Vec::new() };
     let told = |schema: &Value| schema["title"].is_string() && schema["description"].is_string();
@@ -177,7 +178,7 @@ fn untold(schema: &Value, at: &str) -> Vec<String> {
     found
 }
 
-/// Keywords in the order in which people read them; all others come after, by name.
+/// Keywords in reading order; all others follow by name.
 const ORDER: [&str; 12] = [
     "$schema",
     "$id",
@@ -236,7 +237,7 @@ fn block<T>(
     let _ = write!(out, "\n{}{close}", "  ".repeat(depth));
 }
 
-/// The generator misses no property of which nothing is said.
+/// Checks that undescribed properties are found.
 #[test]
 fn what_is_not_told_is_found() {
     let mut bare = schema_of::<Origin>("urn:test");

@@ -1,5 +1,5 @@
-//! Plans and catalogs pass their schemas, and what is no plan doesn't, by a validator of other
-//! people's.
+//! Plans and catalogs match their schemas, and invalid documents fail, according to an independent
+//! validator.
 
 use std::path::Path;
 use std::process::Command;
@@ -20,7 +20,7 @@ fn validator() -> Validator {
     jsonschema::draft202012::new(&published("plan-1.schema.json")).unwrap()
 }
 
-/// The places and words of what the schema finds wrong.
+/// Returns the places and messages of schema violations.
 fn faults(validator: &Validator, plan: &Value) -> Vec<String> {
     validator.iter_errors(plan).map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
@@ -56,14 +56,14 @@ fn catalogs_of_real_trees_and_the_plans_of_them_pass_their_schemas() {
     }
 }
 
-/// The member of the first distribution that has this step.
+/// Returns the member of the first distribution with this step.
 fn member<'p>(plan: &'p mut Value, step: &str) -> &'p mut Value {
     let distributions = plan["distributions"].as_array_mut().unwrap().iter_mut();
     let mut members = distributions.flat_map(|d| d["members"].as_array_mut().unwrap());
     members.find(|m| m["step"] == step).unwrap()
 }
 
-/// What makes something else of a plan.
+/// Change that makes a plan invalid.
 type Change = fn(&mut Value);
 
 #[test]

@@ -17,7 +17,7 @@ use plan::catalog::{
 use walkdir::WalkDir;
 use wheel::archive::checksum::Sha256;
 
-/// One thing in an artifact.
+/// Entry of an artifact.
 #[derive(Debug, Clone)]
 enum Node {
     Directory,
@@ -32,15 +32,15 @@ struct File {
     identity: Identity,
 }
 
-/// Everything in an artifact, by its path below the artifact.
+/// Entries of an artifact by path.
 type Nodes = BTreeMap<String, Node>;
 
-/// Artifacts in memory; the identity of a file is its digest, as that of an object in a store.
+/// Artifacts in memory; the identity of a file is its digest, as for an object in a store.
 #[derive(Debug, Default)]
 pub struct MemorySource(BTreeMap<ArtifactId, Nodes>);
 
 impl MemorySource {
-    /// What is in an artifact directory.
+    /// Reads an artifact directory.
     pub fn of(dir: &Path) -> Self {
         let child = |entry: io::Result<fs::DirEntry>| {
             let path = entry.unwrap().path();
@@ -49,7 +49,7 @@ impl MemorySource {
         Self(fs::read_dir(dir).unwrap().map(child).collect())
     }
 
-    /// Makes the last byte of every script another one.
+    /// Changes the last byte of every script.
     pub fn change(&mut self) {
         for node in self.0.values_mut().flat_map(BTreeMap::values_mut) {
             if let Node::File(File { bytes, .. }) = node

@@ -1,4 +1,4 @@
-//! A cache in memory.
+//! Cache in memory.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,7 +10,7 @@ use build::cache::{
 };
 use fs_err as fs;
 
-/// What outlives a build.
+/// Streams that outlive a build.
 #[derive(Debug, Default)]
 pub struct Shelf(Mutex<Kept>);
 
@@ -21,7 +21,7 @@ struct Kept {
 }
 
 impl Shelf {
-    /// Makes the last byte of every stream another one.
+    /// Changes the last byte of every stream.
     pub fn damage(&self) {
         for (_, bytes) in self.0.lock().unwrap().streams.values_mut() {
             *bytes.last_mut().unwrap() ^= 1;
@@ -29,12 +29,12 @@ impl Shelf {
     }
 }
 
-/// The cache of one build: what was on the shelf when it began.
+/// Cache of one build: the streams of the shelf at its start.
 #[derive(Debug)]
 pub struct MemoryStore {
     shelf: Arc<Shelf>,
     kept: Kept,
-    /// The streams by their slots.
+    /// Keys by slot.
     keys: Vec<Key>,
     rejected: Mutex<Vec<Key>>,
     claims: Claims,
@@ -44,7 +44,7 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
-    /// With what is on the shelf now.
+    /// Takes the current streams of the shelf.
     pub fn new(shelf: Arc<Shelf>) -> Self {
         let mut kept = shelf.0.lock().unwrap().clone();
         let keys: Vec<Key> = kept.streams.keys().copied().collect();

@@ -1,4 +1,4 @@
-//! Code of programs and libraries goes into archives, and what cannot be taken out is refused.
+//! Code of programs and libraries is moved into archives; code that cannot be removed is refused.
 
 #![expect(clippy::cast_possible_truncation, reason = "numbers of files of some kilobytes")]
 
@@ -14,7 +14,7 @@ use super::library::{BUNDLES, Library, OF_MARKER, Place, bundle, code, compresse
 use super::made::{Made, members, raw};
 use super::{INPUT, METADATA, PACKAGES, done, output, place, rockpack, said, split};
 
-/// The manifest, with `bundle`.
+/// Returns the manifest with `bundle`.
 fn bundles() -> tempfile::TempDir {
     let dir = place();
     let with = PACKAGES.replace(r#"device-by "path""#, r#"device-by "path" "bundle""#);
@@ -23,7 +23,7 @@ fn bundles() -> tempfile::TempDir {
     dir
 }
 
-/// A library with code for three ISAs and the same with other features, of two units.
+/// Makes a library of two units with code for three ISAs, and one of them with other features.
 fn library() -> Library {
     let one = [("gpu90", code(0x21, 3000)), ("gpu100", code(0x23, 5000))];
     let two = [
@@ -43,7 +43,7 @@ fn frame(library: &[u8]) -> Made {
         .info("licenses/LICENSE", b"You may.\n")
 }
 
-/// A reader of the archives' `MessagePack`, apart from the one of the program.
+/// Reader of the archives' `MessagePack`, independent of the program's.
 fn value(bytes: &mut &[u8]) -> serde_json::Value {
     fn take<'b>(bytes: &mut &'b [u8], count: usize) -> &'b [u8] {
         let (taken, rest) = bytes.split_at(count);
@@ -74,7 +74,7 @@ fn value(bytes: &mut &[u8]) -> serde_json::Value {
     }
 }
 
-/// The code of an archive, by binary and target, as the runtime finds it.
+/// Returns the code of an archive by binary and target, like the runtime.
 fn archived(archive: &[u8]) -> BTreeMap<(String, String), Vec<u8>> {
     assert_eq!(archive[..8], *b"KPAK\x01\0\0\0");
     let at = u64::from_le_bytes(archive[8..16].try_into().unwrap()) as usize;
@@ -156,7 +156,7 @@ fn code_goes_into_archives_and_the_library_leads_there() {
         expected[start + length..end].fill(0);
     }
     assert!(*new == expected, "another byte changed");
-    // Mode and time are those that it had; it is packed again, and far smaller.
+    // Mode and time are unchanged; it is packed again, and far smaller.
     let (before, after) = (raw(&dir.join(INPUT)), raw(&host));
     let (one, two) = (&before["frame/lib/sub/libfat.so"], &after["frame/lib/sub/libfat.so"]);
     assert_eq!((one.0, &one.1), (two.0, &two.1));
@@ -179,7 +179,7 @@ fn plans_tell_what_is_written_and_threads_change_no_byte() {
     assert_eq!(fs::read_to_string(dir.join("again/dist/SHA256SUMS")).unwrap(), sums);
 }
 
-/// Why nothing is taken out of a library; nothing when it is.
+/// Returns the reason for which a library's code cannot be removed, if any.
 fn stuck(library: &Library) -> Option<String> {
     let file = library.bytes();
     let fat = match FatElf::read(&file) {
@@ -204,7 +204,7 @@ fn what_is_not_as_compilers_make_it_is_refused() {
     let one = BUNDLES as u64;
     expect(Library { machine: 183, ..library() }, "another processor than x86-64");
     expect(change(Place::Header(16), &[1, 0]), "neither a library nor a program");
-    // The names: .hip_fatbin is called otherwise; a second section is called so.
+    // Names of sections: .hip_fatbin is renamed; a second section gets its name.
     let place_of =
         |name: &str| library().bytes().windows(name.len()).rposition(|at| at == name.as_bytes());
     let first = place_of("\0.dynstr\0").unwrap();
@@ -215,7 +215,7 @@ fn what_is_not_as_compilers_make_it_is_refused() {
     expect(change(Place::Record(0), &OF_MARKER.to_le_bytes()), "or was changed before");
     expect(change(Place::Record(24 + 4), &[2]), "is no record of an offload bundle");
     expect(change(Place::Record(16), &[1]), "is no record of an offload bundle");
-    // A relocation that is not relative, one that is gone, one more that leads into the code.
+    // A relocation that is not relative, a missing one, and an additional one into the code.
     expect(change(Place::Relocation(24 + 8), &[1]), "leads to its offload bundles");
     expect(change(Place::Relocation(24), &8_u64.to_le_bytes()), "leads to its offload bundles");
     expect(Library { other: one + 16, ..library() }, "the relocation of the word at address");
@@ -289,7 +289,7 @@ fn host_lines_keep_libraries_whole() {
     assert!(members(&output(dir, "frame"))["frame/lib/sub/libfat.so"] == old);
 }
 
-/// Stands for the start of a program that HIP's compiler made: two records, of bundles beside each other.
+/// Imitates the start of a program compiled by HIP: two records of adjacent bundles.
 const UNITS: &str = r#"
 __asm__(".section .hip_fatbin,\"a\",@progbits\n.balign 4096\none: .incbin \"one.bin\"\n"
         ".balign 4096\ntwo: .incbin \"two.bin\"\n.text\n");
@@ -301,7 +301,7 @@ __attribute__((section(".hipFatBinSegment"), used)) static struct record records
 const struct record *record(int at) { return &records[at]; }
 "#;
 
-/// Loads a library and prints what its records lead to.
+/// Loads a library and prints the targets of its records.
 const LOADS: &str = r#"
 #include <dlfcn.h>
 #include <stdio.h>

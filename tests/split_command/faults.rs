@@ -1,4 +1,4 @@
-//! What is refused: a clear reason, and nothing is written.
+//! Refused wheels: a clear reason, and no output.
 
 use std::io::{Cursor, Write};
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::{INPUT, METADATA, PACKAGES, done, frame, place, rockpack, said};
 
 const NAME: &str = "frame-2.1+ex7-cp312-cp312-linux_x86_64.whl: ";
 
-/// Splitting fails with this code, says this, and leaves nothing.
+/// Checks that splitting fails with this code and message, and leaves no files.
 fn refused(dir: &Path, args: &[&str], code: i32, expected: &[&str]) {
     let output = rockpack(dir, args);
     let said = said(&output);
@@ -42,7 +42,7 @@ fn files_that_nobody_can_place() {
             "`host` line",
         ],
     );
-    // Outside of the root, and in a directory of data.
+    // Outside the root, and in a data directory.
     refuses(
         &with("other/blas/k_gpu90.co", b"x"),
         &["no `files` line takes it: `other/blas/k_gpu90.co`"],
@@ -106,7 +106,7 @@ fn wheels_that_cannot_be_copied() {
     let info = "frame-2.1+ex7.dist-info/METADATA";
     let made = frame().without(info).info("METADATA", other.as_bytes());
     refuses(&made, &["its metadata is another package's than its file name says"]);
-    // Names that lead outside, and a name that is there twice.
+    // Names that lead outside, and a duplicate name.
     for name in ["../evil.py", "frame/../../evil.py", "/evil.py", "frame\\evil.py"] {
         refuses(&frame().file(name, b"x"), &[NAME, "evil.py"]);
     }
@@ -126,7 +126,7 @@ fn wheels_that_cannot_be_copied() {
     }
     fs::write(dir.path().join(INPUT), zip.finish().unwrap().into_inner()).unwrap();
     refused(dir.path(), &SPLIT, 1, &[NAME, "`frame/link`: a link"]);
-    // Cut, and no zip at all.
+    // Truncated, and not a zip.
     let bytes = frame().bytes();
     for bytes in [&bytes[..bytes.len() / 2], b"no zip"] {
         fs::write(dir.path().join(INPUT), bytes).unwrap();
@@ -139,7 +139,7 @@ fn wheels_that_cannot_be_copied() {
     }
 }
 
-/// Bytes with one text in place of another of the same length.
+/// Replaces a text in bytes by another of the same length.
 fn replaced(mut bytes: Vec<u8>, old: &[u8], new: &[u8]) -> Vec<u8> {
     let mut at = 0;
     while let Some(found) = bytes[at..].windows(old.len()).position(|window| window == old) {
@@ -258,7 +258,7 @@ wheel "vision" {
     let shown = done(dir, &[&SPLIT[..], &[path]].concat());
     assert!(shown.ends_with("8 wheels of 2 in out\n"), "{shown}");
     done(dir, &["wheel", "verify", "out/dist"]);
-    // What an earlier run made goes; what is split never does.
+    // Wheels of an earlier run are removed; the split wheel never is.
     let shown = done(dir, &["wheel", "split", path, "-o", "out"]);
     assert!(shown.contains("removed dist/frame_device_gpu90-2.1+ex7"), "{shown}");
     let before = fs::read_dir(dir.join("out/dist")).unwrap().count();

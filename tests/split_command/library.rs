@@ -1,4 +1,4 @@
-//! Libraries with offload bundles, laid out as clang and linkers do it, but smaller.
+//! Libraries with offload bundles in the layout of clang and linkers, but smaller.
 
 #![expect(clippy::cast_possible_truncation, reason = "numbers of files of some kilobytes")]
 
@@ -6,41 +6,41 @@
 pub const OF_BUNDLE: u32 = 0x4849_5046;
 /// `HIPK`.
 pub const OF_MARKER: u32 = 0x4b50_4948;
-/// Where the bundles begin in the file, and in memory.
+/// Offset of the bundles, in the file and in memory.
 pub const BUNDLES: usize = 0x1000;
-/// The address of a word that a library has besides, which a relocation fills.
+/// Address of an additional word, filled by a relocation.
 const OTHER: usize = 8;
 
-/// A library to be written.
+/// Library to write.
 #[derive(Clone)]
 pub struct Library {
-    /// The bundles, one for each unit.
+    /// Bundles, one for each unit.
     pub bundles: Vec<Vec<u8>>,
-    /// Changes of the finished file: where, and what is written there.
+    /// Changes of the finished file: place and new bytes.
     pub changes: Vec<(Place, Vec<u8>)>,
-    /// What the dynamic symbol that is not there otherwise leads to.
+    /// Address of an additional dynamic symbol.
     pub symbol: Option<u64>,
-    /// What the word leads to that no record has.
+    /// Target of the additional word.
     pub other: u64,
     pub machine: u16,
 }
 
-/// A place in the file.
+/// Place in the file.
 #[derive(Clone, Copy)]
 pub enum Place {
-    /// So many bytes into the records.
+    /// Offset in the records.
     Record(usize),
-    /// So many bytes into the relocations.
+    /// Offset in the relocations.
     Relocation(usize),
-    /// So many bytes into the bundles.
+    /// Offset in the bundles.
     Bundle(usize),
-    /// So many bytes into the header.
+    /// Offset in the header.
     Header(usize),
-    /// So many bytes into the names of sections.
+    /// Offset in the section names.
     Names(usize),
 }
 
-/// A code object for the ISA with this number, of so many bytes.
+/// Makes a code object of this size for the ISA with this number.
 pub fn code(mach: u32, size: usize) -> Vec<u8> {
     let mut code: Vec<u8> = (0..size).map(|at| (at * 7 % 251).to_le_bytes()[0]).collect();
     let start = super::made::object(mach);
@@ -48,7 +48,7 @@ pub fn code(mach: u32, size: usize) -> Vec<u8> {
     code
 }
 
-/// An offload bundle with these code objects, by target.
+/// Makes an offload bundle of these code objects, by target.
 pub fn bundle(code: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let mut entries = vec![("host-x86_64-unknown-linux-gnu-".to_owned(), 4096, 0)];
     let mut content = Vec::new();
@@ -71,7 +71,7 @@ pub fn bundle(code: &[(&str, Vec<u8>)]) -> Vec<u8> {
     bundle
 }
 
-/// The same, compressed as clang does it by now.
+/// Compresses the bundle like recent versions of clang.
 pub fn compressed(bundle: &[u8]) -> Vec<u8> {
     let stream = zstd::encode_all(bundle, 3).unwrap();
     let mut out = b"CCOB\x03\0\x01\0".to_vec();
@@ -108,12 +108,12 @@ impl Library {
         self
     }
 
-    /// Where the records are.
+    /// Returns the offset of the records.
     pub fn records(&self) -> usize {
         BUNDLES + self.section().len().next_multiple_of(4096)
     }
 
-    /// Where each bundle begins.
+    /// Returns the offset of each bundle.
     pub fn starts(&self) -> Vec<usize> {
         let next = |at: &mut usize, bundle: &Vec<u8>| {
             let start = *at;
@@ -136,7 +136,7 @@ impl Library {
         let (records, starts) = (self.records(), self.starts());
         let symbols = [vec![0; 24], self.symbol.map_or(Vec::new(), symbol)].concat();
         let hash = [1, symbols.len() as u32 / 24, 0, 0, 0].map(u32::to_le_bytes).concat();
-        // The records come last in what is filled, as linkers sort it.
+        // The records are last in the relocated data, in the linkers' order.
         let word = records + starts.len() * 24;
         let pointers = starts.iter().enumerate().map(|(at, start)| (records + at * 24 + 8, *start));
         let mut filled: Vec<(usize, u64)> = vec![(word, self.other)];
@@ -256,7 +256,7 @@ impl Library {
     }
 }
 
-/// A dynamic symbol with this address, in a section.
+/// Makes a dynamic symbol with this address, in a section.
 fn symbol(address: u64) -> Vec<u8> {
     let start = [&1_u32.to_le_bytes()[..], &[0x11, 0], &5_u16.to_le_bytes()].concat();
     [start, address.to_le_bytes().to_vec(), 8_u64.to_le_bytes().to_vec()].concat()

@@ -1,4 +1,4 @@
-//! Wheels that tests make, sound or not.
+//! Wheels for tests, valid or not.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read, Write};
@@ -9,13 +9,13 @@ use wheel::archive::checksum::Sha256;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
-/// A wheel to be written.
+/// Wheel to write.
 #[derive(Clone)]
 pub struct Made {
     name: String,
     version: String,
     files: Vec<(String, Vec<u8>)>,
-    /// Rows of RECORD that are others than they should be; of none, there is none.
+    /// Wrong rows of RECORD; `None` removes a row.
     pub rows: BTreeMap<String, Option<String>>,
 }
 
@@ -41,13 +41,13 @@ impl Made {
         self.file(&name, content)
     }
 
-    /// Without the files whose names begin so.
+    /// Removes the files with this prefix.
     pub fn without(mut self, start: &str) -> Self {
         self.files.retain(|(name, _)| !name.starts_with(start));
         self
     }
 
-    /// With another row of RECORD for this file.
+    /// Replaces the row of RECORD for this file.
     pub fn row(mut self, name: &str, row: Option<&str>) -> Self {
         self.rows.insert(name.to_owned(), row.map(str::to_owned));
         self
@@ -61,7 +61,7 @@ impl Made {
         format!("{}-{}-cp312-cp312-linux_x86_64.whl", self.name, self.version)
     }
 
-    /// The bytes: files before the metadata, every other one stored.
+    /// Returns the bytes: files before the metadata, every second one stored.
     pub fn bytes(&self) -> Vec<u8> {
         let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
         let (record, mut rows) = (format!("{}/RECORD", self.dist_info()), String::new());
@@ -95,7 +95,7 @@ fn options() -> SimpleFileOptions {
     SimpleFileOptions::default().last_modified_time(time)
 }
 
-/// The members of a wheel.
+/// Returns the members of a wheel.
 pub fn members(path: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut zip = ZipArchive::new(Cursor::new(fs::read(path).unwrap())).unwrap();
     let mut read = |index| {
@@ -108,7 +108,7 @@ pub fn members(path: &Path) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-/// What is stored of each member: mode, time, method, packed bytes.
+/// Returns the stored form of each member: mode, time, method, packed bytes.
 pub fn raw(path: &Path) -> BTreeMap<String, (Option<u32>, String, String, Vec<u8>)> {
     let mut zip = ZipArchive::new(Cursor::new(fs::read(path).unwrap())).unwrap();
     let mut all = BTreeMap::new();
@@ -123,7 +123,7 @@ pub fn raw(path: &Path) -> BTreeMap<String, (Option<u32>, String, String, Vec<u8
     all
 }
 
-/// A code object of the ISA with this number.
+/// Makes a code object of the ISA with this number.
 pub fn object(mach: u32) -> Vec<u8> {
     let mut file = [&b"\x7fELF"[..], &[2, 1, 1, 64], &[0; 56]].concat();
     file[18..20].copy_from_slice(&224_u16.to_le_bytes());
@@ -131,7 +131,7 @@ pub fn object(mach: u32) -> Vec<u8> {
     file
 }
 
-/// An offload bundle with code for these targets.
+/// Makes an offload bundle with code for these targets.
 pub fn bundle(targets: &[&str]) -> Vec<u8> {
     let ids: Vec<String> =
         targets.iter().map(|target| format!("hipv4-amdgcn-amd-amdhsa--{target}")).collect();

@@ -1,4 +1,4 @@
-//! `rockpack wheel verify` of what was split: it passes, and finds what was spoilt on purpose.
+//! `rockpack verify` on split wheels: it accepts them, and finds deliberate damage.
 
 use std::path::Path;
 
@@ -7,13 +7,13 @@ use fs_err as fs;
 use super::made::{Made, bundle, object};
 use super::{INPUT, METADATA, frame, output, place, rockpack, said, split, text_of};
 
-/// What verify says of the wheels after something was done to them.
+/// Returns the messages of verify after changing the wheels.
 fn after(spoil: impl FnOnce(&Path)) -> String {
     let dir = place();
     let dir = dir.path();
     frame().write(&dir.join("in"));
     split(dir, &[]);
-    // They are not what SHA256SUMS lists any more, which is another finding.
+    // The wheels no longer match SHA256SUMS, which would be another finding.
     fs::remove_file(dir.join("out/dist/SHA256SUMS")).unwrap();
     spoil(dir);
     let output = rockpack(dir, &["wheel", "verify", "out/dist", "--message-format", "json"]);
@@ -40,7 +40,7 @@ fn a_lost_wheel_is_found() {
     for name in ["frame", "frame_device_gpu9", "frame_device_gpu90"] {
         finds("unmet-requirement", lost, |dir| fs::remove_file(output(dir, name)).unwrap());
     }
-    // One wheel by itself is no set.
+    // A single wheel is not a set.
     let dir = place();
     let dir = dir.path();
     frame().write(&dir.join("in"));

@@ -1,4 +1,4 @@
-//! For each code what shows it: a package that is fine but for one thing.
+//! Cases for each code: a package with exactly one fault.
 
 use std::path::Path;
 
@@ -16,15 +16,15 @@ use super::trial;
 use super::wheel::{METADATA, Wheel, wheel};
 use super::zip::{Member, overlapping, with_zip64};
 
-/// Codes that are found, what is wrong, and how the directory is made.
+/// Codes to find, fault, and how to make the directory.
 pub type Case = (&'static [Code], &'static str, Box<dyn Fn(&Path)>);
 
-/// A wheel for any platform with one change.
+/// Makes a wheel for any platform with one change.
 fn any(codes: &'static [Code], title: &'static str, change: impl Fn(&mut Wheel) + 'static) -> Case {
     changed("any", codes, title, change)
 }
 
-/// The same for a wheel that can have ELF files.
+/// Makes a changed wheel that can have ELF files.
 fn linux(
     codes: &'static [Code],
     title: &'static str,
@@ -33,7 +33,7 @@ fn linux(
     changed("linux_x86_64", codes, title, change)
 }
 
-/// The same for a wheel that can have DLLs.
+/// Makes a changed wheel that can have DLLs.
 fn windows(
     codes: &'static [Code],
     title: &'static str,
@@ -56,7 +56,7 @@ fn changed(
     (codes, title, Box::new(make))
 }
 
-/// Two wheels, of which the second is changed.
+/// Makes two wheels, and changes the second.
 fn two(codes: &'static [Code], title: &'static str, change: impl Fn(&mut Wheel) + 'static) -> Case {
     let make = move |dir: &Path| {
         wheel("demo", "any").write(dir);
@@ -82,17 +82,17 @@ fn dll(machine: Machine, imports: &[&str]) -> Vec<u8> {
     })
 }
 
-/// The same library without an rpath.
+/// Returns the library without an rpath.
 fn without_rpath() -> Vec<u8> {
     symbols::library("liba.so", &["libb.so.1"], &[], &[])
 }
 
-/// The library that [`library`] needs.
+/// Returns the library that [`library`] needs.
 fn last_library() -> Vec<u8> {
     symbols::library("libb.so.1", &["libc.so.6"], &[], &[])
 }
 
-/// The same library with `DT_RUNPATH` (29) in place of `DT_RPATH` (15).
+/// Returns the library with `DT_RUNPATH` (29) instead of `DT_RPATH` (15).
 fn with_runpath(rpath: &str) -> Vec<u8> {
     let mut bytes = library(rpath);
     let at = bytes.chunks(8).position(|word| word == 15_u64.to_le_bytes()).unwrap() * 8;
@@ -135,12 +135,12 @@ fn sdist(
     (codes, title, Box::new(move |dir| fs_err::write(dir.join("demo-1.0.tar.gz"), make()).unwrap()))
 }
 
-/// An archive of device code without its table of contents.
+/// Returns an archive of device code without its table of contents.
 fn cut_archive() -> Vec<u8> {
     [&b"KPAK"[..], &1_u32.to_le_bytes(), &u64::MAX.to_le_bytes(), &[0; 64]].concat()
 }
 
-/// Every case, in the order of the codes.
+/// Returns every case, in the order of the codes.
 pub fn cases() -> Vec<Case> {
     let names = [names(), variants()].into_iter().flatten().collect();
     [archives(), members(), records(), metadata(), names, programs(), sets(), sdists()]
@@ -149,7 +149,7 @@ pub fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// A wheel variant with the file beside it, and these properties in both.
+/// Makes a wheel variant and its index file, both with these properties.
 fn variant(properties: (&'static str, &'static str)) -> impl Fn(&Path) {
     move |dir: &Path| {
         let text = |properties: &str| {
@@ -623,7 +623,7 @@ fn sdists() -> Vec<Case> {
     ]
 }
 
-/// What is fine though it is seldom seen.
+/// Returns unusual, but valid packages.
 pub fn fine() -> Vec<Case> {
     vec![
         any(&[], "as it should be", |_| {}),

@@ -1,4 +1,4 @@
-//! Device code in the wrong wheel, read from names and from what is inside.
+//! Device code in the wrong wheel, found by names and by content.
 
 use std::io::Write as _;
 
@@ -28,7 +28,7 @@ package "device" kind="runtime" {
 }
 "#;
 
-/// An ELF code object for the ISA of this number.
+/// Makes an ELF code object for the ISA of this number.
 fn code_object(mach: u32) -> Vec<u8> {
     let mut file = vec![0; 64];
     file[..8].copy_from_slice(b"\x7fELF\x02\x01\x01\x40");
@@ -59,7 +59,8 @@ fn compressed(bundle: &[u8]) -> Vec<u8> {
     file
 }
 
-/// A program with a bundle where compilers put it; the rest of it is no ELF file, which is another finding.
+/// Makes a program with a bundle at the compilers' place; the rest is not ELF, which is another
+/// finding.
 fn with_bundle(bundle: &[u8]) -> Vec<u8> {
     let mut file = vec![0; 8192];
     file[..4].copy_from_slice(b"\x7fELF");
@@ -67,7 +68,7 @@ fn with_bundle(bundle: &[u8]) -> Vec<u8> {
     file
 }
 
-/// An archive of code, as the build's tools write it.
+/// Makes an archive of code, like the build's tools.
 fn kpack(target: &str) -> Vec<u8> {
     let text = |text: &str| [&[0xd9, u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
     let mut file = b"KPAK\x01\0\0\0\x40\0\0\0\0\0\0\0".to_vec();
@@ -80,7 +81,7 @@ fn kpack(target: &str) -> Vec<u8> {
     file
 }
 
-/// What is found about device code in a wheel with this member: severity, text, detail.
+/// Returns the findings about device code in a wheel with this member: severity, text, detail.
 fn told(name: &str, path: &str, bytes: &[u8], lines: &str) -> (i32, Vec<String>) {
     let (dir, _) = dist(name, &[(path, bytes)], lines);
     let (status, found) = found(dir.path());
@@ -130,7 +131,7 @@ fn what_is_inside_counts_in_a_wheel_for_no_isa() {
         let (status, told) = told("demo", path, &bytes, "");
         assert_eq!((status, told), (1, vec![format!("{inside}{expected}")]), "{path}");
     }
-    // A text is a text where the file is called by no ISA.
+    // A text may contain ISA names unless its file name has one.
     assert_eq!(told("demo", "doc.txt", b"for gfx906 and gfx942", ""), (0, vec![]));
 }
 
@@ -203,11 +204,11 @@ fn a_line_that_allows_nothing_is_told() {
     };
     assert!(told("lib/x.hsaco", b"no code", line));
     assert!(!told("lib/x.hsaco", b"no code", &line.replace('\n', " optional=\"why\"\n")));
-    // Where there is no such file, that is the plan's to tell.
+    // If no such file exists, the plan reports it.
     assert!(!told("lib/x.txt", b"no code", line));
 }
 
-/// A tar archive with these files.
+/// Makes a tar archive with these files.
 pub fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut tar = tar::Builder::new(Vec::new());
     for (path, bytes) in members {
@@ -241,7 +242,7 @@ fn devel_archives_are_read_too() {
         assert_eq!((status, codes(&found).contains("broken-package")), (1, true), "{path}");
         findings(&found)
     };
-    // Members before the damage count.
+    // Members before the damage are checked.
     assert_eq!(broken("_devel.tar", &archive[..1100]), [format!("{inside}gfx942")]);
     assert_eq!(broken("_devel.tar.xz", b"no xz"), [""; 0]);
 }

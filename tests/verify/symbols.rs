@@ -1,6 +1,6 @@
-//! Small shared libraries with symbols, as no compiler is needed for them.
+//! Small shared libraries with symbols, made without a compiler.
 
-/// A library for x86-64 that defines symbols, and takes others.
+/// Makes a library for x86-64 that defines and needs symbols.
 pub fn library(soname: &str, needed: &[&str], defined: &[&str], wanted: &[&str]) -> Vec<u8> {
     let mut strings = vec![0];
     let mut string = |text: &str| {
@@ -11,7 +11,7 @@ pub fn library(soname: &str, needed: &[&str], defined: &[&str], wanted: &[&str])
     };
     let mut dynamic: Vec<(u64, u64)> = needed.iter().map(|name| (1, string(name))).collect();
     dynamic.push((14, string(soname)));
-    // Global functions: of section 1, and of none.
+    // Global functions: of section 1, and undefined.
     let mut symbols = vec![[0; 24]];
     for (section, names) in [(1_u16, defined), (0, wanted)] {
         for name in names {
@@ -51,7 +51,7 @@ pub fn library(soname: &str, needed: &[&str], defined: &[&str], wanted: &[&str])
     file
 }
 
-/// The header of a shared library with two segments behind it.
+/// Makes the header of a shared library with two segments.
 fn header() -> Vec<u8> {
     let mut file = b"\x7fELF\x02\x01\x01".to_vec();
     file.resize(16, 0);
@@ -63,7 +63,7 @@ fn header() -> Vec<u8> {
     file
 }
 
-/// A segment that is in memory where it is in the file.
+/// Makes a segment with equal offsets in memory and file.
 fn segment(kind: u32, at: usize, size: usize) -> Vec<u8> {
     let (at, size) = (at as u64, size as u64);
     let mut bytes = [kind, 4].map(u32::to_le_bytes).concat();

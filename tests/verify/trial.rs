@@ -1,4 +1,4 @@
-//! Trials of sdists: what is built and imported, and what is not run.
+//! Trial builds of sdists: built and imported ones, and code that is not run.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::cases::tar;
 use crate::program::{command, said};
 
-/// A selector's sdist as rockpack writes it: path and text of each file.
+/// Returns a selector's sdist as rockpack writes it: path and text of each file.
 pub fn selector(top: &str, module: &str) -> Vec<(String, String)> {
     let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("runtime");
     let sources = runtime.join("meta");
@@ -36,7 +36,7 @@ pub fn selector(top: &str, module: &str) -> Vec<(String, String)> {
     files.into_iter().map(|(path, text)| (format!("{top}/{path}"), text)).collect()
 }
 
-/// Facts in the form in which rockpack writes them.
+/// Returns facts in rockpack's form.
 fn facts(module: &str) -> String {
     format!("\n\n{}", FACTS.replace("MODULE", module))
 }
@@ -78,7 +78,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A directory with the sdist.
+/// Writes the sdist into a directory.
 fn written(files: &[(String, String)]) -> TempDir {
     let dir = TempDir::new().unwrap();
     let files: Vec<_> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
@@ -86,7 +86,7 @@ fn written(files: &[(String, String)]) -> TempDir {
     dir
 }
 
-/// Status and messages of `verify`, with `more` variables.
+/// Returns status and messages of `verify`, with additional variables.
 fn verified(dir: &Path, more: &[(&str, &str)]) -> (Option<i32>, String) {
     let args = ["wheel", "verify", "demo-1.0.tar.gz", "--manifest", "built-in"];
     let output = command(dir, &args).envs(more.iter().copied()).output().unwrap();
@@ -119,7 +119,7 @@ fn an_entry_point_of_another_module_is_a_fault() {
     assert!(told.contains("the entry point os:getcwd is not in demo"), "{told}");
 }
 
-/// Each file that a build or an import runs leaves a mark when it is run.
+/// Each file that a build or an import runs would leave a mark.
 #[test]
 fn code_of_others_is_not_run_and_a_note_names_it() {
     for path in [

@@ -1,4 +1,4 @@
-//! A wheel that is fine, to be changed in one thing.
+//! Valid wheel, to be changed in one thing.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,26 +7,26 @@ use wheel::archive::checksum::Sha256;
 
 use super::zip::{Member, zip};
 
-/// What is done to a part of a wheel before it is written.
+/// Change of a part of a wheel before writing.
 pub type Change<T> = Box<dyn Fn(T) -> T>;
 
-/// A wheel before it is written.
+/// Wheel before writing.
 pub struct Wheel {
     pub file: String,
     pub dist_info: String,
     pub members: Vec<Member>,
-    /// In place of the RECORD that fits the members.
+    /// Change of the valid RECORD.
     pub record: Option<Change<String>>,
-    /// Done to the bytes of the archive.
+    /// Change of the archive's bytes.
     pub archive: Option<Change<Vec<u8>>>,
-    /// Members behind RECORD.
+    /// Members after RECORD.
     pub last: Vec<Member>,
 }
 
 pub const METADATA: &str =
     "Metadata-Version: 2.4\nName: demo\nVersion: 1.0\nLicense-File: LICENSE\n";
 
-/// A wheel of the distribution `name` with one module.
+/// Makes a wheel of the distribution `name` with one module.
 pub fn wheel(name: &str, tag: &str) -> Wheel {
     let dist_info = format!("{name}-1.0.dist-info");
     let info = |file: &str, text: &str| {
@@ -55,7 +55,7 @@ pub fn wheel(name: &str, tag: &str) -> Wheel {
 }
 
 impl Wheel {
-    /// The member whose name ends so.
+    /// Returns the member with this suffix.
     pub fn member(&mut self, end: &str) -> &mut Member {
         self.members
             .iter_mut()
@@ -71,12 +71,12 @@ impl Wheel {
         member.bytes = text.replacen(old, new, 1).into_bytes();
     }
 
-    /// Gives the file another name.
+    /// Renames the file.
     pub fn call(&mut self, file: &str) {
         file.clone_into(&mut self.file);
     }
 
-    /// Puts a member before the metadata.
+    /// Adds a member before the metadata.
     pub fn add(&mut self, member: Member) {
         self.members.insert(0, member);
     }

@@ -1,4 +1,4 @@
-//! A writer of zips that writes what it is told, also what no zip should have.
+//! Writer of zips, including invalid ones.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -6,23 +6,23 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
-/// A member and everything that its headers say. What is set apart from the content can lie.
+/// Member and the content of its headers, which may contradict the data.
 #[derive(Clone)]
 pub struct Member {
     pub name: Vec<u8>,
     pub bytes: Vec<u8>,
     pub mode: u32,
-    /// Date and time as DOS writes them.
+    /// Date and time in DOS format.
     pub time: (u16, u16),
     pub method: u16,
     pub flags: u16,
-    /// The name in the local header, when it is another.
+    /// Name in the local header, if different.
     pub local_name: Option<Vec<u8>>,
-    /// Added to the size that both headers tell.
+    /// Added to the size in both headers.
     pub size_off: u32,
     /// Changes the packed bytes.
     pub damage: bool,
-    /// Bytes behind the end of the packed ones that count as packed.
+    /// Bytes after the stream that count as packed.
     pub tail: usize,
     /// Bytes between this member and the next.
     pub gap: usize,
@@ -63,7 +63,7 @@ impl Member {
         packed
     }
 
-    /// The fields that both headers have, from the flags on.
+    /// Returns the common fields of both headers, from the flags on.
     fn fields(&self, packed: usize, name: usize, extra: usize) -> Vec<u8> {
         let mut fields = Vec::new();
         for half in [self.flags, self.method, self.time.1, self.time.0] {
@@ -79,7 +79,7 @@ impl Member {
     }
 }
 
-/// The archive.
+/// Makes the archive.
 pub fn zip(members: &[Member]) -> Vec<u8> {
     let (mut out, mut directory) = (Vec::new(), Vec::new());
     for member in members {
@@ -110,8 +110,8 @@ pub fn zip(members: &[Member]) -> Vec<u8> {
     out
 }
 
-/// The bytes of headers that nothing depends on: which version of which program made the archive and
-/// can unpack it, and attributes of other systems than Unix.
+/// Returns the unused bytes of headers: versions of the writing and the required program, and
+/// attributes of systems other than Unix.
 pub fn idle(bytes: &[u8]) -> BTreeSet<usize> {
     let mut idle = BTreeSet::new();
     for at in 0..bytes.len() - 4 {
@@ -124,7 +124,7 @@ pub fn idle(bytes: &[u8]) -> BTreeSet<usize> {
     idle
 }
 
-/// The archive with all members but the first over the bytes of the first.
+/// Moves all members except the first onto the bytes of the first.
 pub fn overlapping(mut bytes: Vec<u8>) -> Vec<u8> {
     let directory = |at: &usize| bytes[*at..].starts_with(b"PK\x01\x02");
     let places: Vec<usize> = (0..bytes.len() - 4).filter(directory).collect();
@@ -134,7 +134,7 @@ pub fn overlapping(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// The archive with a zip64 record, and `more` bytes of data in it.
+/// Adds a zip64 record with `more` bytes of data.
 pub fn with_zip64(bytes: &[u8], more: usize) -> Vec<u8> {
     let end = bytes.len() - 22;
     let word = |at: usize| {

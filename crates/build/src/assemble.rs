@@ -1,4 +1,4 @@
-//! Unites what several builds made of one plan: their packages, checksums and provenance.
+//! Unites the packages, checksums and provenance of several builds of one plan.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -22,148 +22,150 @@ mod promised;
 
 pub use promised::Promised;
 
-/// What was put together.
+/// Result of uniting packages.
 #[derive(Debug)]
 pub struct Assembled {
-    /// The packages, by path below the destination, with their SHA-256.
+    /// Packages by path below the destination, with their SHA-256.
     pub packages: BTreeMap<RelPath, String>,
-    /// How many statements it takes to tell of all of them.
+    /// Number of statements needed to describe all packages.
     pub statements: usize,
-    /// Packages of an earlier build that were removed.
+    /// Removed packages of an earlier build.
     pub removed: Vec<RelPath>,
 }
 
-/// Why packages cannot be put together.
+/// Reason for which packages cannot be united.
 #[derive(Debug, thiserror::Error)]
 pub enum AssembleError {
-    /// A directory that no build wrote.
+    /// Directory without the record of a build.
     #[error(transparent)]
     NoRecord(#[from] RecordError),
-    /// A directory that a build wrote, where one with finished files alone is wanted.
+    /// Directory with a record, although only finished files are allowed.
     #[error("{} is a record of a build or of finished files already", .file.display())]
     Record {
-        /// Its checksums or its statement.
+        /// Checksums or statement.
         file: PathBuf,
     },
-    /// A directory, link or device where a finished file is expected.
+    /// Directory, link or device instead of a finished file.
     #[error("{} cannot be put together with the others: {why}", .path.display())]
     NotAFile {
-        /// Where it is.
+        /// Path.
         path: PathBuf,
-        /// What it is, or what is wrong with its name.
+        /// Type of the file, or fault of its name.
         why: String,
     },
-    /// A directory without files.
+    /// Directory without files.
     #[error("{} has no file in it", .dir.display())]
     Empty {
-        /// The directory.
+        /// Directory.
         dir: PathBuf,
     },
-    /// A package that is listed, and that nobody says to have made.
+    /// Listed package that no statement names.
     #[error("{SUMS} lists {}, and no provenance statement beside it names that file", .path.display())]
     Untold {
-        /// The package.
+        /// Package.
         path: PathBuf,
     },
-    /// A package that is listed, and is not there.
+    /// Listed package that does not exist.
     #[error("{} is not there, and {list} lists it", .path.display())]
     Absent {
-        /// The package.
+        /// Package.
         path: PathBuf,
-        /// What lists it.
+        /// Name of the list.
         list: &'static str,
     },
-    /// A package that is listed, and no file below its directory.
+    /// Listed package that is not a file below its directory.
     #[error("{} cannot be taken", .path.display())]
     Unusable {
-        /// The package.
+        /// Package.
         path: PathBuf,
-        /// Why not.
+        /// Cause.
         #[source]
         error: io::Error,
     },
-    /// A package that is listed, and is another file.
+    /// Package that differs from its checksum.
     #[error("{} is not the file that {SUMS} beside it lists", .path.display())]
     Changed {
-        /// The package.
+        /// Package.
         path: PathBuf,
     },
-    /// Two different packages of one name.
+    /// Two different packages with one name.
     #[error("{name} is in {} and in {}, and they are different files", .dirs.0.display(), .dirs.1.display())]
     Different {
-        /// The file, below `dist`.
+        /// File, below `dist`.
         name: String,
-        /// Where both are.
+        /// Directories of both.
         dirs: Box<(PathBuf, PathBuf)>,
     },
     /// Packages of builds that differ in more than `--only`.
     #[error("{}", disagreement(.dirs, .difference))]
     Disagree {
-        /// The directories of both.
+        /// Directories of both.
         dirs: Box<(PathBuf, PathBuf)>,
-        /// The difference.
+        /// Difference.
         difference: Box<Difference>,
     },
-    /// A statement without the digests that builds are compared by.
+    /// Statement without the digests for comparing builds.
     #[error(
         "the provenance of {} does not say of which plan its packages are, and by which rockpack",
         .dir.display()
     )]
     Incomparable {
-        /// Its directory.
+        /// Directory.
         dir: PathBuf,
     },
-    /// Packages of another plan than the one that was given.
+    /// Packages of another plan than the given one.
     #[error(
         "the packages of {} are not of {label}: they are of a plan with the digest `{built:.12}`, and {label} has `{given:.12}`",
         .dir.display()
     )]
     OtherPlan {
-        /// The directory.
+        /// Directory.
         dir: PathBuf,
-        /// The plan, as an error names it.
+        /// Name of the plan for messages.
         label: String,
-        /// The digest of the plan that was built.
+        /// Digest of the built plan.
         built: String,
-        /// That of the plan that was given.
+        /// Digest of the given plan.
         given: String,
     },
-    /// Packages of the plan that no directory has.
+    /// Packages of the plan that are in no directory.
     #[error("{}", incomplete(.label, .lacking))]
     Incomplete {
-        /// The plan, as an error names it.
+        /// Name of the plan for messages.
         label: String,
-        /// The packages.
+        /// Packages.
         lacking: Vec<String>,
     },
-    /// Packages that `verify` refuses.
+    /// Packages with errors found by `verify`.
     #[error(transparent)]
     Gate(#[from] GateError),
-    /// The destination.
+    /// Error of the destination.
     #[error(transparent)]
     Stage(#[from] StageError),
-    /// The machine.
+    /// Error of the system.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// One of the directories that are united.
 struct Shard<'a> {
-    /// As it was named.
+    /// Directory named by the user.
     dir: &'a Path,
-    /// Where its packages are.
+    /// Directory of its packages.
     dist: PathBuf,
     recorded: Recorded,
 }
 
-/// Puts the packages of all `dirs` into `dest`: destinations of builds, or their `dist` directories.
+/// Collects the packages of all `dirs` in `dest`. Each is a destination of a build or its `dist`
+/// directory.
 ///
-/// Files are linked where that can be, else copied. What an earlier build left in `dest` is removed.
+/// Files are linked if possible, otherwise copied. Recorded packages of an earlier build in `dest`
+/// are removed.
 ///
 /// # Errors
-/// When a directory has no record of a build, a package is not the one that is recorded or does not pass the
-/// gate, two different files have one name, or the builds differ in more than the packages that each made; with a
-/// plan, also when a package of it is in no directory. `dest` is then as it was.
+/// Fails if a directory has no record of a build, a package differs from its record or does not
+/// pass the gate, two different files have one name, or the builds differ in more than their
+/// selected packages; with a plan, also if one of its packages is missing. `dest` is then
+/// unchanged.
 pub fn assemble(
     dirs: &[PathBuf],
     promised: Option<&Promised>,
@@ -178,11 +180,12 @@ pub fn assemble(
     unite(shards, dest, gate)
 }
 
-/// The same of directories with finished files, which no build recorded: all of them, and a statement
-/// that they are `made` of a commit. Who calls this answers for that; the files do not tell.
+/// Collects directories with finished, unrecorded files, and adds a statement that they are `made`
+/// of a commit. The caller is responsible for this claim; nothing in the files proves it.
 ///
 /// # Errors
-/// When a directory has a record, something that is no file, or nothing; otherwise as [`assemble`].
+/// Fails if a directory has a record, contains anything but files, or is empty; otherwise as
+/// [`assemble`].
 pub fn assemble_finished(
     dirs: &[PathBuf],
     made: &Made,
@@ -211,7 +214,7 @@ fn unite(shards: Vec<Shard<'_>>, dest: &Path, gate: &Gate<'_>) -> Result<Assembl
 
 impl<'a> Shard<'a> {
     fn read(dir: &'a Path) -> Result<Self, AssembleError> {
-        // Where a build put them, or that directory itself under whatever name it was carried here.
+        // A build's destination, or its `dist` directory, which may be renamed.
         let below = dir.join(DIST);
         let dist = if below.is_dir() { below } else { dir.to_owned() };
         let recorded = Recorded::read_whole(&dist)?;
@@ -220,7 +223,7 @@ impl<'a> Shard<'a> {
         Ok(shard)
     }
 
-    /// Puts one of its packages on the stage, if it is the one that is recorded.
+    /// Moves a package to the stage. Fails if it differs from its record.
     fn bring(&self, path: &RelPath, sha256: &str, stage: &Stage) -> Result<(), AssembleError> {
         let below = below_dist(path);
         let from = self.dist.join(below);
@@ -228,7 +231,7 @@ impl<'a> Shard<'a> {
             .map_err(|error| self.unusable(path, from.clone(), error))?;
         let to = stage.place(path)?;
         put(file, &to)?;
-        // Of the file that is put in place: the other could change in between.
+        // The staged file is hashed, since the original can change meanwhile.
         if regular::sha256(&to)? == sha256 {
             Ok(())
         } else {
@@ -244,7 +247,8 @@ impl<'a> Shard<'a> {
         AssembleError::Absent { path, list }
     }
 
-    /// Checks that a statement tells of all that is listed: what nobody made is not passed on.
+    /// Checks that a statement names every listed package, so that no package of unknown origin is
+    /// passed on.
     fn is_told(&self) -> Result<(), AssembleError> {
         let named: BTreeMap<RelPath, &str> = self.recorded.packages().collect();
         let untold = |(path, sha256): &(&RelPath, &String)| {
@@ -259,7 +263,6 @@ impl<'a> Shard<'a> {
     }
 }
 
-/// The difference between the builds of two directories, or of one that has packages of both.
 fn disagreement((one, other): &(PathBuf, PathBuf), difference: &Difference) -> String {
     let (part, (one, other)) = (difference.part.name(), (one.display(), other.display()));
     if one.to_string() == other.to_string() {
@@ -283,7 +286,7 @@ fn incomplete(label: &str, lacking: &[String]) -> String {
     format!("{packages} of {label} {are} in none of the directories: {shown}{more}")
 }
 
-/// Gives an open file another name, or copies it where that cannot be. Its first name may lead elsewhere by now.
+/// Links an open file to a new name, or copies it. Its old name may already refer to another file.
 fn put(mut file: File, to: &Path) -> io::Result<()> {
     let open = format!("/proc/self/fd/{}", file.file().as_raw_fd());
     if linkat(CWD, open, CWD, to, AtFlags::SYMLINK_FOLLOW).is_err() {
@@ -294,12 +297,11 @@ fn put(mut file: File, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The name of a path below `dist`.
 fn below_dist(path: &RelPath) -> &str {
     path.as_str().strip_prefix(DIST).unwrap_or(path.as_str()).trim_start_matches('/')
 }
 
-/// Checks that all packages are of builds of one plan, by one rockpack, of the same artifacts.
+/// Checks that all packages are from one plan, one version of rockpack, and the same artifacts.
 fn agree(shards: &[Shard<'_>]) -> Result<(), AssembleError> {
     let statements: Vec<(&Path, &Statement)> = statements(shards).collect();
     if statements.len() > 1
@@ -318,13 +320,11 @@ fn agree(shards: &[Shard<'_>]) -> Result<(), AssembleError> {
     Ok(())
 }
 
-/// All statements with the directories that they are in.
 fn statements<'s>(shards: &'s [Shard<'_>]) -> impl Iterator<Item = (&'s Path, &'s Statement)> {
     let all = shards.iter().map(|shard| (shard.dir, &shard.recorded.statements));
     all.flat_map(|(dir, statements)| statements.iter().map(move |statement| (dir, statement)))
 }
 
-/// Every package with its hash and the directory that it is taken from.
 fn packages<'s, 'a>(
     shards: &'s [Shard<'a>],
 ) -> Result<BTreeMap<RelPath, (String, &'s Shard<'a>)>, AssembleError> {

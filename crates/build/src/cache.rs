@@ -1,25 +1,24 @@
-//! Packed members of earlier builds, so that what has not changed need not be packed again.
+//! Packed members of earlier builds, so that an unchanged member is not packed again.
 //!
-//! A build knows a [`Store`]; [`Cache`] is the one in a directory of this machine, of which the rest here
-//! tells.
+//! A build uses a [`Store`]; [`Cache`] is the store in a local directory.
 //!
-//! Streams (a member deflated, stored, or compressed by xz) are found by a [`Key`]: the SHA-256
-//! of the content and the settings that packed it. So that an unchanged file need not even be
-//! read, the cache remembers what the files of a [`Fingerprint`] came to.
+//! A [`Key`] finds a stream (a member deflated, stored, or compressed by xz): the SHA-256 of the
+//! content and of its settings. The cache also remembers the content behind each [`Fingerprint`],
+//! so that an unchanged file is not even read.
 //!
-//! Below the cache's directory, `rockpack-cache-1/segments` has segments: `ID.seg` with streams
-//! in it, and `ID.idx`, the table that says what and where they are. A segment is most often a
-//! whole archive that a build made, shared with it by a reflink, so that keeping it
-//! writes no byte; what is between the streams does no harm. Where that cannot be, or little of
-//! the archive is new, streams are copied: a hard link would let who may write the package write
-//! the cache. Segments never change, so that any number of processes
-//! read without a lock, and go on reading what another one removes. A segment comes to be in
-//! `tmp`, under a lock that tells whether its writer lives, and becomes visible by the renaming of
-//! its table.
+//! `rockpack-cache-1/segments` contains pairs of files: `ID.seg` has the bytes of a segment,
+//! `ID.idx` the table of its streams. A segment is usually a whole archive of a build, kept as a
+//! reflink, so no byte is written; bytes between the streams are harmless. Without reflinks, or if
+//! little of the archive is new, streams are copied. A hard link is no option: a writer of the
+//! package could then change the cache.
 //!
-//! Nothing in a cache is believed: a table has a checksum, a stream the CRC-32 of its packed
-//! bytes, which [`Store::check`] compares. What is damaged is not used, and removed when the
-//! build ends. A cache never fails a build: errors are for telling people.
+//! Segments never change, so any number of processes read them without a lock, even while another
+//! process removes them. A segment is written in `tmp`, locked as long as its writer lives, and
+//! becomes visible when its table is renamed.
+//!
+//! The cache trusts no bytes: a table has a checksum, a stream the CRC-32 of its packed bytes,
+//! compared by [`Store::check`]. Damaged parts are skipped, and removed when the build ends. A
+//! cache never fails a build: its errors are only reported.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -69,35 +68,30 @@ pub use stats::Stats;
 pub use store::Store;
 pub use summary::Summary;
 
-/// How many bytes a cache may take where nobody says otherwise: 10 GB.
+/// Default limit of a cache: 10 GB.
 pub const DEFAULT_LIMIT: u64 = 10_000_000_000;
 
-/// A stream, and what came of it in this build.
 #[derive(Debug)]
 struct Slot {
     key: Key,
     entry: CacheEntry,
-    /// Where it is.
     segment: usize,
     offset: u64,
-    /// How often it was found.
     found: AtomicU64,
     damaged: AtomicBool,
 }
 
-/// A segment that is open.
 #[derive(Debug)]
 struct Segment {
     id: String,
     file: File,
     length: u64,
-    /// How many of its packed bytes this build used.
+    /// Packed bytes that this build used.
     used: AtomicU64,
-    /// Whether anything of it was used: a memo row has no packed bytes.
+    /// A stream or a memo row was used; memo rows have no packed bytes.
     touched: AtomicBool,
 }
 
-/// What was asked, for the summary.
 #[derive(Debug, Default)]
 struct Counts {
     hits: AtomicU64,
@@ -107,7 +101,7 @@ struct Counts {
     damaged: AtomicU64,
 }
 
-/// An open cache: the segments that were there when it was opened. May be shared by threads.
+/// Open cache, with the segments that existed when it was opened. Threads may share it.
 #[derive(Debug)]
 pub struct Cache {
     dir: PathBuf,
@@ -117,39 +111,37 @@ pub struct Cache {
     segments: Vec<Segment>,
     slots: Vec<Slot>,
     keys: ByHash<Key, usize>,
-    /// What fingerprints stand for, and the segment that says so; nothing where two segments differ.
+    /// Content of each fingerprint, and its segment. `None` if two segments disagree.
     memos: ByHash<Fingerprint, (Option<Content>, usize)>,
-    /// The sizes of all contents, sorted.
     sizes: Vec<u64>,
-    /// Segments that are broken as a whole.
     broken: Vec<(String, Broken)>,
-    /// Segments that could not be read and may be fine.
+    /// Errors of segments that may be intact.
     unreadable: Vec<io::Error>,
     counts: Counts,
-    /// What came from elsewhere since it was opened.
     imports: Imports,
 }
 
 impl Cache {
-    /// Opens the cache in `dir`, which is created if it does not exist. It will take about `limit`
-    /// bytes when the build is done. Broken segments are removed.
+    /// Opens the cache in `dir`, creating it if missing, and removes broken segments.
+    /// [`Cache::finish`] prunes it to about `limit` bytes.
     ///
     /// # Errors
-    /// When the directory cannot be created, read or written. A build then goes on without a cache.
+    /// Fails if the directory cannot be created, read or written. The build then continues without
+    /// a cache.
     pub fn open(dir: &Path, limit: u64) -> Result<Self, CacheError> {
         let directory = Directory::below(dir);
         let created = directory.create().and_then(|()| directory.remember_limit(limit));
         created.map_err(CacheError::at("open", dir))?;
         let cache = Self::load(dir, directory, limit)?;
-        // What cannot be removed is ignored all the same.
+        // A broken segment that cannot be removed is ignored too.
         cache.broken.iter().for_each(|(id, _)| drop(cache.directory.remove(id)));
         Ok(cache)
     }
 
-    /// Looks at the cache in `dir` and changes nothing. One that does not exist is empty.
+    /// Opens the cache in `dir` without changing it. A missing cache is empty.
     ///
     /// # Errors
-    /// When the directory cannot be read.
+    /// Fails if the directory cannot be read.
     pub fn look(dir: &Path) -> Result<Self, CacheError> {
         let directory = Directory::below(dir);
         directory.check().map_err(CacheError::at("read", dir))?;
@@ -173,7 +165,8 @@ impl Cache {
             counts: Counts::default(),
             imports: Imports::default(),
         };
-        // The segment used last comes last and wins: what was packed anew is newer than what was damaged.
+        // The last used segment is loaded last and wins: a repacked stream is newer than its
+        // damaged copy.
         let listed = cache.directory.listed().map_err(CacheError::at("read", dir))?;
         for segment in listed {
             cache.load_segment(segment.id);
@@ -200,7 +193,7 @@ impl Cache {
         for (fingerprint, content) in loaded.table.memos {
             let said = self.memos.entry(fingerprint).or_insert((Some(content), segment));
             if said.0 != Some(content) {
-                // A file has one content. Which of the two it is, is for the next build to find out.
+                // A file has one content. The next build reads it again.
                 said.0 = None;
             }
         }
@@ -230,17 +223,17 @@ impl Cache {
         self.sizes.push(digest.size);
     }
 
-    /// The directory that it was opened in.
+    /// Directory of the cache.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// How many bytes it may take.
+    /// Limit in bytes.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// What the files of this fingerprint and their edit come to, if that was seen before.
+    /// Returns the content that an earlier build computed for this fingerprint.
     pub fn content_of(&self, fingerprint: &Fingerprint) -> Option<Content> {
         let &(Some(content), segment) = self.memos.get(fingerprint)? else { return None };
         self.segments[segment].touched.store(true, Ordering::Relaxed);
@@ -248,8 +241,8 @@ impl Cache {
         Some(content)
     }
 
-    /// Whether any stream's content has this size. If none has, there is no need to know a content's
-    /// hash before it is packed. (What xz made has the size of the xz file.)
+    /// Returns whether any cached content has this size. If not, the caller need not hash the
+    /// content. (The content of an xz stream is the xz file.)
     pub fn has_size(&self, size: u64) -> bool {
         let has = self.sizes.binary_search(&size).is_ok();
         if !has {
@@ -258,8 +251,8 @@ impl Cache {
         has
     }
 
-    /// The stream of this key. Its bytes have to be compared with their checksum before they are
-    /// used or while they are copied: see [`Store::check`] and [`Cache::reject`].
+    /// Returns the stream of this key. The caller must compare its bytes with their checksum before
+    /// or while using them: see [`Store::check`] and [`Cache::reject`].
     pub fn find(&self, key: &Key) -> Option<CacheEntry> {
         let slot = self
             .keys
@@ -285,8 +278,8 @@ impl Cache {
         Some(*entry)
     }
 
-    /// Says that a stream is not what it should be: it is not found again, counts as a miss, and
-    /// goes when the build ends.
+    /// Marks a stream as damaged: it is no longer found, counts as a miss, and is removed when the
+    /// build ends.
     pub fn reject(&self, entry: &CacheEntry) {
         let Some(slot) = self.slots.get(entry.slot).filter(|slot| slot.entry == *entry) else {
             if self.imports.reject(entry) {
@@ -304,25 +297,25 @@ impl Cache {
         self.counts.misses.fetch_add(found, Ordering::Relaxed);
     }
 
-    /// Whether there is a stream of this key. Nothing is counted.
+    /// Returns whether the cache has a stream of this key, without counting a hit or miss.
     pub fn has(&self, key: &Key) -> bool {
         let slot = self.keys.get(key).map(|slot| &self.slots[*slot]);
         slot.is_some_and(|slot| !slot.damaged.load(Ordering::Relaxed))
             || self.imports.find(key).is_some()
     }
 
-    /// What an archive that is written offers to be kept; one for each.
+    /// Returns an empty offer for one archive.
     pub fn offer(&self) -> Offer {
         self.claims.offer()
     }
 
-    /// Every stream with its key, also those of a key that another segment has too, in the order
-    /// in which they are on the disk.
+    /// Returns all streams with their keys in disk order, including duplicates of a key in other
+    /// segments.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (&Key, &CacheEntry)> {
         self.slots.iter().map(|slot| (&slot.key, &slot.entry))
     }
 
-    /// The file that a stream is in, for telling people.
+    /// Returns the path of the segment with this stream, for messages.
     pub fn segment_of(&self, entry: &CacheEntry) -> PathBuf {
         self.slots
             .get(entry.slot)
@@ -330,19 +323,19 @@ impl Cache {
             .map_or_else(|| self.dir.clone(), |segment| segment.file.path().to_owned())
     }
 
-    /// The segments that are broken as a whole: path and reason.
+    /// Returns path and fault of each segment that is broken as a whole.
     pub fn broken(&self) -> impl ExactSizeIterator<Item = (PathBuf, String)> {
         self.broken.iter().map(|(id, why)| (self.directory.table(id), why.to_string()))
     }
 
-    /// Why segments could not be read that may be fine.
+    /// Returns the errors of segments that could not be read but may be intact.
     pub fn unreadable(&self) -> &[io::Error] {
         &self.unreadable
     }
 }
 
-/// Where segments of a cache of this limit end: there should be enough of them to prune a few, and
-/// few enough to have all of them open.
+/// Returns the maximum size of a segment: small enough to prune a few, large enough to keep all
+/// open.
 fn cap(limit: u64) -> u64 {
     const LARGEST: u64 = 256 << 20;
     const SMALLEST: u64 = 1 << 20;

@@ -1,7 +1,7 @@
-//! Carries a plan out: reads, edits, packs and writes, in parallel, in bounded memory.
+//! Executes a plan: reads, edits, packs and writes in parallel, with bounded memory.
 //!
-//! Bytes stream from the artifacts into the archives. The same plan gives the same bytes for
-//! any number of threads: work is cut into blocks by size alone, and put together in order.
+//! Bytes stream from artifacts into archives. A plan gives the same bytes for any number of
+//! threads: blocks are cut by size alone, and joined in order.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -68,112 +68,112 @@ pub use prepare::{check, output_path};
 pub use timings::{Kind, Span, Timings, Track};
 pub use wheel::least_memory;
 
-/// One file that was written.
+/// Written file.
 #[derive(Debug, Clone)]
 pub struct Built {
-    /// The distribution it is of.
+    /// Distribution of the file.
     pub name: DistName,
-    /// Where it is, below the destination.
+    /// Path below the destination.
     pub path: RelPath,
-    /// How many files are installed with it.
+    /// Number of installed files.
     pub files: usize,
-    /// How many bytes are installed with it.
+    /// Total size of the installed files in bytes.
     pub installed: u64,
-    /// Its own size in bytes.
+    /// Size of the file in bytes.
     pub size: u64,
-    /// Its SHA-256 in hexadecimal.
+    /// SHA-256 in hexadecimal.
     pub sha256: String,
-    /// How long it took to write.
+    /// Time spent on writing it.
     pub took: Duration,
 }
 
-/// What goes with the packages and is not in the plan.
+/// Documents about the packages, in addition to the plan.
 #[derive(Debug)]
 pub struct Attestations {
-    /// The software bill of materials of each distribution, in the plan's order: [`crate::provenance::sboms`].
+    /// Software bill of materials of each distribution, in the plan's order:
+    /// [`crate::provenance::sboms`].
     pub sboms: Vec<Option<Document>>,
-    /// What the provenance statement tells of.
+    /// Inputs recorded in the provenance statement.
     pub inputs: Inputs,
 }
 
-/// What a build left in the destination.
+/// Result of a build.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The packages that were written, in the plan's order; checksums and provenance are beside them.
+    /// Written packages, in the plan's order; checksums and provenance are in the same directory.
     pub built: Vec<Built>,
-    /// What became of packages of earlier builds.
+    /// Changes to packages of earlier builds.
     pub earlier: Earlier,
-    /// How long it was waited for packages that something else made.
+    /// Time spent on waiting for [`Elsewhere`] packages.
     pub waited: Duration,
-    /// Where the time went that was needed here.
+    /// Time of this process by kind of work.
     pub timings: Timings,
-    /// What the cache did, where there was one.
+    /// Use of the cache, if any.
     pub cache: Option<cache::Summary>,
 }
 
-/// What became of packages that earlier builds left in the destination.
+/// Changes to packages that earlier builds left in the destination.
 #[derive(Debug, Default)]
 pub struct Earlier {
-    /// Those that were removed.
+    /// Removed packages.
     pub removed: Vec<RelPath>,
-    /// Those that somebody changed: left as they are, and no longer listed.
+    /// Packages modified since their build: kept, but no longer listed.
     pub changed: Vec<RelPath>,
 }
 
-/// Why a build stopped. Nothing it wrote is left behind.
+/// Reason for a failed build. Its partial files are removed.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecuteError {
-    /// Files of the plan cannot be packed: every one, with its reason.
+    /// Files of the plan that cannot be packed, each with its reason.
     #[error("{}", .0.join("\n"))]
     Files(Vec<String>),
-    /// The destination cannot be written.
+    /// The destination is not writable.
     #[error(transparent)]
     Stage(#[from] StageError),
-    /// The disk of the destination has no room.
+    /// The disk of the destination is full.
     #[error("the disk of {} is full: {output} could not be written", .dest.display())]
     Full {
-        /// The destination.
+        /// Destination.
         dest: PathBuf,
-        /// What was being written, below the destination.
+        /// Unfinished output, below the destination.
         output: RelPath,
     },
-    /// A package of an earlier build could not be read, so that nothing can be said of it.
+    /// A package of an earlier build is unreadable, so it can be neither listed nor removed.
     #[error("cannot read what an earlier build left")]
     Earlier(#[source] io::Error),
-    /// A package stays where something else made it, and here is another file in its place.
+    /// An unrecorded file has the path of a package that is kept in another directory.
     #[error("{} is not the package that was made, and no build recorded it", .0.display())]
     InTheWay(PathBuf),
-    /// An output could not be written.
+    /// Failed output.
     #[error("cannot write {output}: {reason}")]
     Output {
-        /// Its path below the destination.
+        /// Path below the destination.
         output: RelPath,
-        /// Why, with all causes.
+        /// Error with all its causes.
         reason: String,
     },
 }
 
-/// How a build is carried out; nothing of it changes a byte of what is made.
+/// Settings of a build that do not affect the bytes of packages.
 #[derive(Debug)]
 pub struct Settings {
-    /// How many bytes of blocks may be in memory at a time.
+    /// Limit in bytes for blocks in memory.
     pub memory: u64,
-    /// Whether each stretch of work is taken down, and not only the sums.
+    /// Records each span of work in addition to the totals.
     pub spans: bool,
-    /// Where packed members of earlier builds are, and these will be.
+    /// Cache of packed members.
     pub cache: Option<Box<dyn Store>>,
-    /// Packages that something else made of the same plan.
+    /// Packages of the same plan built elsewhere.
     pub elsewhere: Option<Elsewhere>,
 }
 
-/// Makes everything that `plan` promises in the directory `dest`, with checksums and provenance beside it.
+/// Builds all outputs of `plan` in the directory `dest`, with checksums and provenance.
 ///
-/// Packages of earlier builds that `goes` holds for are removed; others stay, and are listed with those
-/// that are made. Files of others stay as they are. Runs on the current rayon pool.
+/// Removes packages of earlier builds that `goes` selects; the others stay listed. Unrecorded files
+/// are not touched. Runs on the current rayon pool.
 ///
 /// # Errors
-/// On the first output, in the plan's order, of those that turned out not to be possible. `dest` is
-/// then as it was.
+/// Fails with the first faulty output in the plan's order, and leaves `dest` unchanged.
 pub fn execute(
     plan: &Plan,
     attestations: &Attestations,
@@ -223,13 +223,14 @@ pub fn execute(
     Ok(Outcome { built, earlier, waited, timings: recorder.finish(), cache })
 }
 
-/// Puts the packages of `stage` in place, with checksums and provenance of all that is there then.
+/// Moves the packages of `stage` to their destination, and rewrites checksums and provenance there.
 ///
-/// Earlier packages that `goes` holds for are removed. The hashes of those in `known` were taken just now.
+/// Removes earlier packages that `goes` selects. Hashes in `known` are up to date, and not computed
+/// again.
 ///
 /// # Errors
-/// When an earlier package cannot be read, or something not be put in place; the destination is then as
-/// it was.
+/// Fails if an earlier package is unreadable or a file cannot be moved; the destination is then
+/// unchanged.
 pub fn conclude(
     stage: Stage,
     plan: &Plan,
@@ -241,7 +242,7 @@ pub fn conclude(
     put_in_place(stage, plan, attestations, (made, &[]), known, goes)
 }
 
-/// The same, where packages at the paths in `apart` are not on the stage: they are only written about.
+/// Does the work of [`conclude`]. Packages at the paths in `apart` are not on the stage.
 fn put_in_place(
     stage: Stage,
     plan: &Plan,
@@ -255,7 +256,7 @@ fn put_in_place(
     let (left, made_here): (Vec<Package<'_>>, Vec<Package<'_>>) =
         made.iter().partition(|package| apart.contains(package.path));
     let replaced = elsewhere::replaced(stage.dest(), &recorded, &left)?;
-    // Packages that this build leaves elsewhere do not make forgotten where others of it are.
+    // Recorded packages in other directories stay listed if this build leaves packages there too.
     let absent = if left.is_empty() {
         Vec::new()
     } else {
@@ -278,15 +279,14 @@ fn put_in_place(
     Ok(Earlier { removed, changed })
 }
 
-/// What work on all packages is said to be on.
+/// Subject of timings that concern all packages.
 const DIST: &str = "dist";
 
-/// What was built, as the attestations name it.
+/// Returns paths and hashes of packages for the attestations.
 pub fn packages(built: &[Built]) -> Vec<Package<'_>> {
     built.iter().map(|b| Package { path: &b.path, sha256: &b.sha256 }).collect()
 }
 
-/// What writing outputs takes.
 #[derive(Clone, Copy)]
 struct Build<'a> {
     plan: &'a Plan,
@@ -300,7 +300,7 @@ struct Build<'a> {
 }
 
 impl<'b> Build<'b> {
-    /// Writes all outputs; what was made of them, in the plan's order, and what they offer the cache.
+    /// Writes all outputs. Returns them in the plan's order, with their offers to the cache.
     fn all(self, outputs: Vec<prepare::Output>) -> Result<(Vec<Built>, Offers), ExecuteError> {
         let (mut built, mut wheels) = (Vec::new(), Vec::new());
         for (index, (distribution, output)) in
@@ -324,7 +324,6 @@ impl<'b> Build<'b> {
         Ok((built, offers))
     }
 
-    /// An sdist is small: it is made in one go.
     fn sdist(
         self,
         distribution: &Distribution,
@@ -352,7 +351,7 @@ impl<'b> Build<'b> {
         Ok(Built { size, sha256, took, ..built })
     }
 
-    /// Takes note of what may come from other machines.
+    /// Registers the streams that other machines may deliver.
     fn expect<'e>(self, wheels: &mut [Vec<pack::Packable<'e>>])
     where
         'b: 'e,
@@ -364,7 +363,7 @@ impl<'b> Build<'b> {
         }
     }
 
-    /// Brings it while wheels are packed, in the order in which threads come to them.
+    /// Receives these streams while wheels are packed, in packing order.
     fn bring(self, wheels: &[Vec<pack::Packable<'_>>], over: &AtomicBool) {
         let Some(source) = self.lookup.and_then(|lookup| lookup.0.source()) else { return };
         let mut wheels: Vec<&[pack::Packable<'_>]> = wheels.iter().map(Vec::as_slice).collect();
@@ -376,7 +375,6 @@ impl<'b> Build<'b> {
         }
     }
 
-    /// All wheels at once, each in its queue.
     fn wheels(
         self,
         wheels: Vec<(usize, &Distribution, Built, prepare::Output)>,
@@ -452,7 +450,7 @@ impl<'b> Build<'b> {
     }
 }
 
-/// Says that it is over when it is dropped, however that comes about.
+/// Sets the flag when dropped, also on errors and panics.
 struct Ends<'o>(&'o AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -461,13 +459,11 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// What outputs offer the cache, with their paths below the destination.
 type Offers = Vec<(RelPath, cache::Offer)>;
 
-/// What became of the wheels, each with its place in the plan, and what they offer.
+/// Wheels with their index in the plan, and their offers to the cache.
 type Wheels = (Vec<(usize, Built)>, Offers);
 
-/// What is known of an output before it is made.
 fn entry(distribution: &Distribution, output: &prepare::Output) -> Built {
     Built {
         name: distribution.name.clone(),
@@ -491,7 +487,7 @@ fn failed(
     ExecuteError::Output { output: output.clone(), reason: base::text::with_causes(error) }
 }
 
-/// Whether the disk is at fault, wherever among the causes that is said.
+/// Returns whether any cause of the error is a full disk or quota.
 fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
     let kind =
         |e: &(dyn std::error::Error + 'static)| e.downcast_ref::<io::Error>().map(io::Error::kind);

@@ -1,13 +1,13 @@
-//! The gate of every directory of packages and every store: what enters passes the rules that [`wheel::verify`]
-//! has for a single package.
+//! Gate of every directory of packages and every store: new packages must pass the rules of
+//! [`wheel::verify`] for a single package.
 //!
 //! ```text
 //! files ─entrants─► read (each once) ─► findings ─Judged (the manifest's lines)─► errors ─allowed codes─► refused
 //! ```
 //!
-//! Rooms that put packages in place call [`Gate::check`] with the files as they are before they get their final
-//! names. Packages that a build makes of artifacts do not pass it: the code that writes them is tested with
-//! `verify`. Warnings do not refuse.
+//! Callers use [`Gate::check`] before they give packages their final names. Packages built from
+//! artifacts do not pass the gate: tests run `verify` on the code that writes them. Warnings do not
+//! refuse a package.
 
 use std::io;
 use std::path::Path;
@@ -25,23 +25,23 @@ pub use judged::{Judged, Reason};
 pub use owner::{Owner, filled, known_target, misplaced};
 pub use read::{Entrant, read};
 
-/// The rules for packages that enter a directory or a store.
+/// Rules for packages that enter a directory or a store.
 pub struct Gate<'g> {
-    /// Its `ignore` and `allow-isa` lines accept findings.
+    /// Manifest with the `ignore` and `allow-isa` lines.
     pub manifest: &'g Manifest,
-    /// Codes of findings that are let through.
+    /// Codes of accepted findings.
     pub allowed: &'g [Code],
-    /// Gets the findings that are let through.
+    /// Callback for accepted findings.
     pub told: &'g (dyn Fn(&[Finding]) + Sync),
 }
 
-/// Why packages do not enter.
+/// Reason for refusing packages.
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
-    /// The errors that were found in them.
+    /// Errors found in the packages.
     #[error("{}", summary(.0))]
     Refused(Vec<Finding>),
-    /// A package could not be read.
+    /// Unreadable package.
     #[error("a package cannot be checked")]
     Io(#[from] io::Error),
 }
@@ -53,16 +53,17 @@ impl std::fmt::Debug for Gate<'_> {
 }
 
 impl Gate<'_> {
-    /// Reads the packages among `files`, each once, and refuses them if one has an error.
+    /// Reads the packages among `files`, each once, and refuses all if one has an error.
     ///
     /// # Errors
-    /// When a package has an error that neither the manifest nor a code accepts, and when one cannot be read.
+    /// Fails if a package is unreadable, or has an error that neither the manifest nor
+    /// [`Gate::allowed`] accepts.
     pub fn check<'f>(&self, files: impl IntoIterator<Item = &'f Path>) -> Result<(), GateError> {
         let entrants: Vec<Entrant> = files.into_iter().filter_map(Entrant::of).collect();
         self.check_as(&entrants)
     }
 
-    /// The same for packages whose files are not yet called as they will be.
+    /// Checks packages as [`Gate::check`] does, before they have their final file names.
     ///
     /// # Errors
     /// As [`Gate::check`].
@@ -80,7 +81,6 @@ impl Gate<'_> {
         Ok(())
     }
 
-    /// The errors of single packages that the manifest does not accept.
     fn errors(&self, targets: &Targets, packages: &[Package]) -> Vec<Finding> {
         let own = packages.iter().flat_map(|package| package.findings.iter().cloned());
         let misplaced = owner::misplaced(self.manifest, targets, packages);
@@ -95,14 +95,14 @@ impl Gate<'_> {
     }
 }
 
-/// Parts findings into errors that `allowed` codes let through, and the rest.
+/// Splits findings into errors accepted by `allowed`, and all others.
 pub fn let_through(findings: Vec<Finding>, allowed: &[Code]) -> (Vec<Finding>, Vec<Finding>) {
     findings
         .into_iter()
         .partition(|finding| finding.severity == Severity::Error && allowed.contains(&finding.code))
 }
 
-/// A warning for each fault that was let through.
+/// Returns a warning for each accepted fault.
 pub fn warnings(allowed: &[Finding], shown: Shown) -> Problems {
     let doubtful =
         allowed.iter().map(|finding| Finding { severity: Severity::Warning, ..finding.clone() });
@@ -115,7 +115,7 @@ pub fn warnings(allowed: &[Finding], shown: Shown) -> Problems {
     warnings
 }
 
-/// An error for each fault that is refused, with the option that lets it through.
+/// Returns an error for each refused fault, with the option that accepts it.
 pub fn problems(refused: &[Finding]) -> Problems {
     let mut problems = Problems::new();
     for problem in verify::problems(refused, Shown::Few).iter() {
@@ -129,7 +129,6 @@ pub fn problems(refused: &[Finding]) -> Problems {
     problems
 }
 
-/// The first fault, and the option that lets it through.
 fn summary(refused: &[Finding]) -> String {
     let Some(first) = refused.first() else { return "no package is refused".to_owned() };
     let more = match refused.len() {

@@ -1,9 +1,9 @@
-//! What goes beside the packages: their checksums, and a statement of how they came about.
+//! Checksums of packages, and the provenance statement of their build.
 //!
-//! `SHA256SUMS` is what `sha256sum -c` reads. The statement is in-toto's (Statement v1) with SLSA's
-//! predicate (Provenance v1), one JSON document, for a signer to take as it is. Neither has a time in
-//! it, nor anything of the machine but the tools and variables of the builds of projects: equal builds give equal bytes. `schema/provenance.md` says
-//! what each field holds.
+//! `SHA256SUMS` has the format of `sha256sum -c`. The statement is an unsigned in-toto Statement v1
+//! with the predicate SLSA Provenance v1, in one JSON document. Neither contains a time, nor facts
+//! about the machine except tools and variables of project builds: equal builds give equal bytes.
+//! `schema/provenance.md` describes the fields.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -32,33 +32,33 @@ pub use run::{ProgramSources, Run};
 pub use sbom::{Document, SBOM_PATH, sboms};
 pub use statement::{Difference, Part, Promoted, SplitInto, Statement};
 
-/// The file with the checksums, in `dist`.
+/// Name of the checksum file in `dist`.
 pub const SUMS: &str = package::sums::FILE;
-/// The file with the statement, in `dist`.
+/// Name of the first statement in `dist`.
 pub const STATEMENT: &str = "provenance.intoto.json";
 
-/// What kind of build the statement tells of: it says what its parameters mean (`schema/provenance.md`).
+/// SLSA build type of `rockpack build`, which defines the parameters (`schema/provenance.md`).
 pub const BUILD_TYPE: &str = "urn:rockpack:build:1";
-/// The same of files that something else made, which `rockpack merge --source-commit` tells of.
+/// Build type of files made by another program, as recorded by `rockpack assemble --source-commit`.
 pub const FILES_TYPE: &str = "urn:rockpack:files:1";
-/// The same of packages of another version, which `rockpack wheel promote` tells of.
+/// Build type of promoted packages, made by `rockpack promote`.
 pub const PROMOTION_TYPE: &str = "urn:rockpack:promotion:1";
-/// The same of wheels that others were split into, which `rockpack wheel split` tells of.
+/// Build type of split wheels, made by `rockpack split`.
 pub const SPLIT_TYPE: &str = "urn:rockpack:split:1";
 
-/// The path of the checksums below the destination.
+/// Returns the path of the checksums below the destination.
 ///
 /// # Errors
-/// Never; the type of a path says so by checking again.
+/// Never fails; the type checks the path again.
 pub fn sums_path() -> Result<RelPath, PathError> {
     format!("{DIST}/{SUMS}").parse()
 }
 
-/// The path of a statement below the destination. The first has the plain name; more are there when
-/// packages of builds lie together that one statement cannot tell of.
+/// Returns the path of a statement below the destination. The first has the plain name; others
+/// exist if one statement cannot describe all packages of the directory.
 ///
 /// # Errors
-/// Never; the type of a path says so by checking again.
+/// Never fails; the type checks the path again.
 pub fn statement_path(index: usize) -> Result<RelPath, PathError> {
     match index {
         0 => format!("{DIST}/{STATEMENT}"),
@@ -67,7 +67,7 @@ pub fn statement_path(index: usize) -> Result<RelPath, PathError> {
     .parse()
 }
 
-/// Whether a file in `dist` has the name of a statement.
+/// Returns whether a file name in `dist` is the name of a statement.
 pub fn is_statement(file_name: &str) -> bool {
     let number = file_name
         .strip_prefix("provenance.")
@@ -76,28 +76,28 @@ pub fn is_statement(file_name: &str) -> bool {
     number || file_name == STATEMENT
 }
 
-/// Why a document is no statement of a build by rockpack.
+/// Reason for rejecting a document as a statement of rockpack.
 #[derive(Debug, thiserror::Error)]
 pub enum StatementError {
-    /// It is something else, or has something in it that no statement has.
+    /// No statement, or a statement with unknown fields.
     #[error("it is not a provenance statement")]
     Form(#[from] serde_json::Error),
-    /// It tells of something else.
+    /// Statement of another build type.
     #[error("it tells of another kind of build")]
     Kind,
 }
 
-/// A package that was written.
+/// Written package.
 #[derive(Debug, Clone, Copy)]
 pub struct Package<'a> {
-    /// Where it is, below the destination: `dist/…`.
+    /// Path below the destination: `dist/…`.
     pub path: &'a RelPath,
-    /// Its SHA-256 in hexadecimal.
+    /// SHA-256 in hexadecimal.
     pub sha256: &'a str,
 }
 
 impl<'a> Package<'a> {
-    /// Its path below `dist`.
+    /// Returns the path below `dist`.
     fn name(&self) -> &'a str {
         self.path
             .as_str()
@@ -107,14 +107,13 @@ impl<'a> Package<'a> {
     }
 }
 
-/// The packages by their paths below `dist`, sorted.
 fn in_order<'p, 'a>(packages: &'p [Package<'a>]) -> Vec<&'p Package<'a>> {
     let mut sorted: Vec<_> = packages.iter().collect();
     sorted.sort_by_key(|package| package.name());
     sorted
 }
 
-/// The text of `SHA256SUMS`: a line for each package, as `sha256sum` writes it in `dist`, sorted by path.
+/// Returns the text of `SHA256SUMS`: a line for each package, sorted by path.
 pub fn sha256sums(packages: &[Package<'_>]) -> String {
     in_order(packages).into_iter().fold(String::new(), |mut text, package| {
         // Writing to a String cannot fail.
@@ -123,36 +122,36 @@ pub fn sha256sums(packages: &[Package<'_>]) -> String {
     })
 }
 
-/// Who answers for a build: a URI, which a policy compares with those that it trusts.
+/// URI of the responsible builder, which a policy compares with its trusted builders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuilderId(String);
 
 impl BuilderId {
-    /// The URI.
+    /// Returns the URI.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// A build that nobody in particular answers for.
+/// Builder without an identity.
 impl Default for BuilderId {
     fn default() -> Self {
         Self("urn:rockpack:unidentified-builder".to_owned())
     }
 }
 
-/// A text that is no URI.
+/// Text that is not a URI.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a URI: write something like https://example.org/builders/nightly")]
 pub struct BuilderIdError {
-    /// The text as it was given.
+    /// Rejected text.
     pub text: String,
 }
 
 impl FromStr for BuilderId {
     type Err = BuilderIdError;
 
-    /// A scheme, `:` and more, without spaces (RFC 3986, section 3).
+    /// Parses a scheme, `:` and more, without spaces (RFC 3986, section 3).
     fn from_str(text: &str) -> Result<Self, BuilderIdError> {
         let scheme = |scheme: &str| {
             let of_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
@@ -168,19 +167,19 @@ impl FromStr for BuilderId {
     }
 }
 
-/// What a build was made of and by whom, as far as the plan does not say it.
+/// Inputs of a build, apart from the plan.
 #[derive(Debug, Clone)]
 pub struct Inputs {
-    /// The run.
+    /// Run of the build.
     pub run: Run,
-    /// What was asked for.
+    /// Options of the command line.
     pub request: Request,
-    /// What it was made of.
     dependencies: Vec<Descriptor>,
 }
 
 impl Inputs {
-    /// Of a build by nobody in particular. `manifest` has the name and the text of each of the manifest's files.
+    /// Collects the inputs of an unidentified builder. `manifest` has name and text of each
+    /// manifest file.
     pub fn new(request: Request, manifest: &[(&str, &str)], catalog: &Catalog) -> Self {
         let files = manifest
             .iter()
@@ -214,8 +213,7 @@ impl Inputs {
         contents::sort(&mut self.dependencies);
     }
 
-    /// The same with the inputs of projects that were built too. Something of a native project is in the wheels of
-    /// all that were built after it.
+    /// Adds the inputs of projects. A native project counts as input of all wheels built after it.
     #[must_use]
     pub fn with_projects(
         mut self,
@@ -234,7 +232,7 @@ impl Inputs {
     }
 }
 
-/// Which packages came about, of what, and how.
+/// Returns the statement of `packages`.
 pub fn statement(plan: &Plan, inputs: &Inputs, packages: &[Package<'_>]) -> Statement {
     Statement::new(plan, inputs, in_order(packages))
 }

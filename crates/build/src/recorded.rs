@@ -1,7 +1,7 @@
-//! What builds recorded of the packages in a destination: its checksums and provenance statements.
+//! Records of packages in a destination: checksums and provenance statements.
 //!
-//! A package is rockpack's if a statement names it and its bytes are still those that the statement
-//! says. Any other file is somebody else's: it is neither removed nor written about.
+//! A package is rockpack's if a statement names it with the SHA-256 of its current bytes. All other
+//! files are foreign: they are neither removed nor listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -22,49 +22,47 @@ mod whole;
 pub use replace::{Replaced, replace};
 pub use whole::RecordError;
 
-/// How large a list of checksums or a statement may be: lines for a hundred thousand packages.
+/// Maximum size of a list of checksums or a statement, enough for a hundred thousand packages.
 const LARGEST: u64 = 32 << 20;
 
-/// What earlier builds recorded in a destination.
+/// Records of earlier builds in a destination.
 #[derive(Debug, Default)]
 pub struct Recorded {
-    /// The lines of `SHA256SUMS`: paths below the destination, SHA-256 in hexadecimal.
+    /// Lines of `SHA256SUMS`: paths below the destination, SHA-256 in hexadecimal.
     pub sums: BTreeMap<RelPath, String>,
-    /// The statements, the one of the plain name first.
+    /// Statements, starting with the plain name.
     pub statements: Vec<Statement>,
-    /// The files that they are in.
     files: Vec<RelPath>,
 }
 
-/// What a destination has when a build's packages are in it, and what is written beside them.
+/// Records of a destination after adding the packages of a build.
 #[derive(Debug)]
 pub struct Combined {
-    /// The text of each file beside the packages.
+    /// Text of each record.
     pub texts: Vec<(RelPath, String)>,
-    /// Packages of earlier builds that go.
+    /// Packages of earlier builds to remove.
     pub removed: Vec<RelPath>,
-    /// Files beside the packages that nothing needs any more.
+    /// Records to remove.
     pub obsolete: Vec<RelPath>,
-    /// Packages of earlier builds that somebody changed: left as they are, and not listed.
+    /// Packages modified since their build: kept, but not listed.
     pub changed: Vec<RelPath>,
 }
 
 impl Recorded {
-    /// Reads what is recorded in `dest`. What cannot be read, or was written by another program, records
-    /// nothing.
+    /// Reads the records in `dest`. Ignores unreadable records and records of other programs.
     ///
     /// # Errors
-    /// When the directory of packages cannot be listed.
+    /// Fails if the directory of packages cannot be listed.
     pub fn read(dest: &Path) -> io::Result<Self> {
         Self::read_in(&dest.join(DIST))
     }
 
-    /// What would be recorded of files that a statement tells of, and nobody wrote down yet.
+    /// Makes a record that is not written yet.
     pub fn unwritten(sums: BTreeMap<RelPath, String>, statement: Statement) -> Self {
         Self { sums, statements: vec![statement], files: Vec::new() }
     }
 
-    /// The same of a directory that is `dist` itself, whatever it is called.
+    /// Reads the records in `dist`, the directory of the packages, which can have any name.
     ///
     /// # Errors
     /// As [`Recorded::read`].
@@ -84,17 +82,19 @@ impl Recorded {
         Ok(recorded)
     }
 
-    /// The packages that statements name: paths below the destination, SHA-256 in hexadecimal.
+    /// Returns the packages named in statements: paths below the destination, SHA-256 in
+    /// hexadecimal.
     pub fn packages(&self) -> impl Iterator<Item = (RelPath, &str)> {
         let subjects = self.statements.iter().flat_map(Statement::subjects);
         subjects.filter_map(|(name, sha256)| Some((in_dist(name).ok()?, sha256)))
     }
 
-    /// Joins what was made now, which `statements` tell of, to what is there: of earlier packages those that
-    /// `goes` holds for are removed, the others stay listed. Hashes in `known` need not be taken again.
+    /// Combines new packages, described by `statements`, with the recorded ones: earlier packages
+    /// that `goes` selects are removed, the others stay listed. Hashes in `known` are not computed
+    /// again.
     ///
     /// # Errors
-    /// When a file cannot be read, and for names that no file can have.
+    /// Fails if a file is unreadable, or a recorded name is no path.
     pub fn combine(
         self,
         dest: &Path,
@@ -137,8 +137,8 @@ impl Recorded {
         Ok(Combined { texts, removed, obsolete, changed })
     }
 
-    /// The files beside the packages that name one of `gone`, and their texts without those. Names are
-    /// below the directory that this was read from. No package is read.
+    /// Returns name and new text of all records that name a file of `gone`, without these files.
+    /// Names are below the directory of [`Recorded::read_in`]. Reads no packages.
     pub fn without(&self, gone: &BTreeSet<&str>) -> Vec<(String, String)> {
         let goes = |path: &RelPath| gone.contains(below_dist(path));
         let stays = |name: &str| !in_dist(name).is_ok_and(|path| goes(&path));
@@ -157,17 +157,16 @@ impl Recorded {
         texts
     }
 
-    /// Everything that is recorded, and whether a statement names it.
     fn paths(&self) -> BTreeMap<RelPath, bool> {
         let sums = self.sums.keys().map(|path| (path.clone(), false));
         sums.chain(self.packages().map(|(path, _)| (path, true))).collect()
     }
 }
 
-/// The text of the checksums and of each statement, with their paths.
+/// Returns the texts of the statements and of the checksums, with their paths.
 ///
 /// # Errors
-/// Never; the type of a path says so by checking again.
+/// Never fails; the type checks the path again.
 pub fn texts(
     packages: &[Package<'_>],
     statements: &[Statement],
@@ -176,12 +175,13 @@ pub fn texts(
         .iter()
         .enumerate()
         .map(|(index, statement)| Ok((provenance::statement_path(index)?, statement.to_json())));
-    // The checksums come last: where they are, all that they list is.
+    // The checksums are written last, when all listed files exist.
     let sums = [Ok((provenance::sums_path()?, provenance::sha256sums(packages)))];
     statements.chain(sums).collect()
 }
 
-/// As few statements as can tell of the same; those of no package are left out, the first one apart.
+/// Unites statements into as few as possible. Drops statements without packages, unless no other is
+/// left.
 pub fn united(statements: impl IntoIterator<Item = Statement>) -> Vec<Statement> {
     let mut united: Vec<Statement> = Vec::new();
     for statement in statements {
@@ -189,7 +189,7 @@ pub fn united(statements: impl IntoIterator<Item = Statement>) -> Vec<Statement>
             continue;
         }
         let rest = united.iter_mut().try_fold(statement, |statement, other| {
-            // The one that is taken in ends the search.
+            // `Err` ends the search after a successful union.
             match other.unite(statement) {
                 Ok(()) => Err(()),
                 Err(back) => Ok(*back),
@@ -203,7 +203,7 @@ pub fn united(statements: impl IntoIterator<Item = Statement>) -> Vec<Statement>
     united
 }
 
-/// The statements' files in a directory, the one of the plain name first, then by number.
+/// Returns the files of statements: first the plain name, then by number.
 fn statement_files(dist: &Path) -> io::Result<Vec<RelPath>> {
     let names = match directory::names(dist) {
         Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -218,10 +218,10 @@ fn statement_files(dist: &Path) -> io::Result<Vec<RelPath>> {
     Ok(files)
 }
 
-/// The hash of a file that is there, and a file.
+/// Returns the hash of a regular file, or `None` for anything else.
 ///
 /// # Errors
-/// When it cannot be read.
+/// Fails if the file is unreadable.
 pub fn hash_of(path: &Path) -> io::Result<Option<String>> {
     let found = fs::symlink_metadata(path);
     if found.is_ok_and(|found| found.is_file()) {
@@ -231,13 +231,11 @@ pub fn hash_of(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// A line of `SHA256SUMS`, as sha256sum writes it.
 fn line(text: &str) -> Option<(RelPath, String)> {
     let (name, hash) = sums::row(text)?;
     Some((in_dist(name.strip_prefix("./").unwrap_or(name)).ok()?, hash))
 }
 
-/// The name of a path that [`in_dist`] made.
 fn below_dist(path: &RelPath) -> &str {
     path.as_str().strip_prefix(DIST).and_then(|rest| rest.strip_prefix('/')).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The farm of the server: it runs what it is given, as a program of its own, or has a fault.
+//! Farm of the server: runs actions as separate programs, or has a fault.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -16,30 +16,30 @@ use wheel::archive::checksum::Sha256;
 
 use super::{Answers, Shared, for_ever, status};
 
-/// What goes wrong when something is to be executed.
+/// Fault of an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FarmFault {
-    /// Who asks may not.
+    /// The client is not allowed to execute.
     Refuses,
-    /// Nobody is there to do it.
+    /// No machine is free.
     Busy,
-    /// Nothing is ever said.
+    /// The request is never answered.
     Stalls,
-    /// It is begun, and never done.
+    /// The execution starts, but never ends.
     NeverDone,
-    /// An input is gone by the time it is needed, once for each action.
+    /// An input is missing when needed, once for each action.
     Loses,
     /// The first two streams of answers end without a result.
     Breaks,
-    /// The program ends with an error.
+    /// The program fails.
     Fails,
-    /// The stream is that of another content.
+    /// The stream belongs to another content.
     OtherContent,
     /// The output has another name.
     OtherOutput,
-    /// The stream is gone when it is asked for.
+    /// The stream is missing when requested.
     Gone,
-    /// Each package has the bytes of the first that was built.
+    /// Each package has the bytes of the first built one.
     OtherPackage,
 }
 
@@ -57,12 +57,12 @@ impl FarmFault {
         Self::Gone,
     ];
 
-    /// Whether asking once more helps.
+    /// Returns whether retrying helps.
     pub fn is_healed(self) -> bool {
         matches!(self, Self::Loses | Self::Breaks)
     }
 
-    /// Whether people are warned: a farm with other things to do is no fault.
+    /// Returns whether a warning is printed: a busy farm is not a fault.
     pub fn is_told(self) -> bool {
         !self.is_healed() && self != Self::NeverDone
     }
@@ -84,7 +84,8 @@ impl Shared {
         api::Digest { hash, size_bytes: i64::try_from(size).unwrap() }
     }
 
-    /// Executes an action in a directory that has its inputs and nothing else, apart from what the program starts.
+    /// Executes an action in a directory with only its inputs; the programs that it starts are not
+    /// confined.
     fn run(&self, action: &api::Digest, fault: Option<FarmFault>) -> api::ActionResult {
         let action: api::Action = self.message(Some(action));
         let command: api::Command = self.message(action.command_digest.as_ref());
@@ -94,7 +95,7 @@ impl Shared {
         let dir = tempfile::tempdir().unwrap();
         self.lay_out(action.input_root_digest.as_ref(), dir.path());
         let content = dir.path().join("content");
-        // What goes wrong does so at once, before a thread gets there.
+        // Faults happen immediately, before a thread packs the stream.
         if fault.is_some_and(|fault| !fault.is_healed()) && content.exists() {
             fs::write(content, "another content").unwrap();
         }
@@ -116,7 +117,7 @@ impl Shared {
             .unwrap();
         let mut result =
             api::ActionResult { exit_code: status.code().unwrap(), ..api::ActionResult::default() };
-        // Servers do the one or the other.
+        // Real servers do either.
         if is_stream {
             result.stderr_raw = stderr;
         } else {
@@ -146,7 +147,7 @@ impl Shared {
         result
     }
 
-    /// Puts what a directory of the storage has into one of this machine.
+    /// Writes a directory of the storage to a local directory.
     fn lay_out(&self, directory: Option<&api::Digest>, dir: &Path) {
         let directory: api::Directory = self.message(directory);
         for file in directory.files {
@@ -165,7 +166,7 @@ impl Shared {
         }
     }
 
-    /// Whether this action was seen for the first time, and how often any was.
+    /// Returns whether this is the first request for the action, and the number of all requests.
     fn see(&self, action: &api::Digest) -> (bool, usize) {
         let mut state = self.state.lock().unwrap();
         state.asked += 1;
@@ -236,7 +237,7 @@ impl api::execution_server::Execution for Shared {
             let _one = shared.machines.acquire().await.unwrap();
             let (other, named) = (shared.clone(), action.clone());
             let result = tokio::task::spawn_blocking(move || other.run(&named, fault));
-            // An action of a client that has left lacks its inputs once the storage is emptied.
+            // If a client has left, its action lacks inputs once the storage is emptied.
             let result = result.await.map_err(|e| Status::aborted(e.to_string()))?;
             let mut state = shared.state.lock().unwrap();
             state.executed += 1;

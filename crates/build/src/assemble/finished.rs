@@ -1,5 +1,3 @@
-//! A directory of finished files, which no build recorded.
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -12,7 +10,7 @@ use base::regular;
 use wheel::archive::stage::DIST;
 
 impl<'a> Shard<'a> {
-    /// All that is in `dir`, which has to be files.
+    /// Reads all entries of `dir`, which must be files.
     pub(super) fn finished(dir: &'a Path, made: &Made) -> Result<Self, AssembleError> {
         let mut sums = BTreeMap::new();
         for entry in entries(dir)? {

@@ -1,29 +1,27 @@
-//! The packages that a plan promises.
-
 use std::collections::BTreeSet;
 
 use super::{AssembleError, Shard, statements};
 use base::names::RelPath;
 use wheel::package::distribution_of;
 
-/// The packages that a plan promises.
+/// Packages that a plan promises.
 #[derive(Debug, Clone)]
 pub struct Promised {
-    /// The plan, as an error names it.
+    /// Name of the plan for messages.
     pub label: String,
-    /// Its digest.
+    /// Digest of the plan.
     pub digest: String,
-    /// The files of its packages, below the destination.
+    /// Files of its packages, below the destination.
     pub files: BTreeSet<RelPath>,
-    /// Distributions whose version only their build says, as indexes compare names.
+    /// Normalized names of distributions with a version that only their build determines.
     pub projects: BTreeSet<String>,
 }
 
 impl Promised {
-    /// Checks that the packages of `shards` are all that the plan promises, and of no other plan.
+    /// Checks that `shards` contain all packages of the plan, and none of another plan.
     ///
     /// # Errors
-    /// When a build was of another plan, or a package is in no directory.
+    /// Fails if a build was of another plan, or a package is missing.
     pub(super) fn check(&self, shards: &[Shard<'_>]) -> Result<(), AssembleError> {
         let mut built =
             statements(shards).filter_map(|(dir, statement)| Some((dir, statement.plan()?)));

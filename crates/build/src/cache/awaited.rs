@@ -1,5 +1,3 @@
-//! What a build could have from elsewhere.
-
 use std::fmt::Debug;
 use std::io;
 use std::sync::atomic::AtomicBool;
@@ -8,7 +6,7 @@ use std::time::Duration;
 use super::entry::CacheEntry;
 use super::key::Content;
 
-/// What packed bytes of a [`Awaited`] are.
+/// Form of the packed bytes of an [`Awaited`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// One deflate stream.
@@ -17,45 +15,47 @@ pub enum Form {
     XzBlock,
 }
 
-/// A stream that a build is going to pack, unless it comes from elsewhere before a thread begins with it.
+/// Stream that this build packs, unless another machine delivers it before a thread starts on it.
 pub trait Awaited: Debug + Sync {
-    /// Whatever beside the content has a say in the packed bytes, as [`super::Key::new`] takes it.
+    /// Settings that determine the packed bytes, as in [`super::Key::new`].
     fn settings(&self) -> &str;
-    /// What the packed bytes are.
+    /// Form of the packed bytes.
     fn form(&self) -> Form;
-    /// How many bytes the content has.
+    /// Size of the content in bytes.
     fn size(&self) -> u64;
-    /// About how long one thread packs it.
+    /// Estimated packing time on one thread.
     fn effort(&self) -> Duration;
-    /// The hash of the content, for which it is read.
+    /// Reads and hashes the content.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Fails if the content cannot be read.
     fn content(&self) -> io::Result<Content>;
     /// Fills `buffer` with content from `offset` on.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Fails if the content cannot be read.
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
-    /// Whether it still has to be packed or to come: no thread has begun to pack it, and it is not here yet.
+    /// Returns whether the stream is still needed: not delivered, and no thread has started to pack
+    /// it.
     fn is_open(&self) -> bool;
-    /// Asks threads not to begin with it for so long from now on: it is about to come.
+    /// Keeps threads from packing the stream for `time`, because its delivery is near.
     fn hold(&self, time: Duration);
-    /// Nobody waits for it any more: threads may begin with it, whatever is said of holding it later.
+    /// Releases the stream to the threads; later calls of [`Awaited::hold`] have no effect.
     fn give_up(&self);
-    /// It has come, and is in the store. Gives whether that was in time.
+    /// Reports that the stream is in the store. Returns whether it arrived before a thread started
+    /// on it.
     fn arrive(&self, entry: CacheEntry) -> bool;
 }
 
-/// A source of streams beside the store: other machines.
+/// Supplier of streams that the store lacks: other machines.
 pub trait Source: Debug + Sync {
-    /// Whether streams of this size, which pack in this time, are worth asking for.
+    /// Returns whether a stream of this size and packing time is worth a request.
     fn wants(&self, size: u64, effort: Duration) -> bool;
 
-    /// How long threads shall not begin with a stream of this size, which packs in this time, before anything is known.
+    /// Returns the initial hold of a stream of this size and packing time.
     fn patience(&self, size: u64, effort: Duration) -> Duration;
 
-    /// Brings what it can of `awaited`, which are in the order in which threads come to them. Ends when
-    /// nothing is left, or soon after `over` is set.
+    /// Delivers as many streams of `awaited` as it can; they are in packing order. Returns when
+    /// none is left, or soon after `over` is set.
     fn bring(&self, awaited: &[&dyn Awaited], over: &AtomicBool);
 }

@@ -1,4 +1,4 @@
-//! Where segments are, the lock for whoever changes them, and what killed writers left.
+//! Segment files, the lock for their changes, and removal of files of killed writers.
 
 use std::fs::TryLockError;
 use std::io::{self, Write as _};
@@ -15,59 +15,50 @@ use base::directory;
 use base::partial::PartialFile;
 use base::regular;
 
-/// The directory below the cache's own; its number is that of the format.
+/// The number is the version of the format.
 const NAME: &str = "rockpack-cache-1";
-/// The extension of a segment's bytes.
 const BYTES: &str = "seg";
-/// The extension of a segment's table, which makes the segment visible.
+/// Extension of a table. A segment is visible once its table exists.
 const TABLE: &str = "idx";
-/// How large a table may be: one of a million streams.
+/// Maximum size of a table, enough for a million streams.
 const LARGEST_TABLE: u64 = 100 << 20;
-/// How files of the cache are opened for writing: no link is followed, no pipe waited for.
+/// Flags for writing: links are not followed, pipes do not block.
 const UNLINKED: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK);
-/// The file that tells backups to pass by.
 const TAG: &str = "CACHEDIR.TAG";
-/// When a temporary file is dead though the file system knows no locks.
+/// Age at which a temporary file counts as abandoned on file systems without locks.
 const OLD: Duration = Duration::from_hours(24);
-/// What tells backups to pass by (bford.info/cachedir).
+/// Content that makes backups skip the directory (bford.info/cachedir).
 const CACHEDIR_TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n# Packed files of rockpack, which makes them again when they are gone.\n";
 
-/// The part of a cache directory that is of this format.
 #[derive(Debug, Clone)]
 pub(super) struct Directory {
     root: PathBuf,
 }
 
-/// A segment that can be seen.
 #[derive(Debug, Clone)]
 pub(super) struct Listed {
     pub id: String,
-    /// Bytes on the disk: stream and table.
+    /// Size on disk: stream and table.
     pub size: u64,
-    /// When a build last used it.
     pub used: SystemTime,
 }
 
-/// A segment that was loaded.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub file: fs::File,
     pub table: Table,
 }
 
-/// Why a segment was not loaded.
 #[derive(Debug)]
 pub(super) enum NotLoaded {
-    /// Another process removed it.
     Gone,
-    /// It has to go.
     Broken(Broken),
-    /// It may be fine.
+    /// Unreadable but possibly intact.
     Unreadable(io::Error),
 }
 
-/// Held by the one process that removes or replaces segments. The system releases it when the
-/// process ends, however it ends.
+/// Lock for removing or replacing segments. The system releases it when the process ends, even if
+/// killed.
 #[derive(Debug)]
 pub(super) struct Lock {
     _file: fs::File,
@@ -78,7 +69,7 @@ impl Directory {
         Self { root: dir.join(NAME) }
     }
 
-    /// Creates what is missing, and fails where nothing can be written.
+    /// Creates missing directories and files. Fails if the cache is not writable.
     pub fn create(&self) -> io::Result<()> {
         if let Some(dir) = self.root.parent() {
             fs::create_dir_all(dir)?;
@@ -98,8 +89,8 @@ impl Directory {
         }
     }
 
-    /// Checks that nobody led it elsewhere. The directory that a user names may be a link of theirs, or of the
-    /// system's administrator; nothing below it is one.
+    /// Rejects redirected directories. The user's directory may be a link of the user or of root;
+    /// directories below it must not be links.
     pub fn check(&self) -> io::Result<()> {
         let named = self.root.parent().into_iter();
         for dir in named.filter(|dir| dir.is_symlink()) {
@@ -120,7 +111,6 @@ impl Directory {
         Ok(())
     }
 
-    /// Whether there is one.
     pub fn exists(&self) -> bool {
         self.root.is_dir()
     }
@@ -137,16 +127,14 @@ impl Directory {
         self.segments().join(id).with_extension(BYTES)
     }
 
-    /// The path of a segment's table.
     pub fn table(&self, id: &str) -> PathBuf {
         self.segments().join(id).with_extension(TABLE)
     }
 
-    /// The segments that can be seen, the one that was used longest ago first.
+    /// Returns the visible segments, least recently used first.
     pub fn listed(&self) -> io::Result<Vec<Listed>> {
         let mut listed = Vec::new();
         for id in self.ids(TABLE)? {
-            // One that was removed meanwhile does not count.
             let Ok(table) = fs::symlink_metadata(self.table(&id)) else { continue };
             let bytes = fs::symlink_metadata(self.bytes(&id)).map_or(0, |found| found.len());
             listed.push(Listed { id, size: bytes + table.len(), used: table.modified()? });
@@ -155,7 +143,6 @@ impl Directory {
         Ok(listed)
     }
 
-    /// The names of the files with this extension, without it.
     fn ids(&self, extension: &str) -> io::Result<Vec<String>> {
         let names = match directory::names(self.segments()) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -165,7 +152,6 @@ impl Directory {
         Ok(parts.filter(|(_, found)| *found == extension).map(|(id, _)| id.to_owned()).collect())
     }
 
-    /// Reads a segment's table and opens its bytes.
     pub fn load(&self, id: &str) -> Result<Loaded, NotLoaded> {
         let missing = |error: io::Error, what: NotLoaded| match error.kind() {
             io::ErrorKind::NotFound => what,
@@ -176,7 +162,7 @@ impl Directory {
         let table = regular::read_unlinked(self.table(id), LARGEST_TABLE)
             .map_err(|e| missing(e, NotLoaded::Gone))?;
         let table = Table::decode(&table).map_err(NotLoaded::Broken)?;
-        // Whoever removes a segment removes its table first.
+        // A segment is removed table first.
         let without = || {
             if self.table(id).exists() {
                 NotLoaded::Broken(Broken::NoBytes)
@@ -186,7 +172,7 @@ impl Directory {
         };
         let file = regular::open_unlinked(self.bytes(id)).map_err(|e| missing(e, without()))?;
         let found = file.metadata().map_err(NotLoaded::Unreadable)?;
-        // Whoever can write a segment can have any bytes stand for any content.
+        // An owner of a segment can replace the bytes of any content.
         if !is_trusted(&found) {
             let why = refused(&self.bytes(id), "belongs to another user");
             return Err(NotLoaded::Unreadable(why));
@@ -198,19 +184,19 @@ impl Directory {
         Ok(Loaded { file, table })
     }
 
-    /// Removes a segment, the table first: nobody sees half of one. Gives how many bytes went.
+    /// Removes a segment, the table first, so that it is never visible without bytes. Returns the
+    /// freed bytes.
     pub fn remove(&self, id: &str) -> io::Result<u64> {
         Ok(remove(&self.table(id))? + remove(&self.bytes(id))?)
     }
 
-    /// A temporary file of a name that no other has, locked as long as it is open, which goes
-    /// when it is dropped.
+    /// Creates a temporary file, locked while open, and removed when dropped.
     pub fn temporary(&self) -> io::Result<PartialFile> {
         PartialFile::locked(&self.temporaries(), "", 0o644)
     }
 
-    /// The bytes of `file` as a temporary file, without copying them: as a reflink, which no change of `file`
-    /// changes. None where the two file systems, or theirs, cannot do that.
+    /// Clones `file` as a reflink, independent of later changes. Returns `None` if the file systems
+    /// cannot do that.
     pub fn adopt(&self, file: &Path) -> Option<PartialFile> {
         self.reflink(file).ok()
     }
@@ -221,11 +207,12 @@ impl Directory {
         Ok(temporary)
     }
 
-    /// Makes a segment of a file with its bytes, which [`Directory::temporary`] or [`Directory::adopt`] made. Gives its name.
+    /// Makes a segment of `bytes` from [`Directory::temporary`] or [`Directory::adopt`]. Returns
+    /// its ID.
     pub fn publish(&self, bytes: PartialFile, table: &Table) -> io::Result<String> {
         let id =
             bytes.path().file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-        // The lock is on the file, and kept until the segment is whole.
+        // The lock is on the open file, and must be held until the table exists.
         let file = bytes.persist(&self.bytes(&id))?;
         if let Err(error) = self.put_table(&id, table) {
             let _ = fs::remove_file(self.bytes(&id));
@@ -235,7 +222,6 @@ impl Directory {
         Ok(id)
     }
 
-    /// Gives a segment this table, in place of the one that it has.
     pub fn put_table(&self, id: &str, table: &Table) -> io::Result<()> {
         let mut file = self.temporary()?;
         file.write_all(&table.encode())?;
@@ -243,9 +229,9 @@ impl Directory {
         Ok(())
     }
 
-    /// Sets when a segment was last used; without a time, to now.
+    /// Sets the time of a segment's last use, by default to now.
     pub fn touch(&self, id: &str, used: Option<SystemTime>) -> io::Result<()> {
-        // The system's now and not ours, so that all times are of one clock.
+        // The file system's now, so that all times are of one clock.
         let flags = UNLINKED.bits().cast_signed();
         let file = fs::OpenOptions::new().write(true).custom_flags(flags).open(self.table(id))?;
         match used {
@@ -254,7 +240,6 @@ impl Directory {
         }
     }
 
-    /// The lock for removing and replacing segments; none when another process has it.
     pub fn try_lock(&self) -> io::Result<Option<Lock>> {
         let file = self.open_lock()?;
         match file.try_lock() {
@@ -264,7 +249,6 @@ impl Directory {
         }
     }
 
-    /// The same, as soon as no other process has it.
     pub fn lock(&self) -> io::Result<Lock> {
         let file = self.open_lock()?;
         file.lock()?;
@@ -283,7 +267,7 @@ impl Directory {
         Ok(file)
     }
 
-    /// Remembers the limit, for those who look at the cache without a build.
+    /// Saves the limit for commands that open the cache without a build.
     pub fn remember_limit(&self, limit: u64) -> io::Result<()> {
         if self.remembered_limit() == Some(limit) {
             return Ok(());
@@ -294,20 +278,19 @@ impl Directory {
         Ok(())
     }
 
-    /// The limit of the last build.
     pub fn remembered_limit(&self) -> Option<u64> {
         let bytes = regular::read_unlinked(self.root.join("limit"), 64).ok()?;
         std::str::from_utf8(&bytes).ok()?.trim().parse().ok()
     }
 
-    /// Bytes in temporary files: of builds that run, or that were killed.
+    /// Returns the size of all temporary files, including killed builds'.
     pub fn unfinished(&self) -> u64 {
         let entries = directory::entries(self.temporaries()).unwrap_or_default();
         entries.iter().filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
     }
 
-    /// Removes what killed writers left: temporary files and bytes without a table. Gives how
-    /// many bytes went.
+    /// Removes files of killed writers: temporary files, and bytes without a table. Returns the
+    /// freed bytes.
     pub fn sweep(&self, _: &Lock) -> io::Result<u64> {
         let mut removed = 0;
         for entry in directory::entries(self.temporaries())? {
@@ -323,13 +306,12 @@ impl Directory {
     }
 }
 
-/// The time that the system takes for now.
 const NOW: rustix::fs::Timestamps = rustix::fs::Timestamps {
     last_access: rustix::fs::Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT },
     last_modification: rustix::fs::Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW },
 };
 
-/// Removes a file that may be gone already, and tells how many bytes it had.
+/// Removes a file, if it exists, and returns its size.
 fn remove(path: &Path) -> io::Result<u64> {
     let size = fs::symlink_metadata(path).map_or(0, |found| found.len());
     match fs::remove_file(path) {
@@ -338,11 +320,11 @@ fn remove(path: &Path) -> io::Result<u64> {
     }
 }
 
-/// Removes a file that no living process writes, if `still` holds once that is sure.
+/// Removes a file without a living writer, if `still` holds after the lock is taken.
 fn remove_dead(path: &Path, still: impl Fn() -> bool) -> io::Result<u64> {
     let file = match regular::open_unlinked(path) {
         Ok(file) => file,
-        // No writer of ours made a pipe or a link.
+        // The cache creates neither pipes nor links.
         Err(e) if e.kind() == io::ErrorKind::InvalidInput => return remove(path),
         Err(_) => return Ok(0),
     };

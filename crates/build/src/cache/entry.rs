@@ -1,22 +1,20 @@
-//! A stream that a cache has.
-
 use wheel::archive::checksum::Digest;
 use wheel::archive::deflate::Method;
 
-/// A packed stream that a cache has.
+/// Packed stream in a cache.
 ///
-/// What xz makes is a stored stream: its content is the xz file itself, which an archive holds
-/// as a stored member. Its key is of what was compressed.
+/// An xz stream counts as stored: its content is the xz file, a stored member of an archive. Its
+/// key is computed from the uncompressed content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheEntry {
-    /// What an archive says of the content.
+    /// Checksums and size of the content, as an archive records them.
     pub digest: Digest,
-    /// How the content is packed.
+    /// Compression method.
     pub method: Method,
-    /// How many bytes the packed stream has.
+    /// Size of the packed stream in bytes.
     pub packed_len: u64,
-    /// The CRC-32 of the packed stream.
+    /// CRC-32 of the packed stream.
     pub packed_crc: u32,
-    /// The store's own number of the stream.
+    /// Index assigned by the store.
     pub slot: usize,
 }

@@ -1,9 +1,9 @@
-//! What can go wrong with a cache. None of it is a reason to stop a build.
+//! Errors of a cache. They never stop a build.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Something could not be done with a cache.
+/// Failed operation on a cache.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {doing} the cache in {}", .dir.display())]
 pub struct CacheError {
@@ -13,17 +13,15 @@ pub struct CacheError {
 }
 
 impl CacheError {
-    /// Says what was being done with the cache in `dir`.
     pub(super) fn new(doing: &'static str, dir: &Path, source: io::Error) -> Self {
         Self { doing, dir: dir.to_owned(), source }
     }
 
-    /// For `map_err`.
     pub(super) fn at(doing: &'static str, dir: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::new(doing, dir, source)
     }
 
-    /// Whether there is no room for it.
+    /// Returns whether the disk or a quota is full.
     pub fn is_full(&self) -> bool {
         matches!(self.source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
     }

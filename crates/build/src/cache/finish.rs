@@ -1,5 +1,3 @@
-//! The end of a build: new segments appear, and the cache is brought into order.
-
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,11 +13,11 @@ use super::writer::{Sealed, Writer, Written};
 use super::{Cache, CacheError, Content, Fingerprint, Summary, cap, merge, prune};
 
 impl Cache {
-    /// Ends a build: keeps what `archives` offer, marks what was used, removes what is damaged,
-    /// and prunes to the limit.
+    /// Ends a build: keeps the streams that `archives` offer, marks used segments, removes damaged
+    /// ones, and prunes to the limit.
     ///
-    /// When another process is changing segments, that is left to it and to the next build.
-    /// Entries and files cannot be used any more; streams are copied by now.
+    /// If another process is changing segments, repair and pruning are left to it and to the next
+    /// build. Entries and files of this cache are invalid afterwards.
     pub fn finish(self, archives: Vec<Archive>) -> Summary {
         let mut summary = self.summary();
         let mut shares = self.shares();
@@ -29,7 +27,7 @@ impl Cache {
         }
         let touched =
             shares.keys().filter(|id| self.segments.iter().any(|segment| segment.id == **id));
-        // One that is gone or cannot be marked is pruned earlier than it should be, no more.
+        // A segment that cannot be marked is only pruned too early.
         touched.for_each(|id| drop(self.directory.touch(id, None)));
         let tidied = self
             .directory
@@ -52,7 +50,7 @@ impl Cache {
         }
     }
 
-    /// For each segment that was used, how many thousandths of it were.
+    /// Returns the used share of each used segment, in thousandths.
     fn shares(&self) -> BTreeMap<String, u64> {
         let touched =
             self.segments.iter().filter(|segment| segment.touched.load(Ordering::Relaxed));
@@ -65,7 +63,6 @@ impl Cache {
             .collect()
     }
 
-    /// Makes segments of what archives offer, and tells what their files came to.
     fn keep(
         &self,
         archives: Vec<Archive>,
@@ -73,7 +70,7 @@ impl Cache {
     ) -> (Vec<Sealed>, Vec<(Fingerprint, Content)>) {
         let (mut sealed, mut memos, mut rest) = (Vec::new(), Vec::new(), Vec::new());
         let mut budget = self.limit;
-        // They are in use: before what was packed in the same build.
+        // Received streams are in use, so they take the budget before packed ones.
         if let Some(came) = self.imports.take() {
             budget = budget.saturating_sub(came.table.length);
             sealed.push(came);
@@ -94,8 +91,8 @@ impl Cache {
         (sealed, memos)
     }
 
-    /// An archive as the bytes of a segment, without a second copy of them, and its length: where that can be,
-    /// and no more than two thirds of them are unused.
+    /// Adopts an archive by reflink, and returns its length. Returns `None` without reflinks, over
+    /// the budget, or if less than a third of the archive is offered streams.
     fn adopt(&self, archive: &Path, rows: &[Row], budget: u64) -> Option<(PartialFile, u64)> {
         let packed: u64 = rows.iter().map(|row| row.packed_len).sum();
         let length = fs_err::metadata(archive).ok()?.len();
@@ -105,7 +102,6 @@ impl Cache {
         Some((self.directory.adopt(archive)?, length))
     }
 
-    /// Copies streams out of archives.
     fn copy(
         &self,
         archives: &[(PathBuf, Vec<Row>)],
@@ -122,7 +118,6 @@ impl Cache {
         writer.into_written()
     }
 
-    /// Makes segments visible; gives their names.
     fn publish(
         &self,
         mut sealed: Vec<Sealed>,
@@ -149,7 +144,6 @@ impl Cache {
         ids
     }
 
-    /// Puts memo rows into the first of the segments, or into one of their own.
     fn place_memos(
         &self,
         sealed: &mut Vec<Sealed>,
@@ -180,8 +174,8 @@ impl Cache {
     }
 }
 
-/// The share of a new segment: it goes before those of which the build used every byte, so that in
-/// a cache that is too small the same streams stay from build to build.
+/// Share of a new segment. It is pruned before fully used ones, so that a cache that is too small
+/// keeps the same streams from build to build.
 const NEW: u64 = 999;
 
 impl Summary {

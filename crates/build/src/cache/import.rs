@@ -1,5 +1,3 @@
-//! Streams that come from elsewhere while a build runs.
-
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
@@ -19,14 +17,13 @@ use wheel::archive::checksum::{Checksum, Digest};
 use wheel::archive::deflate::Method;
 use wheel::archive::tarball::XzBlock;
 
-/// The file that grows, and what is in it.
 #[derive(Debug, Default)]
 pub(super) struct Imports {
     file: OnceLock<Growing>,
     known: Mutex<Known>,
 }
 
-/// One file under two handles: the first makes it go when it is dropped, the other is read and written.
+/// Two handles of one file: `temporary` removes it when dropped, `file` reads and writes.
 #[derive(Debug)]
 struct Growing {
     temporary: Mutex<Option<PartialFile>>,
@@ -35,14 +32,13 @@ struct Growing {
 
 #[derive(Debug, Default)]
 struct Known {
-    /// Bytes that are taken, also by streams that turned out to be worth nothing.
+    /// Reserved bytes; rejected streams count.
     length: u64,
-    /// The streams, by their numbers.
     rows: Vec<Row>,
     keys: HashMap<[u8; 32], usize>,
 }
 
-/// A place for the packed bytes of one stream, which nobody else writes to.
+/// Reserved range for one stream, with one writer.
 #[derive(Debug)]
 pub struct Room<'c> {
     file: &'c File,
@@ -51,20 +47,20 @@ pub struct Room<'c> {
 }
 
 impl Room<'_> {
-    /// How many bytes it has.
+    /// Size of the range in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether it has none.
+    /// Returns whether the range has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Puts bytes at `at`, counted from the stream's start.
+    /// Writes bytes at `at`, relative to the start of the stream.
     ///
     /// # Errors
-    /// [`io::ErrorKind::FileTooLarge`] when they are more than there is room for, and what writing gives.
+    /// [`io::ErrorKind::FileTooLarge`] if they exceed the range, and errors of writing.
     pub fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
         let fits = at.checked_add(bytes.len() as u64).is_some_and(|end| end <= self.len);
         if !fits {
@@ -79,14 +75,13 @@ impl Imports {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The stream of this key, if it came.
     pub fn find(&self, key: &Key) -> Option<CacheEntry> {
         let known = self.lock();
         let number = *known.keys.get(key.as_bytes())?;
         Some(known.rows[number].entry(number))
     }
 
-    /// Forgets a stream; gives whether it was one of these.
+    /// Forgets a stream. Returns whether it was received in this build.
     pub fn reject(&self, entry: &CacheEntry) -> bool {
         let mut known = self.lock();
         let number = usize::MAX - entry.slot;
@@ -94,16 +89,15 @@ impl Imports {
         known.keys.remove(key.as_bytes()).is_some()
     }
 
-    /// The file that has a stream of these, and where it begins.
+    /// Returns file and offset of a received stream.
     ///
     /// # Panics
-    /// When it is not one of these.
+    /// Panics if the entry belongs to another store.
     pub fn place(&self, entry: &CacheEntry) -> (&File, u64) {
         let growing = self.file.get().expect("an entry of this store");
         (&growing.file, self.lock().rows[usize::MAX - entry.slot].offset)
     }
 
-    /// All of it as a segment, if anything came.
     pub fn take(&self) -> Option<Sealed> {
         let growing = self.file.get()?;
         let file = growing.temporary.lock().unwrap_or_else(PoisonError::into_inner).take()?;
@@ -111,7 +105,7 @@ impl Imports {
         let (rows, keys) = (std::mem::take(&mut known.rows), std::mem::take(&mut known.keys));
         let whole = rows.into_iter().filter(|row| keys.contains_key(row.key.as_bytes()));
         let rows: Vec<Row> = whole.collect();
-        // What was reserved last may never have been written.
+        // The last reserved range may be unwritten.
         let length = rows.iter().map(|row| row.offset + row.packed_len).max()?;
         file.as_file().set_len(length).ok()?;
         Some(Sealed { file, table: Table { length, rows, ..Table::default() } })
@@ -126,10 +120,11 @@ impl Row {
 }
 
 impl Cache {
-    /// A place for `len` packed bytes that come from elsewhere; none when that would be over the cache's limit.
+    /// Reserves `len` bytes for a received stream. Returns `None` if they would exceed the cache's
+    /// limit.
     ///
     /// # Errors
-    /// When there can be no file for them.
+    /// Fails if the file for received streams cannot be created.
     pub fn room(&self, len: u64) -> io::Result<Option<Room<'_>>> {
         let mut known = self.imports.lock();
         let Some(end) = known.length.checked_add(len).filter(|end| *end <= self.limit) else {
@@ -139,19 +134,17 @@ impl Cache {
             let temporary = self.directory.temporary()?;
             let file = fs_err::OpenOptions::new().read(true).write(true).open(temporary.path())?;
             let temporary = Mutex::new(Some(temporary));
-            // Under the lock, so nobody else did.
             let _ = self.imports.file.set(Growing { temporary, file });
         }
         let Some(Growing { file, .. }) = self.imports.file.get() else { return Ok(None) };
         Ok(Some(Room { file, offset: std::mem::replace(&mut known.length, end), len }))
     }
 
-    /// Takes the stream in `room`, if it is what `recipe` makes: it is unpacked, to no more bytes than the
-    /// content has, and these are compared with the content's hash. It can be found from then on, and is kept when
-    /// the build ends.
+    /// Accepts the stream in `room` if it unpacks to the size and hash of `recipe`. It is then
+    /// found by its key, and kept when the build ends.
     ///
     /// # Errors
-    /// When it is something else, or cannot be read.
+    /// Fails if the content differs or the stream is unreadable.
     pub fn import(
         &self,
         recipe: &Recipe,

@@ -1,4 +1,4 @@
-//! What packed streams are found by: content and settings, never a path or a time alone.
+//! Keys of packed streams: content and settings, never path or time alone.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -8,17 +8,17 @@ use base::hash::Sha256;
 use base::hash::Sha256Hasher;
 use base::identity::{FileState, Identity};
 
-/// What a member's final bytes are, after every edit: their SHA-256.
+/// SHA-256 of a member's final bytes, after all edits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Content(pub Sha256);
 
-/// What a packed stream is found by: its content and how it was packed.
+/// Key of a packed stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key([u8; 32]);
 
 impl Key {
-    /// The key of `content` packed by `settings`: whatever has a say in the packed bytes, encoder
-    /// and its version included (`deflate 6 libdeflate 1.25 block 1048576`).
+    /// Makes the key of `content` packed with `settings`, which must name everything that affects
+    /// the packed bytes, including encoder and version (`deflate 6 libdeflate 1.25 block 1048576`).
     pub fn new(content: Content, settings: &str) -> Self {
         let mut hasher = Sha256Hasher::default();
         hasher.update(b"rockpack key 1\n");
@@ -27,7 +27,6 @@ impl Key {
         Self(*hasher.finish().sha256.as_bytes())
     }
 
-    /// The 32 bytes.
     pub(super) fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -39,17 +38,15 @@ impl From<[u8; 32]> for Key {
     }
 }
 
-/// What tells, without reading them, that source files and an edit are the ones seen before.
-///
+/// Hash that recognizes unchanged source files and edits without reading the files.
 /// [`Fingerprinter`] makes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(pub [u8; 32]);
 
-/// A table of what has a SHA-256 for a key: its first bytes are hash enough, and tens of thousands
-/// of rows are entered each time that a cache is opened.
+/// Map with SHA-256 keys, hashed by their first bytes: each opening of a cache inserts tens of
+/// thousands of rows.
 pub(super) type ByHash<K, V> = HashMap<K, V, BuildHasherDefault<FirstBytes>>;
 
-/// Takes the one number that a key gives for the hash.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct FirstBytes(u64);
 
@@ -83,16 +80,16 @@ fn first_bytes(hash: &[u8; 32]) -> u64 {
     hash.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// How old a file's last change has to be before its fingerprint counts.
+/// Minimum age of a file's last change for a valid fingerprint.
 ///
-/// Within one tick of a file system's clock (4 ms, on some 1 or 2 s) a file can change twice
-/// and bear the same times both times.
+/// Within one tick of a file system's clock (4 ms, on some 1 or 2 s), a file can change twice and
+/// keep the same times.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// Makes a [`Fingerprint`] of the files that a member is made of and of what is done to them.
+/// Makes a [`Fingerprint`] of a member's source files and their edits.
 ///
-/// The files have to be looked at before they are read: then a change in between bears a later
-/// time, and the next build reads again.
+/// Callers must stat the files before reading them: a change in between then has a later time, and
+/// the next build reads again.
 #[derive(Debug, Clone, Default)]
 pub struct Fingerprinter {
     hasher: Sha256Hasher,
@@ -101,12 +98,12 @@ pub struct Fingerprinter {
 }
 
 impl Fingerprinter {
-    /// Nothing so far.
+    /// Starts without input.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Goes on with a file, by what stands for its bytes.
+    /// Adds the identity of a file.
     pub fn identity(&mut self, identity: &Identity) {
         match identity {
             Identity::File(file) => self.file(file),
@@ -117,7 +114,6 @@ impl Fingerprinter {
         }
     }
 
-    /// Its device, inode, size, and the times of its last changes in nanoseconds.
     fn file(&mut self, file: &FileState) {
         let (modified, changed) = (file.modified, file.changed);
         self.hasher.update(b"file");
@@ -131,15 +127,15 @@ impl Fingerprinter {
         self.see(changed);
     }
 
-    /// Goes on with anything else that decides about the member's bytes, as the overlays of an edit.
+    /// Adds other data that determines the member's bytes, for example the overlays of an edit.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.hasher.update(b"byte");
         self.hasher.update((bytes.len() as u64).to_le_bytes());
         self.hasher.update(bytes);
     }
 
-    /// The fingerprint; none when a file changed less than two seconds ago, and so could change
-    /// again without a trace.
+    /// Returns the fingerprint, or `None` if a file changed less than two seconds ago: another
+    /// change could leave the same times.
     pub fn finish(self) -> Option<Fingerprint> {
         self.finish_at(SystemTime::now())
     }
@@ -151,7 +147,7 @@ impl Fingerprinter {
         (settled && !self.timeless).then(|| Fingerprint(*self.hasher.finish().sha256.as_bytes()))
     }
 
-    /// Remembers the newest of all times; one before 1970 is no time to go by.
+    /// Updates the newest time. A time before 1970 makes the fingerprint invalid.
     fn see(&mut self, (seconds, nanoseconds): (i64, i64)) {
         let (Ok(seconds), Ok(nanoseconds)) = (u64::try_from(seconds), u32::try_from(nanoseconds))
         else {
@@ -198,7 +194,7 @@ mod tests {
         fs_err::write(&path, "one").unwrap();
         let before = at(&path, later()).unwrap();
         assert_eq!(before, at(&path, later()).unwrap());
-        // The same size, and the time of the last change put back: ctime tells.
+        // Size and mtime are unchanged, but ctime differs.
         let modified = fs_err::metadata(&path).unwrap().modified().unwrap();
         std::thread::sleep(Duration::from_millis(20));
         fs_err::write(&path, "two").unwrap();
@@ -206,7 +202,7 @@ mod tests {
         assert_eq!(fs_err::metadata(&path).unwrap().modified().unwrap(), modified);
         let after = at(&path, later()).unwrap();
         assert_ne!(before, after);
-        // A copy in its place has another inode.
+        // A copy has another inode.
         fs_err::copy(&path, dir.path().join("g")).unwrap();
         fs_err::rename(dir.path().join("g"), &path).unwrap();
         assert_ne!(after, at(&path, later()).unwrap());

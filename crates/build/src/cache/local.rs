@@ -1,5 +1,3 @@
-//! The cache in a directory of this machine, as builds use it.
-
 use std::io;
 
 use super::{Archive, Cache, CacheEntry, Content, Fingerprint, Key, Offer, Store, Summary};

@@ -1,5 +1,5 @@
-//! Putting small segments together: every rebuild adds some, and a process can have only so many
-//! files open.
+//! Merges small segments: every rebuild adds some, and a process can open only a limited number of
+//! files.
 
 use std::collections::HashSet;
 use std::io;
@@ -10,11 +10,11 @@ use super::key::{Content, Fingerprint, Key};
 use super::table::Table;
 use super::writer::Writer;
 
-/// How many small segments there may be.
+/// Number of small segments that are left unmerged.
 const MANY: usize = 48;
 
-/// If there are many small segments, makes one of the smallest, as large as a segment may be. It
-/// counts as used when the last of them was. Gives how many segments went.
+/// Merges the smallest segments into one of at most `cap` bytes, if more than [`MANY`] are small.
+/// It inherits the latest time of use. Returns the number of merged segments.
 pub(super) fn merge(directory: &Directory, lock: &Lock, cap: u64) -> io::Result<usize> {
     let mut small: Vec<Listed> =
         directory.listed()?.into_iter().filter(|listed| listed.size < cap / 4).collect();
@@ -27,7 +27,7 @@ pub(super) fn merge(directory: &Directory, lock: &Lock, cap: u64) -> io::Result<
         sum += listed.size;
         sum <= cap
     });
-    // Of two streams with one key, the newer stays.
+    // The newer of two streams with one key is kept.
     small.sort_by_key(|listed| std::cmp::Reverse(listed.used));
     merge_all(directory, lock, &small)
 }
@@ -38,7 +38,7 @@ fn merge_all(directory: &Directory, _: &Lock, small: &[Listed]) -> io::Result<us
         Merger { writer, keys: HashSet::new(), memos: Vec::new(), known: HashSet::new() };
     let mut merged = Vec::new();
     for listed in small {
-        // One that is broken goes when a build finds it so.
+        // The next build that loads a broken segment removes it.
         if let Ok(loaded) = directory.load(&listed.id) {
             target.take(loaded);
             merged.push(&listed.id);

@@ -1,5 +1,3 @@
-//! What archives offer to be kept.
-
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,54 +8,51 @@ use super::table::Row;
 use wheel::archive::checksum::Digest;
 use wheel::archive::deflate::Method;
 
-/// The keys that some archive of a build offers: each is kept once.
+/// Keys offered by the archives of a build: each is kept once.
 #[derive(Debug, Clone, Default)]
 pub struct Claims(Arc<Mutex<HashSet<Key>>>);
 
 impl Claims {
-    /// What one more archive offers: nothing so far.
+    /// Returns an empty offer for one more archive.
     pub fn offer(&self) -> Offer {
         Offer { claims: self.clone(), rows: Vec::new(), recipes: Vec::new(), memos: Vec::new() }
     }
 
-    /// Whether nobody had offered the stream of this key.
     fn claim(&self, key: Key) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key)
     }
 }
 
-/// The streams of one archive: where they lie in it, and what its files came to. One for each
-/// archive that is written; archives may be written at the same time.
+/// Streams of one archive with their offsets, and memo rows of its files.
 ///
-/// Nothing is kept before [`super::Store::finish`], which is told where the finished archive is.
+/// Streams are kept only by [`super::Store::finish`], which gets the path of the finished archive.
 #[derive(Debug)]
 pub struct Offer {
     claims: Claims,
     pub(super) rows: Vec<Row>,
-    /// How to make the streams, with the places of their rows.
     recipes: Vec<(usize, Recipe)>,
     pub(super) memos: Vec<(Fingerprint, Content)>,
 }
 
-/// Where packed bytes lie in an archive.
+/// Packed bytes in an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
-    /// Their first byte, from the archive's start.
+    /// Offset of the first byte in the archive.
     pub offset: u64,
-    /// How many they are.
+    /// Size in bytes.
     pub len: u64,
-    /// Their CRC-32.
+    /// CRC-32 of the packed bytes.
     pub crc: u32,
-    /// How they are packed.
+    /// Compression method.
     pub method: Method,
 }
 
-/// An archive that is finished.
+/// Finished archive.
 #[derive(Debug)]
 pub struct Archive {
-    /// Where it is now.
+    /// Current path.
     pub path: PathBuf,
-    /// What it offers.
+    /// Streams to keep.
     pub offer: Offer,
 }
 
@@ -69,8 +64,8 @@ impl Row {
 }
 
 impl Offer {
-    /// Offers the stream of `key`, which is `content` packed, unless another archive of this build
-    /// does. A stored one has to be as long as its content.
+    /// Offers the stream `key` of `content`, unless another archive of this build does. Skips a
+    /// stored stream if its size differs from its content.
     pub fn stream(&mut self, key: Key, content: &Digest, packed: Stretch) {
         let Stretch { offset, len, crc, method } = packed;
         let torn = method == Method::Store && len != content.size;
@@ -86,8 +81,8 @@ impl Offer {
         }
     }
 
-    /// Offers the stream that `recipe` makes, as [`Offer::stream`] does, and says how it was made: other machines
-    /// can find it by that.
+    /// Offers the stream of `recipe` as [`Offer::stream`] does, and keeps the recipe, by which
+    /// other machines find the stream.
     pub fn made(&mut self, recipe: Recipe, content: &Digest, packed: Stretch) {
         let rows = self.rows.len();
         self.stream(recipe.key(), content, packed);
@@ -96,21 +91,21 @@ impl Offer {
         }
     }
 
-    /// The streams of [`Offer::made`]: how each was made, and where its packed bytes lie in the archive.
+    /// Returns recipes and packed bytes of the streams from [`Offer::made`].
     pub fn recipes(&self) -> impl Iterator<Item = (&Recipe, Stretch)> {
         self.recipes.iter().map(|(row, recipe)| (recipe, self.rows[*row].stretch()))
     }
 
-    /// Remembers what the files of a fingerprint come to, so that the next build need not read them.
+    /// Remembers the content of a fingerprint, so that the next build need not read the files.
     pub fn memo(&mut self, fingerprint: Fingerprint, content: Content) {
         self.memos.push((fingerprint, content));
     }
-    /// The streams: key, content, and where the packed bytes lie in the archive.
+    /// Returns all streams: key, content, and packed bytes in the archive.
     pub fn streams(&self) -> impl Iterator<Item = (&Key, &Digest, Stretch)> {
         self.rows.iter().map(|row| (&row.key, &row.digest, row.stretch()))
     }
 
-    /// What the files of fingerprints come to.
+    /// Returns the remembered contents of fingerprints.
     pub fn memos(&self) -> &[(Fingerprint, Content)] {
         &self.memos
     }

@@ -1,16 +1,12 @@
-//! Ownership of the files of a cache.
-
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Whether this user, or the administrator, made something.
 pub(super) fn is_trusted(found: &Metadata) -> bool {
     [0, rustix::process::geteuid().as_raw()].contains(&found.uid())
 }
 
-/// Why something in a cache is not used.
 pub(super) fn refused(path: &Path, why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, format!("`{}` {why}", path.display()))
 }

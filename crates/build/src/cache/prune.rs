@@ -1,5 +1,3 @@
-//! Keeping a cache below its limit, and without what is damaged.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
@@ -8,23 +6,22 @@ use std::sync::atomic::Ordering;
 use super::directory::{Directory, Lock};
 use super::{Cache, CacheError, Key};
 
-/// What pruning removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pruned {
-    /// How many segments went.
+    /// Removed segments.
     pub segments: usize,
-    /// How many bytes that freed, what killed builds left included.
+    /// Freed bytes, including files of killed builds.
     pub bytes: u64,
-    /// How many bytes are still there.
+    /// Remaining bytes.
     pub left: u64,
 }
 
 impl Cache {
-    /// Removes segments from the cache in `dir`, those used longest ago first, until it takes at most
-    /// `to` bytes; and what killed builds left. Waits for a process that does the same.
+    /// Removes segments from the cache in `dir`, least recently used first, down to `to` bytes, and
+    /// files of killed builds. Waits for other processes.
     ///
     /// # Errors
-    /// When the directory cannot be read or written. What was removed until then is.
+    /// Fails if the directory cannot be read or written. Earlier removals stay.
     pub fn prune(dir: &Path, to: u64) -> Result<Pruned, CacheError> {
         let directory = Directory::below(dir);
         if !directory.exists() {
@@ -38,11 +35,11 @@ impl Cache {
         pruned.map_err(CacheError::at("prune", dir))
     }
 
-    /// Removes everything that is known to be damaged: broken segments, and the rows of rejected
-    /// streams. Waits for a process that prunes. Gives how many segments it changed or removed.
+    /// Removes broken segments, and the rows of rejected streams. Waits for other processes.
+    /// Returns the number of affected segments.
     ///
     /// # Errors
-    /// When the directory cannot be written.
+    /// Fails if the directory cannot be written.
     pub fn heal(&self) -> Result<usize, CacheError> {
         if !self.needs_healing() {
             return Ok(0);
@@ -65,10 +62,9 @@ impl Cache {
         }
         for (segment, damaged) in self.damaged() {
             let id = &self.segments[segment].id;
-            // Another process may have healed or removed it meanwhile.
             let Ok(mut loaded) = self.directory.load(id) else { continue };
             loaded.table.rows.retain(|row| !damaged.contains(&row.key));
-            // The memo rows of a segment are small beside its streams, and can be had again.
+            // Memo rows are small compared with streams, and can be recomputed.
             if loaded.table.rows.is_empty() {
                 self.directory.remove(id)?;
             } else {
@@ -79,7 +75,6 @@ impl Cache {
         Ok(healed)
     }
 
-    /// The keys of rejected streams, by segment. A segment has a key once.
     fn damaged(&self) -> BTreeMap<usize, BTreeSet<Key>> {
         let mut damaged: BTreeMap<usize, BTreeSet<Key>> = BTreeMap::new();
         for slot in self.slots.iter().filter(|slot| slot.damaged.load(Ordering::Relaxed)) {
@@ -89,9 +84,8 @@ impl Cache {
     }
 }
 
-/// Removes segments until all of them take at most `limit` bytes. Segments that are not in `shares`
-/// go first, those used longest ago before others; then the others, by the share (in thousandths)
-/// of their bytes that was used.
+/// Removes segments down to `limit` bytes: first segments not in `shares`, least recently used
+/// first, then the others by their used share (in thousandths).
 pub(super) fn prune(
     directory: &Directory,
     _: &Lock,
@@ -101,7 +95,7 @@ pub(super) fn prune(
     let mut listed = directory.listed()?;
     let mut pruned =
         Pruned { left: listed.iter().map(|listed| listed.size).sum(), ..Pruned::default() };
-    // They come in the order of their last use, and stay in it where shares are equal.
+    // The stable sort keeps the order of last use.
     listed.sort_by_key(|listed| shares.get(&listed.id).copied());
     for segment in listed {
         if pruned.left <= limit {

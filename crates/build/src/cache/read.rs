@@ -1,5 +1,3 @@
-//! Reading packed streams, and telling whether they are whole.
-
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 
@@ -11,28 +9,28 @@ use super::{Cache, CacheEntry};
 use wheel::archive::checksum::{Checksum, Digest, Hasher};
 use wheel::archive::deflate::Method;
 
-/// What is wrong with a stream.
+/// Fault of a stream.
 #[derive(Debug, thiserror::Error)]
 pub enum Damage {
-    /// It cannot be read.
+    /// Read error.
     #[error("it cannot be read")]
     Read(#[source] io::Error),
-    /// Its packed bytes are others than were written.
+    /// The checksum of the packed bytes differs.
     #[error("its packed bytes changed")]
     Packed,
-    /// It is no deflate stream, or not one alone.
+    /// Not exactly one deflate stream.
     #[error("it is not one whole deflate stream")]
     Stream,
-    /// It is the stream of another content.
+    /// The content has another size or hash.
     #[error("it is the stream of another content")]
     Content,
 }
 
 impl Cache {
-    /// Fills `buffer` with the packed bytes from `offset` on, counted from the stream's start.
+    /// Fills `buffer` with packed bytes from `offset` on, relative to the start of the stream.
     ///
     /// # Errors
-    /// [`io::ErrorKind::UnexpectedEof`] when the stream has fewer, and what reading gives.
+    /// [`io::ErrorKind::UnexpectedEof`] if the range exceeds the stream, and errors of reading.
     pub fn read_exact_at(
         &self,
         entry: &CacheEntry,
@@ -48,8 +46,8 @@ impl Cache {
         file.file().read_exact_at(buffer, start + offset)
     }
 
-    /// The file that has the packed bytes, and where they begin in it: for copying them without
-    /// seeing them. The file stays readable when it is removed.
+    /// Returns the file and offset of the packed bytes, for copies in the kernel. The file stays
+    /// readable after its removal.
     pub fn file_of(&self, entry: &CacheEntry) -> (&File, u64) {
         match self.slots.get(entry.slot) {
             Some(slot) => (&self.segments[slot.segment].file, slot.offset),
@@ -57,17 +55,17 @@ impl Cache {
         }
     }
 
-    /// The packed bytes from the first to the last.
+    /// Returns a reader of the packed bytes.
     pub fn packed(&self, entry: &CacheEntry) -> PackedBytes<'_> {
         let (file, offset) = self.file_of(entry);
         PackedBytes::new(file, offset, entry.packed_len)
     }
 
-    /// Reads a stream, unpacks it, and compares packed bytes and content with what is known of
-    /// them. Changes nothing: see [`Cache::reject`].
+    /// Compares packed bytes and unpacked content with their checksums. Does not mark the stream:
+    /// see [`Cache::reject`].
     ///
     /// # Errors
-    /// When anything differs.
+    /// Fails if any of them differs.
     pub fn verify(&self, entry: &CacheEntry) -> Result<(), Damage> {
         let (crc, content) = match entry.method {
             Method::Store => self.digest_stored(entry)?,
@@ -90,8 +88,8 @@ impl Cache {
     }
 }
 
-/// The CRC-32 of all packed bytes, and the digest of the content if they are one deflate stream, of no more
-/// than `most` bytes.
+/// Returns the CRC-32 of all packed bytes, and the digest of the content if they are exactly one
+/// deflate stream of at most `most` bytes.
 pub(super) fn digest_deflated(
     packed: PackedBytes<'_>,
     most: u64,
@@ -100,12 +98,12 @@ pub(super) fn digest_deflated(
     let mut source = Observed { inner: packed, crc: Checksum::default(), failed: None };
     let mut hasher = Hasher::default();
     let mut decoder = DeflateDecoder::new(io::BufReader::with_capacity(PIECE, &mut source));
-    // One byte more than there should be is enough to tell.
+    // One byte too many proves that the content is too long.
     let bounded = (&mut decoder).take(most.saturating_add(1));
     let inflated = each_piece(bounded, &mut vec![0; PIECE], |piece| hasher.update(piece));
     let whole = inflated.is_ok() && is_at_end(&mut decoder) && decoder.total_in() == packed_len;
     drop(decoder);
-    // What the decoder did not get to counts for the checksum.
+    // The checksum includes bytes that the decoder left.
     let rest = each_piece(&mut source, &mut vec![0; PIECE], |_| ());
     match source.failed.take().or(rest.err()) {
         Some(error) => Err(Damage::Read(error)),
@@ -117,7 +115,6 @@ fn is_at_end(source: &mut impl Read) -> bool {
     matches!(source.read(&mut [0]), Ok(0))
 }
 
-/// Reads all there is in pieces of at most the buffer's size.
 fn each_piece(
     mut source: impl Read,
     buffer: &mut [u8],
@@ -133,7 +130,7 @@ fn each_piece(
     }
 }
 
-/// The packed bytes of a stream, in order. Reads by position, so that others may read too.
+/// Reader of a stream's packed bytes. It reads by position, so several can share a file.
 #[derive(Debug)]
 pub struct PackedBytes<'a> {
     file: &'a File,
@@ -142,12 +139,11 @@ pub struct PackedBytes<'a> {
 }
 
 impl<'a> PackedBytes<'a> {
-    /// Those of a file from `offset` on.
+    /// Reads `length` bytes of `file` from `offset` on.
     pub fn new(file: &'a File, offset: u64, length: u64) -> Self {
         Self { file, offset, left: length }
     }
 
-    /// Whether all were read.
     pub(super) fn is_at_end(&self) -> bool {
         self.left == 0
     }
@@ -166,7 +162,7 @@ impl Read for PackedBytes<'_> {
     }
 }
 
-/// Packed bytes whose checksum is taken on the way, and whose errors are told from the decoder's.
+/// Packed bytes with a running checksum. It keeps read errors apart from the decoder's.
 struct Observed<'a> {
     inner: PackedBytes<'a>,
     crc: Checksum,

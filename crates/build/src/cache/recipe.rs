@@ -1,25 +1,23 @@
-//! What a key stands for, spelled out.
-
 use std::time::Duration;
 
 use super::key::{Content, Key};
 
-/// How a packed stream is made: of which content, with which settings. A key is its hash; who keeps streams
-/// for other machines tells them this.
+/// Content and settings of a packed stream; the key is their hash. A cache on other machines gets
+/// the recipe itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recipe {
-    /// The hash of what is packed.
+    /// Hash of the content.
     pub content: Content,
-    /// How many bytes that has.
+    /// Size of the content in bytes.
     pub size: u64,
-    /// What [`Key::new`] takes: whatever else has a say in the packed bytes.
+    /// Settings of [`Key::new`].
     pub settings: String,
-    /// About how long one thread packs it. Not part of the key.
+    /// Estimated packing time on one thread. Not part of the key.
     pub effort: Duration,
 }
 
 impl Recipe {
-    /// What the stream is found by in a cache.
+    /// Returns the key of the stream.
     pub fn key(&self) -> Key {
         Key::new(self.content, &self.settings)
     }

@@ -1,41 +1,39 @@
-//! What a cache that machines share did for a build.
-
-/// What a cache that machines share did for a build.
+/// Use of a shared cache in a build.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Shared {
-    /// Its address, without anything secret.
+    /// Address without secrets.
     pub address: String,
-    /// How many streams came in time to be used.
+    /// Streams that arrived in time.
     pub hits: u64,
-    /// The packed bytes of those.
+    /// Packed bytes of the hits.
     pub hit_bytes: u64,
-    /// How many it was asked for and did not have.
+    /// Requested streams that the cache lacked.
     pub misses: u64,
-    /// How many had to be refused: they were not what their names say.
+    /// Rejected streams: their bytes did not match their names.
     pub refused: u64,
-    /// How many streams it was given.
+    /// Uploaded streams.
     pub sent: u64,
-    /// The packed bytes of those.
+    /// Packed bytes of the uploaded streams.
     pub sent_bytes: u64,
-    /// Why it was not used to the end.
+    /// Reason for which the build stopped using it.
     pub off: Option<String>,
-    /// What a build farm did, where there is one.
+    /// Use of a build farm, if configured.
     pub farm: Option<Farm>,
 }
 
-/// What a build farm did for a build.
+/// Use of a build farm in a build.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Farm {
-    /// Its address, without anything secret.
+    /// Address without secrets.
     pub address: String,
-    /// How many streams it packed in time to be used.
+    /// Streams that the farm packed in time.
     pub packed: u64,
-    /// The packed bytes of those.
+    /// Packed bytes of these streams.
     pub packed_bytes: u64,
-    /// How many came too late: threads got to them first.
+    /// Streams that arrived after a local thread had started on them.
     pub late: u64,
-    /// How many it was given and failed to pack.
+    /// Streams that the farm failed to pack.
     pub failed: u64,
-    /// Why it failed first.
+    /// First failure.
     pub why: Option<String>,
 }

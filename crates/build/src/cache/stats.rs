@@ -1,37 +1,35 @@
-//! What a cache holds, counted.
-
 use std::time::SystemTime;
 
 use super::{Cache, CacheError};
 
-/// What a cache holds.
+/// Statistics of a cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stats {
-    /// Segments that can be seen.
+    /// Visible segments.
     pub segments: usize,
-    /// Bytes on the disk, without those of unfinished segments.
+    /// Bytes on disk, without unfinished segments.
     pub bytes: u64,
-    /// Bytes in segments that are being written, or that killed builds left.
+    /// Bytes of segments that are being written, or were left by killed builds.
     pub unfinished: u64,
-    /// Different streams.
+    /// Distinct streams.
     pub entries: usize,
-    /// Their packed bytes.
+    /// Packed bytes of the distinct streams.
     pub packed: u64,
-    /// The bytes of their contents.
+    /// Bytes of their contents.
     pub content: u64,
-    /// Files and edits whose content is known without reading them.
+    /// Fingerprints with a known content.
     pub remembered: usize,
-    /// When the segment was used that was used longest ago.
+    /// Last use of the least recently used segment.
     pub oldest: Option<SystemTime>,
-    /// When one was used last.
+    /// Last use of the most recently used segment.
     pub newest: Option<SystemTime>,
 }
 
 impl Cache {
-    /// Counts what the cache held when it was opened.
+    /// Returns the statistics of the streams that were loaded when the cache was opened.
     ///
     /// # Errors
-    /// When the directory cannot be read.
+    /// Fails if the directory cannot be read.
     pub fn stats(&self) -> Result<Stats, CacheError> {
         let listed = self.directory.listed().map_err(CacheError::at("read", &self.dir))?;
         let mut stats = Stats {

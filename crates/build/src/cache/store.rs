@@ -1,5 +1,3 @@
-//! What a build asks of a cache, wherever the cache keeps its streams.
-
 use std::cell::RefCell;
 use std::fmt::Debug;
 use std::io;
@@ -11,42 +9,40 @@ use super::offer::{Archive, Offer};
 use super::summary::Summary;
 use wheel::archive::checksum::Checksum;
 
-/// How much is read at a time.
 pub(super) const PIECE: usize = 1 << 20;
 
 thread_local! {
-    /// What packed bytes are read into, by each thread.
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Packed streams of earlier builds. Any number of threads use it during a build.
+/// Packed streams of earlier builds, shared by all threads of a build.
 ///
-/// A build finds streams by their key, reads what it finds, and offers what it packed. None of it is a
-/// reason to stop a build: what a store cannot do is a miss, and in the end a warning of the [`Summary`].
+/// A build finds streams by key, reads them, and offers the streams that it packed. A failing store
+/// never stops a build: the failure is a miss, and a warning in the [`Summary`].
 pub trait Store: Debug + Send + Sync {
-    /// What the files of this fingerprint and their edit come to, if that was seen before.
+    /// Returns the content that an earlier build computed for this fingerprint.
     fn content_of(&self, fingerprint: &Fingerprint) -> Option<Content>;
 
-    /// Whether a stream's content can have this size. If none can, there is no need to know a
-    /// content's hash before it is packed.
+    /// Returns whether a content can have this size. If not, the caller need not hash the content
+    /// before packing it.
     fn has_size(&self, size: u64) -> bool;
 
-    /// The stream of this key. Nothing is said of its bytes before [`Store::check`].
+    /// Returns the stream of this key. Its bytes are unchecked before [`Store::check`].
     fn find(&self, key: &Key) -> Option<CacheEntry>;
 
-    /// Says that a stream is not what it should be: it is not found again, and counts as a miss.
+    /// Marks a stream as damaged: it is no longer found, and counts as a miss.
     fn reject(&self, entry: &CacheEntry);
 
-    /// Fills `buffer` with the packed bytes from `offset` on, counted from the stream's start.
+    /// Fills `buffer` with packed bytes from `offset` on, relative to the start of the stream.
     ///
     /// # Errors
-    /// [`io::ErrorKind::UnexpectedEof`] when the stream has fewer, and what reading gives.
+    /// [`io::ErrorKind::UnexpectedEof`] if the range exceeds the stream, and errors of reading.
     fn read_exact_at(&self, entry: &CacheEntry, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 
-    /// Says that packed bytes will be read soon. What goes wrong shows when they are.
+    /// Announces a read of packed bytes. Errors appear at the read.
     fn read_ahead(&self, _entry: &CacheEntry, _offset: u64, _len: u64) {}
 
-    /// Reads a stream and compares its CRC-32. When it is not what was written, it is rejected.
+    /// Reads a stream and compares its CRC-32. Rejects it if the CRC-32 differs.
     fn check(&self, entry: &CacheEntry) -> bool {
         let whole = checksum(self, entry).is_ok_and(|crc| crc.value() == entry.packed_crc);
         if !whole {
@@ -55,16 +51,15 @@ pub trait Store: Debug + Send + Sync {
         whole
     }
 
-    /// Where streams come from that the store does not have yet; none by itself.
+    /// Returns the supplier of streams that the store lacks; none by default.
     fn source(&self) -> Option<&dyn Source> {
         None
     }
 
-    /// What an archive that is written offers to be kept; one for each.
+    /// Returns an empty offer for one archive.
     fn offer(&self) -> Offer;
 
-    /// Ends a build: keeps what `archives` offer. Entries cannot be used any more; their streams are
-    /// copied by now.
+    /// Ends a build and keeps the streams that `archives` offer. Entries are invalid afterwards.
     fn finish(self: Box<Self>, archives: Vec<Archive>) -> Summary;
 }
 

@@ -1,31 +1,29 @@
-//! What a cache did for a build.
-
 use super::error::CacheError;
 use super::shared::Shared;
 
-/// What a cache did for a build.
+/// Use of a cache in a build.
 #[derive(Debug, Default)]
 pub struct Summary {
-    /// How often a stream was found that was asked for.
+    /// Lookups that found a stream.
     pub hits: u64,
-    /// The packed bytes of those.
+    /// Packed bytes of the hits.
     pub hit_bytes: u64,
-    /// How often no stream was found, by its key or by its size.
+    /// Lookups without a stream, by key or by size.
     pub misses: u64,
-    /// How many contents were known by their files' fingerprint.
+    /// Contents known from the fingerprint of their files.
     pub remembered: u64,
-    /// How many new streams there are.
+    /// New streams.
     pub added: u64,
-    /// The packed bytes of those.
+    /// Packed bytes of the new streams.
     pub added_bytes: u64,
-    /// How many segments and streams were damaged.
+    /// Damaged segments and streams.
     pub damaged: u64,
-    /// How many segments were removed to keep the limit.
+    /// Segments removed to keep the limit.
     pub pruned: usize,
-    /// How many bytes the cache takes now; none when another process is tidying it up.
+    /// Size of the cache in bytes; `None` if another process is tidying it.
     pub bytes: Option<u64>,
-    /// What a cache on other machines did, where one was asked.
+    /// Use of a shared cache, if configured.
     pub shared: Option<Shared>,
-    /// What could not be done. None of it concerns what was built.
+    /// Failed operations of the cache. They do not affect the packages.
     pub warnings: Vec<CacheError>,
 }

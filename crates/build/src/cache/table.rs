@@ -1,26 +1,21 @@
-//! What is in a segment: the file beside its bytes, loaded whole.
+//! Table of a segment, a file that is loaded whole.
 //!
-//! Numbers are little-endian. A head, the streams, the memo rows, and the SHA-256 of all that.
+//! It contains a head, stream rows, memo rows, and the SHA-256 of all of these. Numbers are
+//! little-endian.
 
 use wheel::archive::checksum::{Digest, Sha256};
 use wheel::archive::deflate::Method;
 
 use super::key::{Content, Fingerprint, Key};
 
-/// The first bytes of every table.
 const MAGIC: &[u8; 12] = b"rockpack idx";
-/// The number of this format.
 const FORMAT: u32 = 1;
-/// Bytes before the rows: magic, format, the segment's length, the numbers of rows.
+/// Size of the head: magic, format, the segment's length, and two row counts.
 const HEAD: usize = MAGIC.len() + 4 + 8 + 4 + 4;
-/// Bytes of a stream's row.
 const ROW: usize = 32 + 32 + 4 + 8 + 1 + 8 + 4 + 8;
-/// Bytes of a memo row.
 const MEMO: usize = 32 + 32;
-/// Bytes of the checksum at the end.
 const CHECKSUM: usize = 32;
 
-/// A packed stream in a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     pub key: Key,
@@ -31,16 +26,13 @@ pub(super) struct Row {
     pub offset: u64,
 }
 
-/// All that is known of a segment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Table {
-    /// The length of the segment in bytes.
     pub length: u64,
     pub rows: Vec<Row>,
     pub memos: Vec<(Fingerprint, Content)>,
 }
 
-/// What is wrong with a segment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Broken {
     #[error("its table is no table")]
@@ -62,7 +54,6 @@ pub(super) enum Broken {
 }
 
 impl Table {
-    /// The table as bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut out =
             Vec::with_capacity(HEAD + self.rows.len() * ROW + self.memos.len() * MEMO + CHECKSUM);
@@ -82,7 +73,7 @@ impl Table {
         out
     }
 
-    /// Reads what [`Table::encode`] wrote; anything else is refused.
+    /// Parses the output of [`Table::encode`]. Rejects everything that deviates.
     pub fn decode(bytes: &[u8]) -> Result<Self, Broken> {
         let mut head = Reader(bytes);
         if head.take::<12>()? != *MAGIC {
@@ -106,7 +97,7 @@ impl Table {
         let mut reader = head;
         let rows =
             (0..rows).map(|_| Row::decode(&mut reader, length)).collect::<Result<Vec<_>, _>>()?;
-        // Streams lie one behind the other: together they are no longer than the segment.
+        // Streams do not overlap, so their sum is at most the segment's length.
         let packed = rows.iter().try_fold(0_u64, |sum, row| sum.checked_add(row.packed_len));
         if packed.is_none_or(|packed| packed > length) {
             return Err(Broken::Row);
@@ -133,7 +124,7 @@ impl Row {
         out.extend_from_slice(&self.offset.to_le_bytes());
     }
 
-    /// The row, if its stream lies in a segment of `length` bytes.
+    /// Parses a row. Rejects a stream beyond a segment of `length` bytes.
     fn decode(reader: &mut Reader<'_>, length: u64) -> Result<Self, Broken> {
         let key = Key::from(reader.take()?);
         let (sha256, crc, size) = (reader.take()?.into(), reader.u32()?, reader.u64()?);
@@ -158,7 +149,6 @@ impl Row {
     }
 }
 
-/// Takes numbers from the front.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {

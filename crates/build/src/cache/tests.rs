@@ -12,7 +12,7 @@ use wheel::archive::deflate::{Level, Method, Packed};
 
 const SETTINGS: &str = "deflate of a test";
 
-/// A content that is not like any of another number, some of it compressible.
+/// Returns pseudo-random, partly compressible bytes, distinct for each number.
 fn content(number: u64, size: usize) -> Vec<u8> {
     let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let next = || {
@@ -28,7 +28,6 @@ fn content_key(data: &[u8]) -> Key {
     Key::new(Content(Sha256::of(data)), SETTINGS)
 }
 
-/// An archive in the making.
 struct Made {
     bytes: Vec<u8>,
     offer: Offer,
@@ -51,7 +50,6 @@ impl Made {
         self.offer.stream(key, digest, Stretch { offset, len, crc, method });
     }
 
-    /// On the disk, in a directory of its own.
     fn finish(self, dir: &TempDir) -> Archive {
         let path = tempfile::NamedTempFile::new_in(dir).unwrap().into_temp_path().keep().unwrap();
         fs::write(&path, self.bytes).unwrap();
@@ -63,7 +61,8 @@ fn open(dir: &TempDir, limit: u64) -> Cache {
     Cache::open(dir.path(), limit).unwrap()
 }
 
-/// A build that packs these contents, each of which the cache may have. Whatever it gives has to be right.
+/// Runs a build with these contents, packing each that the cache lacks. Panics if the cache returns
+/// other bytes.
 fn build(dir: &TempDir, limit: u64, contents: &[Vec<u8>]) -> Summary {
     let cache = open(dir, limit);
     let mut made = Made::new(&cache);
@@ -75,7 +74,6 @@ fn build(dir: &TempDir, limit: u64, contents: &[Vec<u8>]) -> Summary {
     cache.finish(vec![made.finish(dir)])
 }
 
-/// The content as the cache has it; panics when that is something else.
 fn unpacked(cache: &Cache, data: &[u8]) -> Option<()> {
     if !cache.has_size(data.len() as u64) {
         return None;
@@ -99,7 +97,6 @@ fn contents(numbers: std::ops::Range<u64>, size: usize) -> Vec<Vec<u8>> {
     numbers.map(|number| content(number, size)).collect()
 }
 
-/// The files of all segments with this extension.
 fn segment_files(dir: &TempDir, extension: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir.path().join("rockpack-cache-1/segments"))
         .unwrap()
@@ -118,7 +115,7 @@ fn bytes_on_disk(dir: &TempDir) -> u64 {
         .sum()
 }
 
-/// Makes every segment look as if it had been used a while ago, the first of them the longest.
+/// Sets the last use of all segments to the past, of the first segment to the earliest time.
 fn age(dir: &TempDir) {
     for (number, path) in segment_files(dir, "idx").iter().enumerate() {
         let age = Duration::from_secs(10_000 - number as u64);
@@ -166,7 +163,7 @@ fn fingerprints_are_remembered() {
     let dir = tempfile::tempdir().unwrap();
     let (one, two) = (Fingerprint([1; 32]), Fingerprint([2; 32]));
     let (first, second) = (Content(Sha256::of(b"1")), Content(Sha256::of(b"2")));
-    // What two builds say differently is not believed.
+    // The cache forgets a fingerprint on which two builds disagree.
     let cases =
         [([first, first], [Some(first), Some(first)]), ([first, second], [Some(first), None])];
     for (contents, known) in cases {
@@ -194,7 +191,6 @@ fn several_archives_at_once() {
     let mut archives: Vec<Made> = (0..4).map(|_| Made::new(&cache)).collect();
     std::thread::scope(|scope| {
         for (number, made) in archives.iter_mut().enumerate() {
-            // Some contents are in two archives.
             let mine = all.iter().skip(number * 8).take(16);
             scope.spawn(move || mine.for_each(|data| made.put(data)));
         }
@@ -205,7 +201,6 @@ fn several_archives_at_once() {
     assert_eq!((again.hits, again.added), (40, 0));
 }
 
-/// Whether files in a directory can share their blocks.
 fn reflinks(dir: &TempDir) -> bool {
     let [from, to] = ["from", "to"].map(|name| dir.path().join(name));
     fs::write(&from, "text").unwrap();
@@ -219,7 +214,7 @@ fn an_archive_is_kept_as_a_reflink_where_much_of_it_is_new_and_never_as_a_link()
 
     let dir = tempfile::tempdir().unwrap();
     let reflinks = reflinks(&dir);
-    // Beside the streams an archive has headers, and members that are not kept.
+    // An archive also has headers, and members that the cache does not keep.
     for (beside, shared) in [(3000, reflinks), (40_000, false)] {
         let cache = open(&dir, DEFAULT_LIMIT);
         let mut made = Made::new(&cache);
@@ -361,7 +356,6 @@ fn a_flipped_byte_anywhere_is_seen_and_healed() {
                 cache.entries().len() == 3
                     && cache.entries().all(|(_, entry)| cache.verify(entry).is_ok())
             );
-            // Back to one segment, which has everything.
             Cache::prune(dir.path(), 0).unwrap();
             build(&dir, DEFAULT_LIMIT, &all);
         }
@@ -515,7 +509,6 @@ fn segments_are_few_and_not_too_large() {
     assert_eq!(cap(1 << 40), 1 << 33);
 }
 
-/// What a build does to the directory, as a random test says it.
 #[derive(Debug, Clone)]
 enum Operation {
     Build(Vec<u8>),
@@ -534,7 +527,6 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
     prop::collection::vec(one, 1..12)
 }
 
-/// Changes one of all the segments' files.
 fn tamper(dir: &TempDir, which: usize, change: impl Fn(&mut Vec<u8>)) {
     let files = [segment_files(dir, "seg"), segment_files(dir, "idx")].concat();
     if let Some(file) = files.get(which % files.len().max(1)) {
@@ -547,8 +539,8 @@ fn tamper(dir: &TempDir, which: usize, change: impl Fn(&mut Vec<u8>)) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Until something is lost on purpose, the cache has exactly what a model of it has; after that
-    /// it may have less, and what it gives is right (`unpacked` compares).
+    /// While nothing is pruned or damaged, the cache has exactly the streams of the model.
+    /// Afterwards it may have fewer, but `unpacked` still checks their bytes.
     #[test]
     fn the_cache_is_what_its_model_is(operations in operations()) {
         let dir = tempfile::tempdir().unwrap();

@@ -1,5 +1,3 @@
-//! Streams on their way into new segments.
-
 use std::io::{self, Read, Write};
 
 use base::partial::PartialFile;
@@ -11,50 +9,41 @@ use super::store::PIECE;
 use super::table::{Row, Table};
 use wheel::archive::checksum::Checksum;
 
-/// Small streams are written together.
+/// Size of the buffer that collects small streams.
 const BUFFER: usize = 256 << 10;
 
-/// Copies streams, one after the other, into segments of its own.
+/// Copies streams into new segments.
 ///
-/// Nothing of it is visible before [`Directory::publish`], and nothing stays when it is dropped.
-/// When the disk is full or the limit is reached it takes no more, and what it ends with tells.
+/// Segments become visible only by [`Directory::publish`], and are removed when the writer is
+/// dropped. On a full disk or over the budget, further streams are skipped.
 #[derive(Debug)]
 pub(super) struct Writer {
     directory: Directory,
-    /// Where a segment ends: no stream begins behind it.
     cap: u64,
-    /// Bytes that may still be written.
     budget: u64,
     growing: Option<Growing>,
     sealed: Vec<Sealed>,
-    /// Why it takes no more.
     stopped: Option<Stopped>,
     piece: Vec<u8>,
 }
 
-/// Why a writer takes no more.
 #[derive(Debug)]
 enum Stopped {
-    /// More would be over the limit.
     Full,
     Failed(io::Error),
 }
 
-/// Why a stream was not copied.
 enum NotCopied {
-    /// It is not what its row says.
     Damaged,
     Failed(io::Error),
 }
 
-/// A segment with all its bytes.
 #[derive(Debug)]
 pub(super) struct Sealed {
     pub file: PartialFile,
     pub table: Table,
 }
 
-/// What a writer has when all is done.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     pub sealed: Vec<Sealed>,
@@ -62,7 +51,7 @@ pub(super) struct Written {
 }
 
 impl Writer {
-    /// One whose segments end behind `cap`, and which writes at most `budget` bytes.
+    /// Writes at most `budget` bytes, in segments that end after `cap`.
     pub fn new(directory: Directory, cap: u64, budget: u64) -> Self {
         Self {
             directory,
@@ -75,12 +64,13 @@ impl Writer {
         }
     }
 
-    /// Copies the stream that `row` says is in `file`, unless its bytes there are others.
+    /// Copies the stream of `row` from `file`. Skips it if its bytes differ from the checksum.
     pub fn copy(&mut self, file: &File, row: &Row) {
         if self.stopped.is_some() {
             return;
         }
-        // A smaller stream may fit where this one does not, but then what is cached would depend on who comes first.
+        // A later, smaller stream may still fit, but then the cached streams would depend on their
+        // order.
         let Some(budget) = self.budget.checked_sub(row.packed_len) else {
             self.stopped = Some(Stopped::Full);
             return;
@@ -88,7 +78,7 @@ impl Writer {
         match self.append(file, row) {
             Ok(()) => self.budget = budget,
             Err(NotCopied::Damaged) => {}
-            // Nothing is kept after a failure: others need the room.
+            // After a failure nothing is kept: the disk may be full.
             Err(NotCopied::Failed(error)) => self.fail(error),
         }
     }
@@ -102,7 +92,6 @@ impl Writer {
         appended
     }
 
-    /// A segment to add to.
     fn grow(&mut self) -> io::Result<&mut Growing> {
         if self.growing.as_ref().is_some_and(|growing| growing.length() >= self.cap) {
             self.seal()?;
@@ -124,7 +113,6 @@ impl Writer {
         self.stopped = Some(Stopped::Failed(error));
     }
 
-    /// All that is whole.
     pub fn into_written(mut self) -> Written {
         if let Err(error) = self.seal() {
             self.fail(error);
@@ -137,14 +125,11 @@ impl Writer {
     }
 }
 
-/// A segment that is being written.
 #[derive(Debug)]
 struct Growing {
     file: PartialFile,
     rows: Vec<Row>,
-    /// Bytes that are in the file.
     flushed: u64,
-    /// Bytes that are not yet.
     buffer: Vec<u8>,
 }
 
@@ -192,7 +177,6 @@ impl Growing {
         Ok(())
     }
 
-    /// Makes it end at `length`.
     fn truncate(&mut self, length: u64) -> io::Result<()> {
         if let Some(kept) = length.checked_sub(self.flushed) {
             self.buffer.truncate(usize::try_from(kept).unwrap_or(usize::MAX));
@@ -220,7 +204,7 @@ mod tests {
 
     const SIZE: usize = 300;
 
-    /// A writer, and a file with these streams, each of so many bytes.
+    /// Returns a writer, and a file with streams of these sizes.
     fn writer(
         cap: u64,
         budget: u64,
@@ -253,7 +237,7 @@ mod tests {
         Key::from([number; 32])
     }
 
-    /// Keys and offsets of every segment, whose bytes have to be what their rows say.
+    /// Returns keys and offsets of each segment. Panics if bytes differ from their rows.
     fn streams(writer: Writer) -> Vec<Vec<(Key, u64)>> {
         let written = writer.into_written();
         assert!(written.trouble.is_none(), "{:?}", written.trouble);

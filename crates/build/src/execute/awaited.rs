@@ -1,5 +1,3 @@
-//! Streams that may come from elsewhere before a thread packs them.
-
 use std::io;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,7 +9,7 @@ use super::packing::Packing;
 use crate::cache::{self, Content, Form};
 use base::hash::Sha256Hasher;
 
-/// A stream that may come, until it has, or a thread begins to pack it: whichever is first.
+/// Stream that is either delivered or packed here, whichever starts first.
 #[derive(Debug)]
 pub(super) struct Awaited<'a> {
     bytes: &'a Bytes,
@@ -21,19 +19,16 @@ pub(super) struct Awaited<'a> {
     form: Form,
     effort: Duration,
     lookup: CacheLookup<'a>,
-    /// The hash, once somebody has taken it.
     content: OnceLock<Content>,
-    /// The stream, or nothing where it is packed here.
+    /// Delivered stream, or `None` if it is packed here.
     outcome: OnceLock<Option<cache::CacheEntry>>,
     since: Instant,
-    /// Until when threads do not begin with it, in milliseconds after `since`.
+    /// End of the hold, in milliseconds after `since`.
     held: AtomicU64,
-    /// Whether threads never wait for it again.
     given_up: AtomicBool,
 }
 
 impl<'a> Awaited<'a> {
-    /// `len` bytes from `offset` on, which are packed so unless they come.
     pub fn new(
         bytes: &'a Bytes,
         (offset, len): (u64, u64),
@@ -57,24 +52,23 @@ impl<'a> Awaited<'a> {
         }
     }
 
-    /// Whether threads do not begin with it now.
+    /// Returns whether threads should not start on the stream yet.
     pub fn is_held(&self) -> bool {
         self.outcome.get().is_none()
             && !self.given_up.load(Ordering::Relaxed)
             && self.since.elapsed().as_millis() < u128::from(self.held.load(Ordering::Relaxed))
     }
 
-    /// The stream, if it came. From now on it comes too late.
+    /// Returns the stream, if delivered. Later deliveries are rejected.
     pub fn settle(&self) -> Option<cache::CacheEntry> {
         *self.outcome.get_or_init(|| None)
     }
 
-    /// The content's hash, if somebody has taken it.
     pub fn known(&self) -> Option<Content> {
         self.content.get().copied()
     }
 
-    /// The stream, if it came before somebody settled what becomes of it.
+    /// Returns the stream, if delivered before [`Awaited::settle`].
     pub fn stream(&self) -> Option<cache::CacheEntry> {
         self.outcome.get().copied().flatten()
     }
@@ -107,7 +101,6 @@ impl cache::Awaited for Awaited<'_> {
         }
         let mut hasher = Sha256Hasher::default();
         hasher.update_from(self.offset..self.offset + self.len, |at, out| {
-            // The stream is no longer needed.
             if !cache::Awaited::is_open(self) {
                 return Err(io::ErrorKind::Interrupted.into());
             }
@@ -126,7 +119,7 @@ impl cache::Awaited for Awaited<'_> {
 
     fn hold(&self, time: Duration) {
         let until = (self.since.elapsed() + time).as_millis();
-        // Never less long than somebody asked for before.
+        // A later, shorter hold does not end an earlier one.
         self.held.fetch_max(u64::try_from(until).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 

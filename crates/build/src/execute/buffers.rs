@@ -1,31 +1,26 @@
-//! Memory that blocks leave for those that come after them.
-
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wheel::archive::deflate::BLOCK;
 
-/// Buffers of one block. Asking the system for megabytes and clearing them, for each of hundreds of
-/// blocks, costs about as much as reading the block. Small buffers come from the allocator.
+/// Pool of block buffers: allocating and clearing megabytes for each block takes about as long as
+/// reading it. Small buffers are not pooled.
 #[derive(Debug, Default)]
 pub(super) struct Buffers(Mutex<Vec<Vec<u8>>>);
 
-/// From here on a buffer is worth keeping.
 const LARGE: usize = BLOCK / 4;
-/// More than this is given back to the system: blocks of xz are larger and few.
+/// Maximum capacity of a pooled buffer: xz blocks are larger, but few.
 const LARGEST: usize = 2 * BLOCK;
-/// How many are kept at most.
 const MOST: usize = 64;
 
 impl Buffers {
-    /// A buffer of `len` bytes, whatever they are.
+    /// Returns a buffer of `len` bytes with arbitrary content.
     pub fn take(&self, len: usize) -> Vec<u8> {
         let mut buffer = self.with_room(len);
-        // Only what a buffer never had is cleared.
+        // Only bytes beyond the old length are cleared.
         buffer.resize(len, 0);
         buffer
     }
 
-    /// A buffer for what `len` bytes come to when they are packed, with nothing in it.
     pub fn empty(&self, len: usize) -> Vec<u8> {
         let mut buffer = self.with_room(len);
         buffer.clear();
@@ -40,7 +35,6 @@ impl Buffers {
         }
     }
 
-    /// Takes a buffer back.
     pub fn give(&self, buffer: Vec<u8>) {
         let mut kept = self.lock();
         if (LARGE..=LARGEST).contains(&buffer.capacity()) && kept.len() < MOST {

@@ -1,5 +1,3 @@
-//! What the cache has of what is to be packed.
-
 use std::io;
 
 use super::bytes::Bytes;
@@ -9,28 +7,26 @@ use base::hash::Sha256;
 use wheel::archive::deflate::{BLOCK, ENCODER};
 use wheel::archive::tarball::XZ_ENCODER;
 
-/// What a packed stream may have beside its content: headers, and what deflate adds to bytes that do not shrink.
+/// Maximum excess of a packed stream: headers, and the overhead of deflate for incompressible
+/// bytes.
 const SLACK: u64 = 64 << 10;
 
-/// What is known of bytes before they are packed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Known {
-    /// Stands for their files, where these are old enough to be told from others by it.
+    /// Fingerprint of the source files, if they are old enough for one.
     pub fingerprint: Option<Fingerprint>,
-    /// Their hash, where it is known.
     pub content: Option<Content>,
-    /// Whether the cache knows that the fingerprint stands for the content.
+    /// The cache already has this content for the fingerprint.
     pub remembered: bool,
 }
 
-/// Looks for packed bytes in a cache.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CacheLookup<'c>(pub &'c dyn Store);
 
 impl CacheLookup<'_> {
-    /// The stream that packing these bytes would make, if the cache has it whole, and what is known of the bytes.
+    /// Returns the intact cached stream of these bytes, if any, and facts about them.
     ///
-    /// They are read only where the cache cannot know them otherwise, and has something that they could be.
+    /// Reads the bytes only if their files are unknown and the cache has a content of their size.
     pub fn stream(
         self,
         bytes: &Bytes,
@@ -57,7 +53,7 @@ impl CacheLookup<'_> {
         self.content_of(fingerprint.finish())
     }
 
-    /// The same for a block of a larger whole, whose bytes `content` are.
+    /// Returns the cached stream of a block of `whole`, for its bytes `content`.
     pub fn block(
         self,
         whole: &Bytes,
@@ -72,7 +68,7 @@ impl CacheLookup<'_> {
         (self.find(content, content_len, packing), known)
     }
 
-    /// As [`CacheLookup::block`], for a block whose files are known, so that it need not be read.
+    /// As [`CacheLookup::block`], without reading the block: works only for known files.
     pub fn unread_block(
         self,
         whole: &Bytes,
@@ -83,7 +79,6 @@ impl CacheLookup<'_> {
         self.find(self.content_of(fingerprint_of_block(whole, offset, len))?, len, packing)
     }
 
-    /// The hash of a block, if its files are known.
     pub fn content_of_block(self, whole: &Bytes, offset: u64, len: u64) -> Option<Content> {
         self.content_of(fingerprint_of_block(whole, offset, usize::try_from(len).ok()?))
     }
@@ -92,7 +87,7 @@ impl CacheLookup<'_> {
         self.0.content_of(&fingerprint?)
     }
 
-    /// The stream of a member as a whole, if it tells of this content and no other.
+    /// Returns the intact stream of a whole member. Rejects an entry with another hash or size.
     fn whole(self, content: Content, len: u64, packing: Packing<'_>) -> Option<cache::CacheEntry> {
         let entry = self.0.find(&key(content, packing))?;
         if entry.digest.sha256 != content.0 || entry.digest.size != len {
@@ -102,12 +97,12 @@ impl CacheLookup<'_> {
         self.checked(entry, len)
     }
 
-    /// The stream of a block, which can be of `len` bytes.
     fn find(self, content: Content, len: usize, packing: Packing<'_>) -> Option<cache::CacheEntry> {
         self.checked(self.0.find(&key(content, packing))?, len as u64)
     }
 
-    /// The stream, if it is whole, and not longer than packing can make it.
+    /// Returns the entry if its stream is intact. Rejects it if it is longer than packing can
+    /// produce.
     fn checked(self, entry: cache::CacheEntry, len: u64) -> Option<cache::CacheEntry> {
         if entry.packed_len > len + len / 8 + SLACK {
             self.0.reject(&entry);
@@ -117,13 +112,11 @@ impl CacheLookup<'_> {
     }
 }
 
-/// What is known of a block that has this hash.
 pub(super) fn known_block(whole: &Bytes, offset: u64, len: usize, content: Content) -> Known {
     let fingerprint = fingerprint_of_block(whole, offset, len);
     Known { fingerprint, content: Some(content), remembered: false }
 }
 
-/// Stands for the `len` bytes of `whole` that begin at `offset`.
 fn fingerprint_of_block(whole: &Bytes, offset: u64, len: usize) -> Option<Fingerprint> {
     let mut fingerprint = Fingerprinter::new();
     whole.identify(&mut fingerprint);
@@ -132,17 +125,15 @@ fn fingerprint_of_block(whole: &Bytes, offset: u64, len: usize) -> Option<Finger
     fingerprint.finish()
 }
 
-/// The key of what packing a content makes.
 fn key(content: Content, packing: Packing<'_>) -> Key {
     Key::new(content, &settings(packing))
 }
 
-/// What packing a content of `size` bytes is.
 pub(super) fn recipe(content: Content, size: u64, packing: Packing<'_>) -> Recipe {
     Recipe { content, size, settings: settings(packing), effort: packing.effort(size) }
 }
 
-/// Everything that decides about the packed bytes, besides the content.
+/// Describes everything that determines the packed bytes, apart from the content.
 pub(super) fn settings(packing: Packing<'_>) -> String {
     match packing {
         Packing::Store | Packing::Cached(_) | Packing::Repeat(_) => "store".to_owned(),
@@ -164,7 +155,7 @@ mod tests {
     use wheel::archive::checksum::{Checksum, Digest};
     use wheel::archive::deflate::{Level, Method};
 
-    /// What is in the cache for `content`: a stream whose own checksums are right.
+    /// Returns whether the cache returns a stream for `content` that was stored with `digest`.
     fn recalled(content: &[u8], digest: &Digest, packed: &[u8]) -> bool {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::open(dir.path(), 1 << 20).unwrap();

@@ -1,5 +1,3 @@
-//! Telling the cache what was packed, and where it lies.
-
 use super::cache_lookup::{Known, recipe};
 use super::pack::Packable;
 use super::packing::Packing;
@@ -8,15 +6,13 @@ use wheel::archive::checksum::{Checksum, Digest};
 use wheel::archive::deflate::Method;
 use wheel::archive::tarball::XzBlock;
 
-/// Takes note of what one wheel's writer packs, where there is a cache.
+/// Records the packed streams of one wheel, if a cache is used.
 #[derive(Debug)]
 pub(super) struct CacheRecorder {
     offer: Option<Offer>,
-    /// The member of which more bytes come.
     stream: Option<Stream>,
 }
 
-/// A deflate stream in the wheel.
 #[derive(Debug)]
 struct Stream {
     offset: u64,
@@ -25,25 +21,22 @@ struct Stream {
 }
 
 impl CacheRecorder {
-    /// One for this offer; without it nothing is kept.
     pub fn new(offer: Option<Offer>) -> Self {
         Self { offer, stream: None }
     }
 
-    /// What the wheel offers.
     pub fn into_offer(self) -> Option<Offer> {
         self.offer
     }
 
-    /// The bytes of a member begin, at `offset` in the wheel. What is stored is not kept: it is read as
-    /// quickly from where it is.
+    /// Starts a member at `offset` in the wheel. Stored members are not recorded: the artifact is
+    /// as fast to read.
     pub fn begin(&mut self, packing: Packing<'_>, offset: u64) {
         if let (Some(_), Packing::Deflate(_)) = (&self.offer, packing) {
             self.stream = Some(Stream { offset, len: 0, crc: Checksum::default() });
         }
     }
 
-    /// More of them.
     pub fn append(&mut self, packed: &[u8]) {
         if let Some(stream) = &mut self.stream {
             stream.len += packed.len() as u64;
@@ -51,7 +44,6 @@ impl CacheRecorder {
         }
     }
 
-    /// They are complete: the entry, whose content this is the digest of.
     pub fn end(&mut self, entry: &Packable<'_>, digest: &Digest) {
         let Some(offer) = &mut self.offer else { return };
         if let Some(Stream { offset, len, crc }) = self.stream.take() {
@@ -62,7 +54,7 @@ impl CacheRecorder {
         self.remember(&entry.known, Content(digest.sha256));
     }
 
-    /// A block of an xz archive, `made` at this offset unless the cache has it.
+    /// Records a block of an xz archive, unless the cache already has it (`made` is `None`).
     pub fn block(&mut self, made: Option<(&XzBlock, u64)>, packing: Packing<'_>, news: &Known) {
         let (Some(offer), Some(content)) = (&mut self.offer, news.content) else { return };
         if let Some((block, offset)) = made {
@@ -74,7 +66,7 @@ impl CacheRecorder {
         self.remember(news, content);
     }
 
-    /// What an entry's files come to, so that the next build need not read them.
+    /// Records the content of a fingerprint, so that the next build need not read the files.
     pub fn remember(&mut self, known: &Known, content: Content) {
         let (Some(offer), Some(fingerprint), false) =
             (&mut self.offer, known.fingerprint, known.remembered)

@@ -1,5 +1,3 @@
-//! Digests of the artifacts that packages are made of, by which builds of parts of a plan are compared.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -13,13 +11,13 @@ use base::hash::Sha256;
 use plan::Plan;
 use plan::catalog::{Artifact, ArtifactId, Catalog, EntryKind, Origin, Source};
 
-/// Returns a digest of each artifact that `plan` takes files of, those in `known` excepted.
+/// Returns a digest of each artifact that `plan` takes files of, except those in `known`.
 ///
-/// An archive has its checksum. Files of other artifacts are hashed here if `files` says so: all of them, since
-/// another build may take other files of the same artifact. Hashes that the cache knows are not taken again.
+/// The digest of an archive is its checksum. If `files` is set, unpacked artifacts are hashed with
+/// all their files, since another build may take other ones. Hashes known to the cache are reused.
 ///
 /// # Errors
-/// When a file of an artifact cannot be read.
+/// Fails if a file of an artifact is unreadable.
 pub fn contents(
     (catalog, plan): (&Catalog, &Plan),
     artifacts: &dyn Source,
@@ -44,7 +42,7 @@ pub fn contents(
     Ok(contents)
 }
 
-/// Returns the SHA-256 of the list that `sha256sum` prints of an artifact's files, sorted by path.
+/// Returns the SHA-256 of an artifact's file list, in the format of `sha256sum` and sorted by path.
 fn of_files(
     artifact: &Artifact,
     artifacts: &dyn Source,
@@ -65,7 +63,7 @@ fn of_files(
         Ok(format!("{sha256}  {}\n", origin.base.join(&origin.path)))
     };
     let mut lines = files.par_iter().map(line).collect::<io::Result<Vec<_>>>()?;
-    // By path: each begins with a digest of one length and two spaces.
+    // Sorts by path: it follows a digest of 64 digits and two spaces.
     lines.sort_by(|one, other| one[66..].cmp(&other[66..]));
     Ok(Sha256::of(lines.concat().as_bytes()).to_string())
 }

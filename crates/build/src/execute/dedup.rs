@@ -1,4 +1,4 @@
-//! Members of one wheel that have the same content: it is packed once.
+//! Deduplication within a wheel: equal members are packed once.
 
 use std::io;
 
@@ -11,12 +11,12 @@ use super::write_error::WriteError;
 use base::names::RelPath;
 use wheel::archive::deflate::BLOCK;
 
-/// Smaller ones are packed as quickly as they are compared.
+/// Size from which comparing members is faster than packing them.
 const SMALLEST: u64 = BLOCK as u64;
-/// How much is compared at a time.
 const PIECE: u64 = 1 << 20;
 
-/// Marks the entries that repeat one before them. Only those of equal size are read, and no further than they are equal.
+/// Marks entries that repeat an earlier one. Reads only entries of equal size, up to their first
+/// difference.
 pub(super) fn mark(entries: &mut [Packable<'_>]) -> Result<(), WriteError> {
     for (index, first) in repeats(entries)? {
         entries[index].packing = Packing::Repeat(first);
@@ -44,7 +44,6 @@ fn repeats<'a>(entries: &[Packable<'a>]) -> Result<Vec<(usize, &'a RelPath)>, Wr
     Ok(found)
 }
 
-/// The name of the first entry that `entry` repeats.
 fn first_of<'a>(
     firsts: &[&Packable<'a>],
     entry: &Packable<'_>,
@@ -59,7 +58,6 @@ fn first_of<'a>(
     Ok(None)
 }
 
-/// Whether two contents of one size are the same.
 fn equal(one: &Bytes, other: &Bytes) -> io::Result<bool> {
     let pieces = (0..one.len().div_ceil(PIECE)).into_par_iter();
     let buffers = || [Vec::new(), Vec::new()];

@@ -1,5 +1,3 @@
-//! Packages of a plan that something else made.
-
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -11,22 +9,22 @@ use crate::recorded::{self, Recorded};
 use base::names::RelPath;
 use wheel::archive::Stage;
 
-/// Packages that need not be made: they are on a stage, or stay where they are.
+/// Packages built elsewhere, on a stage or in another directory.
 #[derive(Debug)]
 pub struct Elsewhere {
-    /// The destination, which everything goes to that is made besides.
+    /// Stage of the destination; outputs built here are added to it.
     pub stage: Stage,
-    /// What was made, by its place in the plan.
+    /// Finished packages by their index in the plan.
     pub built: BTreeMap<usize, Built>,
-    /// Whether the packages stay where they were made. Then they are not on the stage, and checksums and
-    /// statement name them all the same.
+    /// The packages stay in another directory. They are then not on the stage, but listed in
+    /// checksums and statement.
     pub apart: bool,
-    /// How long it was waited for them.
+    /// Time spent on waiting for them.
     pub took: Duration,
 }
 
 impl Elsewhere {
-    /// The stage, what was made, and the paths of those packages that are not on it.
+    /// Returns the stage, the packages, and the paths of packages that are not on the stage.
     pub(super) fn into_parts(self) -> (Stage, BTreeMap<usize, Built>, Vec<RelPath>) {
         let paths = self.built.values().map(|built| built.path.clone());
         let apart = if self.apart { paths.collect() } else { Vec::new() };
@@ -34,11 +32,11 @@ impl Elsewhere {
     }
 }
 
-/// What stands at the paths of packages that are not on the stage, and has other bytes: whoever reads the checksums
-/// would take it for them, so that it goes. What is the package itself stays.
+/// Returns files to remove: they have the path of a package kept elsewhere, but other bytes, so the
+/// checksums would be wrong for them.
 ///
 /// # Errors
-/// When something is there that no build recorded: that is nobody's to remove.
+/// Fails for a file that no build recorded.
 pub(super) fn replaced(
     dest: &Path,
     recorded: &Recorded,
@@ -65,10 +63,10 @@ pub(super) fn replaced(
     Ok(replaced)
 }
 
-/// Packages that an earlier build left elsewhere too: what is recorded of them, and not here.
+/// Returns recorded packages that an earlier build left elsewhere.
 ///
 /// # Errors
-/// When it cannot be looked whether they are here.
+/// Fails if their existence cannot be checked.
 pub(super) fn absent(dest: &Path, recorded: &Recorded) -> io::Result<Vec<(RelPath, String)>> {
     let mut absent = Vec::new();
     for (path, sha256) in recorded.packages() {

@@ -1,5 +1,3 @@
-//! What outputs would come to when they are compressed, from a sample of their bytes.
-
 use rayon::prelude::*;
 
 use super::ExecuteError;
@@ -17,13 +15,13 @@ use plan::{Distribution, Form, Plan};
 use wheel::archive::deflate::{Encoder, Level};
 use wheel::archive::tarball::{Preset, xz_block};
 
-/// The size in bytes that each distribution of `plan` would have as a file, in the plan's order.
+/// Estimates the file size in bytes of each distribution of `plan`, in the plan's order.
 ///
-/// A part of every large file is read and compressed, none is written. Runs on the current
-/// rayon pool.
+/// Reads and compresses a part of every large file, and writes nothing. Runs on the current rayon
+/// pool.
 ///
 /// # Errors
-/// When files cannot be read, or an ELF file cannot be edited as the plan says.
+/// Fails if a file is unreadable, or an ELF edit of the plan is impossible.
 pub fn estimate(plan: &Plan, artifacts: &dyn Source) -> Result<Vec<u64>, ExecuteError> {
     let outputs = prepare::all(plan, artifacts, |_| false, &Recorder::new(false))?;
     let sizes = plan.distributions.iter().zip(outputs).map(|(distribution, output)| {
@@ -52,19 +50,17 @@ fn size(distribution: &Distribution, output: Output) -> Result<u64, WriteError> 
     Ok(size)
 }
 
-/// What an archive needs for its members besides their content: two headers with the name in each
-/// (APPNOTE.TXT, 4.3), and a line of RECORD, of which the hash does not shrink.
+/// Returns the bytes of an archive beyond its contents: two headers with the name (APPNOTE.TXT,
+/// 4.3), and a line of RECORD with an incompressible hash, for each member.
 fn frame<'r>(members: impl Iterator<Item = &'r Ready>) -> u64 {
     members.map(|member| 30 + 46 + 2 * member.path.as_str().len() as u64 + 50).sum()
 }
 
-/// How a content is sampled.
 struct Sampling {
-    /// Bytes of a piece.
     piece: u64,
-    /// One piece of so many is compressed.
+    /// One of this many pieces is compressed.
     every: u64,
-    /// Contents up to this size are compressed whole.
+    /// Size up to which contents are compressed completely.
     whole: u64,
 }
 
@@ -72,7 +68,6 @@ const DEFLATE: Sampling = Sampling { piece: 128 << 10, every: 8, whole: 64 << 20
 /// xz finds more in larger pieces, and is twenty times slower.
 const XZ: Sampling = Sampling { piece: 4 << 20, every: 24, whole: 16 << 20 };
 
-/// A piece that stands for others.
 struct Piece<'a> {
     name: &'a RelPath,
     bytes: &'a Bytes,
@@ -90,7 +85,7 @@ impl Piece<'_> {
 }
 
 impl Sampling {
-    /// Pieces at even distances over all the bytes of `entries`: each stands for as many bytes.
+    /// Chooses pieces at even distances over all bytes of `entries`; each represents as many bytes.
     fn of<'a>(&self, entries: &[&Packable<'a>]) -> Vec<Piece<'a>> {
         let total: u64 = entries.iter().map(|e| e.bytes.len()).sum();
         let stride = if total <= self.whole { 1 } else { self.piece * self.every };
@@ -114,7 +109,7 @@ impl Sampling {
     }
 }
 
-/// What the members come to: those that are stored as they are, the others by their sample.
+/// Returns the exact size of stored members plus the estimated size of the others.
 fn packed(entries: &[Packable<'_>]) -> Result<u64, WriteError> {
     let stored: u64 =
         entries.iter().filter(|e| e.packing == Packing::Store).map(|e| e.bytes.len()).sum();
@@ -126,7 +121,6 @@ fn packed(entries: &[Packable<'_>]) -> Result<u64, WriteError> {
     Ok(stored + deflated + archives.sum::<Result<u64, _>>()?)
 }
 
-/// What the members come to that are deflated at this level.
 fn deflated(entries: &[Packable<'_>], level: Level) -> Result<u64, WriteError> {
     let entries: Vec<&Packable<'_>> =
         entries.iter().filter(|e| e.packing == Packing::Deflate(level)).collect();
@@ -138,7 +132,6 @@ fn deflated(entries: &[Packable<'_>], level: Level) -> Result<u64, WriteError> {
     scaled(&entries, sample.collect::<Vec<_>>())
 }
 
-/// The size of a content as an xz archive.
 fn xz(entry: &Packable<'_>, preset: Preset) -> Result<u64, WriteError> {
     let pieces = XZ.of(&[entry]);
     let sample = pieces.par_iter().map(|piece| Ok((xz_size(piece, preset)?, piece.len as u64)));
@@ -150,7 +143,6 @@ fn xz_size(piece: &Piece<'_>, preset: Preset) -> Result<u64, WriteError> {
     Ok(xz_block(&piece.read()?, preset).map_err(failed)?.bytes.len() as u64)
 }
 
-/// What all bytes of `entries` come to, when every piece of the sample stands for as many of them.
 fn scaled(
     entries: &[&Packable<'_>],
     sample: Vec<Result<(u64, u64), WriteError>>,
@@ -161,7 +153,7 @@ fn scaled(
     if seen == total {
         return Ok(sample.iter().map(|(packed, _)| packed).sum());
     }
-    // In millionths, so that the same sample gives the same number everywhere.
+    // Integer millionths give the same estimate on every machine.
     let millionths: u64 = sample.iter().map(|(packed, len)| packed * 1_000_000 / len.max(&1)).sum();
     let mean = millionths / (sample.len() as u64).max(1);
     Ok(u64::try_from(u128::from(total) * u128::from(mean) / 1_000_000).unwrap_or(u64::MAX))

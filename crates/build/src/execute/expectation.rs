@@ -1,12 +1,10 @@
-//! Which streams a build could have from elsewhere.
-
 use super::awaited::Awaited;
 use super::cache_lookup::CacheLookup;
 use super::pack::Packable;
 use super::packing::Packing;
 use crate::cache::{self, Form, Source};
 
-/// Takes note of what `source` may bring of an entry: its stream, or each block of its xz archive.
+/// Registers the streams of an entry that `source` may deliver: one, or one for each xz block.
 pub(super) fn expect<'a>(entry: &mut Packable<'a>, lookup: CacheLookup<'a>, source: &dyn Source) {
     let (packing, total) = (entry.packing, entry.bytes.len());
     let (form, step) = match packing {

@@ -1,5 +1,3 @@
-//! Writing one wheel from its packed blocks, and saying what came of it.
-
 use std::io;
 use std::time::Instant;
 
@@ -18,11 +16,10 @@ use ::wheel::archive::stage::StagedFile;
 use base::event::{Event, Reporter};
 use base::names::Compression;
 
-/// A wheel on its way to the disk.
 pub(super) struct WheelOutput<'a> {
-    /// What is known of it; its size and its hash when it is finished.
+    /// Entry of the wheel; size and hash are set at the end.
     pub built: Built,
-    /// What it offers the cache when it is finished.
+    /// Offer to the cache, set at the end.
     pub offer: Option<cache::Offer>,
     wheel_assembler: Option<WheelAssembler<'a>>,
     bill: Option<&'a Bill<'a>>,
@@ -33,31 +30,21 @@ pub(super) struct WheelOutput<'a> {
     reporter: &'a dyn Reporter,
 }
 
-/// What writes a wheel.
 pub(super) struct Parts<'a> {
-    /// Takes its blocks.
     pub wheel_assembler: WheelAssembler<'a>,
-    /// Goes into it last.
     pub bill: Option<&'a Bill<'a>>,
-    /// How that is compressed.
     pub compression: Compression,
-    /// How its bytes get to the disk.
     pub disk: Disk,
 }
 
-/// How an output's bytes get to the disk.
 pub(super) struct Disk {
-    /// The output's number.
     pub output: usize,
-    /// Its file.
     pub file: StagedFile,
-    /// Who is asked.
     pub writeback: Writeback,
-    /// Bytes of content since the last time.
     pub since: u64,
 }
 
-/// After so many bytes of content the disk is asked to take what there is.
+/// Bytes of content between two requests for writeback.
 const OFTEN: u64 = 128 << 20;
 
 impl Disk {

@@ -1,5 +1,3 @@
-//! Cutting members into blocks, and reading, hashing and compressing a few of them.
-
 use std::io;
 
 use super::awaited::Awaited;
@@ -14,26 +12,22 @@ use wheel::archive::checksum::{Checksum, Sha256};
 use wheel::archive::deflate::{Encoder, Level};
 use wheel::archive::tarball::{Preset, XzBlock, XzError, xz_block};
 
-/// A member to pack: its name in the wheel, its mode, its bytes, and how they are packed.
 #[derive(Debug)]
 pub(super) struct Packable<'a> {
     pub name: &'a RelPath,
-    /// The wheel's path below the destination.
     pub wheel: &'a str,
     pub executable: bool,
     pub bytes: &'a Bytes,
-    /// How they are packed unless a stream comes: see [`Packable::packing`].
+    /// Packing unless a stream is delivered: see [`Packable::packing`].
     pub packing: Packing<'a>,
-    /// How they were meant to be packed, which is what they are kept under.
+    /// Packing according to the plan, which determines the cache key.
     pub asked: Packing<'a>,
-    /// What is known of them.
     pub known: Known,
-    /// What may come from elsewhere before they are packed: one stream, or one for each block of xz.
+    /// Streams that may be delivered before they are packed: one, or one for each xz block.
     pub awaited: Vec<Awaited<'a>>,
 }
 
 impl<'a> Packable<'a> {
-    /// One that nothing is known of.
     pub fn new(
         name: &'a RelPath,
         executable: bool,
@@ -45,8 +39,8 @@ impl<'a> Packable<'a> {
         Self { name, wheel, executable, bytes, packing, asked: packing, known, awaited }
     }
 
-    /// How its bytes come into the wheel, as it stands: a stream that came in time takes the place of packing.
-    /// From its first block on this stays as it is.
+    /// Returns the current packing: a delivered stream replaces it. It is fixed once the first
+    /// block is taken.
     pub fn packing(&self) -> Packing<'a> {
         match (self.packing, self.awaited.first()) {
             (Packing::Deflate(_), Some(awaited)) => {
@@ -56,13 +50,12 @@ impl<'a> Packable<'a> {
         }
     }
 
-    /// What work on it is said to be on.
     pub fn subject(&self) -> Subject<'a> {
         Subject { package: self.wheel, file: self.name.as_str() }
     }
 
-    /// How many bytes its blocks have, all together: those of its content, or of the stream that there is already.
-    /// What repeats another has none to pack.
+    /// Returns the total bytes of its blocks: of the content, or of a cached stream. A repeated
+    /// member has 0.
     pub fn extent(&self) -> u64 {
         match self.packing() {
             Packing::Repeat(_) => 0,
@@ -72,7 +65,6 @@ impl<'a> Packable<'a> {
     }
 }
 
-/// Why a block could not be packed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PackError {
     #[error("cannot read `{name}`")]
@@ -83,7 +75,6 @@ pub(super) enum PackError {
     Cache { name: RelPath, source: io::Error },
 }
 
-/// One cut of an entry's bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block<'a> {
     pub entry: &'a Packable<'a>,
@@ -92,17 +83,16 @@ pub(super) struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// Whether it is the first one of its entry.
     pub fn first(&self) -> bool {
         self.offset == 0
     }
 
-    /// Whether no other follows.
     pub fn last(&self) -> bool {
         self.offset + self.len as u64 == self.entry.extent()
     }
 
-    /// Bytes of its member's content that are dealt with when it is: of a stream that the cache has, all with the first block.
+    /// Returns the bytes of content to report as progress; a cached stream counts with its first
+    /// block.
     pub fn progress(&self) -> u64 {
         match self.entry.packing() {
             Packing::Repeat(_) => self.entry.bytes.len(),
@@ -112,7 +102,6 @@ impl Block<'_> {
         }
     }
 
-    /// What may come from elsewhere in its place, or in that of all blocks that begin with it.
     fn awaited(&self) -> Option<&Awaited<'_>> {
         match self.entry.packing {
             Packing::Xz(preset) => {
@@ -124,32 +113,31 @@ impl Block<'_> {
         }
     }
 
-    /// The content's hash and the stream, if it came from elsewhere.
     fn came(&self) -> Option<(cache::Content, cache::CacheEntry)> {
         let awaited = self.awaited()?;
         Some((awaited.known()?, awaited.stream()?))
     }
 
-    /// Whether it is better not to begin with it now.
+    /// Returns whether a delivery is near, so that threads should not start on the block.
     pub fn is_held(&self) -> bool {
         self.awaited().is_some_and(Awaited::is_held)
     }
 
-    /// Says that somebody begins with it: what has not come by now comes too late. The block itself may be another
-    /// then.
+    /// Starts the block: later deliveries are rejected. An earlier one can change the member's
+    /// packing, and so this block.
     pub fn settle(&self) {
         if let Some(awaited) = self.awaited() {
             awaited.settle();
         }
     }
 
-    /// Bytes of memory that it needs while it is packed and until it is written.
+    /// Returns the bytes of memory used from packing to writing.
     pub fn memory(&self) -> u64 {
         self.entry.packing().memory(self.len as u64)
     }
 }
 
-/// The blocks of entries, in their order. An entry without bytes has one block all the same.
+/// Iterator over the blocks of entries, in order. An empty entry has one empty block.
 #[derive(Debug, Clone)]
 pub(super) struct Blocks<'a> {
     entries: std::slice::Iter<'a, Packable<'a>>,
@@ -170,7 +158,7 @@ impl<'a> Iterator for Blocks<'a> {
     fn next(&mut self) -> Option<Block<'a>> {
         let (entry, offset) = self.now?;
         let (total, step) = (entry.extent(), entry.packing().block());
-        // It became shorter behind the back of those who only look ahead.
+        // A delivery can shorten the entry while the read-ahead iterator is inside it.
         let offset = offset.min(total);
         let len = usize::try_from(total - offset).unwrap_or(step).min(step);
         let after = offset + len as u64;
@@ -183,34 +171,31 @@ impl<'a> Iterator for Blocks<'a> {
     }
 }
 
-/// A block, packed.
 #[derive(Debug)]
 pub(super) struct Packed<'a> {
     pub block: Block<'a>,
     pub body: Body,
 }
 
-/// What came of a block.
 #[derive(Debug)]
 pub(super) enum Body {
-    /// Stored or deflated.
     Bytes {
         packed: Vec<u8>,
-        /// The content, where the hash over the whole member still has to see it and `packed` is another.
+        /// Content, if it differs from `packed` and the hash of the whole member still needs it.
         content: Option<Vec<u8>>,
         checksum: Checksum,
-        /// The hash, where this block is the whole member.
+        /// Hash, if this block is the whole member.
         sha256: Option<Sha256>,
     },
-    /// A block of an xz stream, with what the cache did not know: what is known of its content, and whether it has the block.
+    /// Block of an xz stream. `news` are facts that the cache lacks; `kept` if the cache has the
+    /// block.
     Xz { made: XzBlock, news: Option<Known>, kept: bool },
-    /// Some of a stream that the cache has.
+    /// Part of a cached stream.
     Cached(Vec<u8>),
-    /// What another member has.
+    /// Content of another member.
     Repeat,
 }
 
-/// What a worker keeps from one block to the next.
 pub(super) struct Packer<'a> {
     encoders: Vec<(Level, Encoder)>,
     lookup: Option<CacheLookup<'a>>,
@@ -227,7 +212,6 @@ impl<'a> Packer<'a> {
         Self { encoders: Vec::new(), lookup, buffers, recorder }
     }
 
-    /// Has the system read blocks that come later.
     pub fn read_ahead(&self, blocks: &[Block<'_>]) {
         for block in blocks {
             self.recorder.time(Kind::Read, 0, block.entry.subject(), || self.ask_for(block));
@@ -245,7 +229,6 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Reads a block, takes its checksums and compresses it, as far as the cache has not done so before.
     pub fn pack<'e>(&mut self, block: Block<'e>) -> Result<Packed<'e>, PackError> {
         let body = match block.entry.packing() {
             Packing::Store => {
@@ -275,7 +258,6 @@ impl<'a> Packer<'a> {
         Ok(content)
     }
 
-    /// Bytes of a stream that the cache has.
     fn kept(
         &self,
         block: Block<'_>,
@@ -352,7 +334,7 @@ impl<'a> Packer<'a> {
         packed
     }
 
-    /// Takes the checksums of `content`; it is what is written unless it was `packed`.
+    /// Computes the checksums of `content`, which is also the output if `packed` is `None`.
     fn checked(&self, block: Block<'_>, content: Vec<u8>, packed: Option<Vec<u8>>) -> Body {
         let whole = block.first() && block.last();
         let (checksum, sha256) =

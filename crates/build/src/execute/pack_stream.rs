@@ -1,5 +1,3 @@
-//! Packing one stream by itself, by the settings that it is found by: what a build farm does for a build.
-
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -12,37 +10,38 @@ use base::text::counted;
 use wheel::archive::deflate::{BLOCK, Encoder, Level};
 use wheel::archive::tarball::{Preset, XzError, xz_block};
 
-/// Why a stream could not be packed. The file for it is as it was.
+/// Reason for which a stream was not packed. Its file is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum PackStreamError {
-    /// The settings are not such as this program packs with: those it has.
+    /// Settings of another version of the program.
     #[error("this rockpack does not pack with the settings `{settings}`")]
     Settings {
-        /// What was asked for.
+        /// Requested settings.
         settings: String,
-        /// What can be.
+        /// Supported settings.
         known: Vec<String>,
     },
-    /// A block of xz has so many bytes, and not fewer than one.
+    /// The content is empty, or longer than one xz block.
     #[error("a block of these settings has 1 to {} of content, not {size}", counted(*most, "byte"))]
     Size {
-        /// What it has.
+        /// Size of the content in bytes.
         size: u64,
-        /// What it may have.
+        /// Maximum size in bytes.
         most: usize,
     },
     /// A file cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// xz could not compress.
+    /// Compression with xz failed.
     #[error(transparent)]
     Xz(#[from] XzError),
 }
 
-/// Packs the file `content` into the file `stream`: the bytes that a build makes of it with these settings.
+/// Packs the file `content` into the file `stream`, with the same bytes as a build with these
+/// settings.
 ///
 /// # Errors
-/// When the settings are of another program, or a file cannot be read or written.
+/// Fails if the settings are unknown, or a file cannot be read or written.
 pub fn pack_stream(asked: &str, content: &Path, stream: &Path) -> Result<(), PackStreamError> {
     let packing = packings().find(|packing| settings(*packing) == asked);
     let packing = packing.ok_or_else(|| PackStreamError::Settings {
@@ -61,13 +60,13 @@ pub fn pack_stream(asked: &str, content: &Path, stream: &Path) -> Result<(), Pac
     Ok(())
 }
 
-/// All that take a farm's time.
+/// Returns all packings worth sending to a build farm.
 fn packings() -> impl Iterator<Item = Packing<'static>> {
     let levels = [Level::Max, Level::Default, Level::Fast].map(Packing::Deflate);
     levels.into_iter().chain((0..=u8::MAX).map_while(Preset::new).map(Packing::Xz))
 }
 
-/// Block by block, so that a large file needs no more memory than a small one.
+/// Deflates block by block, to bound memory.
 fn deflate(
     mut content: File,
     size: u64,

@@ -1,5 +1,3 @@
-//! How the bytes of a member come into a wheel.
-
 use std::time::Duration;
 
 use crate::cache;
@@ -7,26 +5,23 @@ use base::names::RelPath;
 use wheel::archive::deflate::{BLOCK, Level, Method};
 use wheel::archive::tarball::Preset;
 
-/// One thread's time for a byte of [`Packing::weight`] 1, in picoseconds: the default level packs 165 MB a second.
+/// Time of one thread for a byte of [`Packing::weight`] 1, in picoseconds: the default level packs
+/// 165 MB a second.
 const UNIT: u64 = 750;
 
-/// How a member's bytes come into the wheel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packing<'a> {
-    /// As they are.
     Store,
-    /// Deflated.
     Deflate(Level),
-    /// As an xz archive, which is stored: deflate would find nothing more.
+    /// As a stored xz archive, which deflate could not shrink further.
     Xz(Preset),
-    /// As the cache has them.
+    /// Copied from a stream of the cache.
     Cached(cache::CacheEntry),
-    /// As the member before it has them that has this name: its bytes are the same, and deflated.
+    /// Copied from the earlier, deflated member of this name, which has the same bytes.
     Repeat(&'a RelPath),
 }
 
 impl Packing<'_> {
-    /// How the zip says it.
     pub fn method(self) -> Method {
         match self {
             Self::Store | Self::Xz(_) => Method::Store,
@@ -35,12 +30,12 @@ impl Packing<'_> {
         }
     }
 
-    /// Whether bytes become others in this build.
     pub fn is_compressed_now(self) -> bool {
         matches!(self, Self::Deflate(_) | Self::Xz(_))
     }
 
-    /// Bytes of content in one block. Fixed, so that the output does not depend on the machine.
+    /// Returns the bytes of content in one block. They are fixed, so that the output does not
+    /// depend on the machine.
     pub fn block(self) -> usize {
         match self {
             Self::Store | Self::Deflate(_) | Self::Cached(_) | Self::Repeat(_) => BLOCK,
@@ -48,7 +43,7 @@ impl Packing<'_> {
         }
     }
 
-    /// Bytes of memory that `len` bytes of content need while they are packed and until they are written.
+    /// Returns the bytes of memory for `len` bytes of content, from packing to writing.
     pub fn memory(self, len: u64) -> u64 {
         match self {
             Self::Store | Self::Cached(_) | Self::Repeat(_) => len,
@@ -57,17 +52,15 @@ impl Packing<'_> {
         }
     }
 
-    /// Bytes of memory that its largest block needs.
     pub fn most_memory(self) -> u64 {
         self.memory(self.block() as u64)
     }
 
-    /// About how long one thread takes for `len` bytes.
     pub fn effort(self, len: u64) -> Duration {
         Duration::from_nanos(len.saturating_mul(self.weight()) * UNIT / 1000)
     }
 
-    /// About how long a byte takes, against the fastest deflate: measured on libraries.
+    /// Returns the relative time for a byte, measured on libraries: 1 for copied bytes.
     pub fn weight(self) -> u64 {
         match self {
             Self::Repeat(_) => 0,

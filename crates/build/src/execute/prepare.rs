@@ -1,7 +1,7 @@
-//! From a plan's steps to bytes: edits are planned and proven, stubs and texts made, files found.
+//! Preparation of members: plans and proves edits, generates stubs and texts, finds files.
 //!
-//! All of it happens before the first byte is written, so that what cannot be packed is
-//! known at once, every file of it.
+//! It finishes before the first byte is written, so that all members that cannot be packed are
+//! reported together.
 
 use rayon::prelude::*;
 
@@ -17,7 +17,6 @@ use binary::elf::{self, Edits, Rpath, RpathEdit};
 use plan::catalog::{Origin, Source};
 use plan::{Archive, Distribution, Form, Member, Plan, Step};
 
-/// A member with its bytes.
 #[derive(Debug)]
 pub(super) struct Ready {
     pub path: RelPath,
@@ -25,7 +24,6 @@ pub(super) struct Ready {
     pub content: Content,
 }
 
-/// What a member of an archive is.
 #[derive(Debug)]
 pub(super) enum Content {
     File(Bytes),
@@ -33,33 +31,27 @@ pub(super) enum Content {
     Directory,
 }
 
-/// Everything that goes into one output.
 #[derive(Debug)]
 pub(super) struct Output {
-    /// Where it goes, below the destination.
     pub path: RelPath,
-    /// Its members.
     pub members: Vec<Ready>,
-    /// Licence texts, by their paths below the licence directory.
+    /// Licence texts, with paths below the licence directory.
     pub licenses: Vec<Ready>,
-    /// The members of the archive in it.
     pub archive: Vec<Ready>,
 }
 
 impl Output {
-    /// How many bytes of content go into it.
     pub fn bytes(&self) -> u64 {
         self.members.iter().chain(&self.licenses).chain(&self.archive).map(Ready::len).sum()
     }
 }
 
 impl Ready {
-    /// Whether its content is made here, not taken from an artifact.
+    /// Returns whether the content is generated, not taken from an artifact.
     pub fn is_made(&self) -> bool {
         !matches!(self.content, Content::File(Bytes::File(_) | Bytes::Edited { .. }))
     }
 
-    /// Its content's size.
     pub fn len(&self) -> u64 {
         match &self.content {
             Content::File(bytes) => bytes.len(),
@@ -68,7 +60,7 @@ impl Ready {
     }
 }
 
-/// Prepares all outputs of a plan, but for those that something else makes, of which it is said where they go.
+/// Prepares all outputs of a plan. Outputs for which `is_made` returns true only get their path.
 pub(super) fn all(
     plan: &Plan,
     artifacts: &dyn Source,
@@ -105,16 +97,16 @@ pub(super) fn all(
     if faults.is_empty() { Ok(outputs) } else { Err(ExecuteError::Files(faults)) }
 }
 
-/// Finds out whether `plan` can be carried out, as far as that is known before a byte is written: files are
-/// there, ELF edits are planned and proven. Runs on the current rayon pool.
+/// Checks that `plan` can be executed, without writing: files exist, ELF edits are planned and
+/// proven. Runs on the current rayon pool.
 ///
 /// # Errors
-/// Every file that cannot be packed, with its reason.
+/// Fails with all files that cannot be packed, each with its reason.
 pub fn check(plan: &Plan, artifacts: &dyn Source) -> Result<(), ExecuteError> {
     all(plan, artifacts, |_| false, &Recorder::new(false)).map(drop)
 }
 
-/// Where a distribution is written, below the destination.
+/// Returns the path of a distribution's file below the destination.
 pub fn output_path(plan: &Plan, distribution: &Distribution) -> RelPath {
     let name = match distribution.form {
         Form::Wheel => wheel_name(plan, distribution),
@@ -162,9 +154,8 @@ fn copy(source: &Origin, artifacts: &dyn Source) -> Result<Bytes, String> {
     artifacts.find(source).map(Bytes::File).map_err(|e| e.to_string())
 }
 
-/// The file with its rpath set; the edit has been verified when this returns.
 fn relink(source: &Origin, rpath: &str, artifacts: &dyn Source) -> Result<Bytes, String> {
-    // Found before it is read: what changes from here on is seen to have changed by the next build.
+    // The identity is taken before reading, so the next build notices any later change.
     let file = artifacts.find(source).map_err(|e| e.to_string())?;
     let open = file.open().map_err(|e| e.to_string())?;
     let edits = Edits::rpath(RpathEdit::Set(Rpath::new(rpath).to_strings()));

@@ -1,7 +1,7 @@
-//! The hash over a whole wheel, taken while it grows.
+//! Hash of a whole wheel, computed while it grows.
 //!
-//! A member's header is filled in behind it, when all of its bytes are written. So the hash comes after the
-//! writer, and not with it: up to the last member that is complete.
+//! A member's header is filled in after its bytes. So the hash follows the writer, up to the last
+//! complete member.
 
 use std::io;
 
@@ -11,22 +11,18 @@ use super::write_error::WriteError;
 use base::hash::{Sha256, Sha256Hasher};
 use wheel::archive::stage::StagedFile;
 
-/// Reads a wheel behind its writer.
 pub(super) struct RunningHash<'a> {
     file: StagedFile,
     hasher: Sha256Hasher,
-    /// The wheel's path below the destination.
     wheel: &'a str,
     recorder: &'a Recorder,
 }
 
 impl<'a> RunningHash<'a> {
-    /// At the beginning of `file`, which is `wheel`.
     pub fn new(file: StagedFile, wheel: &'a str, recorder: &'a Recorder) -> Self {
         Self { file, hasher: Sha256Hasher::default(), wheel, recorder }
     }
 
-    /// The hash of what it has seen.
     pub fn sha256(self) -> Sha256 {
         self.hasher.finish().sha256
     }

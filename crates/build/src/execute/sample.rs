@@ -1,22 +1,17 @@
-//! Whether compressing is worth its time: a look at a few places of a file.
-
 use std::io;
 
 use super::bytes::Bytes;
 use wheel::archive::deflate::{Encoder, Level};
 
-/// Smaller files are compressed without a look: there is little time to save.
 const SMALLEST: u64 = 1 << 20;
-/// How many places are looked at, spread evenly over the file.
 const PLACES: u64 = 8;
-/// How many bytes at each.
 const PLACE: usize = 8 << 10;
-/// The largest size of one place: stored as it is, in one deflate block.
+/// Maximum compressed size of a sample: one stored deflate block.
 const LARGEST: u64 = PLACE as u64 + 5;
 
-/// Whether deflate is worth its time, by a sample of a large file: of what was compressed before, the sample
-/// shrinks by less than one part in 128, and the whole by a few, at the slowest pace that deflate has.
-/// Most files show it at the first place.
+/// Returns whether deflate is worth its time. A sample of already compressed data shrinks by less
+/// than 1/128; deflating all of it would save hardly more, at deflate's slowest pace. For most
+/// files the first sample decides.
 pub(super) fn shrinks(bytes: &Bytes) -> io::Result<bool> {
     if bytes.len() < SMALLEST {
         return Ok(true);

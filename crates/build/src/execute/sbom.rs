@@ -1,5 +1,3 @@
-//! The hashes in a wheel's software bill of materials.
-
 use std::collections::HashMap;
 use std::io::{Seek, Write};
 
@@ -15,10 +13,11 @@ use plan::{Distribution, Plan};
 use wheel::archive::deflate::{Level, Packed};
 use wheel::archive::wheel::{WheelWriter, dist_info_dir};
 
-/// Hashes by path. Looked up alone: it has no order.
+/// Hashes by path. The map is never iterated, so its order is irrelevant.
 type Hashes = HashMap<RelPath, Sha256>;
 
-/// The hashes of the files in a wheel's archive that the document tells of: packing hashes the archive as a whole.
+/// Hashes the files of the inner archive that the document lists: packing hashes only the archive
+/// as a whole.
 fn archived(document: &Document, archive: &[Ready]) -> Result<Hashes, WriteError> {
     let members: HashMap<&RelPath, &Bytes> =
         archive.iter().filter_map(|ready| Some((&ready.path, file(ready)?))).collect();
@@ -33,7 +32,7 @@ fn archived(document: &Document, archive: &[Ready]) -> Result<Hashes, WriteError
     hashes.into_iter().collect()
 }
 
-/// A wheel's bill of materials on its way into the wheel, where it comes last: only then is every hash known.
+/// Bill of materials of a wheel: its last member, because it contains the hashes of the others.
 pub(super) struct Bill<'a> {
     document: &'a Document,
     archived: Hashes,
@@ -41,7 +40,6 @@ pub(super) struct Bill<'a> {
 }
 
 impl<'a> Bill<'a> {
-    /// The bill of `distribution`, whose archive has these members.
     pub fn of(
         document: &'a Document,
         plan: &Plan,
@@ -52,7 +50,6 @@ impl<'a> Bill<'a> {
         Ok(Self { document, archived: archived(document, archive)?, path })
     }
 
-    /// Writes it, with the hashes of the members that were written and of those in the archive.
     pub fn write<W: Write + Seek>(
         &self,
         wheel: &mut WheelWriter<W>,

@@ -1,4 +1,4 @@
-//! Writing one sdist: a few files of text, all in memory.
+//! Output of one sdist: a few small text files, in memory.
 
 use std::io::{Seek, Write};
 
@@ -10,7 +10,7 @@ use plan::{Distribution, Plan};
 use wheel::archive::sdist::{SdistMember, write_sdist};
 use wheel::archive::{Timestamp, egg_info};
 
-/// Writes the sdist of `distribution` into `file` and tells its size.
+/// Writes the sdist of `distribution` into `file` and returns its size.
 pub(super) fn write<W: Write + Seek>(
     plan: &Plan,
     distribution: &Distribution,

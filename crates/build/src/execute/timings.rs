@@ -1,33 +1,31 @@
-//! Where the time of a build went, by worker and kind of work.
-
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What a worker does at a moment.
+/// Kind of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Reading artifacts.
+    /// Reads artifacts.
     Read,
-    /// Planning and proving ELF edits.
+    /// Plans and proves ELF edits.
     Edit,
-    /// Taking CRC-32 and SHA-256.
+    /// Computes CRC-32 and SHA-256.
     Hash,
-    /// Deflating.
+    /// Deflates.
     Deflate,
-    /// Compressing with xz.
+    /// Compresses with xz.
     Xz,
-    /// Writing archives.
+    /// Writes archives.
     Write,
-    /// Waiting for something to do.
+    /// Waits for work.
     Idle,
 }
 
 impl Kind {
-    /// All of them, in the order in which bytes meet them.
+    /// All kinds, in the order of processing.
     pub const ALL: [Self; 7] =
         [Self::Read, Self::Edit, Self::Hash, Self::Deflate, Self::Xz, Self::Write, Self::Idle];
 
-    /// The kind in one word.
+    /// Returns the name of the kind.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -41,65 +39,62 @@ impl Kind {
     }
 }
 
-/// What work is done on: a file of a package. Work on a package as a whole names its own file.
+/// File of a package that is worked on. Work on a whole package names the package's file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Subject<'a> {
-    /// The package's path below the destination.
     pub package: &'a str,
-    /// The file's path in it.
     pub file: &'a str,
 }
 
 impl<'a> Subject<'a> {
-    /// All of a package.
     pub fn whole(package: &'a str) -> Self {
         Self { package, file: package }
     }
 }
 
-/// A stretch of one worker's time.
+/// Continuous work of one worker.
 #[derive(Debug, Clone)]
 pub struct Span {
-    /// What it did.
+    /// Kind of work.
     pub kind: Kind,
-    /// When it began, counted from the build's start.
+    /// Start, relative to the start of the build.
     pub start: Duration,
-    /// How long it took.
+    /// Duration.
     pub took: Duration,
-    /// How many bytes it dealt with.
+    /// Processed bytes.
     pub bytes: u64,
-    /// The package's path below the destination.
+    /// Path of the package below the destination.
     pub package: String,
-    /// The file's path in the package; the package's own where all of it is concerned.
+    /// Path of the file in the package; the package's path if it concerns the whole package.
     pub file: String,
 }
 
-/// What one worker did.
+/// Work of one worker.
 #[derive(Debug, Clone, Default)]
 pub struct Track {
     /// Time by kind, in the order of [`Kind::ALL`].
     pub totals: [Duration; Kind::ALL.len()],
-    /// Each stretch, where they were asked for.
+    /// Recorded spans, if requested.
     pub spans: Vec<Span>,
 }
 
-/// What all workers did, each in its place.
+/// Work of all workers.
 #[derive(Debug, Clone, Default)]
 pub struct Timings {
-    /// By worker.
+    /// Tracks, indexed by worker.
     pub tracks: Vec<Track>,
-    /// From the first moment to the last.
+    /// Duration of the build.
     pub wall: Duration,
 }
 
 impl Timings {
-    /// The time that all workers together spent on a kind of work.
+    /// Returns the total time of all workers for `kind`.
     pub fn total(&self, kind: Kind) -> Duration {
         self.tracks.iter().map(|track| track.totals[kind as usize]).sum()
     }
 }
 
-/// Takes down what workers do. Each writes its own track, so that none waits for another.
+/// Records the time of workers. Each has its track, so they do not contend.
 #[derive(Debug)]
 pub(super) struct Recorder {
     start: Instant,
@@ -108,13 +103,11 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// For the threads of the current pool; keeps each stretch when `spans` are wanted.
     pub fn new(spans: bool) -> Self {
         let tracks = (0..rayon::current_num_threads()).map(|_| Mutex::default()).collect();
         Self { start: Instant::now(), tracks, spans }
     }
 
-    /// Does some work of this kind with so many bytes of this.
     pub fn time<T>(
         &self,
         kind: Kind,
@@ -130,7 +123,7 @@ impl Recorder {
 
     fn add(&self, kind: Kind, start: Instant, bytes: u64, subject: Subject<'_>) {
         let took = start.elapsed();
-        // Work outside of the pool counts for its first thread, which waits for it.
+        // Work outside the pool counts for its first thread, which is idle meanwhile.
         let Some(track) = self.tracks.get(rayon::current_thread_index().unwrap_or(0)) else {
             return;
         };
@@ -143,7 +136,7 @@ impl Recorder {
         }
     }
 
-    /// Everything so far; what no worker took down was idle.
+    /// Returns the recorded times; all unrecorded time is idle.
     pub fn finish(self) -> Timings {
         let wall = self.start.elapsed();
         let mut tracks: Vec<Track> = self

@@ -1,4 +1,4 @@
-//! The files that tell installers of wheel variants, beside the wheels.
+//! Index files of wheel variants, written next to the wheels.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -9,7 +9,6 @@ use base::names::RelPath;
 use plan::{Distribution, Plan};
 use wheel::archive::{Stage, variants};
 
-/// Writes the file of each distribution that has one.
 pub(super) fn write(plan: &Plan, stage: &Stage) -> Result<Vec<Built>, ExecuteError> {
     let with_text = plan.distributions.iter().filter_map(|d| Some((d, d.variants.as_deref()?)));
     with_text.map(|(distribution, text)| one(plan, stage, distribution, text)).collect()

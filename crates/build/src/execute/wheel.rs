@@ -1,5 +1,3 @@
-//! Writing one wheel.
-
 use std::io::{BufWriter, Seek, Write};
 
 use rayon::prelude::*;
@@ -25,21 +23,17 @@ use wheel::archive::tarball::{self, Preset};
 use wheel::archive::variants;
 use wheel::archive::wheel::{WheelWriter, dist_info_dir, wheel_file};
 
-/// How much of a wheel is buffered before it goes to the disk.
 const BUFFER: usize = 1 << 20;
 
-/// Everything that goes into one wheel, in its order.
 pub(super) struct Contents<'a> {
     members: Vec<Ready>,
-    /// The archive in a devel wheel, laid out.
     archive: Option<Ready>,
     info: Vec<Ready>,
-    /// The bill of materials, which lacks the hashes of members.
+    /// Bill of materials, still without hashes of members.
     pub bill: Option<Bill<'a>>,
 }
 
 impl<'a> Contents<'a> {
-    /// Lays the archive out and makes the metadata.
     pub fn of(
         plan: &Plan,
         distribution: &Distribution,
@@ -55,13 +49,12 @@ impl<'a> Contents<'a> {
         });
         let info = dist_info(plan, distribution, output.licenses)?;
         let mut members = output.members;
-        // What a version changes comes last: two versions of a wheel begin with the same bytes, which whoever
-        // makes one of the other has to hash only once.
+        // Generated members depend on the version and are last: two versions of a wheel then share
+        // their first bytes, and promoting one to the other hashes these bytes only once.
         members.sort_by_key(Ready::is_made);
         Ok(Self { members, archive: archive.transpose()?, info, bill })
     }
 
-    /// The members with the way in which each is packed; `wheel` is the path that they go to.
     pub fn entries<'e>(
         &'e self,
         distribution: &Distribution,
@@ -82,8 +75,8 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// The least [`super::Settings::memory`] that holds: what the largest block of `plan` takes, since a block is
-/// packed however large it is.
+/// Returns the smallest effective [`super::Settings::memory`]: the memory for the largest block of
+/// `plan`, which is packed regardless of the limit.
 pub fn least_memory(plan: &Plan) -> u64 {
     let archives = plan.distributions.iter().filter_map(|d| d.archive.as_ref()?.xz);
     let xz = archives.map(preset).map(Packing::most_memory).max();
@@ -91,7 +84,6 @@ pub fn least_memory(plan: &Plan) -> u64 {
     xz.map_or(deflate, |xz| xz.max(deflate))
 }
 
-/// How bytes are packed at a level of compression.
 pub(super) fn packing(compression: Compression) -> Packing<'static> {
     match compression {
         Compression::Store => Packing::Store,
@@ -101,12 +93,11 @@ pub(super) fn packing(compression: Compression) -> Packing<'static> {
     }
 }
 
-/// How an archive is packed with a preset of xz.
 pub(super) fn preset(number: u8) -> Packing<'static> {
     Packing::Xz(Preset::new(number).unwrap_or_default())
 }
 
-/// Files with the way in which each is packed, as far as the cache has not got them.
+/// Returns all files with their packing; streams in the cache are not packed again.
 pub(super) fn entries<'a>(
     members: &'a [Ready],
     packing: impl Fn(&RelPath) -> Packing<'static> + Sync,
@@ -119,7 +110,8 @@ pub(super) fn entries<'a>(
     made.collect::<Vec<_>>().into_iter().collect()
 }
 
-/// A member: the stream of the cache, else packed as planned; stored where deflating would not make it smaller.
+/// Chooses the packing of a member: cached, or as planned, or stored if deflate would not shrink
+/// it.
 fn entry<'a>(
     member: &'a Ready,
     bytes: &'a Bytes,
@@ -142,7 +134,6 @@ fn entry<'a>(
     Ok(entry)
 }
 
-/// The wheel of `distribution` on `file`, with no members.
 pub(super) fn begin(
     plan: &Plan,
     distribution: &Distribution,
@@ -156,14 +147,13 @@ pub(super) fn begin(
     )?)
 }
 
-/// Writes what ends a wheel, and tells its size.
 pub(super) fn end(wheel: WheelWriter<Sink>) -> Result<u64, WriteError> {
     let mut file = wheel.finish()?;
     file.flush()?;
     Ok(file.stream_position()?)
 }
 
-/// The members of the metadata directory, but RECORD.
+/// Returns the members of the metadata directory, without RECORD.
 fn dist_info(
     plan: &Plan,
     distribution: &Distribution,
@@ -195,7 +185,6 @@ fn dist_info(
     Ok(members)
 }
 
-/// `entry_points.txt` of a distribution.
 pub(super) fn console_scripts(distribution: &Distribution) -> Result<String, EntryPointError> {
     let group = || CONSOLE_SCRIPTS.to_owned();
     let script = |(name, object): (&String, &String)| EntryPoint {
@@ -206,7 +195,6 @@ pub(super) fn console_scripts(distribution: &Distribution) -> Result<String, Ent
     entry_points(&distribution.entry_points.iter().map(script).collect::<Vec<_>>())
 }
 
-/// Where each member of the archive is.
 pub(super) fn layout(members: Vec<Ready>) -> Result<TarImage, WriteError> {
     let mut image = TarImage::default();
     for Ready { path, executable, content } in members {

@@ -1,4 +1,4 @@
-//! Putting packed blocks together to the members of a wheel, in order.
+//! Assembly of a wheel's members from packed blocks, in order.
 
 use std::io::BufWriter;
 
@@ -16,31 +16,26 @@ use wheel::archive::stage::StagedFile;
 use wheel::archive::tarball::{XzStream, xz_worst_case};
 use wheel::archive::wheel::{WheelMember, WheelWriter};
 
-/// Where a wheel's bytes go.
 pub(super) type Sink = BufWriter<StagedFile>;
 
-/// Writes the members of one wheel.
 pub(super) struct WheelAssembler<'a> {
     wheel: WheelWriter<Sink>,
-    /// A member of which more blocks come.
     open: Option<Open>,
-    /// An xz archive of which more blocks come.
     xz: Option<OpenXz>,
-    /// A stream of the cache of which more blocks come.
+    /// Unfinished member, copied from the cache.
     cached: Option<WheelMember>,
     cache_recorder: CacheRecorder,
     buffers: &'a Buffers,
     recorder: &'a Recorder,
 }
 
-/// The member that is being joined.
 struct Open {
     member: WheelMember,
     checksum: Checksum,
     hasher: Sha256Hasher,
 }
 
-/// The xz archive that is being joined; the member's bytes are those of the stream.
+/// Unfinished xz archive; the member's bytes are the xz stream.
 struct OpenXz {
     member: WheelMember,
     stream: XzStream,
@@ -57,18 +52,17 @@ impl<'a> WheelAssembler<'a> {
         Self { wheel, open: None, xz: None, cached: None, cache_recorder, buffers, recorder }
     }
 
-    /// The wheel, with all members that were written, and what is kept of them.
     pub fn into_parts(self) -> (WheelWriter<Sink>, CacheRecorder) {
         (self.wheel, self.cache_recorder)
     }
 
-    /// Bytes of the wheel that are in its file and stay as they are.
+    /// Returns the number of bytes at the start of the file that are final.
     pub fn solid(&self) -> u64 {
         let buffered = self.wheel.sink().buffer().len() as u64;
         self.wheel.complete().min(self.wheel.position() - buffered)
     }
 
-    /// Writes one block. What it was made of is not read again.
+    /// Writes one block, then frees its source bytes.
     pub fn write(&mut self, packed: Packed<'_>) -> Result<(), WriteError> {
         let Block { entry, offset, len } = packed.block;
         let is_last = packed.block.last();
@@ -132,14 +126,12 @@ impl<'a> WheelAssembler<'a> {
         }
     }
 
-    /// Writes a member that is one block.
     fn member(&mut self, entry: &Packable<'_>, packed: &deflate::Packed) -> Result<(), WriteError> {
         Ok(self.recorder.time(Kind::Write, packed.bytes.len() as u64, entry.subject(), || {
             self.wheel.member(entry.name, entry.executable, packed)
         })?)
     }
 
-    /// Writes some of a stream that the cache has.
     fn cached(&mut self, block: Block<'_>, packed: Vec<u8>) -> Result<(), WriteError> {
         let entry = block.entry;
         let Packing::Cached(stream) = entry.packing() else { return Ok(()) };
@@ -167,8 +159,8 @@ impl<'a> WheelAssembler<'a> {
         Ok(())
     }
 
-    /// Writes a member that has the bytes of an earlier one. The cache does not learn what the file came to:
-    /// it was compared and not hashed, and the other one may have changed since.
+    /// Writes a member with the bytes of an earlier one. The cache does not record its content: it
+    /// was compared, not hashed, and the earlier file may have changed since.
     fn repeat(&mut self, entry: &Packable<'_>) -> Result<(), WriteError> {
         let Packing::Repeat(first) = entry.packing() else { return Ok(()) };
         let place = self.wheel.settled(first)?;
@@ -239,7 +231,7 @@ mod tests {
     use wheel::archive::deflate::{BLOCK, Level};
     use wheel::archive::{Stage, Timestamp};
 
-    /// A wheel whose member `b` is said to repeat `a`, or not.
+    /// Builds a wheel with member `b` either marked as a repetition of `a` or packed.
     fn wheel(contents: &[(RelPath, Bytes)], repeats: bool) -> Vec<u8> {
         let (dir, buffers, recorder) =
             (tempfile::tempdir().unwrap(), Buffers::default(), Recorder::new(false));

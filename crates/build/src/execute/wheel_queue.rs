@@ -1,31 +1,27 @@
-//! One wheel in the making: which of its blocks are to be packed, and which wait to be written.
-
 use std::collections::BTreeMap;
 
 use super::pack::{Block, Blocks, Packable, Packed};
 use wheel::archive::deflate::BLOCK;
 
-/// Blocks that go through the pool as one: one large block, or many small ones.
+/// Unit of work: one large block, or many small ones.
 pub(super) type Batch<'a> = Vec<Block<'a>>;
 
-/// A batch that is packed.
 pub(super) type PackedBatch<'a> = Vec<Packed<'a>>;
 
-/// How many small blocks go as one.
 const SMALL: usize = 128;
 
-/// Bytes of a wheel that the system reads before they are needed: enough to keep a disk busy.
+/// Bytes to read ahead, enough to keep a disk busy.
 const AHEAD: u64 = 32 << 20;
 
-/// Which wheels come first: the greater rank.
+/// Priority of a wheel; the greatest is packed first.
 ///
-/// Of a wheel with much that is stored its one writer has the most to do, and other threads little. So it
-/// comes before those whose packing can fill all cores meanwhile. Among equals what costs most comes first.
+/// Many stored bytes keep a wheel's one writer busy and leave other threads idle. So such a wheel
+/// precedes wheels with enough compression to fill all cores. Among equals, the most expensive is
+/// first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
-    /// Whether a third of its bytes, or more, are not compressed now.
+    /// At least a third of its bytes are not compressed in this build.
     stored: bool,
-    /// What packing all of it costs.
     cost: u64,
 }
 
@@ -42,18 +38,15 @@ impl Rank {
     }
 }
 
-/// What is still to be done for a wheel, and what is done and not written.
 #[derive(Debug)]
 pub(super) struct WheelQueue<'a> {
     blocks: Blocks<'a>,
-    /// The blocks that nobody has asked the system to read yet.
+    /// Blocks not yet read ahead.
     ahead: Blocks<'a>,
-    /// Bytes that the system was asked to read and that nobody has taken.
+    /// Bytes read ahead but not taken.
     asked: u64,
     rank: Rank,
-    /// Batches handed out so far.
     taken: u64,
-    /// Batches written so far.
     written: u64,
     ready: BTreeMap<u64, (PackedBatch<'a>, u64)>,
 }
@@ -72,22 +65,21 @@ impl<'a> WheelQueue<'a> {
         }
     }
 
-    /// Where it comes among others.
     pub fn rank(&self) -> Rank {
         self.rank
     }
 
-    /// How many batches are packed or waiting to be written.
+    /// Returns the number of batches that are taken but not written.
     pub fn in_flight(&self) -> u64 {
         self.taken - self.written
     }
 
-    /// What the next block needs of memory, if there is one.
     pub fn next_memory(&self) -> Option<u64> {
         self.peek().map(|block| block.memory())
     }
 
-    /// Whether it is better not to begin with the next block now, since it is about to come.
+    /// Returns whether a delivery of the next block is near, so that threads should not start on
+    /// it.
     pub fn is_held(&self) -> bool {
         self.peek().is_some_and(|block| block.is_held())
     }
@@ -96,7 +88,6 @@ impl<'a> WheelQueue<'a> {
         self.blocks.clone().next()
     }
 
-    /// The next blocks, with their number.
     pub fn take(&mut self) -> (u64, Batch<'a>) {
         let (mut batch, mut bytes) = (Vec::new(), 0);
         while let Some(next) = self
@@ -116,7 +107,7 @@ impl<'a> WheelQueue<'a> {
         (self.taken - 1, batch)
     }
 
-    /// The blocks to have read now, so that there are enough when they are taken. For after [`WheelQueue::take`].
+    /// Returns blocks to read ahead. Call it after [`WheelQueue::take`].
     pub fn ahead(&mut self) -> Batch<'a> {
         let mut blocks = Vec::new();
         while self.asked < AHEAD
@@ -129,24 +120,22 @@ impl<'a> WheelQueue<'a> {
         blocks
     }
 
-    /// Takes a packed batch, which holds so much memory, until those before it are written.
+    /// Keeps a packed batch and its memory until the batches before it are written.
     pub fn put(&mut self, number: u64, batch: PackedBatch<'a>, memory: u64) {
         self.ready.insert(number, (batch, memory));
     }
 
-    /// Whether something can be written.
     pub fn is_ready(&self) -> bool {
         self.ready.contains_key(&self.written)
     }
 
-    /// The next batch to write, and the memory that it holds.
     pub fn take_ready(&mut self) -> Option<(PackedBatch<'a>, u64)> {
         let batch = self.ready.remove(&self.written)?;
         self.written += 1;
         Some(batch)
     }
 
-    /// Whether every block has been handed out and written.
+    /// Returns whether every block is written.
     pub fn is_over(&self) -> bool {
         self.peek().is_none() && self.in_flight() == 0
     }

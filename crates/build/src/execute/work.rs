@@ -1,10 +1,10 @@
-//! The one place where a build works in parallel: all blocks of all wheels, in one pool.
+//! Scheduler of a build: packs all blocks of all wheels in one pool.
 //!
-//! Every thread of the pool does whatever is the most urgent at the moment: write what is ready,
-//! else hash what was written, else pack the next block of the wheel of highest rank that may have one more in flight, else
-//! wait. Wheels with much for their writer and large ones rank high, so that at the end there are
-//! small ones to fill the cores with. Each wheel has one writer at a time, and its blocks come in order, so that
-//! the bytes are the same however the threads take turns.
+//! Each thread takes the most urgent task: write ready blocks; or hash written bytes; or pack the
+//! next block of the highest-ranked wheel below its limit of batches in flight; or wait. Wheels
+//! with much work for their writer and large wheels rank high, so that small ones fill the cores at
+//! the end. Each wheel has one writer at a time and gets its blocks in order, so its bytes do not
+//! depend on scheduling.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,54 +12,52 @@ use std::time::Duration;
 use super::pack::{PackError, Packer};
 use super::wheel_queue::{Batch, PackedBatch, WheelQueue};
 
-/// Writes one wheel.
 pub(super) trait Writer<'a>: Send {
-    /// What can go wrong.
     type Error: From<PackError> + Send;
-    /// Goes over what is written.
+    /// Reader of the written bytes.
     type Follower: Follower<Error = Self::Error>;
 
-    /// The first block was taken.
+    /// Runs before the first block is packed.
     fn begin(&mut self);
-    /// The next blocks, in order.
     fn write(&mut self, batch: PackedBatch<'a>) -> Result<(), Self::Error>;
-    /// All blocks were written.
+    /// Runs after all blocks are written.
     fn end(&mut self) -> Result<(), Self::Error>;
-    /// So many bytes are in the file and stay as they are: after the end, all of them.
+    /// Returns the number of final bytes at the start of the file: after [`Writer::end`], all of
+    /// them.
     fn solid(&self) -> u64;
-    /// The follower has seen every byte.
+    /// Runs after the follower has read every byte.
     fn finish(&mut self, follower: Self::Follower);
 }
 
-/// Sees the bytes of one wheel once more while it grows, in order.
+/// Reads the bytes of one wheel again, in order, while it grows.
 pub(super) trait Follower: Send {
-    /// What can go wrong.
     type Error;
 
-    /// Goes on to byte `end` of the wheel.
+    /// Reads on to byte `end` of the wheel.
     fn follow(&mut self, end: u64) -> Result<(), Self::Error>;
 }
 
-/// How many bytes are worth a follower's while, as long as more come: so few that at the end little is left.
+/// Minimum bytes for a follower's step while the wheel grows, small enough to leave little work for
+/// the end.
 const STRETCH: u64 = 16 << 20;
 
-/// How many batches of one wheel may be packed or wait to be written, at most: as many as its one writer keeps up with.
+/// Maximum batches of one wheel in flight; its single writer does not keep up with more.
 const MOST: u64 = 16;
 
-/// How long a thread waits before it looks again whether a stream has come.
+/// Interval at which a thread checks for delivered streams.
 const SHORT: Duration = Duration::from_millis(5);
 
-/// As many as keep `threads` busy, and one more for each to go on with.
+/// Returns the batches in flight that keep `threads` busy: two each, and two more.
 fn in_flight(threads: usize) -> u64 {
     (2 * threads as u64 + 2).min(MOST)
 }
 
-/// Works until all queues are written and finished by their writers, on every thread of the current pool.
+/// Runs until all queues are written and finished, on every thread of the current pool.
 ///
-/// `memory` bounds the bytes of blocks in flight; a block that is larger goes alone.
+/// `memory` limits the bytes of blocks in flight; a larger block is packed alone.
 ///
 /// # Errors
-/// The first in the order of the queues among those that came up, with its wheel; the others stop then.
+/// Fails with the first error in the order of the queues, and the index of its wheel.
 pub(super) fn run<'a, W: Writer<'a>>(
     queues: Vec<(WheelQueue<'a>, &mut W, W::Follower)>,
     memory: u64,
@@ -88,20 +86,17 @@ pub(super) fn run<'a, W: Writer<'a>>(
     faults.into_iter().next().map_or(Ok(()), Err)
 }
 
-/// A wheel, its writer when nobody writes, and its follower when nobody follows.
+/// Wheel with its writer and follower, each `None` while a thread uses it.
 struct Run<'a, 'w, W: Writer<'a>> {
     wheel_queue: WheelQueue<'a>,
     writer: Option<&'w mut W>,
     follower: Option<W::Follower>,
-    /// Bytes that stay as they are.
     solid: u64,
-    /// Bytes that the follower has seen.
     followed: u64,
     stage: Stage,
     index: usize,
 }
 
-/// How far a wheel is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Waiting,
@@ -123,14 +118,12 @@ impl<'a, 'w, W: Writer<'a>> Run<'a, 'w, W> {
         }
     }
 
-    /// Where the follower can go on to, when that is worth its while.
     fn ahead(&self) -> Option<u64> {
         let (bytes, least) =
             (self.solid - self.followed, if self.stage == Stage::Ended { 1 } else { STRETCH });
         (bytes >= least && self.follower.is_some()).then_some(self.followed + bytes.min(STRETCH))
     }
 
-    /// Whether all is written, and what it came to is known.
     fn is_complete(&self) -> bool {
         self.stage == Stage::Ended && self.writer.is_some() && self.followed == self.solid
     }
@@ -138,18 +131,16 @@ impl<'a, 'w, W: Writer<'a>> Run<'a, 'w, W> {
 
 struct State<'a, 'w, W: Writer<'a>> {
     runs: Vec<Run<'a, 'w, W>>,
-    /// Batches in flight of each.
+    /// Limit of batches in flight for each wheel.
     most: u64,
-    /// Bytes of memory that blocks hold.
     held: u64,
-    /// Whether a block was left for later that is about to come from elsewhere.
+    /// A block was skipped because its delivery is near.
     hoping: bool,
     faults: Vec<(usize, W::Error)>,
-    /// Nobody shall begin anything.
+    /// Threads must not take tasks.
     over: bool,
 }
 
-/// What a thread does next.
 enum Task<'a, 'w, W: Writer<'a>> {
     Begin(usize, &'w mut W),
     Pack { run: usize, number: u64, batch: Batch<'a>, ahead: Batch<'a>, memory: u64 },
@@ -160,7 +151,6 @@ enum Task<'a, 'w, W: Writer<'a>> {
 }
 
 impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
-    /// The most urgent task, if there is one at the moment.
     fn task(&mut self, limit: u64) -> Option<Task<'a, 'w, W>> {
         self.write()
             .or_else(|| self.end())
@@ -179,7 +169,6 @@ impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
         Some(Task::Write { run: index, writer: run.writer.take()?, batch, memory })
     }
 
-    /// The first run for which this holds, with its number.
     fn find(
         &mut self,
         holds: impl Fn(&mut Run<'a, 'w, W>) -> bool,
@@ -192,7 +181,7 @@ impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
             run.stage < Stage::Ended && run.writer.is_some() && run.wheel_queue.is_over()
         })?;
         run.stage = Stage::Ended;
-        // Its size is known when the end is written, and until then nothing is complete.
+        // The size is unknown before the end is written, and nothing is complete until then.
         Some(Task::End(index, run.writer.take()?))
     }
 
@@ -257,7 +246,7 @@ impl<'a, 'w, W: Writer<'a>> Work<'a, 'w, W> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for something to do; `None` when all is done.
+    /// Waits for a task. Returns `None` when all work is done.
     fn next(&self) -> Option<Task<'a, 'w, W>> {
         let mut state = self.lock();
         loop {
@@ -267,7 +256,7 @@ impl<'a, 'w, W: Writer<'a>> Work<'a, 'w, W> {
             if let Some(task) = state.task(self.memory) {
                 return Some(task);
             }
-            // Who brings streams does not ring.
+            // A delivered stream does not signal the condition variable.
             let time = if state.hoping { SHORT } else { Duration::MAX };
             let waited = self.changed.wait_timeout(state, time);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -322,7 +311,7 @@ impl<'a, 'w, W: Writer<'a>> Work<'a, 'w, W> {
     }
 }
 
-/// Wakes those that wait when a thread ends: of a thread that panics they would wait for ever.
+/// Wakes all waiting threads when a thread ends, also by a panic.
 struct Bell<'r, 'a, 'w, W: Writer<'a>>(&'r Work<'a, 'w, W>);
 
 impl<'a, W: Writer<'a>> Drop for Bell<'_, 'a, '_, W> {
@@ -347,7 +336,6 @@ mod tests {
     use base::names::RelPath;
     use wheel::archive::deflate::BLOCK;
 
-    /// Remembers how far it was let.
     #[derive(Default)]
     struct Eyes(u64);
 
@@ -361,13 +349,11 @@ mod tests {
         }
     }
 
-    /// Remembers what it was given.
     #[derive(Default)]
     struct Seen {
         content: Vec<u8>,
         begun: usize,
         finished: usize,
-        /// The block at which to fail or to panic.
         fails: Option<usize>,
         panics: Option<usize>,
         blocks: usize,
@@ -417,10 +403,9 @@ mod tests {
         }
     }
 
-    /// What is behind all members.
     const END: &[u8] = b"end";
 
-    /// Wheels whose members have these sizes, each filled with what tells it from the others.
+    /// Returns wheels with members of these sizes; the bytes of each wheel are distinct.
     fn contents(wheels: &[&[usize]]) -> Vec<Vec<Bytes>> {
         let member = |wheel: usize, size: usize| {
             Bytes::Memory(

@@ -1,5 +1,3 @@
-//! Why a package could not be written.
-
 use std::io;
 
 use super::pack::PackError;
@@ -10,7 +8,6 @@ use wheel::archive::sdist::SdistError;
 use wheel::archive::tarball::{TarError, XzError};
 use wheel::archive::wheel::WheelError;
 
-/// Why a wheel could not be written.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WriteError {
     #[error(transparent)]

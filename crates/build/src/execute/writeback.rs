@@ -1,39 +1,37 @@
-//! Bringing what is written to the disk, beside the threads that work.
+//! Writeback of outputs to the disk in a separate thread.
 //!
-//! A build is finished when its outputs are on the disk. The system would wait with most of that until
-//! it is asked for at the end, when there is nothing left to do meanwhile.
+//! A build ends when its outputs are on disk. Without requests the system would delay most writes
+//! to the end, with no work to overlap.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use wheel::archive::stage::StagedFile;
 
-/// Asks for a file's bytes to be brought to the disk.
 #[derive(Debug, Clone)]
 pub(super) struct Writeback(Sender<(usize, StagedFile)>);
 
 impl Writeback {
-    /// `output` is the number that an error comes back with. Where nobody listens any more the build has failed.
+    /// Requests writeback; errors return the number `output`. The receiver ends early only if the
+    /// build has failed.
     pub fn settle(&self, output: usize, file: StagedFile) {
         let _ = self.0.send((output, file));
     }
 }
 
-/// The side that waits for the disk.
 #[derive(Debug)]
 pub(super) struct Requests(Receiver<(usize, StagedFile)>);
 
-/// Both sides.
 pub(super) fn pair() -> (Writeback, Requests) {
     let (sender, receiver) = channel();
     (Writeback(sender), Requests(receiver))
 }
 
 impl Requests {
-    /// Waits for the disk until nobody asks any more.
+    /// Serves requests until all senders are dropped.
     ///
     /// # Errors
-    /// The first one, with its output. A system tells of such an error once, so it must not be lost.
+    /// Fails with the first error and its output. The system reports such an error only once.
     pub fn serve(self) -> Result<(), (usize, io::Error)> {
         self.0
             .into_iter()

@@ -1,5 +1,3 @@
-//! What the manifest says of findings.
-
 use base::names::{PackageName, RelPath};
 use base::source::{Code, Place, Problem, Problems};
 use manifest::{AllowIsaRule, Glob, IgnoreRule, Manifest};
@@ -7,26 +5,26 @@ use wheel::verify::{Finding, Package};
 
 use super::owner::Owner;
 
-/// Findings, parted into what counts and what is meant.
+/// Findings, split by the rules of the manifest.
 pub struct Judged<'m> {
-    /// What counts.
+    /// Findings that no rule accepts.
     pub kept: Vec<Finding>,
-    /// What a line of the manifest accepts.
+    /// Findings that a rule accepts.
     pub ignored: Vec<(Finding, Reason<'m>)>,
-    /// A warning for each rule that ignores nothing.
+    /// Warnings for rules that accept nothing.
     pub idle: Problems,
 }
 
-/// Why a finding is meant, and where that is said.
+/// Reason for accepting a finding.
 pub struct Reason<'m> {
-    /// The reason that the line gives.
+    /// Reason given in the manifest.
     pub text: &'m str,
-    /// The line.
+    /// Place of the rule.
     pub place: &'m Place,
 }
 
 impl<'m> Judged<'m> {
-    /// Holds the findings against the manifest's rules; the first that fits counts.
+    /// Applies the manifest's rules to the findings; the first match counts.
     pub fn new(manifest: &'m Manifest, packages: &[Package], findings: Vec<Finding>) -> Self {
         let owners: Vec<(&str, Option<&PackageName>)> = packages
             .iter()
@@ -58,7 +56,8 @@ impl<'m> Judged<'m> {
                 judged.kept.push(finding);
             }
         }
-        // A line about no file at all shows in the plan, which knows those of the devel tree too.
+        // A rule that matches no file at all is reported by the plan, which also knows the files of
+        // the devel tree.
         let needless = |rule: &AllowIsaRule| {
             rule.optional.is_none()
                 && packages.iter().zip(&owners).any(|(package, (_, owner))| {
@@ -83,7 +82,7 @@ impl<'m> Judged<'m> {
         judged
     }
 
-    /// A note for each finding that is ignored, with the reason.
+    /// Returns a note for each accepted finding, with the reason.
     pub fn notes(&self) -> Problems {
         let mut notes = Problems::new();
         for (finding, reason) in &self.ignored {
@@ -106,19 +105,17 @@ fn fits(rule: &IgnoreRule, finding: &Finding, owner: Option<&PackageName>) -> bo
     rule.code.value == finding.code && of_package && within() && leads()
 }
 
-/// Whether a line allows what was found of device code.
 fn allows(rule: &AllowIsaRule, finding: &Finding, owner: Option<&PackageName>) -> bool {
     let about = |member: &str| is_about(rule, member, owner);
     finding.code == Code::MisplacedCode && finding.member.as_deref().is_some_and(about)
 }
 
-/// Whether a line is about a member of a package of `owner`.
 fn is_about(rule: &AllowIsaRule, member: &str, owner: Option<&PackageName>) -> bool {
     let path = member.split_once('/').and_then(|(_, below)| below.parse::<RelPath>().ok());
     owner.zip(path).is_some_and(|(owner, path)| rule.is_about(owner, &path))
 }
 
-/// Whether a glob means a member: by its path in the package, or below the package's first directory.
+/// Matches a glob against a member's path in the package, or below its first directory.
 fn is_in(glob: &Glob, member: &str) -> bool {
     let matches = |path: &str| path.parse::<RelPath>().is_ok_and(|path| glob.matches(&path));
     matches(member) || member.split_once('/').is_some_and(|(_, below)| matches(below))

@@ -1,20 +1,21 @@
-//! Which package of the manifest a finished one is, and for which target.
+//! Assignment of finished packages to packages and targets of the manifest.
 
 use base::names::{PackageName, normalized};
 use base::target::Per;
 use manifest::{Distribution, Manifest};
 use wheel::verify::{self, Finding, Package};
 
-/// A package of the manifest.
+/// Package of the manifest.
 pub struct Owner<'m> {
-    /// Its name.
+    /// Name of the package.
     pub package: &'m PackageName,
-    /// The ISA, the level or the family that this one of its distributions is for.
+    /// ISA, level or family of the distribution.
     target: Option<String>,
 }
 
 impl<'m> Owner<'m> {
-    /// By the name of the distribution; nothing where the manifest has no such package.
+    /// Finds the package by the name of the distribution. Returns `None` if the manifest has no
+    /// such package.
     pub fn of(manifest: &'m Manifest, package: &Package) -> Option<Self> {
         let name = package.name.as_deref()?;
         manifest.packages.values().find_map(|package| {
@@ -28,8 +29,8 @@ impl<'m> Owner<'m> {
     }
 }
 
-/// Device code that is in another package than that for its ISA. Of packages that the manifest does
-/// not have, nobody knows for which ISA they are.
+/// Returns device code that is not in the package of its ISA. Packages outside the manifest are
+/// skipped, since their ISA is unknown.
 pub fn misplaced(
     manifest: &Manifest,
     targets: &verify::Targets,
@@ -41,7 +42,6 @@ pub fn misplaced(
         .collect()
 }
 
-/// The target that was filled in, as the manifest spells it.
 fn target(manifest: &Manifest, line: &Distribution, filled: &str) -> Option<String> {
     if !matches!(line.per, Per::Isa | Per::Family) {
         return None;
@@ -49,14 +49,14 @@ fn target(manifest: &Manifest, line: &Distribution, filled: &str) -> Option<Stri
     Some(known_target(manifest, filled))
 }
 
-/// What fills a name, which is normalised, as the manifest spells it.
+/// Returns the manifest's spelling of a normalized target.
 pub fn known_target(manifest: &Manifest, filled: &str) -> String {
     let known = manifest.families.names().find(|name| part(name) == filled);
     known.unwrap_or(filled).to_owned()
 }
 
-/// What fills the placeholder of a name to make `name`, which is normalised: nothing where that
-/// cannot be, an empty text where there is no placeholder.
+/// Returns the text for the template's placeholder that results in the normalized `name`: `None` if
+/// it cannot match, an empty text for a template without placeholder.
 pub fn filled<'n>(template: &str, name: &'n str) -> Option<&'n str> {
     let parts = template
         .split_once('{')
@@ -70,7 +70,7 @@ pub fn filled<'n>(template: &str, name: &'n str) -> Option<&'n str> {
     }
 }
 
-/// A part of a name, which need not be one, as names are compared.
+/// Normalizes a part of a name, which need not be a valid name.
 fn part(text: &str) -> String {
     text.to_lowercase().replace(['_', '.'], "-")
 }

@@ -1,5 +1,5 @@
-//! Packages that are read to be judged: parts of wheels at the same time, so that a large one does not delay the
-//! others.
+//! Reading of packages: parts of wheels are read in parallel, so that a large wheel does not delay
+//! the others.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,28 +11,29 @@ use base::names::Form;
 use base::regular;
 use wheel::verify::{self, Member, Package, Targets, Wheel};
 
-/// A package that is to be read.
+/// Package to read.
 #[derive(Debug, Clone)]
 pub struct Entrant {
-    /// The file.
+    /// File.
     pub path: PathBuf,
-    /// A wheel or an sdist.
+    /// Wheel or sdist.
     pub form: Form,
-    /// The name that findings call it by.
+    /// Name for findings.
     pub name: String,
-    /// The name that a wheel's file will have; without it, the name of `path` counts.
+    /// Future name of a wheel's file; by default the name of `path`.
     pub file_name: Option<String>,
 }
 
 impl Entrant {
-    /// The package at `path`; `None` of a file with another ending.
+    /// Describes the package at `path`. Returns `None` for other file name extensions.
     pub fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_string_lossy().into_owned();
         let form = Form::of_file(&name)?;
         Some(Self { path: path.to_owned(), form, name, file_name: None })
     }
 
-    /// The package in `file`, which gets the path `place`; `None` of a place with another ending.
+    /// Describes the package in `file` that will get the path `place`. Returns `None` for other
+    /// extensions of `place`.
     pub fn renamed(file: &Path, place: &Path) -> Option<Self> {
         let entrant = Self::of(place)?;
         let file_name = (file != place).then(|| entrant.name.clone());
@@ -51,10 +52,10 @@ impl Entrant {
     }
 }
 
-/// Reads every byte of the packages, in their order.
+/// Reads every byte of the packages, in order.
 ///
 /// # Errors
-/// When a file cannot be read. Faults of packages are findings.
+/// Fails if a file is unreadable. Faults of packages are findings.
 pub fn read(packages: &[Entrant], targets: &Arc<Targets>) -> io::Result<Vec<Package>> {
     let opened: Vec<io::Result<Option<Wheel>>> =
         packages.par_iter().map(|package| package.open(targets)).collect();

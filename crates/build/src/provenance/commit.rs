@@ -1,30 +1,28 @@
-//! The commit that files were made of.
-
 use std::str::FromStr;
 
-/// A git commit by its whole name: 40 hexadecimal digits, or 64 in a repository that uses SHA-256.
+/// Full name of a git commit: 40 hexadecimal digits, or 64 in a SHA-256 repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit(String);
 
 impl Commit {
-    /// The name, in small letters.
+    /// Returns the name in lower case.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// A text that is no whole name of a commit.
+/// Text that is not a full commit name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not the whole name of a commit: write what `git rev-parse HEAD` prints")]
 pub struct CommitError {
-    /// The text as it was given.
+    /// Rejected text.
     pub text: String,
 }
 
 impl FromStr for Commit {
     type Err = CommitError;
 
-    /// A short name, a branch or a tag is refused: each can mean another commit tomorrow.
+    /// Rejects short names, branches and tags: these can change their commit.
     fn from_str(text: &str) -> Result<Self, CommitError> {
         let whole = matches!(text.len(), 40 | 64);
         if whole && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -35,11 +33,11 @@ impl FromStr for Commit {
     }
 }
 
-/// What finished files were made of, and by whom, as those say who have them.
+/// Origin of finished files, as stated by the caller.
 #[derive(Debug, Clone)]
 pub struct Made {
-    /// The commit.
+    /// Source commit.
     pub of: Commit,
-    /// The run.
+    /// Run that made the files.
     pub run: super::Run,
 }

@@ -1,4 +1,4 @@
-//! Inputs of the build of a Python project, as descriptors of a statement.
+//! Inputs of project builds as descriptors of a statement.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,23 @@ use serde_json::Value;
 use super::statement::{Descriptor, PACKAGES};
 use base::names::PackageName;
 
-/// So many changed files of a dirty checkout are listed.
+/// Maximum number of listed changed files.
 const LISTED: usize = 20;
 
 /// Inputs of the build of a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectInputs {
-    /// Its checkout, below the root of all sources.
+    /// Checkout, below the root of all sources.
     pub checkout: String,
-    /// The checkout's repository, then those of submodules; empty without version control.
+    /// Repository of the checkout, then its submodules; empty without version control.
     pub repositories: Vec<ProjectRepository>,
-    /// One hash for the files of the checkout.
+    /// Hash of all files of the checkout.
     pub tree: String,
     /// Paths that differ from the commits.
     pub changed: Vec<String>,
-    /// Files that no commit has and the manifest names, with their SHA-256.
+    /// Untracked files named in the manifest, with their SHA-256.
     pub named: BTreeMap<String, String>,
-    /// Distributions that were installed for the build.
+    /// Distributions installed for the build.
     pub requirements: Vec<BuildRequirement>,
     /// Python, pip, compilers and Cython, with their versions.
     pub tools: BTreeMap<String, String>,
@@ -34,27 +34,27 @@ pub struct ProjectInputs {
     pub passed: Vec<String>,
 }
 
-/// A repository of git in a checkout.
+/// Git repository in a checkout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectRepository {
-    /// Its path below the checkout; empty for the checkout itself.
+    /// Path below the checkout; empty for the checkout itself.
     pub path: String,
-    /// The commit that is checked out.
+    /// Commit of the checkout.
     pub commit: Option<String>,
-    /// Its address, without passwords; `None` where it is of this machine.
+    /// Address without passwords; `None` for a local address.
     pub address: Option<String>,
 }
 
-/// A distribution that was installed for a build.
+/// Distribution installed for a build.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct BuildRequirement {
-    /// Its name, as indexes compare it.
+    /// Normalized name.
     pub name: String,
-    /// Its version.
+    /// Version.
     pub version: String,
-    /// The file that it was installed from.
+    /// File that it was installed from.
     pub file: Option<String>,
-    /// The identity of what was installed.
+    /// Identity of the installed distribution.
     pub digest: Option<RequirementDigest>,
 }
 
@@ -64,13 +64,13 @@ pub struct BuildRequirement {
 pub enum RequirementDigest {
     /// SHA-256 of the wheel or sdist that pip installed.
     File(String),
-    /// SHA-256 of its RECORD, where it was installed before.
+    /// SHA-256 of its RECORD, if it was installed earlier.
     Record(String),
-    /// A commit of git.
+    /// Git commit.
     Commit(String),
 }
 
-/// The descriptors of a project. `packages` are the distributions with something of it.
+/// Returns the descriptors of a project. `packages` are the distributions that contain parts of it.
 pub(super) fn descriptors(
     name: &PackageName,
     inputs: &ProjectInputs,
@@ -89,7 +89,8 @@ pub(super) fn descriptors(
     all.into_iter().map(|it| it.with(PACKAGES, packages.clone())).collect()
 }
 
-/// The checkout with all that its build was given. A dirty one is known by the hash of its files.
+/// Describes checkout and build environment. A dirty checkout is identified by the hash of its
+/// files.
 fn checkout(name: &str, inputs: &ProjectInputs) -> Descriptor {
     let root = inputs.repositories.first();
     let commit = root.and_then(|root| root.commit.as_deref());

@@ -1,26 +1,24 @@
-//! The run that makes packages.
-
 use super::BuilderId;
 
-/// A run of a program that makes packages, as its statement names it.
+/// Run of a program that makes packages, for its statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Run {
-    /// The builder.
+    /// Identity of the builder.
     pub builder: BuilderId,
-    /// The run of the builder, if that has a name.
+    /// Run of the builder, if named.
     pub invocation: Option<String>,
-    /// The sources of the program.
+    /// Sources of the program.
     pub program: ProgramSources,
 }
 
-/// The sources that a program was built from.
+/// Sources of the program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ProgramSources {
-    /// Nothing is known of them.
+    /// No information.
     #[default]
     Unknown,
-    /// Those of a commit, by the first 12 digits of its name.
+    /// First 12 digits of the commit.
     Commit(String),
-    /// Those with this SHA-256.
+    /// SHA-256 of the sources.
     Digest(String),
 }

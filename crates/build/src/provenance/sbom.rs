@@ -1,12 +1,11 @@
-//! The software bill of materials of a wheel: `CycloneDX` 1.6, one JSON document (PEP 770).
+//! Software bill of materials of a wheel: `CycloneDX` 1.6, one JSON document (PEP 770).
 //!
-//! It names every binary and every file of device code that the wheel installs, the archive in
-//! a devel wheel included: where the file is, the artifact that it is from, its version where a
-//! name tells one, what it is loaded with, and the licence texts of its project. Nothing is
-//! guessed: what is not known is not there. Hashes come when the bytes do ([`Document::fill`]).
+//! It lists every binary and every file of device code of the wheel, including a devel wheel's
+//! archive: paths, artifact, version if a name contains it, loaded libraries, and the licence texts
+//! of its project. Unknown facts are omitted, never guessed. Hashes are added with the bytes
+//! ([`Document::fill`]).
 //!
-//! A document depends on its distribution and the catalog alone, so that it is the same whether
-//! other packages are built beside it or not.
+//! A document depends only on its distribution and the catalog, not on other packages of the build.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -24,11 +23,11 @@ pub use document::Document;
 use document::{Component, ComponentType, Dependency, ExternalReference, Metadata, property};
 use library_version::library_version;
 
-/// Where the document is, below a wheel's metadata directory (PEP 770).
+/// Path of the document below a wheel's metadata directory (PEP 770).
 pub const SBOM_PATH: &str = "sboms/rockpack.cdx.json";
 
-/// The document of every distribution of `plan`, in its order, without hashes; none for an
-/// sdist, which ships no artifact. `manifest` and `catalog` are those that the plan is made of.
+/// Returns the document of each distribution of `plan`, in order and without hashes; `None` for an
+/// sdist, which has no artifacts. The plan must be made of `manifest` and `catalog`.
 pub fn sboms(manifest: &Manifest, catalog: &Catalog, plan: &Plan) -> Vec<Option<Document>> {
     let facts = Facts::new(catalog);
     let wheel = |distribution| {
@@ -42,7 +41,7 @@ pub fn sboms(manifest: &Manifest, catalog: &Catalog, plan: &Plan) -> Vec<Option<
     plan.distributions.iter().map(|d| (d.form == Form::Wheel).then(|| wheel(d))).collect()
 }
 
-/// The binaries of a catalog by where they are. Looked up alone, never gone through.
+/// Binaries of a catalog by path. The map is never iterated.
 struct Facts<'a>(HashMap<(&'a ArtifactId, &'a RelPath, &'a RelPath), binary::Facts<'a>>);
 
 impl<'a> Facts<'a> {
@@ -62,7 +61,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// What makes files one component: their bytes. Those of an archive are kept apart.
+/// Identity of a component: source, rpath, and whether it is in the inner archive.
 type Bytes<'p> = (&'p Origin, &'p str, bool);
 
 struct Bill<'p> {
@@ -86,7 +85,6 @@ impl<'p> Bill<'p> {
         Document::new(Metadata::of(main), components, dependencies)
     }
 
-    /// The wheel itself.
     fn main(&self) -> Component {
         let Distribution { name, metadata, package, variant, .. } = self.distribution;
         let version = self.plan.version.to_string();
@@ -117,7 +115,7 @@ impl<'p> Bill<'p> {
         main
     }
 
-    /// Every component, sorted by reference, and the reference of the one at each path.
+    /// Returns all components, sorted by reference, and the reference for each path.
     fn components(&self) -> (Vec<Component>, BTreeMap<&'p RelPath, String>) {
         let texts = self.license_texts();
         let mut components: BTreeMap<String, Component> = BTreeMap::new();
@@ -147,7 +145,6 @@ impl<'p> Bill<'p> {
         (components.into_values().collect(), places)
     }
 
-    /// The component that a member is, if it is one.
     fn component(&self, member: &'p Member, archive: Option<&RelPath>) -> Option<Component> {
         let mut component = match &member.step {
             Step::Copy { source } | Step::Relink { source, .. } => self.shipped(member, source)?,
@@ -166,7 +163,7 @@ impl<'p> Bill<'p> {
         Some(component)
     }
 
-    /// A file from an artifact, when it is a binary or device code.
+    /// Returns the component of an artifact's file, if it is a binary or device code.
     fn shipped(&self, member: &Member, source: &'p Origin) -> Option<Component> {
         let facts = self.facts.of(source);
         let kind = kind(facts, &member.path)?;
@@ -191,7 +188,7 @@ impl<'p> Bill<'p> {
         Some(component)
     }
 
-    /// Licence texts in the wheel by what their project is: artifacts keep each in a base directory of its own.
+    /// Returns licence texts by project: artifacts keep each project in a separate base directory.
     fn license_texts(&self) -> BTreeMap<(&'p ArtifactName, &'p RelPath), Vec<ExternalReference>> {
         let Distribution { name, licenses, .. } = self.distribution;
         let directory = format!("{}-{}.dist-info/licenses", name.file_stem(), self.plan.version);
@@ -205,8 +202,8 @@ impl<'p> Bill<'p> {
         texts
     }
 
-    /// What each component is loaded with or starts, by reference. Libraries that a file does not
-    /// find in the wheel become properties of it.
+    /// Returns the loaded or started components by reference. Libraries that are not found in the
+    /// wheel become properties of the file that needs them.
     fn dependencies(
         &self,
         components: &mut [Component],
@@ -242,7 +239,6 @@ impl<'p> Bill<'p> {
     }
 }
 
-/// A small file that rockpack makes.
 fn made(member: &Member, kind: ComponentType, name: &str, does: &str) -> Component {
     let mut component = Component::of_file(kind, &member.path, name);
     component.description = Some(format!("Made by rockpack: {does}"));
@@ -262,7 +258,7 @@ fn bytes(member: &Member, archived: bool) -> Option<Bytes<'_>> {
     }
 }
 
-/// What a file is to the document; nothing when it is neither a binary nor device code.
+/// Returns the type of a component; `None` if the file is neither a binary nor device code.
 fn kind(facts: Option<binary::Facts<'_>>, path: &RelPath) -> Option<ComponentType> {
     let Some(facts) = facts else {
         let device_code =
@@ -277,7 +273,7 @@ fn kind(facts: Option<binary::Facts<'_>>, path: &RelPath) -> Option<ComponentTyp
     })
 }
 
-/// Where a stub's target is: below site-packages.
+/// Resolves a stub's target to a path below site-packages.
 fn started(stub: &RelPath, target: &str) -> Option<RelPath> {
     let mut at: Vec<&str> = stub.segments().collect();
     at.pop();

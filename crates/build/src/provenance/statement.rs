@@ -1,4 +1,4 @@
-//! The statement's shape: in-toto Statement v1, SLSA Provenance v1.
+//! Format of the statement: in-toto Statement v1, SLSA Provenance v1.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,22 +19,22 @@ pub use difference::{Difference, Part};
 pub use promoted::Promoted;
 pub use split::SplitInto;
 
-/// What kind of document it is (<https://in-toto.io/Statement/v1>).
+/// Type of the document (<https://in-toto.io/Statement/v1>).
 const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
-/// What it says of its subjects (<https://slsa.dev/provenance/v1>).
+/// Type of the predicate (<https://slsa.dev/provenance/v1>).
 const PREDICATE_TYPE: &str = "https://slsa.dev/provenance/v1";
-/// The parameter that lists the packages which alone were asked for.
+/// Parameter that lists the requested packages of a partial build.
 const ONLY: &str = "only";
-/// The parameter that has the digest of the plan of all packages.
+/// Parameter with the digest of the plan of all packages.
 const PLAN: &str = "plan";
-/// The annotation that says which part of an artifact a digest is of.
+/// Annotation for the part of an artifact that its digest covers.
 pub(super) const COVERS: &str = "covers";
-/// The annotation of inputs that went into some packages alone.
+/// Annotation for inputs that only some packages contain.
 pub(super) const PACKAGES: &str = "packages";
-/// The dependency that is all artifacts of one run; another run may have had others beside it.
+/// Dependency for all artifacts of one run; another run may have had additional ones.
 pub(super) const ARTIFACTS: &str = "artifacts";
 
-/// Which packages came about, of what, and how: an in-toto statement.
+/// In-toto statement of the inputs and the build of packages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Statement {
@@ -56,7 +56,7 @@ struct Digests {
     sha256: String,
 }
 
-/// What a dependency is known by: in-toto's `DigestSet`, of which one algorithm is used at a time.
+/// In-toto `DigestSet` with one algorithm.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum Digest {
@@ -64,7 +64,6 @@ enum Digest {
     GitCommit(String),
 }
 
-/// SLSA's predicate (<https://slsa.dev/provenance/v1>).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Predicate {
@@ -81,7 +80,6 @@ struct BuildDefinition {
     resolved_dependencies: Vec<Descriptor>,
 }
 
-/// An in-toto resource descriptor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Descriptor {
@@ -96,12 +94,10 @@ pub(super) struct Descriptor {
 }
 
 impl Descriptor {
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// A file that a person writes.
     pub fn text(name: &str, sha256: String) -> Self {
         Self {
             name: name.to_owned(),
@@ -112,7 +108,6 @@ impl Descriptor {
         }
     }
 
-    /// A commit of a repository; `url` is its address.
     pub fn commit(name: &str, commit: &str, url: Option<&str>) -> Self {
         Self {
             name: name.to_owned(),
@@ -123,32 +118,31 @@ impl Descriptor {
         }
     }
 
-    /// With the address of a repository, where it is known, at a commit that the digest is not of.
+    /// Sets the address of a repository, if known, for a commit that is not the digest.
     pub fn at(mut self, url: Option<&str>, commit: Option<&str>) -> Self {
         self.uri = url.zip(commit).map(|(url, commit)| format!("git+{url}@{commit}"));
         self
     }
 
-    /// With the address of the package that it is.
+    /// Sets the package URL.
     pub fn of(mut self, uri: &str) -> Self {
         self.uri = Some(uri.to_owned());
         self
     }
 
-    /// The distributions that it went into, where it did not go into all.
+    /// Returns the distributions that contain it, or `None` if all do.
     fn packages(&self) -> Option<Vec<&str>> {
         let packages = self.annotations.get(PACKAGES)?.as_array()?;
         Some(packages.iter().filter_map(Value::as_str).collect())
     }
 
-    /// With something else that is known of it.
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.annotations.insert(name.to_owned(), value.into());
         self
     }
 
-    /// What a catalog says of artifacts. It has paths, sizes and the facts of ELF files, but not the
-    /// files' bytes: that is said with it.
+    /// Describes the catalog of artifacts. Its annotation says that the digest does not cover the
+    /// files' bytes.
     pub fn catalog(name: &str, sha256: String) -> Self {
         let covers = (
             COVERS.to_owned(),
@@ -182,10 +176,9 @@ struct Builder {
 #[serde(rename_all = "kebab-case")]
 struct Versions {
     rockpack: String,
-    /// The commit that the program was built from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rockpack_commit: Option<String>,
-    /// The SHA-256 of its sources, where they are not those of a commit.
+    /// SHA-256 of the program's sources, if they are not a commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rockpack_sources: Option<String>,
 }
@@ -217,7 +210,6 @@ struct RunMetadata {
 }
 
 impl Statement {
-    /// Of these packages, in this order.
     pub(super) fn new(plan: &Plan, inputs: &Inputs, packages: Vec<&Package<'_>>) -> Self {
         let build_definition = BuildDefinition {
             build_type: BUILD_TYPE.to_owned(),
@@ -246,10 +238,10 @@ impl Statement {
         }
     }
 
-    /// Reads a statement that [`Statement::to_json`] wrote.
+    /// Parses the output of [`Statement::to_json`].
     ///
     /// # Errors
-    /// When it is another document, or of another kind of build.
+    /// Fails for other documents and other build types.
     pub fn read(text: &str) -> Result<Self, StatementError> {
         let read: Self = serde_json::from_str(text)?;
         let build = &*read.predicate.build_definition.build_type;
@@ -261,18 +253,18 @@ impl Statement {
         }
     }
 
-    /// The packages that it tells of: their paths below `dist`, and their SHA-256 in hexadecimal.
+    /// Returns the packages: paths below `dist`, and SHA-256 in hexadecimal.
     pub fn subjects(&self) -> impl Iterator<Item = (&str, &str)> {
         self.subject.iter().map(|subject| (&*subject.name, &*subject.digest.sha256))
     }
 
-    /// As JSON, with a line for each value. Maps with texts as keys can always be written.
+    /// Returns indented JSON. Serializing cannot fail: all map keys are strings.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 }
 
-/// What was asked for, in the words of the command line; what was not, is not there.
+/// Returns the requested options by their names on the command line; others are omitted.
 fn asked(request: &Request) -> Map<String, Value> {
     let given = [
         ("version", request.version.as_ref().map(|v| v.as_str().into())),
@@ -296,21 +288,18 @@ fn asked(request: &Request) -> Map<String, Value> {
     given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// Values of variables that were asked for, by their names.
 fn variables(request: &Request) -> Option<Value> {
     let pairs = request.variables.iter();
     let pairs = pairs.map(|(name, value)| (name.clone(), Value::from(value.clone())));
     (!request.variables.is_empty()).then(|| Value::Object(pairs.collect()))
 }
 
-/// Selections of libraries that were asked for, by their projects.
 fn libraries(request: &Request) -> Option<Value> {
     let pairs = request.libraries.iter();
     let pairs = pairs.map(|(name, list)| (name.to_string(), Value::from(list.clone())));
     (!request.libraries.is_empty()).then(|| Value::Object(pairs.collect()))
 }
 
-/// What followed from it and from the artifacts.
 fn decided(plan: &Plan) -> Map<String, Value> {
     let decided = [
         ("version", plan.version.to_string()),

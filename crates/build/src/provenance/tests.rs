@@ -1,5 +1,3 @@
-//! What the two files say, and that they say nothing else.
-
 use serde_json::{Value, json};
 
 use super::*;
@@ -59,7 +57,7 @@ fn checksums_are_as_the_tool_reads_them() {
     assert_eq!(text, format!("{TWO}  a-1.tar.gz\n{ONE}  gfx94X-dcgpu/x-1.whl\n"));
 }
 
-/// The fields that both specifications require, with their types.
+/// Checks the fields that both specifications require, and their types.
 #[test]
 fn a_statement_has_what_a_verifier_asks_for() {
     let value = value(&inputs(Request::default()));
@@ -209,7 +207,7 @@ fn a_builder_is_a_uri() {
     }
 }
 
-/// A plan with two wheels, of which the second is built after a library.
+/// Returns a plan with two wheels; the second is built after a library.
 fn projects() -> Plan {
     let project = |name: &str, after: &[&str], native: bool| {
         let text = json!({"name": name, "source": name, "after": after, "isolated": true, "devel": false,
@@ -257,7 +255,7 @@ fn built(names: &[&str], commit: &str, flags: &str) -> Statement {
     statement(&projects(), &inputs, &packages)
 }
 
-/// The inputs of projects in a statement, with the packages that they went into.
+/// Returns the inputs of projects in a statement, with the packages that contain them.
 fn of_projects(statement: &Statement) -> Vec<(String, String)> {
     let value: Value = serde_json::from_str(&statement.to_json()).unwrap();
     let all = value["predicate"]["buildDefinition"]["resolvedDependencies"].as_array().unwrap();
@@ -298,13 +296,13 @@ fn inputs_of_a_project_go_with_its_wheel_and_are_of_it_alone() {
         [("project/lib", "[\"two\"]"), ("project/one", "[\"one\"]"), ("project/two", "[\"two\"]")];
     let expected = expected.map(|(name, of)| (name.to_owned(), of.to_owned()));
     assert_eq!(packages(&both), expected.clone().into());
-    // Another commit of one project takes the place of its first.
+    // Another commit of a project replaces its first.
     let rest = both.clone().restricted(|name, _| !name.starts_with("two"));
     assert_eq!(packages(&rest), [expected[1].clone()].into());
     let mut newer = built(&["two"], "b", "-O2");
     assert!(newer.unite(rest).is_ok());
     assert_eq!(packages(&newer), expected[1..].iter().cloned().collect());
-    // The same is united with itself; other variables, or another commit, are another build.
+    // A statement unites with itself; other variables or another commit mean another build.
     let count = of_projects(&both).len();
     assert!(both.unite(built(&["two"], "a", "-O2")).is_ok());
     assert_eq!(of_projects(&both).len(), count);

@@ -1,5 +1,3 @@
-//! New packages in the place of those of earlier builds.
-
 use std::io::{self, Write as _};
 
 use super::{Combined, Recorded};
@@ -8,21 +6,22 @@ use crate::provenance::{Package, Statement};
 use base::names::RelPath;
 use wheel::archive::{Stage, StageError};
 
-/// What came of it.
+/// Result of [`replace`].
 #[derive(Debug)]
 pub struct Replaced {
-    /// Packages of earlier builds that were removed.
+    /// Removed packages of earlier builds.
     pub removed: Vec<RelPath>,
-    /// How many statements are beside the packages.
+    /// Number of statements in the directory.
     pub statements: usize,
 }
 
-/// Puts the packages of a stage in place, all of which `made` has and `statements` tell of, with checksums and
-/// statements beside them, if they pass the gate. What earlier builds recorded in the destination is removed.
+/// Moves the packages of a stage to the destination, if they pass the gate, with checksums and
+/// statements. `made` must list all of them, and `statements` describe them. Recorded packages of
+/// earlier builds are removed.
 ///
 /// # Errors
-/// When the gate refuses a package, what is there cannot be read, or something cannot be written or put in
-/// place. The destination is then as it was.
+/// Fails if the gate refuses a package, a record is unreadable, or a file cannot be written or
+/// moved. The destination is then unchanged.
 pub fn replace<E: From<io::Error> + From<StageError> + From<GateError>>(
     stage: Stage,
     made: &[Package<'_>],
@@ -37,7 +36,7 @@ pub fn replace<E: From<io::Error> + From<StageError> + From<GateError>>(
     for (path, text) in &texts {
         stage.create(path)?.write_all(text.as_bytes())?;
     }
-    // One text is that of the checksums.
+    // One text has the checksums.
     let statements = texts.len() - 1;
     let made = made.iter().map(|package| package.path.clone());
     let outputs: Vec<RelPath> = made.chain(texts.into_iter().map(|(path, _)| path)).collect();

@@ -1,4 +1,4 @@
-//! Records that have to be whole: what is missing or cannot be read is an error.
+//! Strict reading of records: missing or unreadable files are errors.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,52 +8,52 @@ use crate::provenance::{STATEMENT, SUMS, Statement, StatementError};
 use base::regular;
 use base::text::with_causes;
 
-/// Why a directory has no whole record.
+/// Reason for an incomplete record.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// There is nothing of the name.
+    /// Missing directory.
     #[error("{} does not exist", .0.display())]
     Nowhere(PathBuf),
-    /// It is a file.
+    /// File instead of a directory.
     #[error("{} is a file, not a directory", .0.display())]
     File(PathBuf),
-    /// One of its files is not there.
+    /// Missing record.
     #[error("{} has no {file}", .dir.display())]
     Missing {
-        /// The directory.
+        /// Directory.
         dir: PathBuf,
-        /// What the file is called.
+        /// Name of the file.
         file: &'static str,
     },
-    /// A list without lines.
+    /// List without lines.
     #[error("{} lists nothing", .0.display())]
     Nothing(PathBuf),
-    /// A line of the list that has no checksum with a file name, such as the last of a list that was cut.
+    /// Line without a checksum and file name, for example at the end of a truncated list.
     #[error("{} is damaged: its line {line} is no checksum of a file beside it", .path.display())]
     Line {
-        /// The list.
+        /// List.
         path: PathBuf,
-        /// Its line, counted from 1.
+        /// Line number, from 1.
         line: usize,
     },
-    /// A file that is not a provenance statement, such as one that was cut.
+    /// File that is not a provenance statement, for example a truncated one.
     #[error("{} cannot be read: {}", .path.display(), with_causes(error))]
     Statement {
-        /// The statement.
+        /// Statement.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Fault.
         error: StatementError,
     },
-    /// The machine.
+    /// Error of the system.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 impl Recorded {
-    /// Reads what is recorded in a directory that is `dist` itself, all of it.
+    /// Reads all records in `dist`, the directory of the packages.
     ///
     /// # Errors
-    /// When the directory, its checksums or its statement is not there, and when one of them cannot be read.
+    /// Fails if the directory, its checksums or its statement is missing or unreadable.
     pub fn read_whole(dist: &Path) -> Result<Self, RecordError> {
         match fs_err::metadata(dist) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -1,7 +1,6 @@
-//! A tar archive that is laid out but never written as a whole: its bytes are made when they are read.
+//! Tar archive that is laid out but never written: its bytes are generated on reading.
 //!
-//! Members keep their places for any reader, so that blocks of one archive can be packed
-//! side by side, and no copy of the archive exists anywhere.
+//! Offsets of members are fixed, so blocks of one archive are packed concurrently.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,21 +8,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::Bytes;
 use crate::cache::Fingerprinter;
 
-/// Tar's unit; every member and the archive itself is a multiple of it (POSIX pax).
+/// Block size of tar; members and archive are padded to it (POSIX pax).
 const UNIT: u64 = 512;
 
-/// Segments in a row.
 #[derive(Debug, Default)]
 pub struct TarImage {
-    /// Where each segment starts, and its bytes.
     segments: Vec<(u64, Bytes)>,
     len: u64,
-    /// How many segments nobody reads again.
     given_up: AtomicUsize,
 }
 
 impl TarImage {
-    /// Appends a member: its headers, then its content, filled up to a unit.
+    /// Pads the content to a unit.
     pub fn push(&mut self, headers: Vec<u8>, content: Bytes) {
         self.segment(Bytes::Memory(headers));
         let rest = content.len() % UNIT;
@@ -35,7 +31,7 @@ impl TarImage {
         }
     }
 
-    /// Appends the two empty units that end an archive.
+    /// Appends the two zero units that end an archive.
     pub fn end(&mut self) {
         self.segment(Bytes::Memory(zeroes(2 * UNIT)));
     }
@@ -46,17 +42,14 @@ impl TarImage {
         self.segments.push((start, bytes));
     }
 
-    /// As [`Bytes::identify`]: what its segments are, one after the other.
     pub fn identify(&self, fingerprint: &mut Fingerprinter) {
         self.segments.iter().for_each(|(_, bytes)| bytes.identify(fingerprint));
     }
 
-    /// The archive's size in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// As [`Bytes::read_ahead`].
     pub fn read_ahead(&self, offset: u64, len: u64) {
         let end = offset.saturating_add(len);
         for (start, bytes) in
@@ -67,7 +60,6 @@ impl TarImage {
         }
     }
 
-    /// As [`Bytes::give_up_before`].
     pub fn give_up_before(&self, end: u64) {
         let until = self.segments.partition_point(|(start, bytes)| start + bytes.len() <= end);
         let from = self.given_up.fetch_max(until, Ordering::Relaxed);
@@ -76,13 +68,12 @@ impl TarImage {
         }
     }
 
-    /// The segment that has the byte at `offset`, and those behind it.
+    /// Returns the segment with the byte at `offset`, and all later ones.
     fn segments_from(&self, offset: u64) -> &[(u64, Bytes)] {
         let first = self.segments.partition_point(|(start, bytes)| start + bytes.len() <= offset);
         &self.segments[first..]
     }
 
-    /// Fills `buffer` from `offset` on.
     pub fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         if offset.checked_add(buffer.len() as u64).is_none_or(|end| end > self.len) {
             return Err(io::ErrorKind::UnexpectedEof.into());

@@ -1,4 +1,4 @@
-//! `CycloneDX` 1.6 as JSON: the parts of it that a wheel's document has (ECMA-424).
+//! JSON of `CycloneDX` 1.6 (ECMA-424), limited to the parts that a wheel's document uses.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,7 +10,8 @@ use base::hash::Sha256;
 use base::names::RelPath;
 use base::version::Version;
 
-/// A document. Equal documents are equal bytes: it has no time, and its number is that of its content.
+/// Document of a wheel. Equal documents have equal bytes: it has no time, and its serial number is
+/// a hash.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Document {
@@ -44,13 +45,14 @@ impl Document {
         }
     }
 
-    /// The files that a hash is wanted of, as the plan has their paths: members of the wheel and
-    /// of the archive in it, each of those that have equal bytes once.
+    /// Returns the files to hash, with paths of the plan: members of the wheel and of its inner
+    /// archive. Files with equal bytes are returned once.
     pub fn files(&self) -> impl Iterator<Item = &RelPath> {
         self.components.iter().filter_map(|component| component.path.as_ref())
     }
 
-    /// Fills in the SHA-256 (64 hexadecimal digits) of each of the [`Self::files`] that `sha256` knows.
+    /// Sets the SHA-256 (64 hexadecimal digits) of each of the [`Self::files`] for which `sha256`
+    /// returns one.
     pub fn fill(&mut self, sha256: impl Fn(&RelPath) -> Option<String>) {
         for component in &mut self.components {
             let found = component.path.as_ref().and_then(&sha256);
@@ -59,8 +61,8 @@ impl Document {
         }
     }
 
-    /// The document as JSON, with a line for each value. Its serial number is made of its content
-    /// (UUID version 8, RFC 9562), so that only equal documents share one.
+    /// Returns the document as indented JSON. Its serial number is derived from its content (UUID
+    /// version 8, RFC 9562), so only equal documents share one.
     pub fn to_json(&self) -> String {
         let mut document = self.clone();
         document.serial_number = None;
@@ -71,16 +73,16 @@ impl Document {
 }
 
 impl Document {
-    /// Reads a document that [`Document::to_json`] wrote.
+    /// Parses the output of [`Document::to_json`].
     ///
     /// # Errors
-    /// When it is another document, or has something in it that none of rockpack's has.
+    /// Fails for other documents and unknown fields.
     pub fn read(text: &str) -> serde_json::Result<Self> {
         serde_json::from_str(text)
     }
 
-    /// Makes it about another version of its distribution, whose metadata directory has another name then.
-    /// Gives each field that is another now: its name, what it was and what it is.
+    /// Changes the version of the distribution, and the name of its metadata directory. Returns
+    /// each changed field: name, old and new value.
     pub fn set_version(
         &mut self,
         version: &Version,
@@ -115,7 +117,6 @@ impl Document {
     }
 }
 
-/// Sets a field, and notes what it was, if it is there and another now.
 fn set(
     changes: &mut Vec<(&'static str, String, String)>,
     name: &'static str,
@@ -128,7 +129,7 @@ fn set(
     }
 }
 
-/// Maps with texts as keys can always be written.
+/// Serializing cannot fail: all map keys are strings.
 fn json(document: &Document) -> String {
     serde_json::to_string_pretty(document).unwrap_or_default()
 }
@@ -144,7 +145,6 @@ fn uuid(bytes: &[u8; 16]) -> String {
     text
 }
 
-/// What the document is about, and what made it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Metadata {
@@ -166,7 +166,6 @@ struct Tools {
 }
 
 impl Metadata {
-    /// Of a document about `component`.
     pub fn of(component: Component) -> Self {
         let mut tool = Component::new(
             ComponentType::Application,
@@ -217,7 +216,7 @@ pub(super) struct Component {
     evidence: Option<Evidence>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<Property>,
-    /// The file that it is, or the first of those that it is.
+    /// File of the component, or the first of several equal files.
     #[serde(skip)]
     path: Option<RelPath>,
 }
@@ -241,7 +240,6 @@ impl Component {
         }
     }
 
-    /// A file of the wheel, which its path refers to.
     pub fn of_file(kind: ComponentType, path: &RelPath, name: &str) -> Self {
         let mut component = Self::new(kind, path.to_string(), name.to_owned());
         component.occurs(path);
@@ -249,13 +247,12 @@ impl Component {
         component
     }
 
-    /// Notes that the file is at `path` too.
     pub fn occurs(&mut self, path: &RelPath) {
         let evidence = self.evidence.get_or_insert_default();
         evidence.occurrences.push(Occurrence { location: path.to_string() });
     }
 
-    /// Says under which licence (an SPDX expression) it is, as its author has it.
+    /// Sets the licence (an SPDX expression) declared by the author.
     pub fn declare(&mut self, expression: &str) {
         self.licenses =
             vec![License { expression: expression.to_owned(), acknowledgement: "declared".into() }];
@@ -287,31 +284,30 @@ pub(super) struct ExternalReference {
 }
 
 impl ExternalReference {
-    /// A commit of the repository at `url`, which is at `path` in the build's own.
+    /// Refers to a commit of the repository at `url`, a submodule at `path`.
     pub fn source(url: &str, commit: &str, path: &str) -> Self {
         let url = encoded(&format!("git+{url}@{commit}"), OF_ADDRESS);
         Self { kind: "vcs".into(), url, comment: Some(path.to_owned()) }
     }
 
-    /// A page on the net.
     pub fn website(url: &str) -> Self {
         Self { kind: "website".into(), url: url.to_owned(), comment: None }
     }
 
-    /// A licence text at `path` below site-packages.
+    /// Refers to a licence text at `path` below site-packages.
     pub fn license(path: &str) -> Self {
         Self { kind: "license".into(), url: encoded(path, OF_PATH), comment: None }
     }
 }
 
-/// What stays as it is in the path of a relative reference (RFC 3986, without `:`).
+/// Characters allowed in the path of a relative reference (RFC 3986, without `:`).
 pub(super) const OF_PATH: &str = "/-._~!$&'()*+,;=@";
-/// What stays as it is in an address (RFC 3986, reserved and unreserved).
+/// Characters allowed in a URI (RFC 3986, reserved and unreserved).
 pub(super) const OF_ADDRESS: &str = ":/?#[]@!$&'()*+,;=-._~%";
-/// What stays as it is in the version of a package URL.
+/// Characters allowed in the version of a package URL.
 pub(super) const OF_PURL: &str = "-._~";
 
-/// Percent-encoded but for letters, digits and what is in `kept`.
+/// Percent-encodes all characters except letters, digits and `kept`.
 pub(super) fn encoded(text: &str, kept: &str) -> String {
     text.bytes().fold(String::new(), |mut out, byte| {
         if byte.is_ascii_alphanumeric() || kept.contains(char::from(byte)) {
@@ -342,7 +338,6 @@ pub(super) struct Property {
     value: String,
 }
 
-/// A property of rockpack's own; `schema/sbom.md` says what each means.
 pub(super) fn property(name: &str, value: &str) -> Property {
     Property { name: format!("rockpack:{name}"), value: value.to_owned() }
 }

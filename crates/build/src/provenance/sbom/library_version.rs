@@ -1,9 +1,8 @@
-//! Which version of a library its names tell.
-
-/// The version of a shared library and which name tells it: `file-name` or `soname`.
+/// Returns the version of a shared library, and its source: `file-name` or `soname`.
 ///
-/// The file's own name in its artifact tells most (`libz.so.1.3.1`, or `libbfd-2.38.so` as libtool's
-/// `-release` has it); the SONAME mostly no more than the number of the interface (`libz.so.1`).
+/// The file name in the artifact is usually the most precise (`libz.so.1.3.1`, or `libbfd-2.38.so`
+/// from libtool's `-release`); the SONAME usually has only the version of the interface
+/// (`libz.so.1`).
 pub(super) fn library_version<'n>(
     file: &'n str,
     soname: Option<&'n str>,
@@ -11,7 +10,7 @@ pub(super) fn library_version<'n>(
     let of_file = told(file).map(|version| (version, "file-name"));
     let of_soname = soname.and_then(told).map(|version| (version, "soname"));
     match (of_file, of_soname) {
-        // A file that was named by hand can have less in its name than its SONAME has.
+        // The name of a manually renamed file can be less precise than its SONAME.
         (Some((file, _)), Some((soname, _)))
             if soname.len() > file.len() && soname.starts_with(file) =>
         {
@@ -22,7 +21,7 @@ pub(super) fn library_version<'n>(
     }
 }
 
-/// What follows `.so.`, or stands before `.so` after a `-`; it begins with a digit.
+/// Returns the version after `.so.`, or before `.so` after a `-`; it begins with a digit.
 fn told(name: &str) -> Option<&str> {
     let (stem, rest) = name.split_once(".so")?;
     let version = match rest.strip_prefix('.') {

@@ -1,5 +1,3 @@
-//! Differences between two builds that keep their packages from belonging together.
-
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -9,27 +7,27 @@ use super::{
     ARTIFACTS, BUILD_TYPE, Descriptor, Digest, ONLY, PLAN, PROMOTION_TYPE, Statement, Versions,
 };
 
-/// The part of two builds that differs.
+/// Part in which two builds differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// The command that made the packages.
+    /// Command that made the packages.
     Command,
     /// Version, mode or platform tag.
     Decision,
-    /// The options of the command line.
+    /// Options of the command line.
     Options,
-    /// The files of the manifest.
+    /// Files of the manifest.
     Manifest,
-    /// The artifacts, or the sources that they were made of.
+    /// Artifacts or their sources.
     Artifacts,
-    /// The program.
+    /// Version of the program.
     Program,
-    /// The plan that follows from all of these.
+    /// Plan, although all of the above are equal.
     Plan,
 }
 
 impl Part {
-    /// Its name in a message: builds with different {name}.
+    /// Returns its name in a message: builds with different {name}.
     pub fn name(self) -> &'static str {
         match self {
             Self::Command => "commands",
@@ -42,14 +40,14 @@ impl Part {
     }
 }
 
-/// A difference between two builds: the thing that differs, and its value in each.
+/// Difference between two builds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// The part.
+    /// Part.
     pub part: Part,
-    /// The thing that differs, such as `packages.kdl`.
+    /// Name of the differing thing, such as `packages.kdl`.
     pub name: String,
-    /// Its value in the first build and in the second, as people read it.
+    /// Readable values in the first and the second build.
     pub values: (String, String),
 }
 
@@ -67,8 +65,9 @@ impl fmt::Display for Difference {
 }
 
 impl Statement {
-    /// Returns the first difference that keeps packages of two builds from belonging together; builder and run may
-    /// differ. Artifacts are compared that both name. Of promotions and splits, version and mode are compared alone.
+    /// Returns the first difference that forbids uniting the packages of two builds. Builder and
+    /// run may differ; artifacts count only if both builds name them. For other commands than
+    /// `rockpack build`, only decided parameters such as the version are compared.
     pub fn difference(&self, other: &Self) -> Option<Difference> {
         let (ours, theirs) = (&self.predicate.build_definition, &other.predicate.build_definition);
         if ours.build_type != theirs.build_type {
@@ -91,14 +90,15 @@ impl Statement {
             .or_else(|| decided(Part::Plan))
     }
 
-    /// Compares what was asked for, `only` apart.
+    /// Compares the options, except `only`.
     pub(super) fn other_options(&self, other: &Self) -> Option<Difference> {
         let (ours, theirs) = (&self.predicate.build_definition, &other.predicate.build_definition);
         let (ours, theirs) = (&ours.external_parameters, &theirs.external_parameters);
         differing(Part::Options, ours, theirs, |name| name != ONLY)
     }
 
-    /// Whether it has all that packages of a build are compared by; rockpack did not always write it.
+    /// Returns whether the statement has all fields needed for the comparison; early versions of
+    /// rockpack omitted some.
     pub fn is_comparable(&self) -> bool {
         let definition = &self.predicate.build_definition;
         let Versions { rockpack_commit, rockpack_sources, .. } =
@@ -108,12 +108,13 @@ impl Statement {
                 && (rockpack_commit.is_some() || rockpack_sources.is_some())
     }
 
-    /// Returns the digest of the plan of all packages, if a build made these.
+    /// Returns the digest of the plan of all packages, if `rockpack build` made these.
     pub fn plan(&self) -> Option<&str> {
         self.predicate.build_definition.internal_parameters.get(PLAN)?.as_str()
     }
 
-    /// Files of the manifest are compared in their order: a directory may have another name on another machine.
+    /// Compares manifest files by order, not by name: their directory may have another name on
+    /// another machine.
     fn other_manifest(&self, other: &Self) -> Option<Difference> {
         let mut files = [self, other].map(|statement| {
             let all = statement.predicate.build_definition.resolved_dependencies.iter();
@@ -142,7 +143,6 @@ impl Statement {
     }
 }
 
-/// The command that writes statements of a kind.
 fn command(build_type: &str) -> &'static str {
     match build_type {
         BUILD_TYPE => "rockpack build",
@@ -152,7 +152,6 @@ fn command(build_type: &str) -> &'static str {
     }
 }
 
-/// Artifacts of one name, and the commits of their sources, of which the digests differ.
 fn other_artifacts(ours: &[Descriptor], theirs: &[Descriptor]) -> Option<Difference> {
     let known: BTreeMap<&str, &Descriptor> = ours.iter().map(|it| (&*it.name, it)).collect();
     let compared = |it: &&Descriptor| it.name != ARTIFACTS && !it.is_manifest();
@@ -169,7 +168,6 @@ fn other_artifacts(ours: &[Descriptor], theirs: &[Descriptor]) -> Option<Differe
     })
 }
 
-/// The first parameter of those that `is_of` holds for that has two values.
 fn differing(
     part: Part,
     ours: &Map<String, Value>,
@@ -182,7 +180,6 @@ fn differing(
     Some(Difference::new(part, name, value(ours), value(theirs)))
 }
 
-/// A parameter as people write it.
 fn shown(part: Part, value: Option<&Value>) -> String {
     match value {
         None => "not given".to_owned(),
@@ -193,7 +190,8 @@ fn shown(part: Part, value: Option<&Value>) -> String {
 }
 
 impl Descriptor {
-    /// Whether it is a file of the manifest: the others are commits, inputs of projects, or say what their digest covers.
+    /// Returns whether it is a file of the manifest: not a commit, not an input of a project, and
+    /// without [`super::COVERS`].
     fn is_manifest(&self) -> bool {
         matches!(self.digest, Digest::Sha256(_))
             && self.covers().is_none()
@@ -212,7 +210,6 @@ impl Digest {
     }
 }
 
-/// The first digits of a digest, enough to tell two from each other.
 fn short(digest: &str) -> String {
     format!("`{digest:.12}`")
 }

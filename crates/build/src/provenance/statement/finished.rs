@@ -1,16 +1,14 @@
-//! The statement of files that something else than `rockpack build` made.
-
 use serde_json::{Map, Value};
 
 use super::{BuildDefinition, Descriptor, Digest, RunDetails, Statement};
 use crate::provenance::{FILES_TYPE, Made, Package, in_order};
 
-/// The parameter that names the commit, and the dependency that is its tree.
+/// Parameter with the commit, and dependency for its tree.
 const SOURCE_COMMIT: &str = "source-commit";
 const SOURCE: &str = "source";
 
 impl Statement {
-    /// Of files that were made of a commit.
+    /// Makes the statement of files built from a commit.
     pub fn of_files(made: &Made, files: &[Package<'_>]) -> Self {
         let commit = made.of.as_str();
         let parameters = [(SOURCE_COMMIT.to_owned(), Value::from(commit))];

@@ -1,28 +1,26 @@
-//! The statement of packages that were another version's before.
-
 use serde_json::{Map, Value};
 
 use super::{BuildDefinition, Descriptor, RunDetails, Statement};
 use crate::provenance::{PROMOTION_TYPE, Package, Run, in_order};
 use base::version::Version;
 
-/// What `rockpack wheel promote` was asked for, and what it started from.
+/// Options and inputs of `rockpack promote`.
 #[derive(Debug)]
 pub struct Promoted<'a> {
-    /// The version that the packages had.
+    /// Old version of the packages.
     pub from: &'a Version,
-    /// The version that they have now.
+    /// New version of the packages.
     pub to: &'a Version,
-    /// The targets that were kept, where that was asked for.
+    /// Targets to keep, if requested.
     pub keep_targets: &'a [String],
-    /// The files that it was made of, by path below their directory, with their SHA-256 in hexadecimal.
+    /// Promoted files, by path below their directory, with their SHA-256 in hexadecimal.
     pub inputs: Vec<(String, String)>,
-    /// The run.
+    /// Run of the command.
     pub run: Run,
 }
 
 impl Statement {
-    /// Of packages that `rockpack wheel promote` made.
+    /// Makes the statement of packages from `rockpack promote`.
     pub fn of_promotion(promoted: &Promoted<'_>, packages: &[Package<'_>]) -> Self {
         let keep = promoted.keep_targets;
         let asked = [

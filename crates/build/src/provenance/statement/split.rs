@@ -1,24 +1,22 @@
-//! The statement of wheels that others were split into.
-
 use serde_json::{Map, Value};
 
 use super::{BuildDefinition, Descriptor, RunDetails, Statement};
 use crate::provenance::{Package, Run, SPLIT_TYPE, in_order};
 use base::version::Version;
 
-/// What `rockpack wheel split` was asked for, and what it started from.
+/// Options and inputs of `rockpack split`.
 #[derive(Debug)]
 pub struct SplitInto<'a> {
-    /// The version of the packages that the wheels were built against, where it was given.
+    /// Version of the packages that the wheels were built against, if given.
     pub version: Option<&'a Version>,
-    /// The wheels that were split, by name, with their SHA-256 in hexadecimal.
+    /// Original wheels by name, with their SHA-256 in hexadecimal.
     pub inputs: Vec<(String, String)>,
-    /// The run.
+    /// Run of the command.
     pub run: Run,
 }
 
 impl Statement {
-    /// Of wheels that `rockpack wheel split` made.
+    /// Makes the statement of wheels from `rockpack split`.
     pub fn of_split(split: &SplitInto<'_>, packages: &[Package<'_>]) -> Self {
         let asked =
             split.version.map(|version| ("version".to_owned(), Value::from(version.as_str())));

@@ -1,5 +1,3 @@
-//! One statement out of those of several runs, where they tell of one build.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -9,13 +7,13 @@ use crate::provenance::contents;
 use wheel::package::distribution_of;
 
 impl Statement {
-    /// The same, of only those packages that `stays` holds for, by path below `dist` and SHA-256.
+    /// Removes all packages for which `stays` returns false, by path below `dist` and SHA-256.
     #[must_use]
     pub fn restricted(mut self, stays: impl Fn(&str, &str) -> bool) -> Self {
         self.subject.retain(|subject| stays(&subject.name, &subject.digest.sha256));
         let file = |subject: &Subject| subject.name.rsplit('/').next().and_then(distribution_of);
         let left: BTreeSet<String> = self.subject.iter().filter_map(file).collect();
-        // Inputs of a project are of its packages alone.
+        // Inputs of a project are removed with its packages.
         let inputs = &mut self.predicate.build_definition.resolved_dependencies;
         inputs.retain(|input| {
             input.packages().is_none_or(|names| names.iter().any(|name| left.contains(*name)))
@@ -23,11 +21,11 @@ impl Statement {
         self
     }
 
-    /// Takes in what `other` tells of, if both could be of one run: the same builder, parameters and inputs,
-    /// with `only` apart. Otherwise gives it back.
+    /// Adds the packages of `other` if both statements could be of one run: with equal builder,
+    /// parameters and inputs, except `only`.
     ///
     /// # Errors
-    /// With `other` as it was.
+    /// Returns `other` unchanged if they could not.
     pub fn unite(&mut self, other: Self) -> Result<(), Box<Self>> {
         if self.contradicts(&other) {
             return Err(Box::new(other));
@@ -49,7 +47,6 @@ impl Statement {
         Ok(())
     }
 
-    /// Whether two statements cannot be of one run.
     fn contradicts(&self, other: &Self) -> bool {
         let (ours, theirs) = (&self.predicate.build_definition, &other.predicate.build_definition);
         let digests: BTreeMap<&str, &Digest> =
@@ -68,8 +65,8 @@ impl Statement {
     }
 }
 
-/// Whether two inputs of projects have one name, and are not the same but for the packages they went into: the build
-/// of one commit can have other tools or variables.
+/// Returns whether two inputs with one name differ in more than their packages: builds of one
+/// commit can use different tools or variables.
 fn differs(ours: &Descriptor, theirs: &Descriptor) -> bool {
     let plain = |descriptor: &Descriptor| {
         let mut plain = descriptor.clone();
@@ -79,7 +76,6 @@ fn differs(ours: &Descriptor, theirs: &Descriptor) -> bool {
     ours.name == theirs.name && ours.packages().is_some() && plain(ours) != plain(theirs)
 }
 
-/// Adds an input that is not there yet; the packages of one that is are united.
 fn add(all: &mut Vec<Descriptor>, new: Descriptor) {
     let same = |own: &&mut Descriptor| own.name == new.name && own.packages().is_some();
     let Some(own) = all.iter_mut().find(same) else {
@@ -93,7 +89,7 @@ fn add(all: &mut Vec<Descriptor>, new: Descriptor) {
     own.annotations.insert(PACKAGES.to_owned(), both.into_iter().collect());
 }
 
-/// What two runs asked for: everything, if one of them did.
+/// Unites the packages of two partial builds; a complete build makes the union complete.
 fn both_only(ours: Option<Value>, theirs: Option<Value>) -> Option<Value> {
     let (Some(Value::Array(mut ours)), Some(Value::Array(theirs))) = (ours, theirs) else {
         return None;
