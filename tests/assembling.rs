@@ -1,4 +1,4 @@
-//! `rockpack assemble`: accepted directories of jobs, and messages for rejected ones.
+//! `rockpack merge`: accepted directories of jobs, and messages for rejected ones.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};

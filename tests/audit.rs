@@ -1,4 +1,4 @@
-//! `rockpack audit` on packages of rockpack and of other tools: it agrees with the plan.
+//! `rockpack wheel audit` on packages of rockpack and of other tools: it agrees with the plan.
 
 use std::path::{Path, PathBuf};
 

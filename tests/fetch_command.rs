@@ -1,4 +1,4 @@
-//! `rockpack fetch`, and builds from a store: packages equal builds from a directory with the same
+//! `rockpack artifact fetch`, and builds from a store: packages equal builds from a directory with the same
 //! artifacts, and damaged data is never used.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The gate: packages that `rockpack verify` rejects enter neither a directory of packages nor a
+//! The gate: packages that `rockpack wheel verify` rejects enter neither a directory of packages nor a
 //! store.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! `rockpack sources`: existing, missing and cloned sources; with git and local repositories.
+//! `rockpack project`: existing, missing and cloned sources; with git and local repositories.
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,4 +1,4 @@
-//! `rockpack promote`: the result equals a build of the other version, and nothing else changes.
+//! `rockpack wheel promote`: the result equals a build of the other version, and nothing else changes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `rockpack scan`, and commands that use its saved catalog.
+//! `rockpack artifact scan`, and commands that use its saved catalog.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `rockpack split`: a wheel becomes a host wheel and one for each target, without losing or
+//! `rockpack wheel split`: a wheel becomes a host wheel and one for each target, without losing or
 //! changing files.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! `rockpack verify`: built packages have no findings, and each code has a package with this fault.
+//! `rockpack wheel verify`: built packages have no findings, and each code has a package with this fault.
 //!
 //! `UPDATE_EXPECT=1 cargo test --test all verify` rewrites `tests/verify/messages.txt`.
 

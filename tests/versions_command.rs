@@ -1,4 +1,4 @@
-//! `rockpack version`: text, JSON and CI's outputs; given and default sources of the version.
+//! `rockpack help versions`: text, JSON and CI's outputs; given and default sources of the version.
 
 use std::path::Path;
 use std::process::{Command, Output};

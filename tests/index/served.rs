@@ -1,4 +1,4 @@
-//! pip and uv with an index from `rockpack serve`.
+//! pip and uv with an index from `rockpack index serve`.
 
 use ::index::simple::{self, Layout};
 use fs_err as fs;

@@ -1,4 +1,4 @@
-//! `rockpack serve` as seen by clients, byte by byte.
+//! `rockpack index serve` as seen by clients, byte by byte.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! `rockpack serve` in a program built without it.
+//! `rockpack index serve` in a program built without it.
 
 use std::path::Path;
 

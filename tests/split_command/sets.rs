@@ -1,4 +1,4 @@
-//! `rockpack verify` on split wheels: it accepts them, and finds deliberate damage.
+//! `rockpack wheel verify` on split wheels: it accepts them, and finds deliberate damage.
 
 use std::path::Path;
 

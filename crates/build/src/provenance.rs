@@ -39,11 +39,11 @@ pub const STATEMENT: &str = "provenance.intoto.json";
 
 /// SLSA build type of `rockpack build`, which defines the parameters (`schema/provenance.md`).
 pub const BUILD_TYPE: &str = "urn:rockpack:build:1";
-/// Build type of files made by another program, as recorded by `rockpack assemble --source-commit`.
+/// Build type of files made by another program, as recorded by `rockpack merge --source-commit`.
 pub const FILES_TYPE: &str = "urn:rockpack:files:1";
-/// Build type of promoted packages, made by `rockpack promote`.
+/// Build type of promoted packages, made by `rockpack wheel promote`.
 pub const PROMOTION_TYPE: &str = "urn:rockpack:promotion:1";
-/// Build type of split wheels, made by `rockpack split`.
+/// Build type of split wheels, made by `rockpack wheel split`.
 pub const SPLIT_TYPE: &str = "urn:rockpack:split:1";
 
 /// Returns the path of the checksums below the destination.

@@ -261,7 +261,7 @@ pub enum PublishError {
     },
     /// Index with packages at the destination of a mirror.
     #[error(
-        "`{key}` in `{store}` links to packages next to it: it is an index of `rockpack publish` or `rockpack index`, \
+        "`{key}` in `{store}` links to packages next to it: it is an index of `rockpack index publish` or `rockpack index write`, \
          not a mirror; nothing was written"
     )]
     NoMirror {

@@ -161,7 +161,7 @@ pub enum IndexError {
     },
     /// Page with information that the packages do not contain: an update would lose it.
     #[error(
-        "`{path}` was made by `rockpack publish` or `rockpack mirror`, and an update would lose information that only this page contains"
+        "`{path}` was made by `rockpack index publish` or `rockpack index mirror`, and an update would lose information that only this page contains"
     )]
     Published {
         /// Page.

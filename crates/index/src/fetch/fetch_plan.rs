@@ -10,7 +10,7 @@ use plan::resolve::Missing;
 /// Format number of [`FetchPlan`], also in the name of its schema.
 pub const FETCH_PLAN_FORMAT: u32 = 1;
 
-/// Output of `rockpack fetch --dry-run --json`.
+/// Output of `rockpack artifact fetch --dry-run --json`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FetchPlan {

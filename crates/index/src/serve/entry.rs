@@ -81,7 +81,7 @@ mod tests {
         }
         let expected = ["--index-url a-x/python/simple/", "--index-url b-x/python/g/simple/"];
         assert_eq!(said(), expected);
-        // Written like `rockpack publish`.
+        // Written like `rockpack index publish`.
         let data = Projects(["x".to_owned()].into()).json().unwrap();
         for index in ["v5/core", ""] {
             let index = dir.path().join(index);

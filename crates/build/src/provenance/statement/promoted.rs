@@ -4,7 +4,7 @@ use super::{BuildDefinition, Descriptor, RunDetails, Statement};
 use crate::provenance::{PROMOTION_TYPE, Package, Run, in_order};
 use base::version::Version;
 
-/// Options and inputs of `rockpack promote`.
+/// Options and inputs of `rockpack wheel promote`.
 #[derive(Debug)]
 pub struct Promoted<'a> {
     /// Old version of the packages.
@@ -20,7 +20,7 @@ pub struct Promoted<'a> {
 }
 
 impl Statement {
-    /// Makes the statement of packages from `rockpack promote`.
+    /// Makes the statement of packages from `rockpack wheel promote`.
     pub fn of_promotion(promoted: &Promoted<'_>, packages: &[Package<'_>]) -> Self {
         let keep = promoted.keep_targets;
         let asked = [

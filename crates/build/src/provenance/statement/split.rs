@@ -4,7 +4,7 @@ use super::{BuildDefinition, Descriptor, RunDetails, Statement};
 use crate::provenance::{Package, Run, SPLIT_TYPE, in_order};
 use base::version::Version;
 
-/// Options and inputs of `rockpack split`.
+/// Options and inputs of `rockpack wheel split`.
 #[derive(Debug)]
 pub struct SplitInto<'a> {
     /// Version of the packages that the wheels were built against, if given.
@@ -16,7 +16,7 @@ pub struct SplitInto<'a> {
 }
 
 impl Statement {
-    /// Makes the statement of wheels from `rockpack split`.
+    /// Makes the statement of wheels from `rockpack wheel split`.
     pub fn of_split(split: &SplitInto<'_>, packages: &[Package<'_>]) -> Self {
         let asked =
             split.version.map(|version| ("version".to_owned(), Value::from(version.as_str())));
