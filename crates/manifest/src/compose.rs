@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::decode::VOCABULARY;
+use super::VOCABULARY;
 use super::reader::{Block, Faults, Node};
 use super::{Beside, KdlFile, NodeSpec};
 use crate::kdl;
@@ -18,6 +18,9 @@ mod include;
 mod remove;
 #[cfg(test)]
 mod tests;
+mod words;
+
+pub(crate) use words::{CHANGE, GROUP, INCLUDE, REMOVE};
 
 /// Which of a manifest's two files is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

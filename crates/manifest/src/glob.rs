@@ -1,5 +1,6 @@
 //! Globs over installed paths.
 
+use std::fmt;
 use std::str::FromStr;
 
 use base::names::RelPath;
@@ -67,6 +68,12 @@ pub struct GlobError {
     pub reason: String,
     /// What could stand there instead.
     pub remedy: Option<String>,
+}
+
+impl fmt::Display for Glob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 impl FromStr for Glob {

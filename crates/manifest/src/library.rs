@@ -1,17 +1,46 @@
-//! Names of libraries as ELF files need them, and what the manifest says of some.
+//! `system-library`, `allow-missing`, and names of libraries.
 
+use std::fmt;
 use std::str::FromStr;
 
 use super::glob::Compiled;
+use crate::reader::Reason;
 use base::source::Spanned;
+use manifest_derive::Line;
 
-/// `system-library "libc.so.6" reason="…"` or `allow-missing "libx.so.*" reason="…"`: one for each name.
-#[derive(Debug, Clone)]
+/// Names libraries that ELF files may need and that the user's system has.
+#[derive(Debug, Clone, Line)]
+#[line("system-library", once, example = r#"system-library "libc.so.6" "libm.so.6""#)]
 pub struct LibraryRule {
-    /// Which libraries.
+    /// A name as in NEEDED, or a glob over such names.
+    #[each("SONAME", "a library")]
     pub name: Spanned<LibraryName>,
-    /// Why; of a missing library it has to be said.
+    /// The reason why the system has them.
+    #[prop("WHY")]
     pub reason: Option<String>,
+}
+
+/// Names libraries that ELF files may need although no package has them: the plan has a note instead of an error.
+#[derive(Line)]
+#[line(
+    "allow-missing",
+    once,
+    makes = LibraryRule,
+    example = r#"allow-missing "libblas.so.*" reason="small builds leave it out""#
+)]
+pub(crate) struct MissingLibrary {
+    /// A name as in NEEDED, or a glob over such names.
+    #[each("SONAME", "a library")]
+    name: Spanned<LibraryName>,
+    /// The reason why they can be missing.
+    #[prop("WHY", required)]
+    reason: Option<String>,
+}
+
+impl fmt::Display for LibraryName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
 }
 
 /// How the names of DLLs end: those of libraries, and of the system's drivers.
@@ -46,6 +75,20 @@ impl LibraryName {
             Some(glob) if self.is_dll => glob.is_match(&needed.to_ascii_lowercase()),
             Some(glob) => glob.is_match(needed),
         }
+    }
+}
+
+impl Reason for LibraryNameError {
+    fn message(&self) -> String {
+        format!("`{}` is not the name of a library", self.text)
+    }
+
+    fn label(&self) -> String {
+        self.reason.clone()
+    }
+
+    fn help(&self) -> Option<String> {
+        self.remedy.clone()
     }
 }
 

@@ -114,6 +114,20 @@ impl ArgKind {
     }
 }
 
+/// Condition of a line: a mode.
+pub(super) const MODE: ArgSpec = ArgSpec {
+    takes: ArgKind::Optional,
+    name: "mode",
+    says: "Counts in this mode only: kpack or legacy.",
+};
+
+/// Condition of a line: a system.
+pub(super) const ON: ArgSpec = ArgSpec {
+    takes: ArgKind::Optional,
+    name: "on",
+    says: "Counts on this system only: linux or windows.",
+};
+
 impl NodeSpec {
     /// A node written as `usage`, whose name comes first there; `does` is one sentence.
     pub(super) const fn new(
@@ -123,6 +137,22 @@ impl NodeSpec {
         does: &'static str,
     ) -> Self {
         Self { name, usage, does, times, kinds: &[], parts: &[], nodes: &[], example: "" }
+    }
+
+    /// The node under another name.
+    pub(super) const fn named(
+        self,
+        name: &'static str,
+        usage: &'static str,
+        does: &'static str,
+        example: &'static str,
+    ) -> Self {
+        Self { name, usage, does, example, ..self }
+    }
+
+    /// Limits how often it can be in its block.
+    pub(super) const fn times(self, times: Arity) -> Self {
+        Self { times, ..self }
     }
 
     /// It means something in these kinds of package.
@@ -144,4 +174,40 @@ impl NodeSpec {
     pub(super) const fn example(self, example: &'static str) -> Self {
         Self { example, ..self }
     }
+}
+
+/// Returns the number of nodes in all lists.
+pub(super) const fn count(lists: &[&[NodeSpec]]) -> usize {
+    let (mut at, mut all) = (0, 0);
+    while at < lists.len() {
+        all += lists[at].len();
+        at += 1;
+    }
+    all
+}
+
+/// Joins lists of nodes.
+pub(super) const fn joined<const N: usize>(lists: &[&[NodeSpec]]) -> [NodeSpec; N] {
+    let mut all = [NodeSpec::new("", Arity::Any, "", ""); N];
+    let (mut list, mut at, mut next) = (0, 0, 0);
+    while list < lists.len() {
+        if at == lists[list].len() {
+            (list, at) = (list + 1, 0);
+        } else {
+            all[next] = lists[list][at];
+            (at, next) = (at + 1, next + 1);
+        }
+    }
+    all
+}
+
+/// Returns the nodes for every kind of package.
+pub(super) const fn of_all<const N: usize>(nodes: &[NodeSpec]) -> [NodeSpec; N] {
+    let mut all = [NodeSpec::new("", Arity::Any, "", ""); N];
+    let mut at = 0;
+    while at < N {
+        all[at] = nodes[at].of(PackageKind::ALL);
+        at += 1;
+    }
+    all
 }

@@ -390,6 +390,12 @@ impl Requirement {
     }
 }
 
+impl std::fmt::Display for Requirement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 impl Pin {
     /// The pin as it stands in the manifest.
     pub fn as_str(&self) -> &str {

@@ -10,7 +10,6 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use super::decode::former_property;
 use super::{ArgKind, Arity, Glob, NodeSpec};
 use crate::kdl::{self, Entry};
 use base::names::{Mode, System};
@@ -18,6 +17,7 @@ use base::source::{Capped, Code, Place, Problem, Problems, Source, Spanned, near
 use base::target::Condition;
 
 mod block;
+mod former;
 mod value;
 
 pub(super) use block::{Block, either, listed};
@@ -176,6 +176,11 @@ impl<'a> Node<'a> {
         self.faults.at(&self.kdl.name.span)
     }
 
+    /// Name of the node's specification.
+    pub fn word(&self) -> &'static str {
+        self.spec.map_or("", |spec| spec.name)
+    }
+
     /// The node as messages call it: `script "hipcc"`.
     pub fn title(&self) -> String {
         title(self.kdl)
@@ -185,6 +190,21 @@ impl<'a> Node<'a> {
     /// it would have said, so that nothing is compared with it.
     pub fn is_sound(&self) -> bool {
         !self.broken.get()
+    }
+
+    /// Makes it sound, for checks of others that need its block.
+    pub fn forgive(&self) {
+        self.broken.set(false);
+    }
+
+    /// Text of a property that is read elsewhere.
+    pub fn peek(&self, name: &str) -> Option<&'a str> {
+        self.kdl.property(name).and_then(kdl::Value::as_text)
+    }
+
+    /// Text of its first argument.
+    pub fn first_text(&self) -> Option<&'a str> {
+        self.kdl.first_text()
     }
 
     /// Reports a fault of the node as a whole.
@@ -449,7 +469,7 @@ impl<'a> Node<'a> {
             format!("unknown property `{}` on `{node}`", name.text),
         );
         let near = || nearest(&name.text, self.asked.iter().copied());
-        let former = former_property(&name.text).filter(|new| self.asked.contains(new));
+        let former = former::former_property(&name.text).filter(|new| self.asked.contains(new));
         let label = match (former, self.mistaken.or_else(near)) {
             (Some(new), _) => format!("this is `{new}` now"),
             (None, Some(near)) => format!("did you mean `{near}`?"),

@@ -1,6 +1,7 @@
 //! Finished wheels that `rockpack split` parts into a host wheel and one for each target.
 
 use super::{Glob, Template};
+use crate::text::choice;
 use base::names::{PackageName, RelPath};
 use base::source::Spanned;
 
@@ -33,6 +34,8 @@ pub enum DeviceBy {
     /// The offload bundles in programs and libraries, by the targets that these name.
     Bundle,
 }
+
+choice!(DeviceBy, "a way to tell device code apart", "path" => Path, "bundle" => Bundle);
 
 /// `files "lib/blas/**" optional="…"` or `host "share/**" reason="…"`.
 #[derive(Debug, Clone)]

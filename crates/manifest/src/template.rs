@@ -6,7 +6,7 @@ use std::str::FromStr;
 use base::target::Variant;
 
 /// A text that may have a placeholder in it, such as `{isa}`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Template(String);
 
 impl Template {

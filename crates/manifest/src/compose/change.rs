@@ -1,7 +1,7 @@
 //! `change "package" "core" { … }`: lines for the block of a node that an included file has.
 
+use super::CHANGE;
 use super::{Edit, apply, arguments, edit, group, one};
-use crate::decode::CHANGE;
 use crate::kdl;
 use crate::reader::Faults;
 use crate::{Arity, NodeSpec};

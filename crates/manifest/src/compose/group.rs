@@ -1,7 +1,7 @@
 //! `group on="linux" optional="…" { … }`: what it says counts for each line in its block.
 
+use super::GROUP;
 use crate::NodeSpec;
-use crate::decode::GROUP;
 use crate::kdl::{Entry, Node};
 use crate::reader::Faults;
 use base::names::{Mode, System};

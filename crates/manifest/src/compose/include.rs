@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use super::INCLUDE;
 use super::{Composer, Which};
-use crate::decode::INCLUDE;
 use crate::kdl;
 use base::names::RelPath;
 use base::source::{Code, Problem, Source};

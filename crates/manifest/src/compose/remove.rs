@@ -1,8 +1,8 @@
 //! `remove "script" "rocgdb"`: lines that an included file has and this manifest has not.
 
+use super::REMOVE;
 use super::change::{names, title, unknown};
 use super::{arguments, one};
-use crate::decode::REMOVE;
 use crate::kdl::{Entry, Node};
 use crate::reader::Faults;
 use crate::{ArgKind, Arity, NodeSpec};

@@ -1,10 +1,9 @@
 //! What only several packages together can get wrong.
 
 use super::Faults;
-use super::distribution::check_extra;
-use super::outline::Outline;
-use super::variant;
-use crate::{LicenseOf, VariantRule};
+use crate::package::distribution::check_extra;
+use crate::package::variant;
+use crate::{LicenseOf, Package, RequireRule, VariantRule};
 use base::names::{ArtifactName, PackageName};
 use base::source::{Code, Problem, Spanned, nearest};
 
@@ -22,12 +21,12 @@ use reliance::{check_modes, check_offered, check_targets};
 /// Checks packages against each other, and against licences and templates where those are known.
 pub(super) fn packages(
     faults: &Faults,
-    outlines: &[Outline],
+    packages: &[Package],
     licenses: Option<&[LicenseOf]>,
     templates: Option<&[&str]>,
 ) {
-    let find = |name: &PackageName| outlines.iter().find(|o| o.name.value == *name);
-    for outline in outlines {
+    let find = |name: &PackageName| packages.iter().find(|o| o.name.value == *name);
+    for outline in packages {
         for extra in &outline.extras {
             find(&extra.package.value)
                 .inspect(|target| check_extra(faults, extra, &target.distributions));
@@ -38,67 +37,71 @@ pub(super) fn packages(
             find(&rule.package.value)
                 .inspect(|target| check_variant(faults, outline, rule, target));
         }
-        for required in &outline.requires {
-            find(&required.value)
-                .inspect(|target| check_required(faults, outline, required, target));
+        for rule in &outline.requires {
+            find(&rule.package.value)
+                .inspect(|target| check_required(faults, outline, rule, target));
         }
-        for searched in first_each(&outline.searched) {
+        for searched in first_each(outline.searched()) {
             find(&searched.value)
                 .inspect(|target| check_searched(faults, outline, searched, target));
         }
         if let Some(overlay) = &outline.overlay {
             find(&overlay.value).inspect(|target| check_overlay(faults, outline, overlay, target));
         }
-        index::check(faults, outline, outlines);
-        check_left_out(faults, outline, outlines);
+        index::check(faults, outline, packages);
+        check_left_out(faults, outline, packages);
         templates.inspect(|templates| check_template(faults, outline, templates));
     }
-    incomplete::check(faults, outlines, licenses, templates);
-    circle::check(faults, outlines);
+    incomplete::check(faults, packages, licenses, templates);
+    circle::check(faults, packages);
 }
 
-/// Where each package is named first: what is wrong with it need not be said for every line.
-fn first_each(names: &[Spanned<PackageName>]) -> impl Iterator<Item = &Spanned<PackageName>> {
-    names
-        .iter()
-        .enumerate()
-        .filter(|(index, name)| names[..*index].iter().all(|n| n.value != name.value))
-        .map(|(_, name)| name)
+/// Returns the first place of each package.
+fn first_each<'p>(
+    names: impl Iterator<Item = &'p Spanned<PackageName>>,
+) -> Vec<&'p Spanned<PackageName>> {
+    let mut first: Vec<&Spanned<PackageName>> = Vec::new();
+    for name in names {
+        if first.iter().all(|other| other.value != name.value) {
+            first.push(name);
+        }
+    }
+    first
 }
 
-fn check_variant(faults: &Faults, outline: &Outline, rule: &VariantRule, target: &Outline) {
+/// Returns whether some line requires every distribution of the same package.
+fn is_required_in_full(package: &Package, rule: &RequireRule) -> bool {
+    package.requires.iter().any(|r| r.all && r.package.value == rule.package.value)
+}
+
+fn check_variant(faults: &Faults, outline: &Package, rule: &VariantRule, target: &Package) {
     if !check_modes(faults, outline, "has variants of", &rule.package.place, target) {
         variant::check_package(faults, rule, &target.distributions);
     }
 }
 
-fn check_required(
-    faults: &Faults,
-    outline: &Outline,
-    required: &Spanned<PackageName>,
-    target: &Outline,
-) {
+fn check_required(faults: &Faults, outline: &Package, rule: &RequireRule, target: &Package) {
     if outline.name.value == target.name.value {
         let problem = Problem::error(
             Code::RequiresCycle,
             format!("package `{}` requires itself", outline.name.value),
         );
         faults.report(
-            problem.label(&required.place, "name another package here, or take the line away"),
+            problem.label(&rule.package.place, "name another package here, or take the line away"),
         );
-    } else if !check_modes(faults, outline, "requires", &required.place, target)
-        && !outline.requires_all.contains(&required.value)
+    } else if !check_modes(faults, outline, "requires", &rule.package.place, target)
+        && !is_required_in_full(outline, rule)
     {
-        check_targets(faults, outline, "requires", &required.place, target);
+        check_targets(faults, outline, "requires", &rule.package.place, target);
     }
 }
 
 /// Files go into the platform directory of the overlaid package, so that has to have one of its own.
 fn check_overlay(
     faults: &Faults,
-    outline: &Outline,
+    outline: &Package,
     overlay: &Spanned<PackageName>,
-    target: &Outline,
+    target: &Package,
 ) {
     let (name, under) = (&outline.name.value, &target.name.value);
     if name == under {
@@ -140,9 +143,9 @@ fn check_overlay(
 
 fn check_searched(
     faults: &Faults,
-    outline: &Outline,
+    outline: &Package,
     searched: &Spanned<PackageName>,
-    target: &Outline,
+    target: &Package,
 ) {
     if outline.name.value == target.name.value && target.overlay.is_none() {
         return;
@@ -162,15 +165,16 @@ fn check_searched(
 }
 
 /// What is left out, or taken for every target, has to be among what is taken, in whatever mode.
-fn check_left_out(faults: &Faults, outline: &Outline, outlines: &[Outline]) {
+fn check_left_out(faults: &Faults, outline: &Package, packages: &[Package]) {
     let inherited = outline
         .artifacts_of
         .iter()
-        .filter_map(|p| outlines.iter().find(|o| o.name.value == p.value));
-    let sources: Vec<&Outline> = inherited.chain([outline]).collect();
+        .filter_map(|p| packages.iter().find(|o| o.name.value == p.value));
+    let sources: Vec<&Package> = inherited.chain([outline]).collect();
     let unknown = sources.len() <= outline.artifacts_of.len()
-        || sources.iter().any(|source| !source.all_artifacts);
-    let taken: Vec<&ArtifactName> = sources.iter().flat_map(|source| &source.artifacts).collect();
+        || sources.iter().any(|source| !source.has_all_artifacts());
+    let taken: Vec<&ArtifactName> =
+        sources.iter().flat_map(|source| &source.artifacts).map(|rule| &rule.name.value).collect();
     let left_out = outline.without_artifacts.iter();
     let left_out = left_out.map(|name| (name, Code::LeavesOutNothing, " anyway", "leaves out"));
     let every = outline.every_target_of.iter();
@@ -192,11 +196,11 @@ fn check_left_out(faults: &Faults, outline: &Outline, outlines: &[Outline]) {
     }
 }
 
-fn check_template(faults: &Faults, outline: &Outline, templates: &[&str]) {
-    let Some(template) = outline.template.as_ref().filter(|t| !templates.contains(&t.as_str()))
-    else {
+fn check_template(faults: &Faults, outline: &Package, templates: &[&str]) {
+    let template = &outline.template;
+    if template.is_empty() || templates.contains(&template.as_str()) {
         return;
-    };
+    }
     let label = match nearest(template.as_str(), templates.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "nothing is called so".to_owned(),

@@ -2,9 +2,9 @@
 
 use indexmap::IndexMap;
 
-use super::text::AxisName;
 use super::{Block, Faults, Node, Once, vocabulary};
 use crate::kdl;
+use crate::text::AxisName;
 use crate::{Families, IsaFacts, Level};
 use base::names::{Family, Isa};
 use base::source::{Code, Place, Problem, Spanned, nearest};
@@ -31,7 +31,7 @@ struct Exceptions {
     without: Vec<Spanned<String>>,
 }
 
-pub(super) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
+pub(crate) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
     let mut nodes = Block::of_file(faults, vocabulary::FAMILIES, file);
     let once = Once::default();
     let lines = nodes.every("isa", |node| isa(node, faults, &once));

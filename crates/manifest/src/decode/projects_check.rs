@@ -9,7 +9,7 @@ use base::target::Condition;
 mod places;
 
 /// What only the declarations together can get wrong. `packages` are the names that packages have.
-pub(super) fn check(context: &Context<'_>, python: &Python, declared: &[(String, Place)]) {
+pub(super) fn check(context: &Context<'_>, python: &Python) {
     let projects = &python.projects;
     let packages = || context.declared.iter().map(|(name, declared)| (*name, &declared.place));
     let mut named: Vec<&Spanned<PackageName>> = Vec::new();
@@ -32,7 +32,7 @@ pub(super) fn check(context: &Context<'_>, python: &Python, declared: &[(String,
         named.push(name);
     }
     for after in projects.iter().flat_map(|project| &project.after) {
-        check_after(context, after, declared);
+        check_after(context, after, &context.projects);
     }
     twice(context, python.checkouts.iter().map(|c| (c.directory.as_str(), &c.directory.place)));
     twice(context, python.variables.iter().map(|(name, _)| (name.as_str(), &name.place)));

@@ -1,16 +1,48 @@
 //! `python-project`, `native-project` and `wheel`, and what they share.
 
-use super::text::{Device, LibrarySelection, Variable};
-use super::{Block, Context, Node, Once, split};
+use super::prefetch::prefetch;
+use super::vocabulary::{CHECKOUT, EVERY, NATIVE, PREFETCH, PROJECT, VARIABLE, WHEEL};
+use super::{Block, Context, Lines, Node, Once, Scope, split};
 use crate::reader::Reason;
+use crate::text::{Device, LibrarySelection, Variable};
 use crate::{
-    Checkout, Cmake, Command, EveryProject, Glob, Libraries, Native, Need, Pin, ProjectSource,
-    PythonVersion, PythonVersionError, ReadyWheel, Requirement, RequirementError, Selection,
-    Setting, SourceProject, SplitRule, Trial, WheelSource,
+    Checkout, Cmake, Command, EveryProject, Glob, Libraries, Native, Need, NodeSpec, Pin,
+    ProjectSource, Python, PythonVersion, PythonVersionError, ReadyWheel, Requirement,
+    RequirementError, Selection, Setting, SourceProject, SplitRule, Trial, WheelSource,
 };
 use base::names::{PackageName, RelPath};
 use base::source::{Code, Problem, Spanned};
 use base::target::Condition;
+
+impl Lines for Python {
+    const NODES: &'static [NodeSpec] =
+        &[PROJECT, NATIVE, WHEEL, PREFETCH, CHECKOUT, VARIABLE, EVERY];
+
+    /// Native projects come first: nothing that they are built after is Python's.
+    fn take<'a>(nodes: &mut Block<'a>, scope: &Scope<'_, 'a>) -> Option<Self> {
+        let context = scope.context;
+        let mut projects = nodes.every("native-project", |node| native(node, context));
+        projects.extend(nodes.every("python-project", |node| project(node, context)));
+        let (mut wheels, mut splits) = (Vec::new(), Vec::new());
+        for wheel in nodes.every("wheel", |node| wheel(node, context)) {
+            match wheel {
+                Wheel::Ready(wheel) => wheels.push(wheel),
+                Wheel::Split(rule) => splits.push(rule),
+            }
+        }
+        Some(Self {
+            projects,
+            wheels,
+            splits,
+            prefetched: nodes.every("prefetch", prefetch),
+            checkouts: nodes.every("source", checkout),
+            variables: nodes.every("variable", variable),
+            every: nodes
+                .at_most_once("every-project", |node| Some(every_project(node)))
+                .unwrap_or_default(),
+        })
+    }
+}
 
 /// What a branch can have of a version.
 const VERSION_PARTS: [&str; 3] = ["major", "minor", "patch"];

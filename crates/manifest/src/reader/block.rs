@@ -1,7 +1,8 @@
 //! The nodes of a block or a file, taken by name.
 
+use super::former::former_node;
 use super::{Arity, Asked, Faults, Node, NodeSpec, title};
-use crate::decode::{VOCABULARY, former_node};
+use crate::VOCABULARY;
 use crate::kdl;
 use base::source::{Code, Place, Problem, nearest};
 
@@ -47,6 +48,27 @@ impl<'a> Block<'a> {
     ) -> Vec<T> {
         self.note(name, Arity::Any);
         self.take(name, read)
+    }
+
+    /// Reads the nodes called `name`, each of which can stand for several values.
+    pub fn collect<T>(
+        &mut self,
+        name: &'static str,
+        times: Arity,
+        read: impl FnMut(&mut Node<'a>) -> Option<Vec<T>>,
+    ) -> Vec<T> {
+        self.note(name, times);
+        if matches!(times, Arity::Once | Arity::AtLeastOnce) {
+            self.expect(name);
+        }
+        if matches!(times, Arity::Once | Arity::AtMostOnce) {
+            self.refuse_repeated(name);
+        }
+        let read = self.take(name, read).into_iter();
+        if matches!(times, Arity::Once | Arity::AtMostOnce) {
+            return read.take(1).flatten().collect();
+        }
+        read.flatten().collect()
     }
 
     fn take<T>(

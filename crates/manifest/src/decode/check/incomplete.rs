@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::decode::Faults;
-use crate::decode::outline::Outline;
 use crate::reader::listed;
-use crate::{Distribution, LicenseOf, PackageKind};
+use crate::{Distribution, LicenseOf, Package, PackageKind};
 use base::names::{ArtifactName, PackageName};
 use base::source::{Code, Problem};
 
 /// What is known when lines are proposed.
 struct Known<'k> {
-    outlines: &'k [Outline],
+    packages: &'k [Package],
     /// Unknown where `common` cannot be decoded.
     licenses: Option<&'k [LicenseOf]>,
     templates: Option<&'k [&'k str]>,
@@ -20,12 +19,12 @@ struct Known<'k> {
 /// Reports each package that lacks lines, or whose licence cannot be composed, with what to write.
 pub(in super::super) fn check(
     faults: &Faults,
-    outlines: &[Outline],
+    packages: &[Package],
     licenses: Option<&[LicenseOf]>,
     templates: Option<&[&str]>,
 ) {
-    let known = Known { outlines, licenses, templates };
-    for outline in outlines {
+    let known = Known { packages, licenses, templates };
+    for outline in packages {
         let missing = known.missing(outline);
         if !missing.is_empty() {
             faults.report(known.problem(outline, &missing));
@@ -35,19 +34,19 @@ pub(in super::super) fn check(
 
 impl Known<'_> {
     /// What is missing and has to be there, in the order in which it is best written.
-    fn missing(&self, outline: &Outline) -> Vec<&'static str> {
+    fn missing(&self, outline: &Package) -> Vec<&'static str> {
         let needed = |word: &&'static str| *word != "license" || self.has_no_terms(outline);
-        outline.missing.iter().copied().filter(needed).collect()
+        outline.draft.missing.iter().copied().filter(needed).collect()
     }
 
     /// Whether no licence can be composed for a package without one: it ships nothing, or an
     /// artifact that has to be there without terms.
-    fn has_no_terms(&self, outline: &Outline) -> bool {
+    fn has_no_terms(&self, outline: &Package) -> bool {
         ships_nothing(outline) || self.without_terms(outline).next().is_some()
     }
 
-    fn without_terms<'o>(&'o self, outline: &'o Outline) -> impl Iterator<Item = &'o ArtifactName> {
-        let of = |name: &PackageName| self.outlines.iter().find(|o| o.name.value == *name);
+    fn without_terms<'o>(&'o self, outline: &'o Package) -> impl Iterator<Item = &'o ArtifactName> {
+        let of = |name: &PackageName| self.packages.iter().find(|o| o.name.value == *name);
         let inherited = outline.artifacts_of.iter().filter_map(move |name| of(&name.value));
         let left_out = |name: &ArtifactName| {
             outline.without_artifacts.iter().any(|without| without.value == *name)
@@ -57,11 +56,13 @@ impl Known<'_> {
         };
         inherited
             .chain([outline])
-            .flat_map(|o| &o.needed)
+            .flat_map(|o| &o.artifacts)
+            .filter(|rule| rule.optional.is_none())
+            .map(|rule| &rule.name.value)
             .filter(move |name| !left_out(name) && !told(name))
     }
 
-    fn problem(&self, outline: &Outline, missing: &[&'static str]) -> Problem {
+    fn problem(&self, outline: &Package, missing: &[&'static str]) -> Problem {
         let name = &outline.name.value;
         let words = listed(missing.iter().copied());
         let lines: Vec<String> = missing.iter().filter_map(|w| self.line(outline, w)).collect();
@@ -70,7 +71,7 @@ impl Known<'_> {
             _ => Code::MissingPart,
         };
         let help = format!("add these lines:\n{}", indented(&head(outline), &lines));
-        let (and, help) = match unoffered(outline, self.outlines) {
+        let (and, help) = match unoffered(outline, self.packages) {
             Some(selector) => {
                 (", and no extra offers it", format!("{help}\n{}", offer(outline, selector)))
             }
@@ -81,7 +82,7 @@ impl Known<'_> {
             .help(help)
     }
 
-    fn label(&self, outline: &Outline, missing: &[&'static str]) -> String {
+    fn label(&self, outline: &Package, missing: &[&'static str]) -> String {
         let names: Vec<&str> = self.without_terms(outline).map(ArtifactName::as_str).collect();
         match missing {
             ["license"] if ships_nothing(outline) => {
@@ -93,7 +94,7 @@ impl Known<'_> {
     }
 
     /// A line that can be pasted; what no line says stands in the package's head.
-    fn line(&self, outline: &Outline, word: &str) -> Option<String> {
+    fn line(&self, outline: &Package, word: &str) -> Option<String> {
         let name = outline.name.as_str();
         Some(match word {
             "distribution" => {
@@ -110,7 +111,7 @@ impl Known<'_> {
 
     /// What most distributions have before their package's name.
     fn prefix(&self) -> String {
-        let named = self.outlines.iter().filter_map(|o| {
+        let named = self.packages.iter().filter_map(|o| {
             let before = |d: &Distribution| {
                 let text = d.name.as_str();
                 text.find(&format!("-{}", o.name.value)).map(|at| text[..=at].to_owned())
@@ -121,56 +122,56 @@ impl Known<'_> {
     }
 
     /// What most packages of its kind say, else what most say.
-    fn usual(&self, kind: PackageKind, of: impl Fn(&Outline) -> Option<String>) -> Option<String> {
-        let alike = self.outlines.iter().filter(|o| o.kind == Some(kind));
+    fn usual(&self, kind: PackageKind, of: impl Fn(&Package) -> Option<String>) -> Option<String> {
+        let alike = self.packages.iter().filter(|o| o.kind == kind);
         most(alike.filter_map(&of))
     }
 
-    fn license(&self, outline: &Outline) -> String {
-        let usual = self.usual(kind(outline), |o| o.license.clone());
+    fn license(&self, outline: &Package) -> String {
+        let usual = self.usual(outline.kind, said);
         usual
-            .or_else(|| most(self.outlines.iter().filter_map(|o| o.license.clone())))
+            .or_else(|| most(self.packages.iter().filter_map(said)))
             .unwrap_or_else(|| format!("LicenseRef-{}", outline.name.value))
     }
 
-    fn template(&self, outline: &Outline) -> String {
+    fn template(&self, outline: &Package) -> String {
         let is_there = |name: &String| {
             self.templates.is_none_or(|templates| templates.contains(&name.as_str()))
         };
-        let template = |o: &Outline| o.template.as_ref().map(|t| t.value.to_string());
-        let fallback = match kind(outline) {
+        let template = |o: &Package| Some(o.template.value.clone()).filter(|t| !t.is_empty());
+        let fallback = match outline.kind {
             PackageKind::Selector => "meta",
             PackageKind::Choice => "choice",
             PackageKind::Runtime | PackageKind::Devel => "runtime",
         };
-        let usual = self.usual(kind(outline), |o| template(o).filter(is_there));
+        let usual = self.usual(outline.kind, |o| template(o).filter(is_there));
         usual.unwrap_or_else(|| fallback.to_owned())
     }
 }
 
 /// The selector that could offer a package which no selector offers and no package requires.
-fn unoffered<'o>(outline: &Outline, outlines: &'o [Outline]) -> Option<&'o Outline> {
+fn unoffered<'o>(outline: &Package, packages: &'o [Package]) -> Option<&'o Package> {
     let name = &outline.name.value;
-    let relies = |o: &Outline| {
-        o.requires_anywhere.iter().any(|r| r.value == *name)
+    let relies = |o: &Package| {
+        o.required().any(|r| r.value == *name)
             || o.extras.iter().any(|extra| extra.package.value == *name)
     };
-    let selector = outlines.iter().find(|o| o.kind == Some(PackageKind::Selector))?;
-    (kind(outline) != PackageKind::Selector && !outlines.iter().any(relies)).then_some(selector)
+    let selector = packages.iter().find(|o| o.kind == PackageKind::Selector)?;
+    (outline.kind != PackageKind::Selector && !packages.iter().any(relies)).then_some(selector)
 }
 
 /// Whether a package of its kind ships no files of artifacts.
-fn ships_nothing(outline: &Outline) -> bool {
-    matches!(outline.kind, Some(PackageKind::Selector | PackageKind::Choice))
+fn ships_nothing(outline: &Package) -> bool {
+    matches!(outline.kind, PackageKind::Selector | PackageKind::Choice)
 }
 
-/// The kind it has, else the one that most have.
-fn kind(outline: &Outline) -> PackageKind {
-    outline.kind.unwrap_or(PackageKind::Runtime)
+/// Returns the licence that the package's line gives.
+fn said(package: &Package) -> Option<String> {
+    package.license.as_ref().map(|license| license.value.to_string())
 }
 
-fn head(outline: &Outline) -> String {
-    format!("package \"{}\" kind=\"{}\" {{", outline.name.value, kind(outline).as_str())
+fn head(outline: &Package) -> String {
+    format!("package \"{}\" kind=\"{}\" {{", outline.name.value, outline.kind.as_str())
 }
 
 /// The lines in their block; it goes on below them.
@@ -179,14 +180,14 @@ fn indented(head: &str, lines: &[String]) -> String {
 }
 
 /// The line by which a selector offers a package.
-fn offer(outline: &Outline, selector: &Outline) -> String {
+fn offer(outline: &Package, selector: &Package) -> String {
     let name = &outline.name.value;
     let line = format!("extra \"{name}\" package=\"{name}\"");
     indented(&head(selector), &[line])
 }
 
-fn summary(outline: &Outline) -> String {
-    let names: Vec<&str> = outline.artifacts.iter().map(ArtifactName::as_str).collect();
+fn summary(outline: &Package) -> String {
+    let names: Vec<&str> = outline.artifacts.iter().map(|rule| rule.name.as_str()).collect();
     match names.as_slice() {
         [] => format!("The package {}", outline.name.value),
         [one] => format!("Files of {one}"),

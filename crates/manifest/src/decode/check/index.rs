@@ -1,7 +1,6 @@
 //! Indexes of selectors: what they require, what they are called, and which shelves are for them.
 
 use crate::decode::Faults;
-use crate::decode::outline::Outline;
 use crate::{Families, IndexRule, Package, Publishing, RequireRule};
 use base::names::{PackageName, normalized};
 use base::source::{Code, Problem, Problems, nearest};
@@ -10,13 +9,13 @@ use base::target::{Per, Target, Values as _};
 use indexmap::IndexMap;
 
 /// Checks the indexes of one selector against the packages that they require.
-pub(super) fn check(faults: &Faults, outline: &Outline, outlines: &[Outline]) {
+pub(super) fn check(faults: &Faults, outline: &Package, packages: &[Package]) {
     for index in &outline.indexes {
         if let Some(problem) = several(outline, index) {
             faults.report(problem);
         }
         for rule in &index.requires {
-            let target = outlines.iter().find(|o| o.name.value == rule.package.value);
+            let target = packages.iter().find(|o| o.name.value == rule.package.value);
             let problem = target.and_then(|target| required(outline, index, rule, target));
             if let Some(problem) = problem {
                 faults.report(problem);
@@ -26,9 +25,10 @@ pub(super) fn check(faults: &Faults, outline: &Outline, outlines: &[Outline]) {
 }
 
 /// The selectors of an index lie in one directory: there can be but one.
-fn several(outline: &Outline, index: &IndexRule) -> Option<Problem> {
+fn several(outline: &Package, index: &IndexRule) -> Option<Problem> {
     let counts = |at: &Target| index.when.holds(*at);
-    let mut built = Target::ALL.into_iter().filter(counts).filter_map(|at| outline.built_for(at));
+    let mut built =
+        Target::ALL.into_iter().filter(counts).filter_map(|at| outline.distribution_for(at));
     let other = built.find(|distribution| distribution.per != Per::None)?;
     let message = format!("index `{}` would have several selectors", index.name.value);
     let problem = Problem::error(Code::OtherTarget, message)
@@ -40,10 +40,10 @@ fn several(outline: &Outline, index: &IndexRule) -> Option<Problem> {
 /// What is wrong with a requirement: where the line counts, the package is built, and it is clear which of its
 /// distributions is meant.
 fn required(
-    outline: &Outline,
+    outline: &Package,
     index: &IndexRule,
     rule: &RequireRule,
-    target: &Outline,
+    target: &Package,
 ) -> Option<Problem> {
     let (name, other) = (&outline.name.value, &target.name.value);
     if name == other {
@@ -52,13 +52,14 @@ fn required(
         let label = "name another package here, or take the line away";
         return Some(problem.label(&rule.package.place, label));
     }
-    if !outline.whole || !target.whole {
+    if !outline.is_whole() || !target.is_whole() {
         return None;
     }
-    let counts =
-        |at: &Target| index.when.holds(*at) && rule.when.holds(*at) && outline.is_built(*at);
+    let counts = |at: &Target| {
+        index.when.holds(*at) && rule.when.holds(*at) && outline.distribution_for(*at).is_some()
+    };
     let targets: Vec<Target> = Target::ALL.into_iter().filter(counts).collect();
-    if let Some(at) = targets.iter().find(|at| !target.is_built(**at)) {
+    if let Some(at) = targets.iter().find(|at| !target.distribution_for(**at).is_some()) {
         let place = format!("mode {} on {}", at.mode, at.system.as_str());
         let message = format!(
             "index `{}` requires `{other}`, which is not built in {place}",
@@ -70,7 +71,7 @@ fn required(
         let help = "limit the line to where the package is built, as with mode=\"kpack\"";
         return Some(problem.help(help));
     }
-    let mut built = targets.into_iter().filter_map(|at| target.built_for(at));
+    let mut built = targets.into_iter().filter_map(|at| target.distribution_for(at));
     let several = built.find(|distribution| distribution.per != Per::None && !rule.all)?;
     let message = format!(
         "index `{}` requires `{other}`, of which there is one for each {}",

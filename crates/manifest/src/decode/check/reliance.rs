@@ -1,8 +1,7 @@
 //! Packages that rely on others: those have to be there whenever they are.
 
 use crate::decode::Faults;
-use crate::decode::outline::Outline;
-use crate::{Distribution, Extra, Pick};
+use crate::{Distribution, Extra, Package, Pick};
 use base::names::System;
 use base::source::{Code, Place, Problem};
 use base::target::{Per, Target};
@@ -10,13 +9,16 @@ use base::target::{Per, Target};
 /// What a package relies on has to be built whenever it is built itself. Whether a problem was reported.
 pub(super) fn check_modes(
     faults: &Faults,
-    outline: &Outline,
+    outline: &Package,
     verb: &str,
     place: &Place,
-    target: &Outline,
+    target: &Package,
 ) -> bool {
-    let lacks = |at: &Target| outline.is_built(*at) && !target.is_built(*at);
-    let Some(at) = Target::ALL.into_iter().find(lacks).filter(|_| outline.whole && target.whole)
+    let lacks = |at: &Target| {
+        outline.distribution_for(*at).is_some() && !target.distribution_for(*at).is_some()
+    };
+    let Some(at) =
+        Target::ALL.into_iter().find(lacks).filter(|_| outline.is_whole() && target.is_whole())
     else {
         return false;
     };
@@ -38,10 +40,10 @@ pub(super) fn check_modes(
 /// A package that is one for all targets cannot rely on one that is made for each: which would it be?
 pub(super) fn check_targets(
     faults: &Faults,
-    outline: &Outline,
+    outline: &Package,
     verb: &str,
     place: &Place,
-    target: &Outline,
+    target: &Package,
 ) {
     let (name, other) = (&outline.name.value, &target.name.value);
     let others = |at: Target| made_for_others(outline, target, at);
@@ -76,22 +78,23 @@ fn shown(target: Target, is_wrong: impl Fn(Target) -> bool) -> String {
 
 /// The other package's distribution for a target, when it is split by something that the package is not.
 fn made_for_others<'t>(
-    outline: &Outline,
-    target: &'t Outline,
+    outline: &Package,
+    target: &'t Package,
     at: Target,
 ) -> Option<&'t Distribution> {
-    let (own, other) = (outline.built_for(at)?, target.built_for(at)?);
+    let (own, other) = (outline.distribution_for(at)?, target.distribution_for(at)?);
     (other.per != Per::None && other.per != own.per).then_some(other)
 }
 
 /// An extra installs something in one mode at least, and what it installs is one thing.
-pub(super) fn check_offered(faults: &Faults, outline: &Outline, extra: &Extra, target: &Outline) {
-    if !outline.whole || !target.whole {
+pub(super) fn check_offered(faults: &Faults, outline: &Package, extra: &Extra, target: &Package) {
+    if !outline.is_whole() || !target.is_whole() {
         return;
     }
-    let offered = |at: &Target| extra.when.holds(*at) && outline.is_built(*at);
+    let offered = |at: &Target| extra.when.holds(*at) && outline.distribution_for(*at).is_some();
     let offered: Vec<Target> = Target::ALL.into_iter().filter(offered).collect();
-    let built: Vec<&Distribution> = offered.iter().filter_map(|at| target.built_for(*at)).collect();
+    let built: Vec<&Distribution> =
+        offered.iter().filter_map(|at| target.distribution_for(*at)).collect();
     let other = &target.name.value;
     if built.is_empty() {
         let problem = Problem::error(

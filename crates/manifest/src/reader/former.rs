@@ -14,11 +14,11 @@ const NODES: &[(&str, &str)] = &[
 const PROPERTIES: &[(&str, &str)] = &[("pick", "offer"), ("split", "per")];
 
 /// How a node that was called `name` is spelled now, in a block where `known` nodes can stand.
-pub(crate) fn former_node(name: &str, known: impl Fn(&str) -> bool) -> Option<&'static str> {
+pub(super) fn former_node(name: &str, known: impl Fn(&str) -> bool) -> Option<&'static str> {
     NODES.iter().find(|(old, new)| *old == name && known(new)).map(|(_, new)| *new)
 }
 
 /// How a property that was called `name` is spelled now.
-pub(crate) fn former_property(name: &str) -> Option<&'static str> {
+pub(super) fn former_property(name: &str) -> Option<&'static str> {
     PROPERTIES.iter().find(|(old, _)| *old == name).map(|(_, new)| *new)
 }

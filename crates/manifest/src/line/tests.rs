@@ -1,14 +1,12 @@
-//! The vocabulary says what the decoder does: every example decodes, and what decoders ask for
-//! while they read the examples is what is said here, no less and no more.
+//! Every example decodes, and readers ask for the specified parts, no less and no more.
 
 use std::collections::BTreeSet;
 
-use super::*;
-use crate::compose::{self, Which};
-use crate::decode::{families, packages_file};
+use crate::compose::{self, CHANGE, GROUP, REMOVE, Which};
+use crate::decode::{families, file};
 use crate::kdl;
 use crate::reader::{Asked, Faults};
-use crate::{Beside, PackageKind};
+use crate::{ArgKind, ArgSpec, Arity, Beside, KdlFile, NodeSpec, PackageKind, VOCABULARY};
 use base::names::RelPath;
 use base::source::{Problem, Source};
 
@@ -166,7 +164,7 @@ impl Sample {
         let which = if self.of_packages { Which::Packages } else { Which::Families };
         let nodes = compose::file(&faults, &source, which, Some(&beside)).unwrap();
         let sound = if self.of_packages {
-            packages_file(&faults, &nodes, Some(&beside), Vec::new()).is_some()
+            file(&faults, &nodes, Some(&beside), Vec::new()).is_some()
         } else {
             let families = families::file(&faults, &nodes);
             !families.isas.is_empty()

@@ -4,13 +4,13 @@ use std::cell::RefCell;
 
 use indexmap::IndexMap;
 
-use super::Faults;
+use crate::reader::Faults;
 use base::source::{Code, Place, Problem};
 use base::target::Condition;
 
 /// Names that may be given once each; again only for other targets.
 #[derive(Debug, Default)]
-pub(super) struct Once(RefCell<IndexMap<(&'static str, String), Vec<Given>>>);
+pub(crate) struct Once(RefCell<IndexMap<(&'static str, String), Vec<Given>>>);
 
 #[derive(Debug)]
 struct Given {

@@ -2,34 +2,125 @@
 
 use std::str::FromStr;
 
-use super::scope::Scope;
-use super::{Context, Node};
-use crate::{Distribution, Extra, PackageKind, Pick, Template};
-use base::names::{DistName, ModuleName, NameError};
+use crate::line::{Context, Scope};
+use crate::reader::{Faults, Node};
+use crate::text::choice;
+use crate::{PackageKind, Template};
+use base::names::{DistName, ModuleName, NameError, PackageName};
 use base::source::{Code, Problem, Spanned};
-use base::target::Per;
+use base::target::{Condition, Per};
+use manifest_derive::Line;
 
-pub(super) fn distribution<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Distribution> {
-    let name = node.argument::<Template>("a name");
-    let module = node.required::<Template>("module");
-    let split = node.required::<String>("per").and_then(|word| scope.context.split(word));
-    let when = node.condition();
+/// Names the package's distributions and says how it is split into several; each mode has at most one such line.
+#[derive(Debug, Clone, Line)]
+#[line(
+    "distribution",
+    check(check_distribution(name, module, per, when)),
+    example = r#"distribution "example-math" module="example_math" per="none""#
+)]
+pub struct Distribution {
+    /// The distribution's name, with `{isa}`, `{family}` or the axis in braces where the split makes several.
+    #[arg("NAME", "a name")]
+    pub name: Spanned<Template>,
+    /// The import package; `-` and `.` of a target become `_` in it.
+    #[prop("NAME")]
+    pub module: Template,
+    /// none: one distribution, of the artifacts for no particular GPU; isa: one for each ISA, of its own artifacts
+    /// alone; family: one for each family, of the artifacts for no particular GPU and its own; the name of an `axis` of
+    /// families.kdl: one for each of its values, of the artifacts of that value alone.
+    #[prop("none|isa|family", read = per)]
+    pub per: Per,
+    /// Targets of the line.
+    #[when]
+    pub when: Condition,
+}
+
+/// Offers a package as an extra of the selector.
+#[derive(Debug, Clone, Line)]
+#[line(
+    "extra",
+    check(check_offer(name, pick, when)),
+    example = r#"extra "device-{isa}" package="device" offer="each" at-least=2"#
+)]
+pub struct Extra {
+    /// The extra's name, with `{isa}` or `{family}` when there is one for each.
+    #[arg("NAME", "a name")]
+    pub name: Spanned<Template>,
+    /// The package that it installs.
+    #[prop("PACKAGE", resolve)]
+    pub package: Spanned<PackageName>,
+    /// Of a package with several distributions: each makes an extra for every one, all installs all. Without it, the
+    /// only one. For the one that a machine needs, offer a package of kind choice.
+    #[prop("each|all", name = "offer", default = Pick::Only)]
+    pub pick: Pick,
+    /// Offer it only when there are at least that many distributions.
+    #[prop(default = 1, shown = "at-least=2")]
+    pub at_least: usize,
+    /// Targets of the line.
+    #[when]
+    pub when: Condition,
+}
+
+/// Distributions of a package that an extra installs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pick {
+    /// The only one (the default).
+    Only,
+    /// One extra for each.
+    Each,
+    /// All of them.
+    All,
+}
+
+// `Pick::Only` has no word, so that there is one way to write it.
+choice!(Pick, "an offer", "each" => Each, "all" => All);
+
+fn per(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<Spanned<Per>> {
+    node.required::<String>("per").and_then(|word| scope.context.split(word))
+}
+
+fn check_distribution(
+    node: &Node<'_>,
+    scope: &Scope<'_, '_>,
+    name: &Option<Spanned<Template>>,
+    module: &Option<Spanned<Template>>,
+    split: &Option<Spanned<Per>>,
+    when: &Condition,
+) {
     let context = scope.context;
-    for template in [&name, &module].into_iter().flatten() {
+    for template in [name, module].into_iter().flatten() {
         split.as_ref().inspect(|split| check_placeholders(context, template, split, scope.kind));
     }
     split.as_ref().inspect(|split| check_choice(context, split, scope.kind));
-    if let Some(name) = &name {
+    if let Some(name) = name {
         check_name::<DistName>(context, name, "a distribution name");
     }
-    if let Some(module) = &module {
+    if let Some(module) = module {
         check_name::<ModuleName>(context, module, "a Python module name");
     }
     if node.is_sound() {
-        name.as_ref().map(|n| context.give("distribution", &normalized(n), when, &n.place));
-        module.as_ref().map(|m| context.give("module", m.as_str(), when, &m.place));
+        name.iter().for_each(|n| {
+            context.give("distribution", &normalized(n), *when, &n.place);
+        });
+        module.iter().for_each(|m| {
+            context.give("module", m.as_str(), *when, &m.place);
+        });
     }
-    Some(Distribution { name: name?, module: module?.value, per: split?.value, when })
+}
+
+fn check_offer(
+    node: &Node<'_>,
+    scope: &Scope<'_, '_>,
+    name: &Option<Spanned<Template>>,
+    pick: &Option<Spanned<Pick>>,
+    when: &Condition,
+) {
+    let Some(name) = name else { return };
+    if node.is_sound() {
+        scope.give("extra", &normalized(name), *when, &name.place);
+    }
+    check_name::<DistName>(scope.context, name, "an extra's name");
+    check_pick(scope.context, name, pick.as_ref());
 }
 
 /// A choice stands for packages of several targets, so there is one of it.
@@ -109,32 +200,6 @@ fn normalized(template: &Template) -> String {
     )
 }
 
-pub(super) fn extra<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Extra> {
-    let name = node.argument::<Template>("a name");
-    let package = node.required("package");
-    let pick = node.property::<Pick>("offer");
-    let at_least = node.count("at-least").unwrap_or(1);
-    let when = node.condition();
-    let context = scope.context;
-    if let Some(package) = &package {
-        context.resolve(package, None);
-    }
-    if let Some(name) = &name {
-        if node.is_sound() {
-            scope.give("extra", &normalized(name), when, &name.place);
-        }
-        check_name::<DistName>(context, name, "an extra's name");
-        check_pick(context, name, pick.as_ref());
-    }
-    Some(Extra {
-        name: name?,
-        package: package?,
-        pick: pick.map_or(Pick::Only, |p| p.value),
-        at_least,
-        when,
-    })
-}
-
 /// Only `offer="each"` makes several extras, and only several need a placeholder.
 fn check_pick(context: &Context<'_>, name: &Spanned<Template>, pick: Option<&Spanned<Pick>>) {
     let each = pick.filter(|p| p.value == Pick::Each);
@@ -166,7 +231,8 @@ fn check_pick(context: &Context<'_>, name: &Spanned<Template>, pick: Option<&Spa
 }
 
 /// A package is one distribution (of a split) in each mode.
-pub(super) fn check_modes(context: &Context<'_>, distributions: &[Distribution]) {
+pub(super) fn check_modes(_: &Node<'_>, scope: &Scope<'_, '_>, distributions: &[Distribution]) {
+    let context = scope.context;
     for (index, again) in distributions.iter().enumerate() {
         let Some((first, target)) =
             distributions[..index].iter().find_map(|d| Some((d, d.when.meets(again.when)?)))
@@ -186,10 +252,12 @@ pub(super) fn check_modes(context: &Context<'_>, distributions: &[Distribution])
 
 /// A summary may name the target only where every distribution has one.
 pub(super) fn check_summary(
-    context: &Context<'_>,
-    summary: &Spanned<Template>,
+    _: &Node<'_>,
+    scope: &Scope<'_, '_>,
+    summary: &[Spanned<Template>],
     distributions: &[Distribution],
 ) {
+    let Some(summary) = summary.first() else { return };
     for named in summary.placeholders() {
         if let Some(other) = distributions.iter().find(|d| d.per.placeholder() != Some(named)) {
             let problem = Problem::error(
@@ -197,7 +265,7 @@ pub(super) fn check_summary(
                 format!("the summary has `{{{named}}}`, which not every distribution fills"),
             );
             let label = format!("per=\"{}\" does not fill it", other.per.word());
-            context.faults.report(
+            scope.context.faults.report(
                 problem.label(&summary.place, "this placeholder").label(&other.name.place, label),
             );
             return;
@@ -206,7 +274,7 @@ pub(super) fn check_summary(
 }
 
 /// Reports an extra for each distribution of a package whose distributions its placeholder does not tell apart.
-pub(super) fn check_extra(faults: &super::Faults, extra: &Extra, distributions: &[Distribution]) {
+pub(crate) fn check_extra(faults: &Faults, extra: &Extra, distributions: &[Distribution]) {
     if extra.pick != Pick::Each {
         return;
     }

@@ -2,16 +2,17 @@
 
 use std::str::FromStr;
 
+use crate::Glob;
+use crate::glob::GlobError;
 use crate::reader::{Reason, either};
-use crate::{AliasForm, DeviceBy, Glob, LibraryNameError, PackageKind, Pick, ScriptTarget};
-use crate::{glob::GlobError, template::TemplateError};
+use crate::template::TemplateError;
 use base::names::{ModuleName, RelPath, is_tag_level};
 use base::source::{Code, nearest};
 use base::target::Per;
 
 /// What a platform tag is when nobody sets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TagSource {
+pub(crate) enum TagSource {
     /// The best that is true of the files.
     Computed,
 }
@@ -42,16 +43,11 @@ impl Reason for ChoiceError {
 }
 
 /// A type whose values are the words of a fixed choice.
-pub(super) trait Choice: Copy + PartialEq + 'static {
+pub(crate) trait Choice: Copy + PartialEq + 'static {
     /// What one of its words is, with its article.
     const KIND: &'static str;
     /// Every word with its value.
     const WORDS: &'static [(&'static str, Self)];
-
-    /// The word for this value.
-    fn word(self) -> &'static str {
-        Self::WORDS.iter().find(|(_, value)| *value == self).map_or("", |(word, _)| word)
-    }
 
     fn choose(text: &str) -> Result<Self, ChoiceError> {
         let known = Self::WORDS.iter().find(|(word, _)| *word == text);
@@ -65,37 +61,34 @@ pub(super) trait Choice: Copy + PartialEq + 'static {
 
 macro_rules! choice {
     ($type:ident, $kind:literal, $($word:literal => $value:ident),+) => {
-        impl Choice for $type {
+        impl $crate::text::Choice for $type {
             const KIND: &'static str = $kind;
             const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$value)),+];
         }
 
-        impl FromStr for $type {
-            type Err = ChoiceError;
+        impl std::str::FromStr for $type {
+            type Err = $crate::text::ChoiceError;
 
-            fn from_str(text: &str) -> Result<Self, ChoiceError> {
-                Self::choose(text)
+            fn from_str(text: &str) -> Result<Self, $crate::text::ChoiceError> {
+                $crate::text::Choice::choose(text)
             }
         }
     };
 }
 
-choice!(PackageKind, "a kind of package", "selector" => Selector, "runtime" => Runtime, "devel" => Devel, "choice" => Choice);
-// `Pick::Only` is what stands there when nothing is said: it has no word, so that there is one way to say it.
-choice!(Pick, "an offer", "each" => Each, "all" => All);
+pub(crate) use choice;
+
 /// `offer` where it can only say that every distribution is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Every {
+pub(crate) enum Every {
     All,
 }
 
 choice!(Every, "an offer of several", "all" => All);
 choice!(TagSource, "where a platform tag comes from", "auto" => Computed);
-choice!(DeviceBy, "a way to tell device code apart", "path" => Path, "bundle" => Bundle);
-choice!(AliasForm, "a form of alias", "forward" => Forward, "copy" => Copy);
 
 /// The name of something that the check of packages finds.
-pub(super) struct FindingName(pub Code);
+pub(crate) struct FindingName(pub Code);
 
 fn known_findings() -> impl Iterator<Item = &'static Code> {
     Code::OF_PACKAGES.iter().chain(Code::OF_PLANS)
@@ -103,7 +96,7 @@ fn known_findings() -> impl Iterator<Item = &'static Code> {
 
 /// A text that is no such name.
 #[derive(Debug)]
-pub(super) struct FindingNameError(String);
+pub(crate) struct FindingNameError(String);
 
 impl FromStr for FindingName {
     type Err = FindingNameError;
@@ -165,23 +158,9 @@ impl Reason for GlobError {
     }
 }
 
-impl Reason for LibraryNameError {
-    fn message(&self) -> String {
-        format!("`{}` is not the name of a library", self.text)
-    }
-
-    fn label(&self) -> String {
-        self.reason.clone()
-    }
-
-    fn help(&self) -> Option<String> {
-        self.remedy.clone()
-    }
-}
-
 /// A text that breaks a rule of its kind.
 #[derive(Debug)]
-pub(super) struct TextError {
+pub(crate) struct TextError {
     message: String,
     label: &'static str,
     help: Option<&'static str>,
@@ -201,12 +180,12 @@ impl Reason for TextError {
     }
 }
 
-pub(super) fn refuse<T>(message: String, label: &'static str) -> Result<T, TextError> {
+pub(crate) fn refuse<T>(message: String, label: &'static str) -> Result<T, TextError> {
     Err(TextError { message, label, help: None })
 }
 
 /// A PEP 440 version specifier, in its author's own spelling.
-pub(super) struct Specifier(pub String);
+pub(crate) struct Specifier(pub String);
 
 impl FromStr for Specifier {
     type Err = TextError;
@@ -231,7 +210,7 @@ impl FromStr for Specifier {
 }
 
 /// An address that people can open.
-pub(super) struct WebAddress(pub String);
+pub(crate) struct WebAddress(pub String);
 
 impl FromStr for WebAddress {
     type Err = TextError;
@@ -249,7 +228,7 @@ impl FromStr for WebAddress {
 }
 
 /// The name of an axis: a word that no other split has.
-pub(super) struct AxisName(pub String);
+pub(crate) struct AxisName(pub String);
 
 impl FromStr for AxisName {
     type Err = TextError;
@@ -267,7 +246,7 @@ impl FromStr for AxisName {
 }
 
 /// The name of an environment variable (POSIX: letters, digits and `_`, no digit first).
-pub(super) struct Variable(pub String);
+pub(crate) struct Variable(pub String);
 
 impl FromStr for Variable {
     type Err = TextError;
@@ -284,7 +263,7 @@ impl FromStr for Variable {
 }
 
 /// A file of the machine, such as a device.
-pub(super) struct Device(pub String);
+pub(crate) struct Device(pub String);
 
 impl FromStr for Device {
     type Err = TextError;
@@ -301,7 +280,7 @@ impl FromStr for Device {
 }
 
 /// A platform tag without its architecture (PEP 600, PEP 656).
-pub(super) struct TagLevel(pub String);
+pub(crate) struct TagLevel(pub String);
 
 impl FromStr for TagLevel {
     type Err = TextError;
@@ -321,7 +300,7 @@ impl FromStr for TagLevel {
 }
 
 /// A library as a selection names it: `^` before it leaves out, `*` is all there are.
-pub(super) struct LibrarySelection(pub String);
+pub(crate) struct LibrarySelection(pub String);
 
 impl FromStr for LibrarySelection {
     type Err = TextError;
@@ -339,7 +318,7 @@ impl FromStr for LibrarySelection {
 }
 
 /// A name that becomes a file name or a word on a command line.
-pub(super) struct ShortName(pub String);
+pub(crate) struct ShortName(pub String);
 
 impl FromStr for ShortName {
     type Err = TextError;
@@ -358,26 +337,8 @@ impl FromStr for ShortName {
     }
 }
 
-/// `module:function`, what a console script calls (entry points specification).
-pub(super) struct Function(pub ScriptTarget);
-
-impl FromStr for Function {
-    type Err = TextError;
-
-    fn from_str(text: &str) -> Result<Self, TextError> {
-        let dotted = |names: &str| names.split('.').all(|name| name.parse::<ModuleName>().is_ok());
-        if text.split_once(':').is_some_and(|(module, object)| dotted(module) && dotted(object)) {
-            return Ok(Self(ScriptTarget::Function(text.to_owned())));
-        }
-        refuse(
-            format!("`{text}` is not a function of the import package"),
-            "write `MODULE:FUNCTION`",
-        )
-    }
-}
-
 /// The installed path of a library without a version: `lib/libx.so`.
-pub(super) struct AliasPath(pub RelPath);
+pub(crate) struct AliasPath(pub RelPath);
 
 impl FromStr for AliasPath {
     type Err = TextError;
@@ -402,7 +363,7 @@ impl FromStr for AliasPath {
 }
 
 /// Where the runtime finds a library: a path whose last segment may have `*`.
-pub(super) struct LibraryPath(pub String);
+pub(crate) struct LibraryPath(pub String);
 
 impl FromStr for LibraryPath {
     type Err = TextError;

@@ -1,56 +1,65 @@
-//! `variant`: a wheel for each target, which installers choose by what they are told of the machine.
+//! `variant`.
 
 use std::str::FromStr;
 
-use super::scope::Scope;
-use super::text::{TextError, refuse};
-use super::{Faults, Node};
-use crate::{Distribution, PackageKind, Requirement, Template, VariantRule};
-use base::names::VariantLabel;
+use crate::line::Scope;
+use crate::reader::{Faults, Node};
+use crate::text::{TextError, refuse};
+use crate::{Distribution, PackageKind, Requirement, Template};
+use base::names::{PackageName, VariantLabel};
 use base::source::{Code, Problem, Spanned};
 use base::target::Per;
+use manifest_derive::Line;
 
-pub(super) fn variant<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<VariantRule> {
-    let label = node.argument::<Template>("a label");
-    let package = node.required("package");
-    let namespace = node.required::<Property>("namespace");
-    let feature = node.required::<Property>("feature");
-    let provider = node.required::<Requirement>("provider");
-    let plugin = node.required::<Plugin>("plugin");
-    if let Some(package) = &package {
-        scope.context.resolve(package, Some(PackageKind::Runtime));
-    }
-    if let Some(label) = &label {
-        check_label(scope.context.faults, label);
-    }
-    Some(VariantRule {
-        label: label?,
-        package: package?,
-        namespace: namespace?.value.0,
-        feature: feature?.value.0,
-        provider: provider?.value,
-        plugin: plugin?.value.0,
-    })
+/// Experimental: makes wheel variants (PEP 825) of the choice, one for each ISA that requires the package's
+/// distribution for it, one with the label `null`, and the file by which installers find them. The plain wheel stays.
+#[derive(Debug, Clone, Line)]
+#[line(
+    "variant",
+    check(check_label(label)),
+    example = r#"variant "{isa}" package="device" namespace="ex" feature="arch" provider="ex" plugin="ex:P""#
+)]
+pub struct VariantRule {
+    /// The last part of each file name, with `{isa}`.
+    #[arg("LABEL", "a label", shown = r#""{isa}""#)]
+    pub label: Spanned<Template>,
+    /// The package, with one distribution for each ISA.
+    #[prop(resolve = PackageKind::Runtime)]
+    pub package: Spanned<PackageName>,
+    /// The namespace of the property that a machine is asked for.
+    #[prop(via = Property)]
+    pub namespace: String,
+    /// The property's name; its values are ISAs.
+    #[prop(via = Property)]
+    pub feature: String,
+    /// The requirement (PEP 508) of the program that detects a machine's values. Installers run it only where users let
+    /// them.
+    #[prop]
+    pub provider: Requirement,
+    /// The object in it that does.
+    #[prop("MODULE:OBJECT", via = Plugin)]
+    pub plugin: String,
 }
 
 /// Every label is another, and can end a file name.
-fn check_label(faults: &Faults, label: &Spanned<Template>) {
+fn check_label(node: &Node<'_>, _: &Scope<'_, '_>, label: &Option<Spanned<Template>>) {
+    let Some(label) = label else { return };
     let fills = |placeholder| Per::Isa.placeholder() == Some(placeholder);
     if !label.has_placeholder() || !label.placeholders().all(fills) {
         let message = format!("the label `{}` does not tell ISAs apart", label.value);
         let problem = Problem::error(Code::PlaceholderMissing, message);
-        faults.report(
+        node.report(
             problem.label(&label.place, "`{isa}` has to be in here, and no other placeholder"),
         );
     } else if let Err(error) = label.filled().parse::<VariantLabel>() {
         let message = format!("`{}` is not the label of a wheel variant", label.value);
         let problem = Problem::error(Code::InvalidText, message);
-        faults.report(problem.label(&label.place, error.reason));
+        node.report(problem.label(&label.place, error.reason));
     }
 }
 
 /// Reports a package whose distributions are not one for each ISA.
-pub(super) fn check_package(faults: &Faults, rule: &VariantRule, distributions: &[Distribution]) {
+pub(crate) fn check_package(faults: &Faults, rule: &VariantRule, distributions: &[Distribution]) {
     let Some(other) = distributions.iter().find(|d| d.per != Per::Isa) else { return };
     let message = format!("there is no `{}` for each ISA", rule.package.value);
     let problem = Problem::error(Code::OtherTarget, message)

@@ -1,10 +1,21 @@
 //! The nodes that are about other lines: they are carried out before anything is decoded.
 
-use super::{WHY, argument, optional, part};
-use crate::node_spec::{ArgKind, Arity, NodeSpec};
+use crate::{ArgKind, ArgSpec, Arity, NodeSpec};
+
+const fn part(takes: ArgKind, name: &'static str, says: &'static str) -> ArgSpec {
+    ArgSpec { takes, name, says }
+}
+
+const fn argument(name: &'static str, says: &'static str) -> ArgSpec {
+    part(ArgKind::Argument, name, says)
+}
+
+const fn optional(name: &'static str, says: &'static str) -> ArgSpec {
+    part(ArgKind::Optional, name, says)
+}
 
 /// At the top of both files.
-pub(in crate) const INCLUDE: NodeSpec = NodeSpec::new(
+pub(crate) const INCLUDE: NodeSpec = NodeSpec::new(
     "include",
     Arity::Any,
     r#"include "built-in""#,
@@ -17,7 +28,7 @@ pub(in crate) const INCLUDE: NodeSpec = NodeSpec::new(
 .example(r#"include "built-in""#);
 
 /// At the top of both files, and in the block of another `change`.
-pub(in crate) const CHANGE: NodeSpec = NodeSpec::new(
+pub(crate) const CHANGE: NodeSpec = NodeSpec::new(
     "change",
     Arity::Any,
     r#"change "NODE" "NAME" { … }"#,
@@ -36,7 +47,7 @@ pub(in crate) const CHANGE: NodeSpec = NodeSpec::new(
 );
 
 /// At the top of both files, and in the block of a `change`.
-pub(in crate) const REMOVE: NodeSpec = NodeSpec::new(
+pub(crate) const REMOVE: NodeSpec = NodeSpec::new(
     "remove",
     Arity::Any,
     r#"remove "NODE" "NAME" "NAME" mode="…" on="…" component="…" artifact="…" package="…" in="…""#,
@@ -64,7 +75,10 @@ pub(crate) const GROUP: NodeSpec = NodeSpec::new(
 .with(&[
     optional("mode", "`mode` of the lines."),
     optional("on", "`on` of the lines."),
-    WHY,
+    optional(
+        "optional",
+        "The reason why the line may match nothing; without it, that is an error.",
+    ),
     optional("reason", "`reason` of the lines."),
     part(ArgKind::Flag, "expand-devel", "`expand-devel` of the lines."),
 ])
