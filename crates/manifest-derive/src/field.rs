@@ -74,6 +74,12 @@ impl Field {
         matches!(self.role, Role::Child | Role::Leaf | Role::Flat)
     }
 
+    /// Returns whether it has lines that can count for some targets only.
+    pub fn has_conditions(&self) -> bool {
+        matches!(self.role, Role::Child | Role::Flat)
+            && (self.options.has("keep") || !self.options.has("of"))
+    }
+
     /// Returns whether the field's text is part of the key that can be given once.
     pub fn is_key(&self) -> bool {
         self.options.has("key") || self.role == Role::Each

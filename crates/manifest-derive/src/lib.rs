@@ -26,8 +26,9 @@ fn derived(input: &DeriveInput) -> syn::Result<TokenStream> {
     let node = node::Node::of(input, &data.fields)?;
     let name = &input.ident;
     if node.is_flat() {
-        let (nodes, take) = (node.nodes(), node.take());
+        let (nodes, take, keep) = (node.nodes(), node.take(), node.keep());
         return Ok(quote! {
+            #keep
             impl crate::line::Lines for #name {
                 const NODES: &'static [crate::NodeSpec] = #nodes;
 

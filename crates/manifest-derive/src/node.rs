@@ -228,6 +228,32 @@ impl Node {
         self.options.value("makes").cloned().unwrap_or_else(|| quote!(Self))
     }
 
+    /// Returns the filter for one target: `#[when]`, and the lines in the block.
+    pub fn keep(&self) -> Option<TokenStream> {
+        if self.options.has("makes") {
+            return None;
+        }
+        let name = &self.ident;
+        let lines: Vec<&Field> =
+            self.fields.iter().filter(|field| field.has_conditions()).collect();
+        let idents = lines.iter().map(|field| &field.ident);
+        let needed = lines.iter().filter(|field| field.options.has("at_least_once"));
+        let needed = needed.map(|field| &field.ident);
+        let when = self.fields.iter().find(|field| field.role == Role::When);
+        let when = when.map(|field| &field.ident).into_iter();
+        let also = self.options.value("keep").map(|keep| quote!(#keep(self, target);));
+        Some(quote! {
+            impl crate::line::Keep for #name {
+                fn keep(&mut self, target: base::target::Target) -> bool {
+                    #(crate::line::Keep::keep(&mut self.#idents, target);)*
+                    #also
+                    let _ = target;
+                    true #(&& self.#when.holds(target))* #(&& !self.#needed.is_empty())*
+                }
+            }
+        })
+    }
+
     /// Returns the traits that single fields give.
     pub fn traits(&self) -> TokenStream {
         let name = &self.ident;
@@ -256,6 +282,7 @@ impl Node {
             // Fields of a line that becomes another type are read here alone.
             quote!(const _: fn(&#name) = |line| { let _ = (#(&line.#idents,)*); };)
         });
-        quote!(#when #glob #moved)
+        let keep = self.keep();
+        quote!(#when #glob #moved #keep)
     }
 }

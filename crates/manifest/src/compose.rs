@@ -7,9 +7,11 @@
 use std::collections::BTreeSet;
 
 use super::VOCABULARY;
-use super::reader::{Block, Faults, Node};
-use super::{Beside, KdlFile, NodeSpec};
+use super::line::{Context, Line, Scope};
+use super::reader::{Block, Faults};
+use super::{Arity, Beside, KdlFile, NodeSpec};
 use crate::kdl;
+use base::names::RelPath;
 use base::source::{Problems, Source};
 
 mod change;
@@ -113,22 +115,15 @@ fn apply(
     }
 }
 
-/// Reads one line with the reader that all lines are read with, so that its mistakes look alike.
-fn one<T>(
-    faults: &Faults,
-    node: &kdl::Node,
-    spec: &'static NodeSpec,
-    read: impl FnMut(&mut Node<'_>) -> Option<T>,
-) -> Option<T> {
+/// Reads one line as a `T`, so that its mistakes look like the mistakes of other lines.
+fn one<T: Line>(faults: &Faults, node: &kdl::Node) -> Option<T::Made> {
     let place = faults.at(&node.name.span);
-    let mut block = Block::new(
-        faults,
-        String::new(),
-        place,
-        std::slice::from_ref(spec),
-        std::slice::from_ref(node),
-    );
-    block.every(spec.name, read).pop()
+    let no_file = |_: &RelPath| Err("no file is read here".to_owned());
+    let context = Context::survey(faults, &[], &[], &no_file);
+    let nodes = std::slice::from_ref(node);
+    let mut block = Block::new(faults, String::new(), place, const { &[T::SPEC] }, nodes);
+    let scope = Scope::new(&context, None);
+    block.collect(T::SPEC.name, Arity::Any, |node| T::read(node, &scope)).pop()
 }
 
 /// The texts of a node's arguments; others stand for nothing that a line can be found by.

@@ -2,7 +2,7 @@
 
 use super::compose::{self, Which};
 use super::line::{Context, Lines, Once, Scope};
-use super::reader::{Block, Faults, FromText, Node};
+use super::reader::{Block, Faults};
 use super::{Beside, LibraryRule, Manifest, Package, Project, Python};
 use crate::kdl;
 use base::names::RelPath;
@@ -11,13 +11,7 @@ use base::source::{Code, Problem, Problems, Source};
 mod check;
 pub(super) mod families;
 mod license;
-mod prefetch;
 mod projects_check;
-mod python;
-mod split;
-mod vocabulary;
-
-pub(super) use vocabulary::FAMILIES;
 
 /// Decodes both files and reports what is wrong with either, the packages' file first.
 /// `beside` is what there is beside them, where that is known.
@@ -58,7 +52,7 @@ pub(super) fn manifest(
     problems.extend(check::unknown_subprojects(&manifest.packages, &manifest.families));
     problems.extend(check::own_required(&manifest.packages));
     problems.extend(check::indexes(&manifest.packages, &manifest.publishing, &manifest.families));
-    problems.extend(split::unknown_targets(&manifest.python.splits, &manifest.families));
+    problems.extend(check::unknown_targets(&manifest.python.splits, &manifest.families));
     if problems.is_empty() { Ok(manifest) } else { Err(problems) }
 }
 

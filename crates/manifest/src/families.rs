@@ -6,6 +6,8 @@ use base::names::{Family, Isa, TargetNames, without_features};
 use base::source::Place;
 use base::target::Values;
 
+pub mod lines;
+
 /// The ISAs there are, in the order of `families.kdl`, and what a build leaves out for some.
 #[derive(Debug, Clone, Default)]
 pub struct Families {

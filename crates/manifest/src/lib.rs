@@ -73,10 +73,12 @@ pub use platform_tag::PlatformTag;
 pub use project::{Project, WindowsPaths};
 pub use promote::{PromoteRule, VersionFile};
 pub use publishing::{Aggregate, Publishing, ShelfRule};
+pub use python::lines::{Command, Need, ProjectSource, Trial};
+pub use python::project::{Cmake, EveryProject, Libraries, Native, SourceProject};
+pub use python::wheel::{Prefetch, PrefetchSource, ReadyWheel, WheelSource};
 pub use python::{
-    Checkout, Cmake, Command, EveryProject, Libraries, Native, Need, Pin, Prefetch, PrefetchSource,
-    ProjectSource, Python, PythonVersion, PythonVersionError, ReadyWheel, Requirement,
-    RequirementError, Selection, SourceProject, Trial, WheelSource,
+    Checkout, Pin, Python, PythonVersion, PythonVersionError, Requirement, RequirementError,
+    Selection,
 };
 pub use retention::{Dated, Keep, StreamRule};
 pub use setting::{Filling, Setting};
@@ -94,7 +96,7 @@ pub const VOCABULARY: [KdlFile; 2] = [
     KdlFile {
         name: "families.kdl",
         does: "Lists the ISAs and their families.",
-        nodes: decode::FAMILIES,
+        nodes: <families::lines::FamiliesLines as line::Lines>::NODES,
     },
 ];
 
@@ -117,13 +119,13 @@ pub struct Manifest {
     #[child]
     pub project: Project,
     /// The packages in the order of the file, which is the order in which they are built.
-    #[child(of = Package, by = name)]
+    #[child(of = Package, by = name, keep)]
     pub packages: IndexMap<PackageName, Package>,
     /// Files that no package takes.
     #[child]
     pub drops: Rules<DropRule>,
     /// Source projects and finished wheels.
-    #[flat]
+    #[flat(of = python::PythonLines)]
     pub python: Python,
     /// Changes by `rockpack promote`.
     #[child]

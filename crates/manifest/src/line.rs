@@ -2,6 +2,7 @@
 
 use crate::NodeSpec;
 use crate::reader::{Block, Node};
+use base::target::Target;
 
 mod context;
 mod once;
@@ -32,4 +33,10 @@ pub(crate) trait Lines: Sized {
 
     /// Takes the nodes out of a block.
     fn take<'a>(lines: &mut Block<'a>, scope: &Scope<'_, 'a>) -> Option<Self>;
+}
+
+/// Lines that can be reduced to one target. `#[derive(Line)]` implements it.
+pub(crate) trait Keep {
+    /// Removes lines in the block that do not count for `target`; returns whether the line itself counts.
+    fn keep(&mut self, target: Target) -> bool;
 }

@@ -129,15 +129,16 @@ pub(super) const ON: ArgSpec = ArgSpec {
 };
 
 impl NodeSpec {
-    /// A node written as `usage`, whose name comes first there; `does` is one sentence.
-    pub(super) const fn new(
-        name: &'static str,
-        times: Arity,
-        usage: &'static str,
-        does: &'static str,
-    ) -> Self {
-        Self { name, usage, does, times, kinds: &[], parts: &[], nodes: &[], example: "" }
-    }
+    const EMPTY: Self = Self {
+        name: "",
+        usage: "",
+        does: "",
+        times: Arity::Any,
+        kinds: &[],
+        parts: &[],
+        nodes: &[],
+        example: "",
+    };
 
     /// The node under another name.
     pub(super) const fn named(
@@ -159,21 +160,6 @@ impl NodeSpec {
     pub(super) const fn of(self, kinds: &'static [PackageKind]) -> Self {
         Self { kinds, ..self }
     }
-
-    /// It takes these arguments and properties.
-    pub(super) const fn with(self, parts: &'static [ArgSpec]) -> Self {
-        Self { parts, ..self }
-    }
-
-    /// It has a block of these nodes.
-    pub(super) const fn block(self, nodes: &'static [NodeSpec]) -> Self {
-        Self { nodes, ..self }
-    }
-
-    /// A whole one.
-    pub(super) const fn example(self, example: &'static str) -> Self {
-        Self { example, ..self }
-    }
 }
 
 /// Returns the number of nodes in all lists.
@@ -188,7 +174,7 @@ pub(super) const fn count(lists: &[&[NodeSpec]]) -> usize {
 
 /// Joins lists of nodes.
 pub(super) const fn joined<const N: usize>(lists: &[&[NodeSpec]]) -> [NodeSpec; N] {
-    let mut all = [NodeSpec::new("", Arity::Any, "", ""); N];
+    let mut all = [NodeSpec::EMPTY; N];
     let (mut list, mut at, mut next) = (0, 0, 0);
     while list < lists.len() {
         if at == lists[list].len() {
@@ -203,7 +189,7 @@ pub(super) const fn joined<const N: usize>(lists: &[&[NodeSpec]]) -> [NodeSpec; 
 
 /// Returns the nodes for every kind of package.
 pub(super) const fn of_all<const N: usize>(nodes: &[NodeSpec]) -> [NodeSpec; N] {
-    let mut all = [NodeSpec::new("", Arity::Any, "", ""); N];
+    let mut all = [NodeSpec::EMPTY; N];
     let mut at = 0;
     while at < N {
         all[at] = nodes[at].of(PackageKind::ALL);

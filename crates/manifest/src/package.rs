@@ -9,7 +9,7 @@ use crate::compose::GROUP;
 use crate::line::Scope;
 use crate::reader::{Block, Node, either};
 use crate::text::choice;
-use base::names::{ArtifactName, PackageName};
+use base::names::{ArtifactName, PackageName, System};
 use base::source::Spanned;
 use base::target::{Condition, Target};
 use manifest_derive::Line;
@@ -32,6 +32,7 @@ choice!(PackageKind, "a kind of package", "selector" => Selector, "runtime" => R
 #[line(
     "package",
     within = scope_of,
+    keep = reduce,
     open = open,
     check(distribution::check_summary(summary, distributions)),
     check(distribution::check_modes(distributions)),
@@ -192,7 +193,7 @@ pub struct Package {
     #[child(kinds(Runtime))]
     pub libraries: Vec<Library>,
     /// Console scripts.
-    #[child(kinds(Selector, Runtime, Devel), of = script::ScriptLine)]
+    #[child(kinds(Selector, Runtime, Devel), of = script::ScriptLine, keep)]
     pub scripts: Vec<Script>,
     /// Search paths that the console scripts set for what they start.
     #[child(kinds(Runtime))]
@@ -291,6 +292,16 @@ fn instead(name: &str, kind: PackageKind) -> Option<&'static str> {
 /// Keeps a package whose head has a mistake: checks of others need its lines.
 fn keep(node: &Node<'_>, _: &Scope<'_, '_>, _: &Option<Spanned<PackageName>>) {
     node.forgive();
+}
+
+/// Removes lines of a package that depend on its own condition, and rpaths on Windows: PE files have none.
+fn reduce(package: &mut Package, target: Target) {
+    if !package.when.holds(target) {
+        package.distributions.clear();
+    }
+    if target.system == System::Windows {
+        package.rpaths.clear();
+    }
 }
 
 impl Package {

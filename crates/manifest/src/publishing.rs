@@ -1,11 +1,9 @@
 //! `shelf`, `aggregate`, `outside` and `stream`.
 
-use std::str::FromStr;
-
 use super::{Glob, StreamRule};
 use crate::line::Scope;
 use crate::reader::Node;
-use crate::text::{TextError, refuse};
+use crate::text::checked_text;
 use base::names::{PackageName, RelPath};
 use base::source::{Code, Problem, Spanned};
 use manifest_derive::Line;
@@ -85,20 +83,13 @@ pub struct Aggregate {
     pub validation: Option<RelPath>,
 }
 
-/// The path of a URL that leads to a directory.
-struct PublicPath(String);
-
-impl FromStr for PublicPath {
-    type Err = TextError;
-
-    fn from_str(text: &str) -> Result<Self, TextError> {
-        if text.starts_with('/') && text.ends_with('/') {
-            return Ok(Self(text.to_owned()));
-        }
-        let message = format!("`{text}` is no path of a URL that leads to a directory");
-        refuse(message, "write it with `/` at both ends")
-    }
-}
+checked_text!(
+    /// The path of a URL that leads to a directory.
+    PublicPath,
+    |text: &str| text.starts_with('/') && text.ends_with('/'),
+    "is no path of a URL that leads to a directory",
+    "write it with `/` at both ends"
+);
 
 /// Reports names that are not in an index's normal form.
 fn check_projects(node: &Node<'_>, _: &Scope<'_, '_>, names: &[Spanned<Glob>]) {

@@ -202,6 +202,11 @@ impl<'a> Node<'a> {
         self.kdl.property(name).and_then(kdl::Value::as_text)
     }
 
+    /// Whether it has neither arguments nor properties.
+    pub fn is_bare(&self) -> bool {
+        self.kdl.entries.is_empty()
+    }
+
     /// Text of its first argument.
     pub fn first_text(&self) -> Option<&'a str> {
         self.kdl.first_text()

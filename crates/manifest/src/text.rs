@@ -184,6 +184,87 @@ pub(crate) fn refuse<T>(message: String, label: &'static str) -> Result<T, TextE
     Err(TextError { message, label, help: None })
 }
 
+/// A text type whose values satisfy a predicate.
+macro_rules! checked_text {
+    ($(#[$doc:meta])* $name:ident, $is:expr, $fault:literal, $label:literal) => {
+        $(#[$doc])*
+        pub(crate) struct $name(pub String);
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::text::TextError;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                let is: fn(&str) -> bool = $is;
+                if is(text) {
+                    return Ok(Self(text.to_owned()));
+                }
+                $crate::text::refuse(format!(concat!("`{}` ", $fault), text), $label)
+            }
+        }
+    };
+}
+
+pub(crate) use checked_text;
+
+checked_text!(
+    /// An address that people can open.
+    WebAddress,
+    |text: &str| {
+        let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        host.is_some_and(|host| !host.is_empty() && !text.contains(char::is_whitespace))
+    },
+    "is not a web address",
+    "it has to start with https:// or http://, without spaces"
+);
+
+checked_text!(
+    /// The name of an axis: a word that no other split has.
+    AxisName,
+    |text: &str| {
+        let is_word = !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase());
+        is_word && !Per::WORDS.contains(&text)
+    },
+    "is not the name of an axis",
+    "use lower-case letters, and not none, family or isa"
+);
+
+checked_text!(
+    /// The name of an environment variable (POSIX: letters, digits and `_`, no digit first).
+    Variable,
+    |text: &str| text.parse::<ModuleName>().is_ok(),
+    "is not the name of an environment variable",
+    "use letters, digits and `_`, not a digit first"
+);
+
+checked_text!(
+    /// A file of the machine, such as a device.
+    Device,
+    |text: &str| text.starts_with('/') && !text.contains('\0'),
+    "is not an absolute path",
+    "begin it with `/`: it names a file that only some machines have"
+);
+
+checked_text!(
+    /// A library as a selection names it: `^` before it leaves out, `*` is all there are.
+    LibrarySelection,
+    |text: &str| {
+        text == "*" || text.strip_prefix('^').unwrap_or(text).parse::<ShortName>().is_ok()
+    },
+    "is not the name of a library",
+    "write one name, or `^` and a name, or `*`; several are several arguments"
+);
+
+checked_text!(
+    /// A name that becomes a file name or a word on a command line.
+    ShortName,
+    |text: &str| {
+        let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
+        text.chars().all(fine) && text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+    },
+    "is not a name",
+    "use letters, digits, `-`, `_`, `.` and `+`, a letter, digit or `_` first"
+);
+
 /// A PEP 440 version specifier, in its author's own spelling.
 pub(crate) struct Specifier(pub String);
 
@@ -209,76 +290,6 @@ impl FromStr for Specifier {
     }
 }
 
-/// An address that people can open.
-pub(crate) struct WebAddress(pub String);
-
-impl FromStr for WebAddress {
-    type Err = TextError;
-
-    fn from_str(text: &str) -> Result<Self, TextError> {
-        let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-        if host.is_some_and(|host| !host.is_empty() && !text.contains(char::is_whitespace)) {
-            return Ok(Self(text.to_owned()));
-        }
-        refuse(
-            format!("`{text}` is not a web address"),
-            "it has to start with https:// or http://, without spaces",
-        )
-    }
-}
-
-/// The name of an axis: a word that no other split has.
-pub(crate) struct AxisName(pub String);
-
-impl FromStr for AxisName {
-    type Err = TextError;
-
-    fn from_str(text: &str) -> Result<Self, TextError> {
-        let taken = Per::WORDS.contains(&text);
-        if !taken && !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase()) {
-            return Ok(Self(text.to_owned()));
-        }
-        refuse(
-            format!("`{text}` is not the name of an axis"),
-            "use lower-case letters, and not none, family or isa",
-        )
-    }
-}
-
-/// The name of an environment variable (POSIX: letters, digits and `_`, no digit first).
-pub(crate) struct Variable(pub String);
-
-impl FromStr for Variable {
-    type Err = TextError;
-
-    fn from_str(text: &str) -> Result<Self, TextError> {
-        if text.parse::<ModuleName>().is_ok() {
-            return Ok(Self(text.to_owned()));
-        }
-        refuse(
-            format!("`{text}` is not the name of an environment variable"),
-            "use letters, digits and `_`, not a digit first",
-        )
-    }
-}
-
-/// A file of the machine, such as a device.
-pub(crate) struct Device(pub String);
-
-impl FromStr for Device {
-    type Err = TextError;
-
-    fn from_str(text: &str) -> Result<Self, TextError> {
-        if text.starts_with('/') && !text.contains('\0') {
-            return Ok(Self(text.to_owned()));
-        }
-        refuse(
-            format!("`{text}` is not an absolute path"),
-            "begin it with `/`: it names a file that only some machines have",
-        )
-    }
-}
-
 /// A platform tag without its architecture (PEP 600, PEP 656).
 pub(crate) struct TagLevel(pub String);
 
@@ -296,44 +307,6 @@ impl FromStr for TagLevel {
             "write something like `manylinux_2_28`"
         };
         refuse(format!("`{text}` says of no system how old it may be"), label)
-    }
-}
-
-/// A library as a selection names it: `^` before it leaves out, `*` is all there are.
-pub(crate) struct LibrarySelection(pub String);
-
-impl FromStr for LibrarySelection {
-    type Err = TextError;
-
-    fn from_str(text: &str) -> Result<Self, TextError> {
-        let name = text.strip_prefix('^').unwrap_or(text);
-        if text == "*" || name.parse::<ShortName>().is_ok() {
-            return Ok(Self(text.to_owned()));
-        }
-        refuse(
-            format!("`{text}` is not the name of a library"),
-            "write one name, or `^` and a name, or `*`; several are several arguments",
-        )
-    }
-}
-
-/// A name that becomes a file name or a word on a command line.
-pub(crate) struct ShortName(pub String);
-
-impl FromStr for ShortName {
-    type Err = TextError;
-
-    fn from_str(text: &str) -> Result<Self, TextError> {
-        let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
-        if text.chars().all(fine)
-            && text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
-        {
-            return Ok(Self(text.to_owned()));
-        }
-        refuse(
-            format!("`{text}` is not a name"),
-            "use letters, digits, `-`, `_`, `.` and `+`, a letter, digit or `_` first",
-        )
     }
 }
 

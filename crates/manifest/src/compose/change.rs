@@ -1,7 +1,7 @@
 //! `change "package" "core" { … }`: lines for the block of a node that an included file has.
 
 use super::CHANGE;
-use super::{Edit, apply, arguments, edit, group, one};
+use super::{Edit, apply, arguments, edit, group, one, words};
 use crate::kdl;
 use crate::reader::Faults;
 use crate::{Arity, NodeSpec};
@@ -14,24 +14,16 @@ pub(super) struct Change {
     lines: Vec<kdl::Node>,
 }
 
-/// Reads a `change`, which stands where `words` can.
+/// Reads a `change`, in a block of `known` nodes.
 pub(super) fn read(
     faults: &Faults,
-    words: &'static [NodeSpec],
+    known: &'static [NodeSpec],
     line: &kdl::Node,
 ) -> Option<Change> {
-    let (node, name) = one(faults, line, &CHANGE, |change| {
-        let node = change.argument::<String>("the word that the node starts with");
-        let name = change.optional_argument::<String>();
-        let _ = change.block();
-        if line.block.as_ref().is_none_or(Vec::is_empty) {
-            change.fault("`change` changes nothing", "a block with lines has to follow");
-            return None;
-        }
-        Some((node?, name))
-    })?;
-    let Some(spec) = words.iter().find(|word| word.name == node.value) else {
-        faults.report(unknown(&node, words));
+    let words::Change { word: node, name } = one::<words::Change>(faults, line)?;
+    let block = line.block.clone().filter(|block| !block.is_empty())?;
+    let Some(spec) = known.iter().find(|word| word.name == node.value) else {
+        faults.report(unknown(&node, known));
         return None;
     };
     if spec.nodes.is_empty() {
@@ -41,7 +33,7 @@ pub(super) fn read(
         faults.report(problem.help("take its line away with `remove`, and write another"));
         return None;
     }
-    let lines = group::spread(faults, spec.nodes, line.block.clone().unwrap_or_default());
+    let lines = group::spread(faults, spec.nodes, block);
     Some(Change { node, name, lines })
 }
 

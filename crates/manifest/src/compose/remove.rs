@@ -2,7 +2,7 @@
 
 use super::REMOVE;
 use super::change::{names, title, unknown};
-use super::{arguments, one};
+use super::{arguments, one, words};
 use crate::kdl::{Entry, Node};
 use crate::reader::Faults;
 use crate::{ArgKind, Arity, NodeSpec};
@@ -16,19 +16,20 @@ pub(super) struct Removal {
     properties: Vec<(&'static str, String)>,
 }
 
-/// Properties that tell lines of one name apart.
-const TELLING: [&str; 6] = ["mode", "on", "component", "artifact", "package", "in"];
-
 /// Reads a `remove`.
 pub(super) fn read(faults: &Faults, line: &Node) -> Option<Removal> {
-    one(faults, line, &REMOVE, |node| {
-        let word = node.argument::<String>("the word that the line starts with");
-        let names = node.arguments::<String>();
-        let told = TELLING.map(|name| (name, node.property::<String>(name)));
-        let properties =
-            told.into_iter().filter_map(|(name, value)| Some((name, value?.value))).collect();
-        Some(Removal { node: word?, names, properties })
-    })
+    let words::Remove { word: node, names, mode, on, component, artifact, package, within } =
+        one::<words::Remove>(faults, line)?;
+    let properties = [
+        ("mode", mode),
+        ("on", on),
+        ("component", component),
+        ("artifact", artifact),
+        ("package", package),
+        ("in", within),
+    ];
+    let given = properties.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    Some(Removal { node, names, properties: given.collect() })
 }
 
 impl Removal {

@@ -12,10 +12,13 @@ mod incomplete;
 mod index;
 mod names;
 mod reliance;
+mod words;
 
 pub(super) use circle::projects as circles;
 pub(super) use index::names as indexes;
 pub(super) use names::{colliding as colliding_names, own_required, unknown_subprojects};
+pub(super) use words::unknown_targets;
+
 use reliance::{check_modes, check_offered, check_targets};
 
 /// Checks packages against each other, and against licences and templates where those are known.

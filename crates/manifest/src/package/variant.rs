@@ -1,10 +1,8 @@
 //! `variant`.
 
-use std::str::FromStr;
-
 use crate::line::Scope;
 use crate::reader::{Faults, Node};
-use crate::text::{TextError, refuse};
+use crate::text::checked_text;
 use crate::{Distribution, PackageKind, Requirement, Template};
 use base::names::{PackageName, VariantLabel};
 use base::source::{Code, Problem, Spanned};
@@ -68,43 +66,28 @@ pub(crate) fn check_package(faults: &Faults, rule: &VariantRule, distributions: 
     faults.report(problem.help("name a package with per=\"isa\""));
 }
 
-/// A namespace or a feature.
-struct Property(String);
-
-impl FromStr for Property {
-    type Err = TextError;
-
-    fn from_str(text: &str) -> Result<Self, TextError> {
+checked_text!(
+    /// A namespace or a feature.
+    Property,
+    |text: &str| {
         let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        if !text.is_empty() && text.chars().all(fine) {
-            return Ok(Self(text.to_owned()));
-        }
-        refuse(
-            format!("`{text}` is not part of a variant property"),
-            "use lower-case letters, digits and `_`",
-        )
-    }
-}
+        !text.is_empty() && text.chars().all(fine)
+    },
+    "is not part of a variant property",
+    "use lower-case letters, digits and `_`"
+);
 
-/// An object of a module.
-struct Plugin(String);
-
-impl FromStr for Plugin {
-    type Err = TextError;
-
-    fn from_str(text: &str) -> Result<Self, TextError> {
+checked_text!(
+    /// An object of a module.
+    Plugin,
+    |text: &str| {
         let name = |text: &str| {
             text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
                 && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         };
-        match text.split_once(':') {
-            Some((module, object)) if module.split('.').chain(object.split('.')).all(name) => {
-                Ok(Self(text.to_owned()))
-            }
-            _ => refuse(
-                format!("`{text}` is no object of a module"),
-                "write something like `package.module:Class`",
-            ),
-        }
-    }
-}
+        let parts = text.split_once(':');
+        parts.is_some_and(|(module, object)| module.split('.').chain(object.split('.')).all(name))
+    },
+    "is no object of a module",
+    "write something like `package.module:Class`"
+);

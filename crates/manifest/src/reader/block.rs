@@ -40,16 +40,6 @@ impl<'a> Block<'a> {
         self.nodes.is_empty()
     }
 
-    /// Reads every node called `name`.
-    pub fn every<T>(
-        &mut self,
-        name: &'static str,
-        read: impl FnMut(&mut Node<'a>) -> Option<T>,
-    ) -> Vec<T> {
-        self.note(name, Arity::Any);
-        self.take(name, read)
-    }
-
     /// Reads the nodes called `name`, each of which can stand for several values.
     pub fn collect<T>(
         &mut self,
@@ -81,40 +71,6 @@ impl<'a> Block<'a> {
         self.nodes = rest;
         let named: Vec<&kdl::Node> = named;
         named.into_iter().filter_map(|kdl| self.read(kdl, &mut read)).collect()
-    }
-
-    /// Reads the node called `name`, if there is one.
-    pub fn at_most_once<T>(
-        &mut self,
-        name: &'static str,
-        read: impl FnMut(&mut Node<'a>) -> Option<T>,
-    ) -> Option<T> {
-        self.note(name, Arity::AtMostOnce);
-        self.refuse_repeated(name);
-        self.take(name, read).into_iter().next()
-    }
-
-    /// Reads the node called `name`, which has to be there.
-    pub fn once<T>(
-        &mut self,
-        name: &'static str,
-        read: impl FnMut(&mut Node<'a>) -> Option<T>,
-    ) -> Option<T> {
-        self.note(name, Arity::Once);
-        self.expect(name);
-        self.refuse_repeated(name);
-        self.take(name, read).into_iter().next()
-    }
-
-    /// Reads every node called `name`, of which there has to be one.
-    pub fn at_least_once<T>(
-        &mut self,
-        name: &'static str,
-        read: impl FnMut(&mut Node<'a>) -> Option<T>,
-    ) -> Vec<T> {
-        self.note(name, Arity::AtLeastOnce);
-        self.expect(name);
-        self.take(name, read)
     }
 
     /// How many nodes called `name` were not taken yet.
