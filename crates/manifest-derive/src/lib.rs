@@ -58,3 +58,49 @@ fn derived(input: &DeriveInput) -> syn::Result<TokenStream> {
         #traits
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn derived_from(text: &str) -> String {
+        let input: DeriveInput = syn::parse_str(text).unwrap();
+        derived(&input).unwrap_or_else(syn::Error::into_compile_error).to_string()
+    }
+
+    #[test]
+    fn a_usage_has_every_part_in_the_order_of_the_fields() {
+        let node = r#"/// Leaves files out.
+            #[line("drop", once)]
+            struct Rule {
+                /// Paths.
+                #[each("GLOB", "a glob")]
+                glob: Spanned<Glob>,
+                /// Everywhere.
+                #[prop]
+                everywhere: bool,
+                /// Package.
+                #[prop("PACKAGE", name = "in")]
+                package: Option<String>,
+                /// Targets.
+                #[when]
+                when: Condition,
+            }"#;
+        let text = derived_from(node);
+        let usage = r#"drop \"GLOB\" \"GLOB\" everywhere=#true in=\"PACKAGE\" mode=\"…\" on=\"…\""#;
+        assert!(text.contains(usage), "{text}");
+        assert!(text.contains("Leaves files out.") && text.contains("HasGlob"), "{text}");
+    }
+
+    #[test]
+    fn mistakes_in_attributes_are_errors_of_the_compiler() {
+        for (attributes, says) in [
+            ("#[line(\"a\", onces)]", "unknown option `onces`"),
+            ("#[line(\"a\", check(b))]", "a check is a call"),
+        ] {
+            let text = derived_from(&format!("{attributes} struct A {{ b: String }}"));
+            assert!(text.contains("compile_error") && text.contains(says), "{text}");
+        }
+        assert!(derived_from("enum A {}").contains("a node is a struct"));
+    }
+}

@@ -75,13 +75,7 @@ impl Node {
     /// Returns the body of the function that takes its nodes out of a block.
     pub fn take(&self) -> TokenStream {
         let reads = self.fields.iter().map(Field::read_block);
-        let checks = self.options.values("check").map(|call| match syn::parse2(call.clone()) {
-            Ok(syn::Expr::Call(call)) => {
-                let (function, fields) = (call.func, call.args.iter());
-                quote!(#function(scope, #(&#fields),*);)
-            }
-            _ => quote!(compile_error!("a check is a call");),
-        });
+        let checks = self.options.values("check").map(|call| self.check(call, &quote!(scope)));
         let idents = self.fields.iter().map(|field| &field.ident);
         let values = self.fields.iter().map(Field::value);
         quote! {
@@ -91,13 +85,14 @@ impl Node {
         }
     }
 
-    /// Returns the body of the function that reads a node. A line whose condition is unreadable gives no name: its
+    /// Returns the body of the function that reads a node. A line with an unreadable condition gives no name: its
     /// targets are unknown.
     pub fn read(&self) -> TokenStream {
         let (parts, block): (Vec<_>, Vec<_>) = self.fields.iter().partition(|f| !f.is_block());
         let reads = parts.iter().map(|field| field.read());
         let once = self.once();
-        let checks = self.options.values("check").map(|call| self.call(call));
+        let checks =
+            self.options.values("check").map(|call| self.check(call, &quote!(node, scope)));
         let block = self.has_block().then(|| {
             let own = self.options.has("own").then(|| quote!(let scope = &scope.inner();));
             let within = self.options.value("within");
@@ -127,19 +122,20 @@ impl Node {
     }
 
     /// Returns the call of a check: `check(path::to::function(field, field))`.
-    #[expect(clippy::unused_self, reason = "reads as one of the node's parts")]
-    fn call(&self, call: &TokenStream) -> TokenStream {
-        match syn::parse2::<syn::Expr>(call.clone()) {
-            Ok(syn::Expr::Call(call)) => {
-                let (function, fields) = (call.func, call.args.iter());
-                quote!(#function(node, scope, #(&#fields),*);)
-            }
-            Ok(other) => syn::Error::new_spanned(other, "a check is a call").into_compile_error(),
-            Err(error) => error.into_compile_error(),
-        }
+    fn check(&self, call: &TokenStream, before: &TokenStream) -> TokenStream {
+        let Ok(syn::Expr::Call(call)) = syn::parse2(call.clone()) else {
+            return syn::Error::new_spanned(call, "a check is a call").into_compile_error();
+        };
+        let passed = call.args.iter().map(|name| {
+            let text = quote!(#name).to_string();
+            let named = |field: &&Field| field.ident == text;
+            self.fields.iter().find(named).map_or_else(|| quote!(#name), Field::passed)
+        });
+        let function = call.func;
+        quote!(#function(#before, #(#passed),*);)
     }
 
-    /// Returns the statement that notes what the file or package may have once.
+    /// Returns the statement that notes a name that the file or package may have once.
     fn once(&self) -> Option<TokenStream> {
         if !self.options.has("once") && !self.options.has("once_in_file") {
             return None;
@@ -192,12 +188,9 @@ impl Node {
             let (ident, value) = (&field.ident, field.value());
             quote!(let #ident = #value;)
         });
-        let value = self.one(|field| match field.role {
-            Role::Each => field.value(),
-            _ => {
-                let ident = &field.ident;
-                quote!(#ident.clone())
-            }
+        let value = self.one(|field| {
+            let ident = &field.ident;
+            if field.role == Role::Each { field.value() } else { quote!(#ident.clone()) }
         });
         let each = &each.ident;
         quote! {
@@ -206,20 +199,22 @@ impl Node {
         }
     }
 
-    /// Returns the expression of one value: `then` of the struct, a tuple of its fields, or a struct.
+    /// Returns the expression of one value: `then` or `maps` of the struct, a tuple of its fields, or a struct.
     fn one(&self, value: impl Fn(&Field) -> TokenStream) -> TokenStream {
         let values: Vec<_> = self.fields.iter().map(value).collect();
         if self.options.has("tuple") {
             return quote!(Some((#(#values),*)));
         }
-        let then = self.options.value("then");
-        let made = if then.is_some() { quote!(Self) } else { self.makes() };
+        let (then, maps) = (self.options.value("then"), self.options.value("maps"));
+        let own = then.is_some() || maps.is_some();
+        let made = if own { quote!(Self) } else { self.makes() };
         let rest = self.options.has("rest").then(|| quote!(..Default::default()));
         let idents = self.fields.iter().map(|field| &field.ident);
         let made = quote!(#made { #(#idents: #values,)* #rest });
-        match then {
-            Some(then) => quote!(#then(#made, node, scope)),
-            None => quote!(Some(#made)),
+        match (then, maps) {
+            (Some(then), _) => quote!(#then(#made, node, scope)),
+            (None, Some(maps)) => quote!(Some(#maps(#made, node, scope))),
+            (None, None) => quote!(Some(#made)),
         }
     }
 

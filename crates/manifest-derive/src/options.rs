@@ -12,6 +12,46 @@ pub struct Options {
     named: Vec<(String, Option<TokenStream>)>,
 }
 
+/// Every option.
+const KNOWN: &[&str] = &[
+    "after",
+    "at_least_once",
+    "at_most_once",
+    "before",
+    "by",
+    "check",
+    "default",
+    "draft",
+    "example",
+    "except",
+    "keep",
+    "key",
+    "kinds",
+    "makes",
+    "many",
+    "maps",
+    "name",
+    "not",
+    "of",
+    "once",
+    "once_in_file",
+    "open",
+    "own",
+    "present",
+    "read",
+    "reads",
+    "required",
+    "resolve",
+    "rest",
+    "shown",
+    "single",
+    "then",
+    "tuple",
+    "usage",
+    "via",
+    "within",
+];
+
 enum Item {
     Text(String),
     Named(String, Option<TokenStream>),
@@ -39,12 +79,21 @@ impl Parse for Item {
 
 impl Options {
     /// Parses the attribute's list; an attribute without a list has no options.
+    ///
+    /// # Errors
+    /// If an option is unknown, except the function of `calc`.
     pub fn of(attribute: &Attribute) -> syn::Result<Self> {
         let mut options = Self::default();
         if let Meta::List(list) = &attribute.meta {
             let items = list.parse_args_with(Punctuated::<Item, Token![,]>::parse_terminated)?;
             for item in items {
                 match item {
+                    Item::Named(name, _)
+                        if !KNOWN.contains(&&*name) && !attribute.path().is_ident("calc") =>
+                    {
+                        let message = format!("unknown option `{name}`");
+                        return Err(syn::Error::new_spanned(list, message));
+                    }
                     Item::Text(text) => options.texts.push(text),
                     Item::Named(name, value) => options.named.push((name, value)),
                 }

@@ -22,7 +22,7 @@ pub struct AllowIsaRule {
     /// In this package only.
     #[prop("PACKAGE", resolve, key)]
     pub package: Option<PackageName>,
-    /// The reason why it is there.
+    /// The reason why the package has it.
     #[prop("WHY")]
     pub reason: String,
     /// The reason why there may be no such file; without it, that is a warning.

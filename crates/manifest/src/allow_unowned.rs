@@ -7,7 +7,7 @@ use base::target::Condition;
 use manifest_derive::Line;
 
 /// Lets plans and builds pass though these files are in no package and on no `drop` line. Every run warns of them, with
-/// their number and size: for files whose package is not decided yet. Files that are never shipped belong on a `drop`
+/// their number and size: for files without a decided package. Files that are never shipped belong on a `drop`
 /// line.
 #[derive(Debug, Clone, Line)]
 #[line(

@@ -13,8 +13,7 @@ pub(super) mod families;
 mod license;
 mod projects_check;
 
-/// Decodes both files and reports what is wrong with either, the packages' file first.
-/// `beside` is what there is beside them, where that is known.
+/// Decodes both files; faults of packages.kdl are first. `beside` has the files that they name.
 pub(super) fn manifest(
     packages: &Source,
     families: &Source,
@@ -24,7 +23,7 @@ pub(super) fn manifest(
     let packages = decoded(packages, Which::Packages, beside, &mut sources, &mut problems);
     let (mut more, mut after) = (Vec::new(), Problems::new());
     let families = decoded(families, Which::Families, beside, &mut more, &mut after);
-    // Families first: packages name their axes. What is wrong with packages is told first.
+    // Packages name the axes of families. Faults of packages are reported first.
     let families = families.map(|(faults, nodes)| {
         let file = families::file(&faults, &nodes);
         after.extend(faults.into_problems());
@@ -56,7 +55,7 @@ pub(super) fn manifest(
     if problems.is_empty() { Ok(manifest) } else { Err(problems) }
 }
 
-/// The nodes of a file, with all that it includes, and where its faults are told; nothing when it is not KDL.
+/// Returns the nodes of a file and its included files, with their faults; nothing if it is not KDL.
 fn decoded(
     source: &Source,
     which: Which,
@@ -100,7 +99,7 @@ pub(super) fn check_file(
     scope: &Scope<'_, '_>,
     project: &[Project],
     packages: &[Package],
-    python: &Option<Python>,
+    python: Option<&Python>,
 ) {
     let context = scope.context;
     if let Some(python) = python {
@@ -129,7 +128,7 @@ pub(super) fn refuse_both(scope: &Scope<'_, '_>, system: &[LibraryRule], missing
     }
 }
 
-/// Reads no file.
+/// Fails: no file is read.
 fn nothing(_: &RelPath) -> Result<String, String> {
     Err("no file is read here".to_owned())
 }

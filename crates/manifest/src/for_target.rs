@@ -87,7 +87,7 @@ package "tools" kind="runtime" on="linux" {
 drop "**" component="test" reason="tests" on="windows"
 "#;
 
-    /// How many lines of each kind count: artifacts, excludes, forbids, rpaths, aliases, libraries,
+    /// Returns the numbers of lines that count: artifacts, excludes, forbids, rpaths, aliases, libraries,
     /// scripts and search paths of `core`, distributions of `tools`, and drops.
     fn counts(mode: Mode, system: System) -> [usize; 10] {
         let packages = Source::new("packages.kdl", PACKAGES);

@@ -43,8 +43,8 @@ pub struct IgnoreRule {
 fn to_of_plans(
     node: &Node<'_>,
     _: &Scope<'_, '_>,
-    code: &Option<Spanned<Code>>,
-    to: &Option<Spanned<Glob>>,
+    code: Option<&Spanned<Code>>,
+    to: Option<&Spanned<Glob>>,
 ) {
     if let (Some(code), Some(to)) = (code, to)
         && Code::OF_PLANS.contains(&code.value)

@@ -1,8 +1,4 @@
-//! What `packages.kdl` and `families.kdl` say, decoded, with the line of every rule.
-//!
-//! A [`Manifest`] that exists is sound in itself: every name in it resolves, every glob is
-//! compiled, and nothing in the files was left unread. What it says of a particular
-//! artifact directory is the business of [`plan`].
+//! The manifest: `packages.kdl` and `families.kdl`, decoded, with the line of every rule.
 //!
 //! Takes KDL documents; returns a `Manifest` whose names resolve and whose globs compile, or every mistake with its
 //! place. Never reads an artifact.
@@ -158,7 +154,7 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// What is released: the name of the selector.
+    /// Returns the name of the product: the selector's distribution.
     pub fn product(&self) -> Option<&str> {
         let selector = self.packages.values().find(|p| p.kind == PackageKind::Selector)?;
         selector.distributions.first().map(|d| d.name.as_str())
@@ -172,8 +168,8 @@ impl Manifest {
         decode::manifest(packages, families, None)
     }
 
-    /// The same where it is known what is beside the files: a package that names no template of the
-    /// runtime, or a readme that cannot be read, is a mistake too.
+    /// Decodes the two files and reads the files that they name: an unknown template or an unreadable readme is a mistake
+    /// too.
     ///
     /// # Errors
     /// All independent mistakes at once, each with its place.
@@ -185,12 +181,12 @@ impl Manifest {
         decode::manifest(packages, families, Some(beside))
     }
 
-    /// Packages that nothing installs but their own name: a warning for each.
+    /// Warns of packages that nothing offers or requires.
     pub fn unoffered(&self) -> Problems {
         warnings::unoffered(self)
     }
 
-    /// What is doubtful in it, though it can be meant.
+    /// Warns of doubtful lines.
     pub fn warnings(&self) -> Problems {
         warnings::of(self)
     }

@@ -43,7 +43,7 @@ impl fmt::Display for LibraryName {
     }
 }
 
-/// How the names of DLLs end: those of libraries, and of the system's drivers.
+/// Endings of DLLs: libraries and the system's drivers.
 const DLL_ENDINGS: [&str; 2] = [".dll", ".drv"];
 
 /// A library as `DT_NEEDED` or an import names it, or a glob over such names: `libc.so.6`, `libboost_*.so.*`.
@@ -52,22 +52,22 @@ pub struct LibraryName {
     text: String,
     /// `None` when the text has no wildcard.
     glob: Option<Compiled>,
-    /// A DLL is meant, whatever the case of its letters.
+    /// A DLL, compared without regard to case.
     is_dll: bool,
 }
 
 impl LibraryName {
-    /// The name as it was written.
+    /// Returns the name as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Whether it can stand for several libraries.
+    /// Returns whether it is a glob.
     pub fn is_glob(&self) -> bool {
         self.glob.is_some()
     }
 
-    /// Whether a library that a file needs is meant.
+    /// Returns whether it matches a library that a file needs.
     pub fn matches(&self, needed: &str) -> bool {
         match &self.glob {
             None if self.is_dll => self.text.eq_ignore_ascii_case(needed),
@@ -98,9 +98,9 @@ impl Reason for LibraryNameError {
 pub struct LibraryNameError {
     /// The text as it was given.
     pub text: String,
-    /// What is wrong with it.
+    /// The fault.
     pub reason: String,
-    /// What could stand there instead.
+    /// The remedy.
     pub remedy: Option<String>,
 }
 

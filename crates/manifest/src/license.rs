@@ -1,4 +1,4 @@
-//! Where licence texts are, and SPDX licence expressions as `License-Expression` takes them (PEP 639).
+//! `license-text`, `license-of` and SPDX licence expressions (PEP 639).
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -47,12 +47,12 @@ pub struct LicenseExpression {
 }
 
 impl LicenseExpression {
-    /// The expression as it was written.
+    /// Returns the expression as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Identifiers in it that the SPDX list has given up for others, in their order.
+    /// Returns its deprecated identifiers, in their order.
     pub fn deprecated(&self) -> Vec<&'static str> {
         let of = |req: &LicenseReq| {
             let license = req.license.id().filter(|id| id.is_deprecated()).map(|id| id.name);
@@ -78,7 +78,7 @@ impl LicenseExpression {
         (!terms.is_empty()).then(|| shown.collect::<Vec<_>>().join(" AND "))
     }
 
-    /// What has to hold at once: the operands of `AND` at the top. An operand that is a choice
+    /// Returns the operands of `AND` at the top, which hold together. An operand that is a choice
     /// has ` OR ` in it, and no parentheses around it.
     fn conjuncts(&self) -> BTreeSet<String> {
         let mut stack: Vec<BTreeSet<String>> = Vec::new();
@@ -122,9 +122,9 @@ impl fmt::Display for LicenseExpression {
 pub struct LicenseError {
     /// The text as it was given.
     pub text: String,
-    /// What is wrong with it.
+    /// The fault.
     pub reason: String,
-    /// What could stand there instead.
+    /// The remedy.
     pub remedy: String,
 }
 

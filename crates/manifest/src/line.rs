@@ -22,7 +22,7 @@ pub(crate) trait Line: Sized {
     /// Specification of the node.
     const SPEC: NodeSpec;
 
-    /// Reads a node, which can stand for several values. Every part is read before one of them fails.
+    /// Reads a node, which can have several values. Every part is read before one of them fails.
     fn read<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Vec<Self::Made>>;
 }
 

@@ -17,7 +17,7 @@ pub struct Listing {
         "a classifier",
         "Classifiers that index servers know, except licences.",
         name = "classifier",
-        usage = r#""A :: B" "A :: C""#,
+        shown = r#""A :: B" "A :: C""#,
         once,
         via = Classifier,
         example = r#"classifier "Operating System :: POSIX :: Linux""#

@@ -48,7 +48,7 @@ choice!(PackageKind, "a kind of package", "selector" => Selector, "runtime" => R
 }"#
 )]
 pub struct Package {
-    /// The package's name in the manifest and for `--only`. Its distributions have names of their own.
+    /// The package's name in the manifest and for `--only`. Its distributions have other names.
     #[arg("NAME", "a name")]
     pub name: Spanned<PackageName>,
     /// Facts for checks of a package that is not whole.
@@ -56,8 +56,8 @@ pub struct Package {
     pub(crate) draft: Draft,
     /// selector: an sdist that installs the others; runtime: a wheel with a platform directory of files; devel: a wheel
     /// with an archive of everything, expanded on the user's machine; choice: a small wheel without files of artifacts,
-    /// which requires what a machine needs.
-    #[prop("selector|runtime|devel|choice", read = kind)]
+    /// which requires the packages that a machine needs.
+    #[prop("selector|runtime|devel|choice", reads = kind)]
     pub kind: PackageKind,
     /// Targets of the package.
     #[when]
@@ -195,7 +195,7 @@ pub struct Package {
     /// Console scripts.
     #[child(kinds(Selector, Runtime, Devel), of = script::ScriptLine, keep)]
     pub scripts: Vec<Script>,
-    /// Search paths that the console scripts set for what they start.
+    /// Search paths that the console scripts set.
     #[child(kinds(Runtime))]
     pub environment: Vec<Environment>,
     /// Installed paths that stay links when the archive is expanded.
@@ -214,7 +214,7 @@ pub(crate) struct Draft {
     artifacts: usize,
 }
 
-/// Lines whose absence is reported together.
+/// Required lines: all missing ones are reported together.
 const NEEDED: [&str; 4] = ["distribution", "summary", "license", "template"];
 
 fn draft(node: &mut Node<'_>, _: &Scope<'_, '_>) -> Draft {
@@ -233,17 +233,13 @@ fn lacks_kind(node: &Node<'_>) -> bool {
     node.first_text().is_some() && !node.had("kind") && node.unknown_properties() == 0
 }
 
-fn kind(node: &mut Node<'_>, _: &Scope<'_, '_>) -> Option<Spanned<PackageKind>> {
-    let place = node.place();
-    let usual = if lacks_kind(node) {
+/// Reads the kind; a missing one is likely the kind of the lines.
+fn kind(node: &mut Node<'_>, _: &Scope<'_, '_>) -> PackageKind {
+    if lacks_kind(node) {
         node.property::<PackageKind>("kind");
-        likely(&node.block())
-    } else if let Some(kind) = node.required::<PackageKind>("kind") {
-        return Some(kind);
-    } else {
-        PackageKind::Runtime
-    };
-    Some(Spanned::new(usual, place))
+        return likely(&node.block());
+    }
+    node.required("kind").map_or(PackageKind::Runtime, |kind| kind.value)
 }
 
 /// Returns the kind that the lines of a package suggest.
@@ -281,7 +277,7 @@ fn open(node: &Node<'_>, lines: &mut Block<'_>, _: &Scope<'_, '_>) {
     }
 }
 
-/// Returns the line that does what a misplaced line was meant to do.
+/// Returns the line to write in place of a misplaced one.
 fn instead(name: &str, kind: PackageKind) -> Option<&'static str> {
     (name == "exclude" && kind == PackageKind::Devel).then_some(
         "; to leave files out of every package, write `drop \"GLOB\" everywhere=#true \
@@ -289,12 +285,12 @@ fn instead(name: &str, kind: PackageKind) -> Option<&'static str> {
     )
 }
 
-/// Keeps a package whose head has a mistake: checks of others need its lines.
-fn keep(node: &Node<'_>, _: &Scope<'_, '_>, _: &Option<Spanned<PackageName>>) {
+/// Keeps a package with a mistake in its head: checks of others need its lines.
+fn keep(node: &Node<'_>, _: &Scope<'_, '_>, _: Option<&Spanned<PackageName>>) {
     node.forgive();
 }
 
-/// Removes lines of a package that depend on its own condition, and rpaths on Windows: PE files have none.
+/// Removes the distributions of a package that is not built, and rpaths on Windows: PE files lack them.
 fn reduce(package: &mut Package, target: Target) {
     if !package.when.holds(target) {
         package.distributions.clear();
@@ -317,7 +313,7 @@ impl Package {
         self.distributions.iter().find(counts)
     }
 
-    /// Returns the number of lines that say what goes into it and what it relies on.
+    /// Returns the number of lines for its content and its requirements.
     pub fn rule_count(&self) -> usize {
         let names = self.requires.len()
             + self.artifacts_of.len()
@@ -351,7 +347,7 @@ impl Package {
         self.requires.iter().chain(of_indexes).map(|rule| &rule.package)
     }
 
-    /// Returns the packages in whose platform directories its lines search.
+    /// Returns the packages with platform directories that its lines search.
     pub(crate) fn searched(&self) -> impl Iterator<Item = &Spanned<PackageName>> {
         let directories = self.environment.iter().flat_map(|line| &line.directories);
         self.rpaths.iter().chain(directories).map(|rule| &rule.package)

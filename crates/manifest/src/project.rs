@@ -4,7 +4,7 @@ use super::{CompressionRule, LicenseOf, LicenseText, Listing, PlatformTag, Rules
 use crate::text::{Specifier, WebAddress};
 use manifest_derive::Line;
 
-/// Holds what all packages share.
+/// Holds lines for all packages.
 #[derive(Debug, Clone, Line)]
 #[line(
     "common",

@@ -63,7 +63,7 @@ pub(crate) struct PythonLines {
 }
 
 impl From<PythonLines> for Python {
-    /// Native projects come first: none of them is built after a Python project.
+    /// Puts native projects first: none of them is built after a Python project.
     fn from(lines: PythonLines) -> Self {
         let (mut wheels, mut splits) = (Vec::new(), Vec::new());
         for wheel in lines.wheels {
@@ -85,12 +85,12 @@ impl From<PythonLines> for Python {
 }
 
 impl Python {
-    /// Where a project or a wheel is declared.
+    /// Returns the place of a project or a wheel.
     pub fn place(&self, name: &PackageName) -> Option<&Place> {
         self.names().find(|other| other.value == *name).map(|name| &name.place)
     }
 
-    /// The names of projects, of wheels that are taken and of those that are prefetched.
+    /// Returns the names of projects and of wheels, taken, split or prefetched.
     pub fn names(&self) -> impl Iterator<Item = &Spanned<PackageName>> {
         let wheels = self.wheels.iter().map(|wheel| &wheel.name);
         let prefetched = self.prefetched.iter().map(|prefetch| &prefetch.name);
@@ -99,12 +99,12 @@ impl Python {
         projects.chain(wheels).chain(splits).chain(prefetched)
     }
 
-    /// A project by its name.
+    /// Returns a project by its name.
     pub fn project(&self, name: &PackageName) -> Option<&SourceProject> {
         self.projects.iter().find(|project| project.name.value == *name)
     }
 
-    /// Where a directory of sources comes from, when that is said.
+    /// Returns the origin of a directory of sources.
     pub fn checkout(&self, directory: &RelPath) -> Option<&Checkout> {
         self.checkouts.iter().find(|checkout| checkout.directory.value == *directory)
     }
@@ -134,7 +134,7 @@ pub struct Checkout {
 }
 
 impl Checkout {
-    /// The branch for a version: `release/7.2` for 7.2.0.
+    /// Returns the branch for a version: `release/7.2` for 7.2.0.
     pub fn branch_of(&self, version: &Version) -> Option<String> {
         let parts = ["{major}", "{minor}", "{patch}"].into_iter().zip(version.numbers());
         let fill =
@@ -160,7 +160,7 @@ impl Selection {
         Self { names: names.filter(|name| !name.is_empty()).collect(), without }
     }
 
-    /// What it chooses among the libraries that there are, in their order.
+    /// Returns the selected libraries in their order.
     ///
     /// # Errors
     /// The first name that none of them has.
@@ -181,7 +181,6 @@ impl Selection {
     }
 }
 
-/// As projects read it.
 impl std::fmt::Display for Selection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(if self.without { "^" } else { "" })?;
@@ -189,7 +188,7 @@ impl std::fmt::Display for Selection {
     }
 }
 
-/// A version of Python, as interpreters are called by it: `3.12`.
+/// A version of Python in the name of an interpreter: `3.12`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PythonVersion(String);
 
@@ -205,7 +204,7 @@ impl std::fmt::Display for PythonVersion {
 pub struct PythonVersionError(pub String);
 
 impl PythonVersion {
-    /// The version as it stands in the manifest.
+    /// Returns the version as written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -237,14 +236,14 @@ pub struct Pin(String);
 pub struct RequirementError {
     /// The text as it was given.
     pub text: String,
-    /// What it should have been, with its article.
+    /// The expected kind, with its article.
     pub kind: &'static str,
-    /// What is wrong with it.
+    /// The fault.
     pub reason: &'static str,
 }
 
 impl Requirement {
-    /// The requirement as it stands in the manifest.
+    /// Returns the requirement as written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -257,18 +256,17 @@ impl std::fmt::Display for Requirement {
 }
 
 impl Pin {
-    /// The pin as it stands in the manifest.
+    /// Returns the pin as written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The distribution's name.
+    /// Returns the distribution's name.
     pub fn name(&self) -> &str {
         self.0.split("==").next().unwrap_or_default()
     }
 }
 
-/// What versions and markers there are, the installer knows, which knows the machine.
 impl FromStr for Requirement {
     type Err = RequirementError;
 

@@ -120,7 +120,7 @@ pub struct SplitFiles {
 #[line(
     "host",
     makes = SplitFiles,
-    then = Host::files,
+    maps = Host::files,
     example = r#"host "share/notes-*.txt" reason="they are read by people""#
 )]
 struct Host {
@@ -136,9 +136,8 @@ struct Host {
 }
 
 impl Host {
-    #[expect(clippy::unnecessary_wraps, reason = "the derive's signature")]
-    fn files(self, _: &Node<'_>, _: &Scope<'_, '_>) -> Option<SplitFiles> {
-        Some(SplitFiles { globs: self.globs, optional: self.optional })
+    fn files(self, _: &Node<'_>, _: &Scope<'_, '_>) -> SplitFiles {
+        SplitFiles { globs: self.globs, optional: self.optional }
     }
 }
 
@@ -161,12 +160,12 @@ impl SplitFiles {
     }
 }
 
-/// Files always go by their paths, and archives of what is in others lie below the root.
+/// Reports `bundle` without `path` or without a root.
 fn check_means(
     node: &Node<'_>,
     _: &Scope<'_, '_>,
     by: &[Spanned<DeviceBy>],
-    root: &Option<Spanned<RelPath>>,
+    root: Option<&Spanned<RelPath>>,
 ) {
     let Some(bundle) = by.iter().find(|by| by.value == DeviceBy::Bundle) else { return };
     let wrong = |what: &str, help: &str| {
@@ -185,8 +184,8 @@ fn check_means(
 }
 
 /// Reports a name of wheels with device code that does not name the target, or something else.
-fn check_name(node: &Node<'_>, _: &Scope<'_, '_>, name: &Option<Spanned<Template>>) {
-    let Some(name) = name.as_ref().filter(|name| check_places(node, name, &["isa"])) else {
+fn check_name(node: &Node<'_>, _: &Scope<'_, '_>, name: Option<&Spanned<Template>>) {
+    let Some(name) = name.filter(|name| check_places(node, name, &["isa"])) else {
         return;
     };
     if !name.has_placeholder() {

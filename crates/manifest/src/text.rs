@@ -1,4 +1,4 @@
-//! Small texts of the vocabulary: words of a fixed choice and names with rules of their own.
+//! Words of a fixed choice, and names with rules.
 
 use std::str::FromStr;
 
@@ -10,14 +10,14 @@ use base::names::{ModuleName, RelPath, is_tag_level};
 use base::source::{Code, nearest};
 use base::target::Per;
 
-/// What a platform tag is when nobody sets it.
+/// Source of a platform tag without a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TagSource {
-    /// The best that is true of the files.
+    /// Computed of the files.
     Computed,
 }
 
-/// A text that is not one of the words that can stand there.
+/// A text that is not one of the words.
 #[derive(Debug)]
 pub struct ChoiceError {
     kind: &'static str,
@@ -42,9 +42,9 @@ impl Reason for ChoiceError {
     }
 }
 
-/// A type whose values are the words of a fixed choice.
+/// A type with a word for each value.
 pub(crate) trait Choice: Copy + PartialEq + 'static {
-    /// What one of its words is, with its article.
+    /// Kind of a word, with its article.
     const KIND: &'static str;
     /// Every word with its value.
     const WORDS: &'static [(&'static str, Self)];
@@ -78,7 +78,7 @@ macro_rules! choice {
 
 pub(crate) use choice;
 
-/// `offer` where it can only say that every distribution is meant.
+/// `offer` of a requirement: every distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Every {
     All,
@@ -87,14 +87,14 @@ pub(crate) enum Every {
 choice!(Every, "an offer of several", "all" => All);
 choice!(TagSource, "where a platform tag comes from", "auto" => Computed);
 
-/// The name of something that the check of packages finds.
+/// Code of a finding.
 pub(crate) struct FindingName(pub Code);
 
 fn known_findings() -> impl Iterator<Item = &'static Code> {
     Code::OF_PACKAGES.iter().chain(Code::OF_PLANS)
 }
 
-/// A text that is no such name.
+/// A text that is no code of a finding.
 #[derive(Debug)]
 pub(crate) struct FindingNameError(String);
 
@@ -184,7 +184,7 @@ pub(crate) fn refuse<T>(message: String, label: &'static str) -> Result<T, TextE
     Err(TextError { message, label, help: None })
 }
 
-/// A text type whose values satisfy a predicate.
+/// Defines a text type with a predicate.
 macro_rules! checked_text {
     ($(#[$doc:meta])* $name:ident, $is:expr, $fault:literal, $label:literal) => {
         $(#[$doc])*
@@ -207,7 +207,7 @@ macro_rules! checked_text {
 pub(crate) use checked_text;
 
 checked_text!(
-    /// An address that people can open.
+    /// A web address.
     WebAddress,
     |text: &str| {
         let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
@@ -218,7 +218,7 @@ checked_text!(
 );
 
 checked_text!(
-    /// The name of an axis: a word that no other split has.
+    /// The name of an axis, other than the built-in splits.
     AxisName,
     |text: &str| {
         let is_word = !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase());
@@ -245,7 +245,7 @@ checked_text!(
 );
 
 checked_text!(
-    /// A library as a selection names it: `^` before it leaves out, `*` is all there are.
+    /// A library in a selection: `^` before it leaves it out, `*` is all.
     LibrarySelection,
     |text: &str| {
         text == "*" || text.strip_prefix('^').unwrap_or(text).parse::<ShortName>().is_ok()
@@ -255,7 +255,7 @@ checked_text!(
 );
 
 checked_text!(
-    /// A name that becomes a file name or a word on a command line.
+    /// A name for files and command lines.
     ShortName,
     |text: &str| {
         let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
@@ -335,7 +335,7 @@ impl FromStr for AliasPath {
     }
 }
 
-/// Where the runtime finds a library: a path whose last segment may have `*`.
+/// A library's path for the runtime, with `*` in the last segment.
 pub(crate) struct LibraryPath(pub String);
 
 impl FromStr for LibraryPath {

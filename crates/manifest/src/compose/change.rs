@@ -38,7 +38,7 @@ pub(super) fn read(
 }
 
 impl Change {
-    /// Changes the node of `nodes` that is meant.
+    /// Changes the matching node.
     pub(super) fn apply(
         self,
         faults: &Faults,
@@ -91,7 +91,7 @@ impl Change {
     }
 }
 
-/// Adds lines to a node's block. One that can stand there once goes in place of the one that is there.
+/// Adds lines to a node's block. A line that it can have once replaces the existing line.
 fn lines(
     faults: &Faults,
     owner: &str,
@@ -115,7 +115,7 @@ fn lines(
     }
 }
 
-/// The problem of a word that no node is called by.
+/// Returns the fault of an unknown node.
 pub(super) fn unknown(word: &Spanned<String>, words: &'static [NodeSpec]) -> Problem {
     let known = || words.iter().map(|spec| spec.name);
     let label = match nearest(&word.value, known()) {
@@ -129,12 +129,12 @@ pub(super) fn unknown(word: &Spanned<String>, words: &'static [NodeSpec]) -> Pro
         .help("`rockpack help manifest` lists the nodes, and where they can stand")
 }
 
-/// A node as messages call it.
+/// Returns a node's name in messages.
 pub(super) fn title(node: &str, name: Option<&str>) -> String {
     name.map_or_else(|| node.to_owned(), |name| format!("{node} \"{name}\""))
 }
 
-/// The first arguments of the nodes called `name`, as hints.
+/// Returns the first arguments of the nodes called `name`, as hints.
 pub(super) fn names<'n>(nodes: &'n [kdl::Node], name: &str) -> Vec<&'n str> {
     nodes.iter().filter(|node| node.name.text == name).flat_map(arguments).collect()
 }

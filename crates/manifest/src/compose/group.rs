@@ -1,4 +1,4 @@
-//! `group on="linux" optional="…" { … }`: what it says counts for each line in its block.
+//! `group on="linux" optional="…" { … }`: its properties count for each line in its block.
 
 use super::{GROUP, words};
 use crate::NodeSpec;
@@ -7,7 +7,7 @@ use crate::reader::Faults;
 
 use base::source::{Code, Problem};
 
-/// The nodes of a block that `words` can stand in, groups replaced by their lines.
+/// Replaces groups by their lines.
 pub(super) fn spread(faults: &Faults, words: &'static [NodeSpec], nodes: Vec<Node>) -> Vec<Node> {
     let mut out = Vec::with_capacity(nodes.len());
     for mut node in nodes {
@@ -22,14 +22,14 @@ pub(super) fn spread(faults: &Faults, words: &'static [NodeSpec], nodes: Vec<Nod
                 node.block = node.block.map(|block| spread(faults, spec.nodes, block));
                 out.push(node);
             }
-            // What is in a `change` is spread where it is known what it changes.
+            // The block of a `change` is spread with the words of its node.
             _ => out.push(node),
         }
     }
     out
 }
 
-/// The properties of a group that can be read; each mistake in one is reported once, not for each line.
+/// Returns the readable properties of a group; a mistake is reported once, not for each line.
 fn said(faults: &Faults, node: &Node) -> Vec<Entry> {
     let sound = super::one::<words::Group>(faults, node).map(|group| {
         [
@@ -45,7 +45,7 @@ fn said(faults: &Faults, node: &Node) -> Vec<Entry> {
     node.entries.iter().filter(is_sound).cloned().collect()
 }
 
-/// The line with what its group says, but for what it says itself.
+/// Returns the line with the properties of its group that it lacks.
 fn give(faults: &Faults, words: &'static [NodeSpec], mut line: Node, said: &[Entry]) -> Node {
     let Some(spec) = words.iter().find(|word| word.name == line.name.text) else { return line };
     for entry in said {

@@ -11,7 +11,7 @@ use base::source::{Code, Problem, Source};
 const BUILT_IN: &str = "built-in";
 
 impl Composer<'_> {
-    /// The nodes of the file that the line names, with what that one includes and changes.
+    /// Returns the nodes of the named file, composed.
     pub(super) fn included(&mut self, line: &kdl::Node) -> Vec<kdl::Node> {
         let Some(words::Include { file: name }) = super::one::<words::Include>(self.faults, line)
         else {

@@ -1,4 +1,4 @@
-//! `remove "script" "rocgdb"`: lines that an included file has and this manifest has not.
+//! `remove "script" "rocgdb"`: removes lines of an included file.
 
 use super::REMOVE;
 use super::change::{names, title, unknown};
@@ -33,7 +33,7 @@ pub(super) fn read(faults: &Faults, line: &Node) -> Option<Removal> {
 }
 
 impl Removal {
-    /// Takes the lines that are meant away from `nodes`.
+    /// Removes the matching lines of `nodes`.
     pub(super) fn apply(
         self,
         faults: &Faults,
@@ -74,7 +74,7 @@ impl Removal {
         }
     }
 
-    /// Whether it is a line of this name, with these first arguments and the properties.
+    /// Returns whether a line has this name, these first arguments and the properties.
     fn is_meant(&self, spec: &NodeSpec, key: &[Spanned<String>], node: &Node) -> bool {
         let has = |(name, value): &(&str, String)| {
             node.property(name).and_then(|is| is.as_text()) == Some(value)
@@ -106,13 +106,13 @@ impl Removal {
     }
 }
 
-/// How many arguments of a line stand for themselves, before a list of equal ones.
+/// Returns the number of arguments before the list.
 fn fixed(spec: &NodeSpec) -> usize {
     let single = |takes| matches!(takes, ArgKind::Argument | ArgKind::OptionalArgument);
     spec.parts.iter().filter(|part| single(part.takes)).count()
 }
 
-/// Takes a name out of the list at a line's end; whether the list is empty then.
+/// Removes a name from the list at a line's end; returns whether the list is empty then.
 fn take(node: &mut Node, fixed: usize, name: &str, found: &mut bool) -> bool {
     let is_argument = |entry: &Entry| entry.name.is_none();
     let (mut at, mut left, mut gone) = (0, 0, 0);

@@ -1,4 +1,4 @@
-//! What only several packages together can get wrong.
+//! Checks of packages against each other.
 
 use super::Faults;
 use crate::package::distribution::check_extra;
@@ -99,7 +99,7 @@ fn check_required(faults: &Faults, outline: &Package, rule: &RequireRule, target
     }
 }
 
-/// Files go into the platform directory of the overlaid package, so that has to have one of its own.
+/// Checks that the overlaid package has a platform directory.
 fn check_overlay(
     faults: &Faults,
     outline: &Package,
@@ -117,7 +117,7 @@ fn check_overlay(
             ),
         );
     } else if let Some(further) = target.overlay.as_ref().filter(|further| further.value == *name) {
-        // Both packages come by here; the first says it for both.
+        // Both packages are checked; the first reports it for both.
         if overlay.place.line() <= further.place.line() {
             let problem = Problem::error(
                 Code::ImpossibleOverlay,
@@ -167,7 +167,7 @@ fn check_searched(
     }
 }
 
-/// What is left out, or taken for every target, has to be among what is taken, in whatever mode.
+/// Reports artifacts that are left out, or taken for every target, and that the package does not take.
 fn check_left_out(faults: &Faults, outline: &Package, packages: &[Package]) {
     let inherited = outline
         .artifacts_of

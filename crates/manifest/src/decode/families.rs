@@ -53,7 +53,7 @@ fn checked(faults: &Faults, read: FamiliesLines) -> Families {
     families
 }
 
-/// The ISA that `package` names has packages of its own, and is what this one is a kind of.
+/// Checks the ISA that `package` names: it has packages, and this one is a kind of it.
 fn packages(faults: &Faults, lines: &[IsaLine]) {
     for line in lines {
         let Some(package) = &line.package else { continue };
@@ -82,7 +82,7 @@ fn packages(faults: &Faults, lines: &[IsaLine]) {
     }
 }
 
-/// Levels that `parent` names are declared, and none is above itself.
+/// Reports undeclared levels, and levels above themselves.
 fn parents(faults: &Faults, lines: &[IsaLine], levels: &[LevelLine]) {
     let known = |name: &str| levels.iter().find(|level| level.name.as_str() == name);
     let parents = lines.iter().filter_map(|line| line.parent.as_ref());
@@ -113,7 +113,7 @@ fn parents(faults: &Faults, lines: &[IsaLine], levels: &[LevelLine]) {
     }
 }
 
-/// A name that is not among those there are.
+/// Returns the fault of an unknown name.
 fn unknown<'n, T: ToString>(
     message: &str,
     name: &Spanned<T>,
@@ -126,7 +126,7 @@ fn unknown<'n, T: ToString>(
     Problem::error(Code::UnknownTarget, message).label(&name.place, label)
 }
 
-/// The ISAs that these names stand for, and a report of each that stands for none.
+/// Returns the ISAs of these names, and reports unknown names.
 fn expanded(faults: &Faults, families: &Families, names: &[Spanned<String>]) -> Vec<Isa> {
     let mut isas = Vec::new();
     for name in names {
@@ -144,7 +144,7 @@ fn expanded(faults: &Faults, families: &Families, names: &[Spanned<String>]) -> 
     isas
 }
 
-/// A name on the command line stands for a family or for an ISA, never for both.
+/// Reports names that are both a family and an ISA, a level or a value.
 fn refuse_taken_names(faults: &Faults, lines: &[IsaLine], levels: &[LevelLine], axes: &[AxisLine]) {
     let isas: IndexMap<&str, &Place> =
         lines.iter().map(|line| (line.isa.as_str(), &line.isa.place)).collect();

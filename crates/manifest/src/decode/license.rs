@@ -5,7 +5,7 @@ use crate::{LicenseOf, Package};
 use base::names::ArtifactName;
 use base::source::{Code, Problem, nearest};
 
-/// Terms of an artifact that no package takes are most likely a misspelt name's.
+/// Reports terms of an artifact that no package takes, most likely a misspelt name.
 pub(super) fn check(faults: &Faults, licenses: &[LicenseOf], packages: &[Package]) {
     if packages.is_empty() || packages.iter().any(|package| !package.has_all_artifacts()) {
         return;

@@ -1,4 +1,4 @@
-//! What only the declarations of projects and wheels together can get wrong.
+//! Checks of projects and wheels against each other.
 
 use super::{Context, Once};
 use crate::Python;
@@ -8,7 +8,7 @@ use base::target::Condition;
 
 mod places;
 
-/// What only the declarations together can get wrong. `packages` are the names that packages have.
+/// Checks all projects and wheels.
 pub(super) fn check(context: &Context<'_>, python: &Python) {
     let projects = &python.projects;
     let packages = || context.declared.iter().map(|(name, declared)| (*name, &declared.place));

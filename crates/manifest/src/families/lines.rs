@@ -6,6 +6,7 @@ use crate::reader::Node;
 use crate::text::AxisName;
 use base::names::{Family, Isa};
 use base::source::Spanned;
+use base::target::Condition;
 use manifest_derive::Line;
 
 /// Lines of the file, before they are checked against each other.
@@ -43,7 +44,7 @@ pub struct IsaLine {
     /// A family. The ISA's own name needs no mention.
     #[arg("FAMILY", "a family", many)]
     pub families: Vec<Spanned<Family>>,
-    /// The ISA whose packages have the code for this one, which gets none of its own and is not offered: `gpu90` for
+    /// The ISA with the packages for this one, which gets no packages and is not offered: `gpu90` for
     /// `gpu90-strict`. Features (`gpu90:xnack+`, in names of files `gpu90-xnack+`) need no line: their code is in the
     /// packages of the ISA.
     #[prop]
@@ -65,11 +66,11 @@ fn check_isa(
     node: &Node<'_>,
     scope: &Scope<'_, '_>,
     families: &[Spanned<Family>],
-    mach: &Option<usize>,
+    mach: Option<usize>,
 ) {
     given_once(scope, "family", families);
     if let Some(mach) = mach {
-        scope.give("mach", &format!("{mach:#x}"), Default::default(), &node.place());
+        scope.give("mach", &format!("{mach:#x}"), Condition::default(), &node.place());
     }
 }
 
@@ -142,6 +143,6 @@ fn given_once<T: ToString>(scope: &Scope<'_, '_>, word: &'static str, names: &[S
     let once = Once::default();
     for name in names {
         let key = (word, &*name.value.to_string());
-        once.give(scope.context.faults, key, Default::default(), &name.place);
+        once.give(scope.context.faults, key, Condition::default(), &name.place);
     }
 }

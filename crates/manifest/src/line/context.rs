@@ -13,19 +13,18 @@ use base::source::{Code, Place, Problem, Spanned, nearest};
 use base::target::{Condition, Per};
 use base::text::counted;
 
-/// What the decoders of one packages' file share.
+/// Names and readers for the lines of one file.
 pub(crate) struct Context<'a> {
     pub faults: &'a Faults,
-    /// The text of a file beside the manifest, or why it cannot be read.
+    /// Reads a file of the manifest's directory.
     pub read: &'a dyn Fn(&RelPath) -> Result<String, String>,
     /// The axes of the families' file.
     pub axes: Vec<&'a str>,
-    /// Every package that is declared, also one that cannot be decoded: its mistakes are
-    /// reported where they are, not again wherever it is named.
+    /// Declared packages, also unreadable ones: their mistakes are reported once.
     pub declared: IndexMap<&'a str, Declared>,
-    /// What may be said once in the file, whichever package says it.
+    /// Names that may be given once in the file.
     pub once: Once,
-    /// Names that no package has, with the places that say them.
+    /// Names that no package has, with their places.
     pub unknown: RefCell<IndexMap<PackageName, Vec<Place>>>,
     /// Directories of `runtime/`, where known.
     pub templates: Option<&'a [&'a str]>,
@@ -33,7 +32,7 @@ pub(crate) struct Context<'a> {
     pub projects: Vec<(String, Place)>,
 }
 
-/// Whether a node is called `name`, or was meant to be: what a misspelt word declares is there.
+/// Returns whether a node is called `name`, or is misspelt.
 fn is_meant(node: &kdl::Node, name: &str, words: &[NodeSpec]) -> bool {
     let written = node.name.text.as_str();
     let known = || words.iter().map(|word| word.name);
@@ -47,7 +46,7 @@ pub(crate) struct Declared {
 }
 
 impl<'a> Context<'a> {
-    /// Learns the packages' names before anything is decoded.
+    /// Collects the packages' names before lines are read.
     pub fn survey(
         faults: &'a Faults,
         words: &'static [NodeSpec],
@@ -86,12 +85,12 @@ impl<'a> Context<'a> {
         Self { faults, read, axes, declared, once, unknown, templates, projects }
     }
 
-    /// The words of `per`: those that every manifest knows, and the axes of families.kdl.
+    /// Returns the words of `per`: the built-in ones, and the axes of families.kdl.
     pub fn splits(&self) -> impl Iterator<Item = &str> {
         Per::WORDS.into_iter().chain(self.axes.iter().copied())
     }
 
-    /// The split of this word, which has to be known.
+    /// Returns the split of this word, or reports it.
     pub fn split(&self, word: Spanned<String>) -> Option<Spanned<Per>> {
         if self.splits().any(|known| known == word.value) {
             return Some(Spanned::new(Per::named(&word.value), word.place));
@@ -106,12 +105,12 @@ impl<'a> Context<'a> {
         None
     }
 
-    /// Notes what may be given once in the file.
+    /// Notes a name that may be given once in the file.
     pub fn give(&self, what: &'static str, name: &str, when: Condition, place: &Place) -> bool {
         self.once.give(self.faults, (what, name), when, place)
     }
 
-    /// Reports a name that no package has, or one of a package that is not of the `kind` that is needed.
+    /// Reports a name that no package has, or a package of another kind.
     pub fn resolve(&self, name: &Spanned<PackageName>, kind: Option<PackageKind>) {
         let Some(declared) = self.declared.get(name.as_str()) else {
             let mut unknown = self.unknown.borrow_mut();
@@ -131,7 +130,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Reports each name that no package has, once, at the first places that say it.
+    /// Reports each name that no package has, once, at its first places.
     pub fn report_unknown(&self) {
         for (name, places) in self.unknown.borrow().iter() {
             let problem =
@@ -156,7 +155,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The first arguments of nodes with these names, also of nodes that cannot be decoded.
+/// Returns the first arguments of nodes with these names, also of unreadable nodes.
 fn named(faults: &Faults, nodes: &[kdl::Node], names: &[&str]) -> Vec<(String, Place)> {
     let entries = nodes
         .iter()
@@ -165,5 +164,5 @@ fn named(faults: &Faults, nodes: &[kdl::Node], names: &[&str]) -> Vec<(String, P
     entries.filter_map(|e| Some((e.value.as_text()?.to_owned(), faults.at(&e.span)))).collect()
 }
 
-/// How many places of one mistake are shown.
+/// Number of places of one mistake that are shown.
 const PLACES_SHOWN: usize = 3;

@@ -1,4 +1,4 @@
-//! What may be said once.
+//! Names that may be given once.
 
 use std::cell::RefCell;
 
@@ -19,9 +19,8 @@ struct Given {
 }
 
 impl Once {
-    /// Notes that `what` (`script`) called `name` is given at `place`, and reports it when it
-    /// was given before for a target of `when`. Whether it
-    /// was the first time.
+    /// Notes a name of a kind (`script`), and reports it if it was given before for a target of `when`; returns
+    /// whether it is new.
     pub fn give(
         &self,
         faults: &Faults,

@@ -19,7 +19,7 @@ impl<'c, 'a> Scope<'c, 'a> {
         Self { context, kind, once: Once::default() }
     }
 
-    /// Returns a scope for the lines of a block, with names of its own.
+    /// Returns a scope without names, for the lines of a block.
     pub fn inner(&self) -> Self {
         Self::new(self.context, self.kind)
     }

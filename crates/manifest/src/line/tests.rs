@@ -19,7 +19,7 @@ struct Sample {
 const PROJECT_LINES: [(&str, &str); 2] =
     [("author", "author \"A\""), ("requires-python", "requires-python \">=3.10\"")];
 
-/// What every package needs.
+/// Lines of every package.
 const PACKAGE_LINES: [(&str, &str); 4] = [
     ("distribution", "distribution \"example-sample\" module=\"example_sample\" per=\"none\""),
     ("summary", "summary \"A sample\""),
@@ -40,7 +40,7 @@ package "device" kind="runtime" {
 python-project "example-runtime" { source "runtime"; }
 "#;
 
-/// What examples include and change.
+/// Included file of examples.
 const INCLUDED: &str = r#"
 package "core" kind="runtime" {
     distribution "example-core" module="example_core" per="none"
@@ -58,7 +58,7 @@ fn is_composed(word: &NodeSpec) -> bool {
     [CHANGE, REMOVE, GROUP].iter().any(|composed| composed.name == word.name)
 }
 
-/// The lines that have to be there, but for those that the example gives, and the example.
+/// Returns the required lines that the example lacks, and the example.
 fn block(head: &str, lines: &[(&str, &str)], word: &NodeSpec) -> String {
     let needed = lines.iter().filter(|(name, _)| *name != word.name).map(|(_, line)| *line);
     let inside: Vec<&str> = needed.chain([word.example]).collect();
@@ -69,14 +69,13 @@ fn project() -> String {
     format!("common {{ {}; {} }}\n", PROJECT_LINES[0].1, PROJECT_LINES[1].1)
 }
 
-/// The example of a word that stands in `owner`, once for each kind of package it means something in.
+/// Returns the example of a word in `owner`, once for each of its kinds of package.
 fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> {
     let of_packages = file.name == "packages.kdl";
     let package = |kind: PackageKind, inside: &NodeSpec| {
         let head = format!("package \"sample\" kind=\"{}\"", kind.as_str());
         let mut lines = PACKAGE_LINES.to_vec();
         if inside.name == "without-artifact" {
-            // It leaves out what is taken.
             lines.push(("artifact", r#"artifact "profiler""#));
         }
         if inside.name == "every-target-of" {
@@ -150,7 +149,7 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
 }
 
 impl Sample {
-    /// What was asked for while it was decoded, which has to go well.
+    /// Returns the parts that readers asked for; panics if the sample has a fault.
     fn asked(&self) -> Vec<Asked> {
         let source = Source::new("sample.kdl", self.text.as_str());
         let faults = Faults::noting(&source);
@@ -179,7 +178,7 @@ impl Sample {
     }
 }
 
-/// Every node of the vocabulary with its file and the node it stands in.
+/// Returns every node with its file and owner.
 fn all() -> Vec<(KdlFile, Option<&'static str>, &'static NodeSpec)> {
     VOCABULARY
         .into_iter()
@@ -218,7 +217,7 @@ fn decoders_ask_for_the_nodes_that_are_documented() {
                 _ => None,
             })
             .collect();
-        // `source` stands at the top and in projects.
+        // `source` is a node of the file and of projects.
         let words = all().into_iter().map(|(_, _, other)| other).filter(|w| w.name == word.name);
         let said: BTreeSet<Arity> = words.map(|word| word.times).collect();
         assert_eq!(times, said, "how often the decoder asks for `{}`", word.name);
@@ -241,7 +240,7 @@ fn decoders_take_the_parts_that_are_documented() {
         let words = all().into_iter().map(|(_, _, other)| other).filter(|w| w.name == word.name);
         let mut said: BTreeSet<(ArgKind, &str)> =
             words.flat_map(|word| word.parts).map(|part| (part.takes, name(part))).collect();
-        // Where a devel package can have none, a runtime package has to have one.
+        // Optional in a devel package, required in a runtime package.
         if said.contains(&(ArgKind::Arguments, "")) && word.kinds.contains(&PackageKind::Runtime) {
             said.insert((ArgKind::OneOrMore, ""));
         }
@@ -249,14 +248,14 @@ fn decoders_take_the_parts_that_are_documented() {
     }
 }
 
-/// The line that errors show has every part that is told of, in the same order.
+/// The usage in errors has every part, in the same order.
 #[test]
 fn usages_show_every_part() {
     for (_, _, word) in all() {
         assert!(word.usage.starts_with(word.name), "{}", word.usage);
         for part in word.parts.iter().filter(|part| !part.takes.is_argument()) {
             let shown = word.usage.contains(&format!(" {}=", part.name));
-            // Of a program and a function the usage shows what is usual.
+            // The usage shows the program, not the rarer function.
             assert!(
                 shown || (word.name, part.name) == ("script", "function"),
                 "`{}` lacks {}",

@@ -55,13 +55,13 @@ fn components(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Vec<Spanned<Compone
 fn give_components(
     node: &Node<'_>,
     scope: &Scope<'_, '_>,
-    name: &Option<Spanned<ArtifactName>>,
+    name: Option<&Spanned<ArtifactName>>,
     components: &[Spanned<Component>],
-    when: &Condition,
+    when: Condition,
 ) {
-    let Some(name) = name.as_ref().filter(|_| node.is_sound()) else { return };
+    let Some(name) = name.filter(|_| node.is_sound()) else { return };
     let give = |component: Component, place: &Place| {
-        scope.give("artifact", &format!("{} {component}", name.value), *when, place)
+        scope.give("artifact", &format!("{} {component}", name.value), when, place)
     };
     // In a runtime package none is a mistake that has been reported, not a wish for all.
     if components.is_empty() && scope.kind == Some(PackageKind::Devel) {

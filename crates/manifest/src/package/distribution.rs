@@ -82,10 +82,10 @@ fn per(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<Spanned<Per>> {
 fn check_distribution(
     node: &Node<'_>,
     scope: &Scope<'_, '_>,
-    name: &Option<Spanned<Template>>,
-    module: &Option<Spanned<Template>>,
-    split: &Option<Spanned<Per>>,
-    when: &Condition,
+    name: Option<&Spanned<Template>>,
+    module: Option<&Spanned<Template>>,
+    split: Option<&Spanned<Per>>,
+    when: Condition,
 ) {
     let context = scope.context;
     for template in [name, module].into_iter().flatten() {
@@ -99,31 +99,31 @@ fn check_distribution(
         check_name::<ModuleName>(context, module, "a Python module name");
     }
     if node.is_sound() {
-        name.iter().for_each(|n| {
-            context.give("distribution", &normalized(n), *when, &n.place);
-        });
-        module.iter().for_each(|m| {
-            context.give("module", m.as_str(), *when, &m.place);
-        });
+        if let Some(name) = name {
+            context.give("distribution", &normalized(name), when, &name.place);
+        }
+        if let Some(module) = module {
+            context.give("module", module.as_str(), when, &module.place);
+        }
     }
 }
 
 fn check_offer(
     node: &Node<'_>,
     scope: &Scope<'_, '_>,
-    name: &Option<Spanned<Template>>,
-    pick: &Option<Spanned<Pick>>,
-    when: &Condition,
+    name: Option<&Spanned<Template>>,
+    pick: Option<&Spanned<Pick>>,
+    when: Condition,
 ) {
     let Some(name) = name else { return };
     if node.is_sound() {
-        scope.give("extra", &normalized(name), *when, &name.place);
+        scope.give("extra", &normalized(name), when, &name.place);
     }
     check_name::<DistName>(scope.context, name, "an extra's name");
-    check_pick(scope.context, name, pick.as_ref());
+    check_pick(scope.context, name, pick);
 }
 
-/// A choice stands for packages of several targets, so there is one of it.
+/// Reports a choice that is split: it chooses among targets.
 fn check_choice(context: &Context<'_>, split: &Spanned<Per>, kind: Option<PackageKind>) {
     if kind == Some(PackageKind::Choice) && split.value != Per::None {
         let message = format!("a choice is one for all, and not for each {}", split.value);
@@ -133,7 +133,7 @@ fn check_choice(context: &Context<'_>, split: &Spanned<Per>, kind: Option<Packag
     }
 }
 
-/// Distributions of one split must not share a name, and a name must not promise a target that it has not.
+/// Reports missing and unfilled placeholders of names.
 fn check_placeholders(
     context: &Context<'_>,
     template: &Spanned<Template>,
@@ -178,7 +178,7 @@ fn check_placeholders(
     }
 }
 
-/// Checks the name as it is with a target filled in; any will do.
+/// Checks the name with some target filled in.
 fn check_name<T: FromStr<Err = NameError>>(
     context: &Context<'_>,
     template: &Spanned<Template>,
@@ -191,7 +191,7 @@ fn check_name<T: FromStr<Err = NameError>>(
     }
 }
 
-/// The name as indexes compare it, placeholders kept.
+/// Returns the name as indexes compare it, placeholders kept.
 fn normalized(template: &Template) -> String {
     let plain = template.as_str().parse::<DistName>();
     plain.map_or_else(
@@ -200,7 +200,7 @@ fn normalized(template: &Template) -> String {
     )
 }
 
-/// Only `offer="each"` makes several extras, and only several need a placeholder.
+/// Checks that an extra has a placeholder if and only if it is several.
 fn check_pick(context: &Context<'_>, name: &Spanned<Template>, pick: Option<&Spanned<Pick>>) {
     let each = pick.filter(|p| p.value == Pick::Each);
     match each {
@@ -230,7 +230,7 @@ fn check_pick(context: &Context<'_>, name: &Spanned<Template>, pick: Option<&Spa
     }
 }
 
-/// A package is one distribution (of a split) in each mode.
+/// Reports two distributions of a package in one mode.
 pub(super) fn check_modes(_: &Node<'_>, scope: &Scope<'_, '_>, distributions: &[Distribution]) {
     let context = scope.context;
     for (index, again) in distributions.iter().enumerate() {
@@ -250,7 +250,7 @@ pub(super) fn check_modes(_: &Node<'_>, scope: &Scope<'_, '_>, distributions: &[
     }
 }
 
-/// A summary may name the target only where every distribution has one.
+/// Reports a placeholder of the summary that some distribution does not fill.
 pub(super) fn check_summary(
     _: &Node<'_>,
     scope: &Scope<'_, '_>,
@@ -273,7 +273,7 @@ pub(super) fn check_summary(
     }
 }
 
-/// Reports an extra for each distribution of a package whose distributions its placeholder does not tell apart.
+/// Reports an extra for each distribution of a package that its placeholder does not fit.
 pub(crate) fn check_extra(faults: &Faults, extra: &Extra, distributions: &[Distribution]) {
     if extra.pick != Pick::Each {
         return;

@@ -20,7 +20,7 @@ use manifest_derive::Line;
     example = "index \"whl\" {\n    requires \"device\" offer=\"all\"\n}"
 )]
 pub struct IndexRule {
-    /// The index's name, and that of the directory.
+    /// The name of the index and of its directory.
     #[arg("NAME", "a name")]
     pub name: Spanned<PackageName>,
     /// Targets of the line.
@@ -39,8 +39,8 @@ pub struct IndexRule {
 /// The directory that has the pages of an index.
 const PAGES: &str = "simple";
 
-fn check_name(node: &Node<'_>, _: &Scope<'_, '_>, name: &Option<Spanned<PackageName>>) {
-    if let Some(name) = name.as_ref().filter(|name| name.as_str() == PAGES) {
+fn check_name(node: &Node<'_>, _: &Scope<'_, '_>, name: Option<&Spanned<PackageName>>) {
+    if let Some(name) = name.filter(|name| name.as_str() == PAGES) {
         let message = format!("`{PAGES}` cannot be the name of an index");
         let problem = Problem::error(Code::InvalidText, message)
             .label(&name.place, "the pages of every index are in a directory of this name");

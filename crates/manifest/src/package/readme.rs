@@ -14,7 +14,7 @@ pub const MOST_OF_README: u64 = 256 << 10;
 #[derive(Debug, Clone, Line)]
 #[line("readme", then = Readme::read, example = r#"readme "docs/example.md""#)]
 pub struct Readme {
-    /// A text of at most 256 KiB beside packages.kdl or below its directory; its name ends in `.md`, `.rst` or `.txt`.
+    /// A text of at most 256 KiB, in the directory of packages.kdl or below; its name ends in `.md`, `.rst` or `.txt`.
     /// May have the placeholder of the split.
     #[arg("FILE", "a file")]
     pub path: Spanned<RelPath>,
@@ -108,7 +108,7 @@ impl ReadmeFormat {
     }
 }
 
-/// Files beside the two files of a manifest.
+/// Files that the two files of a manifest name.
 pub struct Beside<'b> {
     /// The names of the runtime's templates.
     pub templates: Vec<&'b str>,

@@ -13,7 +13,7 @@ use manifest_derive::Line;
 #[derive(Debug, Clone, Line)]
 #[line("rpath", check(give_rpath(package, directory, when)), example = r#"rpath "core" "lib""#)]
 pub struct RpathRule {
-    /// The runtime package whose platform directory has them; it can be this package.
+    /// The runtime package with the directories in its platform directory; it can be this package.
     #[arg("PACKAGE", "a package", resolve = PackageKind::Runtime)]
     pub package: Spanned<PackageName>,
     /// Directories in it, in the order of the search.
@@ -31,14 +31,14 @@ pub struct RpathRule {
 fn give_rpath(
     node: &Node<'_>,
     scope: &Scope<'_, '_>,
-    package: &Option<Spanned<PackageName>>,
+    package: Option<&Spanned<PackageName>>,
     directories: &[Spanned<RelPath>],
-    when: &Condition,
+    when: Condition,
 ) {
-    let Some(package) = package.as_ref().filter(|_| node.is_sound()) else { return };
+    let Some(package) = package.filter(|_| node.is_sound()) else { return };
     for directory in directories.iter().filter(|_| node.word() == "rpath") {
         let key = format!("{} {}", package.value, directory.value);
-        scope.give("rpath", &key, *when, &directory.place);
+        scope.give("rpath", &key, when, &directory.place);
     }
 }
 
@@ -78,7 +78,7 @@ choice!(AliasForm, "a form of alias", "forward" => Forward, "copy" => Copy);
     "find-library",
     once_in_file,
     check(one_name(name, so, dll)),
-    then = usual,
+    maps = usual,
     example = r#"find-library "fft" so="lib/libfft.so*" dll="bin/fft*.dll""#
 )]
 pub struct Library {
@@ -99,20 +99,19 @@ pub struct Library {
     pub when: Condition,
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the derive's signature")]
-fn usual(library: Library, _: &Node<'_>, _: &Scope<'_, '_>) -> Option<Library> {
+fn usual(library: Library, _: &Node<'_>, _: &Scope<'_, '_>) -> Library {
     let so = library.so.or_else(|| Some(format!("lib/lib{}.so*", *library.name)));
-    Some(Library { so, ..library })
+    Library { so, ..library }
 }
 
 fn one_name(
     node: &Node<'_>,
     _: &Scope<'_, '_>,
     names: &[Spanned<String>],
-    so: &Option<Spanned<String>>,
-    dll: &Option<Spanned<String>>,
+    so: Option<&Spanned<String>>,
+    dll: Option<&Spanned<String>>,
 ) {
-    refuse_one_path(node, names, so.as_ref().or(dll.as_ref()));
+    refuse_one_path(node, names, so.or(dll));
 }
 
 /// Reports a path for several names.
@@ -130,7 +129,7 @@ pub(super) fn refuse_one_path<T, P>(
     }
 }
 
-/// Puts directories first in a search path of what the package's console scripts start.
+/// Puts directories first in a search path of the programs that the package's console scripts start.
 #[derive(Debug, Clone, Line)]
 #[line(
     "prepend-path",

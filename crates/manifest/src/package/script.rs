@@ -80,13 +80,11 @@ pub(crate) struct ScriptLine {
 fn usual(line: ScriptLine, _: &Node<'_>, _: &Scope<'_, '_>) -> Option<Script> {
     let ScriptLine { name, program, function, expand_devel, optional, when } = line;
     let program = program.map(|p| Spanned::new(ScriptTarget::Program(p.value), p.place));
-    let target = match program.or(function) {
-        Some(target) => target,
-        None => {
-            let path = format!("bin/{}", *name).parse().ok()?;
-            Spanned::new(ScriptTarget::Program(path), name.place.clone())
-        }
+    let usual = || {
+        let path = format!("bin/{}", *name).parse().ok()?;
+        Some(Spanned::new(ScriptTarget::Program(path), name.place.clone()))
     };
+    let target = program.or(function).or_else(usual)?;
     Some(Script { name, target, expand_devel, when, optional })
 }
 
@@ -94,8 +92,8 @@ fn check_target(
     node: &Node<'_>,
     scope: &Scope<'_, '_>,
     names: &[Spanned<String>],
-    program: &Option<Spanned<RelPath>>,
-    function: &Option<Spanned<ScriptTarget>>,
+    program: Option<&Spanned<RelPath>>,
+    function: Option<&Spanned<ScriptTarget>>,
 ) {
     let is_selector = scope.kind == Some(PackageKind::Selector);
     if !node.had("program") && !node.had("function") && is_selector {
@@ -108,18 +106,18 @@ fn check_target(
             .label(&function.place, "a function");
         node.report(problem.help("a script starts one thing: keep one of them"));
     }
-    if let Some(program) = program.as_ref().filter(|_| is_selector) {
+    if let Some(program) = program.filter(|_| is_selector) {
         let message = format!("`{}` names a program, but a selector ships none", node.title());
         let problem = Problem::error(Code::ScriptTarget, message)
             .label(&program.place, "no such file can be there");
         node.report(problem.help("write function=\"MODULE:FUNCTION\""));
     }
-    let place = program.as_ref().map(|p| Spanned::new((), p.place.clone()));
-    let place = place.or(function.as_ref().map(|f| Spanned::new((), f.place.clone())));
+    let place = program.map(|p| Spanned::new((), p.place.clone()));
+    let place = place.or(function.map(|f| Spanned::new((), f.place.clone())));
     refuse_one_path(node, names, place.as_ref());
 }
 
-/// `module:function`, what a console script calls (entry points specification).
+/// `module:function` of a console script (entry points specification).
 struct Function(ScriptTarget);
 
 impl FromStr for Function {

@@ -39,8 +39,8 @@ pub struct VariantRule {
     pub plugin: String,
 }
 
-/// Every label is another, and can end a file name.
-fn check_label(node: &Node<'_>, _: &Scope<'_, '_>, label: &Option<Spanned<Template>>) {
+/// Reports a label that is the same for two ISAs, or that cannot end a file name.
+fn check_label(node: &Node<'_>, _: &Scope<'_, '_>, label: Option<&Spanned<Template>>) {
     let Some(label) = label else { return };
     let fills = |placeholder| Per::Isa.placeholder() == Some(placeholder);
     if !label.has_placeholder() || !label.placeholders().all(fills) {
@@ -56,7 +56,7 @@ fn check_label(node: &Node<'_>, _: &Scope<'_, '_>, label: &Option<Spanned<Templa
     }
 }
 
-/// Reports a package whose distributions are not one for each ISA.
+/// Reports a package that is not split by ISA.
 pub(crate) fn check_package(faults: &Faults, rule: &VariantRule, distributions: &[Distribution]) {
     let Some(other) = distributions.iter().find(|d| d.per != Per::Isa) else { return };
     let message = format!("there is no `{}` for each ISA", rule.package.value);

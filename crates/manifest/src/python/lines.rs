@@ -190,7 +190,7 @@ pub struct Named {
 const VERSION_PARTS: [&str; 3] = ["major", "minor", "patch"];
 
 /// Reports placeholders that no version fills.
-pub(super) fn check_branch(node: &Node<'_>, _: &Scope<'_, '_>, branch: &Option<Spanned<String>>) {
+pub(super) fn check_branch(node: &Node<'_>, _: &Scope<'_, '_>, branch: Option<&Spanned<String>>) {
     let Some(branch) = branch else { return };
     let words = branch.split('{').skip(1).map(|rest| rest.split('}').next().unwrap_or(rest));
     if let Some(word) = words.into_iter().find(|word| !VERSION_PARTS.contains(word)) {

@@ -11,6 +11,7 @@ use crate::setting::{Filling, Setting};
 use crate::text::{LibrarySelection, Variable};
 use base::names::PackageName;
 use base::source::{Code, Place, Problem, Spanned};
+use base::target::Condition;
 use manifest_derive::Line;
 
 /// A source project: `python-project`, which is built through PEP 517, or `native-project`, which is installed into a
@@ -41,7 +42,7 @@ pub struct SourceProject {
     pub config_settings: Vec<Pair<String>>,
     /// The versions of Python that it is built for, a wheel each; of none, the Python that builds.
     pub pythons: Vec<Spanned<PythonVersion>>,
-    /// Built in an environment of its own, rather than in that of the Python that builds.
+    /// Built in a separate environment, rather than with the packages of the Python that builds.
     pub isolated: bool,
     /// Its wheel gets the libraries that it needs of native projects.
     pub repair: bool,
@@ -75,13 +76,13 @@ pub struct EveryProject {
     pub pass: Vec<String>,
 }
 
-/// Holds what all projects are given, unless a project says something else itself.
+/// Holds lines for all projects, unless a project says otherwise.
 #[derive(Line)]
 #[line(
     "every-project",
     own,
     makes = EveryProject,
-    then = EveryProjectLine::variables,
+    maps = EveryProjectLine::variables,
     example = r#"every-project {
     env "EXAMPLE_TARGETS" "{isas}"
 }"#
@@ -93,9 +94,8 @@ pub(crate) struct EveryProjectLine {
 }
 
 impl EveryProjectLine {
-    #[expect(clippy::unnecessary_wraps, reason = "the derive's signature")]
-    fn variables(self, _: &Node<'_>, _: &Scope<'_, '_>) -> Option<EveryProject> {
-        Some(self.variables)
+    fn variables(self, _: &Node<'_>, _: &Scope<'_, '_>) -> EveryProject {
+        self.variables
     }
 }
 
@@ -181,7 +181,7 @@ impl Shared {
     "python-project",
     own,
     makes = SourceProject,
-    then = PythonProject::project,
+    maps = PythonProject::project,
     check(check_pythons(pythons, isolated)),
     example = r#"python-project "example-bindings" {
     source "bindings" subdirectory="python"
@@ -206,7 +206,7 @@ pub(super) struct PythonProject {
     /// Settings.
     #[child(of = ConfigSetting)]
     config_settings: Vec<Pair<String>>,
-    /// Builds it with the packages of the Python that builds, without an environment of its own.
+    /// Builds it with the packages of the Python that builds, without a separate environment.
     #[leaf(name = "no-isolation", not)]
     isolated: bool,
     /// Copies the libraries of native projects that its wheel needs into the wheel, with auditwheel. Libraries that the
@@ -250,10 +250,9 @@ pub(super) struct PythonProject {
 }
 
 impl PythonProject {
-    #[expect(clippy::unnecessary_wraps, reason = "the derive's signature")]
-    fn project(self, _: &Node<'_>, _: &Scope<'_, '_>) -> Option<SourceProject> {
+    fn project(self, _: &Node<'_>, _: &Scope<'_, '_>) -> SourceProject {
         let project = self.shared.project(self.name, self.optional);
-        Some(SourceProject {
+        SourceProject {
             libraries: self.libraries,
             config_settings: self.config_settings,
             pythons: self.pythons,
@@ -262,7 +261,7 @@ impl PythonProject {
             tests: Trial { requires: self.test_requires, commands: self.tests },
             docs: Trial { requires: self.docs_requires, commands: self.docs },
             ..project
-        })
+        }
     }
 }
 
@@ -287,7 +286,7 @@ fn check_pythons(
     "native-project",
     own,
     makes = SourceProject,
-    then = NativeProject::project,
+    maps = NativeProject::project,
     example = r#"native-project "example-graph" {
     source "graph"
     cmake "-DCMAKE_BUILD_TYPE=Release" "-DCMAKE_PREFIX_PATH={devel}"
@@ -309,14 +308,13 @@ pub(super) struct NativeProject {
 }
 
 impl NativeProject {
-    #[expect(clippy::unnecessary_wraps, reason = "the derive's signature")]
-    fn project(self, node: &Node<'_>, _: &Scope<'_, '_>) -> Option<SourceProject> {
+    fn project(self, node: &Node<'_>, _: &Scope<'_, '_>) -> SourceProject {
         if self.cmake.is_none() && self.shared.run.is_empty() {
             let message = format!("`{}` lacks `cmake` or `run`", node.title());
             node.fault(message, "say how it is built and installed into `{prefix}`");
         }
         let native = Some(Native { cmake: self.cmake });
-        Some(SourceProject { native, ..self.shared.project(self.name, self.optional) })
+        SourceProject { native, ..self.shared.project(self.name, self.optional) }
     }
 }
 
@@ -357,7 +355,7 @@ pub struct Libraries {
 #[line(
     "bindings",
     makes = Libraries,
-    then = Bindings::libraries,
+    maps = Bindings::libraries,
     check(check_bindings(names, among)),
     example = r#"bindings "^fft" "rand" env="EXAMPLE_LIBS""#
 )]
@@ -375,12 +373,11 @@ struct Bindings {
 }
 
 impl Bindings {
-    #[expect(clippy::unnecessary_wraps, reason = "the derive's signature")]
-    fn libraries(self, _: &Node<'_>, scope: &Scope<'_, '_>) -> Option<Libraries> {
+    fn libraries(self, _: &Node<'_>, scope: &Scope<'_, '_>) -> Libraries {
         let variable = self.variable;
-        scope.give("environment variable", &variable, Default::default(), &variable.place);
+        scope.give("environment variable", &variable, Condition::default(), &variable.place);
         let text = self.names.into_iter().map(|name| name.value).collect::<Vec<_>>().join(",");
-        Some(Libraries { variable, selection: Selection::parse(&text), among: self.among })
+        Libraries { variable, selection: Selection::parse(&text), among: self.among }
     }
 }
 
@@ -388,7 +385,7 @@ fn check_bindings(
     node: &Node<'_>,
     _: &Scope<'_, '_>,
     names: &[Spanned<String>],
-    among: &Option<Spanned<Glob>>,
+    among: Option<&Spanned<Glob>>,
 ) {
     if let Some(late) = names.iter().skip(1).find(|name| name.value.starts_with('^')) {
         let message = "`^` in the middle of a selection of libraries";

@@ -65,7 +65,7 @@ pub(super) struct WheelLine {
     split: Option<SplitLines>,
 }
 
-fn check_origin(node: &Node<'_>, _: &Scope<'_, '_>, split: &Option<Option<SplitLines>>) {
+fn check_origin(node: &Node<'_>, _: &Scope<'_, '_>, split: Option<&Option<SplitLines>>) {
     let (title, has_path, has_index) = (node.title(), node.had("path"), node.had("index"));
     if split.is_some() && (has_path || has_index) {
         let message = format!("`{title}` is split, and has `path` or `index`");
@@ -160,7 +160,7 @@ impl Prefetch {
 #[line(
     "prefetch",
     makes = Prefetch,
-    then = PrefetchLine::prefetch,
+    maps = PrefetchLine::prefetch,
     check(check_prefetch(branch)),
     example = r#"prefetch "example-tools" path="wheels/example_tools-*.whl" requirement="example-tools>=2""#
 )]
@@ -186,7 +186,7 @@ pub(super) struct PrefetchLine {
     branch: Option<Spanned<String>>,
 }
 
-fn check_prefetch(node: &Node<'_>, _: &Scope<'_, '_>, branch: &Option<Spanned<String>>) {
+fn check_prefetch(node: &Node<'_>, _: &Scope<'_, '_>, branch: Option<&Spanned<String>>) {
     let of_index = node.had("index") || node.had("requirement");
     let (of_git, title) = (node.had("git"), node.title());
     if !of_index && !of_git && !node.had("path") {
@@ -196,7 +196,7 @@ fn check_prefetch(node: &Node<'_>, _: &Scope<'_, '_>, branch: &Option<Spanned<St
     if of_index && of_git {
         node.fault(format!("`{title}` has an index and `git`"), "keep one of them");
     }
-    if let Some(branch) = branch.as_ref().filter(|_| !of_git) {
+    if let Some(branch) = branch.filter(|_| !of_git) {
         let problem = Problem::error(Code::MisplacedNode, format!("`{title}` has no `git`"));
         let problem = problem.label(&branch.place, "of which this would be a branch");
         node.report(problem.help("add git=\"URL\", or remove `branch`"));
@@ -204,8 +204,7 @@ fn check_prefetch(node: &Node<'_>, _: &Scope<'_, '_>, branch: &Option<Spanned<St
 }
 
 impl PrefetchLine {
-    #[expect(clippy::unnecessary_wraps, reason = "the derive's signature")]
-    fn prefetch(self, node: &Node<'_>, _: &Scope<'_, '_>) -> Option<Prefetch> {
+    fn prefetch(self, node: &Node<'_>, _: &Scope<'_, '_>) -> Prefetch {
         let Self { name, path, index, requirement, git, branch } = self;
         let named = requirement.as_ref().and_then(|wanted| {
             let required = wanted.as_str().parse::<names::Requirement>().ok()?.name;
@@ -225,6 +224,6 @@ impl PrefetchLine {
             }
             None => None,
         };
-        Some(Prefetch { name, path, from })
+        Prefetch { name, path, from }
     }
 }

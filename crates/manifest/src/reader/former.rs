@@ -1,6 +1,6 @@
-//! Spellings that earlier manifests had, and those that took their place.
+//! Former spellings of nodes and properties.
 
-/// Nodes by the spelling that they had. One spelling can have become two: which one is meant depends on the block.
+/// Former and present names of nodes. One name can have become two, in different blocks.
 const NODES: &[(&str, &str)] = &[
     ("environment", "env"),
     ("environment", "prepend-path"),
@@ -10,15 +10,15 @@ const NODES: &[(&str, &str)] = &[
     ("project", "common"),
 ];
 
-/// Properties by the spelling that they had.
+/// Former and present names of properties.
 const PROPERTIES: &[(&str, &str)] = &[("pick", "offer"), ("split", "per")];
 
-/// How a node that was called `name` is spelled now, in a block where `known` nodes can stand.
+/// Returns the present name of a node that was called `name`, in a block of `known` nodes.
 pub(super) fn former_node(name: &str, known: impl Fn(&str) -> bool) -> Option<&'static str> {
     NODES.iter().find(|(old, new)| *old == name && known(new)).map(|(_, new)| *new)
 }
 
-/// How a property that was called `name` is spelled now.
+/// Returns the present name of a property that was called `name`.
 pub(super) fn former_property(name: &str) -> Option<&'static str> {
     PROPERTIES.iter().find(|(old, _)| *old == name).map(|(_, new)| *new)
 }

@@ -7,7 +7,7 @@ use crate::{Package, SourceProject};
 use base::names::PackageName;
 use base::source::{Code, Place, Problem, Spanned};
 
-/// Something with what has to be there before it.
+/// A package or project, with the names of its predecessors.
 struct Step<'o> {
     name: &'o PackageName,
     before: Vec<&'o Spanned<PackageName>>,

@@ -1,4 +1,4 @@
-//! Packages that are not whole: all that is missing at once, as lines to paste.
+//! Incomplete packages: all missing lines at once, to paste.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::{Distribution, LicenseOf, Package, PackageKind};
 use base::names::{ArtifactName, PackageName};
 use base::source::{Code, Problem};
 
-/// What is known when lines are proposed.
+/// Facts for proposed lines.
 struct Known<'k> {
     packages: &'k [Package],
     /// Unknown where `common` cannot be decoded.
@@ -16,7 +16,7 @@ struct Known<'k> {
     templates: Option<&'k [&'k str]>,
 }
 
-/// Reports each package that lacks lines, or whose licence cannot be composed, with what to write.
+/// Reports each package that lacks lines or terms, with the lines to write.
 pub(in super::super) fn check(
     faults: &Faults,
     packages: &[Package],
@@ -33,14 +33,13 @@ pub(in super::super) fn check(
 }
 
 impl Known<'_> {
-    /// What is missing and has to be there, in the order in which it is best written.
+    /// Returns the missing lines, in writing order.
     fn missing(&self, outline: &Package) -> Vec<&'static str> {
         let needed = |word: &&'static str| *word != "license" || self.has_no_terms(outline);
         outline.draft.missing.iter().copied().filter(needed).collect()
     }
 
-    /// Whether no licence can be composed for a package without one: it ships nothing, or an
-    /// artifact that has to be there without terms.
+    /// Returns whether a licence cannot be composed: the package ships nothing, or a required artifact without terms.
     fn has_no_terms(&self, outline: &Package) -> bool {
         ships_nothing(outline) || self.without_terms(outline).next().is_some()
     }
@@ -93,7 +92,7 @@ impl Known<'_> {
         }
     }
 
-    /// A line that can be pasted; what no line says stands in the package's head.
+    /// Returns a line to paste; `kind` is part of the package's head.
     fn line(&self, outline: &Package, word: &str) -> Option<String> {
         let name = outline.name.as_str();
         Some(match word {
@@ -109,7 +108,7 @@ impl Known<'_> {
         })
     }
 
-    /// What most distributions have before their package's name.
+    /// Returns the most common prefix of distributions before their package's name.
     fn prefix(&self) -> String {
         let named = self.packages.iter().filter_map(|o| {
             let before = |d: &Distribution| {
@@ -121,7 +120,7 @@ impl Known<'_> {
         most(named).unwrap_or_default()
     }
 
-    /// What most packages of its kind say, else what most say.
+    /// Returns the most common text of packages of its kind.
     fn usual(&self, kind: PackageKind, of: impl Fn(&Package) -> Option<String>) -> Option<String> {
         let alike = self.packages.iter().filter(|o| o.kind == kind);
         most(alike.filter_map(&of))
@@ -149,7 +148,7 @@ impl Known<'_> {
     }
 }
 
-/// The selector that could offer a package which no selector offers and no package requires.
+/// Returns the selector that could offer a package that nothing offers or requires.
 fn unoffered<'o>(outline: &Package, packages: &'o [Package]) -> Option<&'o Package> {
     let name = &outline.name.value;
     let relies = |o: &Package| {
@@ -160,7 +159,7 @@ fn unoffered<'o>(outline: &Package, packages: &'o [Package]) -> Option<&'o Packa
     (outline.kind != PackageKind::Selector && !packages.iter().any(relies)).then_some(selector)
 }
 
-/// Whether a package of its kind ships no files of artifacts.
+/// Returns whether a package of its kind ships no files of artifacts.
 fn ships_nothing(outline: &Package) -> bool {
     matches!(outline.kind, PackageKind::Selector | PackageKind::Choice)
 }
@@ -174,12 +173,12 @@ fn head(outline: &Package) -> String {
     format!("package \"{}\" kind=\"{}\" {{", outline.name.value, outline.kind.as_str())
 }
 
-/// The lines in their block; it goes on below them.
+/// Returns the lines in their block.
 fn indented(head: &str, lines: &[String]) -> String {
     lines.iter().fold(format!("  {head}"), |text, line| format!("{text}\n      {line}"))
 }
 
-/// The line by which a selector offers a package.
+/// Returns the line by which a selector offers a package.
 fn offer(outline: &Package, selector: &Package) -> String {
     let name = &outline.name.value;
     let line = format!("extra \"{name}\" package=\"{name}\"");
@@ -196,7 +195,7 @@ fn summary(outline: &Package) -> String {
     }
 }
 
-/// The text that is there most often; of several the first in order.
+/// Returns the most common text; of several the first in order.
 fn most(texts: impl Iterator<Item = String>) -> Option<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     texts.for_each(|text| *counts.entry(text).or_default() += 1);

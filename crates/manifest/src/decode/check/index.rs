@@ -1,4 +1,4 @@
-//! Indexes of selectors: what they require, what they are called, and which shelves are for them.
+//! Indexes of selectors: requirements, names and shelves.
 
 use crate::decode::Faults;
 use crate::{Families, IndexRule, Package, Publishing, RequireRule};
@@ -24,7 +24,7 @@ pub(super) fn check(faults: &Faults, outline: &Package, packages: &[Package]) {
     }
 }
 
-/// The selectors of an index lie in one directory: there can be but one.
+/// Reports an index with several selectors.
 fn several(outline: &Package, index: &IndexRule) -> Option<Problem> {
     let counts = |at: &Target| index.when.holds(*at);
     let mut built =
@@ -37,8 +37,7 @@ fn several(outline: &Package, index: &IndexRule) -> Option<Problem> {
     Some(problem.help("limit the line to a mode in which there is one selector: mode=\"kpack\""))
 }
 
-/// What is wrong with a requirement: where the line counts, the package is built, and it is clear which of its
-/// distributions is meant.
+/// Returns the fault of a requirement: of a package that is not built, or of an ambiguous distribution.
 fn required(
     outline: &Package,
     index: &IndexRule,
@@ -59,7 +58,7 @@ fn required(
         index.when.holds(*at) && rule.when.holds(*at) && outline.distribution_for(*at).is_some()
     };
     let targets: Vec<Target> = Target::ALL.into_iter().filter(counts).collect();
-    if let Some(at) = targets.iter().find(|at| !target.distribution_for(**at).is_some()) {
+    if let Some(at) = targets.iter().find(|at| target.distribution_for(**at).is_none()) {
         let place = format!("mode {} on {}", at.mode, at.system.as_str());
         let message = format!(
             "index `{}` requires `{other}`, which is not built in {place}",
@@ -83,7 +82,7 @@ fn required(
     Some(problem.help("write offer=\"all\" to require every one"))
 }
 
-/// Indexes whose name something else has that lies beside them, and shelves of indexes that there are not.
+/// Reports taken names of indexes, and shelves of unknown indexes.
 pub(in super::super) fn names(
     packages: &IndexMap<PackageName, Package>,
     publishing: &Publishing,
@@ -124,7 +123,7 @@ pub(in super::super) fn names(
     problems
 }
 
-/// The names that distributions can have, as indexes compare them.
+/// Returns the names of distributions, as indexes compare them.
 fn distributions<'p>(
     packages: &'p IndexMap<PackageName, Package>,
     families: &'p Families,

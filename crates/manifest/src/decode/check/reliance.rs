@@ -1,4 +1,4 @@
-//! Packages that rely on others: those have to be there whenever they are.
+//! Packages that rely on others.
 
 use crate::decode::Faults;
 use crate::{Distribution, Extra, Package, Pick};
@@ -6,7 +6,7 @@ use base::names::System;
 use base::source::{Code, Place, Problem};
 use base::target::{Per, Target};
 
-/// What a package relies on has to be built whenever it is built itself. Whether a problem was reported.
+/// Reports reliance on a package that is not built in the same modes; returns whether it did.
 pub(super) fn check_modes(
     faults: &Faults,
     outline: &Package,
@@ -15,7 +15,7 @@ pub(super) fn check_modes(
     target: &Package,
 ) -> bool {
     let lacks = |at: &Target| {
-        outline.distribution_for(*at).is_some() && !target.distribution_for(*at).is_some()
+        outline.distribution_for(*at).is_some() && target.distribution_for(*at).is_none()
     };
     let Some(at) =
         Target::ALL.into_iter().find(lacks).filter(|_| outline.is_whole() && target.is_whole())
@@ -37,7 +37,7 @@ pub(super) fn check_modes(
     true
 }
 
-/// A package that is one for all targets cannot rely on one that is made for each: which would it be?
+/// Reports a package for all targets that relies on a package for each.
 pub(super) fn check_targets(
     faults: &Faults,
     outline: &Package,
@@ -66,7 +66,7 @@ pub(super) fn check_targets(
     )));
 }
 
-/// A target that something is wrong for: its system is told only where the other system has no such fault.
+/// Returns the target of a fault in prose: with its system if the other system has no such fault.
 fn shown(target: Target, is_wrong: impl Fn(Target) -> bool) -> String {
     let others = System::ALL.map(|system| Target { system, ..target });
     if others.into_iter().all(is_wrong) {
@@ -76,7 +76,7 @@ fn shown(target: Target, is_wrong: impl Fn(Target) -> bool) -> String {
     }
 }
 
-/// The other package's distribution for a target, when it is split by something that the package is not.
+/// Returns the other package's distribution for a target, if it is split differently.
 fn made_for_others<'t>(
     outline: &Package,
     target: &'t Package,
@@ -86,7 +86,7 @@ fn made_for_others<'t>(
     (other.per != Per::None && other.per != own.per).then_some(other)
 }
 
-/// An extra installs something in one mode at least, and what it installs is one thing.
+/// Reports an extra that is never offered, or that is ambiguous.
 pub(super) fn check_offered(faults: &Faults, outline: &Package, extra: &Extra, target: &Package) {
     if !outline.is_whole() || !target.is_whole() {
         return;
