@@ -29,31 +29,31 @@ pub(super) fn packages(
     templates: Option<&[&str]>,
 ) {
     let find = |name: &PackageName| packages.iter().find(|o| o.name.value == *name);
-    for outline in packages {
-        for extra in &outline.extras {
+    for package in packages {
+        for extra in &package.extras {
             find(&extra.package.value)
                 .inspect(|target| check_extra(faults, extra, &target.distributions));
             find(&extra.package.value)
-                .inspect(|target| check_offered(faults, outline, extra, target));
+                .inspect(|target| check_offered(faults, package, extra, target));
         }
-        if let Some(rule) = &outline.variant {
+        if let Some(rule) = &package.variant {
             find(&rule.package.value)
-                .inspect(|target| check_variant(faults, outline, rule, target));
+                .inspect(|target| check_variant(faults, package, rule, target));
         }
-        for rule in &outline.requires {
+        for rule in &package.requires {
             find(&rule.package.value)
-                .inspect(|target| check_required(faults, outline, rule, target));
+                .inspect(|target| check_required(faults, package, rule, target));
         }
-        for searched in first_each(outline.searched()) {
+        for searched in first_each(package.searched()) {
             find(&searched.value)
-                .inspect(|target| check_searched(faults, outline, searched, target));
+                .inspect(|target| check_searched(faults, package, searched, target));
         }
-        if let Some(overlay) = &outline.overlay {
-            find(&overlay.value).inspect(|target| check_overlay(faults, outline, overlay, target));
+        if let Some(overlay) = &package.overlay {
+            find(&overlay.value).inspect(|target| check_overlay(faults, package, overlay, target));
         }
-        index::check(faults, outline, packages);
-        check_left_out(faults, outline, packages);
-        templates.inspect(|templates| check_template(faults, outline, templates));
+        index::check(faults, package, packages);
+        check_left_out(faults, package, packages);
+        templates.inspect(|templates| check_template(faults, package, templates));
     }
     incomplete::check(faults, packages, licenses, templates);
     circle::check(faults, packages);
@@ -77,36 +77,36 @@ fn is_required_in_full(package: &Package, rule: &RequireRule) -> bool {
     package.requires.iter().any(|r| r.all && r.package.value == rule.package.value)
 }
 
-fn check_variant(faults: &Faults, outline: &Package, rule: &VariantRule, target: &Package) {
-    if !check_modes(faults, outline, "has variants of", &rule.package.place, target) {
+fn check_variant(faults: &Faults, package: &Package, rule: &VariantRule, target: &Package) {
+    if !check_modes(faults, package, "has variants of", &rule.package.place, target) {
         variant::check_package(faults, rule, &target.distributions);
     }
 }
 
-fn check_required(faults: &Faults, outline: &Package, rule: &RequireRule, target: &Package) {
-    if outline.name.value == target.name.value {
+fn check_required(faults: &Faults, package: &Package, rule: &RequireRule, target: &Package) {
+    if package.name.value == target.name.value {
         let problem = Problem::error(
             Code::RequiresCycle,
-            format!("package `{}` requires itself", outline.name.value),
+            format!("package `{}` requires itself", package.name.value),
         );
         faults.report(
             problem.label(&rule.package.place, "name another package here, or take the line away"),
         );
-    } else if !check_modes(faults, outline, "requires", &rule.package.place, target)
-        && !is_required_in_full(outline, rule)
+    } else if !check_modes(faults, package, "requires", &rule.package.place, target)
+        && !is_required_in_full(package, rule)
     {
-        check_targets(faults, outline, "requires", &rule.package.place, target);
+        check_targets(faults, package, "requires", &rule.package.place, target);
     }
 }
 
 /// Checks that the overlaid package has a platform directory.
 fn check_overlay(
     faults: &Faults,
-    outline: &Package,
+    package: &Package,
     overlay: &Spanned<PackageName>,
     target: &Package,
 ) {
-    let (name, under) = (&outline.name.value, &target.name.value);
+    let (name, under) = (&package.name.value, &target.name.value);
     if name == under {
         let problem =
             Problem::error(Code::ImpossibleOverlay, format!("package `{name}` overlays itself"));
@@ -140,17 +140,17 @@ fn check_overlay(
             .label(&further.place, "because of this line");
         faults.report(problem.help(format!("overlay `{}` instead", further.value)));
     } else {
-        check_modes(faults, outline, "overlays", &overlay.place, target);
+        check_modes(faults, package, "overlays", &overlay.place, target);
     }
 }
 
 fn check_searched(
     faults: &Faults,
-    outline: &Package,
+    package: &Package,
     searched: &Spanned<PackageName>,
     target: &Package,
 ) {
-    if outline.name.value == target.name.value && target.overlay.is_none() {
+    if package.name.value == target.name.value && target.overlay.is_none() {
         return;
     }
     if let Some(overlay) = &target.overlay {
@@ -162,25 +162,25 @@ fn check_searched(
             .label(&searched.place, "nothing can be found there")
             .label(&overlay.place, "its files go there");
         faults.report(problem.help(format!("write \"{}\" instead", overlay.value)));
-    } else if !check_modes(faults, outline, "searches", &searched.place, target) {
-        check_targets(faults, outline, "searches", &searched.place, target);
+    } else if !check_modes(faults, package, "searches", &searched.place, target) {
+        check_targets(faults, package, "searches", &searched.place, target);
     }
 }
 
 /// Reports artifacts that are left out, or taken for every target, and that the package does not take.
-fn check_left_out(faults: &Faults, outline: &Package, packages: &[Package]) {
-    let inherited = outline
+fn check_left_out(faults: &Faults, package: &Package, packages: &[Package]) {
+    let inherited = package
         .artifacts_of
         .iter()
         .filter_map(|p| packages.iter().find(|o| o.name.value == p.value));
-    let sources: Vec<&Package> = inherited.chain([outline]).collect();
-    let unknown = sources.len() <= outline.artifacts_of.len()
+    let sources: Vec<&Package> = inherited.chain([package]).collect();
+    let unknown = sources.len() <= package.artifacts_of.len()
         || sources.iter().any(|source| !source.has_all_artifacts());
     let taken: Vec<&ArtifactName> =
         sources.iter().flat_map(|source| &source.artifacts).map(|rule| &rule.name.value).collect();
-    let left_out = outline.without_artifacts.iter();
+    let left_out = package.without_artifacts.iter();
     let left_out = left_out.map(|name| (name, Code::LeavesOutNothing, " anyway", "leaves out"));
-    let every = outline.every_target_of.iter();
+    let every = package.every_target_of.iter();
     let every = every.map(|name| (name, Code::MissingArtifact, "", "takes"));
     let lines =
         left_out.chain(every).filter(|(name, ..)| !unknown && !taken.contains(&&name.value));
@@ -188,9 +188,8 @@ fn check_left_out(faults: &Faults, outline: &Package, packages: &[Package]) {
         let hint = nearest(name.as_str(), taken.iter().map(|n| n.as_str()))
             .map(|n| format!("; did you mean `{n}`?"))
             .unwrap_or_default();
-        let package = &outline.name.value;
-        let message =
-            format!("package `{package}` does not take artifact `{}`{anyway}", name.value);
+        let owner = &package.name.value;
+        let message = format!("package `{owner}` does not take artifact `{}`{anyway}", name.value);
         faults.report(
             Problem::error(code, message)
                 .label(&name.place, format!("{does} nothing{hint}"))
@@ -199,8 +198,8 @@ fn check_left_out(faults: &Faults, outline: &Package, packages: &[Package]) {
     }
 }
 
-fn check_template(faults: &Faults, outline: &Package, templates: &[&str]) {
-    let template = &outline.template;
+fn check_template(faults: &Faults, package: &Package, templates: &[&str]) {
+    let template = &package.template;
     if template.is_empty() || templates.contains(&template.as_str()) {
         return;
     }

@@ -24,67 +24,67 @@ pub(in super::super) fn check(
     templates: Option<&[&str]>,
 ) {
     let known = Known { packages, licenses, templates };
-    for outline in packages {
-        let missing = known.missing(outline);
+    for package in packages {
+        let missing = known.missing(package);
         if !missing.is_empty() {
-            faults.report(known.problem(outline, &missing));
+            faults.report(known.problem(package, &missing));
         }
     }
 }
 
 impl Known<'_> {
     /// Returns the missing lines, in writing order.
-    fn missing(&self, outline: &Package) -> Vec<&'static str> {
-        let needed = |word: &&'static str| *word != "license" || self.has_no_terms(outline);
-        outline.draft.missing.iter().copied().filter(needed).collect()
+    fn missing(&self, package: &Package) -> Vec<&'static str> {
+        let needed = |word: &&'static str| *word != "license" || self.has_no_terms(package);
+        package.draft.missing.iter().copied().filter(needed).collect()
     }
 
     /// Returns whether a licence cannot be composed: the package ships nothing, or a required artifact without terms.
-    fn has_no_terms(&self, outline: &Package) -> bool {
-        ships_nothing(outline) || self.without_terms(outline).next().is_some()
+    fn has_no_terms(&self, package: &Package) -> bool {
+        ships_nothing(package) || self.without_terms(package).next().is_some()
     }
 
-    fn without_terms<'o>(&'o self, outline: &'o Package) -> impl Iterator<Item = &'o ArtifactName> {
+    fn without_terms<'o>(&'o self, package: &'o Package) -> impl Iterator<Item = &'o ArtifactName> {
         let of = |name: &PackageName| self.packages.iter().find(|o| o.name.value == *name);
-        let inherited = outline.artifacts_of.iter().filter_map(move |name| of(&name.value));
+        let inherited = package.artifacts_of.iter().filter_map(move |name| of(&name.value));
         let left_out = |name: &ArtifactName| {
-            outline.without_artifacts.iter().any(|without| without.value == *name)
+            package.without_artifacts.iter().any(|without| without.value == *name)
         };
         let told = |name: &ArtifactName| {
             self.licenses.is_none_or(|all| all.iter().any(|l| l.artifact.value == *name))
         };
         inherited
-            .chain([outline])
+            .chain([package])
             .flat_map(|o| &o.artifacts)
             .filter(|rule| rule.optional.is_none())
             .map(|rule| &rule.name.value)
             .filter(move |name| !left_out(name) && !told(name))
     }
 
-    fn problem(&self, outline: &Package, missing: &[&'static str]) -> Problem {
-        let name = &outline.name.value;
+    fn problem(&self, package: &Package, missing: &[&'static str]) -> Problem {
+        let name = &package.name.value;
         let words = listed(missing.iter().copied());
-        let lines: Vec<String> = missing.iter().filter_map(|w| self.line(outline, w)).collect();
+        let lines: Vec<String> = missing.iter().filter_map(|w| self.line(package, w)).collect();
         let code = match missing {
             ["license"] => Code::UndeclaredLicense,
             _ => Code::MissingPart,
         };
-        let help = format!("add these lines:\n{}", indented(&head(outline), &lines));
-        let (and, help) = match unoffered(outline, self.packages) {
+        let help = format!("add these lines:\n{}", indented(&head(package), &lines));
+        let (and, help) = match unoffered(package, self.packages) {
             Some(selector) => {
-                (", and no extra offers it", format!("{help}\n{}", offer(outline, selector)))
+                (", and no extra offers it", format!("{help}\n{}", offer(package, selector)))
             }
             None => ("", help),
         };
         Problem::error(code, format!("package `{name}` lacks {words}{and}"))
-            .label(&outline.name.place, self.label(outline, missing))
+            .label(&package.name.place, self.label(package, missing))
             .help(help)
     }
 
-    fn label(&self, outline: &Package, missing: &[&'static str]) -> String {
-        let names: Vec<&str> = self.without_terms(outline).map(ArtifactName::as_str).collect();
+    fn label(&self, package: &Package, missing: &[&'static str]) -> String {
+        let names: Vec<&str> = self.without_terms(package).map(ArtifactName::as_str).collect();
         match missing {
-            ["license"] if ships_nothing(outline) => {
+            ["license"] if ships_nothing(package) => {
                 "it ships no artifact whose terms it could have".to_owned()
             }
             ["license"] => format!("no terms are given for {}", listed(names)),
@@ -93,17 +93,17 @@ impl Known<'_> {
     }
 
     /// Returns a line to paste; `kind` is part of the package's head.
-    fn line(&self, outline: &Package, word: &str) -> Option<String> {
-        let name = outline.name.as_str();
+    fn line(&self, package: &Package, word: &str) -> Option<String> {
+        let name = package.name.as_str();
         Some(match word {
             "distribution" => {
                 let distribution = format!("{}{name}", self.prefix());
                 let module = distribution.replace(['-', '.'], "_");
                 format!("distribution \"{distribution}\" module=\"{module}\" per=\"none\"")
             }
-            "summary" => format!("summary \"{}\"", summary(outline)),
-            "license" => format!("license \"{}\"", self.license(outline)),
-            "template" => format!("template \"{}\"", self.template(outline)),
+            "summary" => format!("summary \"{}\"", summary(package)),
+            "license" => format!("license \"{}\"", self.license(package)),
+            "template" => format!("template \"{}\"", self.template(package)),
             _ => return None,
         })
     }
@@ -126,42 +126,42 @@ impl Known<'_> {
         most(alike.filter_map(&of))
     }
 
-    fn license(&self, outline: &Package) -> String {
-        let usual = self.usual(outline.kind, said);
+    fn license(&self, package: &Package) -> String {
+        let usual = self.usual(package.kind, said);
         usual
             .or_else(|| most(self.packages.iter().filter_map(said)))
-            .unwrap_or_else(|| format!("LicenseRef-{}", outline.name.value))
+            .unwrap_or_else(|| format!("LicenseRef-{}", package.name.value))
     }
 
-    fn template(&self, outline: &Package) -> String {
+    fn template(&self, package: &Package) -> String {
         let is_there = |name: &String| {
             self.templates.is_none_or(|templates| templates.contains(&name.as_str()))
         };
         let template = |o: &Package| Some(o.template.value.clone()).filter(|t| !t.is_empty());
-        let fallback = match outline.kind {
+        let fallback = match package.kind {
             PackageKind::Selector => "meta",
             PackageKind::Choice => "choice",
             PackageKind::Runtime | PackageKind::Devel => "runtime",
         };
-        let usual = self.usual(outline.kind, |o| template(o).filter(is_there));
+        let usual = self.usual(package.kind, |o| template(o).filter(is_there));
         usual.unwrap_or_else(|| fallback.to_owned())
     }
 }
 
 /// Returns the selector that could offer a package that nothing offers or requires.
-fn unoffered<'o>(outline: &Package, packages: &'o [Package]) -> Option<&'o Package> {
-    let name = &outline.name.value;
+fn unoffered<'o>(package: &Package, packages: &'o [Package]) -> Option<&'o Package> {
+    let name = &package.name.value;
     let relies = |o: &Package| {
         o.required().any(|r| r.value == *name)
             || o.extras.iter().any(|extra| extra.package.value == *name)
     };
     let selector = packages.iter().find(|o| o.kind == PackageKind::Selector)?;
-    (outline.kind != PackageKind::Selector && !packages.iter().any(relies)).then_some(selector)
+    (package.kind != PackageKind::Selector && !packages.iter().any(relies)).then_some(selector)
 }
 
 /// Returns whether a package of its kind ships no files of artifacts.
-fn ships_nothing(outline: &Package) -> bool {
-    matches!(outline.kind, PackageKind::Selector | PackageKind::Choice)
+fn ships_nothing(package: &Package) -> bool {
+    matches!(package.kind, PackageKind::Selector | PackageKind::Choice)
 }
 
 /// Returns the licence that the package's line gives.
@@ -169,8 +169,8 @@ fn said(package: &Package) -> Option<String> {
     package.license.as_ref().map(|license| license.value.to_string())
 }
 
-fn head(outline: &Package) -> String {
-    format!("package \"{}\" kind=\"{}\" {{", outline.name.value, outline.kind.as_str())
+fn head(package: &Package) -> String {
+    format!("package \"{}\" kind=\"{}\" {{", package.name.value, package.kind.as_str())
 }
 
 /// Returns the lines in their block.
@@ -179,16 +179,16 @@ fn indented(head: &str, lines: &[String]) -> String {
 }
 
 /// Returns the line by which a selector offers a package.
-fn offer(outline: &Package, selector: &Package) -> String {
-    let name = &outline.name.value;
+fn offer(package: &Package, selector: &Package) -> String {
+    let name = &package.name.value;
     let line = format!("extra \"{name}\" package=\"{name}\"");
     indented(&head(selector), &[line])
 }
 
-fn summary(outline: &Package) -> String {
-    let names: Vec<&str> = outline.artifacts.iter().map(|rule| rule.name.as_str()).collect();
+fn summary(package: &Package) -> String {
+    let names: Vec<&str> = package.artifacts.iter().map(|rule| rule.name.as_str()).collect();
     match names.as_slice() {
-        [] => format!("The package {}", outline.name.value),
+        [] => format!("The package {}", package.name.value),
         [one] => format!("Files of {one}"),
         [one, other] => format!("Files of {one} and {other}"),
         [one, other, ..] => format!("Files of {one}, {other} and more"),

@@ -9,14 +9,14 @@ use base::target::{Per, Target, Values as _};
 use indexmap::IndexMap;
 
 /// Checks the indexes of one selector against the packages that they require.
-pub(super) fn check(faults: &Faults, outline: &Package, packages: &[Package]) {
-    for index in &outline.indexes {
-        if let Some(problem) = several(outline, index) {
+pub(super) fn check(faults: &Faults, package: &Package, packages: &[Package]) {
+    for index in &package.indexes {
+        if let Some(problem) = several(package, index) {
             faults.report(problem);
         }
         for rule in &index.requires {
             let target = packages.iter().find(|o| o.name.value == rule.package.value);
-            let problem = target.and_then(|target| required(outline, index, rule, target));
+            let problem = target.and_then(|target| required(package, index, rule, target));
             if let Some(problem) = problem {
                 faults.report(problem);
             }
@@ -25,10 +25,10 @@ pub(super) fn check(faults: &Faults, outline: &Package, packages: &[Package]) {
 }
 
 /// Reports an index with several selectors.
-fn several(outline: &Package, index: &IndexRule) -> Option<Problem> {
+fn several(package: &Package, index: &IndexRule) -> Option<Problem> {
     let counts = |at: &Target| index.when.holds(*at);
     let mut built =
-        Target::ALL.into_iter().filter(counts).filter_map(|at| outline.distribution_for(at));
+        Target::ALL.into_iter().filter(counts).filter_map(|at| package.distribution_for(at));
     let other = built.find(|distribution| distribution.per != Per::None)?;
     let message = format!("index `{}` would have several selectors", index.name.value);
     let problem = Problem::error(Code::OtherTarget, message)
@@ -39,23 +39,23 @@ fn several(outline: &Package, index: &IndexRule) -> Option<Problem> {
 
 /// Returns the fault of a requirement: of a package that is not built, or of an ambiguous distribution.
 fn required(
-    outline: &Package,
+    package: &Package,
     index: &IndexRule,
     rule: &RequireRule,
     target: &Package,
 ) -> Option<Problem> {
-    let (name, other) = (&outline.name.value, &target.name.value);
+    let (name, other) = (&package.name.value, &target.name.value);
     if name == other {
         let message = format!("package `{name}` requires itself");
         let problem = Problem::error(Code::RequiresCycle, message);
         let label = "name another package here, or take the line away";
         return Some(problem.label(&rule.package.place, label));
     }
-    if !outline.is_whole() || !target.is_whole() {
+    if !package.is_whole() || !target.is_whole() {
         return None;
     }
     let counts = |at: &Target| {
-        index.when.holds(*at) && rule.when.holds(*at) && outline.distribution_for(*at).is_some()
+        index.when.holds(*at) && rule.when.holds(*at) && package.distribution_for(*at).is_some()
     };
     let targets: Vec<Target> = Target::ALL.into_iter().filter(counts).collect();
     if let Some(at) = targets.iter().find(|at| target.distribution_for(**at).is_none()) {

@@ -9,21 +9,21 @@ use base::target::{Per, Target};
 /// Reports reliance on a package that is not built in the same modes; returns whether it did.
 pub(super) fn check_modes(
     faults: &Faults,
-    outline: &Package,
+    package: &Package,
     verb: &str,
     place: &Place,
     target: &Package,
 ) -> bool {
     let lacks = |at: &Target| {
-        outline.distribution_for(*at).is_some() && target.distribution_for(*at).is_none()
+        package.distribution_for(*at).is_some() && target.distribution_for(*at).is_none()
     };
     let Some(at) =
-        Target::ALL.into_iter().find(lacks).filter(|_| outline.is_whole() && target.is_whole())
+        Target::ALL.into_iter().find(lacks).filter(|_| package.is_whole() && target.is_whole())
     else {
         return false;
     };
     let mode = shown(at, |other| lacks(&other));
-    let (name, other) = (&outline.name.value, &target.name.value);
+    let (name, other) = (&package.name.value, &target.name.value);
     let problem = Problem::error(
         Code::NotBuiltInMode,
         format!("package `{name}` {verb} `{other}`, which is not built in {mode}"),
@@ -40,13 +40,13 @@ pub(super) fn check_modes(
 /// Reports a package for all targets that relies on a package for each.
 pub(super) fn check_targets(
     faults: &Faults,
-    outline: &Package,
+    package: &Package,
     verb: &str,
     place: &Place,
     target: &Package,
 ) {
-    let (name, other) = (&outline.name.value, &target.name.value);
-    let others = |at: Target| made_for_others(outline, target, at);
+    let (name, other) = (&package.name.value, &target.name.value);
+    let others = |at: Target| made_for_others(package, target, at);
     let Some((at, several)) = Target::ALL.into_iter().find_map(|at| Some((at, others(at)?))) else {
         return;
     };
@@ -78,20 +78,20 @@ fn shown(target: Target, is_wrong: impl Fn(Target) -> bool) -> String {
 
 /// Returns the other package's distribution for a target, if it is split differently.
 fn made_for_others<'t>(
-    outline: &Package,
+    package: &Package,
     target: &'t Package,
     at: Target,
 ) -> Option<&'t Distribution> {
-    let (own, other) = (outline.distribution_for(at)?, target.distribution_for(at)?);
+    let (own, other) = (package.distribution_for(at)?, target.distribution_for(at)?);
     (other.per != Per::None && other.per != own.per).then_some(other)
 }
 
 /// Reports an extra that is never offered, or that is ambiguous.
-pub(super) fn check_offered(faults: &Faults, outline: &Package, extra: &Extra, target: &Package) {
-    if !outline.is_whole() || !target.is_whole() {
+pub(super) fn check_offered(faults: &Faults, package: &Package, extra: &Extra, target: &Package) {
+    if !package.is_whole() || !target.is_whole() {
         return;
     }
-    let offered = |at: &Target| extra.when.holds(*at) && outline.distribution_for(*at).is_some();
+    let offered = |at: &Target| extra.when.holds(*at) && package.distribution_for(*at).is_some();
     let offered: Vec<Target> = Target::ALL.into_iter().filter(offered).collect();
     let built: Vec<&Distribution> =
         offered.iter().filter_map(|at| target.distribution_for(*at)).collect();
@@ -119,7 +119,7 @@ pub(super) fn check_offered(faults: &Faults, outline: &Package, extra: &Extra, t
             problem.help("take `at-least` away, or name a package that is made for each target"),
         );
     }
-    let several = offered.iter().find_map(|at| made_for_others(outline, target, *at));
+    let several = offered.iter().find_map(|at| made_for_others(package, target, *at));
     if let Some(several) = several.filter(|_| extra.pick == Pick::Only) {
         let problem = Problem::error(
             Code::OtherTarget,
