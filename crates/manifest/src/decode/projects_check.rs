@@ -36,7 +36,24 @@ pub(super) fn check(context: &Context<'_>, python: &Python) {
     }
     twice(context, python.checkouts.iter().map(|c| (c.directory.as_str(), &c.directory.place)));
     twice(context, python.variables.iter().map(|(name, _)| (name.as_str(), &name.place)));
+    check_left_out(context, python);
     places::check(context, python);
+}
+
+/// Reports variables of `without-env` that `every-project` does not have.
+fn check_left_out(context: &Context<'_>, python: &Python) {
+    let every = &python.every;
+    let set = every.environment.iter().map(|(name, _)| name.as_str());
+    let known: Vec<&str> = set.chain(every.pass.iter().map(String::as_str)).collect();
+    let left_out = python.projects.iter().flat_map(|project| &project.without_env);
+    for name in left_out.filter(|name| !known.contains(&name.as_str())) {
+        let hint = nearest(name.as_str(), known.iter().copied());
+        let hint = hint.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let message = format!("`every-project` has no variable `{}`", name.value);
+        let problem = Problem::error(Code::LeavesOutNothing, message)
+            .label(&name.place, format!("leaves out nothing{hint}"));
+        context.faults.report(problem.help("correct the name, or remove the line"));
+    }
 }
 
 fn twice<'p>(context: &Context<'_>, named: impl Iterator<Item = (&'p str, &'p Place)>) {

@@ -40,6 +40,9 @@ package "device" kind="runtime" {
 python-project "example-runtime" { source "runtime"; }
 "#;
 
+/// Variables that the example of `without-env` leaves out.
+const EVERY: &str = r#"every-project { env "EXAMPLE_TARGETS" "{isas}"; }"#;
+
 /// Included file of examples.
 const INCLUDED: &str = r#"
 package "core" kind="runtime" {
@@ -122,7 +125,8 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
         }
         Some("python-project") => {
             let lines = [("source", "source \"sample\"")];
-            vec![project() + &block("python-project \"sample\"", &lines, word) + OTHERS]
+            let every = if word.name == "without-env" { EVERY } else { "" };
+            vec![project() + &block("python-project \"sample\"", &lines, word) + OTHERS + every]
         }
         Some("shelf") => {
             vec![project() + &block("shelf \"a/whl\" public=\"/a/\"", &[], word) + OTHERS]
@@ -137,7 +141,8 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
         }
         Some("native-project") => {
             let lines = [("source", "source \"sample\""), ("cmake", "cmake")];
-            vec![project() + &block("native-project \"sample\"", &lines, word) + OTHERS]
+            let every = if word.name == "without-env" { EVERY } else { "" };
+            vec![project() + &block("native-project \"sample\"", &lines, word) + OTHERS + every]
         }
         Some("every-project") => vec![project() + &block("every-project", &[], word)],
         Some("subproject") => {

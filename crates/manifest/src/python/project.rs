@@ -38,6 +38,8 @@ pub struct SourceProject {
     pub libraries: Option<Libraries>,
     /// Variables of the caller's environment that the build sees too.
     pub pass: Vec<String>,
+    /// Variables of `every-project` that it does not get.
+    pub without_env: Vec<Spanned<String>>,
     /// Settings for the build backend (PEP 517, `config_settings`).
     pub config_settings: Vec<Pair<String>>,
     /// The versions of Python that it is built for, a wheel each; of none, the Python that builds.
@@ -142,6 +144,16 @@ struct Shared {
     /// Environment.
     #[flat]
     given: EveryProject,
+    /// Leaves out variables that `every-project` sets or passes.
+    #[leaf(
+        "VARIABLE",
+        "a variable",
+        "A variable of an `env` or `pass` line in `every-project`.",
+        via = Variable,
+        once = "environment variable",
+        example = r#"without-env "EXAMPLE_TARGETS""#
+    )]
+    without_env: Vec<Spanned<String>>,
     /// Lets its commands, its build, its tests and its documentation open and take connections. Requirements of a build
     /// are fetched before, also without this line.
     #[leaf]
@@ -161,6 +173,7 @@ impl Shared {
             environment: self.given.environment,
             libraries: None,
             pass: self.given.pass,
+            without_env: self.without_env,
             config_settings: Vec::new(),
             pythons: Vec::new(),
             isolated: true,

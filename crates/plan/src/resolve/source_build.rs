@@ -255,13 +255,14 @@ fn given(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved
     given
 }
 
-/// Variables of the environment: the project's own before those that all projects are given. One with the
-/// prefix of a project that is left out is the caller's, who may have built that.
+/// Fills in the environment: the project's own variables, and the variables of `every-project` that it neither has nor
+/// leaves out. One with the prefix of a project that is left out is the caller's, who may have built that.
 fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given) {
     let every = &context.manifest.python.every;
     let own = |name: &str| {
         project.environment.iter().any(|(other, _)| other.as_str() == name)
             || project.pass.iter().any(|other| other == name)
+            || project.without_env.iter().any(|other| other.as_str() == name)
             || project.libraries.iter().any(|l| l.variable.as_str() == name)
     };
     let shared = every.environment.iter().filter(|(name, _)| !own(name.as_str()));
