@@ -25,7 +25,14 @@ pub mod runtime;
 pub mod script;
 pub mod variant;
 
-choice!(PackageKind, "a kind of package", "selector" => Selector, "runtime" => Runtime, "devel" => Devel, "choice" => Choice);
+choice!(
+    PackageKind,
+    "a kind of package",
+    Self::Selector.as_str() => Selector,
+    Self::Runtime.as_str() => Runtime,
+    Self::Devel.as_str() => Devel,
+    Self::Choice.as_str() => Choice
+);
 
 /// Declares one package; packages are built in the order of the file.
 #[derive(Debug, Clone, Line)]

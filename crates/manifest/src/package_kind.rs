@@ -21,7 +21,7 @@ impl PackageKind {
     pub(crate) const ALL: &[Self] = &[Self::Selector, Self::Runtime, Self::Devel, Self::Choice];
 
     /// Returns the kind as manifests spell it.
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Selector => "selector",
             Self::Runtime => "runtime",

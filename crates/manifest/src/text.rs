@@ -60,7 +60,7 @@ pub(crate) trait Choice: Copy + PartialEq + 'static {
 }
 
 macro_rules! choice {
-    ($type:ident, $kind:literal, $($word:literal => $value:ident),+) => {
+    ($type:ident, $kind:literal, $($word:expr => $value:ident),+) => {
         impl $crate::text::Choice for $type {
             const KIND: &'static str = $kind;
             const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$value)),+];
