@@ -114,7 +114,11 @@ fn variables_and_what_every_project_is_given() {
 variable "targets" "{isas}"
 variable "kind" "Release"
 every-project { env "TARGETS" "{targets}"; env "ROOT" "no"; pass "TOKEN"; }
-native-project "graph" { source "graph"; cmake "-DKIND={kind}" preset="p-{kind}"; }
+native-project "graph" {
+    source "graph"
+    cmake "-DKIND={kind}" preset="p-{kind}"
+    without-env "TARGETS" "TOKEN"
+}
 native-project "gone" optional="elsewhere" { source "gone"; run "true"; }
 python-project "user" {
     source "user"
@@ -139,6 +143,9 @@ python-project "user" {
     assert_eq!(projects(&plan), ["graph", "user"]);
     let native = plan.projects[0].native.as_ref().unwrap().cmake.as_ref().unwrap();
     assert_eq!(*native, ["--preset=p-Debug", "-DKIND=Debug"]);
+    let graph = &plan.projects[0];
+    assert_eq!(graph.environment.keys().collect::<Vec<_>>(), ["ROOT"], "TARGETS is left out");
+    assert!(graph.pass.is_empty(), "so is TOKEN: {:?}", graph.pass);
     let user = &plan.projects[1];
     assert_eq!(user.environment["TARGETS"], "a;b");
     assert_eq!(user.environment["ROOT"], "{prefix:graph}", "its own comes first");

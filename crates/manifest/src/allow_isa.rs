@@ -1,27 +1,40 @@
-//! `allow-isa "share/db/**" reason="…"`: device code that is meant to be where it is.
+//! `allow-isa`.
 
 use super::Glob;
 use base::names::{PackageName, RelPath};
 use base::source::Spanned;
 use base::target::Condition;
+use manifest_derive::Line;
 
-/// Files that can be in a package for another ISA than theirs, or for none in particular; one for each glob.
-#[derive(Debug, Clone)]
+/// Accepts device code of an ISA in a package for another ISA, or for none in particular, which a plan finds by the
+/// names of files and `rockpack wheel verify` also by their content.
+#[derive(Debug, Clone, Line)]
+#[line(
+    "allow-isa",
+    once,
+    example = r#"allow-isa "share/tuning/**" reason="the library reads the parameters of all GPUs""#
+)]
 pub struct AllowIsaRule {
-    /// The glob over installed paths.
+    /// Installed paths of files; `*` stays in one directory, `**` spans them, `a/**` is all that is below the
+    /// directory `a`.
+    #[each("GLOB", "a glob")]
     pub glob: Spanned<Glob>,
     /// In this package only.
+    #[prop("PACKAGE", resolve, key)]
     pub package: Option<PackageName>,
-    /// Why they are there.
+    /// The reason why the package has it.
+    #[prop("WHY")]
     pub reason: String,
-    /// Why it is no mistake when no such path is there.
+    /// The reason why there may be no such file; without it, that is a warning.
+    #[prop("WHY")]
     pub optional: Option<String>,
-    /// Where it counts.
+    /// Targets of the line.
+    #[when]
     pub when: Condition,
 }
 
 impl AllowIsaRule {
-    /// Whether it is about a file of a package, whose path is below the platform directory.
+    /// Returns whether it accepts a file of a package; the path is below the platform directory.
     pub fn is_about(&self, package: &PackageName, path: &RelPath) -> bool {
         self.package.as_ref().is_none_or(|name| name == package) && self.glob.matches(path)
     }

@@ -1,15 +1,15 @@
-//! From the text of a file to the nodes that are decoded: groups are spread over their lines,
-//! included files are put in place, and the changes that the file makes to them are carried out.
+//! Composes the nodes of a file: spreads groups over their lines, includes files and applies changes to them.
 //!
-//! All of it is done to KDL nodes, before anything is decoded, so that decoders know nothing of
-//! it. A node keeps the place in the file that it was written in.
+//! All of it happens to KDL nodes before they are read. A node keeps its place in its file.
 
 use std::collections::BTreeSet;
 
-use super::decode::VOCABULARY;
-use super::reader::{Block, Faults, Node};
-use super::{Beside, KdlFile, NodeSpec};
+use super::VOCABULARY;
+use super::line::{Context, Line, Scope};
+use super::reader::{Block, Faults};
+use super::{Arity, Beside, KdlFile, NodeSpec};
 use crate::kdl;
+use base::names::RelPath;
 use base::source::{Problems, Source};
 
 mod change;
@@ -18,8 +18,11 @@ mod include;
 mod remove;
 #[cfg(test)]
 mod tests;
+mod words;
 
-/// Which of a manifest's two files is meant.
+pub(crate) use words::{CHANGE, GROUP, INCLUDE, REMOVE};
+
+/// One of a manifest's two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     /// `packages.kdl`.
@@ -37,7 +40,7 @@ impl Which {
     }
 }
 
-/// The nodes of the source that `faults` is about. Mistakes in includes and changes are reported there.
+/// Returns the nodes of the source of `faults`, and reports mistakes in includes and changes there.
 ///
 /// # Errors
 /// When the text is not KDL.
@@ -54,15 +57,15 @@ pub(super) fn file(
 
 struct Composer<'c> {
     faults: &'c Faults,
-    /// The file that was asked for: what it includes is beside it.
+    /// The outermost file; included files are in its directory.
     source: &'c Source,
     which: Which,
     beside: Option<&'c Beside<'c>>,
-    /// What was included, each once.
+    /// Names of included files, each once.
     taken: BTreeSet<String>,
 }
 
-/// What a line that is about other lines asks for, in the order of the file.
+/// Edit by a `change` or a `remove`.
 enum Edit {
     Change(change::Change),
     Remove(remove::Removal),
@@ -86,7 +89,7 @@ impl Composer<'_> {
     }
 }
 
-/// Reads `change` or `remove`, where `words` can stand.
+/// Reads `change` or `remove`, in a block of `words`.
 fn edit(faults: &Faults, words: &'static [NodeSpec], node: &kdl::Node) -> Option<Edit> {
     match node.name.text.as_str() {
         "change" => change::read(faults, words, node).map(Edit::Change),
@@ -94,7 +97,7 @@ fn edit(faults: &Faults, words: &'static [NodeSpec], node: &kdl::Node) -> Option
     }
 }
 
-/// Carries out edits of the nodes of `owner`, in their order.
+/// Applies edits to the nodes of `owner`, in their order.
 fn apply(
     faults: &Faults,
     owner: &str,
@@ -110,25 +113,18 @@ fn apply(
     }
 }
 
-/// Reads one line with the reader that all lines are read with, so that its mistakes look alike.
-fn one<T>(
-    faults: &Faults,
-    node: &kdl::Node,
-    spec: &'static NodeSpec,
-    read: impl FnMut(&mut Node<'_>) -> Option<T>,
-) -> Option<T> {
+/// Reads one line as a `T`, so that its mistakes look like the mistakes of other lines.
+fn one<T: Line>(faults: &Faults, node: &kdl::Node) -> Option<T::Made> {
     let place = faults.at(&node.name.span);
-    let mut block = Block::new(
-        faults,
-        String::new(),
-        place,
-        std::slice::from_ref(spec),
-        std::slice::from_ref(node),
-    );
-    block.every(spec.name, read).pop()
+    let no_file = |_: &RelPath| Err("no file is read here".to_owned());
+    let context = Context::survey(faults, &[], &[], &no_file);
+    let nodes = std::slice::from_ref(node);
+    let mut block = Block::new(faults, String::new(), place, const { &[T::SPEC] }, nodes);
+    let scope = Scope::new(&context, None);
+    block.collect(T::SPEC.name, Arity::Any, |node| T::read(node, &scope)).pop()
 }
 
-/// The texts of a node's arguments; others stand for nothing that a line can be found by.
+/// Returns the texts of a node's arguments.
 fn arguments(node: &kdl::Node) -> impl Iterator<Item = &str> {
     node.entries.iter().filter(|entry| entry.name.is_none()).filter_map(|e| e.value.as_text())
 }

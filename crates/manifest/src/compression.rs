@@ -1,22 +1,22 @@
-//! How files are compressed, where not as the others are.
+//! `compression`.
 
-use super::{Glob, HasGlob};
+use super::Glob;
 use base::names::Compression;
 use base::source::Spanned;
+use manifest_derive::Line;
 
-/// One glob of `compression "max" "lib/**" optional="…"`.
-#[derive(Debug, Clone)]
+/// Overrides `--compression` for files in wheels; the first line that matches counts.
+#[derive(Debug, Clone, Line)]
+#[line("compression", example = r#"compression "store" "share/videos/**" "**/*.zst""#)]
 pub struct CompressionRule {
-    /// How its files are compressed.
+    /// store: not at all; fast, default and max: deflated, from fast to small. A `store` line counts whatever
+    /// `--compression` is; the other levels give way to `--compression`.
+    #[arg("LEVEL", "a level", shown = r#""store|fast|default|max""#)]
     pub level: Compression,
-    /// The glob over installed paths.
+    /// Installed paths.
+    #[each("GLOB", "a glob")]
     pub glob: Spanned<Glob>,
-    /// Why it is no mistake when it matches nothing.
+    /// The reason why the line may match nothing; without it, that is an error.
+    #[prop("WHY")]
     pub optional: Option<String>,
-}
-
-impl HasGlob for CompressionRule {
-    fn glob(&self) -> &Glob {
-        &self.glob
-    }
 }

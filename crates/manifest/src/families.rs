@@ -1,4 +1,4 @@
-//! The ISAs there are, and what else artifacts are built for.
+//! ISAs, families and levels.
 
 use indexmap::IndexMap;
 
@@ -6,27 +6,29 @@ use base::names::{Family, Isa, TargetNames, without_features};
 use base::source::Place;
 use base::target::Values;
 
-/// The ISAs there are, in the order of `families.kdl`, and what a build leaves out for some.
+pub mod lines;
+
+/// ISAs in the order of `families.kdl`, and the parts of a build that some lack.
 #[derive(Debug, Clone, Default)]
 pub struct Families {
     /// ISA by name.
     pub isas: IndexMap<Isa, IsaFacts>,
     /// Levels above ISAs, by name.
     pub levels: IndexMap<String, Level>,
-    /// Other splits of a build than ISAs and families: the values of each axis.
+    /// Values of each axis, a split other than by GPU.
     pub axes: IndexMap<String, Vec<String>>,
-    /// Parts of the build that are not built for every ISA, by name.
+    /// Parts of the build, with the ISAs that lack them.
     pub subprojects: IndexMap<String, Vec<Isa>>,
 }
 
-/// What `families.kdl` says of one ISA.
+/// Facts of one ISA.
 #[derive(Debug, Clone)]
 pub struct IsaFacts {
-    /// Where it is declared.
+    /// The place of its declaration.
     pub place: Place,
-    /// The families it is in, besides its own name.
+    /// Its families, without its own name.
     pub families: Vec<String>,
-    /// The ISA whose packages have its code; without one it has packages of its own.
+    /// The ISA with the packages of its code; otherwise its own packages have it.
     pub package: Option<Isa>,
     /// The level above it.
     pub parent: Option<String>,
@@ -34,10 +36,10 @@ pub struct IsaFacts {
     pub mach: Option<u32>,
 }
 
-/// `level "gpu9x" parent="gpu9"`: code that several ISAs run, in a package that theirs require.
+/// A level above ISAs: several run its code, and their packages require its package.
 #[derive(Debug, Clone)]
 pub struct Level {
-    /// Where it is declared.
+    /// The place of its declaration.
     pub place: Place,
     /// The level above it.
     pub parent: Option<String>,
@@ -59,31 +61,30 @@ impl Values for Families {
 }
 
 impl Families {
-    /// Whether `name` is the value of an axis.
+    /// Returns whether `name` is the value of an axis.
     pub fn is_on_axis(&self, name: &str) -> bool {
         self.axes.values().flatten().any(|value| value == name)
     }
 
-    /// The ISAs that have packages of their own.
+    /// Returns the ISAs with own packages.
     pub fn packaged(&self) -> impl Iterator<Item = &Isa> {
         self.isas.iter().filter(|(_, facts)| facts.package.is_none()).map(|(isa, _)| isa)
     }
 
-    /// The target whose packages have what is built for `family`: features do not make another
-    /// target, and an ISA can be packaged with another one.
+    /// Returns the target with the packages of code for `family`: features make no other target, and an ISA can be
+    /// packaged with another one.
     pub fn home<'f>(&'f self, family: &'f Family) -> &'f str {
         self.package_of(family.as_str())
     }
 
-    /// The same for a name from elsewhere.
+    /// Returns the same for any name.
     pub fn package_of<'f>(&'f self, name: &'f str) -> &'f str {
         let name = without_features(name);
         let facts = self.isas.iter().find(|(isa, _)| isa.as_str() == name).map(|(_, facts)| facts);
         facts.and_then(|facts| facts.package.as_ref()).map_or(name, Isa::as_str)
     }
 
-    /// The ISAs with packages that `name` (a family, a level or an ISA) stands for, smallest first;
-    /// empty when nobody knows it.
+    /// Returns the ISAs with packages of `name` (a family, a level or an ISA), smallest first; empty for unknown names.
     pub fn expand(&self, name: &str) -> Vec<Isa> {
         let named = |(isa, facts): &(&Isa, &IsaFacts)| {
             isa.as_str() == name
@@ -97,7 +98,7 @@ impl Families {
         isas
     }
 
-    /// The levels above an ISA or a level, the nearest first.
+    /// Returns the levels above an ISA or a level, the nearest first.
     pub fn above(&self, name: &str) -> Vec<&str> {
         let isa = self.isas.iter().find(|(isa, _)| isa.as_str() == name);
         let mut next = match isa {
@@ -112,7 +113,7 @@ impl Families {
         above
     }
 
-    /// Every name that [`Self::expand`] knows.
+    /// Returns every name that [`Self::expand`] knows.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let families =
             self.isas.values().flat_map(|facts| facts.families.iter().map(String::as_str));
@@ -120,7 +121,7 @@ impl Families {
         self.isas.keys().map(Isa::as_str).chain(levels).chain(families)
     }
 
-    /// The names as files and code bear them, and where code of each belongs.
+    /// Returns the names in files and code, with the target of each.
     pub fn target_names(&self) -> TargetNames {
         let mut names = TargetNames::default();
         for (isa, facts) in &self.isas {

@@ -1,67 +1,67 @@
 //! The lines of a manifest that count for one target.
 
-use super::{HasCondition, HasGlob, Manifest, Package, Rules};
-use base::names::System;
+use indexmap::IndexMap;
+
+use super::{HasCondition, HasGlob, Manifest, Rules, Script};
+use crate::line::Keep;
 use base::target::Target;
 
 impl Manifest {
-    /// The manifest with only the lines that count for `target`. A package that is not built for it stays,
+    /// Returns the manifest with only the lines that count for `target`. A package that is not built for it stays,
     /// without a distribution: others can name its artifacts.
     #[must_use]
     pub fn for_target(&self, target: Target) -> Self {
         let mut manifest = self.clone();
-        manifest.packages.values_mut().for_each(|package| package.keep(target));
-        keep_rules(&mut manifest.drops, target);
-        keep(&mut manifest.allowed_isas, target);
-        keep_rules(&mut manifest.allowed_unowned, target);
+        manifest.keep(target);
         manifest
     }
 }
 
-impl Package {
-    fn keep(&mut self, target: Target) {
-        let exists = self.when.holds(target);
-        self.distributions.retain(|line| exists && line.when.holds(target));
-        keep(&mut self.requires, target);
-        keep(&mut self.requires_dist, target);
-        keep(&mut self.extras, target);
-        keep(&mut self.indexes, target);
-        self.indexes.iter_mut().for_each(|index| keep(&mut index.requires, target));
-        self.indexes.retain(|index| !index.requires.is_empty());
-        keep(&mut self.artifacts, target);
-        keep(&mut self.without_components, target);
-        keep_rules(&mut self.includes, target);
-        keep_rules(&mut self.excludes, target);
-        keep_rules(&mut self.forbids, target);
-        keep(&mut self.rpaths, target);
-        if target.system == System::Windows {
-            // PE files have none.
-            self.rpaths.clear();
-        }
-        keep(&mut self.aliases, target);
-        keep(&mut self.libraries, target);
-        keep(&mut self.scripts, target);
-        keep(&mut self.environment, target);
-        keep(&mut self.keep_links, target);
-        self.environment.iter_mut().for_each(|line| keep(&mut line.directories, target));
-        self.environment.retain(|line| !line.directories.is_empty());
+impl Keep for Script {
+    fn keep(&mut self, target: Target) -> bool {
+        self.when().holds(target)
     }
 }
 
-fn keep<R: HasCondition>(lines: &mut Vec<R>, target: Target) {
-    lines.retain(|line| line.when().holds(target));
+impl<L: Keep> Keep for Vec<L> {
+    fn keep(&mut self, target: Target) -> bool {
+        self.retain_mut(|line| line.keep(target));
+        true
+    }
 }
 
-fn keep_rules<R: HasCondition + HasGlob + Clone>(rules: &mut Rules<R>, target: Target) {
-    if rules.iter().any(|rule| !rule.when().holds(target)) {
-        *rules = rules.iter().filter(|rule| rule.when().holds(target)).cloned().collect();
+impl<L: Keep> Keep for Option<L> {
+    fn keep(&mut self, target: Target) -> bool {
+        if self.as_mut().is_some_and(|line| !line.keep(target)) {
+            *self = None;
+        }
+        true
+    }
+}
+
+impl<K, L: Keep> Keep for IndexMap<K, L> {
+    fn keep(&mut self, target: Target) -> bool {
+        self.values_mut().for_each(|line| {
+            line.keep(target);
+        });
+        true
+    }
+}
+
+impl<L: Keep + HasGlob + Clone> Keep for Rules<L> {
+    fn keep(&mut self, target: Target) -> bool {
+        let kept = |line: &L| line.clone().keep(target);
+        if !self.iter().all(kept) {
+            *self = self.iter().filter(|line| kept(line)).cloned().collect();
+        }
+        true
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::names::Mode;
+    use base::names::{Mode, System};
     use base::source::Source;
 
     const PACKAGES: &str = r#"common { author "A"; requires-python ">=3.10"; }
@@ -87,7 +87,7 @@ package "tools" kind="runtime" on="linux" {
 drop "**" component="test" reason="tests" on="windows"
 "#;
 
-    /// How many lines of each kind count: artifacts, excludes, forbids, rpaths, aliases, libraries,
+    /// Returns the numbers of lines that count: artifacts, excludes, forbids, rpaths, aliases, libraries,
     /// scripts and search paths of `core`, distributions of `tools`, and drops.
     fn counts(mode: Mode, system: System) -> [usize; 10] {
         let packages = Source::new("packages.kdl", PACKAGES);

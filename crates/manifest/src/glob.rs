@@ -1,5 +1,6 @@
 //! Globs over installed paths.
 
+use std::fmt;
 use std::str::FromStr;
 
 use base::names::RelPath;
@@ -16,7 +17,7 @@ pub use rules::{HasGlob, Rules};
 #[derive(Debug, Clone)]
 pub struct Glob {
     text: String,
-    /// What every path that fits starts with: most paths are told by it.
+    /// Common prefix of its paths, which excludes most others.
     prefix: String,
     compiled: Compiled,
 }
@@ -40,33 +41,39 @@ impl Glob {
         &self.text
     }
 
-    /// Whether the whole path fits.
+    /// Returns whether the whole path fits.
     pub fn matches(&self, path: &RelPath) -> bool {
         let path = path.as_str();
         path.starts_with(&self.prefix) && self.compiled.is_match(path)
     }
 
-    /// Whether it matches a directory with all that is below it, now or in another build.
+    /// Returns whether it matches a directory with its whole content, in any build.
     pub fn matches_tree(&self, directory: &RelPath) -> bool {
         (self.text == "**" || self.text.ends_with("/**")) && self.matches(directory)
     }
 
-    /// What every path has that it matches, where it says so outside of braces.
+    /// Returns a word of every path that it matches, found outside of braces.
     fn word(&self) -> Option<&str> {
         pattern::word(&self.text)
     }
 }
 
-/// A text that is no glob over installed paths, or one that could match none.
+/// A text that is no glob over installed paths, or that could match none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a glob over installed paths: {reason}")]
 pub struct GlobError {
     /// The text as it was given.
     pub text: String,
-    /// What is wrong with it.
+    /// The fault.
     pub reason: String,
-    /// What could stand there instead.
+    /// The remedy.
     pub remedy: Option<String>,
+}
+
+impl fmt::Display for Glob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 impl FromStr for Glob {

@@ -1,34 +1,67 @@
-//! Findings in packages, and warnings of plans, that are expected.
+//! `ignore`.
 
 use super::Glob;
+use crate::line::Scope;
+use crate::reader::Node;
+use crate::text::FindingName;
 use base::names::{PackageName, RelPath};
-use base::source::{Code, Spanned};
+use base::source::{Code, Problem, Spanned};
+use manifest_derive::Line;
 
-/// `ignore "rpath-leads-nowhere" package="core" in="lib/x/**" to="**/y" reason="…" optional="…"`.
-#[derive(Debug, Clone)]
+/// Accepts an expected finding of `rockpack wheel verify` or warning of a plan; it is counted, and shown with `--verbose`.
+#[derive(Debug, Clone, Line)]
+#[line(
+    "ignore",
+    once,
+    check(to_of_plans(code, to)),
+    example = r#"ignore "rpath-leads-nowhere" in="lib/fft/**" to="**/plugins" reason="people fill it""#
+)]
 pub struct IgnoreRule {
-    /// What is found; one of [`Code::OF_PACKAGES`] or [`Code::OF_PLANS`].
+    /// The name of the finding, as messages show it; of a plan's warnings: unresolved-library, library-by-luck,
+    /// library-twice or missing-library.
+    #[arg("CODE", "what is found", via = FindingName)]
     pub code: Spanned<Code>,
-    /// In this package only.
+    /// Of this package only.
+    #[prop("PACKAGE", resolve, key)]
     pub package: Option<Spanned<PackageName>>,
-    /// In these members only; the path in the wheel, or below its first directory. Of a plan's
-    /// warnings, of these files only: paths below the platform directory.
+    /// In these files only: paths in the wheel, or below its platform directory; of a library that the runtime finds
+    /// by name, its pattern.
+    #[prop("GLOB", name = "in", key)]
     pub glob: Option<Glob>,
-    /// Of rpaths that lead to these directories only; below site-packages.
+    /// Only rpaths that lead to these directories, named from site-packages.
+    #[prop("GLOB", key)]
     pub to: Option<Glob>,
-    /// Why it is meant.
+    /// The reason why it is accepted.
+    #[prop("WHY")]
     pub reason: String,
-    /// Why it is no mistake when nothing is found.
+    /// The reason why there may be no such finding; without it, that is a warning.
+    #[prop("WHY")]
     pub optional: Option<String>,
 }
 
+/// Reports `to` for a warning of a plan.
+fn to_of_plans(
+    node: &Node<'_>,
+    _: &Scope<'_, '_>,
+    code: Option<&Spanned<Code>>,
+    to: Option<&Spanned<Glob>>,
+) {
+    if let (Some(code), Some(to)) = (code, to)
+        && Code::OF_PLANS.contains(&code.value)
+    {
+        let message = format!("`to` means nothing for `{}`", code.value);
+        let problem = Problem::error(Code::UnknownProperty, message);
+        node.report(problem.label(&to.place, "a plan's warning has no rpath to compare"));
+    }
+}
+
 impl IgnoreRule {
-    /// Whether it is about warnings of plans, rather than findings in built packages.
+    /// Returns whether it is about warnings of plans, rather than findings in built packages.
     pub fn is_of_plans(&self) -> bool {
         Code::OF_PLANS.contains(&self.code.value)
     }
 
-    /// Whether it expects this warning about a file of a package.
+    /// Returns whether it expects this warning about a file of a package.
     pub fn expects(&self, code: Code, package: &PackageName, path: &str) -> bool {
         let within = |glob: &Glob| path.parse::<RelPath>().is_ok_and(|path| glob.matches(&path));
         self.code.value == code

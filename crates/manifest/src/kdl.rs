@@ -33,7 +33,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// The first argument that is a text, where no other argument stands before it.
+    /// Returns the first argument, if it is a text.
     pub fn first_text(&self) -> Option<&str> {
         self.entries.iter().find(|entry| entry.name.is_none())?.value.as_text()
     }
@@ -66,7 +66,7 @@ fn shifted(span: &Range<usize>, by: usize) -> Range<usize> {
 pub struct Name {
     /// The name, without quotes.
     pub text: String,
-    /// Where it stands, quotes included.
+    /// Its place, quotes included.
     pub span: Range<usize>,
 }
 
@@ -79,26 +79,26 @@ impl Name {
 /// An argument, or a property with its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// The property's name; an argument has none.
+    /// The property's name; arguments lack one.
     pub name: Option<Name>,
     /// `(type)` before its value.
     pub annotation: Option<Name>,
     /// Its value.
     pub value: Value,
-    /// Where it stands, name included.
+    /// Its place, name included.
     pub span: Range<usize>,
-    /// Where its value stands.
+    /// The place of its value.
     pub value_span: Range<usize>,
 }
 
 impl Entry {
-    /// The property's name; an argument has none.
+    /// The property's name; arguments lack one.
     pub fn key(&self) -> Option<&str> {
         self.name.as_ref().map(|name| name.text.as_str())
     }
 }
 
-/// What an argument or property is.
+/// Value of an argument or property.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// A text, with or without quotes.

@@ -1,20 +1,49 @@
-//! Names of libraries as ELF files need them, and what the manifest says of some.
+//! `system-library`, `allow-missing`, and names of libraries.
 
+use std::fmt;
 use std::str::FromStr;
 
 use super::glob::Compiled;
+use crate::reader::Reason;
 use base::source::Spanned;
+use manifest_derive::Line;
 
-/// `system-library "libc.so.6" reason="…"` or `allow-missing "libx.so.*" reason="…"`: one for each name.
-#[derive(Debug, Clone)]
+/// Names libraries that ELF files may need and that the user's system has.
+#[derive(Debug, Clone, Line)]
+#[line("system-library", once, example = r#"system-library "libc.so.6" "libm.so.6""#)]
 pub struct LibraryRule {
-    /// Which libraries.
+    /// A name as in NEEDED, or a glob over such names.
+    #[each("SONAME", "a library")]
     pub name: Spanned<LibraryName>,
-    /// Why; of a missing library it has to be said.
+    /// The reason why the system has them.
+    #[prop("WHY")]
     pub reason: Option<String>,
 }
 
-/// How the names of DLLs end: those of libraries, and of the system's drivers.
+/// Names libraries that ELF files may need although no package has them: the plan has a note instead of an error.
+#[derive(Line)]
+#[line(
+    "allow-missing",
+    once,
+    makes = LibraryRule,
+    example = r#"allow-missing "libblas.so.*" reason="small builds leave it out""#
+)]
+pub(crate) struct MissingLibrary {
+    /// A name as in NEEDED, or a glob over such names.
+    #[each("SONAME", "a library")]
+    name: Spanned<LibraryName>,
+    /// The reason why they can be missing.
+    #[prop("WHY", required)]
+    reason: Option<String>,
+}
+
+impl fmt::Display for LibraryName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Endings of DLLs: libraries and the system's drivers.
 const DLL_ENDINGS: [&str; 2] = [".dll", ".drv"];
 
 /// A library as `DT_NEEDED` or an import names it, or a glob over such names: `libc.so.6`, `libboost_*.so.*`.
@@ -23,22 +52,22 @@ pub struct LibraryName {
     text: String,
     /// `None` when the text has no wildcard.
     glob: Option<Compiled>,
-    /// A DLL is meant, whatever the case of its letters.
+    /// A DLL, compared without regard to case.
     is_dll: bool,
 }
 
 impl LibraryName {
-    /// The name as it was written.
+    /// Returns the name as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Whether it can stand for several libraries.
+    /// Returns whether it is a glob.
     pub fn is_glob(&self) -> bool {
         self.glob.is_some()
     }
 
-    /// Whether a library that a file needs is meant.
+    /// Returns whether it matches a library that a file needs.
     pub fn matches(&self, needed: &str) -> bool {
         match &self.glob {
             None if self.is_dll => self.text.eq_ignore_ascii_case(needed),
@@ -49,15 +78,29 @@ impl LibraryName {
     }
 }
 
+impl Reason for LibraryNameError {
+    fn message(&self) -> String {
+        format!("`{}` is not the name of a library", self.text)
+    }
+
+    fn label(&self) -> String {
+        self.reason.clone()
+    }
+
+    fn help(&self) -> Option<String> {
+        self.remedy.clone()
+    }
+}
+
 /// A text that names no library.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a library's name: {reason}")]
 pub struct LibraryNameError {
     /// The text as it was given.
     pub text: String,
-    /// What is wrong with it.
+    /// The fault.
     pub reason: String,
-    /// What could stand there instead.
+    /// The remedy.
     pub remedy: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Where licence texts are, and SPDX licence expressions as `License-Expression` takes them (PEP 639).
+//! `license-text`, `license-of` and SPDX licence expressions (PEP 639).
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,31 +8,34 @@ use spdx::error::Reason;
 use spdx::expression::{ExprNode, Operator};
 use spdx::{AdditionItem, LicenseItem, LicenseReq, ParseMode};
 
-use super::{Glob, HasGlob};
+use super::Glob;
+use crate::reader;
 use base::names::ArtifactName;
 use base::source::{Spanned, nearest};
+use manifest_derive::Line;
 
-/// `license-text "share/doc/*/copyright" optional="…"`.
-#[derive(Debug, Clone)]
+/// Names the licence texts that artifacts install. A package's metadata has the texts of all artifacts that it ships
+/// files of.
+#[derive(Debug, Clone, Line)]
+#[line("license-text", example = r#"license-text "share/doc/*/LICENSE*""#)]
 pub struct LicenseText {
-    /// The glob over installed paths.
+    /// Installed paths.
+    #[arg("GLOB", "a glob")]
     pub glob: Spanned<Glob>,
-    /// Why it is no mistake when it matches nothing.
+    /// The reason why the line may match nothing; without it, that is an error.
+    #[prop("WHY")]
     pub optional: Option<String>,
 }
 
-impl HasGlob for LicenseText {
-    fn glob(&self) -> &Glob {
-        &self.glob
-    }
-}
-
-/// `license-of "blas" spdx="MIT"`: the terms that an artifact is under.
-#[derive(Debug, Clone)]
+/// Gives the licence of an artifact. The licence of a package without a `license` line is composed of these.
+#[derive(Debug, Clone, Line)]
+#[line("license-of", once, example = r#"license-of "blas" spdx="MIT""#)]
 pub struct LicenseOf {
-    /// The artifact.
+    /// An artifact that some package takes, once in the file.
+    #[arg("ARTIFACT", "an artifact")]
     pub artifact: Spanned<ArtifactName>,
-    /// Its terms.
+    /// Identifiers of the SPDX list and `LicenseRef-NAME`, with AND, OR and WITH.
+    #[prop("SPDX EXPRESSION", name = "spdx")]
     pub license: Spanned<LicenseExpression>,
 }
 
@@ -44,12 +47,12 @@ pub struct LicenseExpression {
 }
 
 impl LicenseExpression {
-    /// The expression as it was written.
+    /// Returns the expression as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Identifiers in it that the SPDX list has given up for others, in their order.
+    /// Returns its deprecated identifiers, in their order.
     pub fn deprecated(&self) -> Vec<&'static str> {
         let of = |req: &LicenseReq| {
             let license = req.license.id().filter(|id| id.is_deprecated()).map(|id| id.name);
@@ -75,7 +78,7 @@ impl LicenseExpression {
         (!terms.is_empty()).then(|| shown.collect::<Vec<_>>().join(" AND "))
     }
 
-    /// What has to hold at once: the operands of `AND` at the top. An operand that is a choice
+    /// Returns the operands of `AND` at the top, which hold together. An operand that is a choice
     /// has ` OR ` in it, and no parentheses around it.
     fn conjuncts(&self) -> BTreeSet<String> {
         let mut stack: Vec<BTreeSet<String>> = Vec::new();
@@ -119,9 +122,9 @@ impl fmt::Display for LicenseExpression {
 pub struct LicenseError {
     /// The text as it was given.
     pub text: String,
-    /// What is wrong with it.
+    /// The fault.
     pub reason: String,
-    /// What could stand there instead.
+    /// The remedy.
     pub remedy: String,
 }
 
@@ -222,6 +225,20 @@ fn meant(term: &str) -> Option<&'static str> {
             .map(|(id, _)| id.name)
     };
     same.or_else(imprecise).or_else(|| nearest(term, known()))
+}
+
+impl reader::Reason for LicenseError {
+    fn message(&self) -> String {
+        format!("`{}` is not an SPDX licence expression", self.text)
+    }
+
+    fn label(&self) -> String {
+        self.reason.clone()
+    }
+
+    fn help(&self) -> Option<String> {
+        Some(self.remedy.clone())
+    }
 }
 
 #[cfg(test)]

@@ -1,18 +1,61 @@
-//! What index servers show of a package beside its description.
+//! `url`, `classifier` and `keyword`.
 
-/// `url`, `classifier` and `keyword` lines: of all packages, or of one.
-#[derive(Debug, Clone, Default)]
+use std::str::FromStr;
+
+use crate::text::{TextError, WebAddress, refuse};
+use manifest_derive::Line;
+
+/// Metadata that index servers show: of all packages, or of one.
+#[derive(Debug, Clone, Default, Line)]
 pub struct Listing {
-    /// Labels and addresses, `Project-URL` in the metadata.
+    /// Labels and addresses.
+    #[child(of = Address)]
     pub urls: Vec<(String, String)>,
-    /// Trove classifiers.
+    /// Gives trove classifiers, `Classifier` in the metadata.
+    #[leaf(
+        "A :: B",
+        "a classifier",
+        "Classifiers that index servers know, except licences.",
+        name = "classifier",
+        shown = r#""A :: B" "A :: C""#,
+        once,
+        via = Classifier,
+        example = r#"classifier "Operating System :: POSIX :: Linux""#
+    )]
     pub classifiers: Vec<String>,
-    /// Words that people search for.
+    /// Gives words to search for, `Keywords` in the metadata.
+    #[leaf(
+        "WORD",
+        "a keyword",
+        "Words, without commas.",
+        name = "keyword",
+        once,
+        via = Keyword,
+        example = r#"keyword "gpu" "compiler""#
+    )]
     pub keywords: Vec<String>,
 }
 
+/// Gives an address, a `Project-URL` in the metadata: documentation, source, changes.
+#[derive(Line)]
+#[line(
+    "url",
+    once,
+    makes = (String, String),
+    tuple,
+    example = r#"url "Documentation" "https://example.org/docs""#
+)]
+struct Address {
+    /// Its name on index servers, in at most 32 characters; they know Documentation, Source, Changelog and others.
+    #[arg("LABEL", "a label", via = Label)]
+    label: String,
+    /// Its address.
+    #[arg("https://…", "an address", via = WebAddress)]
+    address: String,
+}
+
 impl Listing {
-    /// What is said of all packages, and then what is said of one.
+    /// Returns the lines of all packages, followed by the lines of one.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         Self {
@@ -26,4 +69,72 @@ impl Listing {
 fn both<T: Clone + PartialEq>(first: &[T], then: &[T]) -> Vec<T> {
     let new = then.iter().filter(|item| !first.contains(item));
     first.iter().chain(new).cloned().collect()
+}
+
+/// The label of an address: at most 32 characters, and a comma ends it (core metadata, `Project-URL`).
+struct Label(String);
+
+impl FromStr for Label {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        if text.contains(',') || text.chars().count() > 32 {
+            return refuse(
+                format!("`{text}` is not a label"),
+                "use at most 32 characters, without commas",
+            );
+        }
+        plain(text, "a label").map(Self)
+    }
+}
+
+/// A trove classifier. Licences are SPDX expressions now: index servers refuse both together (PEP 639).
+struct Classifier(String);
+
+impl FromStr for Classifier {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        if text.starts_with("License ::") {
+            return refuse(
+                format!("`{text}` gives a licence"),
+                "index servers refuse it beside a licence expression (PEP 639): write `license \"SPDX\"`",
+            );
+        }
+        if !text.contains(" :: ") {
+            return refuse(
+                format!("`{text}` is not a classifier"),
+                "take one of the list of index servers: \"Operating System :: POSIX :: Linux\"",
+            );
+        }
+        plain(text, "a classifier").map(Self)
+    }
+}
+
+/// A keyword; commas are between them.
+struct Keyword(String);
+
+impl FromStr for Keyword {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        if text.contains(',') {
+            return refuse(
+                format!("`{text}` is not one keyword"),
+                "write several as several texts",
+            );
+        }
+        plain(text, "a keyword").map(Self)
+    }
+}
+
+/// Fails if a text does not fit into a line of metadata.
+fn plain(text: &str, what: &str) -> Result<String, TextError> {
+    if text.chars().any(char::is_control) || text.trim() != text {
+        return refuse(
+            format!("`{}` is not {what}", text.escape_debug()),
+            "it has to be one line, without blanks at its ends",
+        );
+    }
+    Ok(text.to_owned())
 }

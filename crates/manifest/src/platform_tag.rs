@@ -1,12 +1,26 @@
-//! The platform tag, as the manifest speaks of it.
+//! `platform-tag`.
 
+use crate::text::{TagLevel, TagSource, Variable};
 use base::source::Spanned;
+use manifest_derive::Line;
 
-/// `platform-tag "auto" env="…" at-most="manylinux_2_28"`.
-#[derive(Debug, Clone, Default)]
+/// Chooses the source of the wheels' platform tag when `--platform-tag` doesn't give it, and the newest tag allowed.
+#[derive(Debug, Clone, Default, Line)]
+#[line(
+    "platform-tag",
+    example = r#"platform-tag "auto" env="EXAMPLE_PLATFORM_TAG" at-most="manylinux_2_28""#
+)]
 pub struct PlatformTag {
-    /// The environment variable that sets it when the command line does not; it is computed when neither does.
+    /// Computes the best tag that all shipped ELF files allow, by the manylinux and musllinux policies. This is also
+    /// the default.
+    #[arg("auto", "a source")]
+    #[expect(dead_code, reason = "the word names the default")]
+    pub(crate) source: Option<TagSource>,
+    /// An environment variable that sets the tag. When it is empty or not set, the tag is computed.
+    #[prop("VARIABLE", via = Variable)]
     pub env: Option<Spanned<String>>,
-    /// A manylinux or musllinux tag without its architecture: files that need more are refused.
+    /// A manylinux or musllinux tag without its architecture: an ELF file that needs more than it promises is an
+    /// error, which names the file and its need.
+    #[prop("manylinux_2_28", via = TagLevel)]
     pub at_most: Option<Spanned<String>>,
 }

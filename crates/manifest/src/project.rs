@@ -1,42 +1,79 @@
-//! What all packages share.
+//! `common`.
 
 use super::{CompressionRule, LicenseOf, LicenseText, Listing, PlatformTag, Rules};
+use crate::text::{Specifier, WebAddress};
+use manifest_derive::Line;
 
-/// What all packages share.
-#[derive(Debug, Clone)]
+/// Holds lines for all packages.
+#[derive(Debug, Clone, Line)]
+#[line(
+    "common",
+    own,
+    example = r#"common {
+    author "The Example Project"
+    home-page "https://example.org"
+    requires-python ">=3.10"
+    platform-tag env="EXAMPLE_PLATFORM_TAG"
+    license-text "share/doc/*/LICENSE*"
+}"#
+)]
 pub struct Project {
-    /// `Author` in the metadata.
+    /// Names the author, `Author` in every package's metadata.
+    #[leaf("NAME", "a name", "The author's name.", example = r#"author "The Example Project""#)]
     pub author: String,
-    /// The home page, `Project-URL` in the metadata.
+    /// Gives the home page, a `Project-URL` in every package's metadata.
+    #[leaf(
+        "https://…",
+        "an address",
+        "Its address.",
+        via = WebAddress,
+        example = r#"home-page "https://example.org""#
+    )]
     pub home_page: Option<String>,
-    /// What index servers show of every package.
+    /// Metadata that index servers show of every package.
+    #[flat]
     pub listing: Listing,
-    /// `Requires-Python`, a PEP 440 specifier in the author's own spelling.
+    /// Gives the versions of Python that the packages support, `Requires-Python` in their metadata.
+    #[leaf(
+        ">=3.10",
+        "a version specifier",
+        "A version specifier (PEP 440), in quotes.",
+        via = Specifier,
+        example = r#"requires-python ">=3.10, <3.15""#
+    )]
     pub requires_python: String,
-    /// Where the wheels' platform tag comes from, and how new it may be.
+    /// Source of the wheels' platform tag, and its limit.
+    #[child(default)]
     pub platform_tag: PlatformTag,
-    /// How long installed paths may be on Windows.
+    /// Limits of installed paths on Windows.
+    #[child(default)]
     pub windows_paths: WindowsPaths,
-    /// Installed paths of licence texts: those of the artifacts that a package ships files of go into its metadata.
+    /// Installed paths of licence texts.
+    #[child]
     pub license_texts: Rules<LicenseText>,
-    /// Installed paths whose files are compressed in another way than the rest of their wheels.
+    /// Compression of single files.
+    #[child]
     pub compression: Rules<CompressionRule>,
-    /// The terms of artifacts, of which the licence of a package is composed that has no own.
+    /// Licences of artifacts.
+    #[child]
     pub licenses: Vec<LicenseOf>,
 }
 
-/// How long installed paths may be on Windows, in words of UTF-16.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Limits the paths that packages for Windows install.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Line)]
+#[line("windows-paths", example = "windows-paths longest=259 site-packages=100")]
 pub struct WindowsPaths {
-    /// The whole path, from the drive on.
+    /// The characters of the whole path, 259 without this line: programs that do not ask for long paths open no longer
+    /// ones.
+    #[prop(default = Self::default().longest, shown = "longest=259")]
     pub longest: usize,
-    /// What a user's site-packages may take of it.
+    /// The characters that a user's site-packages may take of these, 75 without this line.
+    #[prop(default = Self::default().site_packages, shown = "site-packages=75")]
     pub site_packages: usize,
 }
 
 impl Default for WindowsPaths {
-    /// What programs open that do not ask for long paths (`MAX_PATH` and its final zero), and a
-    /// site-packages below a user's profile.
+    /// `MAX_PATH` without its final zero, and a site-packages below a user's profile.
     fn default() -> Self {
         Self { longest: 259, site_packages: 75 }
     }

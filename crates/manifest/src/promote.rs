@@ -1,32 +1,66 @@
-//! Packages that carry the version in files of theirs, or in the local part of their own version.
+//! `promote`.
 
 use super::Glob;
+use crate::line::Scope;
+use crate::reader::Node;
 use base::names::RelPath;
-use base::source::Spanned;
+use base::source::{Code, Problem, Spanned};
+use manifest_derive::Line;
 
-/// `promote "torch" "torchvision" { version-file "*/version.py" }`: what `rockpack wheel promote` changes of packages
-/// beside what rockpack itself wrote.
-#[derive(Debug, Clone)]
+/// Names the changes of `rockpack wheel promote` in packages, beyond the files that rockpack wrote: files that hold the
+/// version. Packages that rockpack did not make are promoted only if a line names them, and have the version at the
+/// end of the local part of their own (`2.10.0+git1a2b.example7.10.0rc1`): only that part changes.
+#[derive(Debug, Clone, Line)]
+#[line(
+    "promote",
+    once,
+    check(check_names(names)),
+    example = r#"promote "example-torch" "example-torch-*" {
+    version-file "*/version.py"
+}"#
+)]
 pub struct PromoteRule {
-    /// The distributions, as indexes compare them.
+    /// A distribution's name, or a glob over such names, in an index's normal form (PEP 503). The first line with a
+    /// name counts for it.
+    #[arg("NAME", "a distribution")]
     pub names: Vec<Spanned<Glob>>,
     /// Files that hold the version.
+    #[child]
     pub files: Vec<VersionFile>,
 }
 
-/// `version-file "a/version.py" json="KEY" optional="…"`: one for each glob.
-#[derive(Debug, Clone)]
+/// Names files that hold the version as a value: in Python (`.py`) string literals, in JSON the value of a key,
+/// otherwise the whole text. A value is replaced if it is the package's own version or that of the packages that
+/// rockpack made, and nothing else.
+#[derive(Debug, Clone, Line)]
+#[line("version-file", example = r#"version-file "example/version.py" "example/_init.py""#)]
 pub struct VersionFile {
-    /// Paths in the package, or below its first directory.
+    /// Paths in the wheel, or below its first directory; also in the archive of a devel package, which is read and
+    /// packed anew then.
+    #[each("GLOB", "a path")]
     pub glob: Glob,
-    /// The key that holds the version, of JSON.
+    /// The key, of JSON files.
+    #[prop("KEY", name = "json")]
     pub key: Option<String>,
-    /// Why there may be no such file, or none that holds the version.
+    /// The reason why there may be no such file with the version; without it, that is an error in packages that
+    /// rockpack did not make.
+    #[prop("WHY")]
     pub optional: Option<String>,
 }
 
+/// Reports names that are not in an index's normal form.
+fn check_names(node: &Node<'_>, _: &Scope<'_, '_>, names: &[Spanned<Glob>]) {
+    let odd = |name: &str| name.contains('/') || name != name.to_lowercase();
+    for name in names.iter().filter(|name| odd(name.as_str())) {
+        let message = format!("`{}` is no name of a distribution", name.value);
+        let label = "indexes compare names in lower case, with `-` between words";
+        let problem = Problem::error(Code::InvalidText, message).label(&name.place, label);
+        node.report(problem.help("write it like \"example-torch\" or \"example-*\""));
+    }
+}
+
 impl PromoteRule {
-    /// Whether it is about the distribution of this name, as indexes compare it.
+    /// Returns whether it is about the distribution of this name, as indexes compare it.
     pub fn is_for(&self, name: &str) -> bool {
         let path = name.parse::<RelPath>();
         path.is_ok_and(|path| self.names.iter().any(|glob| glob.matches(&path)))
@@ -34,7 +68,7 @@ impl PromoteRule {
 }
 
 impl VersionFile {
-    /// Whether it is about this member of a package.
+    /// Returns whether it is about this member of a package.
     pub fn is_meant(&self, member: &str) -> bool {
         let is = |path: &str| path.parse().is_ok_and(|path| self.glob.matches(&path));
         is(member) || member.split_once('/').is_some_and(|(_, below)| is(below))

@@ -1,57 +1,115 @@
-//! Where packages go when they are published.
+//! `shelf`, `aggregate`, `outside` and `stream`.
 
 use super::{Glob, StreamRule};
+use crate::line::Scope;
+use crate::reader::Node;
+use crate::text::checked_text;
 use base::names::{PackageName, RelPath};
-use base::source::Spanned;
+use base::source::{Code, Problem, Spanned};
+use manifest_derive::Line;
 
-/// What `rockpack index publish` is told by the manifest.
-#[derive(Debug, Clone, Default)]
+/// Input of `rockpack index publish`.
+#[derive(Debug, Clone, Default, Line)]
 pub struct Publishing {
-    /// The parts of a store, each an index by itself. A project goes to the first that takes it.
+    /// Parts of a store, each an index. A project goes to the first that takes it.
+    #[child]
     pub shelves: Vec<ShelfRule>,
-    /// The index above all of them.
+    /// Index above all of them.
+    #[child]
     pub aggregate: Option<Aggregate>,
-    /// Projects that users get elsewhere.
+    /// Names projects that users get elsewhere: `rockpack index publish` does not ask for them in the directory or the store.
+    #[leaf(
+        "NAME",
+        "a project",
+        "A project's name, or a glob over such names, in an index's normal form (PEP 503).",
+        check = check_projects,
+        example = r#"outside "numpy" "setuptools""#
+    )]
     pub outside: Vec<Spanned<Glob>>,
-    /// How long packages of each stream stay.
+    /// Retention of each stream.
+    #[child]
     pub streams: Vec<StreamRule>,
 }
 
-/// `shelf "v5/math/whl" public="/math/whl/" { project "example-math" "example-math-*" }`.
-#[derive(Debug, Clone)]
+/// Declares a part of a store that is an index by itself, for `rockpack index publish --layout v5`: packages go to
+/// `PATH/{project}/{file}`.
+#[derive(Debug, Clone, Line)]
+#[line(
+    "shelf",
+    once,
+    example = r#"shelf "v5/math/whl" public="/math/whl/" {
+    project "example-math" "example-math-*"
+}"#
+)]
 pub struct ShelfRule {
-    /// Where it is in a store.
+    /// Its path below the URL that `rockpack index publish` is given.
+    #[arg("PATH", "a path in a store")]
     pub path: Spanned<RelPath>,
-    /// Where clients see it.
+    /// Its path for clients: the path of a URL, with `/` at both ends.
+    #[prop("/PATH/", via = PublicPath)]
     pub public: String,
-    /// The index of a selector that it belongs to, if that is not the one of all packages.
+    /// The `index` of a selector that it belongs to: packages go there too, with the selector of that index. The
+    /// aggregate has other shelves alone.
+    #[prop]
     pub index: Option<Spanned<PackageName>>,
-    /// The projects, as indexes compare them.
+    /// Names projects that the shelf takes; a project goes to the first that takes it.
+    #[leaf(
+        "NAME",
+        "a project",
+        "A project's name, or a glob over such names, in an index's normal form (PEP 503).",
+        name = "project",
+        check = check_projects,
+        example = r#"project "example-math" "example-math-*""#
+    )]
     pub projects: Vec<Spanned<Glob>>,
 }
 
-/// `aggregate "v5/whl" public="/whl/" routes="v5/routes.json"`: one index of what all shelves have.
-#[derive(Debug, Clone)]
+/// Declares one index of the projects on all shelves, whose packages stay where they are: a page, and a document by
+/// which a server leads from there to the shelf that has a project.
+#[derive(Debug, Clone, Line)]
+#[line("aggregate", example = r#"aggregate "v5/whl" public="/whl/" routes="v5/whl-routes.json""#)]
 pub struct Aggregate {
-    /// Where it is in a store.
+    /// The path of its page below the URL that `rockpack index publish` is given.
+    #[arg("PATH", "a path in a store")]
     pub path: RelPath,
-    /// Where clients see it.
+    /// Its path for clients: the path of a URL, with `/` at both ends.
+    #[prop("/PATH/", via = PublicPath)]
     pub public: String,
-    /// The document that says on which shelf each project is.
+    /// The path of the document of routes: JSON with a line for each project.
+    #[prop("FILE")]
     pub routes: RelPath,
-    /// The document that says what was found; nothing when none is wanted.
+    /// The path of a document that counts the packages and names projects that no shelf has yet.
+    #[prop("FILE")]
     pub validation: Option<RelPath>,
 }
 
+checked_text!(
+    /// The path of a URL that leads to a directory.
+    PublicPath,
+    |text: &str| text.starts_with('/') && text.ends_with('/'),
+    "is no path of a URL that leads to a directory",
+    "write it with `/` at both ends"
+);
+
+/// Reports names that are not in an index's normal form.
+fn check_projects(node: &Node<'_>, _: &Scope<'_, '_>, names: &[Spanned<Glob>]) {
+    let is_name = |c: char| !c.is_ascii_uppercase() && !matches!(c, '/' | '_' | '.');
+    for name in names.iter().filter(|name| !name.as_str().chars().all(is_name)) {
+        let message = format!("`{}` is no name of a project", name.value);
+        let label = "indexes compare names in lower case, with `-` between words";
+        node.report(Problem::error(Code::InvalidText, message).label(&name.place, label));
+    }
+}
+
 impl ShelfRule {
-    /// Whether it takes the project of this name, as indexes compare it.
+    /// Returns whether it takes the project of this name, as indexes compare it.
     pub fn takes(&self, project: &str) -> bool {
         matches(&self.projects, project)
     }
 }
 
 impl Publishing {
-    /// Whether users get the project of this name elsewhere.
+    /// Returns whether users get the project of this name elsewhere.
     pub fn is_outside(&self, project: &str) -> bool {
         matches(&self.outside, project)
     }

@@ -1,14 +1,23 @@
-//! Packages that are made of sources or come finished, beside those of artifacts.
+//! Packages that are built of sources or taken as finished wheels.
 
 use std::str::FromStr;
 
-use super::setting::{Filling, Setting};
 use super::{Glob, SplitRule};
+use crate::reader::Reason;
 use base::names::{self, PackageName, RelPath};
 use base::source::{Place, Spanned};
 use base::version::Version;
+use manifest_derive::Line;
 
-/// What is declared beside the packages of artifacts, in the order of the file.
+pub mod lines;
+pub mod project;
+pub mod wheel;
+
+use lines::{Named, Pair};
+use project::{EveryProject, EveryProjectLine, NativeProject, PythonProject, SourceProject};
+use wheel::{Prefetch, PrefetchLine, ReadyWheel, Wheel, WheelLine};
+
+/// Source projects and finished wheels, in the order of the file.
 #[derive(Debug, Clone, Default)]
 pub struct Python {
     /// Source projects that are built, into wheels or into directories that others are built against.
@@ -19,30 +28,69 @@ pub struct Python {
     pub splits: Vec<SplitRule>,
     /// Wheels that others provide, for projects to be built with.
     pub prefetched: Vec<Prefetch>,
-    /// Where checkouts come from.
+    /// Origins of checkouts.
     pub checkouts: Vec<Checkout>,
     /// Values that have a name, by which settings use them.
-    pub variables: Vec<(Spanned<PackageName>, Spanned<Setting>)>,
-    /// What every project is given, unless it says otherwise itself.
+    pub variables: Vec<Pair<PackageName>>,
+    /// Lines for every project, unless it says otherwise itself.
     pub every: EveryProject,
 }
 
-/// `every-project { … }`: what all projects are given alike.
-#[derive(Debug, Clone, Default)]
-pub struct EveryProject {
-    /// Environment variables.
-    pub environment: Vec<(Spanned<String>, Spanned<Setting>)>,
-    /// Variables of the caller's environment.
-    pub pass: Vec<String>,
+/// Lines of the file that [`Python`] is made of.
+#[derive(Line)]
+pub(crate) struct PythonLines {
+    /// Python projects.
+    #[child(of = PythonProject)]
+    projects: Vec<SourceProject>,
+    /// Native projects.
+    #[child(of = NativeProject)]
+    natives: Vec<SourceProject>,
+    /// Wheels.
+    #[child(of = WheelLine)]
+    wheels: Vec<Wheel>,
+    /// Wheels of others.
+    #[child(of = PrefetchLine)]
+    prefetched: Vec<Prefetch>,
+    /// Checkouts.
+    #[child]
+    checkouts: Vec<Checkout>,
+    /// Variables.
+    #[child(of = Named)]
+    variables: Vec<Pair<PackageName>>,
+    /// Lines for every project.
+    #[child(of = EveryProjectLine, default)]
+    every: EveryProject,
+}
+
+impl From<PythonLines> for Python {
+    /// Puts native projects first: none of them is built after a Python project.
+    fn from(lines: PythonLines) -> Self {
+        let (mut wheels, mut splits) = (Vec::new(), Vec::new());
+        for wheel in lines.wheels {
+            match wheel {
+                Wheel::Ready(wheel) => wheels.push(wheel),
+                Wheel::Split(rule) => splits.push(rule),
+            }
+        }
+        Self {
+            projects: lines.natives.into_iter().chain(lines.projects).collect(),
+            wheels,
+            splits,
+            prefetched: lines.prefetched,
+            checkouts: lines.checkouts,
+            variables: lines.variables,
+            every: lines.every,
+        }
+    }
 }
 
 impl Python {
-    /// Where a project or a wheel is declared.
+    /// Returns the place of a project or a wheel.
     pub fn place(&self, name: &PackageName) -> Option<&Place> {
         self.names().find(|other| other.value == *name).map(|name| &name.place)
     }
 
-    /// The names of projects, of wheels that are taken and of those that are prefetched.
+    /// Returns the names of projects and of wheels, taken, split or prefetched.
     pub fn names(&self) -> impl Iterator<Item = &Spanned<PackageName>> {
         let wheels = self.wheels.iter().map(|wheel| &wheel.name);
         let prefetched = self.prefetched.iter().map(|prefetch| &prefetch.name);
@@ -51,170 +99,47 @@ impl Python {
         projects.chain(wheels).chain(splits).chain(prefetched)
     }
 
-    /// A project by its name.
+    /// Returns a project by its name.
     pub fn project(&self, name: &PackageName) -> Option<&SourceProject> {
         self.projects.iter().find(|project| project.name.value == *name)
     }
 
-    /// Where a directory of sources comes from, when that is said.
+    /// Returns the origin of a directory of sources.
     pub fn checkout(&self, directory: &RelPath) -> Option<&Checkout> {
         self.checkouts.iter().find(|checkout| checkout.directory.value == *directory)
     }
 }
 
-/// `source "hip-python" git="…" branch="…"`: where a checkout comes from.
-#[derive(Debug, Clone)]
+/// Names the origin of a checkout; `rockpack project` compares it with the directory, and clones missing ones.
+#[derive(Debug, Clone, Line)]
+#[line(
+    "source",
+    check(lines::check_branch(branch)),
+    example = r#"source "bindings" git="https://example.org/bindings" branch="v{major}.{minor}""#
+)]
 pub struct Checkout {
-    /// Its directory, below the root of all sources.
+    /// The checkout, below the directory of `--sources`.
+    #[arg("DIRECTORY", "a directory")]
     pub directory: Spanned<RelPath>,
-    /// The address that git clones.
+    /// The address for `git clone`.
+    #[prop("URL")]
     pub git: String,
-    /// The branch, with places for the version: `{major}`, `{minor}` and `{patch}`.
+    /// The branch of a version, with {major}, {minor} and {patch} for its numbers; without it, the default branch.
+    #[prop("BRANCH")]
     pub branch: Option<Spanned<String>>,
-    /// Whether versions are counted from its history, so that a part of it gives wrong ones.
+    /// Its projects count commits for their versions: a shallow clone is refused, and a detached HEAD gets the branch's
+    /// name in the copy that is built.
+    #[prop]
     pub history: bool,
 }
 
 impl Checkout {
-    /// The branch for a version: `release/7.2` for 7.2.0.
+    /// Returns the branch for a version: `release/7.2` for 7.2.0.
     pub fn branch_of(&self, version: &Version) -> Option<String> {
         let parts = ["{major}", "{minor}", "{patch}"].into_iter().zip(version.numbers());
         let fill =
             |text: String, (place, number): (&str, u64)| text.replace(place, &number.to_string());
         self.branch.as_ref().map(|branch| parts.fold(branch.value.clone(), fill))
-    }
-}
-
-/// `python-project "hip-python" optional="…" { … }`: a source project that is built through PEP 517, or
-/// `native-project "rocgraph" { … }`: one that is installed into a directory.
-#[derive(Debug, Clone)]
-pub struct SourceProject {
-    /// The name of the distribution it makes, as indexes compare it (PEP 503), and where it is declared.
-    pub name: Spanned<PackageName>,
-    /// Where it can be, below the root of all sources; the first that is there counts.
-    pub sources: Vec<ProjectSource>,
-    /// What its checkout has to have.
-    pub needs: Vec<Need>,
-    /// Files that are built though git ignores them or does not have them.
-    pub include_ignored: Vec<Spanned<Glob>>,
-    /// What has to be built before, to be installed where it is built.
-    pub after: Vec<Spanned<PackageName>>,
-    /// Commands that prepare the checkout.
-    pub run: Vec<Command>,
-    /// Requirements of the build beside those that the project names itself (PEP 508).
-    pub build_requires: Vec<Requirement>,
-    /// Environment variables.
-    pub environment: Vec<(Spanned<String>, Spanned<Setting>)>,
-    /// The selection of libraries, which is an environment variable too.
-    pub libraries: Option<Libraries>,
-    /// Variables of the caller's environment that the build sees too.
-    pub pass: Vec<String>,
-    /// What is handed to the build backend (PEP 517, `config_settings`).
-    pub config_settings: Vec<(Spanned<String>, Spanned<Setting>)>,
-    /// The versions of Python that it is built for, a wheel each; of none, that of the Python that builds.
-    pub pythons: Vec<Spanned<PythonVersion>>,
-    /// Built in an environment of its own, rather than in that of the Python that builds.
-    pub isolated: bool,
-    /// Its wheel gets the libraries that it needs of native projects.
-    pub repair: bool,
-    /// Its build, its tests and its documentation may open connections.
-    pub network: bool,
-    /// Why its sources can be absent.
-    pub optional: Option<String>,
-    /// How it is installed into a directory, where that is what it makes.
-    pub native: Option<Native>,
-    /// `test` lines with `test-requires`: what is run against its installed wheel.
-    pub tests: Trial,
-    /// `docs` lines with `docs-requires`: what makes its documentation, beside its installed wheel.
-    pub docs: Trial,
-}
-
-/// Commands for an environment in which a project's wheel is installed.
-#[derive(Debug, Clone, Default)]
-pub struct Trial {
-    /// What they need beside the wheel (PEP 508).
-    pub requires: Vec<Requirement>,
-    /// The commands.
-    pub commands: Vec<Command>,
-}
-
-/// `source "DIRECTORY" subdirectory="…"` in a project.
-#[derive(Debug, Clone)]
-pub struct ProjectSource {
-    /// Its checkout, below the root of all sources.
-    pub checkout: Spanned<RelPath>,
-    /// Where the project is in its checkout, when it isn't the checkout itself.
-    pub subdirectory: Option<RelPath>,
-}
-
-impl ProjectSource {
-    /// Where the project is, below the root of all sources.
-    pub fn directory(&self) -> RelPath {
-        self.subdirectory
-            .as_ref()
-            .map_or_else(|| self.checkout.value.clone(), |below| self.checkout.join(below))
-    }
-}
-
-/// `needs "FILE" "FILE" help="…"`: files that its checkout has to have, of which one is enough.
-#[derive(Debug, Clone)]
-pub struct Need {
-    /// The files, below its checkout.
-    pub files: Vec<RelPath>,
-    /// How to get one.
-    pub help: Option<String>,
-}
-
-/// `run "PROGRAM" "ARGUMENT" if="FILE"`, `test "PROGRAM" "ARGUMENT" if="FILE" needs="/dev/…"`.
-#[derive(Debug, Clone)]
-pub struct Command {
-    /// The program and its arguments.
-    pub words: Vec<Spanned<Setting>>,
-    /// It runs where the checkout has this.
-    pub if_there: Option<RelPath>,
-    /// It runs where the machine has this: a device.
-    pub needs: Option<String>,
-}
-
-/// How a native project is built and installed; without `cmake`, its commands do all.
-#[derive(Debug, Clone)]
-pub struct Native {
-    /// `cmake "ARGUMENT" preset="NAME"`.
-    pub cmake: Option<Cmake>,
-}
-
-/// What CMake is given.
-#[derive(Debug, Clone)]
-pub struct Cmake {
-    /// One of the project's presets.
-    pub preset: Option<Spanned<Setting>>,
-    /// More arguments.
-    pub arguments: Vec<Spanned<Setting>>,
-}
-
-impl SourceProject {
-    /// The kind of node it is.
-    pub fn node(&self) -> &'static str {
-        if self.native.is_some() { "native-project" } else { "python-project" }
-    }
-
-    /// Everything in it that may have placeholders.
-    pub fn settings(&self) -> impl Iterator<Item = &Spanned<Setting>> {
-        let pairs = self.environment.iter().chain(&self.config_settings).map(|(_, value)| value);
-        let cmake = self.native.iter().filter_map(|native| native.cmake.as_ref());
-        let cmake = cmake.flat_map(|cmake| cmake.preset.iter().chain(&cmake.arguments));
-        self.run.iter().flat_map(|command| &command.words).chain(pairs).chain(cmake)
-    }
-
-    /// The native projects that its settings name.
-    pub fn prefixes(&self) -> impl Iterator<Item = (PackageName, &Place)> {
-        self.settings().flat_map(|setting| {
-            let named = |filling| match filling {
-                Filling::PrefixOf(name) => Some((name, &setting.place)),
-                _ => None,
-            };
-            setting.places().into_iter().filter_map(named)
-        })
     }
 }
 
@@ -235,7 +160,7 @@ impl Selection {
         Self { names: names.filter(|name| !name.is_empty()).collect(), without }
     }
 
-    /// What it chooses among the libraries that there are, in their order.
+    /// Returns the selected libraries in their order.
     ///
     /// # Errors
     /// The first name that none of them has.
@@ -256,7 +181,6 @@ impl Selection {
     }
 }
 
-/// As projects read it.
 impl std::fmt::Display for Selection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(if self.without { "^" } else { "" })?;
@@ -264,80 +188,15 @@ impl std::fmt::Display for Selection {
     }
 }
 
-/// `bindings "a" "b" env="VARIABLE"`: `a,b`; with `^` before the first, all but these.
-#[derive(Debug, Clone)]
-pub struct Libraries {
-    /// The variable that the project reads.
-    pub variable: Spanned<String>,
-    /// What is selected.
-    pub selection: Selection,
-    /// Files of its checkout, one for each library there is: `*` stands for the name.
-    pub among: Option<Spanned<Glob>>,
-}
-
-/// `wheel "name" path="…"` or `wheel "name" index="name==1.0"`.
-#[derive(Debug, Clone)]
-pub struct ReadyWheel {
-    /// The name of its distribution, as indexes compare it, and where it is declared.
-    pub name: Spanned<PackageName>,
-    /// Where it comes from.
-    pub from: WheelSource,
-    /// Why there can be none.
-    pub optional: Option<String>,
-}
-
-/// Where finished wheels come from.
-#[derive(Debug, Clone)]
-pub enum WheelSource {
-    /// Files below the root of all sources.
-    Files(Box<Spanned<Glob>>),
-    /// An index, as the installer is configured: `NAME==VERSION`.
-    Index(Spanned<Pin>),
-}
-
-/// `prefetch "NAME" path="GLOB" index="URL" requirement="NAME>=2"` or with `git="URL" branch="BRANCH"`.
-#[derive(Debug, Clone)]
-pub struct Prefetch {
-    /// The name of its distribution, as indexes compare it, and where it is declared.
-    pub name: Spanned<PackageName>,
-    /// Files below the root of all sources; where some match, they are taken.
-    pub path: Option<Spanned<Glob>>,
-    /// Where it comes from otherwise.
-    pub from: Option<PrefetchSource>,
-}
-
-/// Where the installer gets it.
-#[derive(Debug, Clone)]
-pub enum PrefetchSource {
-    /// From an index.
-    Index {
-        /// Which versions will do; of none, the newest.
-        requirement: Option<Spanned<Requirement>>,
-        /// The index; of none, those that the installer is set up for.
-        address: Option<Spanned<Setting>>,
-    },
-    /// A repository, of which it is built.
-    Git {
-        /// The address that git clones.
-        address: Spanned<Setting>,
-        /// A branch, a tag or a commit; of none, the default branch.
-        branch: Option<String>,
-    },
-}
-
-impl Prefetch {
-    /// What has places for variables.
-    pub fn settings(&self) -> Option<&Spanned<Setting>> {
-        match self.from.as_ref()? {
-            PrefetchSource::Index { address, .. } => address.as_ref(),
-            PrefetchSource::Git { address, .. } => Some(address),
-        }
-    }
-}
-
-/// A version of Python, as interpreters are called by it: `3.12`.
+/// A version of Python in the name of an interpreter: `3.12`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PythonVersion(String);
+
+impl std::fmt::Display for PythonVersion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
 
 /// A text that is no such version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -345,7 +204,7 @@ pub struct PythonVersion(String);
 pub struct PythonVersionError(pub String);
 
 impl PythonVersion {
-    /// The version as it stands in the manifest.
+    /// Returns the version as written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -377,32 +236,37 @@ pub struct Pin(String);
 pub struct RequirementError {
     /// The text as it was given.
     pub text: String,
-    /// What it should have been, with its article.
+    /// The expected kind, with its article.
     pub kind: &'static str,
-    /// What is wrong with it.
+    /// The fault.
     pub reason: &'static str,
 }
 
 impl Requirement {
-    /// The requirement as it stands in the manifest.
+    /// Returns the requirement as written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
+impl std::fmt::Display for Requirement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 impl Pin {
-    /// The pin as it stands in the manifest.
+    /// Returns the pin as written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The distribution's name.
+    /// Returns the distribution's name.
     pub fn name(&self) -> &str {
         self.0.split("==").next().unwrap_or_default()
     }
 }
 
-/// What versions and markers there are, the installer knows, which knows the machine.
 impl FromStr for Requirement {
     type Err = RequirementError;
 
@@ -437,6 +301,26 @@ impl FromStr for Pin {
             kind: "one version of a distribution",
             reason,
         })
+    }
+}
+
+impl Reason for PythonVersionError {
+    fn message(&self) -> String {
+        self.to_string()
+    }
+
+    fn label(&self) -> String {
+        "write it like `3.12`: the interpreter is `python3.12`".to_owned()
+    }
+}
+
+impl Reason for RequirementError {
+    fn message(&self) -> String {
+        format!("`{}` is not {}", self.text, self.kind)
+    }
+
+    fn label(&self) -> String {
+        self.reason.to_owned()
     }
 }
 

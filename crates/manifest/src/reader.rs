@@ -1,16 +1,14 @@
-//! Reads KDL nodes so that nothing in them stays unread.
+//! Reads KDL nodes, and reports every part that nothing read.
 //!
-//! A [`Node`] hands out its arguments, properties and block as they are asked for, remembers
-//! what was asked, and when it is finished reports the rest with the nearest known name.
-//! Every read records its own fault and gives `None`, so a caller reads all there is before
-//! it looks at any of it: one run shows every mistake.
+//! A [`Node`] returns its arguments, properties and block, records their names, and at the end reports the rest with
+//! the nearest known name. A read with a fault reports it and returns `None`: callers read every part before they use
+//! one, so that one run shows every mistake.
 
 use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use super::decode::former_property;
 use super::{ArgKind, Arity, Glob, NodeSpec};
 use crate::kdl::{self, Entry};
 use base::names::{Mode, System};
@@ -18,29 +16,30 @@ use base::source::{Capped, Code, Place, Problem, Problems, Source, Spanned, near
 use base::target::Condition;
 
 mod block;
+mod former;
 mod value;
 
 pub(super) use block::{Block, either, listed};
 pub(super) use value::{FromText, Reason};
 
-/// What a decoder asked for.
+/// A part that a reader asked for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Asked {
     /// A node of a block or file, with its `NodeSpec` if there is one.
     Node { name: &'static str, times: Arity, known: bool },
-    /// An argument (whose name is empty) or a property of a node.
+    /// An argument (with an empty name) or a property of a node.
     Arg { node: String, takes: ArgKind, name: &'static str },
 }
 
-/// How many bytes the globs of a file may have together: each, once compiled, takes some kilobytes.
+/// Most bytes of all globs of a file; a compiled one takes some kilobytes.
 const MOST_OF_GLOBS: usize = 256 << 10;
 
-/// What a short glob counts as.
+/// Bytes that a shorter glob counts as.
 const LEAST_OF_GLOB: usize = 16;
 
-/// What is wrong with one file and those that it includes.
+/// Faults of one file and its included files.
 ///
-/// Their texts follow each other: a span that is one's own starts behind all texts that came before.
+/// Their texts follow each other: the spans of a text start after all earlier texts.
 #[derive(Debug)]
 pub(super) struct Faults {
     source: Source,
@@ -48,7 +47,7 @@ pub(super) struct Faults {
     included: RefCell<Vec<(usize, Source)>>,
     found: RefCell<Capped>,
     globs: Cell<usize>,
-    /// Notes what decoders ask for, when somebody wants to know.
+    /// Parts that readers asked for, in tests.
     asked: Option<RefCell<Vec<Asked>>>,
 }
 
@@ -63,13 +62,13 @@ impl Faults {
         }
     }
 
-    /// With a note of all that decoders ask for.
+    /// Records the parts that readers ask for.
     #[cfg(test)]
     pub fn noting(source: &Source) -> Self {
         Self { asked: Some(RefCell::default()), ..Self::new(source) }
     }
 
-    /// What decoders asked for, and what is wrong.
+    /// Returns the parts that readers asked for, and the faults.
     #[cfg(test)]
     pub fn into_asked(mut self) -> (Vec<Asked>, Problems) {
         let asked = self.asked.take().map(RefCell::into_inner).unwrap_or_default();
@@ -94,7 +93,7 @@ impl Faults {
         }
     }
 
-    /// Adds a text that is included, and tells where its spans start.
+    /// Adds an included text; returns the start of its spans.
     pub fn add(&self, source: Source) -> usize {
         let mut included = self.included.borrow_mut();
         let end = |start: usize, source: &Source| start + source.text().len() + 1;
@@ -105,14 +104,14 @@ impl Faults {
         start
     }
 
-    /// The texts that were read, the file itself first.
+    /// Returns the texts, the file itself first.
     pub fn sources(&self) -> Vec<Source> {
         let included = self.included.borrow();
         let included = included.iter().map(|(_, source)| source.clone());
         std::iter::once(self.source.clone()).chain(included).collect()
     }
 
-    /// Counts what a glob takes, and reports the first that is too much with those before it.
+    /// Adds the size of a glob, and reports the first over the limit.
     fn count_glob(&self, glob: &Spanned<Glob>) {
         let before = self.globs.get();
         let all = before + glob.as_str().len().max(LEAST_OF_GLOB);
@@ -127,7 +126,7 @@ impl Faults {
         }
     }
 
-    /// All faults in the order of the file.
+    /// Returns all faults in the order of the file.
     pub fn into_problems(self) -> Problems {
         self.found.into_inner().into_problems()
     }
@@ -144,9 +143,9 @@ pub(super) struct Node<'a> {
     asked: Vec<&'static str>,
     exhausted: bool,
     block_asked: bool,
-    /// A required property that is not there, while one is that nothing reads.
+    /// A missing required property, where an unknown one may be its misspelling.
     mistaken: Option<&'static str>,
-    /// Whether something in it could not be read.
+    /// Some part is unreadable.
     broken: Cell<bool>,
 }
 
@@ -171,20 +170,44 @@ impl<'a> Node<'a> {
         node
     }
 
-    /// Where its name stands.
+    /// Returns the place of its name.
     pub fn place(&self) -> Place {
         self.faults.at(&self.kdl.name.span)
     }
 
-    /// The node as messages call it: `script "hipcc"`.
+    /// Returns the name in its specification.
+    pub fn word(&self) -> &'static str {
+        self.spec.map_or("", |spec| spec.name)
+    }
+
+    /// Returns the node's name in messages: `script "hipcc"`.
     pub fn title(&self) -> String {
         title(self.kdl)
     }
 
-    /// Whether all that was read of it could be read: of a line with a mistake nobody knows what
-    /// it would have said, so that nothing is compared with it.
+    /// Returns whether every part was readable so far; a line with a mistake is not compared with others.
     pub fn is_sound(&self) -> bool {
         !self.broken.get()
+    }
+
+    /// Makes it sound, for checks that need its block.
+    pub fn forgive(&self) {
+        self.broken.set(false);
+    }
+
+    /// Returns the text of a property without taking it.
+    pub fn peek(&self, name: &str) -> Option<&'a str> {
+        self.kdl.property(name).and_then(kdl::Value::as_text)
+    }
+
+    /// Returns whether it has neither arguments nor properties.
+    pub fn is_bare(&self) -> bool {
+        self.kdl.entries.is_empty()
+    }
+
+    /// Returns the text of its first argument.
+    pub fn first_text(&self) -> Option<&'a str> {
+        self.kdl.first_text()
     }
 
     /// Reports a fault of the node as a whole.
@@ -196,18 +219,18 @@ impl<'a> Node<'a> {
         );
     }
 
-    /// Reports a fault of some part of it.
+    /// Reports a fault of a part.
     pub fn report(&self, problem: Problem) {
         self.faults.report(problem);
     }
 
-    /// The next argument, which has to be there; `what` names it with its article.
+    /// Reads the next argument; `what` names it with its article.
     pub fn argument<T: FromText>(&mut self, what: &str) -> Option<Spanned<T>> {
         self.note(ArgKind::Argument, "");
         self.next(what)
     }
 
-    /// The next argument, if there is one.
+    /// Reads the next argument, if any.
     pub fn optional_argument<T: FromText>(&mut self) -> Option<Spanned<T>> {
         self.note(ArgKind::OptionalArgument, "");
         let entry = self.arguments.pop_front()?;
@@ -216,7 +239,7 @@ impl<'a> Node<'a> {
 
     fn next<T: FromText>(&mut self, what: &str) -> Option<Spanned<T>> {
         let Some(entry) = self.arguments.pop_front() else {
-            // What comes after a missing argument is missing too: that is one mistake.
+            // Arguments after a missing one are missing too: that is one mistake.
             if !std::mem::replace(&mut self.exhausted, true) {
                 self.fault(
                     format!("`{}` lacks {what}", self.title()),
@@ -228,7 +251,7 @@ impl<'a> Node<'a> {
         self.read(entry)
     }
 
-    /// All further arguments, perhaps none.
+    /// Reads all further arguments.
     pub fn arguments<T: FromText>(&mut self) -> Vec<Spanned<T>> {
         self.note(ArgKind::Arguments, "");
         self.rest()
@@ -244,7 +267,7 @@ impl<'a> Node<'a> {
         entries.into_iter().filter_map(|entry| self.read(entry)).collect()
     }
 
-    /// Reports a property that is written like an argument: no file is called so, but the line would take it.
+    /// Reports a property that is written like an argument: as a glob, it would be valid.
     fn refuse_property_name(&self, entry: &Entry) {
         let is_property = |name: &str| {
             let parts = self.spec.map_or(&[][..], |spec| spec.parts);
@@ -260,7 +283,7 @@ impl<'a> Node<'a> {
         );
     }
 
-    /// All further arguments, of which there has to be one.
+    /// Reads all further arguments, at least one.
     pub fn at_least_one<T: FromText>(&mut self, what: &str) -> Vec<Spanned<T>> {
         self.note(ArgKind::OneOrMore, "");
         if self.arguments.is_empty() {
@@ -269,7 +292,7 @@ impl<'a> Node<'a> {
         self.rest()
     }
 
-    /// The same; where there is none, `line` shows how the node is written with one.
+    /// Reads all further arguments; without one, the error shows `line`.
     pub fn at_least_one_as<T: FromText>(&mut self, what: &str, line: &str) -> Vec<Spanned<T>> {
         self.note(ArgKind::OneOrMore, "");
         if self.arguments.is_empty() && !std::mem::replace(&mut self.exhausted, true) {
@@ -281,7 +304,7 @@ impl<'a> Node<'a> {
         self.rest()
     }
 
-    /// A property that can be absent.
+    /// Reads an optional property.
     pub fn property<T: FromText>(&mut self, name: &'static str) -> Option<Spanned<T>> {
         self.note(ArgKind::Optional, name);
         self.named(name)
@@ -292,11 +315,11 @@ impl<'a> Node<'a> {
         self.read(entry)
     }
 
-    /// A property that has to be there.
+    /// Reads a required property.
     pub fn required<T: FromText>(&mut self, name: &'static str) -> Option<Spanned<T>> {
         self.note(ArgKind::Required, name);
         if !self.has(name) && self.mistaken.is_none() && self.unknown_properties() == 1 {
-            // Another word was written for it: that is one mistake, reported at the word.
+            // A misspelt name is one mistake, reported at the word.
             self.mistaken = Some(name);
         } else if !self.has(name) {
             self.fault(
@@ -307,35 +330,35 @@ impl<'a> Node<'a> {
         self.named(name)
     }
 
-    /// A property that is `#true` or `#false`; absent, it is false.
+    /// Reads a switch, which defaults to false.
     pub fn flag(&mut self, name: &'static str) -> bool {
         self.note(ArgKind::Flag, name);
         self.take(name).and_then(|entry| value::flag(self.faults, entry)).unwrap_or_default()
     }
 
-    /// A property that is a whole number of at least 1.
+    /// Reads a count: a whole number of at least 1.
     pub fn count(&mut self, name: &'static str) -> Option<usize> {
         self.note(ArgKind::Count, name);
         self.take(name).and_then(|entry| value::count(self.faults, entry))
     }
 
-    /// `mode` and `on`: where the line counts.
+    /// Reads `mode` and `on`.
     pub fn condition(&mut self) -> Condition {
         let mode = self.property::<Mode>("mode").map(|mode| mode.value);
         Condition { mode, on: self.property::<System>("on").map(|on| on.value) }
     }
 
-    /// Whether it has a property of this name that was not taken yet.
+    /// Returns whether a property of this name is left.
     pub fn has(&self, name: &str) -> bool {
         self.properties.iter().any(|entry| key(entry) == name)
     }
 
-    /// Whether it came with a property of this name, taken or not.
+    /// Returns whether it has a property of this name, read or not.
     pub fn had(&self, name: &str) -> bool {
         self.kdl.property(name).is_some()
     }
 
-    /// Its block, perhaps empty: what can stand in it, its `NodeSpec` says.
+    /// Returns its block, perhaps empty.
     pub fn block(&mut self) -> Block<'a> {
         self.block_asked = true;
         let words = self.spec.map_or(&[][..], |spec| spec.nodes);
@@ -343,7 +366,7 @@ impl<'a> Node<'a> {
         Block::new(self.faults, format!("`{}`", self.title()), self.place(), words, nodes)
     }
 
-    /// Reports all that was not taken.
+    /// Reports all parts that nothing read.
     fn finish(self) {
         self.refuse_arguments();
         self.properties.iter().for_each(|entry| self.refuse_property(entry));
@@ -367,7 +390,7 @@ impl<'a> Node<'a> {
         self.faults.note(|| Asked::Arg { node: self.kdl.name.text.clone(), takes, name });
     }
 
-    /// How many of its properties no such node has.
+    /// Returns the number of unknown properties.
     pub fn unknown_properties(&self) -> usize {
         let known = |name: &str| self.spec.is_some_and(|w| w.parts.iter().any(|p| p.name == name));
         self.properties.iter().filter(|entry| !known(key(entry))).count()
@@ -384,7 +407,6 @@ impl<'a> Node<'a> {
             if entry.name.is_some() { self.title() } else { self.kdl.name.text.clone() }
         };
         let value = value::read(self.faults, entry, owner);
-        // Whatever line it is of: a limit that each decoder would have to keep is soon forgotten.
         if let Some(glob) = value.as_ref().and_then(|v| (v as &dyn Any).downcast_ref()) {
             self.faults.count_glob(glob);
         }
@@ -403,7 +425,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// KDL lets the last of several properties win in silence; here each is said once.
+    /// Reports repeated properties, of which KDL takes the last.
     fn refuse_repeated(&mut self) {
         let mut first: BTreeMap<&str, &'a Entry> = BTreeMap::new();
         self.properties.retain(|entry| {
@@ -449,7 +471,7 @@ impl<'a> Node<'a> {
             format!("unknown property `{}` on `{node}`", name.text),
         );
         let near = || nearest(&name.text, self.asked.iter().copied());
-        let former = former_property(&name.text).filter(|new| self.asked.contains(new));
+        let former = former::former_property(&name.text).filter(|new| self.asked.contains(new));
         let label = match (former, self.mistaken.or_else(near)) {
             (Some(new), _) => format!("this is `{new}` now"),
             (None, Some(near)) => format!("did you mean `{near}`?"),

@@ -1,41 +1,48 @@
-//! How long packages of a stream stay where they were published.
+//! `stream`.
 
 use std::str::FromStr;
 
 use base::names::NameError;
 use base::source::Spanned;
+use manifest_derive::Line;
 
-/// `stream "nightly" keep="120 days" date="version"`.
-#[derive(Debug, Clone)]
+/// Limits the time that the packages of a stream stay where they were published: `rockpack index prune --stream NAME` deletes
+/// older ones, unless something that stays needs them.
+#[derive(Debug, Clone, Line)]
+#[line("stream", once, example = r#"stream "nightly" keep="120 days" date="version""#)]
 pub struct StreamRule {
-    /// The stream's name.
+    /// The stream's name, such as `nightly`.
+    #[arg("NAME", "a name")]
     pub name: Spanned<String>,
-    /// How long its packages stay.
+    /// The time that they stay: `30 days`, `52 weeks`, `2 years` (of 365 days), or `for ever`.
+    #[prop("30 days")]
     pub keep: Keep,
-    /// What says how old they are.
+    /// The source of a package's age: `upload`, the time when the store got it, or `version`, the date in its version
+    /// (`7.2.0a20261122`), and the upload of a version without one. Without `date`, it is `upload`.
+    #[prop("version", default)]
     pub date: Dated,
 }
 
 /// A time that packages stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
-    /// They always do.
+    /// For ever.
     Ever,
     /// So many days.
     Days(u32),
 }
 
-/// What says how old a package is.
+/// Source of a package's age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dated {
-    /// When the store got it.
+    /// The upload.
     #[default]
     Upload,
     /// The date in its version (`7.2.0a20261122`), where it has one.
     Version,
 }
 
-/// What `keep` takes.
+/// Remedy for a wrong `keep`.
 const PERIODS: &str =
     "write \"30 days\", \"52 weeks\" or \"2 years\" (of 365 days), or \"for ever\"";
 

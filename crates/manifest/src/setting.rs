@@ -1,4 +1,4 @@
-//! Values with places for what only a build knows.
+//! Values with placeholders that a build fills.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,11 +6,11 @@ use std::str::FromStr;
 
 use base::names::PackageName;
 
-/// A value with places for what only a build knows: `{devel}/lib`.
+/// A value with placeholders that a build fills: `{devel}/lib`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting(String);
 
-/// What fills a place in a [`Setting`].
+/// Filling of a placeholder in a [`Setting`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Filling {
     /// `{devel}`: the expanded tree of the devel package of the same build.
@@ -38,7 +38,7 @@ impl Filling {
     pub const FIXED: [Self; 7] =
         [Self::Devel, Self::Source, Self::Python, Self::Jobs, Self::Isas, Self::Prefix, Self::Docs];
 
-    /// Its word, which stands in braces.
+    /// Returns its word in braces.
     pub fn word(&self) -> String {
         match self {
             Self::Devel => "devel".to_owned(),
@@ -53,7 +53,7 @@ impl Filling {
         }
     }
 
-    /// What a word in braces means; `None` where rockpack has no such word: shells and CMake have braces too.
+    /// Returns the filling of a word in braces; shells and CMake have braces with other words.
     fn of(word: &str) -> Option<Self> {
         if let Some(name) = word.strip_prefix("prefix:") {
             return name.parse().ok().map(Self::PrefixOf);
@@ -68,29 +68,28 @@ impl Filling {
 }
 
 impl Setting {
-    /// The value as it stands in the manifest.
+    /// Returns the value as written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Everything that has a place in it.
+    /// Returns its placeholders.
     pub fn places(&self) -> BTreeSet<Filling> {
         places(&self.0)
     }
 
-    /// Whether it has a place for this.
+    /// Returns whether it has a placeholder for this.
     pub fn wants(&self, filling: &Filling) -> bool {
         self.places().contains(filling)
     }
 }
 
-/// Everything that has a place in a text.
+/// Returns the placeholders of a text.
 pub fn places(text: &str) -> BTreeSet<Filling> {
     parts(text).filter_map(Result::ok).collect()
 }
 
-/// Fills the places of a text, once: what fills one is not looked through for others. Where `fill` gives
-/// nothing, the place stays.
+/// Fills the placeholders of a text, once. A placeholder stays where `fill` returns nothing.
 pub fn fill(text: &str, fill: impl Fn(&Filling) -> Option<String>) -> String {
     let part = |part: Result<Filling, &str>| match part {
         Ok(filling) => fill(&filling).unwrap_or_else(|| format!("{{{}}}", filling.word())),
@@ -99,7 +98,7 @@ pub fn fill(text: &str, fill: impl Fn(&Filling) -> Option<String>) -> String {
     parts(text).map(part).collect()
 }
 
-/// A text's places, and what is between them. `${word}` is a shell's.
+/// Returns a text's placeholders, and the parts between them. `${word}` is left to shells.
 fn parts(text: &str) -> impl Iterator<Item = Result<Filling, &str>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -115,7 +114,7 @@ fn parts(text: &str) -> impl Iterator<Item = Result<Filling, &str>> {
     })
 }
 
-/// The place that a text begins with, and what is behind it.
+/// Returns the placeholder at the start of a text, and the rest.
 fn place_at(text: &str) -> Option<(Filling, &str)> {
     let (word, behind) = text.strip_prefix('{')?.split_once('}')?;
     Some((Filling::of(word)?, behind))
@@ -127,7 +126,7 @@ impl fmt::Display for Setting {
     }
 }
 
-/// Any text is one; whether the manifest has what it wants is known when all of that is read.
+/// Every text is a setting; `decode` checks its placeholders against the whole manifest.
 impl FromStr for Setting {
     type Err = std::convert::Infallible;
 

@@ -1,25 +1,35 @@
-//! Where the artifacts of builds are kept.
+//! `store`.
 
 use std::fmt;
 use std::str::FromStr;
 
+use crate::reader::Reason;
 use base::names::System;
 use base::source::{Spanned, nearest};
+use manifest_derive::Line;
 
-/// What can stand in braces in the address of a store.
+/// Placeholders in the address of a store.
 const PLACEHOLDERS: [&str; 3] = ["external", "run", "system"];
-/// How addresses of stores begin.
+/// Beginnings of addresses.
 const SCHEMES: [&str; 5] = ["s3://", "gs://", "az://", "https://", "file://"];
 
-/// `store "ci" url="s3://bucket/{external}{run}-{system}/" unsigned=#true`: an object store
-/// with the artifacts of many runs.
-#[derive(Debug, Clone)]
+/// Names a store of artifacts of runs: `--store NAME --run ID` is the address of one run.
+#[derive(Debug, Clone, Line)]
+#[line(
+    "store",
+    once,
+    example = r#"store "ci" url="s3://example-artifacts/{external}{run}-{system}/" unsigned=#true"#
+)]
 pub struct StoreRule {
-    /// What the command line calls it.
+    /// Its name for `--store`.
+    #[arg("NAME", "a name")]
     pub name: Spanned<String>,
-    /// The address of a run in it.
+    /// The address of a run: s3://, gs://, az://, https:// or file:// (a directory of this machine). {run} is the value
+    /// of `--run`, {system} is linux or windows, and {external} that of `--external` with a `/` behind, or nothing.
+    #[prop("SCHEME://…{external}{run}-{system}/")]
     pub url: Spanned<StoreUrl>,
-    /// Requests are not signed, as for buckets that everybody may read.
+    /// Do not sign requests: everybody may read the store.
+    #[prop]
     pub unsigned: bool,
 }
 
@@ -27,29 +37,43 @@ pub struct StoreRule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreUrl(String);
 
-/// Which run is meant.
+/// Name of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct RunName<'a> {
     /// `{run}`: its number.
     pub run: &'a str,
     /// `{system}`.
     pub system: System,
-    /// `{external}`: of another repository, as `owner-name`; stands in the address with a `/` behind.
+    /// `{external}`: of another repository, as `owner-name`; a `/` follows it in the address.
     pub external: Option<&'a str>,
 }
 
-/// Why a text is no address of a store, or a run none of one.
+/// Fault of an address of a store, or of a run's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreUrlError {
     /// The text.
     pub url: String,
-    /// What is wrong with it, as a sentence without its subject.
+    /// The fault, as a sentence without its subject.
     pub reason: String,
 }
 
 impl fmt::Display for StoreUrlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` {}", self.url, self.reason)
+    }
+}
+
+impl Reason for StoreUrlError {
+    fn message(&self) -> String {
+        format!("`{}` is no address of runs in a store", self.url)
+    }
+
+    fn label(&self) -> String {
+        format!("it {}", self.reason)
+    }
+
+    fn help(&self) -> Option<String> {
+        Some("write it like \"s3://bucket/{external}{run}-{system}/\"".to_owned())
     }
 }
 

@@ -6,26 +6,26 @@ use std::str::FromStr;
 use base::target::Variant;
 
 /// A text that may have a placeholder in it, such as `{isa}`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Template(String);
 
 impl Template {
-    /// The text as it stands in the manifest.
+    /// Returns a template without a check.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text with its placeholder.
+    /// Returns the text with its placeholder.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it has a placeholder at all.
+    /// Returns whether it has a placeholder.
     pub fn has_placeholder(&self) -> bool {
         self.placeholders().next().is_some()
     }
 
-    /// The text for whatever target, to see whether names are possible.
+    /// Returns the text for some target, for checks of names.
     pub fn filled(&self) -> String {
         let mut text = self.0.clone();
         for placeholder in self.placeholders() {
@@ -34,17 +34,17 @@ impl Template {
         text
     }
 
-    /// The names between `{` and `}`, in order.
+    /// Returns the names between `{` and `}`, in order.
     pub fn placeholders(&self) -> impl Iterator<Item = &str> {
         self.0.split('{').skip(1).map(|rest| rest.split_once('}').map_or(rest, |(name, _)| name))
     }
 
-    /// The text for one target.
+    /// Returns the text for one target.
     pub fn fill(&self, variant: &Variant) -> String {
         variant.fill(&self.0)
     }
 
-    /// The text for one target as an identifier: what cannot stand in one becomes `_`.
+    /// Returns the text for one target as an identifier: other characters become `_`.
     pub fn fill_identifier(&self, variant: &Variant) -> String {
         self.fill(variant).replace(['-', '.'], "_")
     }
@@ -56,7 +56,7 @@ impl Template {
 pub struct TemplateError {
     /// The text as it was given.
     pub text: String,
-    /// What stands between the braces.
+    /// The placeholder's name.
     pub placeholder: String,
 }
 
@@ -65,7 +65,7 @@ impl FromStr for Template {
 
     fn from_str(text: &str) -> Result<Self, TemplateError> {
         let template = Self::new(text);
-        // Which splits there are is known where the line is read.
+        // The line's reader knows the splits.
         let is_word = |p: &&str| !p.is_empty() && p.chars().all(|c| c.is_ascii_lowercase());
         let unknown = template.placeholders().find(|p| !is_word(p)).map(str::to_owned);
         match unknown {

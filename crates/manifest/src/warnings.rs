@@ -1,4 +1,4 @@
-//! What is doubtful in a manifest, though it can be meant.
+//! Warnings of doubtful lines.
 
 use super::{LicenseExpression, Manifest, Package, PackageKind, RpathRule};
 use base::names::{PackageName, RelPath};
@@ -65,7 +65,7 @@ fn never_installed(package: &Package, selector: &Package) -> Problem {
 fn deprecated(license: &Spanned<LicenseExpression>) -> Problems {
     let mut problems = Problems::new();
     for id in license.value.deprecated() {
-        // Those of GNU were given up because they leave open whether later versions count.
+        // The identifiers of GNU are deprecated because they leave open whether later versions count.
         let gnu = spdx::license_id(id).is_some_and(spdx::LicenseId::is_gnu);
         let help = if gnu {
             format!("say which is meant: `{id}-only` or `{id}-or-later`")

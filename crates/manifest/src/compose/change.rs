@@ -1,7 +1,7 @@
 //! `change "package" "core" { … }`: lines for the block of a node that an included file has.
 
-use super::{Edit, apply, arguments, edit, group, one};
-use crate::decode::CHANGE;
+use super::CHANGE;
+use super::{Edit, apply, arguments, edit, group, one, words};
 use crate::kdl;
 use crate::reader::Faults;
 use crate::{Arity, NodeSpec};
@@ -14,24 +14,16 @@ pub(super) struct Change {
     lines: Vec<kdl::Node>,
 }
 
-/// Reads a `change`, which stands where `words` can.
+/// Reads a `change`, in a block of `known` nodes.
 pub(super) fn read(
     faults: &Faults,
-    words: &'static [NodeSpec],
+    known: &'static [NodeSpec],
     line: &kdl::Node,
 ) -> Option<Change> {
-    let (node, name) = one(faults, line, &CHANGE, |change| {
-        let node = change.argument::<String>("the word that the node starts with");
-        let name = change.optional_argument::<String>();
-        let _ = change.block();
-        if line.block.as_ref().is_none_or(Vec::is_empty) {
-            change.fault("`change` changes nothing", "a block with lines has to follow");
-            return None;
-        }
-        Some((node?, name))
-    })?;
-    let Some(spec) = words.iter().find(|word| word.name == node.value) else {
-        faults.report(unknown(&node, words));
+    let words::Change { word: node, name } = one::<words::Change>(faults, line)?;
+    let block = line.block.clone().filter(|block| !block.is_empty())?;
+    let Some(spec) = known.iter().find(|word| word.name == node.value) else {
+        faults.report(unknown(&node, known));
         return None;
     };
     if spec.nodes.is_empty() {
@@ -41,12 +33,12 @@ pub(super) fn read(
         faults.report(problem.help("take its line away with `remove`, and write another"));
         return None;
     }
-    let lines = group::spread(faults, spec.nodes, line.block.clone().unwrap_or_default());
+    let lines = group::spread(faults, spec.nodes, block);
     Some(Change { node, name, lines })
 }
 
 impl Change {
-    /// Changes the node of `nodes` that is meant.
+    /// Changes the matching node.
     pub(super) fn apply(
         self,
         faults: &Faults,
@@ -99,7 +91,7 @@ impl Change {
     }
 }
 
-/// Adds lines to a node's block. One that can stand there once goes in place of the one that is there.
+/// Adds lines to a node's block. A line that it can have once replaces the existing line.
 fn lines(
     faults: &Faults,
     owner: &str,
@@ -123,7 +115,7 @@ fn lines(
     }
 }
 
-/// The problem of a word that no node is called by.
+/// Returns the fault of an unknown node.
 pub(super) fn unknown(word: &Spanned<String>, words: &'static [NodeSpec]) -> Problem {
     let known = || words.iter().map(|spec| spec.name);
     let label = match nearest(&word.value, known()) {
@@ -137,12 +129,12 @@ pub(super) fn unknown(word: &Spanned<String>, words: &'static [NodeSpec]) -> Pro
         .help("`rockpack help manifest` lists the nodes, and where they can stand")
 }
 
-/// A node as messages call it.
+/// Returns a node's name in messages.
 pub(super) fn title(node: &str, name: Option<&str>) -> String {
     name.map_or_else(|| node.to_owned(), |name| format!("{node} \"{name}\""))
 }
 
-/// The first arguments of the nodes called `name`, as hints.
+/// Returns the first arguments of the nodes called `name`, as hints.
 pub(super) fn names<'n>(nodes: &'n [kdl::Node], name: &str) -> Vec<&'n str> {
     nodes.iter().filter(|node| node.name.text == name).flat_map(arguments).collect()
 }

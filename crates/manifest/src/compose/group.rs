@@ -1,20 +1,20 @@
-//! `group on="linux" optional="…" { … }`: what it says counts for each line in its block.
+//! `group on="linux" optional="…" { … }`: its properties count for each line in its block.
 
+use super::{GROUP, words};
 use crate::NodeSpec;
-use crate::decode::GROUP;
 use crate::kdl::{Entry, Node};
 use crate::reader::Faults;
-use base::names::{Mode, System};
+
 use base::source::{Code, Problem};
 
-/// The nodes of a block that `words` can stand in, groups replaced by their lines.
+/// Replaces groups by their lines.
 pub(super) fn spread(faults: &Faults, words: &'static [NodeSpec], nodes: Vec<Node>) -> Vec<Node> {
     let mut out = Vec::with_capacity(nodes.len());
     for mut node in nodes {
         let spec = words.iter().find(|word| word.name == node.name.text);
         match spec {
             Some(spec) if spec.name == GROUP.name => {
-                let said = said(faults, spec, &node);
+                let said = said(faults, &node);
                 let lines = spread(faults, words, node.block.unwrap_or_default());
                 out.extend(lines.into_iter().map(|line| give(faults, words, line, &said)));
             }
@@ -22,37 +22,30 @@ pub(super) fn spread(faults: &Faults, words: &'static [NodeSpec], nodes: Vec<Nod
                 node.block = node.block.map(|block| spread(faults, spec.nodes, block));
                 out.push(node);
             }
-            // What is in a `change` is spread where it is known what it changes.
+            // The block of a `change` is spread with the words of its node.
             _ => out.push(node),
         }
     }
     out
 }
 
-/// The properties of a group that can be read; each mistake in one is reported once, not for each line.
-fn said(faults: &Faults, spec: &'static NodeSpec, node: &Node) -> Vec<Entry> {
-    let sound = super::one(faults, node, spec, |group| {
-        let mut sound = Vec::new();
-        let mut keep = |name, is: bool| sound.extend(is.then_some(name));
-        keep("mode", group.property::<Mode>("mode").is_some());
-        keep("on", group.property::<System>("on").is_some());
-        keep("optional", group.property::<String>("optional").is_some());
-        keep("reason", group.property::<String>("reason").is_some());
-        keep("expand-devel", group.flag("expand-devel"));
-        let _ = group.block();
-        if node.block.as_ref().is_none_or(Vec::is_empty) {
-            group.fault("`group` holds no lines", "a block with lines has to follow");
-        } else if node.entries.is_empty() {
-            group.fault("`group` says nothing of its lines", "a property has to follow");
-        }
-        Some(sound)
+/// Returns the readable properties of a group; a mistake is reported once, not for each line.
+fn said(faults: &Faults, node: &Node) -> Vec<Entry> {
+    let sound = super::one::<words::Group>(faults, node).map(|group| {
+        [
+            ("mode", group.mode.is_some()),
+            ("on", group.on.is_some()),
+            ("optional", group.optional.is_some()),
+            ("reason", group.reason.is_some()),
+            ("expand-devel", group.expand_devel),
+        ]
     });
     let sound = sound.unwrap_or_default();
-    let is_sound = |entry: &&Entry| entry.key().is_some_and(|key| sound.contains(&key));
+    let is_sound = |entry: &&Entry| entry.key().is_some_and(|key| sound.contains(&(key, true)));
     node.entries.iter().filter(is_sound).cloned().collect()
 }
 
-/// The line with what its group says, but for what it says itself.
+/// Returns the line with the properties of its group that it lacks.
 fn give(faults: &Faults, words: &'static [NodeSpec], mut line: Node, said: &[Entry]) -> Node {
     let Some(spec) = words.iter().find(|word| word.name == line.name.text) else { return line };
     for entry in said {

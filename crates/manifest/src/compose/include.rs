@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::{Composer, Which};
-use crate::decode::INCLUDE;
+use super::{Composer, Which, words};
 use crate::kdl;
 use base::names::RelPath;
 use base::source::{Code, Problem, Source};
@@ -12,11 +11,12 @@ use base::source::{Code, Problem, Source};
 const BUILT_IN: &str = "built-in";
 
 impl Composer<'_> {
-    /// The nodes of the file that the line names, with what that one includes and changes.
+    /// Returns the nodes of the named file, composed.
     pub(super) fn included(&mut self, line: &kdl::Node) -> Vec<kdl::Node> {
-        let name =
-            super::one(self.faults, line, &INCLUDE, |node| node.argument::<String>("a file"));
-        let Some(name) = name else { return Vec::new() };
+        let Some(words::Include { file: name }) = super::one::<words::Include>(self.faults, line)
+        else {
+            return Vec::new();
+        };
         if !self.taken.insert(name.value.clone()) {
             let message = format!("`{}` is included twice, or includes itself", name.value);
             let problem = Problem::error(Code::Include, message);

@@ -1,8 +1,8 @@
-//! `remove "script" "rocgdb"`: lines that an included file has and this manifest has not.
+//! `remove "script" "rocgdb"`: removes lines of an included file.
 
+use super::REMOVE;
 use super::change::{names, title, unknown};
-use super::{arguments, one};
-use crate::decode::REMOVE;
+use super::{arguments, one, words};
 use crate::kdl::{Entry, Node};
 use crate::reader::Faults;
 use crate::{ArgKind, Arity, NodeSpec};
@@ -16,23 +16,24 @@ pub(super) struct Removal {
     properties: Vec<(&'static str, String)>,
 }
 
-/// Properties that tell lines of one name apart.
-const TELLING: [&str; 6] = ["mode", "on", "component", "artifact", "package", "in"];
-
 /// Reads a `remove`.
 pub(super) fn read(faults: &Faults, line: &Node) -> Option<Removal> {
-    one(faults, line, &REMOVE, |node| {
-        let word = node.argument::<String>("the word that the line starts with");
-        let names = node.arguments::<String>();
-        let told = TELLING.map(|name| (name, node.property::<String>(name)));
-        let properties =
-            told.into_iter().filter_map(|(name, value)| Some((name, value?.value))).collect();
-        Some(Removal { node: word?, names, properties })
-    })
+    let words::Remove { word: node, names, mode, on, component, artifact, package, within } =
+        one::<words::Remove>(faults, line)?;
+    let properties = [
+        ("mode", mode),
+        ("on", on),
+        ("component", component),
+        ("artifact", artifact),
+        ("package", package),
+        ("in", within),
+    ];
+    let given = properties.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    Some(Removal { node, names, properties: given.collect() })
 }
 
 impl Removal {
-    /// Takes the lines that are meant away from `nodes`.
+    /// Removes the matching lines of `nodes`.
     pub(super) fn apply(
         self,
         faults: &Faults,
@@ -73,7 +74,7 @@ impl Removal {
         }
     }
 
-    /// Whether it is a line of this name, with these first arguments and the properties.
+    /// Returns whether a line has this name, these first arguments and the properties.
     fn is_meant(&self, spec: &NodeSpec, key: &[Spanned<String>], node: &Node) -> bool {
         let has = |(name, value): &(&str, String)| {
             node.property(name).and_then(|is| is.as_text()) == Some(value)
@@ -105,13 +106,13 @@ impl Removal {
     }
 }
 
-/// How many arguments of a line stand for themselves, before a list of equal ones.
+/// Returns the number of arguments before the list.
 fn fixed(spec: &NodeSpec) -> usize {
     let single = |takes| matches!(takes, ArgKind::Argument | ArgKind::OptionalArgument);
     spec.parts.iter().filter(|part| single(part.takes)).count()
 }
 
-/// Takes a name out of the list at a line's end; whether the list is empty then.
+/// Removes a name from the list at a line's end; returns whether the list is empty then.
 fn take(node: &mut Node, fixed: usize, name: &str, found: &mut bool) -> bool {
     let is_argument = |entry: &Entry| entry.name.is_none();
     let (mut at, mut left, mut gone) = (0, 0, 0);

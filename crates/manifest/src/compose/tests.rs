@@ -1,4 +1,4 @@
-//! Each line of a fork, with what becomes of the manifest that it includes.
+//! Lines of a fork, and their effect on the included manifest.
 
 use super::*;
 use crate::kdl::Value;
@@ -41,7 +41,7 @@ fn lines(nodes: &[kdl::Node], depth: usize, out: &mut Vec<String>) {
     }
 }
 
-/// The lines of `text` once it is composed; what is wrong with it is a panic.
+/// Returns the lines of `text` once it is composed; panics if it has a fault.
 fn composed(text: &str) -> Vec<String> {
     let source = Source::new("packages.kdl", text);
     let faults = Faults::new(&source);
@@ -59,7 +59,7 @@ fn composed(text: &str) -> Vec<String> {
     out
 }
 
-/// The difference that `text` makes to what it includes: lines that go, and lines that come.
+/// Returns the effect of `text` on its included file: removed lines, and added lines.
 fn difference(text: &str) -> (Vec<String>, Vec<String>) {
     let (before, after) = (composed(INCLUDED), composed(&format!("include \"core.kdl\"\n{text}")));
     let only = |these: &[String], those: &[String]| {

@@ -1,10 +1,9 @@
-//! What only several packages together can get wrong.
+//! Checks of packages against each other.
 
 use super::Faults;
-use super::distribution::check_extra;
-use super::outline::Outline;
-use super::variant;
-use crate::{LicenseOf, VariantRule};
+use crate::package::distribution::check_extra;
+use crate::package::variant;
+use crate::{LicenseOf, Package, RequireRule, VariantRule};
 use base::names::{ArtifactName, PackageName};
 use base::source::{Code, Problem, Spanned, nearest};
 
@@ -13,94 +12,101 @@ mod incomplete;
 mod index;
 mod names;
 mod reliance;
+mod words;
 
 pub(super) use circle::projects as circles;
 pub(super) use index::names as indexes;
 pub(super) use names::{colliding as colliding_names, own_required, unknown_subprojects};
+pub(super) use words::unknown_targets;
+
 use reliance::{check_modes, check_offered, check_targets};
 
 /// Checks packages against each other, and against licences and templates where those are known.
 pub(super) fn packages(
     faults: &Faults,
-    outlines: &[Outline],
+    packages: &[Package],
     licenses: Option<&[LicenseOf]>,
     templates: Option<&[&str]>,
 ) {
-    let find = |name: &PackageName| outlines.iter().find(|o| o.name.value == *name);
-    for outline in outlines {
-        for extra in &outline.extras {
+    let find = |name: &PackageName| packages.iter().find(|o| o.name.value == *name);
+    for package in packages {
+        for extra in &package.extras {
             find(&extra.package.value)
                 .inspect(|target| check_extra(faults, extra, &target.distributions));
             find(&extra.package.value)
-                .inspect(|target| check_offered(faults, outline, extra, target));
+                .inspect(|target| check_offered(faults, package, extra, target));
         }
-        if let Some(rule) = &outline.variant {
+        if let Some(rule) = &package.variant {
             find(&rule.package.value)
-                .inspect(|target| check_variant(faults, outline, rule, target));
+                .inspect(|target| check_variant(faults, package, rule, target));
         }
-        for required in &outline.requires {
-            find(&required.value)
-                .inspect(|target| check_required(faults, outline, required, target));
+        for rule in &package.requires {
+            find(&rule.package.value)
+                .inspect(|target| check_required(faults, package, rule, target));
         }
-        for searched in first_each(&outline.searched) {
+        for searched in first_each(package.searched()) {
             find(&searched.value)
-                .inspect(|target| check_searched(faults, outline, searched, target));
+                .inspect(|target| check_searched(faults, package, searched, target));
         }
-        if let Some(overlay) = &outline.overlay {
-            find(&overlay.value).inspect(|target| check_overlay(faults, outline, overlay, target));
+        if let Some(overlay) = &package.overlay {
+            find(&overlay.value).inspect(|target| check_overlay(faults, package, overlay, target));
         }
-        index::check(faults, outline, outlines);
-        check_left_out(faults, outline, outlines);
-        templates.inspect(|templates| check_template(faults, outline, templates));
+        index::check(faults, package, packages);
+        check_left_out(faults, package, packages);
+        templates.inspect(|templates| check_template(faults, package, templates));
     }
-    incomplete::check(faults, outlines, licenses, templates);
-    circle::check(faults, outlines);
+    incomplete::check(faults, packages, licenses, templates);
+    circle::check(faults, packages);
 }
 
-/// Where each package is named first: what is wrong with it need not be said for every line.
-fn first_each(names: &[Spanned<PackageName>]) -> impl Iterator<Item = &Spanned<PackageName>> {
-    names
-        .iter()
-        .enumerate()
-        .filter(|(index, name)| names[..*index].iter().all(|n| n.value != name.value))
-        .map(|(_, name)| name)
+/// Returns the first place of each package.
+fn first_each<'p>(
+    names: impl Iterator<Item = &'p Spanned<PackageName>>,
+) -> Vec<&'p Spanned<PackageName>> {
+    let mut first: Vec<&Spanned<PackageName>> = Vec::new();
+    for name in names {
+        if first.iter().all(|other| other.value != name.value) {
+            first.push(name);
+        }
+    }
+    first
 }
 
-fn check_variant(faults: &Faults, outline: &Outline, rule: &VariantRule, target: &Outline) {
-    if !check_modes(faults, outline, "has variants of", &rule.package.place, target) {
+/// Returns whether some line requires every distribution of the same package.
+fn is_required_in_full(package: &Package, rule: &RequireRule) -> bool {
+    package.requires.iter().any(|r| r.all && r.package.value == rule.package.value)
+}
+
+fn check_variant(faults: &Faults, package: &Package, rule: &VariantRule, target: &Package) {
+    if !check_modes(faults, package, "has variants of", &rule.package.place, target) {
         variant::check_package(faults, rule, &target.distributions);
     }
 }
 
-fn check_required(
-    faults: &Faults,
-    outline: &Outline,
-    required: &Spanned<PackageName>,
-    target: &Outline,
-) {
-    if outline.name.value == target.name.value {
+fn check_required(faults: &Faults, package: &Package, rule: &RequireRule, target: &Package) {
+    if package.name.value == target.name.value {
         let problem = Problem::error(
             Code::RequiresCycle,
-            format!("package `{}` requires itself", outline.name.value),
+            format!("package `{}` requires itself", package.name.value),
         );
         faults.report(
-            problem.label(&required.place, "name another package here, or take the line away"),
+            problem.label(&rule.package.place, "name another package here, or take the line away"),
         );
-    } else if !check_modes(faults, outline, "requires", &required.place, target)
-        && !outline.requires_all.contains(&required.value)
+    } else if !check_modes(faults, package, "requires", &rule.package.place, target)
+        && !is_required_in_full(package, rule)
     {
-        check_targets(faults, outline, "requires", &required.place, target);
+        check_targets(faults, package, "requires", &rule.package.place, target);
     }
 }
 
-/// Files go into the platform directory of the overlaid package, so that has to have one of its own.
+/// Checks that the overlaid package has a platform directory.
 fn check_overlay(
     faults: &Faults,
-    outline: &Outline,
+    package: &Package,
     overlay: &Spanned<PackageName>,
-    target: &Outline,
+    target: &Package,
 ) {
-    let (name, under) = (&outline.name.value, &target.name.value);
+    let (name, under) = (&package.name.value, &target.name.value);
     if name == under {
         let problem =
             Problem::error(Code::ImpossibleOverlay, format!("package `{name}` overlays itself"));
@@ -111,7 +117,7 @@ fn check_overlay(
             ),
         );
     } else if let Some(further) = target.overlay.as_ref().filter(|further| further.value == *name) {
-        // Both packages come by here; the first says it for both.
+        // Both packages are checked; the first reports it for both.
         if overlay.place.line() <= further.place.line() {
             let problem = Problem::error(
                 Code::ImpossibleOverlay,
@@ -134,17 +140,17 @@ fn check_overlay(
             .label(&further.place, "because of this line");
         faults.report(problem.help(format!("overlay `{}` instead", further.value)));
     } else {
-        check_modes(faults, outline, "overlays", &overlay.place, target);
+        check_modes(faults, package, "overlays", &overlay.place, target);
     }
 }
 
 fn check_searched(
     faults: &Faults,
-    outline: &Outline,
+    package: &Package,
     searched: &Spanned<PackageName>,
-    target: &Outline,
+    target: &Package,
 ) {
-    if outline.name.value == target.name.value && target.overlay.is_none() {
+    if package.name.value == target.name.value && target.overlay.is_none() {
         return;
     }
     if let Some(overlay) = &target.overlay {
@@ -156,24 +162,25 @@ fn check_searched(
             .label(&searched.place, "nothing can be found there")
             .label(&overlay.place, "its files go there");
         faults.report(problem.help(format!("write \"{}\" instead", overlay.value)));
-    } else if !check_modes(faults, outline, "searches", &searched.place, target) {
-        check_targets(faults, outline, "searches", &searched.place, target);
+    } else if !check_modes(faults, package, "searches", &searched.place, target) {
+        check_targets(faults, package, "searches", &searched.place, target);
     }
 }
 
-/// What is left out, or taken for every target, has to be among what is taken, in whatever mode.
-fn check_left_out(faults: &Faults, outline: &Outline, outlines: &[Outline]) {
-    let inherited = outline
+/// Reports artifacts that are left out, or taken for every target, and that the package does not take.
+fn check_left_out(faults: &Faults, package: &Package, packages: &[Package]) {
+    let inherited = package
         .artifacts_of
         .iter()
-        .filter_map(|p| outlines.iter().find(|o| o.name.value == p.value));
-    let sources: Vec<&Outline> = inherited.chain([outline]).collect();
-    let unknown = sources.len() <= outline.artifacts_of.len()
-        || sources.iter().any(|source| !source.all_artifacts);
-    let taken: Vec<&ArtifactName> = sources.iter().flat_map(|source| &source.artifacts).collect();
-    let left_out = outline.without_artifacts.iter();
+        .filter_map(|p| packages.iter().find(|o| o.name.value == p.value));
+    let sources: Vec<&Package> = inherited.chain([package]).collect();
+    let unknown = sources.len() <= package.artifacts_of.len()
+        || sources.iter().any(|source| !source.has_all_artifacts());
+    let taken: Vec<&ArtifactName> =
+        sources.iter().flat_map(|source| &source.artifacts).map(|rule| &rule.name.value).collect();
+    let left_out = package.without_artifacts.iter();
     let left_out = left_out.map(|name| (name, Code::LeavesOutNothing, " anyway", "leaves out"));
-    let every = outline.every_target_of.iter();
+    let every = package.every_target_of.iter();
     let every = every.map(|name| (name, Code::MissingArtifact, "", "takes"));
     let lines =
         left_out.chain(every).filter(|(name, ..)| !unknown && !taken.contains(&&name.value));
@@ -181,9 +188,8 @@ fn check_left_out(faults: &Faults, outline: &Outline, outlines: &[Outline]) {
         let hint = nearest(name.as_str(), taken.iter().map(|n| n.as_str()))
             .map(|n| format!("; did you mean `{n}`?"))
             .unwrap_or_default();
-        let package = &outline.name.value;
-        let message =
-            format!("package `{package}` does not take artifact `{}`{anyway}", name.value);
+        let owner = &package.name.value;
+        let message = format!("package `{owner}` does not take artifact `{}`{anyway}", name.value);
         faults.report(
             Problem::error(code, message)
                 .label(&name.place, format!("{does} nothing{hint}"))
@@ -192,11 +198,11 @@ fn check_left_out(faults: &Faults, outline: &Outline, outlines: &[Outline]) {
     }
 }
 
-fn check_template(faults: &Faults, outline: &Outline, templates: &[&str]) {
-    let Some(template) = outline.template.as_ref().filter(|t| !templates.contains(&t.as_str()))
-    else {
+fn check_template(faults: &Faults, package: &Package, templates: &[&str]) {
+    let template = &package.template;
+    if template.is_empty() || templates.contains(&template.as_str()) {
         return;
-    };
+    }
     let label = match nearest(template.as_str(), templates.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "nothing is called so".to_owned(),

@@ -2,47 +2,30 @@
 
 use indexmap::IndexMap;
 
-use super::text::AxisName;
-use super::{Block, Faults, Node, Once, vocabulary};
+use super::{Block, Context, Faults, Lines, Scope};
+use crate::families::lines::{AxisLine, FamiliesLines, IsaLine, LevelLine, SubprojectLine};
 use crate::kdl;
 use crate::{Families, IsaFacts, Level};
 use base::names::{Family, Isa};
 use base::source::{Code, Place, Problem, Spanned, nearest};
-use base::target::Condition;
 
-/// One `isa` as it stands there: checked against the others before it becomes a fact.
-struct Line {
-    isa: Spanned<Isa>,
-    families: Vec<Spanned<Family>>,
-    package: Option<Spanned<Isa>>,
-    parent: Option<Spanned<Family>>,
-    mach: Option<usize>,
-}
-
-/// One `level` as it stands there.
-struct LevelLine {
-    name: Spanned<Family>,
-    parent: Option<Spanned<Family>>,
-}
-
-/// One `subproject` as it stands there.
-struct Exceptions {
-    names: Vec<Spanned<String>>,
-    without: Vec<Spanned<String>>,
-}
-
-pub(super) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
-    let mut nodes = Block::of_file(faults, vocabulary::FAMILIES, file);
-    let once = Once::default();
-    let lines = nodes.every("isa", |node| isa(node, faults, &once));
-    let levels = nodes.every("level", |node| level(node, faults, &once));
-    let axes = nodes.every("axis", |node| axis(node, faults, &once));
-    let exceptions = nodes.every("subproject", |node| subproject(node, faults, &once));
+/// Reads families.kdl.
+pub(crate) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
+    let words = FamiliesLines::NODES;
+    let context = Context::survey(faults, words, file, &super::nothing);
+    let mut nodes = Block::of_file(faults, words, file);
+    let read = FamiliesLines::take(&mut nodes, &Scope::new(&context, None));
     nodes.finish();
+    read.map(|read| checked(faults, read)).unwrap_or_default()
+}
+
+/// Checks the lines against each other, and makes facts of them.
+fn checked(faults: &Faults, read: FamiliesLines) -> Families {
+    let FamiliesLines { isas: lines, levels, axes, subprojects } = read;
     refuse_taken_names(faults, &lines, &levels, &axes);
     packages(faults, &lines);
     parents(faults, &lines, &levels);
-    let facts = |line: Line| {
+    let facts = |line: IsaLine| {
         let families = line.families.iter().map(|f| f.as_str().to_owned()).collect();
         let facts = IsaFacts {
             place: line.isa.place,
@@ -62,42 +45,16 @@ pub(super) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
     let mut families = Families { isas, levels, ..Families::default() };
     let texts =
         |values: Vec<Spanned<Family>>| values.iter().map(|v| v.as_str().to_owned()).collect();
-    families.axes.extend(axes.into_iter().map(|(name, values)| (name, texts(values))));
-    for Exceptions { names, without } in exceptions {
-        let without = expanded(faults, &families, &without);
+    families.axes.extend(axes.into_iter().map(|axis| (axis.name.value, texts(axis.values))));
+    for SubprojectLine { names, without } in subprojects {
+        let without = expanded(faults, &families, &without.names);
         families.subprojects.extend(names.into_iter().map(|name| (name.value, without.clone())));
     }
     families
 }
 
-fn isa(node: &mut Node<'_>, faults: &Faults, once: &Once) -> Option<Line> {
-    let isa = node.argument::<Isa>("an ISA");
-    if let Some(isa) = &isa {
-        once.give(faults, ("ISA", isa.as_str()), Condition::default(), &isa.place);
-    }
-    let families = node.arguments::<Family>();
-    given_once(faults, "family", &families);
-    let package = node.property::<Isa>("package");
-    let parent = node.property::<Family>("parent");
-    let mach = node.count("mach");
-    if let Some(mach) = mach {
-        once.give(faults, ("mach", &format!("{mach:#x}")), Condition::default(), &node.place());
-    }
-    let _ = node.property::<String>("product");
-    Some(Line { isa: isa?, families, package, parent, mach })
-}
-
-fn level(node: &mut Node<'_>, faults: &Faults, once: &Once) -> Option<LevelLine> {
-    let name = node.argument::<Family>("a level");
-    if let Some(name) = &name {
-        once.give(faults, ("level", name.as_str()), Condition::default(), &name.place);
-    }
-    let parent = node.property::<Family>("parent");
-    Some(LevelLine { name: name?, parent })
-}
-
-/// The ISA that `package` names has packages of its own, and is what this one is a kind of.
-fn packages(faults: &Faults, lines: &[Line]) {
+/// Checks the ISA that `package` names: it has packages, and this one is a kind of it.
+fn packages(faults: &Faults, lines: &[IsaLine]) {
     for line in lines {
         let Some(package) = &line.package else { continue };
         let isa = &line.isa.value;
@@ -125,8 +82,8 @@ fn packages(faults: &Faults, lines: &[Line]) {
     }
 }
 
-/// Levels that `parent` names are declared, and none is above itself.
-fn parents(faults: &Faults, lines: &[Line], levels: &[LevelLine]) {
+/// Reports undeclared levels, and levels above themselves.
+fn parents(faults: &Faults, lines: &[IsaLine], levels: &[LevelLine]) {
     let known = |name: &str| levels.iter().find(|level| level.name.as_str() == name);
     let parents = lines.iter().filter_map(|line| line.parent.as_ref());
     for parent in parents.chain(levels.iter().filter_map(|level| level.parent.as_ref())) {
@@ -156,7 +113,7 @@ fn parents(faults: &Faults, lines: &[Line], levels: &[LevelLine]) {
     }
 }
 
-/// A name that is not among those there are.
+/// Returns the fault of an unknown name.
 fn unknown<'n, T: ToString>(
     message: &str,
     name: &Spanned<T>,
@@ -169,41 +126,7 @@ fn unknown<'n, T: ToString>(
     Problem::error(Code::UnknownTarget, message).label(&name.place, label)
 }
 
-/// One `axis`: its name and its values.
-type Axis = (String, Vec<Spanned<Family>>);
-
-fn axis(node: &mut Node<'_>, faults: &Faults, once: &Once) -> Option<Axis> {
-    let name = node.argument::<AxisName>("a name");
-    let values = node.at_least_one::<Family>("a value");
-    let name = name?;
-    once.give(faults, ("axis", &name.value.0), Condition::default(), &name.place);
-    given_once(faults, "value", &values);
-    Some((name.value.0, values))
-}
-
-fn subproject(node: &mut Node<'_>, faults: &Faults, once: &Once) -> Option<Exceptions> {
-    let names = node.at_least_one::<String>("a subproject");
-    for name in &names {
-        once.give(faults, ("subproject", &name.value), Condition::default(), &name.place);
-    }
-    let mut lines = node.block();
-    let without = lines.once("without", |line| {
-        let names = line.at_least_one::<String>("an ISA or a family");
-        given_once(faults, "without", &names);
-        Some(names)
-    });
-    lines.finish();
-    Some(Exceptions { names, without: without? })
-}
-
-fn given_once<T: ToString>(faults: &Faults, word: &'static str, names: &[Spanned<T>]) {
-    let once = Once::default();
-    for name in names {
-        once.give(faults, (word, &name.value.to_string()), Condition::default(), &name.place);
-    }
-}
-
-/// The ISAs that these names stand for, and a report of each that stands for none.
+/// Returns the ISAs of these names, and reports unknown names.
 fn expanded(faults: &Faults, families: &Families, names: &[Spanned<String>]) -> Vec<Isa> {
     let mut isas = Vec::new();
     for name in names {
@@ -221,8 +144,8 @@ fn expanded(faults: &Faults, families: &Families, names: &[Spanned<String>]) -> 
     isas
 }
 
-/// A name on the command line stands for a family or for an ISA, never for both.
-fn refuse_taken_names(faults: &Faults, lines: &[Line], levels: &[LevelLine], axes: &[Axis]) {
+/// Reports names that are both a family and an ISA, a level or a value.
+fn refuse_taken_names(faults: &Faults, lines: &[IsaLine], levels: &[LevelLine], axes: &[AxisLine]) {
     let isas: IndexMap<&str, &Place> =
         lines.iter().map(|line| (line.isa.as_str(), &line.isa.place)).collect();
     let families = lines.iter().flat_map(|line| &line.families);
@@ -237,7 +160,7 @@ fn refuse_taken_names(faults: &Faults, lines: &[Line], levels: &[LevelLine], axe
         }
     }
     let families = families.chain(levels.iter().map(|level| &level.name));
-    let values = || axes.iter().flat_map(|(_, values)| values);
+    let values = || axes.iter().flat_map(|axis| &axis.values);
     for value in values() {
         if let Some(family) = families.clone().find(|family| family.value == value.value) {
             let message = format!("`{}` is the name of a family and of a value", value.value);

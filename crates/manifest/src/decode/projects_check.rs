@@ -1,4 +1,4 @@
-//! What only the declarations of projects and wheels together can get wrong.
+//! Checks of projects and wheels against each other.
 
 use super::{Context, Once};
 use crate::Python;
@@ -8,8 +8,8 @@ use base::target::Condition;
 
 mod places;
 
-/// What only the declarations together can get wrong. `packages` are the names that packages have.
-pub(super) fn check(context: &Context<'_>, python: &Python, declared: &[(String, Place)]) {
+/// Checks all projects and wheels.
+pub(super) fn check(context: &Context<'_>, python: &Python) {
     let projects = &python.projects;
     let packages = || context.declared.iter().map(|(name, declared)| (*name, &declared.place));
     let mut named: Vec<&Spanned<PackageName>> = Vec::new();
@@ -32,11 +32,28 @@ pub(super) fn check(context: &Context<'_>, python: &Python, declared: &[(String,
         named.push(name);
     }
     for after in projects.iter().flat_map(|project| &project.after) {
-        check_after(context, after, declared);
+        check_after(context, after, &context.projects);
     }
     twice(context, python.checkouts.iter().map(|c| (c.directory.as_str(), &c.directory.place)));
     twice(context, python.variables.iter().map(|(name, _)| (name.as_str(), &name.place)));
+    check_left_out(context, python);
     places::check(context, python);
+}
+
+/// Reports variables of `without-env` that `every-project` does not have.
+fn check_left_out(context: &Context<'_>, python: &Python) {
+    let every = &python.every;
+    let set = every.environment.iter().map(|(name, _)| name.as_str());
+    let known: Vec<&str> = set.chain(every.pass.iter().map(String::as_str)).collect();
+    let left_out = python.projects.iter().flat_map(|project| &project.without_env);
+    for name in left_out.filter(|name| !known.contains(&name.as_str())) {
+        let hint = nearest(name.as_str(), known.iter().copied());
+        let hint = hint.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let message = format!("`every-project` has no variable `{}`", name.value);
+        let problem = Problem::error(Code::LeavesOutNothing, message)
+            .label(&name.place, format!("leaves out nothing{hint}"));
+        context.faults.report(problem.help("correct the name, or remove the line"));
+    }
 }
 
 fn twice<'p>(context: &Context<'_>, named: impl Iterator<Item = (&'p str, &'p Place)>) {

@@ -6,10 +6,10 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::pattern::outside_classes;
 
-/// How many bytes a glob may have.
+/// Most bytes of a glob.
 const MOST_BYTES: usize = 1_000;
 
-/// How deep braces may nest.
+/// Deepest nesting of braces.
 const MOST_DEPTH: usize = 8;
 
 /// Globs longer than this are compiled at once, so that the regex engine can refuse them: shorter
@@ -28,7 +28,7 @@ impl Compiled {
     /// Reads globs; with `segments`, `*` and `?` stay inside one segment of a path.
     ///
     /// # Errors
-    /// What is wrong with one of them: its syntax, its length, how deep its braces nest, or that
+    /// The fault of one of them: its syntax, its length, how deep its braces nest, or that
     /// globset refuses it.
     pub fn new(texts: &[&str], segments: bool) -> Result<Self, String> {
         let mut parsed = Vec::new();
@@ -44,13 +44,13 @@ impl Compiled {
         let compiled = Self { parsed, set: Arc::default() };
         if texts.iter().any(|text| text.len() > SHORT) {
             let set = build(&compiled.parsed).map_err(|e| e.kind().to_string())?;
-            // Nobody else has it yet.
+            // The first use.
             let _ = compiled.set.set(set);
         }
         Ok(compiled)
     }
 
-    /// Whether one of them matches.
+    /// Returns whether one of them matches.
     pub fn is_match(&self, text: &str) -> bool {
         // An empty set matches nothing; a test holds that no short glob becomes one.
         self.set.get_or_init(|| build(&self.parsed).unwrap_or_default()).is_match(text)
@@ -65,7 +65,7 @@ fn build(globs: &[globset::Glob]) -> Result<GlobSet, globset::Error> {
     builder.build()
 }
 
-/// Refuses what is too large for globset and the regex engine behind it.
+/// Refuses globs that are too large for globset and its regex engine.
 fn check(text: &str) -> Result<(), String> {
     if text.len() > MOST_BYTES {
         return Err(format!("it has {} bytes, and {MOST_BYTES} are the limit", text.len()));
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(refused("[{{{{{{{{{{{{]"), None, "in a class they stand for themselves");
     }
 
-    /// Whatever fits the limits compiles: short globs are not asked before they are used.
+    /// Every glob within the limits compiles: short globs are compiled on use.
     #[test]
     fn all_within_the_limits_compiles() {
         for piece in ["**/", "a*", "?", "[!a]", "[a-z]", "{a,b}", "{é,*}", "ü", "{,a,[b-y]*}"] {

@@ -1,4 +1,4 @@
-//! What a glob says, taken apart: to tell that it can match nothing, or that another matches all it does.
+//! Parts of a glob, to find that it can match nothing, or that another matches all of its paths.
 
 /// The globs without braces that a glob stands for; `None` when they are too many to look at, or
 /// cannot be written: what is two `*` in a row in `{b,*}{b,*}` stays in one segment, and `**` does not.
@@ -33,7 +33,7 @@ fn joins_stars(before: &str, after: &str) -> bool {
     before.ends_with('*') && after.starts_with('*')
 }
 
-/// Where the first `{` and its `}` are.
+/// Returns the places of the first `{` and its `}`.
 fn first_braces(glob: &str) -> Option<(usize, usize)> {
     let start = outside_classes(glob).find(|(_, c)| *c == '{')?.0;
     let mut depth = 0_usize;
@@ -80,7 +80,7 @@ pub(super) fn outside_classes(glob: &str) -> impl Iterator<Item = (usize, char)>
     })
 }
 
-/// How many bytes the class takes that `text` begins with; a `]` that comes first belongs to it.
+/// Returns the length of the class at the start of `text`; a `]` at its start is part of it.
 fn class_length(text: &str) -> usize {
     let negated = usize::from(text[1..].starts_with(['!', '^']));
     let inside = 1 + negated;
@@ -109,7 +109,7 @@ pub(super) fn word(glob: &str) -> Option<&str> {
     (!longest.is_empty()).then_some(longest)
 }
 
-/// What in a glob no installed path can have, with the way out.
+/// Returns a part of a glob that no installed path can have, with the remedy.
 pub(super) fn impossible(text: &str) -> Option<(String, Option<String>)> {
     if let Some((_, class)) = classes(text).find(|(_, class)| class.contains('/')) {
         return Some((format!("`{class}` stands inside one segment, where there is no `/`"), None));

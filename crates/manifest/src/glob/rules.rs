@@ -27,11 +27,11 @@ pub struct Rules<R> {
 /// The words of some globs.
 #[derive(Debug, Default)]
 struct Words {
-    /// Finds them; `None` when there are none.
+    /// Finds the words, if any.
     automaton: Option<AhoCorasick>,
     /// The rule that each pattern of the automaton is of.
     owners: Vec<usize>,
-    /// Rules whose globs have no word.
+    /// Rules without a word in their globs.
     others: Vec<usize>,
 }
 
@@ -58,12 +58,12 @@ impl<R: HasGlob> FromIterator<R> for Rules<R> {
 }
 
 impl<R: HasGlob> Rules<R> {
-    /// The rules whose globs match the path, with their indexes.
+    /// Returns the rules that match the path, with their indexes.
     pub fn matching(&self, path: &RelPath) -> impl Iterator<Item = (usize, &R)> {
         self.possible(path.as_str()).filter(move |(_, rule)| rule.glob().matches(path))
     }
 
-    /// The rules whose globs can match a path; the others are not looked at.
+    /// Returns the rules that can match a path.
     pub fn possible(&self, path: &str) -> impl Iterator<Item = (usize, &R)> {
         self.words.found_in(path).into_iter().map(|index| (index, &self.rules[index]))
     }
@@ -93,7 +93,7 @@ impl Words {
         Self { automaton, owners, others }
     }
 
-    /// The rules without a word, and those whose word is in the text, in their order.
+    /// Returns the rules without a word, and the rules with a word in the text, in their order.
     fn found_in(&self, text: &str) -> Vec<usize> {
         let mut found = self.others.clone();
         if let Some(automaton) = &self.automaton {

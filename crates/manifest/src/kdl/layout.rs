@@ -1,27 +1,25 @@
 //! Lays out a KDL text: indentation, one space between values, at most one blank line.
 //!
-//! It goes by tokens: texts and comments stay as they are written, and nodes stay on their lines. A
-//! block of several lines begins behind its `{` and ends before its `}`.
+//! It works on tokens: texts and comments stay as they are written, and nodes stay on their lines. A block of several
+//! lines begins behind its `{` and ends before its `}`.
 
 use super::token::{Token, TokenKind, token};
 use super::{Entry, Name, Node, parse};
 use base::source::{Code, Problem, Problems, Source};
 
-/// How far a block is indented.
+/// Indentation of a block.
 const INDENT: &str = "    ";
 
-/// The text as it is laid out. What is laid out already stays as it is, and whatever a text says, it says
-/// the same afterwards.
+/// Returns the text laid out. A second time changes nothing, and the nodes stay the same.
 ///
-/// # Errors
-/// All that keeps it from being KDL, as [`parse`].
+/// # Errors All mistakes, as [`parse`].
 pub fn layout(source: &Source) -> Result<String, Problems> {
     let before = parse(source)?;
     let tokens = tokens(source.text());
     let mut layout = Layout { text: source.text(), tokens: &tokens, out: String::new(), depth: 0 };
     layout.run();
     let laid_out = Source::new(source.name(), layout.out.as_str());
-    // Nobody shall lose a line by a mistake of ours.
+    // Guard: formatting must not change the document.
     match parse(&laid_out) {
         Ok(after) if same(&before, &after) => Ok(layout.out),
         _ => {
@@ -32,10 +30,10 @@ pub fn layout(source: &Source) -> Result<String, Problems> {
     }
 }
 
-/// A token that is written, and what it stands behind.
+/// A written token, and the text before it.
 struct Piece {
     token: Token,
-    /// Blanks stand before it.
+    /// It has blanks before it.
     spaced: bool,
     /// Of a brace: whether its block takes several lines.
     tall: bool,
@@ -95,7 +93,7 @@ struct Layout<'t> {
     text: &'t str,
     tokens: &'t [Piece],
     out: String,
-    /// How many blocks of several lines are open.
+    /// Number of open blocks of several lines.
     depth: usize,
 }
 
@@ -109,7 +107,7 @@ impl Layout<'_> {
                 breaks += 1;
                 continue;
             }
-            // One that ends nothing, or what the line ends anyway.
+            // It ends nothing, or the end of the line does.
             let idle = last.is_none_or(|last| {
                 breaks > 0 || matches!(last.token.kind, TokenKind::Semicolon | TokenKind::Open)
             });
@@ -127,7 +125,7 @@ impl Layout<'_> {
                 self.depth -= 1;
             }
             if breaks > 0 || last.is_none() {
-                // A blank line ends what `\` would go on with.
+                // A blank line ends a line that `\` continues.
                 continued &= breaks == 1;
                 self.start_line(
                     last.is_some(),
@@ -160,7 +158,7 @@ impl Layout<'_> {
     }
 }
 
-/// Whether a space stands between two tokens of a line.
+/// Returns whether two tokens of a line have a space between.
 fn is_apart(last: &Piece, next: &Piece) -> bool {
     match (last.token.kind, next.token.kind) {
         (_, kind) if is_comment(kind) => true,
@@ -187,7 +185,7 @@ fn is_comment(kind: TokenKind) -> bool {
     matches!(kind, TokenKind::LineComment | TokenKind::BlockComment)
 }
 
-/// Whether nodes say the same, wherever they stand.
+/// Returns whether nodes are the same, except for their places.
 fn same(one: &[Node], other: &[Node]) -> bool {
     one.len() == other.len()
         && one.iter().zip(other).all(|(one, other)| {

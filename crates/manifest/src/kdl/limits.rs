@@ -1,20 +1,19 @@
-//! What a text may hold at most, and which characters.
+//! Limits of a text: size, nesting, characters.
 
 use base::source::{Code, Problem, Problems, Source};
 
-/// How many bytes a file may have.
+/// Most bytes of a file.
 pub const MOST_BYTES: u64 = 16 << 20;
 
-/// How deep blocks may nest.
+/// Deepest nesting of blocks.
 pub const MOST_DEPTH: usize = 32;
 
-/// How many nodes, arguments and properties a text may have together.
+/// Most nodes, arguments and properties of a text together.
 pub const MOST_PARTS: usize = 200_000;
 
-/// The text of a file that people call `name`, and that was asked for as `file`.
+/// Returns the text of the file `file`, called `name` in messages.
 ///
-/// # Errors
-/// When its bytes are not UTF-8: the place of the first byte that is not.
+/// # Errors If its bytes are not UTF-8: the place of the first such byte.
 pub fn source(name: &str, file: &str, bytes: Vec<u8>) -> Result<Source, Problem> {
     String::from_utf8(bytes).map(|text| Source::of_file(name, file, text)).map_err(|error| {
         let (at, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
@@ -28,13 +27,13 @@ pub fn source(name: &str, file: &str, bytes: Vec<u8>) -> Result<Source, Problem>
     })
 }
 
-/// What stands in the picture for bytes that are no character.
+/// Replacement in the picture of bytes that are no character.
 const MARK: char = '\u{fffd}';
 
-/// How many bytes behind a place its picture can show.
+/// Most bytes after a place in its picture.
 const NEAR: usize = 400;
 
-/// Whether the text can be read at all.
+/// Returns whether the text is readable.
 pub(super) fn check(source: &Source) -> Result<(), Problems> {
     if source.text().len() as u64 > MOST_BYTES {
         let message = format!("{} is larger than {} MiB", source.name(), MOST_BYTES >> 20);

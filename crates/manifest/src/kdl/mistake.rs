@@ -1,4 +1,4 @@
-//! Mistakes, each with what to write instead; among them the habits of other formats.
+//! Mistakes with their remedies, habits of other formats among them.
 
 use std::ops::Range;
 
@@ -12,16 +12,16 @@ pub(super) struct Mistakes<'a> {
     source: &'a Source,
     text: &'a str,
     found: Capped,
-    /// Braces that do not match count when nothing else is wrong: else that may be why.
+    /// Unmatched braces are reported if nothing else is wrong: another mistake may be the cause.
     braces: Capped,
-    /// Where the last mistake is: one place is reported once.
+    /// The place of the last mistake: one place is reported once.
     last: Option<usize>,
     in_conflict: bool,
-    /// Where the last comma stands: those of one line are one mistake.
+    /// The place of the last comma: all commas of one line are one mistake.
     comma: usize,
 }
 
-/// Quotes of other formats and of word processors, with those that can close them.
+/// Quotes of other formats and of word processors, with their closing quotes.
 const QUOTES: &[char] = &['\'', '`', '‘', '’', '‚', '‛', '“', '”', '„', '‟', '«', '»'];
 const KEYWORDS: [&str; 6] = ["#true", "#false", "#null", "#inf", "#-inf", "#nan"];
 
@@ -94,7 +94,7 @@ impl<'a> Mistakes<'a> {
 
     pub fn no_space(&mut self, next: Token) {
         match next.kind {
-            // `}` and `=` are wrong at their place, whatever stands before them.
+            // `}` and `=` are wrong at their own place.
             TokenKind::Quoted
             | TokenKind::Raw
             | TokenKind::OpenText
@@ -144,7 +144,7 @@ impl<'a> Mistakes<'a> {
         self.say(at, "a property has no value", "a value has to follow", "");
     }
 
-    /// What is wrong with a text in quotes that starts at `at`.
+    /// Returns the mistake of a text in quotes that starts at `at`.
     pub fn text(&mut self, at: usize, fault: Fault) {
         let within = |range: Range<usize>| at + range.start..at + range.end;
         match fault {
@@ -226,7 +226,7 @@ impl<'a> Mistakes<'a> {
         });
     }
 
-    /// What no value can start with.
+    /// Reports a token that starts no value.
     pub fn unreadable(&mut self, next: Token) {
         let at = next.range();
         match next.kind {
@@ -265,7 +265,7 @@ impl<'a> Mistakes<'a> {
         }
     }
 
-    /// Habits of other formats that take the whole line: where it goes on behind them.
+    /// Returns the end of a habit of other formats that takes the whole line.
     pub fn habit_of_lines(&mut self, next: Token) -> Option<usize> {
         if self.is_conflict(next.start) {
             let line = self.line_end(next.start);
@@ -304,12 +304,12 @@ impl<'a> Mistakes<'a> {
             && self.text[..at].chars().next_back().is_none_or(is_newline)
     }
 
-    /// A name in quotes of another format: where it goes on behind it.
+    /// Returns the end of a name in quotes of another format.
     pub fn quoted_name(&mut self, next: Token) -> Option<usize> {
         self.text[next.range()].starts_with(QUOTES).then(|| self.other_quotes(next))
     }
 
-    /// Habits of other formats between values: where it goes on behind them.
+    /// Returns the end of a habit of other formats between values.
     pub fn habit(&mut self, next: Token) -> Option<usize> {
         let text = &self.text[next.range()];
         match next.kind {
@@ -387,12 +387,12 @@ impl<'a> Mistakes<'a> {
         at + 1
     }
 
-    /// Where the line ends that has the byte `at`.
+    /// Returns the end of the line with the byte `at`.
     fn line_end(&self, at: usize) -> usize {
         at + run(&self.text[at..], |c| !is_newline(c))
     }
 
-    /// What follows on the line; not far, so that many mistakes on one line are read in linear time.
+    /// Returns the start of the rest of the line, limited so that many mistakes on one line take linear time.
     fn ahead(&self, at: usize) -> &'a str {
         const FAR: usize = 200;
         let near = &self.text[at..self.text.floor_char_boundary(at + FAR)];

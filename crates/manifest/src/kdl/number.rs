@@ -2,7 +2,7 @@
 
 use super::Value;
 
-/// Whether the word can only be meant as a number: no name starts like this.
+/// Returns whether the word starts like a number and like no name.
 pub(super) fn is_meant(word: &str) -> bool {
     let unsigned = word.strip_prefix(['+', '-']).unwrap_or(word);
     let digits = unsigned.strip_prefix('.').unwrap_or(unsigned);

@@ -1,4 +1,4 @@
-//! Nodes out of tokens. After a mistake it goes on where the next node starts.
+//! Parses nodes. After a mistake it continues at the next node.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub(super) fn parse(source: &Source) -> Result<Vec<Node>, Problems> {
     parser.mistakes.or(nodes)
 }
 
-/// Something stands where nothing can be made of it, and was reported.
+/// A part is out of place, and was reported.
 #[derive(Debug)]
 struct Lost;
 
@@ -31,10 +31,10 @@ type Read<T> = Result<T, Lost>;
 struct Parser<'a> {
     text: &'a str,
     next: Token,
-    /// A mistake was read over: what follows needs no space before it.
+    /// A mistake was skipped: the next token needs no space before it.
     apart: bool,
     mistakes: Mistakes<'a>,
-    /// Where the blocks start that are not closed yet.
+    /// Starts of open blocks.
     open: Vec<usize>,
     parts: usize,
 }
@@ -117,7 +117,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What `/-` leaves out: a block, which it tells, or an argument or property.
+    /// Skips the block, argument or property after `/-`; returns whether it is a block.
     fn left_out(&mut self) -> Read<bool> {
         self.advance();
         self.skip_lines();
@@ -178,7 +178,7 @@ impl<'a> Parser<'a> {
         Ok(name)
     }
 
-    /// Whether the next thing is a habit of another format that can be read over.
+    /// Skips a habit of another format, if any; returns whether it did.
     fn reads_over_habit(&mut self) -> bool {
         let habit = self.mistakes.habit(self.next);
         if let Some(end) = habit {
@@ -188,7 +188,7 @@ impl<'a> Parser<'a> {
         habit.is_some()
     }
 
-    /// A text that has to stand here: a node's or a type's name.
+    /// Reads a required text: the name of a node or a type.
     fn name(&mut self) -> Read<Name> {
         match self.value()? {
             (Value::Text(text), span) => Ok(Name { text, span }),
@@ -222,7 +222,7 @@ impl<'a> Parser<'a> {
         Ok(Entry { name: Some(name), annotation, value, span, value_span })
     }
 
-    /// What stands behind the `=` of a property.
+    /// Reads the value after the `=` of a property.
     fn property(&mut self, name: &Name) -> Read<(Option<Name>, Value, Range<usize>)> {
         let equals = self.advance();
         if self.mistakes.comparison(name) {
@@ -324,7 +324,7 @@ impl<'a> Parser<'a> {
         )
     }
 
-    /// Goes over spaces, comments and line ends that are left out; tells whether there was any.
+    /// Skips spaces, comments and escaped line ends; returns whether it skipped any.
     fn skip_space(&mut self) -> Read<bool> {
         let mut any = false;
         loop {
@@ -360,7 +360,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Goes over all that can stand between two nodes.
+    /// Skips everything between two nodes.
     fn skip_lines(&mut self) {
         loop {
             let kind = self.next.kind;
@@ -378,7 +378,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips what is left of a node. A block that starts on its last line is read for its own mistakes.
+    /// Skips the rest of a node. A block that starts on its last line is read for its own mistakes.
     fn skip_node(&mut self) {
         while let Some(open) = self.skip_line() {
             self.seek(open);
@@ -388,7 +388,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips to the end of the line or block, and tells where in it a block starts and does not end.
+    /// Skips to the end of the line or block; returns the start of a block that does not end in it.
     fn skip_line(&mut self) -> Option<usize> {
         let mut opened = Vec::new();
         loop {

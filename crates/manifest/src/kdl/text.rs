@@ -1,15 +1,15 @@
-//! What texts in quotes mean: escapes, and the indentation of those of several lines.
+//! Texts in quotes: escapes, and the indentation of texts of several lines.
 
 use std::ops::Range;
 
 use super::token::{escape, is_blank, is_newline, is_space, run};
 
-/// Why a text in quotes means nothing, and where in it.
+/// Mistake in a text in quotes, with its place in it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// A `\` before a character that it does nothing to.
     Escape(Range<usize>),
-    /// `\u{…}` whose number is not a character's.
+    /// `\u{…}` with a number of no character.
     CodePoint(Range<usize>),
     /// `"""` with something behind it on its line.
     FirstLine(Range<usize>),
@@ -64,7 +64,7 @@ fn lines(body: &str, from: usize, raw: bool) -> Result<String, Fault> {
         };
         text.push_str(line);
     }
-    // The places of escapes in what was joined are not worth a table: the whole text is named.
+    // Joined lines keep no places of escapes: the whole text is named.
     if raw { Ok(text) } else { unescaped(&text, 0).map_err(|_| Fault::Escape(0..from)) }
 }
 

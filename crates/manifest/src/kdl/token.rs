@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-/// What a token is.
+/// Kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// Spaces and tabs.
@@ -16,9 +16,9 @@ pub(super) enum TokenKind {
     LineComment,
     /// `/* … */`, nested ones included.
     BlockComment,
-    /// `/-`: what follows is left out.
+    /// `/-`: leaves out the next part.
     Slashdash,
-    /// `\`: the node goes on in the next line.
+    /// `\`: continues the node in the next line.
     Continue,
     /// `{`
     Open,
@@ -36,11 +36,11 @@ pub(super) enum TokenKind {
     Quoted,
     /// `#"…"#` or `#"""…"""#`, without escapes.
     Raw,
-    /// `#` and what follows it: `#true`.
+    /// `#` with a word: `#true`.
     Keyword,
     /// An identifier or a number.
     Word,
-    /// What looks like a path, a glob or a call and is not in quotes.
+    /// A path, a glob or a call without quotes.
     Bare,
     /// `[`, `]` and other characters that no token starts with.
     Stray,
@@ -115,7 +115,7 @@ fn word(rest: &str) -> (TokenKind, usize) {
     if path { (TokenKind::Bare, bare(rest)) } else { (TokenKind::Word, length) }
 }
 
-/// How far a text goes that should be in quotes: to the next space, or to what closes a block.
+/// Returns the length of a text without quotes: to the next space, or to the end of a block.
 fn bare(rest: &str) -> usize {
     let mut depth = 0_usize;
     let ends = |(_, c): &(usize, char)| {
@@ -131,20 +131,20 @@ fn bare(rest: &str) -> usize {
     rest[..end].trim_end_matches(';').len().max(1)
 }
 
-/// Whether `rest` begins with `{a,b}`, which no block looks like.
+/// Returns whether `rest` begins with `{a,b}`, unlike a block.
 fn is_choice(rest: &str) -> bool {
     let inside = ahead(rest, |c| matches!(c, '"' | ';' | '=' | '{'));
     inside.split_once('}').is_some_and(|(choice, _)| choice.contains(','))
 }
 
-/// Whether `rest` begins with `[ab]*`, which no list looks like.
+/// Returns whether `rest` begins with `[ab]*`, unlike a list.
 fn is_class(rest: &str) -> bool {
     let inside = ahead(rest, |c| matches!(c, '"' | '\'' | ',' | '['));
     inside.split_once(']').is_some_and(|(class, after)| !class.is_empty() && !after.is_empty())
 }
 
-/// What stands behind the bracket that `rest` begins with, up to a blank or what `ends` it; not far,
-/// so that many brackets are read in linear time.
+/// Returns the text after the first bracket of `rest`, up to a blank or its end, limited so that many brackets take
+/// linear time.
 fn ahead(rest: &str, ends: impl Fn(char) -> bool) -> &str {
     const FAR: usize = 200;
     let inside = &rest[1..rest.floor_char_boundary(FAR)];
@@ -155,7 +155,7 @@ pub(super) fn is_blank(c: char) -> bool {
     is_space(c) || is_newline(c)
 }
 
-/// Whether `rest`, which begins with `\`, has nothing else on its line.
+/// Returns whether `\` at the start of `rest` is alone on its line.
 fn continues(rest: &str) -> bool {
     let after = rest[1..].trim_start_matches(is_space);
     after.is_empty()
@@ -179,7 +179,7 @@ fn block_comment(rest: &str) -> (TokenKind, usize) {
     (TokenKind::OpenComment, rest.len())
 }
 
-/// A text in one line, or one of several lines; `\` takes what follows it along.
+/// Returns kind and length of a text of one or several lines; `\` escapes the next character.
 fn quoted(rest: &str) -> (TokenKind, usize) {
     let lines = rest.starts_with("\"\"\"");
     let (end, mut at) = if lines { ("\"\"\"", 3) } else { ("\"", 1) };
@@ -194,7 +194,7 @@ fn quoted(rest: &str) -> (TokenKind, usize) {
     (TokenKind::OpenText, at)
 }
 
-/// How long the escape is that `rest` begins with; all blanks behind a `\` are one.
+/// Returns the length of the escape at the start of `rest`; all blanks after a `\` are one.
 pub(super) fn escape(rest: &str) -> usize {
     match run(&rest[1..], is_blank) {
         0 => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
@@ -234,12 +234,12 @@ fn newline(rest: &str) -> usize {
     if rest.starts_with("\r\n") { 2 } else { rest.chars().next().map_or(0, char::len_utf8) }
 }
 
-/// How many bytes at the start of `text` are `of` one kind.
+/// Returns the number of bytes at the start of `text` that are `of` one kind.
 pub(super) fn run(text: &str, of: impl Fn(char) -> bool) -> usize {
     text.find(|c| !of(c)).unwrap_or(text.len())
 }
 
-/// What KDL calls a unicode space.
+/// Returns whether a character is a unicode space of KDL.
 pub(super) fn is_space(c: char) -> bool {
     matches!(
         c,
@@ -248,12 +248,12 @@ pub(super) fn is_space(c: char) -> bool {
     )
 }
 
-/// What ends a line; `\r\n` is one line break.
+/// Returns whether a character ends a line; `\r\n` is one line break.
 pub(super) fn is_newline(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// What an identifier without quotes can have.
+/// Returns whether an identifier without quotes can have a character.
 fn is_word(c: char) -> bool {
     let mark = matches!(c, '\\' | '/' | '(' | ')' | '{' | '}' | '[' | ']' | ';' | '"' | '#' | '=');
     !mark && !is_space(c) && !is_newline(c)

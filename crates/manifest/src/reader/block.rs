@@ -1,11 +1,12 @@
-//! The nodes of a block or a file, taken by name.
+//! Nodes of a block or a file, taken by name.
 
+use super::former::former_node;
 use super::{Arity, Asked, Faults, Node, NodeSpec, title};
-use crate::decode::{VOCABULARY, former_node};
+use crate::VOCABULARY;
 use crate::kdl;
 use base::source::{Code, Place, Problem, nearest};
 
-/// The nodes inside one node, or of a whole file, partly taken.
+/// Nodes of a block or a file, partly taken.
 #[derive(Debug)]
 pub(in super::super) struct Block<'a> {
     faults: &'a Faults,
@@ -13,12 +14,12 @@ pub(in super::super) struct Block<'a> {
     place: Place,
     words: &'static [NodeSpec],
     nodes: Vec<&'a kdl::Node>,
-    /// Nodes whose absence somebody else reports.
+    /// Nodes that may be missing: a check reports them.
     excused: &'static [&'static str],
 }
 
 impl<'a> Block<'a> {
-    /// The nodes of `owner`, whose name stands at `place`, which knows `words`.
+    /// Returns the nodes of `owner`, named at `place`, with the specifications `words`.
     pub fn new(
         faults: &'a Faults,
         owner: String,
@@ -29,24 +30,35 @@ impl<'a> Block<'a> {
         Self { faults, owner, place, words, nodes: nodes.iter().collect(), excused: &[] }
     }
 
-    /// The nodes of the file itself.
+    /// Returns the nodes of the file.
     pub fn of_file(faults: &'a Faults, words: &'static [NodeSpec], nodes: &'a [kdl::Node]) -> Self {
         Self::new(faults, faults.source.name().to_owned(), faults.source.at(0..0), words, nodes)
     }
 
-    /// Whether there is no node that was not taken.
+    /// Returns whether no node is left.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// Reads every node called `name`.
-    pub fn every<T>(
+    /// Reads the nodes called `name`, each with any number of values.
+    pub fn collect<T>(
         &mut self,
         name: &'static str,
-        read: impl FnMut(&mut Node<'a>) -> Option<T>,
+        times: Arity,
+        read: impl FnMut(&mut Node<'a>) -> Option<Vec<T>>,
     ) -> Vec<T> {
-        self.note(name, Arity::Any);
-        self.take(name, read)
+        self.note(name, times);
+        if matches!(times, Arity::Once | Arity::AtLeastOnce) {
+            self.expect(name);
+        }
+        if matches!(times, Arity::Once | Arity::AtMostOnce) {
+            self.refuse_repeated(name);
+        }
+        let read = self.take(name, read).into_iter();
+        if matches!(times, Arity::Once | Arity::AtMostOnce) {
+            return read.take(1).flatten().collect();
+        }
+        read.flatten().collect()
     }
 
     fn take<T>(
@@ -61,46 +73,12 @@ impl<'a> Block<'a> {
         named.into_iter().filter_map(|kdl| self.read(kdl, &mut read)).collect()
     }
 
-    /// Reads the node called `name`, if there is one.
-    pub fn at_most_once<T>(
-        &mut self,
-        name: &'static str,
-        read: impl FnMut(&mut Node<'a>) -> Option<T>,
-    ) -> Option<T> {
-        self.note(name, Arity::AtMostOnce);
-        self.refuse_repeated(name);
-        self.take(name, read).into_iter().next()
-    }
-
-    /// Reads the node called `name`, which has to be there.
-    pub fn once<T>(
-        &mut self,
-        name: &'static str,
-        read: impl FnMut(&mut Node<'a>) -> Option<T>,
-    ) -> Option<T> {
-        self.note(name, Arity::Once);
-        self.expect(name);
-        self.refuse_repeated(name);
-        self.take(name, read).into_iter().next()
-    }
-
-    /// Reads every node called `name`, of which there has to be one.
-    pub fn at_least_once<T>(
-        &mut self,
-        name: &'static str,
-        read: impl FnMut(&mut Node<'a>) -> Option<T>,
-    ) -> Vec<T> {
-        self.note(name, Arity::AtLeastOnce);
-        self.expect(name);
-        self.take(name, read)
-    }
-
-    /// How many nodes called `name` were not taken yet.
+    /// Returns the number of nodes called `name` that are left.
     pub fn count(&self, name: &str) -> usize {
         self.nodes.iter().filter(|n| n.name.text == name).count()
     }
 
-    /// Reports every node called `name` as out of place, and reads nothing of it.
+    /// Reports every node called `name` as out of place.
     pub fn refuse(&mut self, name: &str, message: &str, help: &str) {
         let (named, rest): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.nodes).into_iter().partition(|n| n.name.text == name);
@@ -113,7 +91,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Reports all nodes that were not taken.
+    /// Reports all nodes that are left.
     pub fn finish(self) {
         for kdl in &self.nodes {
             let name = &kdl.name;
@@ -153,13 +131,13 @@ impl<'a> Block<'a> {
         value
     }
 
-    /// Leaves it to the caller to report that these nodes are missing.
+    /// Lets these nodes be missing.
     pub fn excuse(&mut self, names: &'static [&'static str]) {
         self.excused = names;
     }
 
     fn expect(&self, name: &str) {
-        // Under the spelling that it had, it is reported there.
+        // A former spelling is reported elsewhere.
         let is_former =
             |node: &&kdl::Node| former_node(&node.name.text, |new| new == name).is_some();
         let is_excused = self.excused.contains(&name) || self.nodes.iter().any(is_former);
@@ -204,7 +182,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Where a node of this name can stand, if there is such a node at all.
+/// Returns the place of nodes of this name.
 fn home(name: &str) -> Option<(String, &'static NodeSpec)> {
     let all = VOCABULARY.iter().flat_map(|file| {
         file.words().into_iter().map(move |(owner, word)| (file.name, owner, word))
@@ -214,12 +192,12 @@ fn home(name: &str) -> Option<(String, &'static NodeSpec)> {
     Some((owner.map_or_else(|| format!("at the top of {file}"), |o| format!("in `{o}`")), word))
 }
 
-/// `a`, `b` and `c`, for people.
+/// Returns `a`, `b` and `c` as a list in prose.
 pub(in super::super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     joined(names, "and")
 }
 
-/// `a`, `b` or `c`, for people.
+/// Returns `a`, `b` or `c` as a list in prose.
 pub(in super::super) fn either<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     joined(names, "or")
 }

@@ -8,7 +8,7 @@ use crate::kdl::{Entry, Value};
 use base::names::{NameError, PathError};
 use base::source::{Code, Place, Problem, Spanned};
 
-/// Why a text is not what was meant: the sentence, what stands at the text, and the remedy.
+/// Fault of a text: message, label and remedy.
 pub(in super::super) trait Reason {
     fn message(&self) -> String;
     fn label(&self) -> String;
@@ -47,12 +47,12 @@ impl Reason for Infallible {
     }
 }
 
-/// What can be read from a text, with a reason when it can't.
+/// A type that is read from a text, with a reason if it fails.
 pub(in super::super) trait FromText: FromStr<Err: Reason> + 'static {}
 
 impl<T: FromStr<Err: Reason> + 'static> FromText for T {}
 
-/// The entry's text as a `T`.
+/// Reads the entry's text as a `T`.
 pub(super) fn read<T: FromText>(
     faults: &Faults,
     entry: &Entry,
@@ -74,8 +74,7 @@ pub(super) fn read<T: FromText>(
     }
 }
 
-/// Every text of a manifest is one line with something in it: it ends up in file names and
-/// metadata headers.
+/// Returns the entry's text, which must be one line and not blank: it is used in file names and metadata.
 fn text<'a>(
     faults: &Faults,
     entry: &'a Entry,
@@ -110,7 +109,7 @@ fn text<'a>(
     None
 }
 
-/// The entry as `#true` or `#false`.
+/// Reads the entry as `#true` or `#false`.
 pub(super) fn flag(faults: &Faults, entry: &Entry) -> Option<bool> {
     let value = match entry.value {
         Value::Bool(value) => Some(value),
@@ -130,7 +129,7 @@ pub(super) fn flag(faults: &Faults, entry: &Entry) -> Option<bool> {
     value
 }
 
-/// The entry as a whole number of at least 1.
+/// Reads the entry as a whole number of at least 1.
 pub(super) fn count(faults: &Faults, entry: &Entry) -> Option<usize> {
     let value = match entry.value {
         Value::Integer(number) => usize::try_from(number).ok().filter(|n| *n > 0),
@@ -158,7 +157,7 @@ fn written(faults: &Faults, entry: &Entry) -> String {
     faults.at(&entry.value_span).text().to_owned()
 }
 
-/// The value alone: the span of a property begins with its name.
+/// Returns the place of the value, without the property's name.
 fn value_place(faults: &Faults, entry: &Entry) -> Place {
     faults.at(&entry.value_span)
 }

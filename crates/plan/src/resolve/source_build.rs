@@ -248,13 +248,14 @@ fn given(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved
     given
 }
 
-/// Collects variables; the project's own override shared ones. The prefix of an omitted project is
+/// Collects variables; the project's own override those of `every-project`, and `without-env` removes them. The prefix of an omitted project is
 /// passed through from the caller, who may have built it.
 fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given) {
     let every = &context.manifest.python.every;
     let own = |name: &str| {
         project.environment.iter().any(|(other, _)| other.as_str() == name)
             || project.pass.iter().any(|other| other == name)
+            || project.without_env.iter().any(|other| other.as_str() == name)
             || project.libraries.iter().any(|l| l.variable.as_str() == name)
     };
     let shared = every.environment.iter().filter(|(name, _)| !own(name.as_str()));

@@ -2,31 +2,32 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::SourceProject;
 use crate::decode::Faults;
-use crate::decode::outline::Outline;
+use crate::{Package, SourceProject};
 use base::names::PackageName;
 use base::source::{Code, Place, Problem, Spanned};
 
-/// Something with what has to be there before it.
+/// A package or project, with the names of its predecessors.
 struct Step<'o> {
     name: &'o PackageName,
-    before: &'o [Spanned<PackageName>],
+    before: Vec<&'o Spanned<PackageName>>,
 }
 
 /// Reports each circle of packages that require each other once, at the first package of it.
-pub(super) fn check(faults: &Faults, outlines: &[Outline]) {
-    let steps: Vec<Step<'_>> = outlines
+pub(super) fn check(faults: &Faults, packages: &[Package]) {
+    let steps: Vec<Step<'_>> = packages
         .iter()
-        .map(|o| Step { name: &o.name.value, before: &o.requires_anywhere })
+        .map(|o| Step { name: &o.name.value, before: o.required().collect() })
         .collect();
     each(&steps, |circle| report(faults, &steps, &circle));
 }
 
 /// Reports each circle of projects that are built after each other once.
 pub(in super::super) fn projects(faults: &Faults, projects: &[SourceProject]) {
-    let steps: Vec<Step<'_>> =
-        projects.iter().map(|p| Step { name: &p.name.value, before: &p.after }).collect();
+    let steps: Vec<Step<'_>> = projects
+        .iter()
+        .map(|p| Step { name: &p.name.value, before: p.after.iter().collect() })
+        .collect();
     for step in &steps {
         if let Some(own) = step.before.iter().find(|name| name.value == *step.name) {
             let problem = Problem::error(
@@ -65,13 +66,13 @@ fn each<'o>(steps: &[Step<'o>], mut found: impl FnMut(Circle<'o>)) {
 }
 
 /// The steps of the shortest way from a package back to it, over packages after it in the file.
-fn shortest<'o>(outlines: &[Step<'o>], start: usize) -> Option<Circle<'o>> {
+fn shortest<'o>(packages: &[Step<'o>], start: usize) -> Option<Circle<'o>> {
     let mut came: BTreeMap<usize, (usize, &Place)> = BTreeMap::new();
     let mut next = VecDeque::from([start]);
     while let Some(at) = next.pop_front() {
-        for required in outlines[at].before {
+        for required in &packages[at].before {
             let Some(to) =
-                outlines.iter().position(|o| *o.name == required.value).filter(|to| *to != at)
+                packages.iter().position(|o| *o.name == required.value).filter(|to| *to != at)
             else {
                 continue;
             };

@@ -1,90 +1,90 @@
-//! Packages that are not whole: all that is missing at once, as lines to paste.
+//! Incomplete packages: all missing lines at once, to paste.
 
 use std::collections::BTreeMap;
 
 use crate::decode::Faults;
-use crate::decode::outline::Outline;
 use crate::reader::listed;
-use crate::{Distribution, LicenseOf, PackageKind};
+use crate::{Distribution, LicenseOf, Package, PackageKind};
 use base::names::{ArtifactName, PackageName};
 use base::source::{Code, Problem};
 
-/// What is known when lines are proposed.
+/// Facts for proposed lines.
 struct Known<'k> {
-    outlines: &'k [Outline],
+    packages: &'k [Package],
     /// Unknown where `common` cannot be decoded.
     licenses: Option<&'k [LicenseOf]>,
     templates: Option<&'k [&'k str]>,
 }
 
-/// Reports each package that lacks lines, or whose licence cannot be composed, with what to write.
+/// Reports each package that lacks lines or terms, with the lines to write.
 pub(in super::super) fn check(
     faults: &Faults,
-    outlines: &[Outline],
+    packages: &[Package],
     licenses: Option<&[LicenseOf]>,
     templates: Option<&[&str]>,
 ) {
-    let known = Known { outlines, licenses, templates };
-    for outline in outlines {
-        let missing = known.missing(outline);
+    let known = Known { packages, licenses, templates };
+    for package in packages {
+        let missing = known.missing(package);
         if !missing.is_empty() {
-            faults.report(known.problem(outline, &missing));
+            faults.report(known.problem(package, &missing));
         }
     }
 }
 
 impl Known<'_> {
-    /// What is missing and has to be there, in the order in which it is best written.
-    fn missing(&self, outline: &Outline) -> Vec<&'static str> {
-        let needed = |word: &&'static str| *word != "license" || self.has_no_terms(outline);
-        outline.missing.iter().copied().filter(needed).collect()
+    /// Returns the missing lines, in writing order.
+    fn missing(&self, package: &Package) -> Vec<&'static str> {
+        let needed = |word: &&'static str| *word != "license" || self.has_no_terms(package);
+        package.draft.missing.iter().copied().filter(needed).collect()
     }
 
-    /// Whether no licence can be composed for a package without one: it ships nothing, or an
-    /// artifact that has to be there without terms.
-    fn has_no_terms(&self, outline: &Outline) -> bool {
-        ships_nothing(outline) || self.without_terms(outline).next().is_some()
+    /// Returns whether a licence cannot be composed: the package ships nothing, or a required artifact without terms.
+    fn has_no_terms(&self, package: &Package) -> bool {
+        ships_nothing(package) || self.without_terms(package).next().is_some()
     }
 
-    fn without_terms<'o>(&'o self, outline: &'o Outline) -> impl Iterator<Item = &'o ArtifactName> {
-        let of = |name: &PackageName| self.outlines.iter().find(|o| o.name.value == *name);
-        let inherited = outline.artifacts_of.iter().filter_map(move |name| of(&name.value));
+    fn without_terms<'o>(&'o self, package: &'o Package) -> impl Iterator<Item = &'o ArtifactName> {
+        let of = |name: &PackageName| self.packages.iter().find(|o| o.name.value == *name);
+        let inherited = package.artifacts_of.iter().filter_map(move |name| of(&name.value));
         let left_out = |name: &ArtifactName| {
-            outline.without_artifacts.iter().any(|without| without.value == *name)
+            package.without_artifacts.iter().any(|without| without.value == *name)
         };
         let told = |name: &ArtifactName| {
             self.licenses.is_none_or(|all| all.iter().any(|l| l.artifact.value == *name))
         };
         inherited
-            .chain([outline])
-            .flat_map(|o| &o.needed)
+            .chain([package])
+            .flat_map(|o| &o.artifacts)
+            .filter(|rule| rule.optional.is_none())
+            .map(|rule| &rule.name.value)
             .filter(move |name| !left_out(name) && !told(name))
     }
 
-    fn problem(&self, outline: &Outline, missing: &[&'static str]) -> Problem {
-        let name = &outline.name.value;
+    fn problem(&self, package: &Package, missing: &[&'static str]) -> Problem {
+        let name = &package.name.value;
         let words = listed(missing.iter().copied());
-        let lines: Vec<String> = missing.iter().filter_map(|w| self.line(outline, w)).collect();
+        let lines: Vec<String> = missing.iter().filter_map(|w| self.line(package, w)).collect();
         let code = match missing {
             ["license"] => Code::UndeclaredLicense,
             _ => Code::MissingPart,
         };
-        let help = format!("add these lines:\n{}", indented(&head(outline), &lines));
-        let (and, help) = match unoffered(outline, self.outlines) {
+        let help = format!("add these lines:\n{}", indented(&head(package), &lines));
+        let (and, help) = match unoffered(package, self.packages) {
             Some(selector) => {
-                (", and no extra offers it", format!("{help}\n{}", offer(outline, selector)))
+                (", and no extra offers it", format!("{help}\n{}", offer(package, selector)))
             }
             None => ("", help),
         };
         Problem::error(code, format!("package `{name}` lacks {words}{and}"))
-            .label(&outline.name.place, self.label(outline, missing))
+            .label(&package.name.place, self.label(package, missing))
             .help(help)
     }
 
-    fn label(&self, outline: &Outline, missing: &[&'static str]) -> String {
-        let names: Vec<&str> = self.without_terms(outline).map(ArtifactName::as_str).collect();
+    fn label(&self, package: &Package, missing: &[&'static str]) -> String {
+        let names: Vec<&str> = self.without_terms(package).map(ArtifactName::as_str).collect();
         match missing {
-            ["license"] if ships_nothing(outline) => {
+            ["license"] if ships_nothing(package) => {
                 "it ships no artifact whose terms it could have".to_owned()
             }
             ["license"] => format!("no terms are given for {}", listed(names)),
@@ -92,25 +92,25 @@ impl Known<'_> {
         }
     }
 
-    /// A line that can be pasted; what no line says stands in the package's head.
-    fn line(&self, outline: &Outline, word: &str) -> Option<String> {
-        let name = outline.name.as_str();
+    /// Returns a line to paste; `kind` is part of the package's head.
+    fn line(&self, package: &Package, word: &str) -> Option<String> {
+        let name = package.name.as_str();
         Some(match word {
             "distribution" => {
                 let distribution = format!("{}{name}", self.prefix());
                 let module = distribution.replace(['-', '.'], "_");
                 format!("distribution \"{distribution}\" module=\"{module}\" per=\"none\"")
             }
-            "summary" => format!("summary \"{}\"", summary(outline)),
-            "license" => format!("license \"{}\"", self.license(outline)),
-            "template" => format!("template \"{}\"", self.template(outline)),
+            "summary" => format!("summary \"{}\"", summary(package)),
+            "license" => format!("license \"{}\"", self.license(package)),
+            "template" => format!("template \"{}\"", self.template(package)),
             _ => return None,
         })
     }
 
-    /// What most distributions have before their package's name.
+    /// Returns the most common prefix of distributions before their package's name.
     fn prefix(&self) -> String {
-        let named = self.outlines.iter().filter_map(|o| {
+        let named = self.packages.iter().filter_map(|o| {
             let before = |d: &Distribution| {
                 let text = d.name.as_str();
                 text.find(&format!("-{}", o.name.value)).map(|at| text[..=at].to_owned())
@@ -120,82 +120,82 @@ impl Known<'_> {
         most(named).unwrap_or_default()
     }
 
-    /// What most packages of its kind say, else what most say.
-    fn usual(&self, kind: PackageKind, of: impl Fn(&Outline) -> Option<String>) -> Option<String> {
-        let alike = self.outlines.iter().filter(|o| o.kind == Some(kind));
+    /// Returns the most common text of packages of its kind.
+    fn usual(&self, kind: PackageKind, of: impl Fn(&Package) -> Option<String>) -> Option<String> {
+        let alike = self.packages.iter().filter(|o| o.kind == kind);
         most(alike.filter_map(&of))
     }
 
-    fn license(&self, outline: &Outline) -> String {
-        let usual = self.usual(kind(outline), |o| o.license.clone());
+    fn license(&self, package: &Package) -> String {
+        let usual = self.usual(package.kind, said);
         usual
-            .or_else(|| most(self.outlines.iter().filter_map(|o| o.license.clone())))
-            .unwrap_or_else(|| format!("LicenseRef-{}", outline.name.value))
+            .or_else(|| most(self.packages.iter().filter_map(said)))
+            .unwrap_or_else(|| format!("LicenseRef-{}", package.name.value))
     }
 
-    fn template(&self, outline: &Outline) -> String {
+    fn template(&self, package: &Package) -> String {
         let is_there = |name: &String| {
             self.templates.is_none_or(|templates| templates.contains(&name.as_str()))
         };
-        let template = |o: &Outline| o.template.as_ref().map(|t| t.value.to_string());
-        let fallback = match kind(outline) {
+        let template = |o: &Package| Some(o.template.value.clone()).filter(|t| !t.is_empty());
+        let fallback = match package.kind {
             PackageKind::Selector => "meta",
             PackageKind::Choice => "choice",
             PackageKind::Runtime | PackageKind::Devel => "runtime",
         };
-        let usual = self.usual(kind(outline), |o| template(o).filter(is_there));
+        let usual = self.usual(package.kind, |o| template(o).filter(is_there));
         usual.unwrap_or_else(|| fallback.to_owned())
     }
 }
 
-/// The selector that could offer a package which no selector offers and no package requires.
-fn unoffered<'o>(outline: &Outline, outlines: &'o [Outline]) -> Option<&'o Outline> {
-    let name = &outline.name.value;
-    let relies = |o: &Outline| {
-        o.requires_anywhere.iter().any(|r| r.value == *name)
+/// Returns the selector that could offer a package that nothing offers or requires.
+fn unoffered<'o>(package: &Package, packages: &'o [Package]) -> Option<&'o Package> {
+    let name = &package.name.value;
+    let relies = |o: &Package| {
+        o.required().any(|r| r.value == *name)
             || o.extras.iter().any(|extra| extra.package.value == *name)
     };
-    let selector = outlines.iter().find(|o| o.kind == Some(PackageKind::Selector))?;
-    (kind(outline) != PackageKind::Selector && !outlines.iter().any(relies)).then_some(selector)
+    let selector = packages.iter().find(|o| o.kind == PackageKind::Selector)?;
+    (package.kind != PackageKind::Selector && !packages.iter().any(relies)).then_some(selector)
 }
 
-/// Whether a package of its kind ships no files of artifacts.
-fn ships_nothing(outline: &Outline) -> bool {
-    matches!(outline.kind, Some(PackageKind::Selector | PackageKind::Choice))
+/// Returns whether a package of its kind ships no files of artifacts.
+fn ships_nothing(package: &Package) -> bool {
+    matches!(package.kind, PackageKind::Selector | PackageKind::Choice)
 }
 
-/// The kind it has, else the one that most have.
-fn kind(outline: &Outline) -> PackageKind {
-    outline.kind.unwrap_or(PackageKind::Runtime)
+/// Returns the licence that the package's line gives.
+fn said(package: &Package) -> Option<String> {
+    package.license.as_ref().map(|license| license.value.to_string())
 }
 
-fn head(outline: &Outline) -> String {
-    format!("package \"{}\" kind=\"{}\" {{", outline.name.value, kind(outline).as_str())
+fn head(package: &Package) -> String {
+    format!("package \"{}\" kind=\"{}\" {{", package.name.value, package.kind.as_str())
 }
 
-/// The lines in their block; it goes on below them.
+/// Returns the lines in their block.
 fn indented(head: &str, lines: &[String]) -> String {
     lines.iter().fold(format!("  {head}"), |text, line| format!("{text}\n      {line}"))
 }
 
-/// The line by which a selector offers a package.
-fn offer(outline: &Outline, selector: &Outline) -> String {
-    let name = &outline.name.value;
+/// Returns the line by which a selector offers a package.
+fn offer(package: &Package, selector: &Package) -> String {
+    let name = &package.name.value;
     let line = format!("extra \"{name}\" package=\"{name}\"");
     indented(&head(selector), &[line])
 }
 
-fn summary(outline: &Outline) -> String {
-    let names: Vec<&str> = outline.artifacts.iter().map(ArtifactName::as_str).collect();
+fn summary(package: &Package) -> String {
+    let names: Vec<&str> = package.artifacts.iter().map(|rule| rule.name.as_str()).collect();
     match names.as_slice() {
-        [] => format!("The package {}", outline.name.value),
+        [] => format!("The package {}", package.name.value),
         [one] => format!("Files of {one}"),
         [one, other] => format!("Files of {one} and {other}"),
         [one, other, ..] => format!("Files of {one}, {other} and more"),
     }
 }
 
-/// The text that is there most often; of several the first in order.
+/// Returns the most common text; of several the first in order.
 fn most(texts: impl Iterator<Item = String>) -> Option<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     texts.for_each(|text| *counts.entry(text).or_default() += 1);

@@ -1,7 +1,6 @@
-//! Indexes of selectors: what they require, what they are called, and which shelves are for them.
+//! Indexes of selectors: requirements, names and shelves.
 
 use crate::decode::Faults;
-use crate::decode::outline::Outline;
 use crate::{Families, IndexRule, Package, Publishing, RequireRule};
 use base::names::{PackageName, normalized};
 use base::source::{Code, Problem, Problems, nearest};
@@ -10,14 +9,14 @@ use base::target::{Per, Target, Values as _};
 use indexmap::IndexMap;
 
 /// Checks the indexes of one selector against the packages that they require.
-pub(super) fn check(faults: &Faults, outline: &Outline, outlines: &[Outline]) {
-    for index in &outline.indexes {
-        if let Some(problem) = several(outline, index) {
+pub(super) fn check(faults: &Faults, package: &Package, packages: &[Package]) {
+    for index in &package.indexes {
+        if let Some(problem) = several(package, index) {
             faults.report(problem);
         }
         for rule in &index.requires {
-            let target = outlines.iter().find(|o| o.name.value == rule.package.value);
-            let problem = target.and_then(|target| required(outline, index, rule, target));
+            let target = packages.iter().find(|o| o.name.value == rule.package.value);
+            let problem = target.and_then(|target| required(package, index, rule, target));
             if let Some(problem) = problem {
                 faults.report(problem);
             }
@@ -25,10 +24,11 @@ pub(super) fn check(faults: &Faults, outline: &Outline, outlines: &[Outline]) {
     }
 }
 
-/// The selectors of an index lie in one directory: there can be but one.
-fn several(outline: &Outline, index: &IndexRule) -> Option<Problem> {
+/// Reports an index with several selectors.
+fn several(package: &Package, index: &IndexRule) -> Option<Problem> {
     let counts = |at: &Target| index.when.holds(*at);
-    let mut built = Target::ALL.into_iter().filter(counts).filter_map(|at| outline.built_for(at));
+    let mut built =
+        Target::ALL.into_iter().filter(counts).filter_map(|at| package.distribution_for(at));
     let other = built.find(|distribution| distribution.per != Per::None)?;
     let message = format!("index `{}` would have several selectors", index.name.value);
     let problem = Problem::error(Code::OtherTarget, message)
@@ -37,28 +37,28 @@ fn several(outline: &Outline, index: &IndexRule) -> Option<Problem> {
     Some(problem.help("limit the line to a mode in which there is one selector: mode=\"kpack\""))
 }
 
-/// What is wrong with a requirement: where the line counts, the package is built, and it is clear which of its
-/// distributions is meant.
+/// Returns the fault of a requirement: of a package that is not built, or of an ambiguous distribution.
 fn required(
-    outline: &Outline,
+    package: &Package,
     index: &IndexRule,
     rule: &RequireRule,
-    target: &Outline,
+    target: &Package,
 ) -> Option<Problem> {
-    let (name, other) = (&outline.name.value, &target.name.value);
+    let (name, other) = (&package.name.value, &target.name.value);
     if name == other {
         let message = format!("package `{name}` requires itself");
         let problem = Problem::error(Code::RequiresCycle, message);
         let label = "name another package here, or take the line away";
         return Some(problem.label(&rule.package.place, label));
     }
-    if !outline.whole || !target.whole {
+    if !package.is_whole() || !target.is_whole() {
         return None;
     }
-    let counts =
-        |at: &Target| index.when.holds(*at) && rule.when.holds(*at) && outline.is_built(*at);
+    let counts = |at: &Target| {
+        index.when.holds(*at) && rule.when.holds(*at) && package.distribution_for(*at).is_some()
+    };
     let targets: Vec<Target> = Target::ALL.into_iter().filter(counts).collect();
-    if let Some(at) = targets.iter().find(|at| !target.is_built(**at)) {
+    if let Some(at) = targets.iter().find(|at| target.distribution_for(**at).is_none()) {
         let place = format!("mode {} on {}", at.mode, at.system.as_str());
         let message = format!(
             "index `{}` requires `{other}`, which is not built in {place}",
@@ -70,7 +70,7 @@ fn required(
         let help = "limit the line to where the package is built, as with mode=\"kpack\"";
         return Some(problem.help(help));
     }
-    let mut built = targets.into_iter().filter_map(|at| target.built_for(at));
+    let mut built = targets.into_iter().filter_map(|at| target.distribution_for(at));
     let several = built.find(|distribution| distribution.per != Per::None && !rule.all)?;
     let message = format!(
         "index `{}` requires `{other}`, of which there is one for each {}",
@@ -82,7 +82,7 @@ fn required(
     Some(problem.help("write offer=\"all\" to require every one"))
 }
 
-/// Indexes whose name something else has that lies beside them, and shelves of indexes that there are not.
+/// Reports taken names of indexes, and shelves of unknown indexes.
 pub(in super::super) fn names(
     packages: &IndexMap<PackageName, Package>,
     publishing: &Publishing,
@@ -123,7 +123,7 @@ pub(in super::super) fn names(
     problems
 }
 
-/// The names that distributions can have, as indexes compare them.
+/// Returns the names of distributions, as indexes compare them.
 fn distributions<'p>(
     packages: &'p IndexMap<PackageName, Package>,
     families: &'p Families,

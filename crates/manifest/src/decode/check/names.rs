@@ -1,4 +1,4 @@
-//! Names that are different in the file and the same when a target is filled in.
+//! Names that collide once a target is filled in.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use base::names::{DistName, PackageName, Requirement, normalized};
 use base::source::{Code, Problem, Problems, Spanned, nearest};
 use base::target::{Target, Variant};
 
-/// What a name belongs to.
+/// Owner of a name.
 type Owner<'p> = (&'p PackageName, &'p Distribution);
 
-/// Distributions of two packages with one name, or one import package, in one mode.
+/// Reports distributions of two packages with one name, or one import package, in one mode.
 pub(in super::super) fn colliding(
     packages: &IndexMap<PackageName, Package>,
     python: &Python,
@@ -45,7 +45,7 @@ pub(in super::super) fn colliding(
     problems
 }
 
-/// A project or a wheel whose distribution a package of artifacts makes already.
+/// Returns the fault of a project or wheel with the distribution name of a package.
 fn taken(name: &Spanned<PackageName>, (package, declared): Owner<'_>) -> Problem {
     Problem::error(
         Code::CollidingNames,
@@ -89,7 +89,7 @@ fn way(declared: &Distribution) -> &'static str {
     }
 }
 
-/// Subprojects that lines name and families.kdl does not declare.
+/// Reports subprojects that families.kdl does not declare.
 pub(in super::super) fn unknown_subprojects(
     packages: &IndexMap<PackageName, Package>,
     families: &Families,
@@ -113,7 +113,7 @@ pub(in super::super) fn unknown_subprojects(
     problems
 }
 
-/// Packages of this manifest that are required as if they were others': no version would be pinned.
+/// Reports `requires-dist` lines of packages of this manifest: no version would be pinned.
 pub(in super::super) fn own_required(packages: &IndexMap<PackageName, Package>) -> Problems {
     let mut problems = Problems::new();
     for rule in packages.values().flat_map(|package| &package.requires_dist) {

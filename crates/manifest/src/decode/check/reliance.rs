@@ -1,27 +1,29 @@
-//! Packages that rely on others: those have to be there whenever they are.
+//! Packages that rely on others.
 
 use crate::decode::Faults;
-use crate::decode::outline::Outline;
-use crate::{Distribution, Extra, Pick};
+use crate::{Distribution, Extra, Package, Pick};
 use base::names::System;
 use base::source::{Code, Place, Problem};
 use base::target::{Per, Target};
 
-/// What a package relies on has to be built whenever it is built itself. Whether a problem was reported.
+/// Reports reliance on a package that is not built in the same modes; returns whether it did.
 pub(super) fn check_modes(
     faults: &Faults,
-    outline: &Outline,
+    package: &Package,
     verb: &str,
     place: &Place,
-    target: &Outline,
+    target: &Package,
 ) -> bool {
-    let lacks = |at: &Target| outline.is_built(*at) && !target.is_built(*at);
-    let Some(at) = Target::ALL.into_iter().find(lacks).filter(|_| outline.whole && target.whole)
+    let lacks = |at: &Target| {
+        package.distribution_for(*at).is_some() && target.distribution_for(*at).is_none()
+    };
+    let Some(at) =
+        Target::ALL.into_iter().find(lacks).filter(|_| package.is_whole() && target.is_whole())
     else {
         return false;
     };
     let mode = shown(at, |other| lacks(&other));
-    let (name, other) = (&outline.name.value, &target.name.value);
+    let (name, other) = (&package.name.value, &target.name.value);
     let problem = Problem::error(
         Code::NotBuiltInMode,
         format!("package `{name}` {verb} `{other}`, which is not built in {mode}"),
@@ -35,16 +37,16 @@ pub(super) fn check_modes(
     true
 }
 
-/// A package that is one for all targets cannot rely on one that is made for each: which would it be?
+/// Reports a package for all targets that relies on a package for each.
 pub(super) fn check_targets(
     faults: &Faults,
-    outline: &Outline,
+    package: &Package,
     verb: &str,
     place: &Place,
-    target: &Outline,
+    target: &Package,
 ) {
-    let (name, other) = (&outline.name.value, &target.name.value);
-    let others = |at: Target| made_for_others(outline, target, at);
+    let (name, other) = (&package.name.value, &target.name.value);
+    let others = |at: Target| made_for_others(package, target, at);
     let Some((at, several)) = Target::ALL.into_iter().find_map(|at| Some((at, others(at)?))) else {
         return;
     };
@@ -64,7 +66,7 @@ pub(super) fn check_targets(
     )));
 }
 
-/// A target that something is wrong for: its system is told only where the other system has no such fault.
+/// Returns the target of a fault in prose: with its system if the other system has no such fault.
 fn shown(target: Target, is_wrong: impl Fn(Target) -> bool) -> String {
     let others = System::ALL.map(|system| Target { system, ..target });
     if others.into_iter().all(is_wrong) {
@@ -74,24 +76,25 @@ fn shown(target: Target, is_wrong: impl Fn(Target) -> bool) -> String {
     }
 }
 
-/// The other package's distribution for a target, when it is split by something that the package is not.
+/// Returns the other package's distribution for a target, if it is split differently.
 fn made_for_others<'t>(
-    outline: &Outline,
-    target: &'t Outline,
+    package: &Package,
+    target: &'t Package,
     at: Target,
 ) -> Option<&'t Distribution> {
-    let (own, other) = (outline.built_for(at)?, target.built_for(at)?);
+    let (own, other) = (package.distribution_for(at)?, target.distribution_for(at)?);
     (other.per != Per::None && other.per != own.per).then_some(other)
 }
 
-/// An extra installs something in one mode at least, and what it installs is one thing.
-pub(super) fn check_offered(faults: &Faults, outline: &Outline, extra: &Extra, target: &Outline) {
-    if !outline.whole || !target.whole {
+/// Reports an extra that is never offered, or that is ambiguous.
+pub(super) fn check_offered(faults: &Faults, package: &Package, extra: &Extra, target: &Package) {
+    if !package.is_whole() || !target.is_whole() {
         return;
     }
-    let offered = |at: &Target| extra.when.holds(*at) && outline.is_built(*at);
+    let offered = |at: &Target| extra.when.holds(*at) && package.distribution_for(*at).is_some();
     let offered: Vec<Target> = Target::ALL.into_iter().filter(offered).collect();
-    let built: Vec<&Distribution> = offered.iter().filter_map(|at| target.built_for(*at)).collect();
+    let built: Vec<&Distribution> =
+        offered.iter().filter_map(|at| target.distribution_for(*at)).collect();
     let other = &target.name.value;
     if built.is_empty() {
         let problem = Problem::error(
@@ -116,7 +119,7 @@ pub(super) fn check_offered(faults: &Faults, outline: &Outline, extra: &Extra, t
             problem.help("take `at-least` away, or name a package that is made for each target"),
         );
     }
-    let several = offered.iter().find_map(|at| made_for_others(outline, target, *at));
+    let several = offered.iter().find_map(|at| made_for_others(package, target, *at));
     if let Some(several) = several.filter(|_| extra.pick == Pick::Only) {
         let problem = Problem::error(
             Code::OtherTarget,

@@ -1,4 +1,4 @@
-//! Places in settings that nothing fills.
+//! Placeholders in settings that nothing fills.
 
 use crate::decode::Context;
 use crate::reader::listed;
@@ -6,21 +6,21 @@ use crate::{Filling, Prefetch, Python, Setting, SourceProject};
 use base::names::PackageName;
 use base::source::{Code, Place, Problem, Spanned, nearest};
 
-/// What stands around a setting: it decides what can fill its places.
+/// Owner of a setting, on which its placeholders depend.
 #[derive(Clone, Copy)]
 enum Owner<'p> {
-    /// A variable, which has no places for others.
+    /// A variable, without placeholders for others.
     Variable,
-    /// What every project is given.
+    /// `every-project`.
     Every,
     Project(&'p SourceProject),
-    /// Where a wheel is fetched from, before anything is built.
+    /// `prefetch`, before anything is built.
     Prefetch,
-    /// What is run beside installed wheels; for documentation, `true`.
+    /// A command with installed wheels; for documentation, `true`.
     Trial(bool),
 }
 
-/// Checks the places of every setting.
+/// Checks the placeholders of every setting.
 pub(super) fn check(context: &Context<'_>, python: &Python) {
     for (_, value) in &python.variables {
         setting(context, python, Owner::Variable, value);
@@ -55,12 +55,12 @@ fn setting(context: &Context<'_>, python: &Python, owner: Owner<'_>, value: &Spa
     }
 }
 
-/// Whether something fills a place there, prefixes of others apart.
+/// Returns whether a placeholder is filled there, except prefixes of others.
 fn is_filled(python: &Python, owner: Owner<'_>, filling: &Filling) -> bool {
     match (filling, owner) {
         (Filling::Prefix, Owner::Project(project)) => project.native.is_some(),
         (Filling::Docs, Owner::Trial(docs)) => docs,
-        // Where packages are installed, there is no tree to build against.
+        // An environment with installed packages has no tree to build against.
         (Filling::Prefix | Filling::PrefixOf(_) | Filling::Docs, _)
         | (Filling::Devel, Owner::Trial(_))
         | (Filling::Variable(_), Owner::Variable) => false,
@@ -71,7 +71,7 @@ fn is_filled(python: &Python, owner: Owner<'_>, filling: &Filling) -> bool {
     }
 }
 
-/// What fills places here, as their words.
+/// Returns the words of the placeholders here.
 fn known(python: &Python, owner: Owner<'_>) -> Vec<String> {
     let fixed = Filling::FIXED.into_iter().filter(|filling| is_filled(python, owner, filling));
     let fixed = fixed.map(|filling| filling.word());
@@ -106,7 +106,7 @@ fn unknown(
     context.faults.report(problem.help(help));
 }
 
-/// The native projects that a project is built after, also by way of others.
+/// Returns the native projects that a project is built after, also indirectly.
 fn native_before<'p>(python: &'p Python, project: &'p SourceProject) -> Vec<&'p PackageName> {
     let (mut known, mut next) = (Vec::new(), vec![project]);
     while let Some(project) = next.pop() {

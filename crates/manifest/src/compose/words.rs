@@ -1,0 +1,121 @@
+//! Nodes that are about other lines: they are carried out before anything is decoded.
+
+use crate::NodeSpec;
+use crate::line::Line as _;
+use crate::line::Scope;
+use crate::reader::Node;
+use base::names::{Mode, System};
+use base::source::Spanned;
+use manifest_derive::Line;
+
+pub(crate) const INCLUDE: NodeSpec = Include::SPEC;
+pub(crate) const CHANGE: NodeSpec = Change::SPEC;
+pub(crate) const REMOVE: NodeSpec = Remove::SPEC;
+pub(crate) const GROUP: NodeSpec = Group::SPEC;
+
+/// Puts the nodes of another file here: of the built-in manifest, or of a file beside this one.
+#[derive(Line)]
+#[line("include", example = r#"include "built-in""#)]
+pub(super) struct Include {
+    /// `built-in`: the file of this name that the program carries; otherwise the path of a KDL file, from the directory
+    /// of packages.kdl.
+    #[arg("FILE", "a file", shown = r#""built-in""#)]
+    pub file: Spanned<String>,
+}
+
+/// Adds lines to the block of a node that an included file has. A line that can stand there once replaces the existing
+/// one; `remove` and `change` in the block take lines away and change blocks in it.
+#[derive(Line)]
+#[line(
+    "change",
+    check(has_lines()),
+    usage = r#"change "NODE" "NAME" { … }"#,
+    example = r#"change "package" "core" {
+    remove "script" "example-debug"
+    artifact "example-extra" "lib"
+}"#
+)]
+pub(super) struct Change {
+    /// The word that the node starts with: `package`, `common`, `isa`.
+    #[arg("NODE", "the word that the node starts with")]
+    pub word: Spanned<String>,
+    /// The node's first argument; `common` has none.
+    #[arg("NAME", "a name")]
+    pub name: Option<Spanned<String>>,
+}
+
+fn has_lines(node: &mut Node<'_>, _: &Scope<'_, '_>) {
+    if node.block().is_empty() {
+        node.fault("`change` changes nothing", "a block with lines has to follow");
+    }
+}
+
+/// Takes away lines that an included file has. Of a line with a list of names, the given ones are removed, and the line
+/// with the last of them.
+#[derive(Line)]
+#[line("remove", example = r#"remove "package" "profiler""#)]
+pub(super) struct Remove {
+    /// The word that the line starts with: `script`, `rpath`, `package`.
+    #[arg("NODE", "the word that the line starts with")]
+    pub word: Spanned<String>,
+    /// The line's first argument, and names of its list.
+    #[arg("NAME", "a name", many)]
+    pub names: Vec<Spanned<String>>,
+    /// Only lines with this `mode`.
+    #[prop]
+    pub mode: Option<String>,
+    /// Only lines with this `on`.
+    #[prop]
+    pub on: Option<String>,
+    /// Only lines with this `component`.
+    #[prop]
+    pub component: Option<String>,
+    /// Only lines with this `artifact`.
+    #[prop]
+    pub artifact: Option<String>,
+    /// Only lines with this `package`.
+    #[prop]
+    pub package: Option<String>,
+    /// Only lines with this `in`.
+    #[prop(name = "in")]
+    pub within: Option<String>,
+}
+
+/// Says the same properties for each line in its block; a line can still say its own.
+#[derive(Line)]
+#[line(
+    "group",
+    check(holds_lines()),
+    usage = r#"group mode="…" on="…" optional="WHY" reason="WHY" expand-devel=#true { … }"#,
+    example = r#"group on="linux" optional="debug tools are a build option" {
+    artifact "example-debug" "run"
+    script "example-debug"
+}"#
+)]
+pub(super) struct Group {
+    /// `mode` of the lines.
+    #[prop]
+    pub mode: Option<Mode>,
+    /// `on` of the lines.
+    #[prop]
+    pub on: Option<System>,
+    /// The reason why the line may match nothing; without it, that is an error.
+    #[prop]
+    pub optional: Option<String>,
+    /// `reason` of the lines.
+    #[prop]
+    pub reason: Option<String>,
+    /// `expand-devel` of the lines.
+    #[prop]
+    pub expand_devel: bool,
+}
+
+fn holds_lines(node: &mut Node<'_>, _: &Scope<'_, '_>) {
+    // A property without a meaning is reported as unknown.
+    node.forgive();
+    if node.block().is_empty() {
+        node.fault("`group` holds no lines", "a block with lines has to follow");
+    } else if node.is_bare() {
+        node.fault("`group` says nothing of its lines", "a property has to follow");
+    }
+}

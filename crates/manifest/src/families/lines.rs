@@ -1,0 +1,148 @@
+//! Lines of families.kdl.
+
+use crate::compose::{CHANGE, INCLUDE, REMOVE};
+use crate::line::{Once, Scope};
+use crate::reader::Node;
+use crate::text::AxisName;
+use base::names::{Family, Isa};
+use base::source::Spanned;
+use base::target::Condition;
+use manifest_derive::Line;
+
+/// Lines of the file, before they are checked against each other.
+#[derive(Line)]
+#[line(before(INCLUDE), after(CHANGE, REMOVE))]
+pub struct FamiliesLines {
+    /// ISAs.
+    #[child]
+    pub isas: Vec<IsaLine>,
+    /// Levels.
+    #[child]
+    pub levels: Vec<LevelLine>,
+    /// Axes.
+    #[child]
+    pub axes: Vec<AxisLine>,
+    /// Subprojects.
+    #[child]
+    pub subprojects: Vec<SubprojectLine>,
+}
+
+/// Declares an ISA and the families that it is in, which artifacts and the command line can name.
+#[derive(Line)]
+#[line(
+    "isa",
+    once = "ISA",
+    check(check_isa(families, mach)),
+    usage = r#"isa "NAME" "FAMILY" "FAMILY" package="ISA" parent="LEVEL" mach=0x2c product="TEXT""#,
+    example = r#"isa "gpu90" "gpu9-all" "server-all" mach=0x2c product="Example 90""#
+)]
+pub struct IsaLine {
+    /// The ISA as artifacts and the command line name it: lower-case letters and digits, with `-` between, without
+    /// features.
+    #[arg("NAME", "an ISA")]
+    pub isa: Spanned<Isa>,
+    /// A family. The ISA's own name needs no mention.
+    #[arg("FAMILY", "a family", many)]
+    pub families: Vec<Spanned<Family>>,
+    /// The ISA with the packages for this one, which gets no packages and is not offered: `gpu90` for
+    /// `gpu90-strict`. Features (`gpu90:xnack+`, in names of files `gpu90-xnack+`) need no line: their code is in the
+    /// packages of the ISA.
+    #[prop]
+    pub package: Option<Spanned<Isa>>,
+    /// The level above it.
+    #[prop]
+    pub parent: Option<Spanned<Family>>,
+    /// The number that code objects have for it, `EF_AMDGPU_MACH` in the header of the ELF file. `rockpack wheel verify`
+    /// finds the ISA of such a file by it.
+    #[prop]
+    pub mach: Option<usize>,
+    /// The products that have it, for readers.
+    #[prop]
+    #[expect(dead_code, reason = "for readers")]
+    product: Option<String>,
+}
+
+fn check_isa(
+    node: &Node<'_>,
+    scope: &Scope<'_, '_>,
+    families: &[Spanned<Family>],
+    mach: Option<usize>,
+) {
+    given_once(scope, "family", families);
+    if let Some(mach) = mach {
+        scope.give("mach", &format!("{mach:#x}"), Condition::default(), &node.place());
+    }
+}
+
+/// Declares a level above ISAs. The code of artifacts for a level runs on several ISAs: it goes into a package of its
+/// own, which the packages of these ISAs require and no extra offers.
+#[derive(Line)]
+#[line("level", once, usage = r#"level "NAME" parent="LEVEL""#, example = r#"level "gpu9""#)]
+pub struct LevelLine {
+    /// The level, as it ends the names of artifacts: `NAME_lib_LEVEL`.
+    #[arg("NAME", "a level")]
+    pub name: Spanned<Family>,
+    /// The level above it.
+    #[prop]
+    pub parent: Option<Spanned<Family>>,
+}
+
+/// Declares another split than by GPU: `per=` in packages.kdl names it, and artifacts are built for one of its values.
+#[derive(Line)]
+#[line("axis", once, check(check_axis(values)), example = r#"axis "vendor" "acme" "umbrella""#)]
+pub struct AxisLine {
+    /// Its name for `per` and placeholders: lower-case letters.
+    #[arg("NAME", "a name", via = AxisName)]
+    pub name: Spanned<String>,
+    /// A value, as it ends the names of artifacts: `NAME_lib_VALUE`.
+    #[arg("VALUE", "a value")]
+    pub values: Vec<Spanned<Family>>,
+}
+
+fn check_axis(_: &Node<'_>, scope: &Scope<'_, '_>, values: &[Spanned<Family>]) {
+    given_once(scope, "value", values);
+}
+
+/// Declares parts of the build that it leaves out for some ISAs: `subproject=` in packages.kdl names them.
+#[derive(Line)]
+#[line(
+    "subproject",
+    own,
+    once,
+    usage = r#"subproject "NAME" "NAME" { without "ISA" "FAMILY"; }"#,
+    example = "subproject \"sparse\" {\n    without \"gpu90\"\n}"
+)]
+pub struct SubprojectLine {
+    /// A subproject, as the build spells it.
+    #[arg("NAME", "a subproject")]
+    pub names: Vec<Spanned<String>>,
+    /// ISAs.
+    #[child]
+    pub without: WithoutLine,
+}
+
+/// Names the ISAs that the subproject is not built for.
+#[derive(Line)]
+#[line(
+    "without",
+    check(check_without(names)),
+    usage = r#"without "ISA" "FAMILY""#,
+    example = r#"without "gpu90""#
+)]
+pub struct WithoutLine {
+    /// An ISA, or a family for all of its ISAs.
+    #[arg("ISA", "an ISA or a family")]
+    pub names: Vec<Spanned<String>>,
+}
+
+fn check_without(_: &Node<'_>, scope: &Scope<'_, '_>, names: &[Spanned<String>]) {
+    given_once(scope, "without", names);
+}
+
+fn given_once<T: ToString>(scope: &Scope<'_, '_>, word: &'static str, names: &[Spanned<T>]) {
+    let once = Once::default();
+    for name in names {
+        let key = (word, &*name.value.to_string());
+        once.give(scope.context.faults, key, Condition::default(), &name.place);
+    }
+}

@@ -1,0 +1,42 @@
+//! Types that are lines of a manifest: each has its specification and reads itself.
+
+use crate::NodeSpec;
+use crate::reader::{Block, Node};
+use base::target::Target;
+
+mod context;
+mod once;
+mod scope;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use context::Context;
+pub(crate) use once::Once;
+pub(crate) use scope::Scope;
+
+/// A type that a node of the manifest becomes. `#[derive(Line)]` implements it.
+pub(crate) trait Line: Sized {
+    /// Type of the values; the type itself unless it is a line alone.
+    type Made;
+
+    /// Specification of the node.
+    const SPEC: NodeSpec;
+
+    /// Reads a node, which can have several values. Every part is read before one of them fails.
+    fn read<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Vec<Self::Made>>;
+}
+
+/// A type of nodes that share a block with others. `#[derive(Line)]` implements it for structs without a name.
+pub(crate) trait Lines: Sized {
+    /// Specifications of the nodes.
+    const NODES: &'static [NodeSpec];
+
+    /// Takes the nodes out of a block.
+    fn take<'a>(lines: &mut Block<'a>, scope: &Scope<'_, 'a>) -> Option<Self>;
+}
+
+/// Lines that can be reduced to one target. `#[derive(Line)]` implements it.
+pub(crate) trait Keep {
+    /// Removes lines in the block that do not count for `target`; returns whether the line itself counts.
+    fn keep(&mut self, target: Target) -> bool;
+}

@@ -1,0 +1,168 @@
+//! Names and readers that the lines of one file share.
+
+use std::cell::RefCell;
+
+use indexmap::IndexMap;
+
+use super::Once;
+use crate::kdl;
+use crate::reader::{Faults, either, listed};
+use crate::{NodeSpec, PackageKind};
+use base::names::{PackageName, RelPath};
+use base::source::{Code, Place, Problem, Spanned, nearest};
+use base::target::{Condition, Per};
+use base::text::counted;
+
+/// Names and readers for the lines of one file.
+pub(crate) struct Context<'a> {
+    pub faults: &'a Faults,
+    /// Reads a file of the manifest's directory.
+    pub read: &'a dyn Fn(&RelPath) -> Result<String, String>,
+    /// The axes of the families' file.
+    pub axes: Vec<&'a str>,
+    /// Declared packages, also unreadable ones: their mistakes are reported once.
+    pub declared: IndexMap<&'a str, Declared>,
+    /// Names that may be given once in the file.
+    pub once: Once,
+    /// Names that no package has, with their places.
+    pub unknown: RefCell<IndexMap<PackageName, Vec<Place>>>,
+    /// Directories of `runtime/`, where known.
+    pub templates: Option<&'a [&'a str]>,
+    /// Names of projects and wheels, also of unreadable ones.
+    pub projects: Vec<(String, Place)>,
+}
+
+/// Returns whether a node is called `name`, or is misspelt.
+fn is_meant(node: &kdl::Node, name: &str, words: &[NodeSpec]) -> bool {
+    let written = node.name.text.as_str();
+    let known = || words.iter().map(|word| word.name);
+    written == name
+        || !known().any(|word| word == written) && nearest(written, known()) == Some(name)
+}
+
+pub(crate) struct Declared {
+    pub place: Place,
+    pub kind: Option<PackageKind>,
+}
+
+impl<'a> Context<'a> {
+    /// Collects the packages' names before lines are read.
+    pub fn survey(
+        faults: &'a Faults,
+        words: &'static [NodeSpec],
+        nodes: &'a [kdl::Node],
+        read: &'a dyn Fn(&RelPath) -> Result<String, String>,
+    ) -> Self {
+        let mut declared = IndexMap::new();
+        for node in nodes.iter().filter(|n| is_meant(n, "package", words)) {
+            let Some(entry) = node.entries.iter().find(|e| e.name.is_none()) else { continue };
+            let Some(name) = entry.value.as_text() else { continue };
+            let place = faults.at(&entry.span);
+            if let Some(Declared { place: first, .. }) = declared.get(name) {
+                let problem =
+                    Problem::error(Code::GivenTwice, format!("package `{name}` is declared twice"));
+                let problem = problem
+                    .label(&place, "declared again here")
+                    .label(first, "first declared here");
+                let included = place.source().name() != first.source().name();
+                faults.report(if included {
+                    problem.help(format!(
+                        "to change the included one, write `change \"package\" \"{name}\" {{ … }}`"
+                    ))
+                } else {
+                    problem
+                });
+                continue;
+            }
+            let kind =
+                node.property("kind").and_then(kdl::Value::as_text).and_then(|k| k.parse().ok());
+            declared.insert(name, Declared { place, kind });
+        }
+        let projects =
+            named(faults, nodes, &["python-project", "native-project", "wheel", "prefetch"]);
+        let (once, unknown) = Default::default();
+        let (axes, templates) = Default::default();
+        Self { faults, read, axes, declared, once, unknown, templates, projects }
+    }
+
+    /// Returns the words of `per`: the built-in ones, and the axes of families.kdl.
+    pub fn splits(&self) -> impl Iterator<Item = &str> {
+        Per::WORDS.into_iter().chain(self.axes.iter().copied())
+    }
+
+    /// Returns the split of this word, or reports it.
+    pub fn split(&self, word: Spanned<String>) -> Option<Spanned<Per>> {
+        if self.splits().any(|known| known == word.value) {
+            return Some(Spanned::new(Per::named(&word.value), word.place));
+        }
+        let message = format!("`{}` is not a split", word.value);
+        let label = match nearest(&word.value, self.splits()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "no `axis` of families.kdl is called so".to_owned(),
+        };
+        let problem = Problem::error(Code::InvalidText, message).label(&word.place, label);
+        self.faults.report(problem.help(format!("write {}", either(self.splits()))));
+        None
+    }
+
+    /// Notes a name that may be given once in the file.
+    pub fn give(&self, what: &'static str, name: &str, when: Condition, place: &Place) -> bool {
+        self.once.give(self.faults, (what, name), when, place)
+    }
+
+    /// Reports a name that no package has, or a package of another kind.
+    pub fn resolve(&self, name: &Spanned<PackageName>, kind: Option<PackageKind>) {
+        let Some(declared) = self.declared.get(name.as_str()) else {
+            let mut unknown = self.unknown.borrow_mut();
+            return unknown.entry(name.value.clone()).or_default().push(name.place.clone());
+        };
+        if let (Some(needed), Some(is)) = (kind, declared.kind)
+            && needed != is
+        {
+            let (needed, is) = (needed.as_str(), is.as_str());
+            let problem =
+                Problem::error(Code::WrongKind, format!("`{}` is no {needed} package", name.value));
+            self.faults.report(
+                problem
+                    .label(&name.place, format!("a {needed} package has to stand here"))
+                    .label(&declared.place, format!("this is a {is} package")),
+            );
+        }
+    }
+
+    /// Reports each name that no package has, once, at its first places.
+    pub fn report_unknown(&self) {
+        for (name, places) in self.unknown.borrow().iter() {
+            let problem =
+                Problem::error(Code::UnknownPackage, format!("there is no package `{name}`"));
+            let label = match nearest(name.as_str(), self.declared.keys().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "no package of this file has this name".to_owned(),
+            };
+            let also = |index: usize| match places.len() - PLACES_SHOWN.min(places.len()) {
+                more if more > 0 && index + 1 == PLACES_SHOWN => {
+                    format!("here too, and {} more", counted(more, "time"))
+                }
+                _ => "here too".to_owned(),
+            };
+            let shown = places.iter().enumerate().take(PLACES_SHOWN);
+            let problem = shown.fold(problem, |problem, (index, place)| {
+                problem.label(place, if index == 0 { label.clone() } else { also(index) })
+            });
+            let known = listed(self.declared.keys().copied());
+            self.faults.report(problem.help(format!("packages here are {known}")));
+        }
+    }
+}
+
+/// Returns the first arguments of nodes with these names, also of unreadable nodes.
+fn named(faults: &Faults, nodes: &[kdl::Node], names: &[&str]) -> Vec<(String, Place)> {
+    let entries = nodes
+        .iter()
+        .filter(|n| names.contains(&&*n.name.text))
+        .filter_map(|n| n.entries.iter().find(|e| e.name.is_none()));
+    entries.filter_map(|e| Some((e.value.as_text()?.to_owned(), faults.at(&e.span)))).collect()
+}
+
+/// Number of places of one mistake that are shown.
+const PLACES_SHOWN: usize = 3;

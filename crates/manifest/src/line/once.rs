@@ -1,0 +1,46 @@
+//! Names that may be given once.
+
+use std::cell::RefCell;
+
+use indexmap::IndexMap;
+
+use crate::reader::Faults;
+use base::source::{Code, Place, Problem};
+use base::target::Condition;
+
+/// Names that may be given once each; again only for other targets.
+#[derive(Debug, Default)]
+pub(crate) struct Once(RefCell<IndexMap<(&'static str, String), Vec<Given>>>);
+
+#[derive(Debug)]
+struct Given {
+    when: Condition,
+    place: Place,
+}
+
+impl Once {
+    /// Notes a name of a kind (`script`), and reports it if it was given before for a target of `when`; returns
+    /// whether it is new.
+    pub fn give(
+        &self,
+        faults: &Faults,
+        (what, name): (&'static str, &str),
+        when: Condition,
+        place: &Place,
+    ) -> bool {
+        let mut given = self.0.borrow_mut();
+        let before = given.entry((what, name.to_owned())).or_default();
+        let meets = |other: &&Given| other.when.meets(when).is_some();
+        let first = before.iter().find(meets);
+        let is_first = first.is_none();
+        if let Some(first) = first {
+            let problem =
+                Problem::error(Code::GivenTwice, format!("{what} `{name}` is given twice"));
+            faults.report(
+                problem.label(place, "given again here").label(&first.place, "first given here"),
+            );
+        }
+        before.push(Given { when, place: place.clone() });
+        is_first
+    }
+}

@@ -1,0 +1,41 @@
+//! Scope of a line: its file, its package and the names given there.
+
+use super::{Context, Once};
+use crate::PackageKind;
+use base::names::PackageName;
+use base::source::{Place, Spanned};
+use base::target::Condition;
+
+/// Block that lines are in.
+pub(crate) struct Scope<'c, 'a> {
+    pub context: &'c Context<'a>,
+    /// Kind of the package, if valid.
+    pub kind: Option<PackageKind>,
+    once: Once,
+}
+
+impl<'c, 'a> Scope<'c, 'a> {
+    pub fn new(context: &'c Context<'a>, kind: Option<PackageKind>) -> Self {
+        Self { context, kind, once: Once::default() }
+    }
+
+    /// Returns a scope without names, for the lines of a block.
+    pub fn inner(&self) -> Self {
+        Self::new(self.context, self.kind)
+    }
+
+    /// Notes a name that may be given once in the block; returns whether it is new.
+    pub fn give(&self, what: &'static str, name: &str, when: Condition, place: &Place) -> bool {
+        self.once.give(self.context.faults, (what, name), when, place)
+    }
+
+    /// Notes a name that may be given once in the file.
+    pub fn give_in_file(&self, what: &'static str, name: &str, when: Condition, place: &Place) {
+        self.context.give(what, name, when, place);
+    }
+
+    /// Reports a name that no package of this kind has.
+    pub fn resolve(&self, name: &Spanned<PackageName>, kind: Option<PackageKind>) {
+        self.context.resolve(name, kind);
+    }
+}

@@ -1,0 +1,306 @@
+//! Every example decodes, and readers ask for the specified parts, no less and no more.
+
+use std::collections::BTreeSet;
+
+use crate::compose::{self, CHANGE, GROUP, REMOVE, Which};
+use crate::decode::{families, file};
+use crate::kdl;
+use crate::reader::{Asked, Faults};
+use crate::{ArgKind, ArgSpec, Arity, Beside, KdlFile, NodeSpec, PackageKind, VOCABULARY};
+use base::names::RelPath;
+use base::source::{Problem, Source};
+
+/// A file with an example in it.
+struct Sample {
+    of_packages: bool,
+    text: String,
+}
+
+const PROJECT_LINES: [(&str, &str); 2] =
+    [("author", "author \"A\""), ("requires-python", "requires-python \">=3.10\"")];
+
+/// Lines of every package.
+const PACKAGE_LINES: [(&str, &str); 4] = [
+    ("distribution", "distribution \"example-sample\" module=\"example_sample\" per=\"none\""),
+    ("summary", "summary \"A sample\""),
+    ("license", "license \"MIT\""),
+    ("template", "template \"runtime\""),
+];
+
+/// The packages that examples name.
+const OTHERS: &str = r#"
+package "core" kind="runtime" {
+    distribution "example-core" module="example_core" per="none"
+    summary "Core"; license "MIT"; template "runtime"
+}
+package "device" kind="runtime" {
+    distribution "example-device-{isa}" module="example_device_{isa}" per="isa"
+    summary "Device"; license "MIT"; template "runtime"
+}
+python-project "example-runtime" { source "runtime"; }
+"#;
+
+/// Variables that the example of `without-env` leaves out.
+const EVERY: &str = r#"every-project { env "EXAMPLE_TARGETS" "{isas}"; }"#;
+
+/// Included file of examples.
+const INCLUDED: &str = r#"
+package "core" kind="runtime" {
+    distribution "example-core" module="example_core" per="none"
+    summary "Core"; license "MIT"; template "runtime"
+    script "example-debug"
+}
+package "profiler" kind="runtime" {
+    distribution "example-profiler" module="example_profiler" per="none"
+    summary "Profiler"; license "MIT"; template "runtime"
+}
+"#;
+
+/// Lines that are about lines of included files, or about the lines in their block.
+fn is_composed(word: &NodeSpec) -> bool {
+    [CHANGE, REMOVE, GROUP].iter().any(|composed| composed.name == word.name)
+}
+
+/// Returns the required lines that the example lacks, and the example.
+fn block(head: &str, lines: &[(&str, &str)], word: &NodeSpec) -> String {
+    let needed = lines.iter().filter(|(name, _)| *name != word.name).map(|(_, line)| *line);
+    let inside: Vec<&str> = needed.chain([word.example]).collect();
+    format!("{head} {{\n{}\n}}\n", inside.join("\n"))
+}
+
+fn project() -> String {
+    format!("common {{ {}; {} }}\n", PROJECT_LINES[0].1, PROJECT_LINES[1].1)
+}
+
+/// Returns the example of a word in `owner`, once for each of its kinds of package.
+fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> {
+    let of_packages = file.name == "packages.kdl";
+    let package = |kind: PackageKind, inside: &NodeSpec| {
+        let head = format!("package \"sample\" kind=\"{}\"", kind.as_str());
+        let mut lines = PACKAGE_LINES.to_vec();
+        if inside.name == "without-artifact" {
+            lines.push(("artifact", r#"artifact "profiler""#));
+        }
+        if inside.name == "every-target-of" {
+            lines.push(("artifact", r#"artifact "blas""#));
+        }
+        let text = project() + &block(&head, &lines, inside) + OTHERS;
+        // A selector ships no program: its scripts call functions.
+        if kind == PackageKind::Selector {
+            text.replace(r#"program="bin/fft-info""#, r#"function="__main__:main""#)
+        } else {
+            text
+        }
+    };
+    let included = || format!("include \"built-in\"\n{}{}", project(), word.example);
+    let texts = match owner {
+        None if word.name == "include" && !of_packages => vec![word.example.to_owned()],
+        None if word.name == "include" => vec![project() + word.example],
+        // Its example has lines of a runtime package.
+        None | Some("package") if word.name == GROUP.name => {
+            vec![package(PackageKind::Runtime, word)]
+        }
+        // Of the families' file they are the same.
+        None if is_composed(word) => {
+            return vec![Sample { of_packages: true, text: included() }];
+        }
+        None if word.name == "subproject" => vec![format!("isa \"gpu90\"\n{}", word.example)],
+        None if word.name == "common" || !of_packages => vec![word.example.to_owned()],
+        None => vec![project() + word.example + OTHERS],
+        Some("common") => vec![block("common", &PROJECT_LINES, word)],
+        Some("package") => word.kinds.iter().map(|kind| package(*kind, word)).collect(),
+        Some("prepend-path") => {
+            let example = block("prepend-path \"SAMPLE\"", &[], word);
+            vec![package(
+                PackageKind::Runtime,
+                &NodeSpec { name: "prepend-path", example: example.leak(), ..*word },
+            )]
+        }
+        Some("index") => {
+            let example = block("index \"sample\"", &[], word);
+            vec![package(
+                PackageKind::Selector,
+                &NodeSpec { name: "index", example: example.leak(), ..*word },
+            )]
+        }
+        Some("python-project") => {
+            let lines = [("source", "source \"sample\"")];
+            let every = if word.name == "without-env" { EVERY } else { "" };
+            vec![project() + &block("python-project \"sample\"", &lines, word) + OTHERS + every]
+        }
+        Some("shelf") => {
+            vec![project() + &block("shelf \"a/whl\" public=\"/a/\"", &[], word) + OTHERS]
+        }
+        Some("promote") => {
+            vec![project() + &block("promote \"sample\"", &[], word) + OTHERS]
+        }
+        Some("wheel") => {
+            let by = r#"device-by "path" distribution="sample-{isa}""#;
+            let lines = [("device-by", by), ("files", "files \"lib/**\"")];
+            vec![project() + &block("wheel \"sample\"", &lines, word) + OTHERS]
+        }
+        Some("native-project") => {
+            let lines = [("source", "source \"sample\""), ("cmake", "cmake")];
+            let every = if word.name == "without-env" { EVERY } else { "" };
+            vec![project() + &block("native-project \"sample\"", &lines, word) + OTHERS + every]
+        }
+        Some("every-project") => vec![project() + &block("every-project", &[], word)],
+        Some("subproject") => {
+            vec![format!("isa \"gpu90\"\n{}", block("subproject \"sample\"", &[], word))]
+        }
+        Some(other) => panic!("say here what `{other}` needs around its nodes"),
+    };
+    texts.into_iter().map(|text| Sample { of_packages, text }).collect()
+}
+
+impl Sample {
+    /// Returns the parts that readers asked for; panics if the sample has a fault.
+    fn asked(&self) -> Vec<Asked> {
+        let source = Source::new("sample.kdl", self.text.as_str());
+        let faults = Faults::noting(&source);
+        let read = |_: &RelPath| Ok("A text.".to_owned());
+        let built_in = [INCLUDED, "isa \"gpu90\""].map(|text| Source::new("built-in.kdl", text));
+        let beside = Beside {
+            templates: vec!["runtime", "meta"],
+            read: &read,
+            built_in: Some((&built_in[0], &built_in[1])),
+        };
+        let which = if self.of_packages { Which::Packages } else { Which::Families };
+        let nodes = compose::file(&faults, &source, which, Some(&beside)).unwrap();
+        let sound = if self.of_packages {
+            file(&faults, &nodes, Some(&beside), Vec::new()).is_some()
+        } else {
+            let families = families::file(&faults, &nodes);
+            !families.isas.is_empty()
+                || !families.subprojects.is_empty()
+                || !families.axes.is_empty()
+                || !families.levels.is_empty()
+        };
+        let (asked, problems) = faults.into_asked();
+        let problems: Vec<String> = problems.iter().map(Problem::to_string).collect();
+        assert!(sound && problems.is_empty(), "{problems:?} in\n{}", self.text);
+        asked
+    }
+}
+
+/// Returns every node with its file and owner.
+fn all() -> Vec<(KdlFile, Option<&'static str>, &'static NodeSpec)> {
+    VOCABULARY
+        .into_iter()
+        .flat_map(|file| file.words().into_iter().map(move |(owner, word)| (file, owner, word)))
+        .collect()
+}
+
+fn asked() -> BTreeSet<Asked> {
+    all()
+        .into_iter()
+        .flat_map(|(file, owner, word)| samples(&file, owner, word))
+        .flat_map(|sample| sample.asked())
+        .collect()
+}
+
+#[test]
+fn every_example_is_the_node_it_is_of() {
+    for (_, _, word) in all() {
+        let nodes = kdl::parse(&Source::new("example", word.example)).unwrap();
+        let names: Vec<&str> = nodes.iter().map(|node| node.name.text.as_str()).collect();
+        assert_eq!(names, [word.name], "{}", word.example);
+    }
+}
+
+#[test]
+fn decoders_ask_for_the_nodes_that_are_documented() {
+    let asked = asked();
+    let unknown: Vec<&Asked> =
+        asked.iter().filter(|a| matches!(a, Asked::Node { known: false, .. })).collect();
+    assert!(unknown.is_empty(), "these want a word in the vocabulary: {unknown:?}");
+    for (_, _, word) in all() {
+        let times: BTreeSet<Arity> = asked
+            .iter()
+            .filter_map(|a| match a {
+                Asked::Node { name, times, .. } if *name == word.name => Some(*times),
+                _ => None,
+            })
+            .collect();
+        // `source` is a node of the file and of projects.
+        let words = all().into_iter().map(|(_, _, other)| other).filter(|w| w.name == word.name);
+        let said: BTreeSet<Arity> = words.map(|word| word.times).collect();
+        assert_eq!(times, said, "how often the decoder asks for `{}`", word.name);
+    }
+}
+
+#[test]
+fn decoders_take_the_parts_that_are_documented() {
+    let asked = asked();
+    for (_, _, word) in all() {
+        let taken: BTreeSet<(ArgKind, &str)> = asked
+            .iter()
+            .filter_map(|a| match a {
+                Asked::Arg { node, takes, name } if node == word.name => Some((*takes, *name)),
+                _ => None,
+            })
+            .collect();
+        let name = |part: &ArgSpec| if part.takes.is_argument() { "" } else { part.name };
+        // `include` is a word for files and for paths.
+        let words = all().into_iter().map(|(_, _, other)| other).filter(|w| w.name == word.name);
+        let mut said: BTreeSet<(ArgKind, &str)> =
+            words.flat_map(|word| word.parts).map(|part| (part.takes, name(part))).collect();
+        // Optional in a devel package, required in a runtime package.
+        if said.contains(&(ArgKind::Arguments, "")) && word.kinds.contains(&PackageKind::Runtime) {
+            said.insert((ArgKind::OneOrMore, ""));
+        }
+        assert_eq!(taken, said, "what the decoder takes of `{}`, and what is said", word.name);
+    }
+}
+
+/// The usage in errors has every part, in the same order.
+#[test]
+fn usages_show_every_part() {
+    for (_, _, word) in all() {
+        assert!(word.usage.starts_with(word.name), "{}", word.usage);
+        for part in word.parts.iter().filter(|part| !part.takes.is_argument()) {
+            let shown = word.usage.contains(&format!(" {}=", part.name));
+            // The usage shows the program, not the rarer function.
+            assert!(
+                shown || (word.name, part.name) == ("script", "function"),
+                "`{}` lacks {}",
+                word.usage,
+                part.name
+            );
+        }
+        let shown = word
+            .usage
+            .match_indices('=')
+            .filter(|(at, _)| word.usage[at + 1..].starts_with(['"', '#', '2']))
+            .count();
+        let told = word.parts.iter().filter(|part| !part.takes.is_argument()).count();
+        assert!(shown <= told, "`{}` shows what is not told of", word.usage);
+        assert_eq!(
+            word.usage.contains('{') && word.usage.ends_with('}'),
+            !word.nodes.is_empty() || word.name == GROUP.name || word.name == CHANGE.name,
+            "{}",
+            word.usage
+        );
+    }
+}
+
+#[test]
+fn everything_is_told_in_sentences() {
+    for (_, owner, word) in all() {
+        assert!(
+            word.does.ends_with('.') && word.does.starts_with(char::is_uppercase),
+            "{}: {}",
+            word.name,
+            word.does
+        );
+        assert!(word.parts.iter().all(|part| part.says.ends_with('.')), "{}", word.name);
+        assert_eq!(
+            word.kinds.is_empty(),
+            owner != Some("package"),
+            "{} and the kinds of package",
+            word.name
+        );
+        let ordered = word.parts.iter().map(|part| !part.takes.is_argument());
+        assert!(ordered.is_sorted(), "{}: arguments come before properties", word.name);
+    }
+}

@@ -1,0 +1,362 @@
+//! `package`.
+
+use super::{
+    AliasRule, ArtifactRule, ComponentRule, Distribution, Environment, Extra, ForbidRule,
+    IndexRule, KeepLinkRule, Library, LicenseExpression, Listing, PackageKind, PathRule, Readme,
+    RequireDistRule, RequireRule, RpathRule, Rules, Script, Template, VariantRule,
+};
+use crate::compose::GROUP;
+use crate::line::Scope;
+use crate::reader::{Block, Node, either};
+use crate::text::choice;
+use base::names::{ArtifactName, PackageName, System};
+use base::source::Spanned;
+use base::target::{Condition, Target};
+use manifest_derive::Line;
+
+pub mod artifact;
+pub mod distribution;
+pub mod forbid;
+pub mod index;
+pub mod name;
+pub mod readme;
+pub mod requires;
+pub mod runtime;
+pub mod script;
+pub mod variant;
+
+choice!(
+    PackageKind,
+    "a kind of package",
+    Self::Selector.as_str() => Selector,
+    Self::Runtime.as_str() => Runtime,
+    Self::Devel.as_str() => Devel,
+    Self::Choice.as_str() => Choice
+);
+
+/// Declares one package; packages are built in the order of the file.
+#[derive(Debug, Clone, Line)]
+#[line(
+    "package",
+    within = scope_of,
+    keep = reduce,
+    open = open,
+    check(distribution::check_summary(summary, distributions)),
+    check(distribution::check_modes(distributions)),
+    check(keep(name)),
+    after(GROUP.of(PackageKind::ALL)),
+    example = r#"package "math" kind="runtime" {
+    distribution "example-math" module="example_math" per="none"
+    summary "Math libraries"
+    license "MIT"
+    template "runtime"
+    artifact "blas" "lib"
+    rpath "math" "lib"
+}"#
+)]
+pub struct Package {
+    /// The package's name in the manifest and for `--only`. Its distributions have other names.
+    #[arg("NAME", "a name")]
+    pub name: Spanned<PackageName>,
+    /// Facts for checks of a package that is not whole.
+    #[calc(draft)]
+    pub(crate) draft: Draft,
+    /// selector: an sdist that installs the others; runtime: a wheel with a platform directory of files; devel: a wheel
+    /// with an archive of everything, expanded on the user's machine; choice: a small wheel without files of artifacts,
+    /// which requires the packages that a machine needs.
+    #[prop("selector|runtime|devel|choice", reads = kind)]
+    pub kind: PackageKind,
+    /// Targets of the package.
+    #[when]
+    pub when: Condition,
+    /// Its distributions; at most one for each target. For a target without one it is not built.
+    #[child(kinds, at_least_once)]
+    pub distributions: Vec<Distribution>,
+    /// Describes the package in one line, `Summary` in its metadata.
+    #[leaf(
+        "TEXT",
+        "a text",
+        "The line; may have the placeholder of the split.",
+        kinds,
+        draft = Template::default(),
+        example = r#"summary "Math libraries""#
+    )]
+    pub summary: Template,
+    /// Its long description.
+    #[child(kinds)]
+    pub readme: Option<Readme>,
+    /// Metadata that index servers show of it, in addition to the metadata of all packages.
+    #[flat(kinds)]
+    pub listing: Listing,
+    /// Gives the package's licence, `License-Expression` in its metadata. Without it, a wheel has the terms of all
+    /// artifacts that it ships files of (`license-of`), and of the Python sources that come with every package.
+    #[leaf(
+        "SPDX EXPRESSION",
+        "an SPDX expression",
+        "Identifiers of the SPDX list and `LicenseRef-NAME`, with AND, OR and WITH. A selector and a choice need it.",
+        kinds,
+        example = r#"license "MIT""#
+    )]
+    pub license: Option<Spanned<LicenseExpression>>,
+    /// Chooses the Python sources of the import package.
+    #[leaf(
+        "DIRECTORY",
+        "a directory",
+        "A directory of `runtime/`: `meta` for selectors, `choice` for choices, `runtime` for the others.",
+        kinds,
+        via = name::Directory,
+        draft = Spanned::new(String::new(), node.place()),
+        example = r#"template "runtime""#
+    )]
+    pub template: Spanned<String>,
+    /// Puts the package's files into another one's platform directory, in place of one of its own.
+    #[leaf(
+        "PACKAGE",
+        "a package",
+        "A runtime package that is no overlay itself.",
+        kinds(Runtime),
+        resolve = PackageKind::Runtime,
+        example = r#"overlay "core""#
+    )]
+    pub overlay: Option<Spanned<PackageName>>,
+    /// Packages that this one requires, at the same version.
+    #[child(kinds)]
+    pub requires: Vec<RequireRule>,
+    /// Packages of others that it requires.
+    #[child(kinds)]
+    pub requires_dist: Vec<RequireDistRule>,
+    /// Extras.
+    #[child(kinds(Selector))]
+    pub extras: Vec<Extra>,
+    /// Indexes in which it requires more.
+    #[child(kinds(Selector))]
+    pub indexes: Vec<IndexRule>,
+    /// Wheels for single targets, in addition to the plain one.
+    #[child(kinds(Choice))]
+    pub variant: Option<VariantRule>,
+    /// Takes every artifact that these packages name, with all components.
+    #[leaf(
+        "PACKAGE",
+        "a package",
+        "A runtime package.",
+        kinds(Devel),
+        at_most_once,
+        once,
+        resolve = PackageKind::Runtime,
+        example = r#"artifacts-of "core" "device""#
+    )]
+    pub artifacts_of: Vec<Spanned<PackageName>>,
+    /// Artifacts it takes.
+    #[child(kinds(Runtime, Devel))]
+    pub artifacts: Vec<ArtifactRule>,
+    /// Takes of artifacts that the package takes also what they have for single targets that are built, such as static
+    /// libraries of one ISA. In devel packages with one distribution for all.
+    #[leaf(
+        "NAME",
+        "an artifact",
+        "An artifact.",
+        kinds(Devel),
+        once,
+        example = r#"every-target-of "blas""#
+    )]
+    pub every_target_of: Vec<Spanned<ArtifactName>>,
+    /// Leaves out an artifact that `artifacts-of` or `artifact` takes.
+    #[leaf(
+        "NAME",
+        "an artifact",
+        "The artifact.",
+        name = "without-artifact",
+        kinds(Devel),
+        single,
+        once,
+        example = r#"without-artifact "profiler""#
+    )]
+    pub without_artifacts: Vec<Spanned<ArtifactName>>,
+    /// Components it does not take after all.
+    #[child(kinds(Devel))]
+    pub without_components: Vec<ComponentRule>,
+    /// Narrows the package to these paths; where there are several, each adds some.
+    #[child(kinds(Runtime))]
+    pub includes: Rules<PathRule>,
+    /// Keeps paths out of the package; it wins over `include`. A devel package has them still: `drop` with `everywhere`
+    /// leaves files out of every package.
+    #[child(
+        kinds(Runtime),
+        name = "exclude",
+        usage = r#"exclude "GLOB" "GLOB" optional="WHY" mode="…" on="…""#,
+        example = r#"exclude "**/cmake/**""#
+    )]
+    pub excludes: Rules<PathRule>,
+    /// Paths that it must not take.
+    #[child(kinds(Runtime, Devel))]
+    pub forbids: Rules<ForbidRule>,
+    /// Directories in which its ELF files look for libraries, in this order.
+    #[child(kinds(Runtime))]
+    pub rpaths: Vec<RpathRule>,
+    /// Names without a version that programs open.
+    #[child(kinds(Runtime))]
+    pub aliases: Vec<AliasRule>,
+    /// Libraries that the runtime finds by short name.
+    #[child(kinds(Runtime))]
+    pub libraries: Vec<Library>,
+    /// Console scripts.
+    #[child(kinds(Selector, Runtime, Devel), of = script::ScriptLine, keep)]
+    pub scripts: Vec<Script>,
+    /// Search paths that the console scripts set.
+    #[child(kinds(Runtime))]
+    pub environment: Vec<Environment>,
+    /// Installed paths that stay links when the archive is expanded.
+    #[child(kinds(Devel))]
+    pub keep_links: Vec<KeepLinkRule>,
+}
+
+/// Facts of a package for checks; a manifest with a package that is not whole is an error.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Draft {
+    /// Required parts that are missing: all are reported together.
+    pub missing: Vec<&'static str>,
+    /// Number of `distribution` lines, also of unreadable ones.
+    distributions: usize,
+    /// Number of `artifact` lines, also of unreadable ones.
+    artifacts: usize,
+}
+
+/// Required lines: all missing ones are reported together.
+const NEEDED: [&str; 4] = ["distribution", "summary", "license", "template"];
+
+fn draft(node: &mut Node<'_>, _: &Scope<'_, '_>) -> Draft {
+    let lines = node.block();
+    let kind = lacks_kind(node).then_some("kind");
+    let lacks = NEEDED.into_iter().filter(|word| lines.count(word) == 0);
+    Draft {
+        missing: kind.into_iter().chain(lacks).collect(),
+        distributions: lines.count("distribution"),
+        artifacts: lines.count("artifact"),
+    }
+}
+
+/// Returns whether the kind is missing; an unknown property can be a misspelt one.
+fn lacks_kind(node: &Node<'_>) -> bool {
+    node.first_text().is_some() && !node.had("kind") && node.unknown_properties() == 0
+}
+
+/// Reads the kind; a missing one is likely the kind of the lines.
+fn kind(node: &mut Node<'_>, _: &Scope<'_, '_>) -> PackageKind {
+    if lacks_kind(node) {
+        node.property::<PackageKind>("kind");
+        return likely(&node.block());
+    }
+    node.required("kind").map_or(PackageKind::Runtime, |kind| kind.value)
+}
+
+/// Returns the kind that the lines of a package suggest.
+fn likely(lines: &Block<'_>) -> PackageKind {
+    let has = |word| lines.count(word) > 0;
+    match (has("extra"), has("artifacts-of") || has("keep-link")) {
+        (true, _) => PackageKind::Selector,
+        (false, true) => PackageKind::Devel,
+        (false, false) => PackageKind::Runtime,
+    }
+}
+
+fn scope_of<'c, 'a>(node: &mut Node<'a>, outer: &Scope<'c, 'a>) -> Scope<'c, 'a> {
+    let said = node.peek("kind").and_then(|kind| kind.parse().ok());
+    let kind = said.or_else(|| lacks_kind(node).then(|| likely(&node.block())));
+    Scope::new(outer.context, kind)
+}
+
+/// Excuses lines that `decode::check` reports, and refuses lines that other kinds have.
+fn open(node: &Node<'_>, lines: &mut Block<'_>, _: &Scope<'_, '_>) {
+    if node.first_text().is_some() {
+        lines.excuse(&["distribution", "summary", "template"]);
+    }
+    let Some(kind) = node.peek("kind").and_then(|kind| kind.parse::<PackageKind>().ok()) else {
+        return;
+    };
+    for word in <Package as crate::line::Line>::SPEC.nodes {
+        if !word.kinds.contains(&kind) {
+            let homes = either(word.kinds.iter().map(|k| k.as_str()));
+            let message = format!("means nothing in a {} package", kind.as_str());
+            let help = format!("`{}` belongs in a package of kind {homes}", word.name);
+            let help = help + instead(word.name, kind).unwrap_or_default();
+            lines.refuse(word.name, &message, &help);
+        }
+    }
+}
+
+/// Returns the line to write in place of a misplaced one.
+fn instead(name: &str, kind: PackageKind) -> Option<&'static str> {
+    (name == "exclude" && kind == PackageKind::Devel).then_some(
+        "; to leave files out of every package, write `drop \"GLOB\" everywhere=#true \
+         reason=\"WHY\"` at the top of the file",
+    )
+}
+
+/// Keeps a package with a mistake in its head: checks of others need its lines.
+fn keep(node: &Node<'_>, _: &Scope<'_, '_>, _: Option<&Spanned<PackageName>>) {
+    node.forgive();
+}
+
+/// Removes the distributions of a package that is not built, and rpaths on Windows: PE files lack them.
+fn reduce(package: &mut Package, target: Target) {
+    if !package.when.holds(target) {
+        package.distributions.clear();
+    }
+    if target.system == System::Windows {
+        package.rpaths.clear();
+    }
+}
+
+impl Package {
+    /// Returns its distribution, of a manifest for one target ([`crate::Manifest::for_target`]); nothing where it is
+    /// not built.
+    pub fn distribution(&self) -> Option<&Distribution> {
+        self.distributions.first()
+    }
+
+    /// Returns its distribution for `target`, of a manifest for all.
+    pub fn distribution_for(&self, target: Target) -> Option<&Distribution> {
+        let counts = |line: &&Distribution| self.when.holds(target) && line.when.holds(target);
+        self.distributions.iter().find(counts)
+    }
+
+    /// Returns the number of lines for its content and its requirements.
+    pub fn rule_count(&self) -> usize {
+        let names = self.requires.len()
+            + self.artifacts_of.len()
+            + self.every_target_of.len()
+            + self.without_artifacts.len()
+            + self.keep_links.len();
+        let paths = self.includes.len()
+            + self.excludes.len()
+            + self.forbids.len()
+            + self.rpaths.len()
+            + self.aliases.len();
+        let offers =
+            self.extras.len() + self.libraries.len() + self.scripts.len() + self.environment.len();
+        let indexes = self.indexes.len();
+        self.artifacts.len() + self.without_components.len() + names + paths + offers + indexes
+    }
+
+    /// Returns whether it has distributions, and all of them could be read.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.draft.distributions > 0 && self.draft.distributions == self.distributions.len()
+    }
+
+    /// Returns whether all of its `artifact` lines could be read.
+    pub(crate) fn has_all_artifacts(&self) -> bool {
+        self.draft.artifacts == self.artifacts.len()
+    }
+
+    /// Returns the packages that it requires, in some index at least.
+    pub(crate) fn required(&self) -> impl Iterator<Item = &Spanned<PackageName>> {
+        let of_indexes = self.indexes.iter().flat_map(|index| &index.requires);
+        self.requires.iter().chain(of_indexes).map(|rule| &rule.package)
+    }
+
+    /// Returns the packages with platform directories that its lines search.
+    pub(crate) fn searched(&self) -> impl Iterator<Item = &Spanned<PackageName>> {
+        let directories = self.environment.iter().flat_map(|line| &line.directories);
+        self.rpaths.iter().chain(directories).map(|rule| &rule.package)
+    }
+}

@@ -1,0 +1,299 @@
+//! `distribution` and `extra`: names with a place for the target.
+
+use std::str::FromStr;
+
+use crate::line::{Context, Scope};
+use crate::reader::{Faults, Node};
+use crate::text::choice;
+use crate::{PackageKind, Template};
+use base::names::{DistName, ModuleName, NameError, PackageName};
+use base::source::{Code, Problem, Spanned};
+use base::target::{Condition, Per};
+use manifest_derive::Line;
+
+/// Names the package's distributions and says how it is split into several; each mode has at most one such line.
+#[derive(Debug, Clone, Line)]
+#[line(
+    "distribution",
+    check(check_distribution(name, module, per, when)),
+    example = r#"distribution "example-math" module="example_math" per="none""#
+)]
+pub struct Distribution {
+    /// The distribution's name, with `{isa}`, `{family}` or the axis in braces where the split makes several.
+    #[arg("NAME", "a name")]
+    pub name: Spanned<Template>,
+    /// The import package; `-` and `.` of a target become `_` in it.
+    #[prop("NAME")]
+    pub module: Template,
+    /// none: one distribution, of the artifacts for no particular GPU; isa: one for each ISA, of its own artifacts
+    /// alone; family: one for each family, of the artifacts for no particular GPU and its own; the name of an `axis` of
+    /// families.kdl: one for each of its values, of the artifacts of that value alone.
+    #[prop("none|isa|family", read = per)]
+    pub per: Per,
+    /// Targets of the line.
+    #[when]
+    pub when: Condition,
+}
+
+/// Offers a package as an extra of the selector.
+#[derive(Debug, Clone, Line)]
+#[line(
+    "extra",
+    check(check_offer(name, pick, when)),
+    example = r#"extra "device-{isa}" package="device" offer="each" at-least=2"#
+)]
+pub struct Extra {
+    /// The extra's name, with `{isa}` or `{family}` when there is one for each.
+    #[arg("NAME", "a name")]
+    pub name: Spanned<Template>,
+    /// The package that it installs.
+    #[prop("PACKAGE", resolve)]
+    pub package: Spanned<PackageName>,
+    /// Of a package with several distributions: each makes an extra for every one, all installs all. Without it, the
+    /// only one. For the one that a machine needs, offer a package of kind choice.
+    #[prop("each|all", name = "offer", default = Pick::Only)]
+    pub pick: Pick,
+    /// Offer it only when there are at least that many distributions.
+    #[prop(default = 1, shown = "at-least=2")]
+    pub at_least: usize,
+    /// Targets of the line.
+    #[when]
+    pub when: Condition,
+}
+
+/// Distributions of a package that an extra installs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pick {
+    /// The only one (the default).
+    Only,
+    /// One extra for each.
+    Each,
+    /// All of them.
+    All,
+}
+
+// `Pick::Only` has no word, so that there is one way to write it.
+choice!(Pick, "an offer", "each" => Each, "all" => All);
+
+fn per(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<Spanned<Per>> {
+    node.required::<String>("per").and_then(|word| scope.context.split(word))
+}
+
+fn check_distribution(
+    node: &Node<'_>,
+    scope: &Scope<'_, '_>,
+    name: Option<&Spanned<Template>>,
+    module: Option<&Spanned<Template>>,
+    split: Option<&Spanned<Per>>,
+    when: Condition,
+) {
+    let context = scope.context;
+    for template in [name, module].into_iter().flatten() {
+        split.as_ref().inspect(|split| check_placeholders(context, template, split, scope.kind));
+    }
+    split.as_ref().inspect(|split| check_choice(context, split, scope.kind));
+    if let Some(name) = name {
+        check_name::<DistName>(context, name, "a distribution name");
+    }
+    if let Some(module) = module {
+        check_name::<ModuleName>(context, module, "a Python module name");
+    }
+    if node.is_sound() {
+        if let Some(name) = name {
+            context.give("distribution", &normalized(name), when, &name.place);
+        }
+        if let Some(module) = module {
+            context.give("module", module.as_str(), when, &module.place);
+        }
+    }
+}
+
+fn check_offer(
+    node: &Node<'_>,
+    scope: &Scope<'_, '_>,
+    name: Option<&Spanned<Template>>,
+    pick: Option<&Spanned<Pick>>,
+    when: Condition,
+) {
+    let Some(name) = name else { return };
+    if node.is_sound() {
+        scope.give("extra", &normalized(name), when, &name.place);
+    }
+    check_name::<DistName>(scope.context, name, "an extra's name");
+    check_pick(scope.context, name, pick);
+}
+
+/// Reports a choice that is split: it chooses among targets.
+fn check_choice(context: &Context<'_>, split: &Spanned<Per>, kind: Option<PackageKind>) {
+    if kind == Some(PackageKind::Choice) && split.value != Per::None {
+        let message = format!("a choice is one for all, and not for each {}", split.value);
+        let problem = Problem::error(Code::OtherTarget, message)
+            .label(&split.place, "its targets would have a choice each");
+        context.faults.report(problem.help("write per=\"none\""));
+    }
+}
+
+/// Reports missing and unfilled placeholders of names.
+fn check_placeholders(
+    context: &Context<'_>,
+    template: &Spanned<Template>,
+    split: &Spanned<Per>,
+    kind: Option<PackageKind>,
+) {
+    let fills = split.value.placeholder();
+    let word = split.value.word();
+    if let Some(extra) = template.placeholders().find(|p| Some(*p) != fills) {
+        let problem = Problem::error(
+            Code::PlaceholderNotFilled,
+            format!("`{}` has `{{{extra}}}`, which per=\"{word}\" does not fill", template.value),
+        );
+        let is_split = context.splits().any(|split| split == extra);
+        let help = match fills {
+            None => "take the placeholder away".to_owned(),
+            Some(filled) => format!("write `{{{filled}}}`"),
+        };
+        let help = if is_split { format!("{help}, or per=\"{extra}\"") } else { help };
+        context.faults.report(
+            problem
+                .label(&template.place, "this placeholder")
+                .label(&split.place, "this split")
+                .help(help),
+        );
+    }
+    let needed = split.value != Per::Family || kind == Some(PackageKind::Runtime);
+    if let (true, Some(fills), false) = (needed, fills, template.has_placeholder()) {
+        let problem = Problem::error(
+            Code::PlaceholderMissing,
+            format!(
+                "`{}` lacks `{{{fills}}}`, so that all its distributions would share one name",
+                template.value
+            ),
+        );
+        let label = format!("`{{{fills}}}` has to be in here");
+        context.faults.report(
+            problem
+                .label(&template.place, label)
+                .label(&split.place, format!("per=\"{word}\" makes several")),
+        );
+    }
+}
+
+/// Checks the name with some target filled in.
+fn check_name<T: FromStr<Err = NameError>>(
+    context: &Context<'_>,
+    template: &Spanned<Template>,
+    kind: &str,
+) {
+    if let Err(error) = template.filled().parse::<T>() {
+        let problem =
+            Problem::error(Code::InvalidText, format!("`{}` is not {kind}", template.value));
+        context.faults.report(problem.label(&template.place, error.reason));
+    }
+}
+
+/// Returns the name as indexes compare it, placeholders kept.
+fn normalized(template: &Template) -> String {
+    let plain = template.as_str().parse::<DistName>();
+    plain.map_or_else(
+        |_| template.as_str().replace(['_', '.'], "-").to_ascii_lowercase(),
+        |name| name.normalized(),
+    )
+}
+
+/// Checks that an extra has a placeholder if and only if it is several.
+fn check_pick(context: &Context<'_>, name: &Spanned<Template>, pick: Option<&Spanned<Pick>>) {
+    let each = pick.filter(|p| p.value == Pick::Each);
+    match each {
+        Some(each) if !name.has_placeholder() => context.faults.report(
+            Problem::error(
+                Code::PlaceholderMissing,
+                format!(
+                    "extra `{}` lacks a placeholder, so that all it makes would share one name",
+                    name.value
+                ),
+            )
+            .label(&name.place, "`{isa}`, or what else the package is split by, has to be in here")
+            .label(&each.place, "makes an extra for each distribution"),
+        ),
+        None if name.has_placeholder() => context.faults.report(
+            Problem::error(
+                Code::PlaceholderNotFilled,
+                format!(
+                    "extra `{}` has a placeholder, but there is only one such extra",
+                    name.value
+                ),
+            )
+            .label(&name.place, "nothing fills the placeholder")
+            .help("write offer=\"each\" to make an extra for each distribution"),
+        ),
+        _ => {}
+    }
+}
+
+/// Reports two distributions of a package in one mode.
+pub(super) fn check_modes(_: &Node<'_>, scope: &Scope<'_, '_>, distributions: &[Distribution]) {
+    let context = scope.context;
+    for (index, again) in distributions.iter().enumerate() {
+        let Some((first, target)) =
+            distributions[..index].iter().find_map(|d| Some((d, d.when.meets(again.when)?)))
+        else {
+            continue;
+        };
+        let problem = Problem::error(
+            Code::TwoDistributions,
+            format!("the package has two distributions in mode {}", target.mode),
+        );
+        let problem = problem
+            .label(&again.name.place, "a second one")
+            .label(&first.name.place, "the first one");
+        context.faults.report(problem.help("give each a mode=\"…\" of its own, or keep one"));
+    }
+}
+
+/// Reports a placeholder of the summary that some distribution does not fill.
+pub(super) fn check_summary(
+    _: &Node<'_>,
+    scope: &Scope<'_, '_>,
+    summary: &[Spanned<Template>],
+    distributions: &[Distribution],
+) {
+    let Some(summary) = summary.first() else { return };
+    for named in summary.placeholders() {
+        if let Some(other) = distributions.iter().find(|d| d.per.placeholder() != Some(named)) {
+            let problem = Problem::error(
+                Code::PlaceholderNotFilled,
+                format!("the summary has `{{{named}}}`, which not every distribution fills"),
+            );
+            let label = format!("per=\"{}\" does not fill it", other.per.word());
+            scope.context.faults.report(
+                problem.label(&summary.place, "this placeholder").label(&other.name.place, label),
+            );
+            return;
+        }
+    }
+}
+
+/// Reports an extra for each distribution of a package that its placeholder does not fit.
+pub(crate) fn check_extra(faults: &Faults, extra: &Extra, distributions: &[Distribution]) {
+    if extra.pick != Pick::Each {
+        return;
+    }
+    let in_mode = |d: &&Distribution| extra.when.meets(d.when).is_some();
+    for distribution in distributions.iter().filter(in_mode) {
+        let fills = distribution.per.placeholder();
+        if extra.name.placeholders().any(|p| Some(p) != fills) {
+            let split = distribution.per.word();
+            let problem = Problem::error(
+                Code::PlaceholderNotFilled,
+                format!(
+                    "extra `{}` has a placeholder that its package does not fill",
+                    extra.name.value
+                ),
+            );
+            let labelled = problem
+                .label(&extra.name.place, "this placeholder")
+                .label(&distribution.name.place, format!("per=\"{split}\" here"));
+            faults.report(labelled.help("use the placeholder of the package's split, and mode=\"…\" where it differs between modes"));
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! `index` in a selector.
+
+use crate::RequireRule;
+use crate::line::Scope;
+use crate::reader::Node;
+use base::names::PackageName;
+use base::source::{Code, Problem, Spanned};
+use base::target::Condition;
+use manifest_derive::Line;
+
+/// Makes a second selector of the same name and version, which requires more, for an index of its own: the same
+/// packages, with this selector in place of the other. It lies in `dist/NAME`; `rockpack index write` writes the pages to
+/// `NAME/simple`, `rockpack index publish` puts all below `NAME`, or on the shelves with `index="NAME"`.
+#[derive(Debug, Clone, Line)]
+#[line(
+    "index",
+    own,
+    once,
+    check(check_name(name)),
+    example = "index \"whl\" {\n    requires \"device\" offer=\"all\"\n}"
+)]
+pub struct IndexRule {
+    /// The name of the index and of its directory.
+    #[arg("NAME", "a name")]
+    pub name: Spanned<PackageName>,
+    /// Targets of the line.
+    #[when]
+    pub when: Condition,
+    /// Requires another package in this index alone, at the same version.
+    #[child(
+        at_least_once,
+        name = "requires",
+        usage = r#"requires "PACKAGE" offer="all" mode="…" on="…""#,
+        example = r#"requires "device" offer="all""#
+    )]
+    pub requires: Vec<RequireRule>,
+}
+
+/// The directory that has the pages of an index.
+const PAGES: &str = "simple";
+
+fn check_name(node: &Node<'_>, _: &Scope<'_, '_>, name: Option<&Spanned<PackageName>>) {
+    if let Some(name) = name.filter(|name| name.as_str() == PAGES) {
+        let message = format!("`{PAGES}` cannot be the name of an index");
+        let problem = Problem::error(Code::InvalidText, message)
+            .label(&name.place, "the pages of every index are in a directory of this name");
+        node.report(problem.help("take another, such as `whl`"));
+    }
+}

@@ -1,0 +1,119 @@
+//! `readme` in a package.
+
+use crate::line::Scope;
+use crate::reader::Node;
+use base::names::RelPath;
+use base::source::{Code, Problem, Source, Spanned};
+use manifest_derive::Line;
+
+/// Most bytes of a readme.
+pub const MOST_OF_README: u64 = 256 << 10;
+
+/// Names the text that index servers show of the package, `Description` in its metadata. Without it, rockpack writes
+/// one: a description of the package, and how to install it.
+#[derive(Debug, Clone, Line)]
+#[line("readme", then = Readme::read, example = r#"readme "docs/example.md""#)]
+pub struct Readme {
+    /// A text of at most 256 KiB, in the directory of packages.kdl or below; its name ends in `.md`, `.rst` or `.txt`.
+    /// May have the placeholder of the split.
+    #[arg("FILE", "a file")]
+    pub path: Spanned<RelPath>,
+    /// Its markup.
+    pub format: ReadmeFormat,
+    /// Its text; may have the placeholder of the split.
+    pub text: String,
+}
+
+impl Readme {
+    /// Reads the file: its content is checked with the line that names it.
+    fn read(self, node: &Node<'_>, scope: &Scope<'_, '_>) -> Option<Self> {
+        let path = self.path;
+        let refuse = |message: String, label: String, help: &str| {
+            let problem = Problem::error(Code::Readme, message).label(&path.place, label);
+            node.report(problem.help(help));
+        };
+        let Some(format) = ReadmeFormat::of(&path) else {
+            refuse(
+                format!("`{}` is not a readme that index servers render", *path),
+                "its name has to end in `.md`, `.rst` or `.txt`".to_owned(),
+                "write it in Markdown, reStructuredText or plain text, and name it so",
+            );
+            return None;
+        };
+        match (scope.context.read)(&path).and_then(|text| clean(&text)) {
+            Ok(text) => Some(Self { path, format, text }),
+            Err(reason) => {
+                refuse(
+                    format!("the readme `{}` cannot be used", *path),
+                    reason,
+                    "give the path of a text beside packages.kdl, or leave the line out: then one is made",
+                );
+                None
+            }
+        }
+    }
+}
+
+/// Returns the text with `\n` at the end of its lines.
+///
+/// # Errors
+/// If metadata cannot have the text.
+fn clean(text: &str) -> Result<String, String> {
+    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+    if text.trim().is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    let odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    let found =
+        text.lines().zip(1..).find_map(|(line, at)| Some((at, line.chars().find(|c| odd(*c))?)));
+    match found {
+        Some((line, c)) => {
+            Err(format!("line {line} has the control character U+{:04X}", u32::from(c)))
+        }
+        None => Ok(text),
+    }
+}
+
+/// Markup that index servers render (core metadata, `Description-Content-Type`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ReadmeFormat {
+    /// `.md`.
+    #[default]
+    Markdown,
+    /// `.rst`.
+    ReStructuredText,
+    /// `.txt`.
+    Plain,
+}
+
+impl ReadmeFormat {
+    /// The format of a file by the end of its name.
+    pub fn of(path: &RelPath) -> Option<Self> {
+        let (_, end) = path.file_name().rsplit_once('.')?;
+        match end.to_ascii_lowercase().as_str() {
+            "md" => Some(Self::Markdown),
+            "rst" => Some(Self::ReStructuredText),
+            "txt" => Some(Self::Plain),
+            _ => None,
+        }
+    }
+
+    /// The content type, without its parameters.
+    pub fn content_type(self) -> &'static str {
+        match self {
+            Self::Markdown => "text/markdown",
+            Self::ReStructuredText => "text/x-rst",
+            Self::Plain => "text/plain",
+        }
+    }
+}
+
+/// Files that the two files of a manifest name.
+pub struct Beside<'b> {
+    /// The names of the runtime's templates.
+    pub templates: Vec<&'b str>,
+    /// The text of a file, by its path from the manifest's directory, or the reason why it cannot be read.
+    pub read: &'b dyn Fn(&RelPath) -> Result<String, String>,
+    /// The two files of the manifest in the program.
+    pub built_in: Option<(&'b Source, &'b Source)>,
+}

@@ -1,0 +1,167 @@
+//! Lines of a package for its libraries and for its installed tree.
+
+use crate::PackageKind;
+use crate::line::Scope;
+use crate::reader::Node;
+use crate::text::{AliasPath, LibraryPath, ShortName, Variable, choice};
+use base::names::{PackageName, RelPath};
+use base::source::{Code, Problem, Spanned};
+use base::target::Condition;
+use manifest_derive::Line;
+
+/// Adds directories to the rpath of the package's ELF files; the order of the lines is the order of the search.
+#[derive(Debug, Clone, Line)]
+#[line("rpath", check(give_rpath(package, directory, when)), example = r#"rpath "core" "lib""#)]
+pub struct RpathRule {
+    /// The runtime package with the directories in its platform directory; it can be this package.
+    #[arg("PACKAGE", "a package", resolve = PackageKind::Runtime)]
+    pub package: Spanned<PackageName>,
+    /// Directories in it, in the order of the search.
+    #[each("DIRECTORY", "a directory")]
+    pub directory: Spanned<RelPath>,
+    /// The reason why the line may match nothing; without it, that is an error.
+    #[prop("WHY")]
+    pub optional: Option<String>,
+    /// Targets of the line.
+    #[when]
+    pub when: Condition,
+}
+
+/// A search path can have a directory twice, an rpath cannot.
+fn give_rpath(
+    node: &Node<'_>,
+    scope: &Scope<'_, '_>,
+    package: Option<&Spanned<PackageName>>,
+    directories: &[Spanned<RelPath>],
+    when: Condition,
+) {
+    let Some(package) = package.filter(|_| node.is_sound()) else { return };
+    for directory in directories.iter().filter(|_| node.word() == "rpath") {
+        let key = format!("{} {}", package.value, directory.value);
+        scope.give("rpath", &key, when, &directory.place);
+    }
+}
+
+/// Ships a library also under its name without a version, for programs that open that name. Wheels cannot hold links.
+#[derive(Debug, Clone, Line)]
+#[line("alias", once, example = r#"alias "lib/libfft.so""#)]
+pub struct AliasRule {
+    /// Installed paths, each a link to the library in the artifacts.
+    #[each("lib/libNAME.so", "a path", via = AliasPath)]
+    pub path: Spanned<RelPath>,
+    /// forward, the default: a library of about 1 kB that needs the real one; copy: a second copy of the real one, for
+    /// libraries that are preloaded.
+    #[prop("forward|copy", name = "as", default = AliasForm::Forward)]
+    pub form: AliasForm,
+    /// The reason why the line may match nothing; without it, that is an error.
+    #[prop("WHY")]
+    pub optional: Option<String>,
+    /// Targets of the line.
+    #[when]
+    pub when: Condition,
+}
+
+/// Form of an alias.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AliasForm {
+    /// A library of a few KB that needs the real one.
+    Forward,
+    /// The real library once more.
+    Copy,
+}
+
+choice!(AliasForm, "a form of alias", "forward" => Forward, "copy" => Copy);
+
+/// Lets the installed runtime find a library by a short name.
+#[derive(Debug, Clone, Line)]
+#[line(
+    "find-library",
+    once_in_file,
+    check(one_name(name, so, dll)),
+    maps = usual,
+    example = r#"find-library "fft" so="lib/libfft.so*" dll="bin/fft*.dll""#
+)]
+pub struct Library {
+    /// Short names, each once in the whole file.
+    #[each("NAME", "a short name", via = ShortName)]
+    pub name: Spanned<String>,
+    /// The file on Linux, below the platform directory; the last segment can have `*`. Without it, `lib/libNAME.so*`.
+    #[prop(via = LibraryPath)]
+    pub so: Option<String>,
+    /// The file on Windows.
+    #[prop(via = LibraryPath)]
+    pub dll: Option<String>,
+    /// The reason why it can be absent; the self-test then doesn't require it.
+    #[prop("WHY")]
+    pub optional: Option<String>,
+    /// Targets of the line.
+    #[when]
+    pub when: Condition,
+}
+
+fn usual(library: Library, _: &Node<'_>, _: &Scope<'_, '_>) -> Library {
+    let so = library.so.or_else(|| Some(format!("lib/lib{}.so*", *library.name)));
+    Library { so, ..library }
+}
+
+fn one_name(
+    node: &Node<'_>,
+    _: &Scope<'_, '_>,
+    names: &[Spanned<String>],
+    so: Option<&Spanned<String>>,
+    dll: Option<&Spanned<String>>,
+) {
+    refuse_one_path(node, names, so.or(dll));
+}
+
+/// Reports a path for several names.
+pub(super) fn refuse_one_path<T, P>(
+    node: &Node<'_>,
+    names: &[Spanned<T>],
+    path: Option<&Spanned<P>>,
+) {
+    if let ([_, second, ..], Some(path)) = (names, path) {
+        let message = format!("`{}` gives several names one path", node.title());
+        let problem = Problem::error(Code::UnreadArgument, message)
+            .label(&second.place, "a second name")
+            .label(&path.place, "a path for one");
+        node.report(problem.help("give each name with a path of its own a line of its own"));
+    }
+}
+
+/// Puts directories first in a search path of the programs that the package's console scripts start.
+#[derive(Debug, Clone, Line)]
+#[line(
+    "prepend-path",
+    once,
+    usage = r#"prepend-path "VARIABLE" mode="…" on="…" { directory "PACKAGE" "DIRECTORY"; }"#,
+    example = "prepend-path \"LD_LIBRARY_PATH\" {\n    directory \"core\" \"lib\"\n}"
+)]
+pub struct Environment {
+    /// The environment variable that holds it.
+    #[arg("VARIABLE", "a variable", via = Variable)]
+    pub variable: Spanned<String>,
+    /// Targets of the line.
+    #[when]
+    pub when: Condition,
+    /// Adds directories to the search path.
+    #[child(
+        at_least_once,
+        name = "directory",
+        usage = r#"directory "PACKAGE" "DIRECTORY" "DIRECTORY" optional="WHY" mode="…" on="…""#,
+        example = r#"directory "core" "lib""#
+    )]
+    pub directories: Vec<RpathRule>,
+}
+
+/// Lets installed paths stay links into the package that ships it when the devel tree is expanded.
+#[derive(Debug, Clone, Line)]
+#[line("keep-link", once, example = r#"keep-link "bin/cc""#)]
+pub struct KeepLinkRule {
+    /// Installed paths.
+    #[each("PATH", "a path")]
+    pub path: Spanned<RelPath>,
+    /// Targets of the line.
+    #[when]
+    pub when: Condition,
+}

@@ -1,0 +1,136 @@
+//! `script`.
+
+use std::str::FromStr;
+
+use super::runtime::refuse_one_path;
+use crate::PackageKind;
+use crate::line::Scope;
+use crate::reader::Node;
+use crate::text::{ShortName, TextError, refuse};
+use base::names::{ModuleName, RelPath};
+use base::source::{Code, Problem, Spanned};
+use base::target::Condition;
+use manifest_derive::Line;
+
+/// A console script.
+#[derive(Debug, Clone)]
+pub struct Script {
+    /// The command's name.
+    pub name: Spanned<String>,
+    /// The program or function that it starts.
+    pub target: Spanned<ScriptTarget>,
+    /// Starts the program of the devel tree, expanding it first where it is installed.
+    pub expand_devel: bool,
+    /// Targets of the line.
+    pub when: Condition,
+    /// The reason why its program can be absent; the command is then not registered.
+    pub optional: Option<String>,
+}
+
+impl crate::HasCondition for Script {
+    fn when(&self) -> Condition {
+        self.when
+    }
+}
+
+/// Program or function of a console script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScriptTarget {
+    /// A program below the platform directory.
+    Program(RelPath),
+    /// A function of the import package (`__main__:main`).
+    Function(String),
+}
+
+/// Makes a console script, a command in the environment's `bin`.
+#[derive(Line)]
+#[line(
+    "script",
+    once_in_file,
+    check(check_target(name, program, function)),
+    makes = Script,
+    then = usual,
+    usage = r#"script "NAME" "NAME" program="bin/NAME" expand-devel=#true optional="WHY" mode="…" on="…""#,
+    example = r#"script "fft-info" program="bin/fft-info" expand-devel=#true on="linux""#
+)]
+pub(crate) struct ScriptLine {
+    /// Commands, each once in the whole file for a mode and a system.
+    #[each("NAME", "a name", via = ShortName)]
+    name: Spanned<String>,
+    /// The program it starts, below the platform directory; without it, `bin/NAME`. In a selector, which ships no
+    /// programs, a script needs `function`.
+    #[prop]
+    program: Option<Spanned<RelPath>>,
+    /// The function of the import package that it calls, `MODULE:FUNCTION`.
+    #[prop(via = Function)]
+    function: Option<Spanned<ScriptTarget>>,
+    /// Start the program of the devel tree where that package is installed, expanding it first.
+    #[prop]
+    expand_devel: bool,
+    /// The reason why the package can be without the program; there is no such command then. Without it, a program that
+    /// is missing is a mistake.
+    #[prop("WHY")]
+    optional: Option<String>,
+    /// Targets of the line.
+    #[when]
+    when: Condition,
+}
+
+/// Returns the script, which starts the program of its name where the line names nothing.
+fn usual(line: ScriptLine, _: &Node<'_>, _: &Scope<'_, '_>) -> Option<Script> {
+    let ScriptLine { name, program, function, expand_devel, optional, when } = line;
+    let program = program.map(|p| Spanned::new(ScriptTarget::Program(p.value), p.place));
+    let usual = || {
+        let path = format!("bin/{}", *name).parse().ok()?;
+        Some(Spanned::new(ScriptTarget::Program(path), name.place.clone()))
+    };
+    let target = program.or(function).or_else(usual)?;
+    Some(Script { name, target, expand_devel, when, optional })
+}
+
+fn check_target(
+    node: &Node<'_>,
+    scope: &Scope<'_, '_>,
+    names: &[Spanned<String>],
+    program: Option<&Spanned<RelPath>>,
+    function: Option<&Spanned<ScriptTarget>>,
+) {
+    let is_selector = scope.kind == Some(PackageKind::Selector);
+    if !node.had("program") && !node.had("function") && is_selector {
+        node.fault(format!("`{}` starts nothing", node.title()), "`function=…` has to follow");
+    }
+    if let (Some(program), Some(function)) = (program, function) {
+        let message = format!("`{}` has a program and a function", node.title());
+        let problem = Problem::error(Code::ScriptTarget, message)
+            .label(&program.place, "a program")
+            .label(&function.place, "a function");
+        node.report(problem.help("a script starts one thing: keep one of them"));
+    }
+    if let Some(program) = program.filter(|_| is_selector) {
+        let message = format!("`{}` names a program, but a selector ships none", node.title());
+        let problem = Problem::error(Code::ScriptTarget, message)
+            .label(&program.place, "no such file can be there");
+        node.report(problem.help("write function=\"MODULE:FUNCTION\""));
+    }
+    let place = program.map(|p| Spanned::new((), p.place.clone()));
+    let place = place.or(function.map(|f| Spanned::new((), f.place.clone())));
+    refuse_one_path(node, names, place.as_ref());
+}
+
+/// `module:function` of a console script (entry points specification).
+struct Function(ScriptTarget);
+
+impl FromStr for Function {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let dotted = |names: &str| names.split('.').all(|name| name.parse::<ModuleName>().is_ok());
+        if text.split_once(':').is_some_and(|(module, object)| dotted(module) && dotted(object)) {
+            return Ok(Self(ScriptTarget::Function(text.to_owned())));
+        }
+        refuse(
+            format!("`{text}` is not a function of the import package"),
+            "write `MODULE:FUNCTION`",
+        )
+    }
+}

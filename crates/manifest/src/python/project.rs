@@ -1,0 +1,443 @@
+//! `python-project`, `native-project` and `every-project`.
+
+use super::lines::{
+    Command, ConfigSetting, Docs, Env, Need, Pair, ProjectSource, Run, Test, Trial,
+};
+use super::{PythonVersion, Requirement, Selection};
+use crate::Glob;
+use crate::line::Scope;
+use crate::reader::Node;
+use crate::setting::{Filling, Setting};
+use crate::text::{LibrarySelection, Variable};
+use base::names::PackageName;
+use base::source::{Code, Place, Problem, Spanned};
+use base::target::Condition;
+use manifest_derive::Line;
+
+/// A source project: `python-project`, which is built through PEP 517, or `native-project`, which is installed into a
+/// directory.
+#[derive(Debug, Clone)]
+pub struct SourceProject {
+    /// The name of the distribution it makes, as indexes compare it (PEP 503), and the place of its declaration.
+    pub name: Spanned<PackageName>,
+    /// Its directories below the root of all sources; the first that exists counts.
+    pub sources: Vec<ProjectSource>,
+    /// Files that its checkout needs.
+    pub needs: Vec<Need>,
+    /// Files that are built though git ignores them or does not have them.
+    pub include_ignored: Vec<Spanned<Glob>>,
+    /// Projects that are built before, to be installed where it is built.
+    pub after: Vec<Spanned<PackageName>>,
+    /// Commands that prepare the checkout.
+    pub run: Vec<Command>,
+    /// Requirements of the build, in addition to its pyproject.toml (PEP 508).
+    pub build_requires: Vec<Requirement>,
+    /// Environment variables.
+    pub environment: Vec<Pair<String>>,
+    /// The selection of libraries, which is an environment variable too.
+    pub libraries: Option<Libraries>,
+    /// Variables of the caller's environment that the build sees too.
+    pub pass: Vec<String>,
+    /// Variables of `every-project` that it does not get.
+    pub without_env: Vec<Spanned<String>>,
+    /// Settings for the build backend (PEP 517, `config_settings`).
+    pub config_settings: Vec<Pair<String>>,
+    /// The versions of Python that it is built for, a wheel each; of none, the Python that builds.
+    pub pythons: Vec<Spanned<PythonVersion>>,
+    /// Built in a separate environment, rather than with the packages of the Python that builds.
+    pub isolated: bool,
+    /// Its wheel gets the libraries that it needs of native projects.
+    pub repair: bool,
+    /// Its build, its tests and its documentation may open connections.
+    pub network: bool,
+    /// The reason why its sources can be absent.
+    pub optional: Option<String>,
+    /// The installation, of a native project.
+    pub native: Option<Native>,
+    /// `test` lines with `test-requires`.
+    pub tests: Trial,
+    /// `docs` lines with `docs-requires`.
+    pub docs: Trial,
+}
+
+/// Environment of commands and builds.
+#[derive(Debug, Clone, Default, Line)]
+pub struct EveryProject {
+    /// Environment variables.
+    #[child(of = Env)]
+    pub environment: Vec<Pair<String>>,
+    /// Passes variables of rockpack's own environment to its build, which sees few others.
+    #[leaf(
+        "VARIABLE",
+        "a variable",
+        "A variable; where it is not set, nothing is passed.",
+        via = Variable,
+        once = "environment variable",
+        example = r#"pass "EXAMPLE_LICENSE_SERVER""#
+    )]
+    pub pass: Vec<String>,
+}
+
+/// Holds lines for all projects, unless a project says otherwise.
+#[derive(Line)]
+#[line(
+    "every-project",
+    own,
+    makes = EveryProject,
+    maps = EveryProjectLine::variables,
+    example = r#"every-project {
+    env "EXAMPLE_TARGETS" "{isas}"
+}"#
+)]
+pub(crate) struct EveryProjectLine {
+    /// Variables of every project.
+    #[flat]
+    variables: EveryProject,
+}
+
+impl EveryProjectLine {
+    fn variables(self, _: &Node<'_>, _: &Scope<'_, '_>) -> EveryProject {
+        self.variables
+    }
+}
+
+/// Lines of Python and of native projects.
+#[derive(Line)]
+struct Shared {
+    /// Checkouts.
+    #[child(at_least_once)]
+    sources: Vec<ProjectSource>,
+    /// Needed files.
+    #[child]
+    needs: Vec<Need>,
+    /// Names files of its checkout that are built though git ignores them, or that are expected in addition to the
+    /// files of the commit. The copy that is built has the files of the commit, new files that git does not ignore, and
+    /// the files of `needs` and of this line. Files that these two name do not make a checkout dirty; the provenance
+    /// statement has the hash of each.
+    #[leaf(
+        "GLOB",
+        "a file",
+        "Files or directories, below the checkout; a directory stands for all files in it.",
+        example = r#"include-ignored "generated" "src/*.gen.c""#
+    )]
+    include_ignored: Vec<Spanned<Glob>>,
+    /// Builds it after these projects. Their wheels are installed where it or its build requires them.
+    #[leaf(
+        "NAME",
+        "a project or a wheel",
+        "Another `python-project`, a `wheel` or a `prefetch`. Packages of artifacts always come first.",
+        once,
+        example = r#"after "example-runtime""#
+    )]
+    after: Vec<Spanned<PackageName>>,
+    /// Commands.
+    #[child(of = Run)]
+    run: Vec<Command>,
+    /// Adds requirements of its build that its pyproject.toml lacks.
+    #[leaf(
+        "REQUIREMENT",
+        "a requirement",
+        "A requirement as pip takes it (PEP 508). Wheels that this build already made satisfy it first.",
+        example = r#"build-requires "cython>=3""#
+    )]
+    build_requires: Vec<Requirement>,
+    /// Environment.
+    #[flat]
+    given: EveryProject,
+    /// Leaves out variables that `every-project` sets or passes.
+    #[leaf(
+        "VARIABLE",
+        "a variable",
+        "A variable of an `env` or `pass` line in `every-project`.",
+        via = Variable,
+        once = "environment variable",
+        example = r#"without-env "EXAMPLE_TARGETS""#
+    )]
+    without_env: Vec<Spanned<String>>,
+    /// Lets its commands, its build, its tests and its documentation open and take connections. Requirements of a build
+    /// are fetched before, also without this line.
+    #[leaf]
+    network: bool,
+}
+
+impl Shared {
+    fn project(self, name: Spanned<PackageName>, optional: Option<String>) -> SourceProject {
+        SourceProject {
+            name,
+            sources: self.sources,
+            needs: self.needs,
+            include_ignored: self.include_ignored,
+            after: self.after,
+            run: self.run,
+            build_requires: self.build_requires,
+            environment: self.given.environment,
+            libraries: None,
+            pass: self.given.pass,
+            without_env: self.without_env,
+            config_settings: Vec::new(),
+            pythons: Vec::new(),
+            isolated: true,
+            repair: false,
+            network: self.network,
+            optional,
+            native: None,
+            tests: Trial::default(),
+            docs: Trial::default(),
+        }
+    }
+}
+
+/// Declares a Python package that is built from a checkout of its sources, with PEP 517's hooks. `--sources` names the
+/// directory of checkouts.
+#[derive(Line)]
+#[line(
+    "python-project",
+    own,
+    makes = SourceProject,
+    maps = PythonProject::project,
+    check(check_pythons(pythons, isolated)),
+    example = r#"python-project "example-bindings" {
+    source "bindings" subdirectory="python"
+    after "example-runtime"
+    env "EXAMPLE_PATH" "{devel}"
+    bindings "^fft" "rand" env="EXAMPLE_LIBS"
+}"#
+)]
+pub(super) struct PythonProject {
+    /// The distribution that it makes, in an index's normal form (PEP 503); `--only` and `after` use this name too.
+    #[arg("NAME", "a name")]
+    name: Spanned<PackageName>,
+    /// The reason why its sources may be missing; without it, that is an error.
+    #[prop("WHY")]
+    optional: Option<String>,
+    /// Lines of all projects.
+    #[flat]
+    shared: Shared,
+    /// Libraries.
+    #[child(of = Bindings)]
+    libraries: Option<Libraries>,
+    /// Settings.
+    #[child(of = ConfigSetting)]
+    config_settings: Vec<Pair<String>>,
+    /// Builds it with the packages of the Python that builds, without a separate environment.
+    #[leaf(name = "no-isolation", not)]
+    isolated: bool,
+    /// Copies the libraries of native projects that its wheel needs into the wheel, with auditwheel. Libraries that the
+    /// packages of artifacts ship stay in these.
+    #[leaf]
+    repair: bool,
+    /// Builds a wheel for each of these versions of Python, with the interpreters `python3.N` that PATH leads to;
+    /// without it, for the Python that builds. A wheel that fits all of them is built once.
+    #[leaf(
+        "3.N",
+        "a version",
+        "A version; the interpreter needs no packages.",
+        name = "python",
+        at_most_once,
+        once,
+        example = r#"python "3.10" "3.12""#
+    )]
+    pythons: Vec<Spanned<PythonVersion>>,
+    /// Tests.
+    #[child(of = Test)]
+    tests: Vec<Command>,
+    /// Names requirements of its tests, which are installed with the wheel.
+    #[leaf(
+        "REQUIREMENT",
+        "a requirement",
+        "A requirement as pip takes it (PEP 508). Wheels that this build made satisfy it first.",
+        example = r#"test-requires "pytest" "numpy""#
+    )]
+    test_requires: Vec<Requirement>,
+    /// Documentation.
+    #[child(of = Docs)]
+    docs: Vec<Command>,
+    /// Names requirements of its documentation, which are installed with the wheel.
+    #[leaf(
+        "REQUIREMENT",
+        "a requirement",
+        "A requirement as pip takes it (PEP 508).",
+        example = r#"docs-requires "sphinx""#
+    )]
+    docs_requires: Vec<Requirement>,
+}
+
+impl PythonProject {
+    fn project(self, _: &Node<'_>, _: &Scope<'_, '_>) -> SourceProject {
+        let project = self.shared.project(self.name, self.optional);
+        SourceProject {
+            libraries: self.libraries,
+            config_settings: self.config_settings,
+            pythons: self.pythons,
+            isolated: self.isolated,
+            repair: self.repair,
+            tests: Trial { requires: self.test_requires, commands: self.tests },
+            docs: Trial { requires: self.docs_requires, commands: self.docs },
+            ..project
+        }
+    }
+}
+
+fn check_pythons(
+    node: &Node<'_>,
+    _: &Scope<'_, '_>,
+    pythons: &[Spanned<PythonVersion>],
+    no_isolation: &[()],
+) {
+    if let Some(version) = pythons.first().filter(|_| !no_isolation.is_empty()) {
+        let message = "a project without isolation is built for one Python".to_owned();
+        let problem = Problem::error(Code::MisplacedNode, message)
+            .label(&version.place, "it is that of the Python that builds");
+        node.report(problem.help("remove this line, or `no-isolation`"));
+    }
+}
+
+/// Declares a library or a program that projects are built against: it is built from a checkout of its sources and
+/// installed into a directory of its own, which is kept in DEST and used again while nothing changed.
+#[derive(Line)]
+#[line(
+    "native-project",
+    own,
+    makes = SourceProject,
+    maps = NativeProject::project,
+    example = r#"native-project "example-graph" {
+    source "graph"
+    cmake "-DCMAKE_BUILD_TYPE=Release" "-DCMAKE_PREFIX_PATH={devel}"
+}"#
+)]
+pub(super) struct NativeProject {
+    /// Its name, for `--only`, `after` and `{prefix:NAME}`.
+    #[arg("NAME", "a name")]
+    name: Spanned<PackageName>,
+    /// The reason why its sources may be missing; without it, that is an error.
+    #[prop("WHY")]
+    optional: Option<String>,
+    /// Lines of all projects.
+    #[flat]
+    shared: Shared,
+    /// CMake.
+    #[child]
+    cmake: Option<Cmake>,
+}
+
+impl NativeProject {
+    fn project(self, node: &Node<'_>, _: &Scope<'_, '_>) -> SourceProject {
+        if self.cmake.is_none() && self.shared.run.is_empty() {
+            let message = format!("`{}` lacks `cmake` or `run`", node.title());
+            node.fault(message, "say how it is built and installed into `{prefix}`");
+        }
+        let native = Some(Native { cmake: self.cmake });
+        SourceProject { native, ..self.shared.project(self.name, self.optional) }
+    }
+}
+
+/// Build and installation of a native project; without `cmake`, its commands do all.
+#[derive(Debug, Clone)]
+pub struct Native {
+    /// `cmake "ARGUMENT" preset="NAME"`.
+    pub cmake: Option<Cmake>,
+}
+
+/// Configures, builds and installs it with CMake after its `run` lines: rockpack names source, build and install
+/// directory.
+#[derive(Debug, Clone, Line)]
+#[line("cmake", example = r#"cmake "-DCMAKE_BUILD_TYPE=Release" "-GNinja""#)]
+pub struct Cmake {
+    /// More arguments for configuring, with the placeholders of `env`.
+    #[arg("ARGUMENT", "an argument", many)]
+    pub arguments: Vec<Spanned<Setting>>,
+    /// One of the project's CMake presets.
+    #[prop("NAME")]
+    pub preset: Option<Spanned<Setting>>,
+}
+
+/// Libraries that a project makes bindings for.
+#[derive(Debug, Clone)]
+pub struct Libraries {
+    /// The variable that the project reads.
+    pub variable: Spanned<String>,
+    /// The selected libraries.
+    pub selection: Selection,
+    /// Files of its checkout, one for each library: `*` stands for the name.
+    pub among: Option<Spanned<Glob>>,
+}
+
+/// Selects the libraries it makes bindings for: a variable that lists them with `,` between. `--libs PROJECT=LIST`
+/// selects others.
+#[derive(Line)]
+#[line(
+    "bindings",
+    makes = Libraries,
+    maps = Bindings::libraries,
+    check(check_bindings(names, among)),
+    example = r#"bindings "^fft" "rand" env="EXAMPLE_LIBS""#
+)]
+struct Bindings {
+    /// A library; with `^` before the first of them, all but these.
+    #[arg("NAME", "a library", via = LibrarySelection)]
+    names: Vec<Spanned<String>>,
+    /// The variable in which the project looks for the list.
+    #[prop("VARIABLE", name = "env", via = Variable)]
+    variable: Spanned<String>,
+    /// The files of all libraries below the checkout, with `*` for the name; a selected name without such a file is an
+    /// error.
+    #[prop("GLOB")]
+    among: Option<Spanned<Glob>>,
+}
+
+impl Bindings {
+    fn libraries(self, _: &Node<'_>, scope: &Scope<'_, '_>) -> Libraries {
+        let variable = self.variable;
+        scope.give("environment variable", &variable, Condition::default(), &variable.place);
+        let text = self.names.into_iter().map(|name| name.value).collect::<Vec<_>>().join(",");
+        Libraries { variable, selection: Selection::parse(&text), among: self.among }
+    }
+}
+
+fn check_bindings(
+    node: &Node<'_>,
+    _: &Scope<'_, '_>,
+    names: &[Spanned<String>],
+    among: Option<&Spanned<Glob>>,
+) {
+    if let Some(late) = names.iter().skip(1).find(|name| name.value.starts_with('^')) {
+        let message = "`^` in the middle of a selection of libraries";
+        let problem = Problem::error(Code::InvalidText, message)
+            .label(&late.place, "it can stand before the first only");
+        node.report(problem.help("with `^` before the first, all but these are meant"));
+    }
+    let Some(glob) = among else { return };
+    let last = glob.as_str().rsplit('/').next().unwrap_or_default();
+    if last.matches('*').count() != 1 || glob.as_str().matches('*').count() != 1 {
+        let message = format!("`{}` does not have one `*` in its last segment", glob.as_str());
+        let problem =
+            Problem::error(Code::InvalidText, message).label(&glob.place, "the files of libraries");
+        node.report(problem.help("`*` stands for the name of a library: `python/c*.pyx`"));
+    }
+}
+
+impl SourceProject {
+    /// Returns the kind of node it is.
+    pub fn node(&self) -> &'static str {
+        if self.native.is_some() { "native-project" } else { "python-project" }
+    }
+
+    /// Returns everything in it that may have placeholders.
+    pub fn settings(&self) -> impl Iterator<Item = &Spanned<Setting>> {
+        let pairs = self.environment.iter().chain(&self.config_settings).map(|(_, value)| value);
+        let cmake = self.native.iter().filter_map(|native| native.cmake.as_ref());
+        let cmake = cmake.flat_map(|cmake| cmake.preset.iter().chain(&cmake.arguments));
+        self.run.iter().flat_map(|command| &command.words).chain(pairs).chain(cmake)
+    }
+
+    /// Returns the native projects that its settings name.
+    pub fn prefixes(&self) -> impl Iterator<Item = (PackageName, &Place)> {
+        self.settings().flat_map(|setting| {
+            let named = |filling| match filling {
+                Filling::PrefixOf(name) => Some((name, &setting.place)),
+                _ => None,
+            };
+            setting.places().into_iter().filter_map(named)
+        })
+    }
+}

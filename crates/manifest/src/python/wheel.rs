@@ -1,0 +1,229 @@
+//! `wheel` and `prefetch`.
+
+use super::{Pin, Requirement};
+use crate::Glob;
+use crate::line::Scope;
+use crate::reader::Node;
+use crate::setting::Setting;
+use crate::split::{SplitLines, SplitRule};
+use base::names::{self, DistName, PackageName};
+use base::source::{Code, Problem, Spanned};
+use manifest_derive::Line;
+
+/// A finished wheel that is taken.
+#[derive(Debug, Clone)]
+pub struct ReadyWheel {
+    /// The name of its distribution, as indexes compare it, and the place of its declaration.
+    pub name: Spanned<PackageName>,
+    /// Its origin.
+    pub from: WheelSource,
+    /// The reason why there can be none.
+    pub optional: Option<String>,
+}
+
+/// Origin of a finished wheel.
+#[derive(Debug, Clone)]
+pub enum WheelSource {
+    /// Files below the root of all sources.
+    Files(Box<Spanned<Glob>>),
+    /// An index, as the installer is configured: `NAME==VERSION`.
+    Index(Spanned<Pin>),
+}
+
+/// A finished wheel that is taken, or that is split.
+pub(crate) enum Wheel {
+    Ready(ReadyWheel),
+    Split(SplitRule),
+}
+
+/// Takes a finished wheel, to be published with the others: from `--sources`, or from the index that pip is set up for.
+/// With `device-by` it says how `rockpack wheel split` splits one.
+#[derive(Line)]
+#[line(
+    "wheel",
+    own,
+    makes = Wheel,
+    then = WheelLine::wheel,
+    check(check_origin(split)),
+    example = r#"wheel "example-tools" path="wheels/example_tools-*.whl""#
+)]
+pub(super) struct WheelLine {
+    /// Its distribution, in an index's normal form (PEP 503).
+    #[arg("NAME", "a name")]
+    name: Spanned<PackageName>,
+    /// The files, below the directory of `--sources`.
+    #[prop("GLOB")]
+    path: Option<Spanned<Glob>>,
+    /// The version for pip to fetch, in place of `path`.
+    #[prop("NAME==VERSION")]
+    index: Option<Spanned<Pin>>,
+    /// The reason why the line may match nothing; without it, that is an error.
+    #[prop("WHY")]
+    optional: Option<String>,
+    /// Lines of a wheel that is split.
+    #[flat]
+    split: Option<SplitLines>,
+}
+
+fn check_origin(node: &Node<'_>, _: &Scope<'_, '_>, split: Option<&Option<SplitLines>>) {
+    let (title, has_path, has_index) = (node.title(), node.had("path"), node.had("index"));
+    if split.is_some() && (has_path || has_index) {
+        let message = format!("`{title}` is split, and has `path` or `index`");
+        node.fault(message, "take them away: `rockpack wheel split` is given the wheel");
+    } else if has_path && has_index {
+        node.fault(format!("`{title}` has `path` and `index`"), "keep one of them");
+    } else if split.is_none() && !has_path && !has_index {
+        node.fault(format!("`{title}` lacks `path` or `index`"), "say where it comes from");
+    }
+}
+
+impl WheelLine {
+    fn wheel(self, node: &Node<'_>, _: &Scope<'_, '_>) -> Option<Wheel> {
+        let Self { name, path, index, optional, split } = self;
+        if let Some(split) = split {
+            return Some(Wheel::Split(split.rule(name)));
+        }
+        if let Some(index) = &index {
+            check_pin(node, &name, index);
+        }
+        let files = path.map(|glob| WheelSource::Files(Box::new(glob)));
+        let from = files.or(index.map(WheelSource::Index))?;
+        Some(Wheel::Ready(ReadyWheel { name, from, optional }))
+    }
+}
+
+fn check_pin(node: &Node<'_>, name: &Spanned<PackageName>, index: &Spanned<Pin>) {
+    let pinned = index.name().parse::<DistName>().map(|name| name.normalized());
+    if pinned.is_ok_and(|pinned| pinned != name.as_str()) {
+        let message =
+            format!("wheel `{}` is to be of another distribution, `{}`", name.value, index.name());
+        refuse_name(node, message, index, name);
+    }
+}
+
+fn refuse_name<T>(
+    node: &Node<'_>,
+    message: String,
+    other: &Spanned<T>,
+    name: &Spanned<PackageName>,
+) {
+    let problem = Problem::error(Code::InvalidText, message)
+        .label(&other.place, "names another")
+        .label(&name.place, "this is its name");
+    node.report(problem.help("write the same name twice"));
+}
+
+/// A wheel that others provide.
+#[derive(Debug, Clone)]
+pub struct Prefetch {
+    /// The name of its distribution, as indexes compare it, and the place of its declaration.
+    pub name: Spanned<PackageName>,
+    /// Files below the root of all sources; where some match, they are taken.
+    pub path: Option<Spanned<Glob>>,
+    /// Its origin otherwise.
+    pub from: Option<PrefetchSource>,
+}
+
+/// Origin for the installer.
+#[derive(Debug, Clone)]
+pub enum PrefetchSource {
+    /// From an index.
+    Index {
+        /// Suitable versions; of none, the newest.
+        requirement: Option<Spanned<Requirement>>,
+        /// The index; of none, the indexes that the installer is set up for.
+        address: Option<Spanned<Setting>>,
+    },
+    /// A repository, of which it is built.
+    Git {
+        /// The address that git clones.
+        address: Spanned<Setting>,
+        /// A branch, a tag or a commit; of none, the default branch.
+        branch: Option<String>,
+    },
+}
+
+impl Prefetch {
+    /// Returns the address, which has places for variables.
+    pub fn settings(&self) -> Option<&Spanned<Setting>> {
+        match self.from.as_ref()? {
+            PrefetchSource::Index { address, .. } => address.as_ref(),
+            PrefetchSource::Git { address, .. } => Some(address),
+        }
+    }
+}
+
+/// Brings a wheel that others provide into DEST/wheelhouse, before anything is built, if a project that is built names
+/// it in `after`. There it comes before every index, and it is not published. All unavailable wheels are reported
+/// together.
+#[derive(Line)]
+#[line(
+    "prefetch",
+    makes = Prefetch,
+    maps = PrefetchLine::prefetch,
+    check(check_prefetch(branch)),
+    example = r#"prefetch "example-tools" path="wheels/example_tools-*.whl" requirement="example-tools>=2""#
+)]
+pub(super) struct PrefetchLine {
+    /// Its distribution, in an index's normal form (PEP 503).
+    #[arg("NAME", "a name")]
+    name: Spanned<PackageName>,
+    /// Files below the directory of `--sources`; if some match, they are taken and nothing is fetched.
+    #[prop("GLOB")]
+    path: Option<Spanned<Glob>>,
+    /// The address of the index that it is fetched from, and of no other, with {NAME} for a `variable`. An empty one
+    /// counts as absent; without it, pip's own indexes are asked.
+    #[prop("URL")]
+    index: Option<Spanned<Setting>>,
+    /// Suitable versions, as pip takes it (PEP 508); without it, the newest.
+    #[prop("REQUIREMENT")]
+    requirement: Option<Spanned<Requirement>>,
+    /// The repository that it is built of, in place of an index, with {NAME} for a `variable`.
+    #[prop("URL")]
+    git: Option<Spanned<Setting>>,
+    /// A branch, a tag or a commit of the repository; without it, the default branch.
+    #[prop("BRANCH")]
+    branch: Option<Spanned<String>>,
+}
+
+fn check_prefetch(node: &Node<'_>, _: &Scope<'_, '_>, branch: Option<&Spanned<String>>) {
+    let of_index = node.had("index") || node.had("requirement");
+    let (of_git, title) = (node.had("git"), node.title());
+    if !of_index && !of_git && !node.had("path") {
+        let message = format!("`{title}` lacks `path`, `index`, `requirement` or `git`");
+        node.fault(message, "say where it comes from");
+    }
+    if of_index && of_git {
+        node.fault(format!("`{title}` has an index and `git`"), "keep one of them");
+    }
+    if let Some(branch) = branch.filter(|_| !of_git) {
+        let problem = Problem::error(Code::MisplacedNode, format!("`{title}` has no `git`"));
+        let problem = problem.label(&branch.place, "of which this would be a branch");
+        node.report(problem.help("add git=\"URL\", or remove `branch`"));
+    }
+}
+
+impl PrefetchLine {
+    fn prefetch(self, node: &Node<'_>, _: &Scope<'_, '_>) -> Prefetch {
+        let Self { name, path, index, requirement, git, branch } = self;
+        let named = requirement.as_ref().and_then(|wanted| {
+            let required = wanted.as_str().parse::<names::Requirement>().ok()?.name;
+            (required != name.as_str()).then_some((wanted, required))
+        });
+        if let Some((wanted, required)) = named {
+            let message =
+                format!("`{}` is to be of another distribution, `{required}`", name.value);
+            refuse_name(node, message, wanted, &name);
+        }
+        let from = match git {
+            Some(address) => {
+                Some(PrefetchSource::Git { address, branch: branch.map(|branch| branch.value) })
+            }
+            None if node.had("index") || node.had("requirement") => {
+                Some(PrefetchSource::Index { requirement, address: index })
+            }
+            None => None,
+        };
+        Prefetch { name, path, from }
+    }
+}

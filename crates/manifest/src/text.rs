@@ -1,0 +1,363 @@
+//! Words of a fixed choice, and names with rules.
+
+use std::str::FromStr;
+
+use crate::Glob;
+use crate::glob::GlobError;
+use crate::reader::{Reason, either};
+use crate::template::TemplateError;
+use base::names::{ModuleName, RelPath, is_tag_level};
+use base::source::{Code, nearest};
+use base::target::Per;
+
+/// Source of a platform tag without a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TagSource {
+    /// Computed of the files.
+    Computed,
+}
+
+/// A text that is not one of the words.
+#[derive(Debug)]
+pub struct ChoiceError {
+    kind: &'static str,
+    text: String,
+    words: Vec<&'static str>,
+}
+
+impl Reason for ChoiceError {
+    fn message(&self) -> String {
+        format!("`{}` is not {}", self.text, self.kind)
+    }
+
+    fn label(&self) -> String {
+        match nearest(&self.text, self.words.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "another word has to stand here".to_owned(),
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        Some(format!("write {}", either(self.words.iter().copied())))
+    }
+}
+
+/// A type with a word for each value.
+pub(crate) trait Choice: Copy + PartialEq + 'static {
+    /// Kind of a word, with its article.
+    const KIND: &'static str;
+    /// Every word with its value.
+    const WORDS: &'static [(&'static str, Self)];
+
+    fn choose(text: &str) -> Result<Self, ChoiceError> {
+        let known = Self::WORDS.iter().find(|(word, _)| *word == text);
+        known.map(|(_, value)| *value).ok_or_else(|| ChoiceError {
+            kind: Self::KIND,
+            text: text.to_owned(),
+            words: Self::WORDS.iter().map(|(word, _)| *word).collect(),
+        })
+    }
+}
+
+macro_rules! choice {
+    ($type:ident, $kind:literal, $($word:expr => $value:ident),+) => {
+        impl $crate::text::Choice for $type {
+            const KIND: &'static str = $kind;
+            const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$value)),+];
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = $crate::text::ChoiceError;
+
+            fn from_str(text: &str) -> Result<Self, $crate::text::ChoiceError> {
+                $crate::text::Choice::choose(text)
+            }
+        }
+    };
+}
+
+pub(crate) use choice;
+
+/// `offer` of a requirement: every distribution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Every {
+    All,
+}
+
+choice!(Every, "an offer of several", "all" => All);
+choice!(TagSource, "where a platform tag comes from", "auto" => Computed);
+
+/// Code of a finding.
+pub(crate) struct FindingName(pub Code);
+
+fn known_findings() -> impl Iterator<Item = &'static Code> {
+    Code::OF_PACKAGES.iter().chain(Code::OF_PLANS)
+}
+
+/// A text that is no code of a finding.
+#[derive(Debug)]
+pub(crate) struct FindingNameError(String);
+
+impl FromStr for FindingName {
+    type Err = FindingNameError;
+
+    fn from_str(text: &str) -> Result<Self, FindingNameError> {
+        let known = known_findings().find(|code| code.as_str() == text);
+        known.map(|code| Self(*code)).ok_or_else(|| FindingNameError(text.to_owned()))
+    }
+}
+
+impl Reason for FindingNameError {
+    fn message(&self) -> String {
+        format!("`{}` is not the code of a finding that can be ignored", self.0)
+    }
+
+    fn label(&self) -> String {
+        match nearest(&self.0, known_findings().map(|code| code.as_str())) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "the code of a finding has to stand here".to_owned(),
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        let plans = either(Code::OF_PLANS.iter().map(|code| code.as_str()));
+        Some(format!(
+            "messages of `rockpack wheel verify` show their codes; of a plan's warnings, write {plans}"
+        ))
+    }
+}
+
+impl Reason for TemplateError {
+    fn message(&self) -> String {
+        self.to_string()
+    }
+
+    fn label(&self) -> String {
+        match nearest(&self.placeholder, ["isa", "family"]) {
+            Some(near) => format!("did you mean `{{{near}}}`?"),
+            None => "nothing fills this".to_owned(),
+        }
+    }
+
+    fn help(&self) -> Option<String> {
+        Some("placeholders are `{isa}` and `{family}`".to_owned())
+    }
+}
+
+impl Reason for GlobError {
+    fn message(&self) -> String {
+        format!("`{}` is not a glob over installed paths", self.text)
+    }
+
+    fn label(&self) -> String {
+        self.reason.clone()
+    }
+
+    fn help(&self) -> Option<String> {
+        self.remedy.clone()
+    }
+}
+
+/// A text that breaks a rule of its kind.
+#[derive(Debug)]
+pub(crate) struct TextError {
+    message: String,
+    label: &'static str,
+    help: Option<&'static str>,
+}
+
+impl Reason for TextError {
+    fn message(&self) -> String {
+        self.message.clone()
+    }
+
+    fn label(&self) -> String {
+        self.label.to_owned()
+    }
+
+    fn help(&self) -> Option<String> {
+        self.help.map(str::to_owned)
+    }
+}
+
+pub(crate) fn refuse<T>(message: String, label: &'static str) -> Result<T, TextError> {
+    Err(TextError { message, label, help: None })
+}
+
+/// Defines a text type with a predicate.
+macro_rules! checked_text {
+    ($(#[$doc:meta])* $name:ident, $is:expr, $fault:literal, $label:literal) => {
+        $(#[$doc])*
+        pub(crate) struct $name(pub String);
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::text::TextError;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                let is: fn(&str) -> bool = $is;
+                if is(text) {
+                    return Ok(Self(text.to_owned()));
+                }
+                $crate::text::refuse(format!(concat!("`{}` ", $fault), text), $label)
+            }
+        }
+    };
+}
+
+pub(crate) use checked_text;
+
+checked_text!(
+    /// A web address.
+    WebAddress,
+    |text: &str| {
+        let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        host.is_some_and(|host| !host.is_empty() && !text.contains(char::is_whitespace))
+    },
+    "is not a web address",
+    "it has to start with https:// or http://, without spaces"
+);
+
+checked_text!(
+    /// The name of an axis, other than the built-in splits.
+    AxisName,
+    |text: &str| {
+        let is_word = !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase());
+        is_word && !Per::WORDS.contains(&text)
+    },
+    "is not the name of an axis",
+    "use lower-case letters, and not none, family or isa"
+);
+
+checked_text!(
+    /// The name of an environment variable (POSIX: letters, digits and `_`, no digit first).
+    Variable,
+    |text: &str| text.parse::<ModuleName>().is_ok(),
+    "is not the name of an environment variable",
+    "use letters, digits and `_`, not a digit first"
+);
+
+checked_text!(
+    /// A file of the machine, such as a device.
+    Device,
+    |text: &str| text.starts_with('/') && !text.contains('\0'),
+    "is not an absolute path",
+    "begin it with `/`: it names a file that only some machines have"
+);
+
+checked_text!(
+    /// A library in a selection: `^` before it leaves it out, `*` is all.
+    LibrarySelection,
+    |text: &str| {
+        text == "*" || text.strip_prefix('^').unwrap_or(text).parse::<ShortName>().is_ok()
+    },
+    "is not the name of a library",
+    "write one name, or `^` and a name, or `*`; several are several arguments"
+);
+
+checked_text!(
+    /// A name for files and command lines.
+    ShortName,
+    |text: &str| {
+        let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
+        text.chars().all(fine) && text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+    },
+    "is not a name",
+    "use letters, digits, `-`, `_`, `.` and `+`, a letter, digit or `_` first"
+);
+
+/// A PEP 440 version specifier, in its author's own spelling.
+pub(crate) struct Specifier(pub String);
+
+impl FromStr for Specifier {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        if pep440_rs::VersionSpecifiers::from_str(text).is_ok() {
+            return Ok(Self(text.to_owned()));
+        }
+        let message = format!("`{text}` is not a version specifier (PEP 440)");
+        let bare = pep440_rs::Version::from_str(text).is_ok();
+        let label = if bare {
+            "a comparison has to stand before the version"
+        } else {
+            "not a comparison and a version"
+        };
+        Err(TextError {
+            message,
+            label,
+            help: Some("write something like \">=3.10\" or \">=3.10, <3.14\""),
+        })
+    }
+}
+
+/// A platform tag without its architecture (PEP 600, PEP 656).
+pub(crate) struct TagLevel(pub String);
+
+impl FromStr for TagLevel {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        if is_tag_level(text) {
+            return Ok(Self(text.to_owned()));
+        }
+        let architecture = ["_x86_64", "_aarch64"].iter().any(|end| text.ends_with(end));
+        let label = if architecture {
+            "leave the architecture out"
+        } else {
+            "write something like `manylinux_2_28`"
+        };
+        refuse(format!("`{text}` says of no system how old it may be"), label)
+    }
+}
+
+/// The installed path of a library without a version: `lib/libx.so`.
+pub(crate) struct AliasPath(pub RelPath);
+
+impl FromStr for AliasPath {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let message = || format!("`{text}` is not a place for an alias");
+        let Ok(path) = text.parse::<RelPath>() else {
+            return refuse(
+                message(),
+                "write a path below the installation, with `/`, without `..`",
+            );
+        };
+        let stem = path.file_name().strip_suffix(".so").and_then(|name| name.strip_prefix("lib"));
+        if path.depth() == 0 {
+            return refuse(message(), "write its directory too: `lib/libNAME.so`");
+        }
+        if stem.is_none_or(|stem| stem.is_empty() || stem.contains(['*', '?'])) {
+            return refuse(message(), "the last segment has to be `libNAME.so`, without a version");
+        }
+        Ok(Self(path))
+    }
+}
+
+/// A library's path for the runtime, with `*` in the last segment.
+pub(crate) struct LibraryPath(pub String);
+
+impl FromStr for LibraryPath {
+    type Err = TextError;
+
+    fn from_str(text: &str) -> Result<Self, TextError> {
+        let message = || format!("`{text}` is not the path of a library");
+        let Ok(path) = text.parse::<RelPath>() else {
+            return refuse(
+                message(),
+                "write a path below the platform directory, with `/`, without `..`",
+            );
+        };
+        if path.parent().is_some_and(|p| p.as_str().contains('*')) {
+            return refuse(message(), "`*` can stand in the last segment only");
+        }
+        if text.contains(['?', '[', ']', '{', '}']) || text.contains("**") {
+            return refuse(message(), "only `*` is understood here");
+        }
+        if text.parse::<Glob>().is_err() {
+            return refuse(message(), "it is longer than a glob can be");
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
