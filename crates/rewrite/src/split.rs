@@ -16,7 +16,7 @@ use base::source::{Code, Problem, Problems};
 use base::version::Version;
 use build::gate::Gate;
 use build::provenance::{Run, SplitInto, Statement};
-use manifest::{Families, Manifest, SplitRule};
+use manifest::Manifest;
 use wheel::archive::Stage;
 
 mod beside;
