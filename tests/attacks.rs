@@ -41,7 +41,7 @@ const OF_USERS: &[&str] = &[
     ".local/lib/python3/site-packages/usercustomize.py",
 ];
 
-/// Answers of `python -c` about `build` and pip, which this project does not need.
+/// Dummies of `build` and pip, which rockpack checks for and this project does not use.
 const DUMMIES: [(&str, &str); 3] = [
     ("build/__init__.py", ""),
     ("build/__main__.py", ""),

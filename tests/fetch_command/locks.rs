@@ -85,7 +85,7 @@ fn what_only_one_of_lock_file_and_run_has_is_refused() {
             && lock.lines().all(|line| both.contains(line.trim_end_matches(',')))
     );
     done(dir, &[&["build", "--artifact-dir", &*address, "-o", "o", "--locked"], &one[..]].concat());
-    // A plan from one run needs no entry of the other, wherever it is.
+    // A plan for one family needs no entries of others, in any directory.
     done(dir, &[&["plan", "--artifact-dir", "one", "--locked"], &one[..]].concat());
     let text = refused(dir, 1, &["plan", "--artifact-dir", "one", "--locked"]);
     assert!(text.contains("gfx1100") && text.contains("which is not there"), "{text}");

@@ -34,8 +34,8 @@ pub fn uv() -> Option<Command> {
     program("uv", &[])
 }
 
-/// Makes an index of `app`, which needs `lib` in one of several versions. In a simple index one of
-/// them is yanked; uv ignores yanks on flat pages.
+/// Makes an index of `app` and several versions of its requirement `lib`. In a simple index one
+/// version is yanked; uv ignores yanks on flat pages.
 pub fn indexed(layout: Layout) -> TempDir {
     let dir = TempDir::new().unwrap();
     wheel(dir.path(), "app", "1.0+local", &["lib"]);

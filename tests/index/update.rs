@@ -43,7 +43,7 @@ fn only_what_changed_is_read() {
     age(&tarball);
     assert_eq!(simple(dir.path()).read, 2);
     let pages = all(dir.path());
-    // A reader of these would now fail.
+    // Reading these files again would fail.
     spoil(&old);
     spoil(&tarball);
     let summary = simple(dir.path());

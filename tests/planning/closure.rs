@@ -194,8 +194,7 @@ fn a_missing_library_is_a_note_with_its_reason() {
     );
 }
 
-/// A library marked as optional is still an error if the build has it and the search path does not
-/// reach it.
+/// `allow-missing` does not excuse a library that the build has and the search path does not reach.
 #[test]
 fn a_library_that_may_be_missing_has_to_be_found_where_a_build_has_it() {
     let excuse = "allow-missing \"libz.so.1\" reason=\"small builds have none\"\n".to_owned();

@@ -41,7 +41,7 @@ fn documents(case: &Case, plan: &Plan) -> Vec<Option<Document>> {
     provenance::sboms(&case.manifest(), &case.catalog, plan)
 }
 
-/// Returns the document of a distribution; each hash is of the file's path.
+/// Returns the document of a distribution, with a hash for each file named `*.so.1`.
 fn document(case: &Case, name: &str) -> Value {
     let plan = case.plan_and_warnings().0;
     let number = plan.distributions.iter().position(|d| d.name.as_str() == name).unwrap();

@@ -247,7 +247,7 @@ fn the_version_is_a_development_version_of_the_builds_own_unless_one_is_given() 
     );
 }
 
-/// The build's version for packages overrides the version computed from its own.
+/// The build's package version overrides a version made from the build's version.
 #[test]
 fn the_version_that_the_build_has_for_packages_is_taken_as_it_is() {
     let mut case = case().asking(|r| r.version = None);

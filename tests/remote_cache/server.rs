@@ -189,7 +189,7 @@ impl Server {
         (state.executed, state.cancelled)
     }
 
-    /// Sets the fault of execution, and clears all entries.
+    /// Sets the fault of execution, and clears everything stored.
     pub fn misbehave_as_farm(&self, fault: Option<FarmFault>) {
         *self.shared.state.lock().unwrap() = State { farm_fault: fault, ..State::default() };
     }

@@ -150,7 +150,6 @@ pub enum AssembleError {
 struct Shard<'a> {
     /// Directory named by the user.
     dir: &'a Path,
-    /// Directory of its packages.
     dist: PathBuf,
     recorded: Recorded,
 }
@@ -180,8 +179,8 @@ pub fn assemble(
     unite(shards, dest, gate)
 }
 
-/// Collects directories with finished, unrecorded files, and adds a statement that they are `made`
-/// of a commit. The caller is responsible for this claim; nothing in the files proves it.
+/// Collects directories with finished, unrecorded files, and states that they are `made` of a
+/// commit. The caller is responsible for this claim.
 ///
 /// # Errors
 /// Fails if a directory has a record, contains anything but files, or is empty; otherwise as
@@ -223,7 +222,7 @@ impl<'a> Shard<'a> {
         Ok(shard)
     }
 
-    /// Moves a package to the stage. Fails if it differs from its record.
+    /// Fails if the package differs from its record.
     fn bring(&self, path: &RelPath, sha256: &str, stage: &Stage) -> Result<(), AssembleError> {
         let below = below_dist(path);
         let from = self.dist.join(below);
@@ -247,8 +246,7 @@ impl<'a> Shard<'a> {
         AssembleError::Absent { path, list }
     }
 
-    /// Checks that a statement names every listed package, so that no package of unknown origin is
-    /// passed on.
+    /// Packages of unknown origin must not be passed on.
     fn is_told(&self) -> Result<(), AssembleError> {
         let named: BTreeMap<RelPath, &str> = self.recorded.packages().collect();
         let untold = |(path, sha256): &(&RelPath, &String)| {
@@ -286,7 +284,7 @@ fn incomplete(label: &str, lacking: &[String]) -> String {
     format!("{packages} of {label} {are} in none of the directories: {shown}{more}")
 }
 
-/// Links an open file to a new name, or copies it. Its old name may already refer to another file.
+/// The file's old name may already refer to another file.
 fn put(mut file: File, to: &Path) -> io::Result<()> {
     let open = format!("/proc/self/fd/{}", file.file().as_raw_fd());
     if linkat(CWD, open, CWD, to, AtFlags::SYMLINK_FOLLOW).is_err() {
@@ -301,7 +299,6 @@ fn below_dist(path: &RelPath) -> &str {
     path.as_str().strip_prefix(DIST).unwrap_or(path.as_str()).trim_start_matches('/')
 }
 
-/// Checks that all packages are from one plan, one version of rockpack, and the same artifacts.
 fn agree(shards: &[Shard<'_>]) -> Result<(), AssembleError> {
     let statements: Vec<(&Path, &Statement)> = statements(shards).collect();
     if statements.len() > 1

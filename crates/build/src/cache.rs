@@ -88,7 +88,7 @@ struct Segment {
     length: u64,
     /// Packed bytes that this build used.
     used: AtomicU64,
-    /// A stream or a memo row was used; memo rows have no packed bytes.
+    /// Flag that memo rows set too: they have no packed bytes.
     touched: AtomicBool,
 }
 
@@ -101,7 +101,7 @@ struct Counts {
     damaged: AtomicU64,
 }
 
-/// Open cache, with the segments that existed when it was opened. Threads may share it.
+/// Open cache, with the segments of the time of opening. Threads may share it.
 #[derive(Debug)]
 pub struct Cache {
     dir: PathBuf,
@@ -111,7 +111,7 @@ pub struct Cache {
     segments: Vec<Segment>,
     slots: Vec<Slot>,
     keys: ByHash<Key, usize>,
-    /// Content of each fingerprint, and its segment. `None` if two segments disagree.
+    /// `None` if two segments disagree.
     memos: ByHash<Fingerprint, (Option<Content>, usize)>,
     sizes: Vec<u64>,
     broken: Vec<(String, Broken)>,
@@ -165,8 +165,7 @@ impl Cache {
             counts: Counts::default(),
             imports: Imports::default(),
         };
-        // The last used segment is loaded last and wins: a repacked stream is newer than its
-        // damaged copy.
+        // The last used segment wins: a repacked stream is newer than its damaged copy.
         let listed = cache.directory.listed().map_err(CacheError::at("read", dir))?;
         for segment in listed {
             cache.load_segment(segment.id);
@@ -241,8 +240,8 @@ impl Cache {
         Some(content)
     }
 
-    /// Returns whether any cached content has this size. If not, the caller need not hash the
-    /// content. (The content of an xz stream is the xz file.)
+    /// Returns whether any cached content has this size. If not, the caller need not hash it. (The
+    /// content of an xz stream is the xz file.)
     pub fn has_size(&self, size: u64) -> bool {
         let has = self.sizes.binary_search(&size).is_ok();
         if !has {
@@ -251,8 +250,8 @@ impl Cache {
         has
     }
 
-    /// Returns the stream of this key. The caller must compare its bytes with their checksum before
-    /// or while using them: see [`Store::check`] and [`Cache::reject`].
+    /// Returns the stream of this key. The caller must compare its bytes with their checksum: see
+    /// [`Store::check`] and [`Cache::reject`].
     pub fn find(&self, key: &Key) -> Option<CacheEntry> {
         let slot = self
             .keys
@@ -278,8 +277,7 @@ impl Cache {
         Some(*entry)
     }
 
-    /// Marks a stream as damaged: it is no longer found, counts as a miss, and is removed when the
-    /// build ends.
+    /// Marks a stream as damaged: it is no longer found, and is removed when the build ends.
     pub fn reject(&self, entry: &CacheEntry) {
         let Some(slot) = self.slots.get(entry.slot).filter(|slot| slot.entry == *entry) else {
             if self.imports.reject(entry) {
@@ -309,13 +307,12 @@ impl Cache {
         self.claims.offer()
     }
 
-    /// Returns all streams with their keys in disk order, including duplicates of a key in other
-    /// segments.
+    /// Returns all streams in disk order, including duplicates of a key.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (&Key, &CacheEntry)> {
         self.slots.iter().map(|slot| (&slot.key, &slot.entry))
     }
 
-    /// Returns the path of the segment with this stream, for messages.
+    /// Returns the segment of a stream, for messages.
     pub fn segment_of(&self, entry: &CacheEntry) -> PathBuf {
         self.slots
             .get(entry.slot)
@@ -323,19 +320,18 @@ impl Cache {
             .map_or_else(|| self.dir.clone(), |segment| segment.file.path().to_owned())
     }
 
-    /// Returns path and fault of each segment that is broken as a whole.
+    /// Returns path and fault of broken segments.
     pub fn broken(&self) -> impl ExactSizeIterator<Item = (PathBuf, String)> {
         self.broken.iter().map(|(id, why)| (self.directory.table(id), why.to_string()))
     }
 
-    /// Returns the errors of segments that could not be read but may be intact.
+    /// Returns errors of reading segments, which may be intact.
     pub fn unreadable(&self) -> &[io::Error] {
         &self.unreadable
     }
 }
 
-/// Returns the maximum size of a segment: small enough to prune a few, large enough to keep all
-/// open.
+/// Segments are small enough to prune a few, and large enough to keep all open.
 fn cap(limit: u64) -> u64 {
     const LARGEST: u64 = 256 << 20;
     const SMALLEST: u64 = 1 << 20;

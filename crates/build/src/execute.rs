@@ -90,8 +90,7 @@ pub struct Built {
 /// Documents about the packages, in addition to the plan.
 #[derive(Debug)]
 pub struct Attestations {
-    /// Software bill of materials of each distribution, in the plan's order:
-    /// [`crate::provenance::sboms`].
+    /// Bills of materials in the plan's order: [`crate::provenance::sboms`].
     pub sboms: Vec<Option<Document>>,
     /// Inputs recorded in the provenance statement.
     pub inputs: Inputs,
@@ -100,7 +99,7 @@ pub struct Attestations {
 /// Result of a build.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Written packages, in the plan's order; checksums and provenance are in the same directory.
+    /// Written packages, in the plan's order.
     pub built: Vec<Built>,
     /// Changes to packages of earlier builds.
     pub earlier: Earlier,
@@ -112,7 +111,7 @@ pub struct Outcome {
     pub cache: Option<cache::Summary>,
 }
 
-/// Changes to packages that earlier builds left in the destination.
+/// Changes to packages of earlier builds.
 #[derive(Debug, Default)]
 pub struct Earlier {
     /// Removed packages.
@@ -138,10 +137,10 @@ pub enum ExecuteError {
         /// Unfinished output, below the destination.
         output: RelPath,
     },
-    /// A package of an earlier build is unreadable, so it can be neither listed nor removed.
+    /// A package of an earlier build is unreadable.
     #[error("cannot read what an earlier build left")]
     Earlier(#[source] io::Error),
-    /// An unrecorded file has the path of a package that is kept in another directory.
+    /// An unrecorded file has the path of a package kept elsewhere.
     #[error("{} is not the package that was made, and no build recorded it", .0.display())]
     InTheWay(PathBuf),
     /// Failed output.
@@ -169,8 +168,8 @@ pub struct Settings {
 
 /// Builds all outputs of `plan` in the directory `dest`, with checksums and provenance.
 ///
-/// Removes packages of earlier builds that `goes` selects; the others stay listed. Unrecorded files
-/// are not touched. Runs on the current rayon pool.
+/// Removes packages of earlier builds that `goes` selects. Unrecorded files are not touched. Runs
+/// on the current rayon pool.
 ///
 /// # Errors
 /// Fails with the first faulty output in the plan's order, and leaves `dest` unchanged.
@@ -223,10 +222,9 @@ pub fn execute(
     Ok(Outcome { built, earlier, waited, timings: recorder.finish(), cache })
 }
 
-/// Moves the packages of `stage` to their destination, and rewrites checksums and provenance there.
+/// Moves the packages of `stage` to their destination, and rewrites checksums and provenance.
 ///
-/// Removes earlier packages that `goes` selects. Hashes in `known` are up to date, and not computed
-/// again.
+/// Removes earlier packages that `goes` selects. Hashes in `known` are not computed again.
 ///
 /// # Errors
 /// Fails if an earlier package is unreadable or a file cannot be moved; the destination is then
@@ -279,7 +277,6 @@ fn put_in_place(
     Ok(Earlier { removed, changed })
 }
 
-/// Subject of timings that concern all packages.
 const DIST: &str = "dist";
 
 /// Returns paths and hashes of packages for the attestations.
@@ -300,7 +297,6 @@ struct Build<'a> {
 }
 
 impl<'b> Build<'b> {
-    /// Writes all outputs. Returns them in the plan's order, with their offers to the cache.
     fn all(self, outputs: Vec<prepare::Output>) -> Result<(Vec<Built>, Offers), ExecuteError> {
         let (mut built, mut wheels) = (Vec::new(), Vec::new());
         for (index, (distribution, output)) in
@@ -351,7 +347,6 @@ impl<'b> Build<'b> {
         Ok(Built { size, sha256, took, ..built })
     }
 
-    /// Registers the streams that other machines may deliver.
     fn expect<'e>(self, wheels: &mut [Vec<pack::Packable<'e>>])
     where
         'b: 'e,
@@ -363,7 +358,7 @@ impl<'b> Build<'b> {
         }
     }
 
-    /// Receives these streams while wheels are packed, in packing order.
+    /// Receives awaited streams in packing order.
     fn bring(self, wheels: &[Vec<pack::Packable<'_>>], over: &AtomicBool) {
         let Some(source) = self.lookup.and_then(|lookup| lookup.0.source()) else { return };
         let mut wheels: Vec<&[pack::Packable<'_>]> = wheels.iter().map(Vec::as_slice).collect();
@@ -461,7 +456,6 @@ impl Drop for Ends<'_> {
 
 type Offers = Vec<(RelPath, cache::Offer)>;
 
-/// Wheels with their index in the plan, and their offers to the cache.
 type Wheels = (Vec<(usize, Built)>, Offers);
 
 fn entry(distribution: &Distribution, output: &prepare::Output) -> Built {

@@ -54,8 +54,7 @@ pub fn sums_path() -> Result<RelPath, PathError> {
     format!("{DIST}/{SUMS}").parse()
 }
 
-/// Returns the path of a statement below the destination. The first has the plain name; others
-/// exist if one statement cannot describe all packages of the directory.
+/// Returns the path of a statement below the destination. The first has the plain name.
 ///
 /// # Errors
 /// Never fails; the type checks the path again.
@@ -97,7 +96,6 @@ pub struct Package<'a> {
 }
 
 impl<'a> Package<'a> {
-    /// Returns the path below `dist`.
     fn name(&self) -> &'a str {
         self.path
             .as_str()
@@ -122,7 +120,7 @@ pub fn sha256sums(packages: &[Package<'_>]) -> String {
     })
 }
 
-/// URI of the responsible builder, which a policy compares with its trusted builders.
+/// URI of the builder, which a policy compares with its trusted builders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuilderId(String);
 
@@ -178,8 +176,7 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Collects the inputs of an unidentified builder. `manifest` has name and text of each
-    /// manifest file.
+    /// Collects inputs without a builder. `manifest` has name and text of each manifest file.
     pub fn new(request: Request, manifest: &[(&str, &str)], catalog: &Catalog) -> Self {
         let files = manifest
             .iter()

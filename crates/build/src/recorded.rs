@@ -89,9 +89,8 @@ impl Recorded {
         subjects.filter_map(|(name, sha256)| Some((in_dist(name).ok()?, sha256)))
     }
 
-    /// Combines new packages, described by `statements`, with the recorded ones: earlier packages
-    /// that `goes` selects are removed, the others stay listed. Hashes in `known` are not computed
-    /// again.
+    /// Combines new packages, described by `statements`, with the recorded ones; earlier packages
+    /// that `goes` selects are removed. Hashes in `known` are not computed again.
     ///
     /// # Errors
     /// Fails if a file is unreadable, or a recorded name is no path.
@@ -137,8 +136,8 @@ impl Recorded {
         Ok(Combined { texts, removed, obsolete, changed })
     }
 
-    /// Returns name and new text of all records that name a file of `gone`, without these files.
-    /// Names are below the directory of [`Recorded::read_in`]. Reads no packages.
+    /// Returns name and new text of all records that name a file of `gone`. Names are below the
+    /// directory of [`Recorded::read_in`].
     pub fn without(&self, gone: &BTreeSet<&str>) -> Vec<(String, String)> {
         let goes = |path: &RelPath| gone.contains(below_dist(path));
         let stays = |name: &str| !in_dist(name).is_ok_and(|path| goes(&path));
@@ -180,8 +179,7 @@ pub fn texts(
     statements.chain(sums).collect()
 }
 
-/// Unites statements into as few as possible. Drops statements without packages, unless no other is
-/// left.
+/// Unites statements into as few as possible, without empty ones.
 pub fn united(statements: impl IntoIterator<Item = Statement>) -> Vec<Statement> {
     let mut united: Vec<Statement> = Vec::new();
     for statement in statements {
@@ -203,7 +201,7 @@ pub fn united(statements: impl IntoIterator<Item = Statement>) -> Vec<Statement>
     united
 }
 
-/// Returns the files of statements: first the plain name, then by number.
+/// Sorts the plain name first, then by number.
 fn statement_files(dist: &Path) -> io::Result<Vec<RelPath>> {
     let names = match directory::names(dist) {
         Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {

@@ -84,8 +84,7 @@ impl Shared {
         api::Digest { hash, size_bytes: i64::try_from(size).unwrap() }
     }
 
-    /// Executes an action in a directory with only its inputs; the programs that it starts are not
-    /// confined.
+    /// Executes an action in a directory with only its inputs and the tested program.
     fn run(&self, action: &api::Digest, fault: Option<FarmFault>) -> api::ActionResult {
         let action: api::Action = self.message(Some(action));
         let command: api::Command = self.message(action.command_digest.as_ref());

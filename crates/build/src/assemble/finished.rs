@@ -10,7 +10,6 @@ use base::regular;
 use wheel::archive::stage::DIST;
 
 impl<'a> Shard<'a> {
-    /// Reads all entries of `dir`, which must be files.
     pub(super) fn finished(dir: &'a Path, made: &Made) -> Result<Self, AssembleError> {
         let mut sums = BTreeMap::new();
         for entry in entries(dir)? {

@@ -18,10 +18,6 @@ pub struct Promised {
 }
 
 impl Promised {
-    /// Checks that `shards` contain all packages of the plan, and none of another plan.
-    ///
-    /// # Errors
-    /// Fails if a build was of another plan, or a package is missing.
     pub(super) fn check(&self, shards: &[Shard<'_>]) -> Result<(), AssembleError> {
         let mut built =
             statements(shards).filter_map(|(dir, statement)| Some((dir, statement.plan()?)));

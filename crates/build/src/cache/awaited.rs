@@ -15,7 +15,7 @@ pub enum Form {
     XzBlock,
 }
 
-/// Stream that this build packs, unless another machine delivers it before a thread starts on it.
+/// Stream that this build packs, unless another machine delivers it first.
 pub trait Awaited: Debug + Sync {
     /// Settings that determine the packed bytes, as in [`super::Key::new`].
     fn settings(&self) -> &str;
@@ -35,15 +35,13 @@ pub trait Awaited: Debug + Sync {
     /// # Errors
     /// Fails if the content cannot be read.
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
-    /// Returns whether the stream is still needed: not delivered, and no thread has started to pack
-    /// it.
+    /// Returns whether the stream is neither delivered nor started here.
     fn is_open(&self) -> bool;
-    /// Keeps threads from packing the stream for `time`, because its delivery is near.
+    /// Keeps threads from starting on the stream for `time`.
     fn hold(&self, time: Duration);
-    /// Releases the stream to the threads; later calls of [`Awaited::hold`] have no effect.
+    /// Ends all holds, also later ones.
     fn give_up(&self);
-    /// Reports that the stream is in the store. Returns whether it arrived before a thread started
-    /// on it.
+    /// Reports that the stream is in the store. Returns whether it was in time.
     fn arrive(&self, entry: CacheEntry) -> bool;
 }
 
@@ -55,7 +53,7 @@ pub trait Source: Debug + Sync {
     /// Returns the initial hold of a stream of this size and packing time.
     fn patience(&self, size: u64, effort: Duration) -> Duration;
 
-    /// Delivers as many streams of `awaited` as it can; they are in packing order. Returns when
-    /// none is left, or soon after `over` is set.
+    /// Delivers streams of `awaited`, which are in packing order. Returns when none is left, or
+    /// soon after `over` is set.
     fn bring(&self, awaited: &[&dyn Awaited], over: &AtomicBool);
 }

@@ -1,5 +1,3 @@
-//! Segment files, the lock for their changes, and removal of files of killed writers.
-
 use std::fs::TryLockError;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -18,11 +16,11 @@ use base::regular;
 /// The number is the version of the format.
 const NAME: &str = "rockpack-cache-1";
 const BYTES: &str = "seg";
-/// Extension of a table. A segment is visible once its table exists.
+/// A segment is visible once its table exists.
 const TABLE: &str = "idx";
-/// Maximum size of a table, enough for a million streams.
+/// Maximum size, enough for a million streams.
 const LARGEST_TABLE: u64 = 100 << 20;
-/// Flags for writing: links are not followed, pipes do not block.
+/// Flags against following links and blocking on pipes.
 const UNLINKED: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK);
 const TAG: &str = "CACHEDIR.TAG";
 /// Age at which a temporary file counts as abandoned on file systems without locks.
@@ -38,7 +36,7 @@ pub(super) struct Directory {
 #[derive(Debug, Clone)]
 pub(super) struct Listed {
     pub id: String,
-    /// Size on disk: stream and table.
+    /// Bytes of stream and table.
     pub size: u64,
     pub used: SystemTime,
 }
@@ -69,7 +67,7 @@ impl Directory {
         Self { root: dir.join(NAME) }
     }
 
-    /// Creates missing directories and files. Fails if the cache is not writable.
+    /// Fails if the cache is not writable.
     pub fn create(&self) -> io::Result<()> {
         if let Some(dir) = self.root.parent() {
             fs::create_dir_all(dir)?;
@@ -229,7 +227,7 @@ impl Directory {
         Ok(())
     }
 
-    /// Sets the time of a segment's last use, by default to now.
+    /// Sets the last use, by default to now.
     pub fn touch(&self, id: &str, used: Option<SystemTime>) -> io::Result<()> {
         // The file system's now, so that all times are of one clock.
         let flags = UNLINKED.bits().cast_signed();
@@ -267,7 +265,6 @@ impl Directory {
         Ok(file)
     }
 
-    /// Saves the limit for commands that open the cache without a build.
     pub fn remember_limit(&self, limit: u64) -> io::Result<()> {
         if self.remembered_limit() == Some(limit) {
             return Ok(());
@@ -283,7 +280,7 @@ impl Directory {
         std::str::from_utf8(&bytes).ok()?.trim().parse().ok()
     }
 
-    /// Returns the size of all temporary files, including killed builds'.
+    /// Includes files of killed builds.
     pub fn unfinished(&self) -> u64 {
         let entries = directory::entries(self.temporaries()).unwrap_or_default();
         entries.iter().filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()

@@ -3,8 +3,8 @@ use wheel::archive::deflate::Method;
 
 /// Packed stream in a cache.
 ///
-/// An xz stream counts as stored: its content is the xz file, a stored member of an archive. Its
-/// key is computed from the uncompressed content.
+/// An xz stream counts as stored: its content is the xz file. Its key is computed from the
+/// uncompressed content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheEntry {
     /// Checksums and size of the content, as an archive records them.

@@ -17,7 +17,7 @@ impl Cache {
     /// ones, and prunes to the limit.
     ///
     /// If another process is changing segments, repair and pruning are left to it and to the next
-    /// build. Entries and files of this cache are invalid afterwards.
+    /// build. Entries are invalid afterwards.
     pub fn finish(self, archives: Vec<Archive>) -> Summary {
         let mut summary = self.summary();
         let mut shares = self.shares();

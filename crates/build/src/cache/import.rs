@@ -23,7 +23,7 @@ pub(super) struct Imports {
     known: Mutex<Known>,
 }
 
-/// Two handles of one file: `temporary` removes it when dropped, `file` reads and writes.
+/// Two handles of one file: `temporary` removes it when dropped.
 #[derive(Debug)]
 struct Growing {
     temporary: Mutex<Option<PartialFile>>,

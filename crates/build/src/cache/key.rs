@@ -18,7 +18,7 @@ pub struct Key([u8; 32]);
 
 impl Key {
     /// Makes the key of `content` packed with `settings`, which must name everything that affects
-    /// the packed bytes, including encoder and version (`deflate 6 libdeflate 1.25 block 1048576`).
+    /// the packed bytes, encoder and version included.
     pub fn new(content: Content, settings: &str) -> Self {
         let mut hasher = Sha256Hasher::default();
         hasher.update(b"rockpack key 1\n");
@@ -38,8 +38,8 @@ impl From<[u8; 32]> for Key {
     }
 }
 
-/// Hash that recognizes unchanged source files and edits without reading the files.
-/// [`Fingerprinter`] makes it.
+/// Hash that recognizes unchanged source files and edits without reading them; see
+/// [`Fingerprinter`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(pub [u8; 32]);
 
@@ -127,15 +127,14 @@ impl Fingerprinter {
         self.see(changed);
     }
 
-    /// Adds other data that determines the member's bytes, for example the overlays of an edit.
+    /// Adds other data that determines the member's bytes, such as edits.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.hasher.update(b"byte");
         self.hasher.update((bytes.len() as u64).to_le_bytes());
         self.hasher.update(bytes);
     }
 
-    /// Returns the fingerprint, or `None` if a file changed less than two seconds ago: another
-    /// change could leave the same times.
+    /// Returns the fingerprint, or `None` if a file changed less than two seconds ago.
     pub fn finish(self) -> Option<Fingerprint> {
         self.finish_at(SystemTime::now())
     }

@@ -81,8 +81,7 @@ impl Offer {
         }
     }
 
-    /// Offers the stream of `recipe` as [`Offer::stream`] does, and keeps the recipe, by which
-    /// other machines find the stream.
+    /// Offers the stream of `recipe`, by which other machines find it.
     pub fn made(&mut self, recipe: Recipe, content: &Digest, packed: Stretch) {
         let rows = self.rows.len();
         self.stream(recipe.key(), content, packed);
@@ -96,7 +95,7 @@ impl Offer {
         self.recipes.iter().map(|(row, recipe)| (recipe, self.rows[*row].stretch()))
     }
 
-    /// Remembers the content of a fingerprint, so that the next build need not read the files.
+    /// Remembers the content of a fingerprint for the next build.
     pub fn memo(&mut self, fingerprint: Fingerprint, content: Content) {
         self.memos.push((fingerprint, content));
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use super::directory::{Directory, Lock};
 use super::{Cache, CacheError, Key};
 
+/// Result of pruning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pruned {
     /// Removed segments.

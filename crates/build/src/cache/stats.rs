@@ -9,7 +9,7 @@ pub struct Stats {
     pub segments: usize,
     /// Bytes on disk, without unfinished segments.
     pub bytes: u64,
-    /// Bytes of segments that are being written, or were left by killed builds.
+    /// Bytes of unfinished segments, of running and killed builds.
     pub unfinished: u64,
     /// Distinct streams.
     pub entries: usize,
@@ -26,7 +26,7 @@ pub struct Stats {
 }
 
 impl Cache {
-    /// Returns the statistics of the streams that were loaded when the cache was opened.
+    /// Returns the statistics of the opened cache.
     ///
     /// # Errors
     /// Fails if the directory cannot be read.

@@ -15,16 +15,14 @@ thread_local! {
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Packed streams of earlier builds, shared by all threads of a build.
+/// Packed streams of earlier builds, shared by all threads.
 ///
-/// A build finds streams by key, reads them, and offers the streams that it packed. A failing store
-/// never stops a build: the failure is a miss, and a warning in the [`Summary`].
+/// A failing store never stops a build: the failure is a miss, and a warning in the [`Summary`].
 pub trait Store: Debug + Send + Sync {
     /// Returns the content that an earlier build computed for this fingerprint.
     fn content_of(&self, fingerprint: &Fingerprint) -> Option<Content>;
 
-    /// Returns whether a content can have this size. If not, the caller need not hash the content
-    /// before packing it.
+    /// Returns whether a content can have this size. If not, the caller need not hash it.
     fn has_size(&self, size: u64) -> bool;
 
     /// Returns the stream of this key. Its bytes are unchecked before [`Store::check`].
@@ -42,7 +40,7 @@ pub trait Store: Debug + Send + Sync {
     /// Announces a read of packed bytes. Errors appear at the read.
     fn read_ahead(&self, _entry: &CacheEntry, _offset: u64, _len: u64) {}
 
-    /// Reads a stream and compares its CRC-32. Rejects it if the CRC-32 differs.
+    /// Compares a stream with its CRC-32. Rejects it if they differ.
     fn check(&self, entry: &CacheEntry) -> bool {
         let whole = checksum(self, entry).is_ok_and(|crc| crc.value() == entry.packed_crc);
         if !whole {

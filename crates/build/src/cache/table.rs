@@ -1,7 +1,5 @@
-//! Table of a segment, a file that is loaded whole.
-//!
-//! It contains a head, stream rows, memo rows, and the SHA-256 of all of these. Numbers are
-//! little-endian.
+//! Table of a segment, loaded whole: head, stream rows, memo rows, and the SHA-256 of these.
+//! Numbers are little-endian.
 
 use wheel::archive::checksum::{Digest, Sha256};
 use wheel::archive::deflate::Method;
@@ -10,7 +8,7 @@ use super::key::{Content, Fingerprint, Key};
 
 const MAGIC: &[u8; 12] = b"rockpack idx";
 const FORMAT: u32 = 1;
-/// Size of the head: magic, format, the segment's length, and two row counts.
+/// Magic, format, the segment's length, and two row counts.
 const HEAD: usize = MAGIC.len() + 4 + 8 + 4 + 4;
 const ROW: usize = 32 + 32 + 4 + 8 + 1 + 8 + 4 + 8;
 const MEMO: usize = 32 + 32;

@@ -115,7 +115,7 @@ fn bytes_on_disk(dir: &TempDir) -> u64 {
         .sum()
 }
 
-/// Sets the last use of all segments to the past, of the first segment to the earliest time.
+/// Sets the last use to the past, earliest for the first segment.
 fn age(dir: &TempDir) {
     for (number, path) in segment_files(dir, "idx").iter().enumerate() {
         let age = Duration::from_secs(10_000 - number as u64);
@@ -540,7 +540,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     /// While nothing is pruned or damaged, the cache has exactly the streams of the model.
-    /// Afterwards it may have fewer, but `unpacked` still checks their bytes.
+    /// Afterwards it may have fewer.
     #[test]
     fn the_cache_is_what_its_model_is(operations in operations()) {
         let dir = tempfile::tempdir().unwrap();

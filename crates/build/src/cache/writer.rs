@@ -9,7 +9,7 @@ use super::store::PIECE;
 use super::table::{Row, Table};
 use wheel::archive::checksum::Checksum;
 
-/// Size of the buffer that collects small streams.
+/// Collects small streams.
 const BUFFER: usize = 256 << 10;
 
 /// Copies streams into new segments.
@@ -51,7 +51,6 @@ pub(super) struct Written {
 }
 
 impl Writer {
-    /// Writes at most `budget` bytes, in segments that end after `cap`.
     pub fn new(directory: Directory, cap: u64, budget: u64) -> Self {
         Self {
             directory,
@@ -64,13 +63,12 @@ impl Writer {
         }
     }
 
-    /// Copies the stream of `row` from `file`. Skips it if its bytes differ from the checksum.
+    /// Skips a stream with a wrong checksum.
     pub fn copy(&mut self, file: &File, row: &Row) {
         if self.stopped.is_some() {
             return;
         }
-        // A later, smaller stream may still fit, but then the cached streams would depend on their
-        // order.
+        // A smaller stream may fit, but then the cached ones would depend on their order.
         let Some(budget) = self.budget.checked_sub(row.packed_len) else {
             self.stopped = Some(Stopped::Full);
             return;

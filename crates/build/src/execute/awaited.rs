@@ -9,7 +9,6 @@ use super::packing::Packing;
 use crate::cache::{self, Content, Form};
 use base::hash::Sha256Hasher;
 
-/// Stream that is either delivered or packed here, whichever starts first.
 #[derive(Debug)]
 pub(super) struct Awaited<'a> {
     bytes: &'a Bytes,
@@ -52,7 +51,6 @@ impl<'a> Awaited<'a> {
         }
     }
 
-    /// Returns whether threads should not start on the stream yet.
     pub fn is_held(&self) -> bool {
         self.outcome.get().is_none()
             && !self.given_up.load(Ordering::Relaxed)

@@ -13,10 +13,9 @@ const LARGEST: usize = 2 * BLOCK;
 const MOST: usize = 64;
 
 impl Buffers {
-    /// Returns a buffer of `len` bytes with arbitrary content.
+    /// The content is arbitrary.
     pub fn take(&self, len: usize) -> Vec<u8> {
         let mut buffer = self.with_room(len);
-        // Only bytes beyond the old length are cleared.
         buffer.resize(len, 0);
         buffer
     }

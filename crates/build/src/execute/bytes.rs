@@ -56,7 +56,7 @@ impl Bytes {
         }
     }
 
-    /// Asks the system to read `len` bytes from `offset` on. Errors appear at the real read.
+    /// Errors appear at the real read.
     pub fn read_ahead(&self, offset: u64, len: u64) {
         match self {
             Self::Memory(_) => {}
@@ -66,7 +66,7 @@ impl Bytes {
         }
     }
 
-    /// Declares that bytes before `end` are not read again, so that their space can be freed.
+    /// Frees the space of bytes before `end`.
     pub fn give_up_before(&self, end: u64) {
         match self {
             Self::Memory(_) => {}

@@ -13,10 +13,10 @@ const SLACK: u64 = 64 << 10;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Known {
-    /// Fingerprint of the source files, if they are old enough for one.
+    /// `None` if a source file is too new.
     pub fingerprint: Option<Fingerprint>,
     pub content: Option<Content>,
-    /// The cache already has this content for the fingerprint.
+    /// The cache has this content for the fingerprint.
     pub remembered: bool,
 }
 
@@ -46,14 +46,13 @@ impl CacheLookup<'_> {
         ))
     }
 
-    /// Returns the hash of bytes that an earlier build read, if their files have not changed since.
+    /// Returns the hash from an earlier build, if the files are unchanged.
     pub fn remembered(self, bytes: &Bytes) -> Option<Content> {
         let mut fingerprint = Fingerprinter::new();
         bytes.identify(&mut fingerprint);
         self.content_of(fingerprint.finish())
     }
 
-    /// Returns the cached stream of a block of `whole`, for its bytes `content`.
     pub fn block(
         self,
         whole: &Bytes,
@@ -68,7 +67,7 @@ impl CacheLookup<'_> {
         (self.find(content, content_len, packing), known)
     }
 
-    /// As [`CacheLookup::block`], without reading the block: works only for known files.
+    /// Works only for known files.
     pub fn unread_block(
         self,
         whole: &Bytes,
@@ -87,7 +86,7 @@ impl CacheLookup<'_> {
         self.0.content_of(&fingerprint?)
     }
 
-    /// Returns the intact stream of a whole member. Rejects an entry with another hash or size.
+    /// Rejects an entry with another hash or size.
     fn whole(self, content: Content, len: u64, packing: Packing<'_>) -> Option<cache::CacheEntry> {
         let entry = self.0.find(&key(content, packing))?;
         if entry.digest.sha256 != content.0 || entry.digest.size != len {
@@ -101,8 +100,7 @@ impl CacheLookup<'_> {
         self.checked(self.0.find(&key(content, packing))?, len as u64)
     }
 
-    /// Returns the entry if its stream is intact. Rejects it if it is longer than packing can
-    /// produce.
+    /// Rejects a stream that is longer than packing can produce.
     fn checked(self, entry: cache::CacheEntry, len: u64) -> Option<cache::CacheEntry> {
         if entry.packed_len > len + len / 8 + SLACK {
             self.0.reject(&entry);
@@ -133,7 +131,7 @@ pub(super) fn recipe(content: Content, size: u64, packing: Packing<'_>) -> Recip
     Recipe { content, size, settings: settings(packing), effort: packing.effort(size) }
 }
 
-/// Describes everything that determines the packed bytes, apart from the content.
+/// Names everything that determines the packed bytes.
 pub(super) fn settings(packing: Packing<'_>) -> String {
     match packing {
         Packing::Store | Packing::Cached(_) | Packing::Repeat(_) => "store".to_owned(),
@@ -155,7 +153,7 @@ mod tests {
     use wheel::archive::checksum::{Checksum, Digest};
     use wheel::archive::deflate::{Level, Method};
 
-    /// Returns whether the cache returns a stream for `content` that was stored with `digest`.
+    /// Stores a stream for `content` with `digest`, and looks it up.
     fn recalled(content: &[u8], digest: &Digest, packed: &[u8]) -> bool {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::open(dir.path(), 1 << 20).unwrap();

@@ -6,7 +6,6 @@ use wheel::archive::checksum::{Checksum, Digest};
 use wheel::archive::deflate::Method;
 use wheel::archive::tarball::XzBlock;
 
-/// Records the packed streams of one wheel, if a cache is used.
 #[derive(Debug)]
 pub(super) struct CacheRecorder {
     offer: Option<Offer>,
@@ -29,8 +28,7 @@ impl CacheRecorder {
         self.offer
     }
 
-    /// Starts a member at `offset` in the wheel. Stored members are not recorded: the artifact is
-    /// as fast to read.
+    /// Stored members are not recorded: the artifact is as fast to read.
     pub fn begin(&mut self, packing: Packing<'_>, offset: u64) {
         if let (Some(_), Packing::Deflate(_)) = (&self.offer, packing) {
             self.stream = Some(Stream { offset, len: 0, crc: Checksum::default() });
@@ -54,7 +52,7 @@ impl CacheRecorder {
         self.remember(&entry.known, Content(digest.sha256));
     }
 
-    /// Records a block of an xz archive, unless the cache already has it (`made` is `None`).
+    /// `made` is `None` if the cache has the block.
     pub fn block(&mut self, made: Option<(&XzBlock, u64)>, packing: Packing<'_>, news: &Known) {
         let (Some(offer), Some(content)) = (&mut self.offer, news.content) else { return };
         if let Some((block, offset)) = made {
@@ -66,7 +64,6 @@ impl CacheRecorder {
         self.remember(news, content);
     }
 
-    /// Records the content of a fingerprint, so that the next build need not read the files.
     pub fn remember(&mut self, known: &Known, content: Content) {
         let (Some(offer), Some(fingerprint), false) =
             (&mut self.offer, known.fingerprint, known.remembered)

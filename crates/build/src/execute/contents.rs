@@ -42,7 +42,7 @@ pub fn contents(
     Ok(contents)
 }
 
-/// Returns the SHA-256 of an artifact's file list, in the format of `sha256sum` and sorted by path.
+/// Returns the SHA-256 of a list in the format of `sha256sum`, sorted by path.
 fn of_files(
     artifact: &Artifact,
     artifacts: &dyn Source,

@@ -11,12 +11,11 @@ use super::write_error::WriteError;
 use base::names::RelPath;
 use wheel::archive::deflate::BLOCK;
 
-/// Size from which comparing members is faster than packing them.
+/// Smaller members are packed as fast as compared.
 const SMALLEST: u64 = BLOCK as u64;
 const PIECE: u64 = 1 << 20;
 
-/// Marks entries that repeat an earlier one. Reads only entries of equal size, up to their first
-/// difference.
+/// Reads only entries of equal size, up to their first difference.
 pub(super) fn mark(entries: &mut [Packable<'_>]) -> Result<(), WriteError> {
     for (index, first) in repeats(entries)? {
         entries[index].packing = Packing::Repeat(first);

@@ -16,15 +16,14 @@ pub struct Elsewhere {
     pub stage: Stage,
     /// Finished packages by their index in the plan.
     pub built: BTreeMap<usize, Built>,
-    /// The packages stay in another directory. They are then not on the stage, but listed in
-    /// checksums and statement.
+    /// The packages stay in another directory: not on the stage, but listed in checksums and
+    /// statement.
     pub apart: bool,
     /// Time spent on waiting for them.
     pub took: Duration,
 }
 
 impl Elsewhere {
-    /// Returns the stage, the packages, and the paths of packages that are not on the stage.
     pub(super) fn into_parts(self) -> (Stage, BTreeMap<usize, Built>, Vec<RelPath>) {
         let paths = self.built.values().map(|built| built.path.clone());
         let apart = if self.apart { paths.collect() } else { Vec::new() };

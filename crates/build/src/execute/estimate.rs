@@ -85,7 +85,7 @@ impl Piece<'_> {
 }
 
 impl Sampling {
-    /// Chooses pieces at even distances over all bytes of `entries`; each represents as many bytes.
+    /// Chooses pieces at even distances over all bytes.
     fn of<'a>(&self, entries: &[&Packable<'a>]) -> Vec<Piece<'a>> {
         let total: u64 = entries.iter().map(|e| e.bytes.len()).sum();
         let stride = if total <= self.whole { 1 } else { self.piece * self.every };
@@ -109,7 +109,7 @@ impl Sampling {
     }
 }
 
-/// Returns the exact size of stored members plus the estimated size of the others.
+/// The size of stored members is exact.
 fn packed(entries: &[Packable<'_>]) -> Result<u64, WriteError> {
     let stored: u64 =
         entries.iter().filter(|e| e.packing == Packing::Store).map(|e| e.bytes.len()).sum();

@@ -17,9 +17,9 @@ use base::event::{Event, Reporter};
 use base::names::Compression;
 
 pub(super) struct WheelOutput<'a> {
-    /// Entry of the wheel; size and hash are set at the end.
+    /// Size and hash are set at the end.
     pub built: Built,
-    /// Offer to the cache, set at the end.
+    /// `None` before the end.
     pub offer: Option<cache::Offer>,
     wheel_assembler: Option<WheelAssembler<'a>>,
     bill: Option<&'a Bill<'a>>,
@@ -44,7 +44,7 @@ pub(super) struct Disk {
     pub since: u64,
 }
 
-/// Bytes of content between two requests for writeback.
+/// Bytes between two requests for writeback.
 const OFTEN: u64 = 128 << 20;
 
 impl Disk {

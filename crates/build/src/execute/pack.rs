@@ -23,7 +23,7 @@ pub(super) struct Packable<'a> {
     /// Packing according to the plan, which determines the cache key.
     pub asked: Packing<'a>,
     pub known: Known,
-    /// Streams that may be delivered before they are packed: one, or one for each xz block.
+    /// One stream, or one for each xz block.
     pub awaited: Vec<Awaited<'a>>,
 }
 
@@ -39,8 +39,7 @@ impl<'a> Packable<'a> {
         Self { name, wheel, executable, bytes, packing, asked: packing, known, awaited }
     }
 
-    /// Returns the current packing: a delivered stream replaces it. It is fixed once the first
-    /// block is taken.
+    /// A delivered stream replaces the packing, until the first block is taken.
     pub fn packing(&self) -> Packing<'a> {
         match (self.packing, self.awaited.first()) {
             (Packing::Deflate(_), Some(awaited)) => {
@@ -54,8 +53,7 @@ impl<'a> Packable<'a> {
         Subject { package: self.wheel, file: self.name.as_str() }
     }
 
-    /// Returns the total bytes of its blocks: of the content, or of a cached stream. A repeated
-    /// member has 0.
+    /// Bytes of all blocks: of the content, or of a cached stream; 0 if repeated.
     pub fn extent(&self) -> u64 {
         match self.packing() {
             Packing::Repeat(_) => 0,
@@ -91,8 +89,7 @@ impl Block<'_> {
         self.offset + self.len as u64 == self.entry.extent()
     }
 
-    /// Returns the bytes of content to report as progress; a cached stream counts with its first
-    /// block.
+    /// Content for the progress: a cached stream counts with its first block.
     pub fn progress(&self) -> u64 {
         match self.entry.packing() {
             Packing::Repeat(_) => self.entry.bytes.len(),
@@ -118,7 +115,6 @@ impl Block<'_> {
         Some((awaited.known()?, awaited.stream()?))
     }
 
-    /// Returns whether a delivery is near, so that threads should not start on the block.
     pub fn is_held(&self) -> bool {
         self.awaited().is_some_and(Awaited::is_held)
     }
@@ -131,13 +127,13 @@ impl Block<'_> {
         }
     }
 
-    /// Returns the bytes of memory used from packing to writing.
+    /// Bytes of memory from packing to writing.
     pub fn memory(&self) -> u64 {
         self.entry.packing().memory(self.len as u64)
     }
 }
 
-/// Iterator over the blocks of entries, in order. An empty entry has one empty block.
+/// An empty entry has one empty block.
 #[derive(Debug, Clone)]
 pub(super) struct Blocks<'a> {
     entries: std::slice::Iter<'a, Packable<'a>>,
@@ -181,7 +177,7 @@ pub(super) struct Packed<'a> {
 pub(super) enum Body {
     Bytes {
         packed: Vec<u8>,
-        /// Content, if it differs from `packed` and the hash of the whole member still needs it.
+        /// Content, if the hash of the whole member still needs it.
         content: Option<Vec<u8>>,
         checksum: Checksum,
         /// Hash, if this block is the whole member.
@@ -334,7 +330,7 @@ impl<'a> Packer<'a> {
         packed
     }
 
-    /// Computes the checksums of `content`, which is also the output if `packed` is `None`.
+    /// `content` is also the output if `packed` is `None`.
     fn checked(&self, block: Block<'_>, content: Vec<u8>, packed: Option<Vec<u8>>) -> Body {
         let whole = block.first() && block.last();
         let (checksum, sha256) =

@@ -10,7 +10,7 @@ use base::text::counted;
 use wheel::archive::deflate::{BLOCK, Encoder, Level};
 use wheel::archive::tarball::{Preset, XzError, xz_block};
 
-/// Reason for which a stream was not packed. Its file is unchanged.
+/// Reason for not packing a stream. Its file is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum PackStreamError {
     /// Settings of another version of the program.
@@ -37,8 +37,7 @@ pub enum PackStreamError {
     Xz(#[from] XzError),
 }
 
-/// Packs the file `content` into the file `stream`, with the same bytes as a build with these
-/// settings.
+/// Packs the file `content` into the file `stream`, like a build with these settings.
 ///
 /// # Errors
 /// Fails if the settings are unknown, or a file cannot be read or written.
@@ -60,13 +59,12 @@ pub fn pack_stream(asked: &str, content: &Path, stream: &Path) -> Result<(), Pac
     Ok(())
 }
 
-/// Returns all packings worth sending to a build farm.
+/// Packings worth sending to a build farm.
 fn packings() -> impl Iterator<Item = Packing<'static>> {
     let levels = [Level::Max, Level::Default, Level::Fast].map(Packing::Deflate);
     levels.into_iter().chain((0..=u8::MAX).map_while(Preset::new).map(Packing::Xz))
 }
 
-/// Deflates block by block, to bound memory.
 fn deflate(
     mut content: File,
     size: u64,

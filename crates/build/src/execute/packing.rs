@@ -5,19 +5,17 @@ use base::names::RelPath;
 use wheel::archive::deflate::{BLOCK, Level, Method};
 use wheel::archive::tarball::Preset;
 
-/// Time of one thread for a byte of [`Packing::weight`] 1, in picoseconds: the default level packs
-/// 165 MB a second.
+/// Picoseconds for a byte of [`Packing::weight`] 1: the default level packs 165 MB a second.
 const UNIT: u64 = 750;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packing<'a> {
     Store,
     Deflate(Level),
-    /// As a stored xz archive, which deflate could not shrink further.
+    /// Stored archive, since deflate could not shrink it further.
     Xz(Preset),
-    /// Copied from a stream of the cache.
     Cached(cache::CacheEntry),
-    /// Copied from the earlier, deflated member of this name, which has the same bytes.
+    /// Name of the earlier, deflated member to copy.
     Repeat(&'a RelPath),
 }
 
@@ -34,8 +32,7 @@ impl Packing<'_> {
         matches!(self, Self::Deflate(_) | Self::Xz(_))
     }
 
-    /// Returns the bytes of content in one block. They are fixed, so that the output does not
-    /// depend on the machine.
+    /// Returns constants, so that the output does not depend on the machine.
     pub fn block(self) -> usize {
         match self {
             Self::Store | Self::Deflate(_) | Self::Cached(_) | Self::Repeat(_) => BLOCK,
@@ -43,7 +40,7 @@ impl Packing<'_> {
         }
     }
 
-    /// Returns the bytes of memory for `len` bytes of content, from packing to writing.
+    /// Bytes of memory from packing to writing.
     pub fn memory(self, len: u64) -> u64 {
         match self {
             Self::Store | Self::Cached(_) | Self::Repeat(_) => len,
@@ -60,7 +57,7 @@ impl Packing<'_> {
         Duration::from_nanos(len.saturating_mul(self.weight()) * UNIT / 1000)
     }
 
-    /// Returns the relative time for a byte, measured on libraries: 1 for copied bytes.
+    /// Relative time for a byte, measured on libraries.
     pub fn weight(self) -> u64 {
         match self {
             Self::Repeat(_) => 0,

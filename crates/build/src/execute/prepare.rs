@@ -47,7 +47,6 @@ impl Output {
 }
 
 impl Ready {
-    /// Returns whether the content is generated, not taken from an artifact.
     pub fn is_made(&self) -> bool {
         !matches!(self.content, Content::File(Bytes::File(_) | Bytes::Edited { .. }))
     }
@@ -60,7 +59,7 @@ impl Ready {
     }
 }
 
-/// Prepares all outputs of a plan. Outputs for which `is_made` returns true only get their path.
+/// Outputs that `is_made` selects only get their path.
 pub(super) fn all(
     plan: &Plan,
     artifacts: &dyn Source,
@@ -97,8 +96,8 @@ pub(super) fn all(
     if faults.is_empty() { Ok(outputs) } else { Err(ExecuteError::Files(faults)) }
 }
 
-/// Checks that `plan` can be executed, without writing: files exist, ELF edits are planned and
-/// proven. Runs on the current rayon pool.
+/// Checks without writing that `plan` can be executed: files exist, ELF edits are proven. Runs on
+/// the current rayon pool.
 ///
 /// # Errors
 /// Fails with all files that cannot be packed, each with its reason.

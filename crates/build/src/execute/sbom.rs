@@ -13,11 +13,10 @@ use plan::{Distribution, Plan};
 use wheel::archive::deflate::{Level, Packed};
 use wheel::archive::wheel::{WheelWriter, dist_info_dir};
 
-/// Hashes by path. The map is never iterated, so its order is irrelevant.
+/// Map that is never iterated, so its order is irrelevant.
 type Hashes = HashMap<RelPath, Sha256>;
 
-/// Hashes the files of the inner archive that the document lists: packing hashes only the archive
-/// as a whole.
+/// Packing hashes only the archive as a whole.
 fn archived(document: &Document, archive: &[Ready]) -> Result<Hashes, WriteError> {
     let members: HashMap<&RelPath, &Bytes> =
         archive.iter().filter_map(|ready| Some((&ready.path, file(ready)?))).collect();

@@ -1,5 +1,3 @@
-//! Output of one sdist: a few small text files, in memory.
-
 use std::io::{Seek, Write};
 
 use super::prepare::{Content, Output, Ready};
@@ -10,7 +8,7 @@ use plan::{Distribution, Plan};
 use wheel::archive::sdist::{SdistMember, write_sdist};
 use wheel::archive::{Timestamp, egg_info};
 
-/// Writes the sdist of `distribution` into `file` and returns its size.
+/// Returns the size.
 pub(super) fn write<W: Write + Seek>(
     plan: &Plan,
     distribution: &Distribution,

@@ -39,7 +39,7 @@ impl Kind {
     }
 }
 
-/// File of a package that is worked on. Work on a whole package names the package's file.
+/// Work on a whole package names the package's file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Subject<'a> {
     pub package: &'a str,
@@ -65,7 +65,7 @@ pub struct Span {
     pub bytes: u64,
     /// Path of the package below the destination.
     pub package: String,
-    /// Path of the file in the package; the package's path if it concerns the whole package.
+    /// Path in the package, or the package's path.
     pub file: String,
 }
 
@@ -94,7 +94,7 @@ impl Timings {
     }
 }
 
-/// Records the time of workers. Each has its track, so they do not contend.
+/// Each worker has its track, so they do not contend.
 #[derive(Debug)]
 pub(super) struct Recorder {
     start: Instant,
@@ -123,7 +123,7 @@ impl Recorder {
 
     fn add(&self, kind: Kind, start: Instant, bytes: u64, subject: Subject<'_>) {
         let took = start.elapsed();
-        // Work outside the pool counts for its first thread, which is idle meanwhile.
+        // Work outside the pool counts for its idle first thread.
         let Some(track) = self.tracks.get(rayon::current_thread_index().unwrap_or(0)) else {
             return;
         };
@@ -136,7 +136,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the recorded times; all unrecorded time is idle.
+    /// Unrecorded time is idle.
     pub fn finish(self) -> Timings {
         let wall = self.start.elapsed();
         let mut tracks: Vec<Track> = self

@@ -29,7 +29,7 @@ pub(super) struct Contents<'a> {
     members: Vec<Ready>,
     archive: Option<Ready>,
     info: Vec<Ready>,
-    /// Bill of materials, still without hashes of members.
+    /// Bill without hashes of members.
     pub bill: Option<Bill<'a>>,
 }
 
@@ -49,8 +49,8 @@ impl<'a> Contents<'a> {
         });
         let info = dist_info(plan, distribution, output.licenses)?;
         let mut members = output.members;
-        // Generated members depend on the version and are last: two versions of a wheel then share
-        // their first bytes, and promoting one to the other hashes these bytes only once.
+        // Generated members depend on the version and are last: promotion hashes the common first
+        // bytes of both versions only once.
         members.sort_by_key(Ready::is_made);
         Ok(Self { members, archive: archive.transpose()?, info, bill })
     }
@@ -75,8 +75,8 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// Returns the smallest effective [`super::Settings::memory`]: the memory for the largest block of
-/// `plan`, which is packed regardless of the limit.
+/// Returns the smallest effective [`super::Settings::memory`]: for the largest block of `plan`,
+/// which is packed regardless.
 pub fn least_memory(plan: &Plan) -> u64 {
     let archives = plan.distributions.iter().filter_map(|d| d.archive.as_ref()?.xz);
     let xz = archives.map(preset).map(Packing::most_memory).max();
@@ -97,7 +97,6 @@ pub(super) fn preset(number: u8) -> Packing<'static> {
     Packing::Xz(Preset::new(number).unwrap_or_default())
 }
 
-/// Returns all files with their packing; streams in the cache are not packed again.
 pub(super) fn entries<'a>(
     members: &'a [Ready],
     packing: impl Fn(&RelPath) -> Packing<'static> + Sync,
@@ -153,7 +152,7 @@ pub(super) fn end(wheel: WheelWriter<Sink>) -> Result<u64, WriteError> {
     Ok(file.stream_position()?)
 }
 
-/// Returns the members of the metadata directory, without RECORD.
+/// Leaves out RECORD.
 fn dist_info(
     plan: &Plan,
     distribution: &Distribution,

@@ -1,5 +1,3 @@
-//! Assembly of a wheel's members from packed blocks, in order.
-
 use std::io::BufWriter;
 
 use super::buffers::Buffers;
@@ -22,7 +20,6 @@ pub(super) struct WheelAssembler<'a> {
     wheel: WheelWriter<Sink>,
     open: Option<Open>,
     xz: Option<OpenXz>,
-    /// Unfinished member, copied from the cache.
     cached: Option<WheelMember>,
     cache_recorder: CacheRecorder,
     buffers: &'a Buffers,
@@ -35,7 +32,7 @@ struct Open {
     hasher: Sha256Hasher,
 }
 
-/// Unfinished xz archive; the member's bytes are the xz stream.
+/// The member's bytes are the xz stream.
 struct OpenXz {
     member: WheelMember,
     stream: XzStream,
@@ -56,13 +53,13 @@ impl<'a> WheelAssembler<'a> {
         (self.wheel, self.cache_recorder)
     }
 
-    /// Returns the number of bytes at the start of the file that are final.
+    /// Number of final bytes at the start of the file.
     pub fn solid(&self) -> u64 {
         let buffered = self.wheel.sink().buffer().len() as u64;
         self.wheel.complete().min(self.wheel.position() - buffered)
     }
 
-    /// Writes one block, then frees its source bytes.
+    /// Frees the source bytes of the block.
     pub fn write(&mut self, packed: Packed<'_>) -> Result<(), WriteError> {
         let Block { entry, offset, len } = packed.block;
         let is_last = packed.block.last();
@@ -231,7 +228,6 @@ mod tests {
     use wheel::archive::deflate::{BLOCK, Level};
     use wheel::archive::{Stage, Timestamp};
 
-    /// Builds a wheel with member `b` either marked as a repetition of `a` or packed.
     fn wheel(contents: &[(RelPath, Bytes)], repeats: bool) -> Vec<u8> {
         let (dir, buffers, recorder) =
             (tempfile::tempdir().unwrap(), Buffers::default(), Recorder::new(false));

@@ -10,7 +10,7 @@ pub(super) type PackedBatch<'a> = Vec<Packed<'a>>;
 
 const SMALL: usize = 128;
 
-/// Bytes to read ahead, enough to keep a disk busy.
+/// Bytes that keep a disk busy.
 const AHEAD: u64 = 32 << 20;
 
 /// Priority of a wheel; the greatest is packed first.
@@ -69,7 +69,7 @@ impl<'a> WheelQueue<'a> {
         self.rank
     }
 
-    /// Returns the number of batches that are taken but not written.
+    /// Batches taken but not written.
     pub fn in_flight(&self) -> u64 {
         self.taken - self.written
     }
@@ -78,8 +78,6 @@ impl<'a> WheelQueue<'a> {
         self.peek().map(|block| block.memory())
     }
 
-    /// Returns whether a delivery of the next block is near, so that threads should not start on
-    /// it.
     pub fn is_held(&self) -> bool {
         self.peek().is_some_and(|block| block.is_held())
     }
@@ -107,7 +105,7 @@ impl<'a> WheelQueue<'a> {
         (self.taken - 1, batch)
     }
 
-    /// Returns blocks to read ahead. Call it after [`WheelQueue::take`].
+    /// Requires a preceding [`WheelQueue::take`].
     pub fn ahead(&mut self) -> Batch<'a> {
         let mut blocks = Vec::new();
         while self.asked < AHEAD
@@ -120,7 +118,6 @@ impl<'a> WheelQueue<'a> {
         blocks
     }
 
-    /// Keeps a packed batch and its memory until the batches before it are written.
     pub fn put(&mut self, number: u64, batch: PackedBatch<'a>, memory: u64) {
         self.ready.insert(number, (batch, memory));
     }
@@ -135,7 +132,6 @@ impl<'a> WheelQueue<'a> {
         Some(batch)
     }
 
-    /// Returns whether every block is written.
     pub fn is_over(&self) -> bool {
         self.peek().is_none() && self.in_flight() == 0
     }

@@ -14,16 +14,12 @@ use super::wheel_queue::{Batch, PackedBatch, WheelQueue};
 
 pub(super) trait Writer<'a>: Send {
     type Error: From<PackError> + Send;
-    /// Reader of the written bytes.
     type Follower: Follower<Error = Self::Error>;
 
-    /// Runs before the first block is packed.
     fn begin(&mut self);
     fn write(&mut self, batch: PackedBatch<'a>) -> Result<(), Self::Error>;
-    /// Runs after all blocks are written.
     fn end(&mut self) -> Result<(), Self::Error>;
-    /// Returns the number of final bytes at the start of the file: after [`Writer::end`], all of
-    /// them.
+    /// Final bytes at the start of the file: after [`Writer::end`], all of them.
     fn solid(&self) -> u64;
     /// Runs after the follower has read every byte.
     fn finish(&mut self, follower: Self::Follower);
@@ -33,21 +29,19 @@ pub(super) trait Writer<'a>: Send {
 pub(super) trait Follower: Send {
     type Error;
 
-    /// Reads on to byte `end` of the wheel.
     fn follow(&mut self, end: u64) -> Result<(), Self::Error>;
 }
 
-/// Minimum bytes for a follower's step while the wheel grows, small enough to leave little work for
-/// the end.
+/// Step of a follower, small enough to leave little work for the end.
 const STRETCH: u64 = 16 << 20;
 
-/// Maximum batches of one wheel in flight; its single writer does not keep up with more.
+/// Limit for a wheel: its single writer does not keep up with more.
 const MOST: u64 = 16;
 
-/// Interval at which a thread checks for delivered streams.
+/// Interval of checks for delivered streams.
 const SHORT: Duration = Duration::from_millis(5);
 
-/// Returns the batches in flight that keep `threads` busy: two each, and two more.
+/// Keeps `threads` busy: two each, and two more.
 fn in_flight(threads: usize) -> u64 {
     (2 * threads as u64 + 2).min(MOST)
 }
@@ -246,7 +240,6 @@ impl<'a, 'w, W: Writer<'a>> Work<'a, 'w, W> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a task. Returns `None` when all work is done.
     fn next(&self) -> Option<Task<'a, 'w, W>> {
         let mut state = self.lock();
         loop {
@@ -405,7 +398,7 @@ mod tests {
 
     const END: &[u8] = b"end";
 
-    /// Returns wheels with members of these sizes; the bytes of each wheel are distinct.
+    /// The bytes of each wheel are distinct.
     fn contents(wheels: &[&[usize]]) -> Vec<Vec<Bytes>> {
         let member = |wheel: usize, size: usize| {
             Bytes::Memory(

@@ -12,8 +12,7 @@ use wheel::archive::stage::StagedFile;
 pub(super) struct Writeback(Sender<(usize, StagedFile)>);
 
 impl Writeback {
-    /// Requests writeback; errors return the number `output`. The receiver ends early only if the
-    /// build has failed.
+    /// Errors return the number `output`. The receiver ends early only if the build has failed.
     pub fn settle(&self, output: usize, file: StagedFile) {
         let _ = self.0.send((output, file));
     }

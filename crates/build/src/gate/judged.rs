@@ -56,8 +56,7 @@ impl<'m> Judged<'m> {
                 judged.kept.push(finding);
             }
         }
-        // A rule that matches no file at all is reported by the plan, which also knows the files of
-        // the devel tree.
+        // A rule that matches no file is reported by the plan, which also knows the devel tree.
         let needless = |rule: &AllowIsaRule| {
             rule.optional.is_none()
                 && packages.iter().zip(&owners).any(|(package, (_, owner))| {
@@ -115,7 +114,7 @@ fn is_about(rule: &AllowIsaRule, member: &str, owner: Option<&PackageName>) -> b
     owner.zip(path).is_some_and(|(owner, path)| rule.is_about(owner, &path))
 }
 
-/// Matches a glob against a member's path in the package, or below its first directory.
+/// Matches also below the package's first directory.
 fn is_in(glob: &Glob, member: &str) -> bool {
     let matches = |path: &str| path.parse::<RelPath>().is_ok_and(|path| glob.matches(&path));
     matches(member) || member.split_once('/').is_some_and(|(_, below)| matches(below))

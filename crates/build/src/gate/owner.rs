@@ -14,8 +14,7 @@ pub struct Owner<'m> {
 }
 
 impl<'m> Owner<'m> {
-    /// Finds the package by the name of the distribution. Returns `None` if the manifest has no
-    /// such package.
+    /// Finds the package by the name of the distribution, if the manifest has it.
     pub fn of(manifest: &'m Manifest, package: &Package) -> Option<Self> {
         let name = package.name.as_deref()?;
         manifest.packages.values().find_map(|package| {
@@ -30,7 +29,7 @@ impl<'m> Owner<'m> {
 }
 
 /// Returns device code that is not in the package of its ISA. Packages outside the manifest are
-/// skipped, since their ISA is unknown.
+/// skipped.
 pub fn misplaced(
     manifest: &Manifest,
     targets: &verify::Targets,
@@ -55,8 +54,8 @@ pub fn known_target(manifest: &Manifest, filled: &str) -> String {
     known.unwrap_or(filled).to_owned()
 }
 
-/// Returns the text for the template's placeholder that results in the normalized `name`: `None` if
-/// it cannot match, an empty text for a template without placeholder.
+/// Returns the text for the template's placeholder that results in the normalized `name`, empty
+/// without a placeholder.
 pub fn filled<'n>(template: &str, name: &'n str) -> Option<&'n str> {
     let parts = template
         .split_once('{')
@@ -70,7 +69,7 @@ pub fn filled<'n>(template: &str, name: &'n str) -> Option<&'n str> {
     }
 }
 
-/// Normalizes a part of a name, which need not be a valid name.
+/// The part need not be a valid name.
 fn part(text: &str) -> String {
     text.to_lowercase().replace(['_', '.'], "-")
 }

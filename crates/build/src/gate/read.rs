@@ -1,5 +1,4 @@
-//! Reading of packages: parts of wheels are read in parallel, so that a large wheel does not delay
-//! the others.
+//! Parts of wheels are read in parallel, so that a large wheel does not delay the others.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,8 +31,7 @@ impl Entrant {
         Some(Self { path: path.to_owned(), form, name, file_name: None })
     }
 
-    /// Describes the package in `file` that will get the path `place`. Returns `None` for other
-    /// extensions of `place`.
+    /// Describes the package in `file` that will get the path `place`.
     pub fn renamed(file: &Path, place: &Path) -> Option<Self> {
         let entrant = Self::of(place)?;
         let file_name = (file != place).then(|| entrant.name.clone());

@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::statement::{Descriptor, PACKAGES};
 use base::names::PackageName;
 
-/// Maximum number of listed changed files.
 const LISTED: usize = 20;
 
 /// Inputs of the build of a project.
@@ -70,7 +69,7 @@ pub enum RequirementDigest {
     Commit(String),
 }
 
-/// Returns the descriptors of a project. `packages` are the distributions that contain parts of it.
+/// `packages` are the distributions that contain parts of the project.
 pub(super) fn descriptors(
     name: &PackageName,
     inputs: &ProjectInputs,
@@ -89,8 +88,7 @@ pub(super) fn descriptors(
     all.into_iter().map(|it| it.with(PACKAGES, packages.clone())).collect()
 }
 
-/// Describes checkout and build environment. A dirty checkout is identified by the hash of its
-/// files.
+/// A dirty checkout is identified by the hash of its files.
 fn checkout(name: &str, inputs: &ProjectInputs) -> Descriptor {
     let root = inputs.repositories.first();
     let commit = root.and_then(|root| root.commit.as_deref());

@@ -27,7 +27,7 @@ use library_version::library_version;
 pub const SBOM_PATH: &str = "sboms/rockpack.cdx.json";
 
 /// Returns the document of each distribution of `plan`, in order and without hashes; `None` for an
-/// sdist, which has no artifacts. The plan must be made of `manifest` and `catalog`.
+/// sdist. The plan must be made of `manifest` and `catalog`.
 pub fn sboms(manifest: &Manifest, catalog: &Catalog, plan: &Plan) -> Vec<Option<Document>> {
     let facts = Facts::new(catalog);
     let wheel = |distribution| {
@@ -115,7 +115,6 @@ impl<'p> Bill<'p> {
         main
     }
 
-    /// Returns all components, sorted by reference, and the reference for each path.
     fn components(&self) -> (Vec<Component>, BTreeMap<&'p RelPath, String>) {
         let texts = self.license_texts();
         let mut components: BTreeMap<String, Component> = BTreeMap::new();
@@ -163,7 +162,6 @@ impl<'p> Bill<'p> {
         Some(component)
     }
 
-    /// Returns the component of an artifact's file, if it is a binary or device code.
     fn shipped(&self, member: &Member, source: &'p Origin) -> Option<Component> {
         let facts = self.facts.of(source);
         let kind = kind(facts, &member.path)?;
@@ -188,7 +186,7 @@ impl<'p> Bill<'p> {
         Some(component)
     }
 
-    /// Returns licence texts by project: artifacts keep each project in a separate base directory.
+    /// Artifacts keep each project in a separate base directory.
     fn license_texts(&self) -> BTreeMap<(&'p ArtifactName, &'p RelPath), Vec<ExternalReference>> {
         let Distribution { name, licenses, .. } = self.distribution;
         let directory = format!("{}-{}.dist-info/licenses", name.file_stem(), self.plan.version);
@@ -202,8 +200,7 @@ impl<'p> Bill<'p> {
         texts
     }
 
-    /// Returns the loaded or started components by reference. Libraries that are not found in the
-    /// wheel become properties of the file that needs them.
+    /// Libraries that are not in the wheel become properties of the file that needs them.
     fn dependencies(
         &self,
         components: &mut [Component],
@@ -258,7 +255,7 @@ fn bytes(member: &Member, archived: bool) -> Option<Bytes<'_>> {
     }
 }
 
-/// Returns the type of a component; `None` if the file is neither a binary nor device code.
+/// `None` if the file is neither a binary nor device code.
 fn kind(facts: Option<binary::Facts<'_>>, path: &RelPath) -> Option<ComponentType> {
     let Some(facts) = facts else {
         let device_code =

@@ -118,7 +118,7 @@ impl Descriptor {
         }
     }
 
-    /// Sets the address of a repository, if known, for a commit that is not the digest.
+    /// Sets a repository's address for a commit that is not the digest.
     pub fn at(mut self, url: Option<&str>, commit: Option<&str>) -> Self {
         self.uri = url.zip(commit).map(|(url, commit)| format!("git+{url}@{commit}"));
         self
@@ -130,7 +130,7 @@ impl Descriptor {
         self
     }
 
-    /// Returns the distributions that contain it, or `None` if all do.
+    /// `None` if all distributions contain it.
     fn packages(&self) -> Option<Vec<&str>> {
         let packages = self.annotations.get(PACKAGES)?.as_array()?;
         Some(packages.iter().filter_map(Value::as_str).collect())
@@ -141,8 +141,7 @@ impl Descriptor {
         self
     }
 
-    /// Describes the catalog of artifacts. Its annotation says that the digest does not cover the
-    /// files' bytes.
+    /// The annotation says that the digest does not cover the files' bytes.
     pub fn catalog(name: &str, sha256: String) -> Self {
         let covers = (
             COVERS.to_owned(),
@@ -264,7 +263,7 @@ impl Statement {
     }
 }
 
-/// Returns the requested options by their names on the command line; others are omitted.
+/// Options not given are omitted.
 fn asked(request: &Request) -> Map<String, Value> {
     let given = [
         ("version", request.version.as_ref().map(|v| v.as_str().into())),

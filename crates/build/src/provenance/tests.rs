@@ -207,7 +207,7 @@ fn a_builder_is_a_uri() {
     }
 }
 
-/// Returns a plan with two wheels; the second is built after a library.
+/// The second wheel is built after a library.
 fn projects() -> Plan {
     let project = |name: &str, after: &[&str], native: bool| {
         let text = json!({"name": name, "source": name, "after": after, "isolated": true, "devel": false,
@@ -255,7 +255,6 @@ fn built(names: &[&str], commit: &str, flags: &str) -> Statement {
     statement(&projects(), &inputs, &packages)
 }
 
-/// Returns the inputs of projects in a statement, with the packages that contain them.
 fn of_projects(statement: &Statement) -> Vec<(String, String)> {
     let value: Value = serde_json::from_str(&statement.to_json()).unwrap();
     let all = value["predicate"]["buildDefinition"]["resolvedDependencies"].as_array().unwrap();

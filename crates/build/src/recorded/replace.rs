@@ -20,8 +20,8 @@ pub struct Replaced {
 /// earlier builds are removed.
 ///
 /// # Errors
-/// Fails if the gate refuses a package, a record is unreadable, or a file cannot be written or
-/// moved. The destination is then unchanged.
+/// Fails if the gate refuses a package, a record is unreadable, or a file cannot be written. The
+/// destination is then unchanged.
 pub fn replace<E: From<io::Error> + From<StageError> + From<GateError>>(
     stage: Stage,
     made: &[Package<'_>],

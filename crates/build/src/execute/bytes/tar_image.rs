@@ -31,7 +31,6 @@ impl TarImage {
         }
     }
 
-    /// Appends the two zero units that end an archive.
     pub fn end(&mut self) {
         self.segment(Bytes::Memory(zeroes(2 * UNIT)));
     }
@@ -68,7 +67,6 @@ impl TarImage {
         }
     }
 
-    /// Returns the segment with the byte at `offset`, and all later ones.
     fn segments_from(&self, offset: u64) -> &[(u64, Bytes)] {
         let first = self.segments.partition_point(|(start, bytes)| start + bytes.len() <= offset);
         &self.segments[first..]

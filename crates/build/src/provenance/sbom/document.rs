@@ -45,14 +45,12 @@ impl Document {
         }
     }
 
-    /// Returns the files to hash, with paths of the plan: members of the wheel and of its inner
-    /// archive. Files with equal bytes are returned once.
+    /// Returns the files to hash: members of the wheel and of its inner archive, equal ones once.
     pub fn files(&self) -> impl Iterator<Item = &RelPath> {
         self.components.iter().filter_map(|component| component.path.as_ref())
     }
 
-    /// Sets the SHA-256 (64 hexadecimal digits) of each of the [`Self::files`] for which `sha256`
-    /// returns one.
+    /// Sets the hexadecimal SHA-256 of each of the [`Self::files`] for which `sha256` returns one.
     pub fn fill(&mut self, sha256: impl Fn(&RelPath) -> Option<String>) {
         for component in &mut self.components {
             let found = component.path.as_ref().and_then(&sha256);
@@ -61,8 +59,8 @@ impl Document {
         }
     }
 
-    /// Returns the document as indented JSON. Its serial number is derived from its content (UUID
-    /// version 8, RFC 9562), so only equal documents share one.
+    /// Returns indented JSON. Its serial number is derived from its content (UUID version 8, RFC
+    /// 9562).
     pub fn to_json(&self) -> String {
         let mut document = self.clone();
         document.serial_number = None;
@@ -81,8 +79,7 @@ impl Document {
         serde_json::from_str(text)
     }
 
-    /// Changes the version of the distribution, and the name of its metadata directory. Returns
-    /// each changed field: name, old and new value.
+    /// Changes version and metadata directory. Returns each changed field: name, old and new value.
     pub fn set_version(
         &mut self,
         version: &Version,
@@ -252,7 +249,6 @@ impl Component {
         evidence.occurrences.push(Occurrence { location: path.to_string() });
     }
 
-    /// Sets the licence (an SPDX expression) declared by the author.
     pub fn declare(&mut self, expression: &str) {
         self.licenses =
             vec![License { expression: expression.to_owned(), acknowledgement: "declared".into() }];
@@ -307,7 +303,6 @@ pub(super) const OF_ADDRESS: &str = ":/?#[]@!$&'()*+,;=-._~%";
 /// Characters allowed in the version of a package URL.
 pub(super) const OF_PURL: &str = "-._~";
 
-/// Percent-encodes all characters except letters, digits and `kept`.
 pub(super) fn encoded(text: &str, kept: &str) -> String {
     text.bytes().fold(String::new(), |mut out, byte| {
         if byte.is_ascii_alphanumeric() || kept.contains(char::from(byte)) {

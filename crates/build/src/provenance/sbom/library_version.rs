@@ -1,8 +1,7 @@
 /// Returns the version of a shared library, and its source: `file-name` or `soname`.
 ///
-/// The file name in the artifact is usually the most precise (`libz.so.1.3.1`, or `libbfd-2.38.so`
-/// from libtool's `-release`); the SONAME usually has only the version of the interface
-/// (`libz.so.1`).
+/// The file name is usually the most precise (`libz.so.1.3.1`, or `libbfd-2.38.so` from libtool's
+/// `-release`); the SONAME usually has only the version of the interface (`libz.so.1`).
 pub(super) fn library_version<'n>(
     file: &'n str,
     soname: Option<&'n str>,

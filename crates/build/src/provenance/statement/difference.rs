@@ -65,9 +65,9 @@ impl fmt::Display for Difference {
 }
 
 impl Statement {
-    /// Returns the first difference that forbids uniting the packages of two builds. Builder and
-    /// run may differ; artifacts count only if both builds name them. For other commands than
-    /// `rockpack build`, only decided parameters such as the version are compared.
+    /// Returns the first difference that forbids uniting packages. Builder and run may differ;
+    /// artifacts count only if both builds name them. For other commands than `rockpack build`,
+    /// only decided parameters such as the version are compared.
     pub fn difference(&self, other: &Self) -> Option<Difference> {
         let (ours, theirs) = (&self.predicate.build_definition, &other.predicate.build_definition);
         if ours.build_type != theirs.build_type {
@@ -90,15 +90,14 @@ impl Statement {
             .or_else(|| decided(Part::Plan))
     }
 
-    /// Compares the options, except `only`.
     pub(super) fn other_options(&self, other: &Self) -> Option<Difference> {
         let (ours, theirs) = (&self.predicate.build_definition, &other.predicate.build_definition);
         let (ours, theirs) = (&ours.external_parameters, &theirs.external_parameters);
         differing(Part::Options, ours, theirs, |name| name != ONLY)
     }
 
-    /// Returns whether the statement has all fields needed for the comparison; early versions of
-    /// rockpack omitted some.
+    /// Returns whether the statement has all compared fields; early versions of rockpack omitted
+    /// some.
     pub fn is_comparable(&self) -> bool {
         let definition = &self.predicate.build_definition;
         let Versions { rockpack_commit, rockpack_sources, .. } =
@@ -113,8 +112,7 @@ impl Statement {
         self.predicate.build_definition.internal_parameters.get(PLAN)?.as_str()
     }
 
-    /// Compares manifest files by order, not by name: their directory may have another name on
-    /// another machine.
+    /// Compares by order, not by name: the directory may have another name on another machine.
     fn other_manifest(&self, other: &Self) -> Option<Difference> {
         let mut files = [self, other].map(|statement| {
             let all = statement.predicate.build_definition.resolved_dependencies.iter();
@@ -190,8 +188,7 @@ fn shown(part: Part, value: Option<&Value>) -> String {
 }
 
 impl Descriptor {
-    /// Returns whether it is a file of the manifest: not a commit, not an input of a project, and
-    /// without [`super::COVERS`].
+    /// Other digests are commits, inputs of projects, or have [`super::COVERS`].
     fn is_manifest(&self) -> bool {
         matches!(self.digest, Digest::Sha256(_))
             && self.covers().is_none()

@@ -21,8 +21,8 @@ impl Statement {
         self
     }
 
-    /// Adds the packages of `other` if both statements could be of one run: with equal builder,
-    /// parameters and inputs, except `only`.
+    /// Adds the packages of `other` if both could be of one run: equal builder, parameters and
+    /// inputs, except `only`.
     ///
     /// # Errors
     /// Returns `other` unchanged if they could not.
@@ -89,7 +89,7 @@ fn add(all: &mut Vec<Descriptor>, new: Descriptor) {
     own.annotations.insert(PACKAGES.to_owned(), both.into_iter().collect());
 }
 
-/// Unites the packages of two partial builds; a complete build makes the union complete.
+/// A complete build makes the union complete.
 fn both_only(ours: Option<Value>, theirs: Option<Value>) -> Option<Value> {
     let (Some(Value::Array(mut ours)), Some(Value::Array(theirs))) = (ours, theirs) else {
         return None;
