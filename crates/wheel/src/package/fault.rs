@@ -34,7 +34,7 @@ pub enum FaultKind {
     MetadataDirectory,
     /// A member of the metadata that is not a text, or is too long.
     Text,
-    /// A malformed line of entry_points.txt.
+    /// A malformed line of `entry_points.txt`.
     EntryPoint,
     /// A name that cannot be unpacked.
     Name,
