@@ -252,10 +252,10 @@ fn nobody_there_is_one_warning() {
     fs::write(&pem, "tell-nobody\n").unwrap();
     for (args, said) in [
         (["--tls-certificate", &pem], "--tls-certificate: the server is asked without TLS"),
-        (["--remote-cache", "http://cache"], "`http` is no scheme of a shared cache"),
+        (["--remote-cache", "http://cache"], "`http` is not a scheme of a shared cache"),
         (["--remote-cache", "grpc://cache"], "grpc://cache has no port; write grpc://cache:PORT"),
-        (["--remote-cache", "grpc://me:pass@cache:1"], "a name or a password would be seen"),
-        (["--remote-header", "tell-nobody"], "a header is written NAME=VALUE"),
+        (["--remote-cache", "grpc://me:pass@cache:1"], "remove the user and the password"),
+        (["--remote-header", "tell-nobody"], "a header must have the form NAME=VALUE"),
         (["--remote-header", "@nowhere"], "nowhere"),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rockpack"));

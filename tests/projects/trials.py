@@ -45,8 +45,8 @@ def all_of_them(scene):
     made = digests(dest / "dist", "example_*.whl")
     done = build(lines, "--run-tests", "--docs")
     scene.check("tests see the installed wheel, and an empty directory", done.problem)
-    told = ("tests of example-tried: 1 passed, 2 skipped, ", "skipped, since this machine has no /dev/no-such-device: {python} -c",
-            "skipped, since the checkout has no tests/other.py: ", "docs of example-tried: docs/example-tried, ")
+    told = ("tests of example-tried: 1 passed, 2 skipped, ", "skipped, for this machine has no /dev/no-such-device: {python} -c",
+            "skipped, for the checkout has no tests/other.py: ", "docs of example-tried: docs/example-tried, ")
     absent = [words for words in told if words not in done.out]
     scene.check("the closing table has what passed, and why some were skipped", f"{absent} not in {done.out}" if absent else None)
     page = dest / "docs/example-tried/index.html"

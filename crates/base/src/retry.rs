@@ -20,7 +20,7 @@ impl Backoff {
         let whole = self.shortest.saturating_mul(1 << tries.min(10)).min(self.longest);
         let steady = whole * self.steady / 100;
         let random = RandomState::new().hash_one(tries) % 1000;
-        steady + (whole - steady) * u32::try_from(random).unwrap_or(0) / 1000
+        steady + whole.saturating_sub(steady) * u32::try_from(random).unwrap_or(0) / 1000
     }
 }
 

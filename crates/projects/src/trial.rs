@@ -72,7 +72,7 @@ impl Site<'_> {
             }
         }
         for (command, reason) in &ran.skipped {
-            place.log.say(&format!("skipped, since {reason}: {command}"))?;
+            place.log.say(&format!("skipped, for {reason}: {command}"))?;
         }
         if commands.is_empty() {
             return Ok(ran);

@@ -116,7 +116,7 @@ fn segments(tables: &Headers) -> String {
             (hex(segment.offset), hex(segment.address), hex(segment.align));
         let (in_file, in_memory) = (hex(segment.file_size), hex(segment.memory_size));
         let flags = format!(" {flags}");
-        table.row([kind.to_string(), offset, address, in_file, in_memory, flags, align]);
+        table.row([kind, offset, address, in_file, in_memory, flags, align]);
     }
     text += &table.to_string();
     text

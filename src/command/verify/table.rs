@@ -26,7 +26,7 @@ pub fn text(packages: &[Package], judged: &Judged<'_>) -> String {
         ];
         let [files, size, binaries, points] = counts;
         let name = printable(&package.file).to_string();
-        table.row([name, files, size, binaries, points, verdict(own).to_string()]);
+        table.row([name, files, size, binaries, points, verdict(own)]);
     }
     let mut text = table.to_string();
     let files = packages.iter().map(|package| package.files).sum();

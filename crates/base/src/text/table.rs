@@ -1,6 +1,6 @@
 //! Rows of cells in aligned columns.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// Width and alignment of a column.
 #[derive(Debug, Clone, Copy)]
@@ -90,11 +90,12 @@ impl fmt::Display for Table {
             for (at, cell) in row.iter().enumerate() {
                 line.extend((at > 0).then(|| " ".repeat(self.gap)));
                 let width = widths.get(at).copied().unwrap_or_default();
-                line += &if self.columns.get(at).is_some_and(|column| column.is_right) {
-                    format!("{cell:>width$}")
+                let is_right = self.columns.get(at).is_some_and(|column| column.is_right);
+                if is_right {
+                    write!(line, "{cell:>width$}")?;
                 } else {
-                    format!("{cell:width$}")
-                };
+                    write!(line, "{cell:width$}")?;
+                }
             }
             writeln!(f, "{}", line.trim_end())?;
         }

@@ -42,7 +42,9 @@ pub(super) fn check(
     let mut problems = Problems::new();
     for owner in filled.iter().filter(|f| !f.dist.package.excludes.is_empty()) {
         let kept = kept(manifest, catalog, owner, |entry| alone(entry) && has_code(entry));
-        kept.values().for_each(|kept| problems.push(problem(owner, kept)));
+        for kept in kept.values() {
+            problems.push(problem(owner, kept));
+        }
     }
     problems
 }

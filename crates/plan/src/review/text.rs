@@ -80,11 +80,7 @@ fn projects(plan: &Plan, text: &mut String) {
     }
     let mut prefetched = table();
     for wheel in &plan.prefetched {
-        prefetched.row([
-            wheel.name.to_string(),
-            wheel.origin().to_string(),
-            wheel.rule.to_string(),
-        ]);
+        prefetched.row([wheel.name.to_string(), wheel.origin(), wheel.rule.to_string()]);
     }
     *text += &prefetched.to_string();
     if !plan.projects.is_empty() {
@@ -104,7 +100,7 @@ fn projects(plan: &Plan, text: &mut String) {
     }
     let mut wheels = table();
     for wheel in &plan.wheels {
-        wheels.row([wheel.name.to_string(), wheel.origin().to_string(), wheel.rule.to_string()]);
+        wheels.row([wheel.name.to_string(), wheel.origin(), wheel.rule.to_string()]);
     }
     *text += &wheels.to_string();
 }
@@ -114,7 +110,7 @@ fn absent(plan: &Plan, text: &mut String) {
         let _ = writeln!(text, "\nnot in {}:", title(distribution));
         let mut table = Table::new([Column::left().at_most(60)]).indented(2);
         for absent in &distribution.absent {
-            table.row([absent.path.to_string(), absent.reason.to_string()]);
+            table.row([absent.path.to_string(), absent.reason.clone()]);
         }
         *text += &table.to_string();
     }
@@ -131,7 +127,7 @@ fn dropped(plan: &Plan, text: &mut String) {
     let mut table = Table::new(sizes.into_iter().chain([Column::left()])).indented(2);
     for d in &plan.dropped {
         let (size, files) = (human_size(d.size), counted(d.files, "file"));
-        table.row([size, files, d.rule.to_string(), d.reason.to_string()]);
+        table.row([size, files, d.rule.clone(), d.reason.clone()]);
     }
     *text += &table.to_string();
 }
@@ -153,7 +149,7 @@ fn unowned(plan: &Plan, verbose: bool, text: &mut String) {
         let mut table = Table::new([Column::right().of(8)]).indented(2);
         for u in &plan.unowned {
             let (artifact, path) = (u.origin.artifact.to_string(), u.origin.path.to_string());
-            table.row([human_size(u.size), artifact, path, u.reason.to_string()]);
+            table.row([human_size(u.size), artifact, path, u.reason.clone()]);
         }
         *text += &table.to_string();
         return;
@@ -161,7 +157,7 @@ fn unowned(plan: &Plan, verbose: bool, text: &mut String) {
     let artifacts = by_artifact(&plan.unowned);
     let mut table = Table::new([Column::right().of(8), Column::right().of(11)]).indented(2);
     for (size, count, name) in artifacts.iter().take(ARTIFACTS_SHOWN) {
-        table.row([human_size(*size), counted(*count, "file"), name.to_string()]);
+        table.row([human_size(*size), counted(*count, "file"), name.clone()]);
     }
     *text += &table.to_string();
     if artifacts.len() > ARTIFACTS_SHOWN {

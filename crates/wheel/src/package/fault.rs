@@ -34,7 +34,7 @@ pub enum FaultKind {
     MetadataDirectory,
     /// Metadata that is not text or too long.
     Text,
-    /// Malformed line of entry_points.txt.
+    /// Malformed line of `entry_points.txt`.
     EntryPoint,
     /// Name that cannot be unpacked.
     Name,

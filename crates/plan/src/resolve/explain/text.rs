@@ -387,7 +387,9 @@ fn needs(landing: &Landing, verbose: bool, text: &mut String) {
         |needed: &&Needed| !verbose && matches!(needed.found, Whereabouts::System { .. });
     let (system, others): (Vec<_>, Vec<_>) = landing.needs.iter().partition(of_system);
     let mut table = Table::new([Column::left()]);
-    others.iter().for_each(|n| table.row([n.library.to_string(), whereabouts(n)]));
+    for needed in others {
+        table.row([needed.library.clone(), whereabouts(needed)]);
+    }
     let mut lines: Vec<String> = table.to_string().lines().map(str::to_owned).collect();
     if !system.is_empty() {
         let names: Vec<&str> = system.iter().map(|n| n.library.as_str()).collect();
