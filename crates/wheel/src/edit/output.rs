@@ -288,12 +288,12 @@ mod tests {
             for back in 0..=new.len() {
                 let (hashes, bytes) = made(old, |file| {
                     let (before, after) = new.split_at(back);
-                    before.iter().for_each(|part| file.write_all(part).unwrap());
+                    before.iter().try_for_each(|part| file.write_all(part)).unwrap();
                     if !after.is_empty() {
                         file.rewind().unwrap();
                         file.write_all(b"back").unwrap();
                     }
-                    after.iter().for_each(|part| file.write_all(part).unwrap());
+                    after.iter().try_for_each(|part| file.write_all(part)).unwrap();
                 });
                 assert!(back < new.len() || bytes == new.concat());
                 assert_eq!(hashes, expected(old, &bytes), "{} {back}", old.len());
