@@ -13,7 +13,6 @@ files that uninstallers know, and the next run restarts.
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
 from collections import Counter
@@ -23,15 +22,14 @@ from pathlib import Path
 from typing import Any
 
 from . import _device, _expand
+from ._devel_tree import DevelTree
 from ._errors import DevelError
 from ._lock import exclusive
 from ._log import Progress, log, warn
 from ._packages import COMMAND, DIST, Installed, describe, require
-from ._paths import unlimited
 from ._place import HARD_LINK, is_same_file, place
-from ._record import NO_ROW, Row, row_of_bytes, row_of_file
+from ._record import NO_ROW, row_of_file
 
-MARKER = ".rocm-sdk.json"
 _READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -79,24 +77,8 @@ def _explain(error: OSError, installed: Installed) -> str:
     return message
 
 
-class Devel:
-    """Installed devel package with its tree."""
-
-    def __init__(
-        self, installed: Installed, *, quiet: bool = True, symlinks: bool | None = None
-    ) -> None:
-        self.installed = installed
-        self.name = installed.package.platform_dir
-        self.root = installed.root  # for output
-        self.site = unlimited(installed.site)  # for file access
-        self.tree = self.site / self.name
-        self.info = installed.info
-        self.archive = installed.module_dir / self.info["archive"]
-        self.workspace = self.site / installed.package.workspace
-        self.record = installed.record
-        self.quiet = quiet
-        present = bool((self.state() or {}).get("symlinks"))
-        self.symlinks = present if symlinks is None else symlinks
+class Devel(DevelTree):
+    """Installed devel package with the changes of its tree."""
 
     def check_versions(self) -> None:
         """Raise DevelError unless selector, core and devel have one version and one directory."""
@@ -115,34 +97,6 @@ class Devel:
                 f"{devel} is in {self.installed.site}: install both in one environment"
             )
 
-    # ------------------------------------------------------------------ state
-
-    def state(self) -> dict[str, Any] | None:
-        """Return the state in the marker, or None if the tree is incomplete or of another archive.
-
-        `links` maps symbolic links into other packages to their texts, `pending` absent names to
-        their files in packages that are not installed, `shared` libraries to the files of other
-        packages that they are hard links of. `symlinks` is true if libraries are symbolic links.
-        Markers of older versions have only the first two.
-        """
-        try:
-            state = json.loads((self.root / MARKER).read_text("utf-8"))
-        except (OSError, ValueError):
-            return None
-        if isinstance(state, dict) and state.get("archive") == self._archive_identity():
-            return state
-        return None
-
-    def is_outdated(self) -> bool:
-        """Return whether a complete tree of another archive exists."""
-        try:
-            return "archive" in json.loads((self.root / MARKER).read_text("utf-8"))
-        except (OSError, ValueError, TypeError):
-            return False
-
-    def _archive_identity(self) -> list[Any]:
-        return [self.info["version"], self.archive.stat().st_size]
-
     def is_current(self, *, thorough: bool = False) -> bool:
         """Return whether the tree is up to date, without a lock or a write."""
         state = self.state()
@@ -155,52 +109,6 @@ class Devel:
         return not thorough or not (
             self.damaged() or self.separated(state) or self.workspace.name in self.record.rows()
         )
-
-    def waiting(self, state: dict[str, Any]) -> dict[str, str]:
-        """Return the pending links with files that are now installed."""
-        pending: dict[str, str] = state["pending"]
-        tops = {source.partition("/")[0] for source in pending.values()}
-        present = {top for top in tops if (self.site / top).is_dir()}
-        return {
-            name: source
-            for name, source in pending.items()
-            if source.partition("/")[0] in present and (self.site / source).is_file()
-        }
-
-    def broken(self, state: dict[str, Any]) -> dict[str, str]:
-        """Return the links into other packages that a reinstallation of these removed."""
-        links: dict[str, str] = state["links"]
-        return {name: text for name, text in links.items() if not os.path.lexists(self.site / name)}
-
-    def separated(self, state: dict[str, Any]) -> dict[str, str]:
-        """Return the hard links of other packages' files that became copies."""
-        shared: dict[str, str] = state.get("shared", {})
-        return {
-            name: source
-            for name, source in shared.items()
-            if not is_same_file(str(self.site / name), str(self.site / source))
-            and (self.site / source).is_file()
-        }
-
-    def damaged(self) -> list[str]:
-        """Return the recorded files of the tree that are missing or have another size."""
-        found: list[str] = []
-        for path, (_, size) in self.record.rows().items():
-            if self.is_ours(path):
-                try:
-                    state = os.lstat(self.site / path)
-                except (FileNotFoundError, NotADirectoryError):
-                    found.append(path)
-                    continue
-                if size and state.st_size != int(size):
-                    found.append(path)
-        return found
-
-    def is_ours(self, path: str) -> bool:
-        """Return whether a path relative to site-packages is in the tree."""
-        return path.startswith(f"{self.name}/")
-
-    # ------------------------------------------------------------------ changes
 
     def update(self, *, thorough: bool = False) -> None:
         """Update the tree. The caller holds the lock."""
@@ -228,7 +136,7 @@ class Devel:
                 state, summary = _expand.expand(self, progress.show)
                 for path in _device.unlinked(self):
                     _device.link(self, path)
-            self._write_marker(state)
+            self.write_marker(state)
         except BaseException:
             progress.clear()
             with suppress(OSError):
@@ -274,7 +182,7 @@ class Devel:
         state["links"] = {**state["links"], **symbolic}
         state["shared"] = {**state.get("shared", {}), **shared}
         self.rewrite(add=self.marker_row(state))
-        self._write_marker(state)
+        self.write_marker(state)
 
     def _unite(self, separated: dict[str, str]) -> None:
         """Restore hard links, each atomically, because compilers may be reading the tree."""
@@ -298,13 +206,6 @@ class Devel:
         self.rewrite(drop_workspace=True)
         self.workspace.rmdir()
 
-    def rewrite(self, *, add: dict[str, Row] | None = None, drop_workspace: bool = False) -> None:
-        """Add rows to RECORD, or remove the row of the workspace."""
-        name = self.workspace.name
-        self.record.rewrite(
-            scratch=self.workspace, add=add, drop=lambda path: drop_workspace and path == name
-        )
-
     def _sweep(self) -> None:
         """Remove the files and RECORD rows of an unfinished run."""
         if self.root.exists():
@@ -321,15 +222,3 @@ class Devel:
 
     def _is_left(self, path: str) -> bool:
         return self.is_ours(path) or path == self.workspace.name
-
-    def marker_row(self, state: dict[str, Any]) -> dict[str, Row]:
-        """Return the RECORD row of a marker with this state."""
-        return {f"{self.name}/{MARKER}": row_of_bytes(self._marker_text(state))}
-
-    def _marker_text(self, state: dict[str, Any]) -> bytes:
-        content = {**state, "archive": self._archive_identity()}
-        return json.dumps(content, indent=1, sort_keys=True).encode()
-
-    def _write_marker(self, state: dict[str, Any]) -> None:
-        # One write: a killed process leaves an empty marker, which means no tree.
-        (self.root / MARKER).write_bytes(self._marker_text(state))

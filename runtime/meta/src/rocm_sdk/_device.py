@@ -6,8 +6,8 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ._devel_tree import DevelTree
 from ._errors import DevelError
 from ._expand import target
 from ._log import log
@@ -16,13 +16,10 @@ from ._place import place
 from ._record import row_of_bytes, row_of_file
 from ._tree import Tree
 
-if TYPE_CHECKING:
-    from ._devel import Devel
-
 _LISTS = ".devel_links"
 
 
-def unlinked(devel: Devel) -> list[Path]:
+def unlinked(devel: DevelTree) -> list[Path]:
     """Return the link lists of device packages that are not linked into the tree yet."""
     if "device" not in DIST["packages"]:
         return []
@@ -38,13 +35,13 @@ def unlinked(devel: Devel) -> list[Path]:
     ]
 
 
-def _marker(devel: Devel, isa: str) -> Path:
+def _marker(devel: DevelTree, isa: str) -> Path:
     # In the root of the tree: pip removes empty directories only below a directory in which it
     # removes a file.
     return devel.root / f".device-{isa}"
 
 
-def link(devel: Devel, path: Path) -> None:
+def link(devel: DevelTree, path: Path) -> None:
     """Link the files in a device package's list into the tree."""
     isa = path.stem
     content = json.loads(path.read_text("utf-8"))
@@ -71,7 +68,7 @@ def link(devel: Devel, path: Path) -> None:
     log(f"linked {len(links)} files of {installed.package.distribution}")
 
 
-def _checked(devel: Devel, links: Iterable[dict[str, str]]) -> Iterator[tuple[str, str]]:
+def _checked(devel: DevelTree, links: Iterable[dict[str, str]]) -> Iterator[tuple[str, str]]:
     """Yield each link's name in the tree and its file in site-packages."""
     for one in links:
         name = Tree(devel.name).check_name(f"{devel.name}/{one['relpath']}")

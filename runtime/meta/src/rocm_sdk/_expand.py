@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _archive
+from ._devel_tree import DevelTree
 from ._errors import DevelError
 from ._log import log, warn
 from ._packages import Installed, every_installed
@@ -23,15 +24,12 @@ from ._place import is_same_file, link_symbolically, place_all, summary
 from ._record import NO_ROW, Row, row_of_bytes, row_of_file
 from ._tree import Tree
 
-if TYPE_CHECKING:
-    from ._devel import Devel
-
 _PLACEHOLDER = ".keep"
 _BATCH = 256
 _MOST_THREADS = 8
 
 
-def expand(devel: Devel, show: Callable[[int], None]) -> tuple[dict[str, Any], str]:
+def expand(devel: DevelTree, show: Callable[[int], None]) -> tuple[dict[str, Any], str]:
     """Expand the archive; return the state for the marker, and a summary for the user.
 
     The caller holds the lock and has created the workspace. No tree exists.
@@ -211,7 +209,7 @@ def _rows(plan: _Plan, tree: Tree, site: Path) -> dict[str, Row]:
     return rows
 
 
-def forget_outer_links(devel: Devel) -> None:
+def forget_outer_links(devel: DevelTree) -> None:
     """Remove the rows of a previous tree's links from the RECORDs of other packages."""
     for installed in _linked():
         if any(map(devel.is_ours, installed.record.rows())):
@@ -227,7 +225,7 @@ def _linked() -> list[Installed]:
     ]
 
 
-def make_outer_links(devel: Devel, links: dict[str, str]) -> None:
+def make_outer_links(devel: DevelTree, links: dict[str, str]) -> None:
     """Make the symbolic links into other packages.
 
     The RECORD of the other package lists them too: pip skips links without a target, and would

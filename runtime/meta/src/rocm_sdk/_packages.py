@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -170,10 +171,13 @@ def missing(packages: list[Package]) -> ModuleNotFoundError:
     )
 
 
+def published() -> list[str]:
+    """Return the published targets of this operating system."""
+    return list(DIST["targets"].get("win32" if sys.platform == "win32" else "linux", []))
+
+
 def every_installed() -> list[Installed]:
     """Return the installed packages of this distribution in the declared order."""
-    from ._targets import published
-
     found: list[Installed] = []
     for logical in DIST["packages"]:
         for target in published() if has_target(logical) else [None]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ._errors import TargetError
 from ._log import log
-from ._packages import DIST, find
+from ._packages import DIST, find, published
 from ._regular import open_regular
 
 ENVIRONMENT = "ROCM_SDK_TARGET_FAMILY"
@@ -26,11 +26,6 @@ LINUX: list[str] = list(DIST["targets"].get("linux", []))
 WINDOWS: list[str] = list(DIST["targets"].get("win32", []))
 AVAILABLE: list[str] = list(dict.fromkeys([*LINUX, *WINDOWS]))
 DEFAULT: str | None = DIST["default_target"]
-
-
-def published() -> list[str]:
-    """Return the published targets of this operating system."""
-    return list(WINDOWS if sys.platform == "win32" else LINUX)
 
 
 def published_isas() -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from .. import _targets
 from .._errors import TargetError
-from .._packages import DIST, Installed, describe, has_target
+from .._packages import DIST, Installed, describe, has_target, published
 from ._finding import ERROR, WARNING, Finding, install, uninstall
 
 
@@ -62,7 +62,7 @@ def check(gpus: Gpus, installed: list[Installed]) -> list[Finding]:
 
 
 def _published() -> str:
-    return _targets.listed(_targets.published())
+    return _targets.listed(published())
 
 
 def _unserved(gpus: Gpus) -> Iterator[Finding]:
@@ -83,7 +83,7 @@ def _missing(gpus: Gpus, logical: str, present: list[Installed]) -> Iterator[Fin
             message = f"it is not installed, and this machine has a {target} ({gpus.detail})"
             yield Finding("device-missing", ERROR, package.distribution, message, install(package))
     if gpus.source is None and not present:
-        one = describe(logical, _targets.published()[0]) if _targets.published() else None
+        one = describe(logical, published()[0]) if published() else None
         if one is not None:
             message = "no device package is installed, and no GPU was found to select one"
             remedy = f"{install(one)}  # or another of: {_published()}"
