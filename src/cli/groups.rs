@@ -1,11 +1,11 @@
-//! The groups of commands: one enum a group, one variant a command.
+//! Groups of commands.
 
 use clap::Subcommand;
 
 use super::{
     AuditArgs, CloneArgs, CompletionsArgs, FetchArgs, IndexArgs, ListArgs, ManArgs, MirrorArgs,
-    PackArgs, PromoteArgs, PruneStoreArgs, PublishArgs, RepackArgs, RetagArgs, ScanArgs, ServeArgs, SplitArgs,
-    VerifyArgs, VersionsArgs,
+    PackArgs, PromoteArgs, PruneStoreArgs, PublishArgs, RepackArgs, RetagArgs, ScanArgs, ServeArgs,
+    SplitArgs, VerifyArgs, VersionsArgs,
 };
 
 /// Fetch, scan and pack artifacts
@@ -44,7 +44,7 @@ pub enum ProjectCommand {
     Clone(CloneArgs),
 }
 
-/// Commands below `help`.
+/// Subcommands of `help`.
 #[derive(Debug, Subcommand)]
 pub enum HelpCommand {
     Man(ManArgs),
