@@ -1,11 +1,10 @@
-//! Page of `rockpack --help`: commands in sections, on one screen.
+//! Page of `rockpack --help`.
 
 use std::fmt::Write as _;
 
 use clap::Command;
 use clap::builder::PossibleValue;
 
-/// Heading and commands of each section.
 const SECTIONS: [(&str, &[&str]); 3] = [
     ("To begin", &["init", "check", "plan", "build"]),
     ("More commands", &["explain", "diff", "fmt", "merge"]),

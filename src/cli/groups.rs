@@ -1,5 +1,3 @@
-//! Groups of commands.
-
 use clap::Subcommand;
 
 use super::{
@@ -44,7 +42,6 @@ pub enum ProjectCommand {
     Clone(CloneArgs),
 }
 
-/// Subcommands of `help`.
 #[derive(Debug, Subcommand)]
 pub enum HelpCommand {
     Man(ManArgs),

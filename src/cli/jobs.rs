@@ -1,5 +1,3 @@
-//! Option that limits threads.
-
 use clap::Args;
 
 #[derive(Debug, Args)]

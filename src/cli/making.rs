@@ -1,4 +1,4 @@
-//! Arguments of commands that make packages from packages.
+//! Arguments of `wheel promote` and `wheel split`.
 
 use std::path::PathBuf;
 
@@ -7,19 +7,18 @@ use clap::{Args, ValueHint};
 
 use super::{AllowArgs, JobsArgs};
 
-/// Manifest, builder and threads.
 #[derive(Debug, Args)]
 pub struct MakingArgs {
-    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy [default:
-    /// this directory, else, with a warning, built-in]
+    /// Directory of the manifest, or `built-in` for the program's own [default: this directory,
+    /// else, with a warning, built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 
-    /// Builder that the provenance statement names, a URI [default: none]
+    /// Builder in the provenance statement, a URI [default: none]
     #[arg(long, value_name = "URI")]
     pub builder_id: Option<BuilderId>,
 
-    /// Run of the builder that the statement names [default: none]
+    /// Run of the builder in the statement [default: none]
     #[arg(long, value_name = "ID")]
     pub invocation_id: Option<String>,
 
