@@ -1,5 +1,3 @@
-//! Packages that a farm is asked for, until they are here and have been checked.
-
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::sync::{Mutex, PoisonError};
@@ -23,7 +21,6 @@ use super::{Failed, is_minimal};
 use crate::failure::Failure;
 use crate::ui;
 
-/// Packages that are ordered.
 pub struct Ordered<'a> {
     stage: &'a Stage,
     indexes: Vec<usize>,
@@ -32,10 +29,6 @@ pub struct Ordered<'a> {
 }
 
 impl<'a> Ordered<'a> {
-    /// The orders of these packages.
-    ///
-    /// # Errors
-    /// When what they need cannot be read, or the destination cannot be written.
     pub fn new(
         given: Given<'_>,
         stage: &'a Stage,
@@ -59,10 +52,6 @@ impl<'a> Ordered<'a> {
         Ok(Self { stage, indexes, paths, orders })
     }
 
-    /// What the farm built of it, and what it did not.
-    ///
-    /// # Errors
-    /// When what it built cannot be read here.
     pub fn made(
         &self,
         given: Given<'_>,
@@ -110,7 +99,6 @@ impl<'a> Ordered<'a> {
         }
     }
 
-    /// Takes those from `built` that are not what the plan says.
     fn check(
         &self,
         given: Given<'_>,
@@ -126,7 +114,6 @@ impl<'a> Ordered<'a> {
         Ok(())
     }
 
-    /// What is wrong with a package first, if anything is.
     fn wrong(
         &self,
         given: Given<'_>,
@@ -143,7 +130,7 @@ impl<'a> Ordered<'a> {
         Ok(first.map(|what| format!("what it built is not as planned: {what}")))
     }
 
-    /// Leaves nothing on the stage of a package that is made anew here.
+    /// Removes a package that is built here instead.
     fn remove(&self, number: usize) -> Result<(), Failure> {
         let Some(place) = &self.orders[number].outputs[0].place else { return Ok(()) };
         match fs_err::remove_file(place) {
@@ -155,12 +142,11 @@ impl<'a> Ordered<'a> {
     }
 }
 
-/// Shows what the farm does.
 struct Progress<'a> {
     shown: ui::Progress,
     plan: &'a Plan,
     ordered: &'a Ordered<'a>,
-    /// When each package was begun, and how long it took.
+    /// Start and duration.
     times: Mutex<Vec<(Instant, Duration)>>,
 }
 
