@@ -26,7 +26,6 @@ pub struct Progress {
 
 struct Shown {
     state: State,
-    /// Time of the last progress line in the log.
     last: Duration,
 }
 
@@ -41,7 +40,6 @@ impl Progress {
         }
     }
 
-    /// Removes the bar.
     pub fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -73,7 +71,6 @@ impl Reporter for Progress {
     }
 }
 
-/// Returns the log line of an event, independent of the interval.
 fn line_of(event: &Event) -> Option<String> {
     match event {
         Event::BuildStarted { outputs, bytes } => {
