@@ -67,7 +67,7 @@ pub use python::{
     ProjectSource, Python, PythonVersion, PythonVersionError, ReadyWheel, Requirement,
     RequirementError, Selection, SourceProject, Trial, WheelSource,
 };
-pub use readme::{Beside, MOST_OF_README, Readme, ReadmeFormat};
+pub use readme::{Beside, BuiltIn, MOST_OF_README, Readme, ReadmeFormat};
 pub use retention::{Dated, Keep, StreamRule};
 pub use second_index::IndexRule;
 pub use setting::{Filling, Setting};

@@ -56,6 +56,17 @@ pub struct Beside<'b> {
     pub templates: Vec<&'b str>,
     /// The text of a file, by its path from the manifest's directory, or why it cannot be read.
     pub read: &'b dyn Fn(&RelPath) -> Result<String, String>,
-    /// The two files of the manifest that the program carries, where there is one.
-    pub built_in: Option<(&'b Source, &'b Source)>,
+    /// The manifest that the program carries, where there is one.
+    pub built_in: Option<BuiltIn<'b>>,
+}
+
+/// The manifest that the program carries.
+#[derive(Clone, Copy)]
+pub struct BuiltIn<'b> {
+    /// `packages.kdl`.
+    pub packages: &'b Source,
+    /// `families.kdl`.
+    pub families: &'b Source,
+    /// The text of a file that these include or name, by its path, or the reason why the program has none.
+    pub read: &'b dyn Fn(&RelPath) -> Result<String, String>,
 }

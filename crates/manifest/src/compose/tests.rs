@@ -1,6 +1,7 @@
 //! Each line of a fork, with what becomes of the manifest that it includes.
 
 use super::*;
+use crate::BuiltIn;
 use crate::kdl::Value;
 use base::names::RelPath;
 
@@ -153,4 +154,24 @@ fn lines_keep_the_place_that_they_were_written_at() {
     let script = package.block.as_ref().unwrap().iter().find(|n| n.name.text == "script").unwrap();
     assert_eq!(faults.at(&script.name.span).to_string(), "core.kdl:7");
     assert_eq!(faults.at(&script.name.span).text(), "script");
+}
+
+#[test]
+fn includes_of_the_built_in_manifest_are_files_of_the_program() {
+    let source = Source::new("packages.kdl", "include \"built-in\"\ninclude \"more/a.kdl\"\n");
+    let faults = Faults::new(&source);
+    let packages = Source::new("<built in>/packages.kdl", "include \"more/a.kdl\"\n");
+    let families = Source::new("<built in>/families.kdl", "");
+    let built_in = |_: &RelPath| Ok("own \"program\"\n".to_owned());
+    let beside = Beside {
+        templates: Vec::new(),
+        read: &|_| Ok("own \"directory\"\n".to_owned()),
+        built_in: Some(BuiltIn { packages: &packages, families: &families, read: &built_in }),
+    };
+    let nodes = file(&faults, &source, Which::Packages, Some(&beside)).unwrap();
+    let lines: Vec<String> =
+        nodes.iter().map(|node| format!("{} {}", faults.at(&node.name.span), line(node))).collect();
+    let expected = [r#"<built in>/more/a.kdl:1 own "program""#, r#"more/a.kdl:1 own "directory""#];
+    assert_eq!(lines, expected);
+    assert!(faults.into_problems().is_empty());
 }

@@ -8,7 +8,7 @@ use crate::compose::{self, Which};
 use crate::decode::{families, packages_file};
 use crate::kdl;
 use crate::reader::{Asked, Faults};
-use crate::{Beside, PackageKind};
+use crate::{Beside, BuiltIn, PackageKind};
 use base::names::RelPath;
 use base::source::{Problem, Source};
 
@@ -161,7 +161,7 @@ impl Sample {
         let beside = Beside {
             templates: vec!["runtime", "meta"],
             read: &read,
-            built_in: Some((&built_in[0], &built_in[1])),
+            built_in: Some(BuiltIn { packages: &built_in[0], families: &built_in[1], read: &read }),
         };
         let which = if self.of_packages { Which::Packages } else { Which::Families };
         let nodes = compose::file(&faults, &source, which, Some(&beside)).unwrap();
