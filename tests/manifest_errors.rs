@@ -57,6 +57,8 @@ fn problems(file: &Path) -> Vec<Problem> {
         "more.kdl" => Ok(INCLUDED.to_owned()),
         "itself.kdl" => Ok("include \"itself.kdl\"\n".to_owned()),
         "broken.kdl" => Ok("package {\n".to_owned()),
+        "fine.sh" => Ok("echo \"$1\" | awk '{print}'\n".to_owned()),
+        "large.sh" => Ok("true\n".repeat(20_000)),
         "empty.rst" => Ok("\u{feff} \n".to_owned()),
         _ => Err("there is no such file".to_owned()),
     };

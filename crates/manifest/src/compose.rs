@@ -1,5 +1,6 @@
 //! From the text of a file to the nodes that are decoded: groups are spread over their lines,
-//! included files are put in place, and the changes that the file makes to them are carried out.
+//! included files are put in place, the changes that the file makes to them are carried out, and lines about
+//! artifacts that a build can lack become optional.
 //!
 //! All of it is done to KDL nodes, before anything is decoded, so that decoders know nothing of
 //! it. A node keeps the place in the file that it was written in.
@@ -12,6 +13,7 @@ use super::{Beside, KdlFile, NodeSpec};
 use crate::kdl;
 use base::source::{Problems, Source};
 
+mod absent;
 mod change;
 mod group;
 mod include;
@@ -49,7 +51,11 @@ pub(super) fn file(
 ) -> Result<Vec<kdl::Node>, Problems> {
     let nodes = kdl::parse(source)?;
     let mut composer = Composer { faults, source, which, beside, taken: BTreeSet::new() };
-    Ok(composer.composed(nodes))
+    let nodes = composer.composed(nodes);
+    Ok(match which {
+        Which::Packages => absent::spread(faults, source, nodes),
+        Which::Families => nodes,
+    })
 }
 
 struct Composer<'c> {

@@ -36,6 +36,7 @@ mod publishing;
 mod python;
 mod readme;
 mod rules;
+mod run;
 mod scope;
 mod split;
 mod store;
@@ -48,7 +49,7 @@ use outline::Outline;
 use text::Choice;
 
 pub(super) use vocabulary::{
-    CHANGE, GROUP, INCLUDE, REMOVE, VOCABULARY, former_node, former_property,
+    ALLOW_ABSENT, CHANGE, GROUP, INCLUDE, REMOVE, VOCABULARY, former_node, former_property,
 };
 
 /// The word for one of the kinds of package.
@@ -64,18 +65,20 @@ pub(super) fn manifest(
     beside: Option<&Beside<'_>>,
 ) -> Result<Manifest, Problems> {
     let (mut sources, mut problems) = (Vec::new(), Problems::new());
-    let packages = decoded(packages, Which::Packages, beside, &mut sources, &mut problems);
+    let packages = decoded(packages, Which::Packages, beside, &mut problems);
     let (mut more, mut after) = (Vec::new(), Problems::new());
-    let families = decoded(families, Which::Families, beside, &mut more, &mut after);
+    let families = decoded(families, Which::Families, beside, &mut after);
     // Families first: packages name their axes. What is wrong with packages is told first.
     let families = families.map(|(faults, nodes)| {
         let file = families::file(&faults, &nodes);
+        more.extend(faults.sources());
         after.extend(faults.into_problems());
         file
     });
     let axes = families.as_ref().map(|families| families.axes.keys().map(String::as_str).collect());
     let packages = packages.and_then(|(faults, nodes)| {
         let file = packages_file(&faults, &nodes, beside, axes.unwrap_or_default());
+        sources.extend(faults.sources());
         problems.extend(faults.into_problems());
         file
     });
@@ -129,15 +132,11 @@ fn decoded(
     source: &Source,
     which: Which,
     beside: Option<&Beside<'_>>,
-    sources: &mut Vec<Source>,
     problems: &mut Problems,
 ) -> Option<(Faults, Vec<kdl::Node>)> {
     let faults = Faults::new(source);
     match compose::file(&faults, source, which, beside) {
-        Ok(nodes) => {
-            sources.extend(faults.sources());
-            Some((faults, nodes))
-        }
+        Ok(nodes) => Some((faults, nodes)),
         Err(more) => {
             problems.extend(more);
             None
@@ -151,8 +150,11 @@ fn packages_file(
     beside: Option<&Beside<'_>>,
     axes: Vec<&str>,
 ) -> Option<PackagesFile> {
-    let read = beside.map_or(&nothing as _, |beside| beside.read);
-    let context = Context { axes, ..Context::survey(faults, file, read) };
+    let read = |source: &Source, path: &RelPath| match beside {
+        Some(beside) => beside.open(faults.root(), source, path),
+        None => Err("no file is read here".to_owned()),
+    };
+    let context = Context { axes, ..Context::survey(faults, file, &read) };
     let mut nodes = Block::of_file(faults, vocabulary::FILE, file);
     let project = nodes.once("common", |node| project::project(node, &context));
     let packages = nodes.every("package", |node| package::package(node, &context));
@@ -231,16 +233,13 @@ fn named(faults: &Faults, nodes: &[kdl::Node], names: &[&str]) -> Vec<(String, P
     entries.filter_map(|e| Some((e.value.as_text()?.to_owned(), faults.at(&e.span)))).collect()
 }
 
-/// Reads no file.
-fn nothing(_: &RelPath) -> Result<String, String> {
-    Err("no file is read here".to_owned())
-}
+type Open<'a> = dyn Fn(&Source, &RelPath) -> Result<Source, String> + 'a;
 
 /// What the decoders of one packages' file share.
 struct Context<'a> {
     faults: &'a Faults,
-    /// The text of a file beside the manifest, or why it cannot be read.
-    read: &'a dyn Fn(&RelPath) -> Result<String, String>,
+    /// The file that a line of the source names, or the reason why it cannot be read.
+    read: &'a Open<'a>,
     /// The axes of the families' file.
     axes: Vec<&'a str>,
     /// Every package that is declared, also one that cannot be decoded: its mistakes are
@@ -268,11 +267,7 @@ struct Declared {
 
 impl<'a> Context<'a> {
     /// Learns the packages' names before anything is decoded.
-    fn survey(
-        faults: &'a Faults,
-        nodes: &'a [kdl::Node],
-        read: &'a dyn Fn(&RelPath) -> Result<String, String>,
-    ) -> Self {
+    fn survey(faults: &'a Faults, nodes: &'a [kdl::Node], read: &'a Open<'a>) -> Self {
         let mut declared = IndexMap::new();
         for node in nodes.iter().filter(|n| is_meant(n, "package")) {
             let Some(entry) = node.entries.iter().find(|e| e.name.is_none()) else { continue };

@@ -65,7 +65,7 @@ pub use publishing::{Aggregate, Publishing, ShelfRule};
 pub use python::{
     Checkout, Cmake, Command, EveryProject, Libraries, Native, Need, Pin, Prefetch, PrefetchSource,
     ProjectSource, Python, PythonVersion, PythonVersionError, ReadyWheel, Requirement,
-    RequirementError, Selection, SourceProject, Trial, WheelSource,
+    RequirementError, RunScript, Selection, SourceProject, Trial, WheelSource,
 };
 pub use readme::{Beside, BuiltIn, MOST_OF_README, Readme, ReadmeFormat};
 pub use retention::{Dated, Keep, StreamRule};

@@ -168,12 +168,23 @@ pub struct Need {
 /// `run "PROGRAM" "ARGUMENT" if="FILE"`, `test "PROGRAM" "ARGUMENT" if="FILE" needs="/dev/…"`.
 #[derive(Debug, Clone)]
 pub struct Command {
-    /// The program and its arguments.
+    /// The program and its arguments; of a script, its arguments.
     pub words: Vec<Spanned<Setting>>,
+    /// The shell script to run in place of a program.
+    pub script: Option<RunScript>,
     /// It runs where the checkout has this.
     pub if_there: Option<RelPath>,
     /// It runs where the machine has this: a device.
     pub needs: Option<String>,
+}
+
+/// `script` of a command.
+#[derive(Debug, Clone)]
+pub struct RunScript {
+    /// The file, relative to the manifest's directory.
+    pub path: RelPath,
+    /// Its text, without placeholders.
+    pub text: String,
 }
 
 /// How a native project is built and installed; without `cmake`, its commands do all.

@@ -105,6 +105,18 @@ impl Faults {
         start
     }
 
+    /// The file itself.
+    pub fn root(&self) -> &Source {
+        &self.source
+    }
+
+    /// Adds a text that lines name and that is no KDL, once.
+    pub fn add_text(&self, source: Source) {
+        if self.included.borrow().iter().all(|(_, known)| known.name() != source.name()) {
+            self.add(source);
+        }
+    }
+
     /// The texts that were read, the file itself first.
     pub fn sources(&self) -> Vec<Source> {
         let included = self.included.borrow();

@@ -60,6 +60,22 @@ pub struct Beside<'b> {
     pub built_in: Option<BuiltIn<'b>>,
 }
 
+impl Beside<'_> {
+    /// A file that a line of `source` names, from the directory of `packages`, or the reason why it cannot be read.
+    pub(crate) fn open(
+        &self,
+        packages: &Source,
+        source: &Source,
+        path: &RelPath,
+    ) -> Result<Source, String> {
+        let of_program = |built_in: &&BuiltIn<'_>| source.is_below(built_in.packages);
+        match self.built_in.as_ref().filter(of_program) {
+            Some(built_in) => Ok(built_in.packages.sibling(path.as_str(), (built_in.read)(path)?)),
+            None => Ok(packages.sibling(path.as_str(), (self.read)(path)?)),
+        }
+    }
+}
+
 /// The manifest that the program carries.
 #[derive(Clone, Copy)]
 pub struct BuiltIn<'b> {

@@ -1,6 +1,7 @@
 //! Source projects that are built beside the packages of artifacts, and wheels that are taken.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -76,14 +77,45 @@ pub struct ProjectBuild {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct RunCommand {
-    /// The program and its arguments, with placeholders for what only a build knows.
+    /// The program and its arguments, with placeholders for what only a build knows; of a script, its arguments.
     pub words: Vec<String>,
+    /// The script for `sh` to run in place of a program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<RunScript>,
     /// It runs where the checkout has this.
     #[serde(default, rename = "if", skip_serializing_if = "Option::is_none")]
     pub if_there: Option<RelPath>,
     /// It runs where the machine has this: a device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
+}
+
+/// A shell script.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct RunScript {
+    /// Its file in the manifest, `$0` of the script.
+    pub path: RelPath,
+    /// Its text, without placeholders.
+    pub text: String,
+}
+
+impl RunCommand {
+    /// The program and its arguments, with `fill` for their placeholders.
+    pub fn argv(&self, fill: impl Fn(&str) -> String) -> Vec<String> {
+        let script = self.script.iter();
+        let shell = script.flat_map(|it| ["sh", "-c", &it.text, it.path.as_str()]);
+        shell.map(str::to_owned).chain(self.words.iter().map(|word| fill(word))).collect()
+    }
+}
+
+/// The command as messages show it: of a script, its name.
+impl fmt::Display for RunCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let script = self.script.iter().map(|script| script.path.as_str());
+        let words: Vec<&str> = script.chain(self.words.iter().map(String::as_str)).collect();
+        f.pad(&words.join(" "))
+    }
 }
 
 /// Commands for an environment in which a project's wheel is installed.

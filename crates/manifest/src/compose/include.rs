@@ -1,7 +1,6 @@
 //! `include "built-in"` and `include "more.kdl"`: the nodes of another file, in place of the line.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use super::{Beside, Composer, Which};
 use crate::decode::INCLUDE;
@@ -78,11 +77,6 @@ impl Composer<'_> {
         let beside = self.beside.ok_or("no file is read here")?;
         let path: RelPath = name.parse().map_err(|_| "this is no path below the directory")?;
         let text = (beside.read)(&path)?;
-        let sibling = |of: &str| Path::new(of).with_file_name(path.as_str()).display().to_string();
-        let name = sibling(self.source.name());
-        Ok(match self.source.file() {
-            Some(file) => Source::of_file(name, sibling(file), text),
-            None => Source::new(name, text),
-        })
+        Ok(self.source.sibling(path.as_str(), text))
     }
 }

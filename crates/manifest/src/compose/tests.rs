@@ -175,3 +175,36 @@ fn includes_of_the_built_in_manifest_are_files_of_the_program() {
     assert_eq!(lines, expected);
     assert!(faults.into_problems().is_empty());
 }
+
+#[test]
+fn lines_about_what_a_build_can_lack_are_optional() {
+    let found = composed(
+        r#"allow-absent "a" "own" reason="whole"
+allow-absent "b" component="run" reason="part"
+allow-absent "d" component="doc" reason="part"
+package "p" kind="runtime" {
+    artifact "a" "lib" "run" on="linux"
+    artifact "b" "lib" "run" "dev" mode="kpack"
+    artifact "own" "lib" optional="its own"
+    artifact "c" "run"
+}
+drop "**" artifact="a" reason="x"
+drop "**" artifact="d" component="doc" reason="x"
+drop "**" artifact="d" component="lib" reason="x"
+"#,
+    );
+    assert_eq!(
+        found,
+        [
+            r#"package "p" kind="runtime""#,
+            r#"  artifact "a" "lib" "run" on="linux" optional="whole""#,
+            r#"  artifact "b" mode="kpack" "lib" "dev""#,
+            r#"  artifact "b" mode="kpack" "run" optional="part""#,
+            r#"  artifact "own" "lib" optional="its own""#,
+            r#"  artifact "c" "run""#,
+            r#"drop "**" artifact="a" reason="x" optional="whole""#,
+            r#"drop "**" artifact="d" component="doc" reason="x" optional="part""#,
+            r#"drop "**" artifact="d" component="lib" reason="x""#,
+        ]
+    );
+}

@@ -1,7 +1,7 @@
 //! `python-project`, `native-project` and `wheel`, and what they share.
 
 use super::text::{Device, LibrarySelection, Variable};
-use super::{Block, Context, Node, Once, split};
+use super::{Block, Context, Node, Once, run, split};
 use crate::reader::Reason;
 use crate::{
     Checkout, Cmake, Command, EveryProject, Glob, Libraries, Native, Need, Pin, ProjectSource,
@@ -20,7 +20,7 @@ pub(super) fn project<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<
     let name = node.argument::<PackageName>("a name");
     let optional = node.property::<String>("optional").map(|o| o.value);
     let mut lines = node.block();
-    let mut given = given(&mut lines);
+    let mut given = given(&mut lines, context);
     given.libraries = lines.at_most_once("bindings", libraries);
     let config_settings = lines.every("config-setting", |n| pair::<String>(n, "a key"));
     let isolated = lines.at_most_once("no-isolation", |_| Some(())).is_none();
@@ -52,7 +52,7 @@ pub(super) fn native<'a>(node: &mut Node<'a>, context: &Context<'a>) -> Option<S
     let name = node.argument::<PackageName>("a name");
     let optional = node.property::<String>("optional").map(|o| o.value);
     let mut lines = node.block();
-    let given = given(&mut lines);
+    let given = given(&mut lines, context);
     let cmake = lines.at_most_once("cmake", |n| {
         let preset = n.property::<Setting>("preset");
         Some(Cmake { preset, arguments: n.arguments::<Setting>() })
@@ -84,7 +84,7 @@ struct Given {
     network: bool,
 }
 
-fn given(lines: &mut Block<'_>) -> Given {
+fn given(lines: &mut Block<'_>, context: &Context<'_>) -> Given {
     Given {
         sources: lines.at_least_once("source", source),
         after: lines
@@ -98,10 +98,7 @@ fn given(lines: &mut Block<'_>) -> Given {
         include_ignored: lines
             .every("include-ignored", |n| Some(n.at_least_one::<Glob>("a file")))
             .concat(),
-        run: lines.every("run", |n| {
-            let if_there = n.property::<RelPath>("if").map(|file| file.value);
-            Some(Command { words: n.at_least_one::<Setting>("a program"), if_there, needs: None })
-        }),
+        run: lines.every("run", |n| run::run(n, context)),
         build_requires: lines
             .every("build-requires", |n| Some(n.at_least_one::<Requirement>("a requirement")))
             .concat(),
@@ -174,7 +171,7 @@ fn trial(lines: &mut Block<'_>, [command, requires]: [&'static str; 2]) -> Trial
         let if_there = n.property::<RelPath>("if").map(|file| file.value);
         let needs = if command == "test" { n.property::<Device>("needs") } else { None };
         let words = n.at_least_one::<Setting>("a program");
-        Some(Command { words, if_there, needs: needs.map(|device| device.value.0) })
+        Some(Command { words, script: None, if_there, needs: needs.map(|device| device.value.0) })
     });
     let requires =
         lines.every(requires, |n| Some(n.at_least_one::<Requirement>("a requirement"))).concat();

@@ -20,7 +20,7 @@ pub(super) fn readme(node: &mut Node<'_>, context: &Context<'_>) -> Option<Readm
         );
         return None;
     };
-    match (context.read)(&path).and_then(|text| clean(&text)) {
+    match (context.read)(path.place.source(), &path).and_then(|file| clean(file.text())) {
         Ok(text) => {
             let Spanned { value, place } = path;
             Some(Readme { path: Spanned::new(value, place), format, text })
@@ -36,8 +36,8 @@ pub(super) fn readme(node: &mut Node<'_>, context: &Context<'_>) -> Option<Readm
     }
 }
 
-/// The text with `\n` at the end of its lines, or what metadata cannot have of it.
-fn clean(text: &str) -> Result<String, String> {
+/// The text with `\n` at the end of its lines, or the reason why it is no plain text.
+pub(super) fn clean(text: &str) -> Result<String, String> {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     if text.trim().is_empty() {
         return Err("it is empty".to_owned());

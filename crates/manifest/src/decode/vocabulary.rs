@@ -19,7 +19,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use compose::{CHANGE, GROUP, INCLUDE, REMOVE};
+pub(crate) use compose::{ALLOW_ABSENT, CHANGE, GROUP, INCLUDE, REMOVE};
 pub(crate) use former::{former_node, former_property};
 use listing::{CLASSIFIER, KEYWORD, URL};
 pub(super) use package::PACKAGE;
@@ -230,6 +230,7 @@ pub(super) const FILE: &[NodeSpec] = &[
         required("reason", "Why they can be missing."),
     ])
     .example(r#"allow-missing "libblas.so.*" reason="small builds leave it out""#),
+    ALLOW_ABSENT,
     GROUP,
     CHANGE,
     REMOVE,

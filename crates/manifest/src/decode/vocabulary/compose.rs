@@ -1,6 +1,6 @@
 //! The nodes that are about other lines: they are carried out before anything is decoded.
 
-use super::{WHY, argument, optional, part};
+use super::{WHY, argument, optional, part, required};
 use crate::node_spec::{ArgKind, Arity, NodeSpec};
 
 /// At the top of both files.
@@ -53,6 +53,20 @@ pub(in crate) const REMOVE: NodeSpec = NodeSpec::new(
     optional("in", "Only lines with this `in`."),
 ])
 .example(r#"remove "package" "profiler""#);
+
+/// At the top of packages.kdl.
+pub(in crate) const ALLOW_ABSENT: NodeSpec = NodeSpec::new(
+    "allow-absent",
+    Arity::Any,
+    r#"allow-absent "ARTIFACT" "ARTIFACT" component="…" reason="WHY""#,
+    "Names artifacts that a build can lack: `artifact` and `drop` lines about them are optional, in this file and in those that it includes.",
+)
+.with(&[
+    part(ArgKind::OneOrMore, "ARTIFACT", "An artifact that some `artifact` or `drop` line names."),
+    optional("component", "A build can lack this component of it only: lib, run, dev, dbg, doc or test."),
+    required("reason", "The reason, `optional` of the lines that have none."),
+])
+.example(r#"allow-absent "example-debug" reason="debug tools are a build option""#);
 
 /// At the top of packages.kdl, and in the block of a package.
 pub(crate) const GROUP: NodeSpec = NodeSpec::new(

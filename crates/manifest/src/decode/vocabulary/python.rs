@@ -203,14 +203,19 @@ const AFTER: NodeSpec = NodeSpec::new(
 const RUN: NodeSpec = NodeSpec::new(
         "run",
         Arity::Any,
-        r#"run "PROGRAM" "ARGUMENT" if="FILE""#,
-        "Runs a program in the copy of its checkout before it is built; several run in their order.",
+        r#"run "PROGRAM" "ARGUMENT" script="FILE" if="FILE""#,
+        "Runs a program or a shell script in the copy of its checkout before it is built; several run in their order.",
     )
     .with(&[
         part(
-            ArgKind::OneOrMore,
+            ArgKind::Arguments,
             "PROGRAM",
-            "The program and its arguments, one by one, with the placeholders of `env`; there is no shell.",
+            "The program and its arguments, one by one, with the placeholders of `env`; there is no shell. With `script`, the arguments \
+             of the script, `$1`, `$2` and so on.",
+        ),
+        optional(
+            "script",
+            "A script for `sh`, in place of a program: a text of at most 64 KiB beside packages.kdl or below its directory. It has no placeholders.",
         ),
         optional("if", "Runs it only if the checkout has this file or directory."),
     ])

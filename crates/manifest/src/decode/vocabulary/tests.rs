@@ -104,6 +104,10 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
         None if is_composed(word) => {
             return vec![Sample { of_packages: true, text: included() }];
         }
+        None if word.name == ALLOW_ABSENT.name => {
+            let of_it = r#"drop "**" artifact="example-debug" reason="Sample""#;
+            vec![format!("{}{}\n{of_it}\n", project(), word.example)]
+        }
         None if word.name == "subproject" => vec![format!("isa \"gpu90\"\n{}", word.example)],
         None if word.name == "common" || !of_packages => vec![word.example.to_owned()],
         None => vec![project() + word.example + OTHERS],
