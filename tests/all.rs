@@ -55,6 +55,7 @@ mod read_errors;
 mod remote_cache;
 #[cfg(not(feature = "remote"))]
 mod remoteless;
+mod repository;
 mod runtime;
 mod saved_catalog;
 mod schema;

@@ -62,9 +62,10 @@ fn beside(home: Option<&Path>, path: &RelPath) -> Result<String, String> {
     read.map_err(|e| e.to_string())
 }
 
-/// The built-in manifest names no file.
-fn built_in_text(_: &RelPath) -> Result<String, String> {
-    Err("the built-in manifest has no file beside it".to_owned())
+/// The text of a file that the built-in manifest includes or names.
+fn built_in_text(path: &RelPath) -> Result<String, String> {
+    let text = builtin::beside(path).ok_or("the built-in manifest has no such file")?;
+    Ok(text.to_owned())
 }
 
 /// The same, where `read` gives the texts of other files.

@@ -382,14 +382,21 @@ const PLACES_SHOWN: usize = 3;
 
 #[cfg(test)]
 mod tests {
-    use crate::{Manifest, PackageKind};
+    use crate::{Beside, Manifest, PackageKind};
+    use base::names::RelPath;
     use base::source::Source;
     use base::target::Target;
 
     fn repository() -> Manifest {
         let packages = Source::new("packages.kdl", include_str!("../../../packages.kdl"));
         let families = Source::new("families.kdl", include_str!("../../../families.kdl"));
-        Manifest::decode(&packages, &families).unwrap_or_else(|problems| {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let read = |path: &RelPath| {
+            std::fs::read_to_string(format!("{root}/{path}")).map_err(|e| e.to_string())
+        };
+        let templates = vec!["meta", "runtime", "choice"];
+        let beside = Beside { templates, read: &read, built_in: None };
+        Manifest::decode_beside(&packages, &families, &beside).unwrap_or_else(|problems| {
             panic!("{:#?}", problems.iter().map(ToString::to_string).collect::<Vec<_>>())
         })
     }
@@ -406,7 +413,7 @@ mod tests {
         let core = &manifest.packages["core".parse::<base::names::PackageName>().as_ref().unwrap()];
         assert_eq!(
             (core.kind, core.artifacts.len(), core.scripts.len()),
-            (PackageKind::Runtime, 36, 29)
+            (PackageKind::Runtime, 37, 29)
         );
         assert_eq!(core.distribution_for(Target::ALL[2]).unwrap().name.as_str(), "rocm-sdk-core");
     }
