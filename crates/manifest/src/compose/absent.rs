@@ -16,7 +16,9 @@ pub(super) fn spread(faults: &Faults, file: &Source, nodes: Vec<Node>) -> Vec<No
     let is_ours = |node: &Node| node.name.text == ALLOW_ABSENT.name;
     let (lines, mut nodes): (Vec<_>, Vec<_>) = nodes.into_iter().partition(is_ours);
     let mut absent = Absent::default();
-    lines.iter().for_each(|line| absent.learn(faults, line));
+    for line in &lines {
+        absent.learn(faults, line);
+    }
     for node in &mut nodes {
         match node.name.text.as_str() {
             "package" => {
@@ -92,15 +94,16 @@ impl Absent {
 
     /// The lines for a line of a package: several if it takes components that can be absent, and others.
     fn lines(&mut self, line: Node) -> Vec<Node> {
-        match line.first_text().filter(|_| line.name.text == "artifact") {
-            Some(name) => self.artifact(name.to_owned(), line),
+        let name = line.first_text().filter(|_| line.name.text == "artifact").map(str::to_owned);
+        match name {
+            Some(name) => self.artifact(&name, line),
             None => vec![line],
         }
     }
 
-    fn artifact(&mut self, name: String, mut line: Node) -> Vec<Node> {
+    fn artifact(&mut self, name: &str, mut line: Node) -> Vec<Node> {
         let own = line.property("optional").is_some();
-        if let Some(optional) = self.reason(&name, None) {
+        if let Some(optional) = self.reason(name, None) {
             line.entries.extend((!own).then_some(optional));
             return vec![line];
         }
@@ -111,7 +114,7 @@ impl Absent {
         let (mut needed, mut optional) = (Vec::new(), Vec::new());
         for (_, entry) in components {
             let component = entry.value.as_text().and_then(|text| text.parse().ok());
-            match component.and_then(|component| self.reason(&name, Some(component))) {
+            match component.and_then(|component| self.reason(name, Some(component))) {
                 Some(reason) => optional.push(vec![entry, reason]),
                 None => needed.push(entry),
             }
