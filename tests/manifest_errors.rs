@@ -137,7 +137,7 @@ fn problems_come_in_the_order_of_the_file() {
 /// Whatever is lost in a file, what remains decodes or has problems that can be drawn.
 #[test]
 fn a_lost_line_never_panics() {
-    let files = crate::repository::files().into_iter().filter(|name| name.ends_with(".kdl"));
+    let files = crate::repository::kdl_files().into_iter();
     let text: String = files.map(|name| crate::repository::text(&name)).collect();
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("include ")).collect();
     for lost in 0..lines.len() {

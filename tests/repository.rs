@@ -27,6 +27,12 @@ pub fn files() -> Vec<String> {
     ["packages.kdl", "families.kdl"].map(str::to_owned).into_iter().chain(names).collect()
 }
 
+/// The paths of its files in KDL.
+pub fn kdl_files() -> Vec<String> {
+    let is_kdl = |name: &String| Path::new(name).extension().is_some_and(|end| end == "kdl");
+    files().into_iter().filter(is_kdl).collect()
+}
+
 /// Copies it into a directory, with `lines` behind those of packages.kdl.
 pub fn copy(dir: &Path, lines: &str) {
     fs::create_dir_all(dir.join("manifest")).unwrap();
@@ -74,7 +80,7 @@ fn the_manifest_is_short() {
 /// A name that no line needs is no mistake for manifests that include this one, so it is looked for here.
 #[test]
 fn every_allowed_absence_is_of_an_artifact_that_lines_name() {
-    let own = files().into_iter().filter(|name| name.ends_with(".kdl") && name != "families.kdl");
+    let own = kdl_files().into_iter().filter(|name| name != "families.kdl");
     let texts = own.map(|name| text(&name).replace("include \"manifest/", "/-include \"manifest/"));
     let one: String = texts.collect();
     decode(&one, &text("families.kdl")).unwrap();
