@@ -1,4 +1,4 @@
-//! What the program carries: its own copy of the manifest, and the runtime's Python sources.
+//! Files that the program carries: its copy of the manifest, and the runtime's Python sources.
 
 use base::names::RelPath;
 use include_dir::{Dir, DirEntry, include_dir};
@@ -8,6 +8,14 @@ use plan::Templates;
 pub const PACKAGES: (&str, &str) = ("packages.kdl", include_str!("../packages.kdl"));
 /// Name and text of the families file.
 pub const FAMILIES: (&str, &str) = ("families.kdl", include_str!("../families.kdl"));
+
+static MANIFEST: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/manifest");
+
+/// The text of a file that the manifest includes or names, by its path from `packages.kdl`.
+pub fn beside(path: &RelPath) -> Option<&'static str> {
+    let path = path.as_str().strip_prefix("manifest/")?;
+    MANIFEST.get_file(path)?.contents_utf8()
+}
 
 static RUNTIME: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/runtime");
 

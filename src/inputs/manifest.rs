@@ -12,7 +12,7 @@ use base::names::RelPath;
 use base::regular;
 use base::source::{Code, Problem, Source};
 use manifest::kdl;
-use manifest::{Beside, MOST_OF_README, Manifest};
+use manifest::{Beside, BuiltIn, MOST_OF_README, Manifest};
 
 use super::near;
 use crate::cli::BUILT_IN;
@@ -57,11 +57,15 @@ pub fn texts(sources: &(Source, Source)) -> Result<BTreeMap<String, String>, Fai
 
 /// The text of a file that the manifest in `home` names.
 fn beside(home: Option<&Path>, path: &RelPath) -> Result<String, String> {
-    let Some(home) = home else {
-        return Err("the built-in manifest has no file beside it".to_owned());
-    };
+    let Some(home) = home else { return built_in_text(path) };
     let read = regular::read_to_string(home.join(path.as_str()), MOST_OF_README);
     read.map_err(|e| e.to_string())
+}
+
+/// The text of a file that the built-in manifest includes or names.
+fn built_in_text(path: &RelPath) -> Result<String, String> {
+    let text = builtin::beside(path).ok_or("the built-in manifest has no such file")?;
+    Ok(text.to_owned())
 }
 
 /// The same, where `read` gives the texts of other files.
@@ -74,7 +78,11 @@ pub fn decode_with(
     let beside = Beside {
         templates: templates.keys().map(String::as_str).collect(),
         read,
-        built_in: Some((&own_packages, &own_families)),
+        built_in: Some(BuiltIn {
+            packages: &own_packages,
+            families: &own_families,
+            read: &built_in_text,
+        }),
     };
     Ok(Manifest::decode_beside(packages, families, &beside)?)
 }

@@ -104,6 +104,18 @@ impl Faults {
         start
     }
 
+    /// Returns the file itself.
+    pub fn root(&self) -> &Source {
+        &self.source
+    }
+
+    /// Adds a text that lines name, such as a script, once.
+    pub fn add_text(&self, source: Source) {
+        if self.included.borrow().iter().all(|(_, known)| known.name() != source.name()) {
+            self.add(source);
+        }
+    }
+
     /// Returns the texts, the file itself first.
     pub fn sources(&self) -> Vec<Source> {
         let included = self.included.borrow();

@@ -185,15 +185,14 @@ impl Site<'_> {
         for command in &self.project.run {
             let wanted = command.if_there.as_ref();
             if let Some(file) = wanted.filter(|file| !source.join(file.as_str()).exists()) {
-                let words = command.words.join(" ");
-                place.log.say(&format!("not run without {file}: {words}"))?;
+                place.log.say(&format!("not run without {file}: {command}"))?;
                 if self.sources.join(self.project.source.as_str()).join(file.as_str()).exists() {
                     place.log.say(&ignored(file))?;
                 }
                 continue;
             }
-            let words: Vec<OsString> = command.words.iter().map(|word| fill(word).into()).collect();
-            place.run_in(source, &format!("running `{}`", command.words.join(" ")), &words)?;
+            let words: Vec<OsString> = command.argv(fill).into_iter().map(Into::into).collect();
+            place.run_in(source, &format!("running `{command}`"), &words)?;
         }
         Ok(())
     }
