@@ -4,8 +4,8 @@ use clap::Subcommand;
 
 use super::{
     AuditArgs, CloneArgs, CompletionsArgs, FetchArgs, IndexArgs, ListArgs, ManArgs, MirrorArgs,
-    PackArgs, PromoteArgs, PruneStoreArgs, PublishArgs, RepackArgs, RetagArgs, ScanArgs, ServeArgs, SplitArgs,
-    VerifyArgs, VersionsArgs,
+    PackArgs, PromoteArgs, PruneStoreArgs, PublishArgs, RepackArgs, RetagArgs, ScanArgs, ServeArgs,
+    SplitArgs, VerifyArgs, VersionsArgs,
 };
 
 /// Fetch, scan and pack artifacts
