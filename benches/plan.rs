@@ -12,7 +12,7 @@
 //!
 //! * check: decodes and checks both KDL files.
 //! * plan: `plan::resolve`, and the peak memory of the process, including the catalog.
-//! * `--files`, `--json`: formats the plan; read: parses this JSON.
+//! * `--format files`, `--format json`: formats the plan; read: parses this JSON.
 //! * diff: compares the plan with a later build, in which a fifth of the data files are gone, new,
 //!   renamed or larger, and formats the difference.
 //! * floor: clones the catalog's entries and sorts them by path. No ordering of a build's files needs
