@@ -64,13 +64,13 @@ impl Faults {
 
     /// Records the parts that readers ask for.
     #[cfg(test)]
-    pub fn noting(source: &Source) -> Self {
+    pub(crate) fn noting(source: &Source) -> Self {
         Self { asked: Some(RefCell::default()), ..Self::new(source) }
     }
 
     /// Returns the parts that readers asked for, and the faults.
     #[cfg(test)]
-    pub fn into_asked(mut self) -> (Vec<Asked>, Problems) {
+    pub(crate) fn into_asked(mut self) -> (Vec<Asked>, Problems) {
         let asked = self.asked.take().map(RefCell::into_inner).unwrap_or_default();
         (asked, self.into_problems())
     }
@@ -110,7 +110,7 @@ impl Faults {
     }
 
     /// Adds a text that lines name, such as a script, once.
-    pub fn add_text(&self, source: Source) {
+    pub(crate) fn add_text(&self, source: Source) {
         if self.included.borrow().iter().all(|(_, known)| known.name() != source.name()) {
             self.add(source);
         }
@@ -203,7 +203,7 @@ impl<'a> Node<'a> {
     }
 
     /// Makes it sound, for checks that need its block.
-    pub fn forgive(&self) {
+    pub(crate) fn forgive(&self) {
         self.broken.set(false);
     }
 
@@ -213,12 +213,12 @@ impl<'a> Node<'a> {
     }
 
     /// Returns whether it has neither arguments nor properties.
-    pub fn is_bare(&self) -> bool {
+    pub(crate) fn is_bare(&self) -> bool {
         self.kdl.entries.is_empty()
     }
 
     /// Returns the text of its first argument.
-    pub fn first_text(&self) -> Option<&'a str> {
+    pub(crate) fn first_text(&self) -> Option<&'a str> {
         self.kdl.first_text()
     }
 
@@ -305,7 +305,11 @@ impl<'a> Node<'a> {
     }
 
     /// Reads all further arguments; without one, the error shows `line`.
-    pub fn at_least_one_as<T: FromText>(&mut self, what: &str, line: &str) -> Vec<Spanned<T>> {
+    pub(crate) fn at_least_one_as<T: FromText>(
+        &mut self,
+        what: &str,
+        line: &str,
+    ) -> Vec<Spanned<T>> {
         self.note(ArgKind::OneOrMore, "");
         if self.arguments.is_empty() && !std::mem::replace(&mut self.exhausted, true) {
             let lacks = format!("`{}` lacks {what}", self.title());
@@ -403,7 +407,7 @@ impl<'a> Node<'a> {
     }
 
     /// Returns the number of unknown properties.
-    pub fn unknown_properties(&self) -> usize {
+    pub(crate) fn unknown_properties(&self) -> usize {
         let known = |name: &str| self.spec.is_some_and(|w| w.parts.iter().any(|p| p.name == name));
         self.properties.iter().filter(|entry| !known(key(entry))).count()
     }

@@ -23,7 +23,11 @@ use wheel::package::WheelName;
 const MOST_ANSWERED: u64 = 1 << 20;
 
 /// Prepares a directory and the environment variables.
-pub fn furnish(place: &mut Workspace, settings: &Settings, processes: usize) -> io::Result<()> {
+pub(crate) fn furnish(
+    place: &mut Workspace,
+    settings: &Settings,
+    processes: usize,
+) -> io::Result<()> {
     let temporary = place.directory.join("tmp");
     fs::create_dir_all(&temporary)?;
     let caller =
@@ -63,7 +67,7 @@ pub struct Site<'a> {
 impl Site<'_> {
     /// Builds or installs a project, once for each Python version in a separate directory, until a
     /// wheel fits the remaining versions.
-    pub fn build_all(
+    pub(crate) fn build_all(
         &self,
         settings: &Settings,
         place: &mut Workspace,

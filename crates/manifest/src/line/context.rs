@@ -134,7 +134,7 @@ impl<'a> Context<'a> {
     }
 
     /// Reports each name that no package has, once, at its first places.
-    pub fn report_unknown(&self) {
+    pub(crate) fn report_unknown(&self) {
         for (name, places) in self.unknown.borrow().iter() {
             let problem =
                 Problem::error(Code::UnknownPackage, format!("there is no package `{name}`"));

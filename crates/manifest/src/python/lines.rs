@@ -201,7 +201,7 @@ pub type Pair<K> = (Spanned<K>, Spanned<Setting>);
     tuple,
     example = r#"env "EXAMPLE_PATH" "{devel}""#
 )]
-pub struct Env {
+pub(crate) struct Env {
     /// The variable.
     #[arg("VARIABLE", "a variable", via = Variable)]
     name: Spanned<String>,
@@ -222,7 +222,7 @@ pub struct Env {
     tuple,
     example = r#"config-setting "cmake.build-type" "Release""#
 )]
-pub struct ConfigSetting {
+pub(crate) struct ConfigSetting {
     /// The backend's name for it.
     #[arg("KEY", "a key")]
     name: Spanned<String>,
