@@ -1,4 +1,4 @@
-//! Files that the program carries: its copy of the manifest, and the runtime's Python sources.
+//! Files inside the program: a manifest, and the runtime's Python sources.
 
 use base::names::RelPath;
 use include_dir::{Dir, DirEntry, include_dir};
@@ -11,7 +11,7 @@ pub const FAMILIES: (&str, &str) = ("families.kdl", include_str!("../families.kd
 
 static MANIFEST: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/manifest");
 
-/// The text of a file that the manifest includes or names, by its path from `packages.kdl`.
+/// Returns the text of a file that the manifest includes or names, by its path from `packages.kdl`.
 pub fn beside(path: &RelPath) -> Option<&'static str> {
     let path = path.as_str().strip_prefix("manifest/")?;
     MANIFEST.get_file(path)?.contents_utf8()
@@ -19,7 +19,7 @@ pub fn beside(path: &RelPath) -> Option<&'static str> {
 
 static RUNTIME: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/runtime");
 
-/// The runtime's sources: one template for each directory, its files sorted by path.
+/// Returns the runtime's sources: one template for each directory, its files sorted by path.
 pub fn templates() -> Templates {
     RUNTIME.dirs().map(|dir| (dir.path().to_string_lossy().into_owned(), files(dir))).collect()
 }
@@ -38,7 +38,7 @@ fn collect(template: &Dir<'_>, dir: &Dir<'_>, files: &mut Vec<(RelPath, String)>
             DirEntry::File(file) => {
                 let path = file.path().strip_prefix(template.path()).unwrap_or(file.path());
                 let path = path.to_str().and_then(|p| p.parse().ok());
-                // Compiled files that a test run left behind are no text.
+                // Compiled files that a test run left are not text.
                 if let (Some(path), Some(text)) = (path, file.contents_utf8()) {
                     files.push((path, text.to_owned()));
                 }

@@ -1,4 +1,4 @@
-//! The command line: raw arguments and what they ask for.
+//! Command line of the program.
 
 use std::ffi::OsString;
 
@@ -89,8 +89,8 @@ pub use split::SplitArgs;
 pub use verify::VerifyArgs;
 pub use versions::VersionsArgs;
 
-/// The value of `--manifest` that stands for the manifest that the program carries. A directory of
-/// that name is `./built-in`.
+/// Value of `--manifest` for the manifest inside the program. A directory of this name is
+/// `./built-in`.
 pub const BUILT_IN: &str = "built-in";
 
 /// Build the Python packages of ROCm out of a build's artifacts.
@@ -103,17 +103,17 @@ pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
 
-    /// Choose the form of problems on standard error
+    /// Form of problems on standard error
     ///
-    /// A json line has `severity` (error, warning or note), `code` (a stable name for what is
-    /// wrong), `message`, `help` or null, `labels` (the places at fault, the fault itself
-    /// first) and `related` (places in other files). A place has `file` (null for the manifest
-    /// that is built in), `name`, `line`, `column`, `end_line`, `end_column` (from 1, in
-    /// characters, the end behind the last one) and `text`.
+    /// A json line has `severity` (error, warning or note), `code` (a stable name of the fault),
+    /// `message`, `help` or null, `labels` (the places at fault, the fault itself first) and
+    /// `related` (places in other files). A place has `file` (null for the built-in manifest),
+    /// `name`, `line`, `column`, `end_line`, `end_column` (from 1, in characters, the end behind
+    /// the last one) and `text`.
     ///
-    /// github and sarif name files by their path in the repository: below `GITHUB_WORKSPACE`,
-    /// else below the directory that has `.git`. With json and sarif, standard error has nothing
-    /// else, unless the command line itself cannot be read.
+    /// github and sarif name files by their path below `GITHUB_WORKSPACE`, or below the nearest
+    /// directory with `.git`. With json and sarif, standard error has nothing else, unless the
+    /// command line itself cannot be read.
     #[arg(
         long,
         global = true,
@@ -132,10 +132,10 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// Reads a command line. An option or a variable that is empty counts as not given.
+    /// Parses a command line. An option or a variable with an empty value counts as not given.
     ///
     /// # Errors
-    /// Fails if it cannot be read, and if it asks for help or the version.
+    /// Fails if the line is invalid, and for `--help` and `--version`.
     pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut command = given::without_empty_variables(Self::root());
         let line: Vec<OsString> = line.into_iter().collect();
@@ -147,7 +147,7 @@ impl Cli {
         Self::from_arg_matches(&matches).map_err(|e| e.format(&mut Self::command()))
     }
 
-    /// All commands, with the page that `rockpack --help` prints.
+    /// Returns all commands, with the page of `rockpack --help`.
     pub fn root() -> clap::Command {
         front::with_page(Self::command())
     }
@@ -195,7 +195,7 @@ mod tests {
         Cli::command().debug_assert();
     }
 
-    /// Every command, those below others included.
+    /// Returns every command and subcommand.
     fn commands() -> Vec<Clap> {
         fn below(command: &Clap, all: &mut Vec<Clap>) {
             all.push(command.clone());
@@ -212,7 +212,8 @@ mod tests {
         all
     }
 
-    /// The command lines among the examples of a help text, as words; a pipe or redirection ends one.
+    /// Returns the command lines among the examples of a help text, as words. A pipe or a
+    /// redirection ends a line.
     fn examples(text: &str) -> Vec<Vec<String>> {
         let joined = text.replace("\\\n", " ");
         let lines = joined.lines().map(str::trim).filter(|line| line.starts_with("rockpack "));
@@ -231,7 +232,7 @@ mod tests {
             .collect()
     }
 
-    /// The words of a line as a shell parts them; `'` is the only quote that examples use.
+    /// Splits a line into words like a shell. `'` is the only quote in examples.
     fn words(line: &str) -> Vec<String> {
         let mut words = vec![String::new()];
         let mut quoted = false;
@@ -253,7 +254,7 @@ mod tests {
             let text = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
             let examples = examples(&text);
             assert_eq!(examples.is_empty(), !text.contains("Examples:"), "{text}");
-            // Others may stand beside it, with what goes before or comes after.
+            // Other commands may be part of the examples.
             let named =
                 |example: &Vec<String>| example.iter().any(|word| word == command.get_name());
             assert!(
@@ -270,7 +271,8 @@ mod tests {
         assert!(seen > 10, "the examples are where they are looked for");
     }
 
-    /// One line says what each thing is, in the same manner everywhere.
+    /// First lines of help start with a capital and have no full stop. Names of values are in
+    /// capitals.
     #[test]
     fn everything_is_said_in_the_same_manner() {
         let plain = |text: Option<&clap::builder::StyledStr>| {

@@ -1,4 +1,4 @@
-//! What each command does: one module a command, arguments in, text and an exit status out.
+//! Execution of commands: one module a command.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -61,7 +61,6 @@ use absent::serve;
 #[cfg(not(feature = "rewrite"))]
 use absent::{rewrite as promote, rewrite as split, rewrite as versions};
 
-/// Carries out a command.
 pub fn run(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Init(args) => init::run(args),
@@ -123,7 +122,7 @@ fn of_help(command: &HelpCommand) -> Result<(), Failure> {
     }
 }
 
-/// Undoes a change of a destination that was interrupted, where `path` is in one, and says so.
+/// Undoes an interrupted change of the destination that contains `path`, and reports it.
 fn repaired(path: &Path) -> Result<(), Failure> {
     // Packages are at most two directories below a destination.
     let path = std::path::absolute(path).map_err(|e| environment(e.to_string()))?;
@@ -137,7 +136,7 @@ fn repaired(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Packages that were made, and those that went, which an `earlier` run or build left.
+/// Lists new packages, and removed ones of an `earlier` run or build.
 fn made(packages: &BTreeMap<RelPath, String>, removed: &[RelPath], earlier: &str) -> String {
     let made = packages.iter().map(|(path, sha256)| format!("{sha256}  {path}\n"));
     let gone =
@@ -145,12 +144,12 @@ fn made(packages: &BTreeMap<RelPath, String>, removed: &[RelPath], earlier: &str
     made.chain(gone).collect()
 }
 
-/// Writes a result that people read to standard output: names in it can do nothing to a terminal.
+/// Prints a result for people: control characters in names are escaped.
 fn print(text: &str) -> Result<(), Failure> {
     ui::print(text).map_err(|error| not_printed(&error))
 }
 
-/// Writes a result as it is: what machines read, or what we style.
+/// Prints a result as it is: for machines, or with our own styles.
 fn print_exact(text: &str) -> Result<(), Failure> {
     ui::print_exact(text).map_err(|error| not_printed(&error))
 }
@@ -159,7 +158,7 @@ fn not_printed(error: &io::Error) -> Failure {
     environment(format!("cannot print the result: {error}"))
 }
 
-/// The artifacts are at fault, or else the machine.
+/// Blames the artifacts or the machine.
 fn not_executed(error: &ExecuteError) -> Failure {
     match error {
         ExecuteError::Files(files) => {

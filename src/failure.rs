@@ -1,14 +1,14 @@
-//! Why a command did not do what it was asked.
+//! Failures of commands.
 
 use base::source::{Code, Problem, Problems};
 
-/// Why a command did not do what it was asked: the exit status tells scripts which.
+/// Reason of a command's failure, with its exit status.
 pub enum Failure {
-    /// The manifest or the artifacts are at fault (1).
+    /// Faults of the manifest or the artifacts (1).
     Problems(Problems),
-    /// The command line or the environment is (2).
+    /// Fault of the command line or the environment (2).
     Environment(Problem),
-    /// What was printed says so already (1).
+    /// Faults that the printed result already shows (1).
     Reported,
 }
 
@@ -24,12 +24,12 @@ impl From<Problem> for Failure {
     }
 }
 
-/// The command line or the machine is at fault (2).
+/// Returns a fault of the command line or the environment (2).
 pub fn environment(message: impl Into<String>) -> Failure {
     Problem::error(Code::Environment, message).into()
 }
 
-/// A feature that the program was built without, and the way to a program that has it.
+/// Returns the error of a program without `feature`. Its help names programs with the feature.
 #[cfg(not(all(feature = "projects", feature = "rewrite", feature = "serve")))]
 pub fn absent(feature: &str) -> Problem {
     let text = format!(

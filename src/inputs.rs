@@ -1,4 +1,4 @@
-//! What commands start from: the manifest, the artifacts' catalog, and the plan that both make.
+//! Inputs of commands: the manifest, the catalog of the artifacts, and the plan.
 
 use plan::resolve;
 use std::path::Path;
@@ -32,7 +32,7 @@ pub use run::run;
 
 pub use memory::share as memory_share;
 
-/// The threads that a command works with: as many as were asked for, else one for each core.
+/// Returns a pool of `jobs` threads, or one for each core.
 pub fn pool(jobs: Option<u16>) -> Result<rayon::ThreadPool, Problem> {
     let threads = jobs.map_or(0, usize::from);
     rayon::ThreadPoolBuilder::new()
@@ -41,7 +41,7 @@ pub fn pool(jobs: Option<u16>) -> Result<rayon::ThreadPool, Problem> {
         .map_err(|e| Problem::error(Code::Environment, format!("cannot start threads: {e}")))
 }
 
-/// Compiles manifest and catalog into the plan that is asked for, and shows the warnings.
+/// Plans, and shows the warnings.
 pub fn plan(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -57,7 +57,7 @@ pub fn plan(
     Ok(plan)
 }
 
-/// What is asked of a plan, by the command line and by the variable that the manifest names.
+/// Returns the request of the command line and of the manifest's variable for the platform tag.
 pub fn request(manifest: &Manifest, set: &SetArgs) -> Result<Request, Problem> {
     let tag = match &set.platform_tag {
         Some(_) => None,
@@ -67,7 +67,7 @@ pub fn request(manifest: &Manifest, set: &SetArgs) -> Result<Request, Problem> {
     Ok(set.request(tag, sources))
 }
 
-/// The platform tag in the variable that the manifest names.
+/// Returns the platform tag in the variable that the manifest names.
 fn tag_of_environment(manifest: &Manifest) -> Result<Option<PlatformTags>, Problem> {
     let Some(name) = &manifest.project.platform_tag.env else { return Ok(None) };
     let text = std::env::var_os(&**name).unwrap_or_default();
@@ -82,13 +82,13 @@ fn tag_of_environment(manifest: &Manifest) -> Result<Option<PlatformTags>, Probl
     })
 }
 
-/// Checkouts and wheels of the manifest's projects below a directory.
+/// Fails: the program has no projects.
 #[cfg(not(feature = "projects"))]
 fn survey(_: &Manifest, _: &Path) -> Result<Sources, Problem> {
     Err(crate::failure::absent("projects"))
 }
 
-/// Checkouts and wheels of the manifest's projects below a directory.
+/// Returns the checkouts and wheels of the manifest's projects below a directory.
 #[cfg(feature = "projects")]
 fn survey(manifest: &Manifest, root: &Path) -> Result<Sources, Problem> {
     if !root.is_dir() {
@@ -101,7 +101,7 @@ fn survey(manifest: &Manifest, root: &Path) -> Result<Sources, Problem> {
         .map_err(|e| Problem::error(Code::Environment, format!("cannot read the sources: {e}")))
 }
 
-/// What is in the artifacts: as it was saved, or else scanned.
+/// Loads a saved catalog, or scans the artifacts.
 pub fn catalog(file: Option<&Path>, asked: artifacts::Asked<'_>) -> Result<Catalog, Failure> {
     let Some(file) = file else { return artifacts::scan(asked).map(|(catalog, _)| catalog) };
     let catalog = Catalog::load(file).map_err(|e| {

@@ -1,4 +1,4 @@
-//! Signals that end the process: it leaves nothing behind, and says what was stopped.
+//! Signals that end the process: cleans up, and reports the interrupted work.
 
 use std::io;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use crate::ui;
 
 const ENDING: [(i32, &str); 3] = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")];
 
-/// How long after the first signal another one is still the same: `timeout` signals a program and its group, a
-/// terminal and whoever waits for the program may both do it.
+/// Time in which a second signal counts as the same: `timeout` signals a program and its group, a
+/// terminal and a parent may both signal it.
 const SAME: Duration = Duration::from_secs(1);
 
-/// From now on, the first of these signals ends the process in order, one that comes [`SAME`] later at once.
-/// Signals that whoever started the process had it ignore stay ignored.
+/// From now on, the first of these signals ends the process in order, and a signal at least
+/// [`SAME`] later ends it at once. Signals that the parent process ignored stay ignored.
 ///
 /// # Errors
-/// When the system does not let a process wait for signals.
+/// Fails if the system cannot watch signals.
 pub fn watch() -> io::Result<()> {
     let ignored = ignored();
     let watched: Vec<i32> = ENDING.map(|(signal, _)| signal).into();
@@ -48,7 +48,7 @@ pub fn watch() -> io::Result<()> {
     Ok(())
 }
 
-/// Leaves nothing behind, and ends as the signal would have ended the process.
+/// Cleans up, and ends the process as the signal would have.
 fn end(signal: i32) {
     cleanup::begin();
     cleanup::run();
@@ -58,7 +58,7 @@ fn end(signal: i32) {
     std::process::exit(128 + signal);
 }
 
-/// The signals that are ignored, the first in the lowest bit, as the system tells.
+/// Returns the mask of ignored signals; the lowest bit is signal 1.
 fn ignored() -> u64 {
     let status = fs_err::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,9 +1,8 @@
-//! What people see: problems with their places, progress, the closing table.
+//! Output for people: problems with their places, progress, the closing table.
 //!
-//! Results go to standard output; everything else to standard error. Without a terminal
-//! there is no colour and nothing that moves: a log reads as the terminal does. What problems
-//! look like is for the command line to choose; where a machine reads them, standard error has
-//! nothing else.
+//! Results are on standard output, everything else on standard error. Without a terminal, there is
+//! no colour and no animation: logs read like a terminal. In a format for machines, standard error
+//! has nothing but problems.
 
 use plan::resolve;
 use std::collections::BTreeSet;
@@ -36,7 +35,7 @@ pub use fetch::{fetch_plan_text, fetched_table};
 pub use progress::Progress;
 pub use trace::write as write_trace;
 
-/// What problems look like on standard error.
+/// Form of problems on standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum MessageFormat {
     /// Pictures of the lines at fault
@@ -51,48 +50,46 @@ pub enum MessageFormat {
 }
 
 impl MessageFormat {
-    /// Whether people read along: then progress is told too.
+    /// Returns true for forms that people read: progress is shown too.
     fn has_readers(self) -> bool {
         matches!(self, Self::Human | Self::Github)
     }
 }
 
-/// Set once, before anything is said: every stage of every command says things.
+/// Set once, before any output.
 static FORMAT: OnceLock<MessageFormat> = OnceLock::new();
-/// Whether only errors and results are wanted.
 static QUIET: OnceLock<bool> = OnceLock::new();
-/// What stays of the work of a command that a signal ends, unless that is nothing.
+/// Remaining state to report if a signal ends the command; the usual text if unset.
 static STAYS: OnceLock<&'static str> = OnceLock::new();
-/// What a document at the end has to tell.
+/// Problems for a document at the end.
 static HELD: Mutex<Vec<Problem>> = Mutex::new(Vec::new());
 
 fn format() -> MessageFormat {
     FORMAT.get().copied().unwrap_or_default()
 }
 
-/// Whether only errors and results are wanted.
 pub fn quiet() -> bool {
     QUIET.get().copied().unwrap_or_default()
 }
 
-/// Whether people read along, and want to.
+/// Returns true if people read the output, without `--quiet`.
 fn has_readers() -> bool {
     format().has_readers() && !quiet()
 }
 
-/// Whether a problem is shown: quiet commands tell of errors alone.
+/// Returns true for errors, and without `--quiet` for all problems.
 fn is_wanted(problem: &Problem) -> bool {
     problem.is_error() || !quiet()
 }
 
-/// Chooses what problems look like from now on, and whether errors are all that is told of. What was
-/// chosen first stays.
+/// Sets the form and `--quiet`. Only the first call counts.
 pub fn init(format: MessageFormat, quiet: bool) {
     let _ = FORMAT.set(format);
     let _ = QUIET.set(quiet);
 }
 
-/// Says what is left to say when a command is done; `successful` unless it could not do its work.
+/// Prints the SARIF document, if chosen. `successful` is false if the command could not do its
+/// work.
 pub fn finish(successful: bool) {
     if format() == MessageFormat::Sarif {
         let held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,17 +97,17 @@ pub fn finish(successful: bool) {
     }
 }
 
-/// Says from now on, when a signal ends the process, what then stays of its work.
+/// Sets the text about the remaining state, for the message when a signal ends the process.
 pub fn tell_at_end(stays: &'static str) {
     let _ = STAYS.set(stays);
 }
 
-/// Says that a signal ends the process, and what it leaves.
+/// Reports that a signal ends the process, and the remaining state.
 pub fn tell_of_end(signal: &str) {
     let stays = STAYS.get().unwrap_or(&"outputs are as they were, temporary files are removed");
     let what = format!("stopped by {signal}: {stays}");
     if format().has_readers() {
-        // What a bar left in the line goes first.
+        // Clears the progress bar's line.
         let clear = if io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
         say(&format!("{clear}rockpack: {what}"));
     } else {
@@ -119,26 +116,26 @@ pub fn tell_of_end(signal: &str) {
     }
 }
 
-/// Writes a result that people read: what a terminal would act on is escaped.
+/// Prints a result for people: control characters are escaped.
 pub fn print(text: &str) -> io::Result<()> {
     print_exact(&printable_lines(text))
 }
 
-/// Writes a result as it is: for machines, or what has passed [`printable_lines`].
+/// Prints a result as it is: for machines, or after [`printable_lines`].
 pub fn print_exact(text: &str) -> io::Result<()> {
     match io::stdout().lock().write_all(text.as_bytes()) {
-        // A reader that has seen enough (`| head`) is no failure.
+        // A reader that ends early (`| head`) is no failure.
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         done => done,
     }
 }
 
 fn say(text: &str) {
-    // Where standard error is gone there is nobody to tell.
+    // Without standard error, messages are lost.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// How wide a result may be: as wide as the terminal, and never wider than people read well.
+/// Returns the width for results: the terminal's, up to a readable limit.
 pub fn width() -> usize {
     width_of(&io::stdout())
 }
@@ -150,21 +147,21 @@ fn width_of(stream: &impl AsFd) -> usize {
 
 const WIDTH: usize = 100;
 
-/// The text in bold, where a terminal shows it.
+/// Returns the text in bold on terminals.
 pub fn bold(text: &str) -> String {
     let shown = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     if shown { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
 }
 
-/// Tells people who read along.
+/// Prints a message if people read the output.
 pub fn tell(text: &str) {
     if has_readers() {
         say(&printable_lines(text));
     }
 }
 
-/// Shows every problem. What stops the work comes last, where people look first; beside it, what
-/// only warns is one line each. The runner that reads annotations takes the first ones alone.
+/// Shows every problem. For people, errors are last, and shorten warnings to one line each. In other
+/// forms, errors are first: GitHub shows only the first annotations.
 ///
 /// Warnings that the manifest expects are counted.
 pub fn show_problems(problems: &Problems) {
@@ -191,7 +188,7 @@ pub fn show_problems(problems: &Problems) {
     }
 }
 
-/// How many warnings lines of the manifest expect, if any.
+/// Counts the expected warnings, with the lines of the manifest that expect them.
 fn expected(problems: &Problems) -> Option<String> {
     let rules: BTreeSet<String> = problems
         .iter()
@@ -233,16 +230,15 @@ fn show(problem: &Problem) {
             return HELD.lock().unwrap_or_else(PoisonError::into_inner).push(problem.clone());
         }
     };
-    // Whole messages: another thread's must not come in between.
+    // Writes a whole message at once, so that threads do not mix theirs.
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Tells which manifest a command goes by.
+/// Prints the place of the manifest.
 pub fn tell_manifest(name: &str) {
     tell(&format!("manifest: {name}"));
 }
 
-/// Lists base directories that manifests name and artifacts do not have.
 pub fn show_absent_bases(catalog: &Catalog) {
     for artifact in &catalog.artifacts {
         for base in &artifact.absent_bases {
@@ -254,7 +250,7 @@ pub fn show_absent_bases(catalog: &Catalog) {
     }
 }
 
-/// Lists artifacts of which files are shipped, and no licence text.
+/// Lists artifacts with shipped files but without a licence text.
 pub fn show_without_license_text(plan: &Plan) {
     for (artifact, wheels) in resolve::without_license_text(plan) {
         let wheels: Vec<&str> = wheels.into_iter().map(DistName::as_str).collect();

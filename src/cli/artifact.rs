@@ -1,4 +1,4 @@
-//! The arguments of `rockpack artifact pack`.
+//! Arguments of `rockpack artifact pack`.
 
 use std::path::PathBuf;
 
@@ -9,30 +9,30 @@ use super::JobsArgs;
 
 /// Pack artifact directories into archives, each with its checksum
 ///
-/// Writes {name}_{component}_{family}.tar.zst and .tar.zst.sha256sum into OUT: what a build's CI
-/// leaves in a store, and what --artifact-dir and `rockpack artifact fetch` take. An archive has
-/// `artifact_manifest.txt` first, then the base directories that it lists.
+/// Writes {name}_{component}_{family}.tar.zst and .tar.zst.sha256sum into OUT, as a build's CI does
+/// for a store, and as --artifact-dir and `rockpack artifact fetch` read them. An archive starts
+/// with `artifact_manifest.txt`, followed by the base directories that it lists.
 ///
-/// Archives are seekable: zstd frames of 4 MiB each, with a table of them behind, in zstd's own
-/// seekable format. Whatever unpacks .tar.zst unpacks them, as `tar --zstd` does. All cores pack,
-/// and equal artifacts give equal bytes: no owner, no time and no order of the disk gets into them.
+/// Archives have zstd's seekable format: frames of 4 MiB each, and a table of them. Programs for
+/// .tar.zst unpack them, such as `tar --zstd`. Equal artifacts give equal bytes: owners, times and
+/// the order on the disk are not stored.
 ///
-/// Each archive appears when it is whole. One that is in OUT already is replaced.
+/// Each archive appears when it is complete, and replaces an earlier one in OUT.
 ///
-/// Exit status: 0 packed, 1 an artifact cannot be read, 2 something is wrong with the command line
-/// or the environment.
+/// Exit status: 0 packed, 1 an artifact cannot be read, 2 an error in the command line or the
+/// environment.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub struct PackArgs {
-    /// The artifact directory, or one artifact of it
+    /// Artifact directory, or one artifact of it
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
 
-    /// The directory for the archives; it is made if it is not there
+    /// Directory for the archives, created if missing
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::DirPath)]
     pub output: PathBuf,
 
-    /// Only artifacts of this family, such as generic or gfx942; may be repeated, and have `,` between
+    /// Only artifacts of these families, such as generic or gfx942; separated by `,` or repeated
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub family: Vec<Family>,
 

@@ -1,4 +1,4 @@
-//! The arguments of `rockpack build`.
+//! Arguments of `rockpack build`.
 
 use std::path::PathBuf;
 
@@ -9,50 +9,50 @@ use super::{AllowArgs, ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
 
 /// Build the packages
 ///
-/// Reads the artifact directory, plans, and writes every package to OUT/dist. Files stream
-/// from the artifacts into the archives: there is no staging copy, and memory stays bounded
-/// whatever the size of a file. ELF files get their rpath on the way, and every edit is verified
-/// before it is used. Outputs are renamed into place once all are complete. When anything fails,
-/// the destination stays as it was.
+/// Plans, and writes every package to OUT/dist. Files stream from the artifacts into the packages,
+/// without a staging copy and in bounded memory. Every edit of an ELF file is verified before it is
+/// used.
 ///
-/// Archives are checked with the `.sha256sum` files beside them before anything of them is used, and with the
-/// lock file. Archives in a store are unpacked below TMPDIR while they come, and only those are read that
-/// packages.kdl takes something of. With --catalog, the plan is made before anything is unpacked: only
-/// files that packages take are unpacked then, and compared with the catalog.
+/// Outputs are put in place in one step when all are complete; if anything fails, OUT stays as it
+/// was. If that step fails or the process is killed, the next build or `rockpack wheel verify`
+/// restores the earlier files. Equal inputs give equal bytes, whichever the directory, user,
+/// locale, day or number of threads.
 ///
-/// With --sources, the projects that packages.kdl declares are built next: each after the
-/// projects that it waits for, several at once. Finished wheels are taken. All go to OUT/dist too.
-/// A project of which nothing changed since an earlier build into OUT is not built again: its sources, its
-/// environment, the tools, and what it is built against. --rebuild builds it all the same.
-/// A project that fails stops only the projects that wait for it: all other packages are put in
-/// place, the exit status is 1, and OUT/logs/NAME.log has the output of its build.
+/// Archives are checked with the `.sha256sum` files next to them, and with the lock file, before
+/// they are used. Archives in a store are unpacked below TMPDIR during the download; archives that
+/// packages.kdl does not use are not read. With --catalog, the plan is made first: only files that
+/// packages take are unpacked, and compared with the catalog.
 ///
-/// Packages of an earlier build in OUT/dist that this one does not make are removed, if that build's
-/// provenance statement names them and nobody changed them since. With --only, only other versions of
-/// the packages that are made are removed, and SHA256SUMS and provenance list the remaining packages
+/// With --sources, the projects of packages.kdl are built next, several at once, each after the
+/// projects that it waits for. Finished wheels are taken. All are written to OUT/dist too. A
+/// project is built again only if its sources, environment, tools or the packages that it is built
+/// against changed since an earlier build into OUT, or with --rebuild. A failed project stops only
+/// the projects that wait for it: all other packages are put in place, the exit status is 1, and
+/// OUT/logs/NAME.log has the output of its build.
+///
+/// Packages of an earlier build in OUT/dist that this one does not make are removed, if that
+/// build's provenance statement names them and they are unchanged. With --only, only other versions
+/// of the built packages are removed, and SHA256SUMS and provenance list the remaining packages
 /// too. --keep removes nothing. Files that no build made always stay.
 ///
-/// Outputs are put in place in one step. When that step fails or the process is killed, the next build
-/// or `rockpack wheel verify` restores the earlier files. Equal inputs give equal bytes, whatever the directory,
-/// user, locale, day or number of threads.
+/// OUT/dist also gets SHA256SUMS and provenance.intoto.json, an in-toto statement (SLSA provenance
+/// v1) to be signed. It names the packages, their inputs and the builder.
 ///
-/// Beside the packages are SHA256SUMS and provenance.intoto.json, an in-toto statement (SLSA
-/// provenance v1) that is ready to be signed. It names the packages, their inputs and the builder.
+/// Wheels of projects and finished wheels are put in place only if `rockpack wheel verify` accepts
+/// each alone, unless --allow names the finding's code.
 ///
-/// Wheels of projects, and finished wheels that are taken, are put in place only if `rockpack wheel verify` accepts each by
-/// itself, unless --allow names the finding's code.
-///
-/// Exit status: 0 built, 1 something is wrong with the manifest or the artifacts, 2 something
-/// is wrong with the command line or the environment.
+/// Exit status: 0 built, 1 an error in the manifest or the artifacts, 2 an error in the command
+/// line or the environment.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(after_long_help = BUILD_EXAMPLES)]
 pub struct BuildArgs {
-    /// The artifacts: a directory of {name}_{component}_{family} directories or archives, or the address of such archives in a store (s3://, gs://, az://, https://, file://)
+    /// Directory of artifacts ({name}_{component}_{family}, directories or archives), or address of
+    /// archives in a store (s3://, gs://, az://, https://, file://)
     #[arg(long, value_name = "DIR_OR_URL", value_hint = ValueHint::DirPath, required_unless_present_any = ["catalog", "store", "artifacts_digest"], help_heading = "Input")]
     pub artifact_dir: Option<PathBuf>,
 
-    /// A store of packages.kdl, in place of the directory; --run says which run
+    /// Store of packages.kdl, instead of the directory; --run selects the run
     #[arg(
         long,
         value_name = "NAME",
@@ -62,14 +62,15 @@ pub struct BuildArgs {
     )]
     pub store: Option<String>,
 
-    /// A catalog that `rockpack artifact scan -o FILE` saved of these artifacts: only the files that packages take are unpacked
+    /// Catalog of these artifacts, saved by `rockpack artifact scan -o FILE`: only files that
+    /// packages take are unpacked
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
     pub catalog: Option<PathBuf>,
 
-    /// A plan that `rockpack plan --json` printed: exactly its packages are built, or nothing
+    /// Plan printed by `rockpack plan --json`: exactly its packages are built, or nothing
     ///
-    /// Version and mode are those of the plan unless they are given. With --only, the packages that it names
-    /// are compared. Places of rules in the manifest, reasons and notes may differ.
+    /// Version and mode default to the plan's. With --only, only the named packages are compared.
+    /// Places of rules in the manifest, reasons and notes may differ.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
     pub plan: Option<PathBuf>,
 
@@ -79,37 +80,39 @@ pub struct BuildArgs {
     #[command(flatten)]
     pub artifacts: ArtifactArgs,
 
-    /// The Python that builds projects; it needs the modules build and pip [default: python3]
+    /// Python that builds projects, with the modules build and pip [default: python3]
     #[arg(long, value_name = "PYTHON", env = "ROCKPACK_PYTHON", hide_env_values = true, value_hint = ValueHint::CommandName, default_value = "python3", hide_default_value = true, help_heading = "Projects")]
     pub python: PathBuf,
 
-    /// Fetch nothing for the builds of projects: pip's own find-links have to have their requirements
+    /// Fetch nothing for the builds of projects: pip's own find-links must have their requirements
     #[arg(long, help_heading = "Projects")]
     pub no_index: bool,
 
-    /// Build all projects again, also those of which nothing changed since an earlier build into OUT
+    /// Build all projects again, also unchanged ones
     #[arg(long, help_heading = "Projects")]
     pub rebuild: bool,
 
-    /// Let projects write and connect wherever they may, and not only write below their own directory
+    /// Let projects write outside their own directory, and open TCP connections
     ///
-    /// Without it, the kernel (with Landlock) refuses what the build of a project, its tests or its documentation
-    /// write elsewhere (Linux 5.19), their TCP connections where the project has no `network` line (6.7), and their
-    /// signals and abstract sockets to other programs (6.12).
+    /// By default, the kernel (with Landlock) refuses these to the build, tests and documentation
+    /// of a project: writes elsewhere (Linux 5.19), TCP connections if the project has no `network`
+    /// line (6.7), signals and abstract sockets to other programs (6.12).
     #[arg(long, requires = "sources", help_heading = "Projects")]
     pub unconfined: bool,
 
-    /// Refuse dirty checkouts: files that differ from the commit, new files, submodules at another commit [default: true if CI=true, else false]
+    /// Refuse dirty checkouts: files that differ from the commit, new files, submodules at another
+    /// commit [default: true if CI=true, else false]
     ///
-    /// Files that git ignores do not count, nor files that `needs` or `include-ignored` lines name. Without it, a wheel
-    /// of a dirty checkout has `dirty` in the local part of its version.
+    /// Files that git ignores, or that `needs` or `include-ignored` lines name, do not count.
+    /// Without this option, the version of a wheel from a dirty checkout has `dirty` in its local
+    /// part.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", help_heading = "Projects")]
     pub require_clean: Option<bool>,
 
-    /// Run the tests of projects against their wheels, each in an environment of its own
+    /// Run the tests of projects against their wheels, each in a new environment
     ///
-    /// Tests that need what this machine does not have, such as a GPU, are skipped and listed. A test that
-    /// fails is an error; the wheel is put in place all the same.
+    /// Tests that need more than this machine has, such as a GPU, are skipped and listed. A failing
+    /// test is an error, but the wheel is put in place.
     #[arg(long, requires = "sources", help_heading = "Projects")]
     pub run_tests: bool,
 
@@ -117,7 +120,8 @@ pub struct BuildArgs {
     #[arg(long, requires = "sources", help_heading = "Projects")]
     pub docs: bool,
 
-    /// Directory for packages (OUT/dist), and of projects logs (OUT/logs), documentation (OUT/docs) and what is kept (OUT/kept)
+    /// Directory for packages (OUT/dist), and for projects' logs (OUT/logs), documentation
+    /// (OUT/docs) and kept files (OUT/kept)
     #[arg(short, long, alias = "dest-dir", value_name = "OUT", value_hint = ValueHint::DirPath)]
     pub output: PathBuf,
 
@@ -143,11 +147,11 @@ pub struct BuildArgs {
     #[arg(long, value_name = "SIZE", env = "ROCKPACK_MEMORY", hide_env_values = true, value_parser = super::size::size, help_heading = "Running")]
     pub memory: Option<u64>,
 
-    /// Write a trace of every thread, which Perfetto opens
+    /// Write a trace of every thread, for Perfetto
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Running")]
     pub timings: Option<PathBuf>,
 
-    /// The builder that the provenance statement names: a URI [default: none]
+    /// Builder that the provenance statement names, a URI [default: none]
     #[arg(
         long,
         value_name = "URI",
@@ -159,7 +163,8 @@ pub struct BuildArgs {
     )]
     pub builder_id: BuilderId,
 
-    /// The run of the builder that the statement names [default: none, so that equal builds have equal statements]
+    /// Run of the builder that the statement names [default: none, so that equal builds have equal
+    /// statements]
     #[arg(
         long,
         value_name = "ID",
@@ -173,7 +178,7 @@ pub struct BuildArgs {
     pub allow: AllowArgs,
 }
 
-/// A variable that is set to nothing names nobody.
+/// Parses a builder. An empty text, as from an empty variable, is no builder.
 fn builder(text: &str) -> Result<BuilderId, BuilderIdError> {
     if text.is_empty() { Ok(BuilderId::default()) } else { text.parse() }
 }

@@ -1,4 +1,4 @@
-//! The arguments about the cache: of a build, and of `rockpack cache`.
+//! Arguments of the cache, for builds and for `rockpack cache`.
 
 use std::path::PathBuf;
 
@@ -8,40 +8,39 @@ use clap::{ArgAction, Args, Subcommand, ValueHint};
 use super::JobsArgs;
 use super::size::size;
 
-/// Which cache a build uses, if any.
+/// Cache of a build.
 #[derive(Debug, Args)]
 pub struct CacheArgs {
     /// Directory of packed files from earlier builds [default: `$ROCKPACK_CACHE_DIR`, else `$XDG_CACHE_HOME/rockpack`, else `~/.cache/rockpack`]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, overrides_with = "no_cache", help_heading = "Cache")]
     pub cache: Option<PathBuf>,
 
-    /// Pack everything anew, and keep nothing for the next build
+    /// Pack everything again, and keep nothing for the next build
     #[arg(long, action = ArgAction::SetTrue, overrides_with = "cache", help_heading = "Cache")]
     no_cache: bool,
 
-    /// Largest size of the cache after the build, as 500MB, 10GB or 2GiB [default: 10GB]
+    /// Maximum size of the cache after the build, as 500MB, 10GB or 2GiB [default: 10GB]
     #[arg(long, value_name = "SIZE", env = "ROCKPACK_CACHE_SIZE", hide_env_values = true, value_parser = size, help_heading = "Cache")]
     cache_size: Option<u64>,
 }
 
 impl CacheArgs {
-    /// Whether packed files are kept; `forbidden` where the environment says that they are not. A cache that
-    /// is named on the command line counts for more.
+    /// Returns true if packed files are kept. `--cache` overrides a variable that forbids it
+    /// (`forbidden`).
     pub fn wanted(&self, forbidden: bool) -> bool {
         self.cache.is_some() || !(self.no_cache || forbidden)
     }
 
-    /// How many bytes the cache may take.
     pub fn limit(&self) -> u64 {
         self.cache_size.unwrap_or(DEFAULT_LIMIT)
     }
 }
 
-/// Look after the cache of packed files
+/// Inspect, shrink and verify the cache of packed files
 ///
-/// `rockpack build` keeps every packed file below its cache directory, found by the SHA-256 of its
-/// content and by how it was packed. Unchanged files are not read, hashed or compressed again.
-/// Several builds may use one cache at the same time. The directory can be removed at any time.
+/// `rockpack build` keeps every packed file in its cache directory, by the SHA-256 of its content
+/// and its compression. Unchanged files are not read, hashed or compressed again. Several builds
+/// may use one cache at once. The directory can be removed at any time.
 #[derive(Debug, Args)]
 pub struct CacheCommandArgs {
     #[command(subcommand)]
@@ -56,17 +55,18 @@ pub enum CacheCommand {
     Verify(VerifyCacheArgs),
 }
 
-/// Which cache a command is about.
+/// Cache of a command.
 #[derive(Debug, Args)]
 pub struct WhichCache {
-    /// The cache [default: `$ROCKPACK_CACHE_DIR`, else `$XDG_CACHE_HOME/rockpack`, else `~/.cache/rockpack`]
+    /// Cache directory [default: `$ROCKPACK_CACHE_DIR`, else `$XDG_CACHE_HOME/rockpack`, else
+    /// `~/.cache/rockpack`]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub cache: Option<PathBuf>,
 }
 
-/// Print the cache's directory, its size, and when it was used last
+/// Print the cache's directory, its size, and the time of its last use
 ///
-/// Changes nothing. The limit is the one of the last build.
+/// Changes nothing. The limit is the last build's.
 ///
 /// Exit status: 0 printed, 2 the cache can't be read.
 #[derive(Debug, Args)]
@@ -77,9 +77,9 @@ pub struct StatsArgs {
 
 /// Make the cache smaller
 ///
-/// Removes segments, of up to 256 MB each, until the cache has the size of --to or the limit of the
-/// last build. Segments that were used longest ago go first. Leftovers of killed builds are removed
-/// too. Running builds are not disturbed.
+/// Removes the least recently used segments, of up to 256 MB each, until the cache has the size of
+/// --to or the limit of the last build. Also removes leftovers of killed builds. Running builds are
+/// not disturbed.
 ///
 /// Exit status: 0 done, 2 the cache can't be read or written.
 #[derive(Debug, Args)]
@@ -88,7 +88,7 @@ pub struct PruneArgs {
     #[command(flatten)]
     pub which: WhichCache,
 
-    /// Largest size, as 500MB, 10GB or 2GiB [default: the limit of the last build]
+    /// Maximum size, as 500MB, 10GB or 2GiB [default: the limit of the last build]
     #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "all")]
     pub to: Option<u64>,
 
@@ -97,12 +97,13 @@ pub struct PruneArgs {
     pub all: bool,
 }
 
-/// Read and unpack everything in the cache, and remove what is damaged
+/// Read and unpack everything in the cache, and remove damaged files
 ///
-/// Compares the checksum of every packed stream, and the SHA-256 of its unpacked bytes. Builds compare
-/// checksums too, before they use a stream: this command tells whether a disk can be trusted.
+/// Compares the checksum of every packed stream, and the SHA-256 of its unpacked bytes. Builds
+/// compare checksums too, before they use a stream: this command is a test of the disk.
 ///
-/// Exit status: 0 nothing is damaged, 1 something was damaged, 2 the cache can't be read or written.
+/// Exit status: 0 nothing is damaged, 1 something was damaged, 2 the cache can't be read or
+/// written.
 #[derive(Debug, Args)]
 pub struct VerifyCacheArgs {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The arguments of `rockpack check`.
+//! Arguments of `rockpack check`.
 
 use std::path::PathBuf;
 
@@ -7,11 +7,11 @@ use clap::{Args, ValueHint};
 /// Check packages.kdl and families.kdl without artifacts
 ///
 /// Takes milliseconds. Finds mistakes in the files, unknown names, rules that contradict each other
-/// or can never count, and packages that rely on others that their mode does not build. `rockpack
-/// plan` checks the rest.
+/// or never apply, and packages that rely on others that their mode does not build. `rockpack plan`
+/// checks the rest.
 ///
-/// Exit status: 0 fine (there may be warnings), 1 problems found, 2 something is wrong with the
-/// command line or the environment.
+/// Exit status: 0 no errors (there may be warnings), 1 problems found, 2 an error in the command
+/// line or the environment.
 #[derive(Debug, Args)]
 #[command(after_long_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {

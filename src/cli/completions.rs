@@ -1,4 +1,4 @@
-//! The arguments of `rockpack help completions` and `rockpack help man`.
+//! Arguments of `rockpack help completions` and `rockpack help man`.
 
 use clap::{Args, ValueEnum};
 
@@ -6,12 +6,12 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(after_long_help = COMPLETIONS_EXAMPLES)]
 pub struct CompletionsArgs {
-    /// The shell
+    /// Name of the shell
     #[arg(value_name = "SHELL")]
     pub shell: Shell,
 }
 
-/// A shell that scripts are tested in.
+/// Shell with a tested completion script.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Shell {
     Bash,

@@ -1,4 +1,4 @@
-//! The arguments of `rockpack diff`.
+//! Arguments of `rockpack diff`.
 
 use std::path::PathBuf;
 
@@ -6,38 +6,37 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use super::{ArtifactArgs, CatalogArgs, SetArgs};
 
-/// Show what differs between two plans, manifests or builds
+/// Show the differences between two plans, manifests or builds
 ///
 /// OLD and NEW are each one of
 ///   a plan saved with `rockpack plan --json`,
-///   a directory with packages.kdl and families.kdl, or `built-in`, which is planned on the
-///   artifacts given,
+///   a directory with packages.kdl and families.kdl, or `built-in`, planned on the given artifacts,
 ///   a directory of built packages, such as `dist`.
-/// NEW can be left out: it is then the manifest that `rockpack plan` would take, which is --manifest,
-/// else this directory's, else, with a warning, the built-in one. With --manifest-at, OLD is the same
-/// manifest at that git revision.
+/// NEW defaults to the manifest that `rockpack plan` takes: --manifest, or this directory's, or,
+/// with a warning, the built-in one. With --manifest-at, OLD is the same manifest at that git
+/// revision.
 ///
-/// Prints packages and their sizes, then the differences: `+` is added, `-` is removed, an arrow is
-/// moved, `~` is changed. A directory that changed as a whole is one line (`lib/x/**`), and so are
-/// files with the same change. Version bumps and moved manifest lines are not reported. Between a
-/// plan and built packages, all that a plan fixes is compared: paths, sizes of copied files, rpaths
-/// of edited files, links, texts, metadata.
+/// Prints packages and their sizes, then the differences: `+` added, `-` removed, an arrow moved,
+/// `~` changed. A directory that changed as a whole is one line (`lib/x/**`), and so are files with
+/// the same change. Version bumps and moved manifest lines are not reported. Between a plan and
+/// built packages, all planned facts are compared: paths, sizes of copied files, rpaths of edited
+/// files, links, texts, metadata.
 ///
-/// Exit status: 0 compared, 1 a manifest or the artifacts are at fault (with --exit-code also: there
-/// are differences), 2 something is wrong with the command line, a file to read, or git.
+/// Exit status: 0 compared, 1 an error in a manifest or the artifacts (with --exit-code also:
+/// differences), 2 an error in the command line, an input file, or git.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = DIFF_EXAMPLES)]
 #[command(mut_group("CatalogArgs", |group| group.required(false)))]
 pub struct DiffArgs {
-    /// The old side: a plan, a manifest's directory or a directory of packages
+    /// Old side: a plan, a manifest's directory or a directory of packages
     #[arg(value_name = "OLD", value_hint = ValueHint::AnyPath, required_unless_present = "manifest_at")]
     pub old: Option<PathBuf>,
 
-    /// The new side, likewise [default: the manifest]
+    /// New side, likewise [default: the manifest]
     #[arg(value_name = "NEW", value_hint = ValueHint::AnyPath)]
     pub new: Option<PathBuf>,
 
-    /// Take packages.kdl and families.kdl of this git revision for OLD
+    /// Use packages.kdl and families.kdl of this git revision as OLD
     #[arg(long, value_name = "REV", help_heading = "Input")]
     pub manifest_at: Option<String>,
 
@@ -58,7 +57,7 @@ pub struct DiffArgs {
     #[arg(long, conflicts_with = "format", help_heading = "Output")]
     json: bool,
 
-    /// Exit with 1 when there are differences
+    /// Exit with 1 if OLD and NEW differ
     #[arg(long, help_heading = "Output")]
     pub exit_code: bool,
 }
@@ -96,19 +95,18 @@ Examples:
 ";
 
 impl DiffArgs {
-    /// The form that is asked for.
     pub fn format(&self) -> DiffFormat {
         if self.json { DiffFormat::Json } else { self.format }
     }
 
-    /// OLD and NEW; with a revision, the only path is NEW.
+    /// Returns OLD and NEW. With a revision, the only path is NEW.
     ///
     /// # Errors
-    /// When there are two paths beside a revision.
+    /// Fails if two paths are given with a revision.
     pub fn sides(&self) -> Result<(Option<&PathBuf>, Option<&PathBuf>), &'static str> {
         match (&self.manifest_at, &self.old, &self.new) {
             (Some(_), Some(_), Some(_)) => {
-                Err("--manifest-at stands for OLD: give NEW alone, or nothing")
+                Err("--manifest-at replaces OLD: give NEW alone, or nothing")
             }
             (Some(_), new, None) => Ok((None, new.as_ref())),
             (_, old, new) => Ok((old.as_ref(), new.as_ref())),

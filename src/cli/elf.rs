@@ -1,4 +1,4 @@
-//! `rockpack elf`: the ELF editor by itself.
+//! Arguments of `rockpack elf`.
 
 use std::path::PathBuf;
 
@@ -8,9 +8,9 @@ use binary::elf::{Edits, Rename, Rpath, RpathEdit};
 
 /// Show, edit and compare ELF files outside of a build
 ///
-/// This is the editor that `rockpack build` uses. It needs no other program and never writes to
-/// the file it reads: an edit makes a new file. x86-64 and aarch64 libraries and dynamic
-/// executables can be edited; everything else is refused with the reason.
+/// Uses the editor of `rockpack build`. It needs no other program and never writes to the file it
+/// reads: an edit makes a new file. x86-64 and aarch64 libraries and dynamic executables can be
+/// edited; everything else is refused with the reason.
 #[derive(Debug, Args)]
 pub struct ElfArgs {
     #[command(subcommand)]
@@ -26,15 +26,15 @@ pub enum ElfCommand {
 
 /// Show the kind, names and needs of an ELF or PE file
 ///
-/// Prints the kind, machine, SONAME, NEEDED, RPATH and RUNPATH, the interpreter, the oldest glibc
-/// that suffices, the symbol versions needed of each library, and the program headers. Invariants
-/// that the file already breaks come last: an edit keeps these broken, and breaks no other.
-/// Of a PE file (Windows), the kind, machine, name, imports and delay imports are printed.
+/// Prints kind, machine, SONAME, NEEDED, RPATH and RUNPATH, the interpreter, the oldest sufficient
+/// glibc, the needed symbol versions of each library, and the program headers. Invariants that the
+/// file already breaks are last: an edit keeps these broken, and breaks no other. For a PE file
+/// (Windows), prints kind, machine, name, imports and delay imports.
 ///
 /// Exit status: 0 shown, 1 neither ELF nor PE, cut short or malformed, 2 the file can't be read.
 #[derive(Debug, Args)]
 pub struct ShowArgs {
-    /// The file to look at
+    /// File to show
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
 
@@ -45,27 +45,27 @@ pub struct ShowArgs {
 
 /// Write a copy of an ELF file with another rpath, SONAME or NEEDED
 ///
-/// All changes are one edit: OUT has all of them, or isn't written. With any of the three rpath
-/// options, OUT has RPATH and no RUNPATH; without them, both stay. The result is checked against
-/// FILE before it gets its name, and the steps are printed.
+/// All changes are one edit: OUT has all of them, or isn't written. With an rpath option, OUT has
+/// RPATH and no RUNPATH; without one, both stay. The result is checked against FILE before OUT
+/// appears, and the steps are printed.
 ///
-/// No bytes are overwritten that other parts of the file may refer to. So FILE's bytes stay where
-/// they are, and the same edit of OUT changes nothing. Holes of FILE are holes
-/// of OUT. OUT gets FILE's permission bits (not set-user-id and the like), and an existing OUT is
-/// replaced. FILE itself is never written to: OUT can't be another name of it.
+/// Bytes that other parts of the file may refer to are not overwritten: FILE's bytes keep their
+/// place, and the same edit of OUT changes nothing. Holes of FILE are holes of OUT. OUT gets FILE's
+/// permission bits (not set-user-id and the like) and replaces an existing file. FILE itself is
+/// never written to: OUT can't be another name of it.
 ///
-/// Exit status: 0 written, 1 the file can't be edited, 2 something is wrong with the command
-/// line or the environment.
+/// Exit status: 0 written, 1 the file can't be edited, 2 an error in the command line or the
+/// environment.
 #[derive(Debug, Args)]
 #[command(after_long_help = EDIT_EXAMPLES)]
 #[command(group = ArgGroup::new("changes").args(["rpath", "add_rpath", "convert_rpath", "soname", "rename_needed"]).required(true).multiple(true))]
 #[command(group = ArgGroup::new("search path").args(["rpath", "add_rpath", "convert_rpath"]))]
 pub struct EditArgs {
-    /// The file to read
+    /// File to read
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
 
-    /// The file to write
+    /// File to write
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath, required_unless_present = "dry_run")]
     pub output: Option<PathBuf>,
 
@@ -73,11 +73,11 @@ pub struct EditArgs {
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Set RPATH to exactly VALUE, directories with `:` between; '' removes it
+    /// Set RPATH to exactly VALUE, directories separated by `:`; '' removes it
     #[arg(long, value_name = "VALUE", help_heading = "Changes")]
     rpath: Option<String>,
 
-    /// Append directories to the rpath, none of them twice; may be repeated
+    /// Append directories to the rpath, without duplicates; may be repeated
     #[arg(long, value_name = "VALUE", help_heading = "Changes")]
     add_rpath: Vec<String>,
 
@@ -96,20 +96,20 @@ pub struct EditArgs {
 
 /// Check an edited ELF file against its original
 ///
-/// Works for edits by any tool. Reads both files afresh and takes the differences in rpath, SONAME
-/// and NEEDED for the edit. Nothing else may differ: program headers, tables, notes, strings and the
+/// Works for edits by any tool. Reads both files, and takes the differences in rpath, SONAME and
+/// NEEDED as the edit. Nothing else may differ: program headers, tables, notes, strings, and the
 /// bytes of code and data at their addresses. Each violation names its invariant (I1 to I18). An
 /// invariant that OLD already breaks is a warning.
 ///
-/// Exit status: 0 all invariants hold, 1 one is violated or OLD is not a file that can be edited,
-/// 2 a file can't be read.
+/// Exit status: 0 all invariants hold, 1 one is violated or OLD cannot be edited, 2 a file can't be
+/// read.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// The file before the edit
+    /// File before the edit
     #[arg(value_name = "OLD", value_hint = ValueHint::FilePath)]
     pub old: PathBuf,
 
-    /// The file after it
+    /// File after the edit
     #[arg(value_name = "NEW", value_hint = ValueHint::FilePath)]
     pub new: PathBuf,
 }
@@ -128,7 +128,7 @@ Examples:
 ";
 
 impl EditArgs {
-    /// What is asked for. Whether the names are possible is the editor's to say.
+    /// Returns the requested edits. The editor checks the names.
     pub fn edits(&self) -> Edits {
         Edits {
             rpath: self.rpath_edit(),

@@ -1,22 +1,22 @@
-//! The arguments of `rockpack explain`.
+//! Arguments of `rockpack explain`.
 
 use clap::Args;
 
 use super::{ArtifactArgs, CatalogArgs, SetArgs};
 
-/// Explain where a path goes, and why
+/// Explain which package ships a path, and why
 ///
-/// Prints the artifacts that have the path; every rule that concerns it, in the order in which rules
-/// apply, with their lines; its place and step in each package; why a package that selected it does
-/// not ship it; and for an ELF file, where its libraries are found. Without --mode, both modes are
-/// explained, as far as the artifacts can be planned in each.
+/// Prints the artifacts with the path; every rule about it, in order of application, with its
+/// lines; its place and step in each package; the reason if a package selects it but does not ship
+/// it; and for an ELF file, the places of its libraries. Without --mode, explains both modes, as
+/// far as the artifacts can be planned in each.
 ///
-/// Exit status: 0 explained, 1 the path is unknown (similar paths are listed), 2 something is wrong
-/// with the command line or the environment.
+/// Exit status: 0 explained, 1 the path is unknown (similar paths are listed), 2 an error in the
+/// command line or the environment.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXPLAIN_EXAMPLES)]
 pub struct ExplainArgs {
-    /// A path below the installation's root, one below site-packages, or a glob
+    /// Path below the installation's root or below site-packages, or a glob
     pub path: String,
 
     #[command(flatten)]

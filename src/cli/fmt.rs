@@ -1,4 +1,4 @@
-//! The arguments of `rockpack fmt`.
+//! Arguments of `rockpack fmt`.
 
 use std::path::PathBuf;
 
@@ -7,19 +7,20 @@ use clap::{Args, ValueHint};
 /// Format packages.kdl and families.kdl
 ///
 /// Indents blocks by four spaces, puts one space between values, and keeps at most one blank line.
-/// Comments and texts stay as they are, and the meaning of a file never changes. A file with a
-/// syntax error is not touched. A file that is already formatted is not written; others are replaced
-/// in one step.
+/// Comments, texts and the meaning of a file never change. A file with a syntax error is not
+/// touched. Files that are already formatted are not written; others are replaced in one step.
 ///
-/// Exit status: 0 formatted, 1 with --check a file is not formatted, or a file is not KDL, 2 something is wrong with the command line or the environment.
+/// Exit status: 0 formatted, 1 with --check a file is not formatted, or a file is not KDL, 2 an
+/// error in the command line or the environment.
 #[derive(Debug, Args)]
 #[command(after_long_help = FMT_EXAMPLES)]
 pub struct FmtArgs {
-    /// The files; `-` formats standard input to standard output [default: packages.kdl and families.kdl of this directory]
+    /// Files; `-` formats standard input to standard output [default: packages.kdl and families.kdl
+    /// of this directory]
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 
-    /// Write nothing; show the first line of each file that is not formatted
+    /// Write nothing; show the first unformatted line of each file
     #[arg(long)]
     pub check: bool,
 }

@@ -1,4 +1,4 @@
-//! Former commands and forms: the same command line in today's words.
+//! Former command lines and their replacements.
 
 use std::ffi::OsString;
 
@@ -27,7 +27,7 @@ const COMMANDS: [(&str, &str); 18] = [
     ("man", "help man"),
 ];
 
-/// Commands whose forms were options, and these.
+/// Commands with former options for output forms, and these forms.
 const FORMS: [(&str, &[&str]); 2] =
     [("plan", &["files", "markdown", "html", "shards"]), ("diff", &["files", "markdown"])];
 
@@ -44,7 +44,7 @@ pub fn replacement(root: &Command, line: &[OsString]) -> Option<String> {
     Some(format!("`rockpack {old}` is now `rockpack {new}`\n\n  rockpack {}", words.join(" ")))
 }
 
-/// A former command, its words today and the other words of the line.
+/// Returns the former command, its replacement and the other words of the line.
 fn of_command<'a>(
     root: &Command,
     former: &str,
@@ -62,7 +62,8 @@ fn of_command<'a>(
     Some((former.to_owned(), words.to_owned(), rest))
 }
 
-/// A command with the former option of a form, and with `--format`.
+/// Returns the former command with its option, the replacement with `--format`, and the other
+/// words.
 fn of_form<'a>(
     command: &str,
     mut rest: Vec<&'a OsString>,
@@ -83,7 +84,8 @@ fn of_form<'a>(
     Some((format!("{command} --{form}"), format!("{command} --format {form}"), rest))
 }
 
-/// The index of the command: of the first word that is neither an option of the program nor its value.
+/// Returns the index of the command: the first word that is neither an option of the program nor
+/// its value.
 fn command_at(line: &[OsString]) -> Option<usize> {
     let mut is_value = false;
     line.iter().enumerate().skip(1).find_map(|(index, word)| {
@@ -94,7 +96,7 @@ fn command_at(line: &[OsString]) -> Option<usize> {
     })
 }
 
-/// Whether one of the words is a command below `name`, or almost.
+/// Returns true if one of the words is, or resembles, a subcommand of `name`.
 fn names_one_below(root: &Command, name: &str, words: &[&OsString]) -> bool {
     let Some(group) = root.find_subcommand(name) else { return false };
     let names: Vec<&str> = group.get_subcommands().map(Command::get_name).collect();
@@ -102,7 +104,7 @@ fn names_one_below(root: &Command, name: &str, words: &[&OsString]) -> bool {
     words.any(|word| names.contains(&word) || nearest(word, names.iter().copied()).is_some())
 }
 
-/// A word as shells take it.
+/// Quotes a word for shells, if necessary.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -122,7 +124,7 @@ mod tests {
         Cli::read(words.iter().map(OsString::from))
     }
 
-    /// The command line that replaces one.
+    /// Returns the replacement of a command line.
     fn new(line: &str) -> String {
         let error = read(&line.split(' ').collect::<Vec<_>>()).unwrap_err();
         assert_eq!(error.exit_code(), 2, "{line}");

@@ -1,4 +1,4 @@
-//! The page that `rockpack --help` prints: commands in sections, on one screen.
+//! Page of `rockpack --help`: commands in sections, on one screen.
 
 use std::fmt::Write as _;
 

@@ -1,14 +1,14 @@
-//! What counts as given: an option with an empty value does not, nor does an empty variable.
+//! Removal of empty options and variables, which count as not given.
 
 use std::ffi::{OsStr, OsString};
 
 use clap::{Arg, Command};
 
-/// The command line without options whose value is empty. Scripts write `--version "$VERSION"`
-/// for an input that nobody gave. An option that has to be there is then missing, as clap says.
-/// So is one that holds the work to something: without it, nothing would be checked, and nobody told.
+/// Removes options with an empty value: scripts write `--version "$VERSION"` for an optional input.
+/// If the option is required, clap then reports it as missing. [`CHECKS`] stay, so that clap
+/// refuses the empty value; without them, the check would be skipped silently.
 ///
-/// The commands on ELF files are left alone: an empty rpath is one.
+/// Options of `rockpack elf` stay too: an empty rpath is valid.
 pub fn given(root: &Command, line: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut words = line.into_iter().peekable();
     let mut kept: Vec<OsString> = words.next().into_iter().collect();
@@ -37,10 +37,10 @@ pub fn given(root: &Command, line: impl IntoIterator<Item = OsString>) -> Vec<Os
     kept
 }
 
-/// The options that name what the work is held to.
+/// Options with an expectation that the work must meet.
 const CHECKS: [&str; 1] = ["--plan"];
 
-/// Whether a word is the name of an option that takes a value.
+/// Returns true if a word is the name of an option that takes a value.
 fn option(root: &Command, command: &Command, word: &str) -> bool {
     let named = |arg: &Arg| match word.strip_prefix("--") {
         Some(long) => {
@@ -55,7 +55,7 @@ fn option(root: &Command, command: &Command, word: &str) -> bool {
     options.any(|arg| arg.get_action().takes_values() && named(arg))
 }
 
-/// The commands without variables of the environment that are empty.
+/// Ignores environment variables that are set, but empty.
 pub fn without_empty_variables(command: Command) -> Command {
     let empty = |arg: &Arg| {
         let value = arg.get_env().and_then(std::env::var_os);

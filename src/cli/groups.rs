@@ -1,4 +1,4 @@
-//! The groups of commands: one enum a group, one variant a command.
+//! Groups of commands.
 
 use clap::Subcommand;
 
@@ -44,7 +44,7 @@ pub enum ProjectCommand {
     Clone(CloneArgs),
 }
 
-/// Commands below `help`.
+/// Subcommands of `help`.
 #[derive(Debug, Subcommand)]
 pub enum HelpCommand {
     Man(ManArgs),

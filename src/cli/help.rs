@@ -1,4 +1,4 @@
-//! The arguments of `rockpack help`.
+//! Arguments of `rockpack help`.
 
 use clap::Args;
 
@@ -6,20 +6,20 @@ use super::HelpCommand;
 
 /// Explain commands and the manifest; man page, completions, versions
 ///
-/// With a command, prints the same as `rockpack COMMAND --help`. With `manifest`, explains every node
-/// of packages.kdl and families.kdl: its purpose, place and arguments, with an example. With the name
-/// of a node after it, explains that node alone.
+/// With a command, prints the same as `rockpack COMMAND --help`. With `manifest`, explains every
+/// node of packages.kdl and families.kdl: its purpose, place and arguments, with an example. With
+/// `manifest NODE`, explains that node alone.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP_EXAMPLES, disable_help_subcommand = true, args_conflicts_with_subcommands = true)]
 pub struct HelpArgs {
     #[command(subcommand)]
     pub command: Option<HelpCommand>,
 
-    /// A command, or `manifest`
+    /// Command, or `manifest`
     #[arg(value_name = "TOPIC")]
     pub topic: Option<String>,
 
-    /// A subcommand (`elf edit`), or a node of the manifest
+    /// Subcommand (`elf edit`), or node of the manifest
     #[arg(value_name = "NAME", requires = "topic")]
     pub name: Option<String>,
 

@@ -1,4 +1,4 @@
-//! The arguments of `rockpack index write`.
+//! Arguments of `rockpack index write`.
 
 use std::path::PathBuf;
 
@@ -8,36 +8,36 @@ use wheel::archive::Timestamp;
 
 /// Write the pages by which pip and uv find the packages in a directory
 ///
-/// Takes the wheels (.whl) and sdists (.tar.gz) in DIR and below, and writes HTML (PEP 503) and JSON
-/// (PEP 691) with hashes, sizes, versions and upload times, and beside each wheel its metadata
-/// (WHEEL.metadata, PEP 658), so that installers resolve without reading a wheel. Packages stay where
-/// they are, links are relative: any web server can serve DIR, and file:// works.
+/// Reads the wheels (.whl) and sdists (.tar.gz) in DIR and below. Writes HTML (PEP 503) and JSON
+/// (PEP 691) with hashes, sizes, versions and upload times, and next to each wheel its metadata
+/// (WHEEL.metadata, PEP 658), so that installers resolve without reading a wheel. Packages are not
+/// moved, and links are relative: any web server can serve DIR, and file:// works.
 ///
 /// Layouts:
-///   simple  one index of all packages, DIR/simple/, for --index-url; DIR/index.html leads there
-///   flat    index.html in each directory that has packages, for --find-links; DIR/index.html leads
+///   simple  one index of all packages, DIR/simple/, for --index-url; DIR/index.html links to it
+///   flat    index.html in each directory that has packages, for --find-links; DIR/index.html links
 ///           to all
 ///   run     DIR/{run}-{platform}/python/{group}: in each group index.html for --find-links and
-///           simple/ for --index-url; DIR/index.html leads to all
+///           simple/ for --index-url; DIR/index.html links to all
 ///
-/// Where a build made selectors for an index of their own (`index "whl"` in packages.kdl), there are
-/// its pages too, in `whl` below each of these places: these selectors in the place of the others,
-/// and all other packages.
+/// Selectors that a build made for a separate index (`index "whl"` in packages.kdl) get their own
+/// pages in `whl` below each of these places: with these selectors instead of the others, and all
+/// other packages.
 ///
-/// An update reads only packages that are new or whose size or time changed;
-/// DIR/.rockpack-index.json remembers the others. Clients may read meanwhile: each page is the old
-/// one or the new one, and all files that it names exist. Equal packages give equal pages: the
-/// upload time of a package is that of its newest member, or --upload-time for all.
+/// An update reads only packages that are new or changed in size or time; DIR/.rockpack-index.json
+/// has the facts of the others. Clients may read meanwhile: each page is the old or the new one,
+/// and all files that it names exist. Equal packages give equal pages: the upload time of a package
+/// is the time of its newest member, or --upload-time for all.
 ///
-/// FILE.yanked beside a package yanks it (PEP 592); its text is the reason, unless it is `false`.
-/// Files of one name and different content in one index are an error.
+/// FILE.yanked next to a package yanks it (PEP 592); its text is the reason, unless it is `false`.
+/// Files with the same name and different content in one index are an error.
 ///
-/// Exit status: 0 written, 1 a package is broken or contradicts another, 2 something is wrong with
-/// the command line or the environment.
+/// Exit status: 0 written, 1 a package is broken or contradicts another, 2 an error in the command
+/// line or the environment.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = INDEX_EXAMPLES)]
 pub struct IndexArgs {
-    /// The directory with the packages
+    /// Directory with the packages
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
 
@@ -45,24 +45,26 @@ pub struct IndexArgs {
     #[arg(long, value_enum, value_name = "LAYOUT", default_value_t)]
     pub layout: IndexLayout,
 
-    /// Upload time of all packages, in seconds since 1970 [default: that of each package's newest member]
+    /// Upload time of all packages, in seconds since 1970 [default: the time of each package's
+    /// newest member]
     #[arg(long, value_name = "SECONDS", env = "SOURCE_DATE_EPOCH")]
     pub upload_time: Option<Timestamp>,
 
-    /// Take this package off the pages, then delete it; may be repeated
+    /// Remove this package from the pages, then delete it; may be repeated
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub remove: Vec<PathBuf>,
 
-    /// Leave out packages that cannot be read, and name them
+    /// Leave out unreadable packages, and name them
     #[arg(long)]
     pub skip_broken: bool,
 
-    /// Replace index pages that another program made, or `rockpack index publish`: what only they say goes, such as yanks
+    /// Replace index pages of another program or of `rockpack index publish`; their additional
+    /// facts are lost, such as yanks
     #[arg(long)]
     pub overwrite: bool,
 }
 
-/// Where the pages of an index lie.
+/// Layout of the pages of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum IndexLayout {
     /// One index of all packages, for --index-url

@@ -1,4 +1,4 @@
-//! The arguments of `rockpack init`.
+//! Arguments of `rockpack init`.
 
 use std::path::PathBuf;
 
@@ -7,18 +7,17 @@ use clap::{Args, ValueHint};
 
 /// Write a manifest to start from, or artifacts to try rockpack on
 ///
-/// Writes packages.kdl and families.kdl into a directory that has neither. They include the manifest
-/// that the program carries, and hold what is changed of it: a later rockpack brings its own news to
-/// everything else.
+/// Writes packages.kdl and families.kdl into a directory that has neither. They include the
+/// built-in manifest and contain only the changes to it: a later rockpack updates everything else.
 ///
-/// With --demo, makes a small artifact directory. Its libraries are small real ELF files, its programs
-/// this machine's `true`; for Windows all are small PE files. The packages of the built-in manifest find
-/// all they need in it, so every command works on it: plan, build, explain, diff. A directory with other
+/// With --demo, makes a small artifact directory. Its libraries are small real ELF files, its
+/// programs this machine's `true`; for Windows all are small PE files. It has all that the built-in
+/// manifest needs, so every command works on it: plan, build, explain, diff. A directory with other
 /// files in it is not changed.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct InitArgs {
-    /// The directory; it is made if it does not exist
+    /// Directory, created if missing
     #[arg(value_name = "DIR", default_value = ".", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
 
@@ -30,11 +29,11 @@ pub struct InitArgs {
     #[arg(long, conflicts_with = "minimal")]
     pub demo: bool,
 
-    /// The system that the artifacts of --demo are built for, linux or windows
+    /// System of the --demo artifacts, linux or windows
     #[arg(long, default_value = "linux", value_parser = super::set::systems(), hide_possible_values = true, requires = "demo")]
     pub system: System,
 
-    /// Whether device code of --demo is split off the libraries (kpack) or not (legacy)
+    /// Mode of the --demo artifacts: device code split off the libraries (kpack) or not (legacy)
     #[arg(long, default_value = "kpack", value_parser = super::set::modes(), requires = "demo")]
     pub mode: Mode,
 }

@@ -1,8 +1,7 @@
-//! The option that limits threads.
+//! Option that limits threads.
 
 use clap::Args;
 
-/// Threads of a command.
 #[derive(Debug, Args)]
 pub struct JobsArgs {
     /// Threads [default: one for each core]

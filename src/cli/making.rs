@@ -1,4 +1,4 @@
-//! The arguments of commands that make packages out of packages.
+//! Arguments of commands that make packages from packages.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::{Args, ValueHint};
 
 use super::{AllowArgs, JobsArgs};
 
-/// What says how they are made, and who made them.
+/// Manifest, builder and threads.
 #[derive(Debug, Args)]
 pub struct MakingArgs {
     /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy [default:
@@ -15,11 +15,11 @@ pub struct MakingArgs {
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 
-    /// The builder that the provenance statement names: a URI [default: none]
+    /// Builder that the provenance statement names, a URI [default: none]
     #[arg(long, value_name = "URI")]
     pub builder_id: Option<BuilderId>,
 
-    /// The run of the builder that the statement names [default: none]
+    /// Run of the builder that the statement names [default: none]
     #[arg(long, value_name = "ID")]
     pub invocation_id: Option<String>,
 

@@ -1,4 +1,4 @@
-//! The arguments of `rockpack merge`.
+//! Arguments of `rockpack merge`.
 
 use std::path::PathBuf;
 
@@ -9,27 +9,28 @@ use super::AllowArgs;
 
 /// Unite the packages that several builds made of one plan
 ///
-/// Takes packages that jobs built with `rockpack build --only` out of one set of artifacts, and puts
-/// them into one directory: every package once, one SHA256SUMS, and the provenance of all. Jobs that
-/// differ in the builder or its run alone get provenance statements of their own:
-/// provenance.2.intoto.json and so on. Packages are linked where the file system can, else copied.
-/// Each is compared with its checksum. A file that no provenance statement names is refused, and so is one
-/// behind a link.
+/// Puts the packages of jobs, built with `rockpack build --only` from the same artifacts, into one
+/// directory: every package once, one SHA256SUMS, and the provenance of all. Jobs that differ only
+/// in the builder or its run get separate provenance statements: provenance.2.intoto.json and so
+/// on. Packages are linked if the file system allows it, and copied otherwise. Each is compared
+/// with its checksum. A file that no provenance statement names is refused, and so is one behind a
+/// link.
 ///
-/// Packages of different manifests, options, artifacts, plans or commits of rockpack are refused: the
-/// error names the first difference, the directories and both values. So are two different files of one
-/// name. With --plan, the packages must be of that plan, and all of them must be there.
-/// When something is refused, nothing is written. As with `rockpack build`, earlier packages in OUT/dist are removed when none of
-/// the directories has them.
+/// Packages of different manifests, options, artifacts, plans or commits of rockpack are refused:
+/// the error names the first difference, the directories and both values. So are two different
+/// files with one name. With --plan, the packages must be exactly the plan's. If anything is
+/// refused, nothing is written. As with `rockpack build`, earlier packages in OUT/dist are removed
+/// if no directory has them.
 ///
-/// A package that `rockpack wheel verify` refuses by itself is refused, unless --allow names the finding's code.
+/// A package that `rockpack wheel verify` alone refuses is refused, unless --allow names the
+/// finding's code.
 ///
-/// --source-commit is for finished files that other programs made, such as those of a release. Every
+/// --source-commit is for finished files of other programs, such as the files of a release. Every
 /// file is taken and listed in SHA256SUMS, and the provenance names the commit as their source.
-/// rockpack cannot check that: whoever gives the commit answers for it.
+/// rockpack cannot check this: you are responsible for the commit.
 ///
-/// Exit status: 0 united, 1 the directories do not belong together or a package was changed,
-/// 2 something is wrong with the command line or the environment.
+/// Exit status: 0 united, 1 the directories do not belong together or a package was changed, 2 an
+/// error in the command line or the environment.
 #[derive(Debug, Args)]
 #[command(after_long_help = MERGE_EXAMPLES)]
 pub struct MergeArgs {
@@ -41,24 +42,24 @@ pub struct MergeArgs {
     #[arg(short, long, alias = "dest-dir", value_name = "OUT", value_hint = ValueHint::DirPath)]
     pub output: PathBuf,
 
-    /// A file with the plan of all packages, as `rockpack plan --json` prints it: a package that is missing is an error
+    /// Plan of all packages, printed by `rockpack plan --json`: a missing package is an error
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "source_commit")]
     pub plan: Option<PathBuf>,
 
-    /// The git commit that the files were made from, as its whole name
+    /// Full hash of the git commit that the files were made from
     #[arg(long, value_name = "COMMIT", value_hint = ValueHint::Other, help_heading = "Finished files")]
     pub source_commit: Option<Commit>,
 
-    /// The builder that the provenance statement names: a URI [default: none]
+    /// Builder that the provenance statement names, a URI [default: none]
     #[arg(long, value_name = "URI", value_hint = ValueHint::Other, requires = "source_commit", help_heading = "Finished files")]
     pub builder_id: Option<BuilderId>,
 
-    /// The run of the builder that the statement names [default: none]
+    /// Run of the builder that the statement names [default: none]
     #[arg(long, value_name = "ID", value_hint = ValueHint::Other, requires = "source_commit", help_heading = "Finished files")]
     pub invocation_id: Option<String>,
 
-    /// Directory with packages.kdl and families.kdl, whose `ignore` lines accept findings, or `built-in` for the
-    /// program's own copy [default: this directory, else built-in]
+    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy;
+    /// their `ignore` lines accept findings [default: this directory, else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 

@@ -1,4 +1,4 @@
-//! The arguments of `rockpack index mirror`.
+//! Arguments of `rockpack index mirror`.
 
 use std::path::PathBuf;
 
@@ -9,36 +9,36 @@ use super::PublishLayout;
 
 /// Write the pages of a published index for a third party, which serves no packages
 ///
-/// Reads the pages of SOURCE, where `rockpack index publish` or another program put them, and writes
-/// into DEST {project}/index.html (PEP 503) and index.json (PEP 691), and a page that leads there, for
-/// --index-url. Addresses are absolute, and lead to the packages of SOURCE; each has its SHA-256, so
-/// that installers take no other bytes. Yanked packages stay yanked, and resolvers find the metadata
-/// of wheels in SOURCE.
+/// Reads the pages of SOURCE, published by `rockpack index publish` or another program. Writes into
+/// DEST {project}/index.html (PEP 503) and index.json (PEP 691), and a page that links to them, for
+/// --index-url. Addresses are absolute, and lead to the packages of SOURCE; each has its SHA-256,
+/// so that installers accept no other bytes. Yanked packages stay yanked, and resolvers find the
+/// metadata of wheels in SOURCE.
 ///
-/// SOURCE and DEST are directories or URLs as `rockpack index publish` takes them; SOURCE can be on a
-/// web server, too. Pages of DEST that another program made are not replaced. Pages of projects that
-/// SOURCE no longer has are removed, and with --project the pages of all other projects. A DEST whose
-/// pages lead to packages in DEST is no mirror, and is refused.
+/// SOURCE and DEST are directories or URLs as for `rockpack index publish`; SOURCE can also be on a
+/// web server. Pages of DEST that another program made are not replaced. Pages of projects that
+/// SOURCE no longer has are removed, and with --project the pages of all other projects. A DEST
+/// with pages that lead to packages in DEST is no mirror, and is refused.
 ///
 /// Exit status: 0 written, 1 a package has no hash, or a page cannot be read or was made by another
-/// program, 2 something is wrong with the command line, the environment or a store.
+/// program, 2 an error in the command line, the environment or a store.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub struct MirrorArgs {
-    /// Where packages were published
+    /// Address of the published index
     #[arg(value_name = "SOURCE", value_hint = ValueHint::Url, value_parser = NonEmptyStringValueParser::new())]
     pub source: String,
 
-    /// Where the pages go
+    /// Directory or URL for the pages
     #[arg(value_name = "DEST", value_hint = ValueHint::Url, value_parser = NonEmptyStringValueParser::new())]
     pub dest: String,
 
-    /// Where clients see SOURCE; with layout v5, what stands before the `public` of each shelf [default:
+    /// Public URL of SOURCE; with layout v5, the part before the `public` of each shelf [default:
     /// SOURCE itself, if it is on a web server]
     #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
     pub public: Option<String>,
 
-    /// A project, such as rocm; may be repeated, and have `,` between [default: all]
+    /// Projects, such as rocm; separated by `,` or repeated [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub project: Vec<String>,
 
@@ -51,7 +51,7 @@ pub struct MirrorArgs {
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 
-    /// Look at everything, print the pages, and write nothing
+    /// Read everything, print the pages, and write nothing
     #[arg(long)]
     pub dry_run: bool,
 }

@@ -1,12 +1,12 @@
-//! The arguments of `rockpack pack-stream`.
+//! Arguments of `rockpack pack-stream`.
 
 use clap::Args;
 
 /// Pack the file `content` into the file `stream`, both in the current directory
 ///
-/// A build farm runs this for `rockpack build --remote-executor`. The bytes are those that the build itself would make.
+/// A build farm runs this for `rockpack build --remote-executor`. The bytes equal the build's own.
 #[derive(Debug, Args)]
 pub struct PackStreamArgs {
-    /// How it is packed, in the words that a build uses: encoder, version, level and size of blocks
+    /// Settings of the build: encoder, version, level and size of blocks
     pub settings: String,
 }

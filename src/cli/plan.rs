@@ -1,4 +1,4 @@
-//! The arguments of `rockpack plan`.
+//! Arguments of `rockpack plan`.
 
 use std::path::PathBuf;
 
@@ -9,12 +9,12 @@ use super::{ArtifactArgs, CatalogArgs, SetArgs};
 /// Show the packages that a build would make, without writing a byte
 ///
 /// Compiles packages.kdl, families.kdl and the artifact directory into the plan that `rockpack
-/// build` executes, and prints a line for each package: files, installed bytes, and how many
-/// files are copied, relinked (copied with another rpath), made as stubs, aliases or links,
+/// build` executes. Prints a line for each package: files, installed bytes, and the numbers of
+/// files that are copied, relinked (copied with another rpath), made as stubs, aliases or links,
 /// and absent. Equal inputs print equal text.
 ///
-/// Exit status: 0 printed, 1 something is wrong with the manifest or the artifacts, 2 something
-/// is wrong with the command line or the environment.
+/// Exit status: 0 printed, 1 an error in the manifest or the artifacts, 2 an error in the command
+/// line or the environment.
 #[derive(Debug, Args)]
 #[command(after_long_help = PLAN_EXAMPLES)]
 pub struct PlanArgs {
@@ -27,7 +27,7 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub artifacts: ArtifactArgs,
 
-    /// Accepted so that the command line of a build works for its plan; nothing is written there
+    /// Accepted so that the command line of a build works for its plan; nothing is written to it
     #[arg(short, long, alias = "dest-dir", hide = true, value_name = "OUT", value_hint = ValueHint::DirPath)]
     pub output: Option<PathBuf>,
 
@@ -43,7 +43,7 @@ pub struct PlanArgs {
     #[arg(long, conflicts_with = "format", help_heading = "Output")]
     json: bool,
 
-    /// Most jobs of --format shards
+    /// Maximum number of jobs of --format shards
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), required_if_eq("format", "shards"), requires = "format", conflicts_with = "sources", help_heading = "Output")]
     shards: Option<u16>,
 }
@@ -54,20 +54,24 @@ pub enum PlanFormat {
     /// A line for each package
     #[default]
     Text,
-    /// A line for each file: step, size, path, the rule that placed it, and its source
+    /// The whole plan, in the format of schema/plan-1.schema.json
     Files,
     /// The whole plan, as schema/plan-1.schema.json describes it
     Json,
     /// A summary in GitHub's Markdown, for a job summary or a comment: always below 64 kB
     Markdown,
-    /// A web page with a map of sizes and a search of every file: one file, for any browser, that loads nothing from elsewhere
+    /// A web page with a map of sizes and a search of every file: one file that loads nothing from
+    /// elsewhere
     Html,
-    /// One line of JSON, as GitHub's `fromJSON` takes it for a matrix: packages divided among jobs that take about equally long. Each object in `include` is a job: `only` has its packages, `cost` about how many seconds one core takes for them, and `archives` the artifacts that they are made of. Projects are not among them
+    /// One line of JSON, for GitHub's `fromJSON` in a matrix: packages divided among jobs of about
+    /// equal duration. Each object in `include` is a job: `only` has its packages, `cost` the
+    /// estimated seconds on one core, and `archives` the artifacts that they are made of. Projects
+    /// are not included
     Shards,
 }
 
 impl PlanArgs {
-    /// The form that is asked for, and for shards their number.
+    /// Returns the form, and the number of shards.
     ///
     /// # Errors
     /// Fails if a number of shards is given for another form.

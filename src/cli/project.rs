@@ -1,4 +1,4 @@
-//! The arguments of `rockpack project`.
+//! Arguments of `rockpack project`.
 
 use std::path::PathBuf;
 
@@ -7,13 +7,12 @@ use clap::{Args, ValueHint};
 
 /// Compare the checkouts of projects with the manifest
 ///
-/// Lists every checkout that a project is built from: its state, its branch and commit, the branch that
-/// the manifest expects for the version, the projects in it, and the files that they lack. A checkout
-/// whose files differ from its commit is dirty. With --remote, git is asked for the commit of the
-/// expected branch.
+/// Lists every checkout of a project: its state, branch and commit, the branch that the manifest
+/// expects for the version, its projects, and the files that they lack. A checkout is dirty if its
+/// files differ from its commit. With --remote, git is asked for the commit of the expected branch.
 ///
-/// Exit status: 0 all checkouts are as expected, 1 one is missing, incomplete, dirty or of another branch
-/// or commit, 2 something is wrong with the command line or the environment.
+/// Exit status: 0 all checkouts are as expected, 1 one is missing, incomplete, dirty or of another
+/// branch or commit, 2 an error in the command line or the environment.
 #[derive(Debug, Args)]
 #[command(after_long_help = LIST_EXAMPLES)]
 pub struct ListArgs {
@@ -23,9 +22,9 @@ pub struct ListArgs {
 
 /// Clone the missing checkouts of projects, each with its expected branch
 ///
-/// Checkouts that exist are not changed. Then prints the same list as `rockpack project list`.
+/// Existing checkouts are not changed. Then prints the list of `rockpack project list`.
 ///
-/// Exit status: as that of `rockpack project list`, after the clones.
+/// Exit status: as `rockpack project list` after the clones.
 #[derive(Debug, Args)]
 #[command(after_long_help = CLONE_EXAMPLES)]
 pub struct CloneArgs {
@@ -33,7 +32,7 @@ pub struct CloneArgs {
     pub checkouts: CheckoutArgs,
 }
 
-/// Checkouts and the form in which they are listed.
+/// Checkouts, and the form of their list.
 #[derive(Debug, Args)]
 pub struct CheckoutArgs {
     /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy [default: this directory, else, with a warning, built-in]
@@ -44,7 +43,7 @@ pub struct CheckoutArgs {
     #[arg(long, value_name = "DIR", env = "ROCKPACK_SOURCES", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub sources: PathBuf,
 
-    /// The version that branches are for
+    /// Version that determines the expected branches
     #[arg(long, value_name = "V")]
     pub version: Version,
 

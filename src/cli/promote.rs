@@ -1,4 +1,4 @@
-//! The arguments of `rockpack wheel promote`.
+//! Arguments of `rockpack wheel promote`.
 
 use std::path::PathBuf;
 
@@ -7,44 +7,46 @@ use clap::{Args, ValueHint};
 
 use super::MakingArgs;
 
-/// Make packages of another version out of those of a build
+/// Make packages of another version from the packages of a build
 ///
-/// What rockpack built becomes, byte for byte, what a build of the same artifacts would have made with
-/// the new version: names of files and directories, metadata, requirements of each other, the data of
-/// the installed runtime, links of device packages, bills of materials and RECORD. All else is copied as
-/// it is stored, nothing is compressed again. Values are found by structure: a version that is a part of
-/// another text stays.
+/// Packages that rockpack built become, byte for byte, the packages that a build of the same
+/// artifacts makes with the new version: names of files and directories, metadata, requirements of
+/// each other, the data of the installed runtime, links of device packages, bills of materials and
+/// RECORD. All other bytes are copied as they are stored, without new compression. Values are found
+/// by structure: a version inside another text stays.
 ///
-/// Packages of others that carry the version in the local part of their own, such as 2.10.0+rocm7.10.0rc1,
-/// are promoted too, by the `promote` lines of packages.kdl. Other packages are copied.
+/// Packages of others with the version in the local part of their own, such as
+/// 2.10.0+rocm7.10.0rc1, are promoted too, by the `promote` lines of packages.kdl. Other packages
+/// are copied.
 ///
-/// --keep-targets leaves out the packages for all other targets, and what selectors and metadata say of
-/// them. Where the default target goes, the first that is kept takes its place. Packages that are for one
+/// --keep-targets leaves out the packages for all other targets, and their names in selectors and
+/// metadata. If the default target is left out, the first kept target replaces it. Packages for one
 /// target only do not change.
 ///
-/// With SHA256SUMS beside them, the packages have to be those that it lists: all of them, and no other
-/// that rockpack made.
+/// With SHA256SUMS next to the packages, all listed packages must exist, and no other package that
+/// rockpack made.
 ///
-/// A package that `rockpack wheel verify` refuses by itself is refused, unless --allow names the finding's code.
+/// A package that `rockpack wheel verify` alone refuses is refused, unless --allow names the
+/// finding's code.
 ///
-/// The packages go to OUT/dist, with SHA256SUMS and a provenance statement that names the packages they
-/// are made of. They are put in place in one step; when anything fails, OUT stays as it was. Packages
-/// that an earlier build recorded in OUT are removed.
+/// Writes the packages to OUT/dist, with SHA256SUMS and a provenance statement that names their
+/// source packages. Outputs are put in place in one step; if anything fails, OUT stays as it was.
+/// Packages that an earlier build recorded in OUT are removed.
 ///
-/// Exit status: 0 promoted, 1 the packages cannot be promoted, 2 something is wrong with the command line
-/// or the environment.
+/// Exit status: 0 promoted, 1 the packages cannot be promoted, 2 an error in the command line or
+/// the environment.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct PromoteArgs {
-    /// The packages: what `rockpack build` had as --output, or the `dist` directory in it
+    /// Directory of the packages: the --output of `rockpack build`, or the `dist` directory in it
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
 
-    /// The version that they get (PEP 440)
+    /// Version of the new packages (PEP 440)
     #[arg(long, value_name = "VERSION")]
     pub to: Version,
 
-    /// The targets to keep, with `,` or `;` between [default: all]
+    /// Targets to keep, separated by `,` or `;` [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub keep_targets: Vec<String>,
 

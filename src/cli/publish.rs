@@ -1,4 +1,4 @@
-//! The arguments of `rockpack index publish`.
+//! Arguments of `rockpack index publish`.
 
 use std::path::PathBuf;
 
@@ -10,51 +10,50 @@ use super::AllowArgs;
 
 /// Upload packages to an object store, with the pages by which pip and uv find them
 ///
-/// Takes the wheels (.whl) and sdists (.tar.gz) in DIR and below. URL is `s3://BUCKET/PATH`,
-/// `gs://BUCKET/PATH`, `az://CONTAINER/PATH`, `file:///PATH` or a directory. Credentials, region and
-/// endpoint come from the environment: variables that begin with `AWS_`, `GOOGLE_` and `AZURE_`.
+/// Reads the wheels (.whl) and sdists (.tar.gz) in DIR and below. URL is `s3://BUCKET/PATH`,
+/// `gs://BUCKET/PATH`, `az://CONTAINER/PATH`, `file:///PATH` or a directory. Credentials, region
+/// and endpoint are read from environment variables that begin with `AWS_`, `GOOGLE_` and `AZURE_`.
 ///
 /// Layouts:
-///   per-package  URL/{project}/{file}, with a page for each project and one that leads there, for
+///   per-package  URL/{project}/{file}, with a page for each project and one that links to them, for
 ///                --index-url
 ///   flat         URL/{file}, with one page for --find-links
 ///   v5           the `shelf` lines of packages.kdl: URL/{path}/{project}/{file}, each shelf as
 ///                per-package; then, with an `aggregate` line, a page of all projects and the
 ///                documents of routes
 ///
-/// Where a build made selectors for an index of their own (`index "whl"` in packages.kdl), all of it
-/// is done for that index too: these selectors and all other packages go to URL/whl, or to shelves
-/// with `index="whl"`.
+/// Selectors that a build made for a separate index (`index "whl"` in packages.kdl) are published
+/// to URL/whl, or to shelves with `index="whl"`, together with all other packages.
 ///
-/// Before anything is written, all packages are read, and compared with the store: equal bytes are
-/// left alone, other bytes under a name are an error. All that the packages require, for whichever
-/// system and extra, has to be in DIR, on the pages of the store, or named by --outside or an
-/// `outside` line; so do the requirements of what is found in the store.
+/// First, all packages are read, and compared with the store: equal bytes are skipped, other bytes
+/// under a name are an error. All requirements, for every system and extra, must be in DIR, on the
+/// pages of the store, or named by --outside or an `outside` line. So must the requirements of
+/// packages found in the store.
 ///
-/// A package that `rockpack wheel verify` refuses alone is an error, unless --allow names the code of
-/// the finding.
+/// A package that `rockpack wheel verify` alone refuses is an error, unless --allow names the
+/// finding's code.
 ///
-/// Then packages go up, each only if nothing is at its key; then METADATA of wheels (PEP 658); then
-/// pages of projects, parts before those who require them; then the page of all projects. Pages are
-/// read, merged and replaced only if nobody else did meanwhile: several may publish at once.
-/// Whatever interrupts it leaves an index of whole packages, and the next run does the rest. What
-/// pages say of other packages stays.
+/// Then packages are uploaded, each only if its key is free; then METADATA of wheels (PEP 658);
+/// then pages of projects, required projects first; then the page of all projects. A page is
+/// merged, and replaced only if it did not change meanwhile: several may publish at once. After an
+/// interruption, the index has only complete packages, and the next run continues. Entries of other
+/// packages stay on their pages.
 ///
-/// FILE.yanked beside a package yanks it (PEP 592); its text is the reason. With the text `false`, it
-/// takes a yank back.
+/// FILE.yanked next to a package yanks it (PEP 592); its text is the reason. The text `false` takes
+/// a yank back.
 ///
 /// Stores behind URLs need the feature `stores`, which released programs have.
 ///
-/// Exit status: 0 published, 1 the packages are broken, incomplete or others than those in the store, 2
-/// something is wrong with the command line, the environment or the store.
+/// Exit status: 0 published, 1 the packages are broken, incomplete or differ from the store's, 2 an
+/// error in the command line, the environment or the store.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub struct PublishArgs {
-    /// The directory with the packages
+    /// Directory with the packages
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
 
-    /// Where they go
+    /// Address of the store
     #[arg(value_name = "URL", value_hint = ValueHint::Url, value_parser = NonEmptyStringValueParser::new())]
     pub url: String,
 
@@ -62,8 +61,8 @@ pub struct PublishArgs {
     #[arg(long, value_enum, value_name = "LAYOUT", default_value_t)]
     pub layout: PublishLayout,
 
-    /// The stream that the store is for, such as nightly: the store records it, and with another one, or none,
-    /// publishing there is an error from then on [default with layout v5: dev]
+    /// Stream of the store, such as nightly: the store records it, and publishing with another one,
+    /// or none, is an error from then on [default with layout v5: dev]
     #[arg(long, value_name = "NAME")]
     pub stream: Option<String>,
 
@@ -72,23 +71,24 @@ pub struct PublishArgs {
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 
-    /// A project that users get elsewhere, such as numpy; may be repeated, and have `,` between
+    /// Projects that users get elsewhere, such as numpy; separated by `,` or repeated
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub outside: Vec<String>,
 
-    /// Publish although something that is required is nowhere
+    /// Publish although a requirement is missing
     #[arg(long)]
     pub incomplete: bool,
 
-    /// Upload time of new packages, in seconds since 1970 [default: that of each package's newest member]
+    /// Upload time of new packages, in seconds since 1970 [default: the time of each package's
+    /// newest member]
     #[arg(long, value_name = "SECONDS", env = "SOURCE_DATE_EPOCH")]
     pub upload_time: Option<Timestamp>,
 
-    /// Packages that are on their way at once
+    /// Number of packages uploaded at once
     #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: u16,
 
-    /// Look at everything, print the steps, and write nothing
+    /// Read everything, print the steps, and write nothing
     #[arg(long)]
     pub dry_run: bool,
 
@@ -96,7 +96,7 @@ pub struct PublishArgs {
     pub allow: AllowArgs,
 }
 
-/// Where packages and pages lie in a store.
+/// Layout of packages and pages in a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum PublishLayout {
     /// A directory with a page for each project, for --index-url

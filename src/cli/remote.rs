@@ -1,24 +1,26 @@
-//! The arguments about a cache that machines share.
+//! Arguments of a cache that machines share.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgAction, Args, ValueEnum, ValueHint};
 
-/// Which shared cache stands behind that of this machine.
+/// Shared cache behind the machine's own.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(next_help_heading = "Shared cache")]
 pub struct RemoteArgs {
-    /// Server of the Remote Execution API with packed files of other machines: `grpcs://HOST[:PORT]`, `grpc://HOST:PORT` or `unix:PATH`
+    /// Server of the Remote Execution API with packed files of other machines:
+    /// `grpcs://HOST[:PORT]`, `grpc://HOST:PORT` or `unix:PATH`
     #[arg(long, value_name = "URL", env = "ROCKPACK_REMOTE_CACHE", hide_env_values = true)]
     pub remote_cache: Option<String>,
 
-    /// What the server calls the cache, where it has several
+    /// Name of the cache on the server, if it has several
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     pub remote_instance_name: String,
 
-    /// Header to send (NAME=VALUE), or a file with one in each line (@FILE); may be repeated [default: the lines of `$ROCKPACK_REMOTE_HEADER`]
+    /// Header to send (NAME=VALUE), or a file with a header in each line (@FILE); may be repeated
+    /// [default: the lines of `$ROCKPACK_REMOTE_HEADER`]
     #[arg(long, value_name = "HEADER", action = ArgAction::Append)]
     pub remote_header: Vec<String>,
 
@@ -30,15 +32,15 @@ pub struct RemoteArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub tls_certificate: Option<PathBuf>,
 
-    /// Certificate to show the server, in PEM
+    /// Client certificate for the server, in PEM
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "tls_client_key")]
     pub tls_client_certificate: Option<PathBuf>,
 
-    /// Key of that certificate, in PEM
+    /// Key of the client certificate, in PEM
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "tls_client_certificate")]
     pub tls_client_key: Option<PathBuf>,
 
-    /// What is done with the shared cache
+    /// Use of the shared cache
     #[arg(
         long,
         value_name = "MODE",
@@ -50,7 +52,7 @@ pub struct RemoteArgs {
     )]
     remote_mode: Mode,
 
-    /// Send what was packed to the shared cache; the server has to take it
+    /// Send packed files to the shared cache; the server must accept them
     #[arg(long, action = ArgAction::SetTrue, overrides_with = "no_remote_upload_local_results")]
     remote_upload_local_results: bool,
 
@@ -70,23 +72,25 @@ pub struct RemoteArgs {
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     pub remote_cache_silo: String,
 
-    /// How long one request may take [default: 60s]
+    /// Time limit of a request [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "60s", hide_default_value = true)]
     pub remote_timeout: Duration,
 
-    /// How often a request that failed is tried again [default: 5]
+    /// Retries of a failed request [default: 5]
     #[arg(long, value_name = "N", default_value_t = 5, hide_default_value = true)]
     pub remote_retries: u32,
 
-    /// End with an error where the shared cache or the farm could not be used to the end; the packages are made all the same
+    /// End with an error if the shared cache or the farm became unusable; the packages are made
+    /// anyway
     #[arg(long)]
     pub remote_required: bool,
 
-    /// Server of a build farm, which packs what takes long and the shared cache does not have; it is the shared cache too, unless --remote-cache names another
+    /// Server of a build farm, which packs expensive files that the shared cache lacks; it is the
+    /// shared cache too, unless --remote-cache names another
     #[arg(long, value_name = "URL", env = "ROCKPACK_REMOTE_EXECUTOR", hide_env_values = true)]
     pub remote_executor: Option<String>,
 
-    /// What the farm's machines have to be, such as OSFamily=Linux; may be repeated
+    /// Required property of the farm's machines, such as OSFamily=Linux; may be repeated
     #[arg(long, value_name = "NAME=VALUE", action = ArgAction::Append, requires = "remote_executor")]
     pub remote_default_exec_properties: Vec<String>,
 
@@ -94,16 +98,18 @@ pub struct RemoteArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "remote_executor")]
     pub remote_program: Option<PathBuf>,
 
-    /// Have the farm build whole packages of artifacts that its storage has: those of the directory HASH/SIZE, or `checksums`, the archives of the run, by the `.sha256sum` files beside them
+    /// Have the farm build whole packages from artifacts in its storage: the directory HASH/SIZE,
+    /// or `checksums` for the archives of the run, by the `.sha256sum` files next to them
     ///
-    /// The plan is made of a saved catalog (--catalog). Nothing of the artifacts is read here for packages that the
-    /// farm builds. Each package that comes is checked with the plan, as `rockpack wheel verify --plan` does; the bytes
-    /// of its files are not compared: there is nothing here to compare them with. What the farm does not build is
-    /// built here, where the artifacts are (--artifact-dir, --store).
+    /// The plan is made from a saved catalog (--catalog). No artifact is read here for packages
+    /// that the farm builds. Each received package is checked with the plan, as by `rockpack wheel
+    /// verify --plan`; the contents of its files cannot be compared, as they are not here. Packages
+    /// that the farm does not build are built here, from the artifacts (--artifact-dir, --store).
     #[arg(long, value_name = "DIGEST", requires = "remote_executor")]
     pub artifacts_digest: Option<String>,
 
-    /// What of the packages that the farm built is fetched: all, or minimal, which leaves them in its storage and writes only checksums and provenance [default: all]
+    /// Packages to fetch from the farm: all, or minimal, which leaves them in its storage and
+    /// writes only checksums and provenance [default: all]
     #[arg(
         long,
         value_name = "WHAT",
@@ -114,24 +120,24 @@ pub struct RemoteArgs {
     pub remote_download_outputs: Outputs,
 }
 
-/// What is fetched of packages that a farm built.
+/// Packages to fetch from a farm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Outputs {
     All,
     Minimal,
 }
 
-/// What is done with a shared cache.
+/// Use of a shared cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Read,
     ReadWrite,
 }
 
-/// The option is for the variable alone, so that an error names that.
+/// Parses the hidden option. Only its variable is documented, so the error names the variable.
 fn mode(text: &str) -> Result<Mode, String> {
     match text {
-        // A variable that is set to nothing says nothing.
+        // An empty variable counts as not given.
         "read" | "" => Ok(Mode::Read),
         "readwrite" => Ok(Mode::ReadWrite),
         _ => Err("ROCKPACK_REMOTE_MODE is read or readwrite".to_owned()),
@@ -139,14 +145,13 @@ fn mode(text: &str) -> Result<Mode, String> {
 }
 
 impl RemoteArgs {
-    /// The address of the shared cache, if one is named: a variable that is set to nothing names none. A farm
-    /// is one.
+    /// Returns the address of the shared cache, if given. A farm is a cache too. Empty variables
+    /// count as not given.
     pub fn address(&self) -> Option<&str> {
         let cache = self.remote_cache.as_deref().filter(|address| !address.is_empty());
         cache.or_else(|| self.executor())
     }
 
-    /// The address of the farm, if one is named.
     pub fn executor(&self) -> Option<&str> {
         self.remote_executor.as_deref().filter(|address| !address.is_empty())
     }
@@ -154,19 +159,19 @@ impl RemoteArgs {
 
 #[cfg(feature = "remote")]
 impl RemoteArgs {
-    /// Whether packed files are sent.
+    /// Returns true if packed files are sent.
     pub fn writes(&self) -> bool {
         self.remote_upload_local_results
             || self.remote_mode == Mode::ReadWrite && !self.no_remote_upload_local_results
     }
 
-    /// Whether packed files are used.
+    /// Returns true if packed files are used.
     pub fn reads(&self) -> bool {
         !self.no_remote_accept_cached
     }
 }
 
-/// A time as Bazel has it: `60s`, `500ms`, `2m`, or a number of seconds.
+/// Parses a time in Bazel's notation: `60s`, `500ms`, `2m`, or a number of seconds.
 fn time(text: &str) -> Result<Duration, String> {
     let (number, unit) =
         text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));

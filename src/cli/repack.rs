@@ -1,4 +1,4 @@
-//! The arguments of `rockpack wheel repack`.
+//! Arguments of `rockpack wheel repack`.
 
 use std::path::PathBuf;
 
@@ -10,19 +10,20 @@ use super::set::levels;
 
 /// Compress the members of finished wheels again
 ///
-/// Writes each wheel under its name into another directory, with all members but RECORD stored or deflated at the
-/// given level. Names, contents, modes, times and the rows of RECORD stay. The metadata directory and RECORD are
-/// the last members, as in wheels that rockpack builds. Signatures of RECORD are left out, with a note.
+/// Writes each wheel under its name into another directory, with all members but RECORD stored or
+/// deflated at the given level. Names, contents, modes, times and the rows of RECORD stay. The
+/// metadata directory and RECORD are the last members, as in wheels that rockpack builds.
+/// Signatures of RECORD are left out, with a note.
 ///
-/// Nothing is overwritten: a file of the name is an error, unless it has exactly these bytes. When one wheel is
-/// refused, none is written. A wheel that `rockpack wheel verify` would refuse by itself is refused, unless --allow names
-/// the finding's code.
+/// Nothing is overwritten: an existing file is an error, unless it has exactly these bytes. If one
+/// wheel is refused, none is written. A wheel that `rockpack wheel verify` alone refuses is
+/// refused, unless --allow names the finding's code.
 ///
-/// SHA256SUMS and the provenance statement of the wheels are not copied: `rockpack merge` writes both for a
-/// directory of finished packages.
+/// SHA256SUMS and the provenance statement of the wheels are not copied: `rockpack merge` writes
+/// both for a directory of finished packages.
 ///
-/// Exit status: 0 written or there already, 1 a wheel was refused, 2 something is wrong with the command line or
-/// the environment.
+/// Exit status: 0 written or already written, 1 a wheel was refused, 2 an error in the command line
+/// or the environment.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct RepackArgs {
@@ -38,8 +39,8 @@ pub struct RepackArgs {
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub output: PathBuf,
 
-    /// Directory with packages.kdl and families.kdl, whose `ignore` lines accept findings, or `built-in` for the
-    /// program's own copy [default: this directory, else built-in]
+    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy;
+    /// their `ignore` lines accept findings [default: this directory, else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 

@@ -1,4 +1,4 @@
-//! The arguments of `rockpack wheel retag`.
+//! Arguments of `rockpack wheel retag`.
 
 use std::path::PathBuf;
 
@@ -9,22 +9,23 @@ use super::AllowArgs;
 
 /// Give finished wheels another platform tag
 ///
-/// Writes a wheel with the tag in its file name, in WHEEL and in RECORD; every other file's bytes
-/// are copied as they are stored, nothing is compressed again. The old wheel stays. A wheel that
-/// rockpack built comes out byte for byte as if it had been built with this tag.
+/// Writes a wheel with the tag in its file name, in WHEEL and in RECORD; all other files are copied
+/// as they are stored, without new compression. The old wheel stays. A wheel that rockpack built is
+/// byte for byte the same as built with this tag.
 ///
-/// A compressed set of tags has `.` between them: `manylinux_2_28_x86_64.linux_x86_64`. A tag that the
-/// wheel's own files contradict is refused, unless --force is given. Signatures of RECORD would be
-/// wrong: they are left out, with a warning. Nothing is overwritten: a file of the new name is an
-/// error, unless it has exactly these bytes. When a tag is refused for one wheel, none is written.
+/// Several tags are separated by `.`: `manylinux_2_28_x86_64.linux_x86_64`. A tag that the wheel's
+/// own files contradict is refused, unless --force is given. Signatures of RECORD, which would be
+/// wrong, are left out with a warning. Nothing is overwritten: an existing file of the new name is
+/// an error, unless it has exactly these bytes. If a tag is refused for one wheel, none is written.
 ///
-/// A wheel that `rockpack wheel verify` would refuse by itself is refused, unless --allow names the finding's code.
+/// A wheel that `rockpack wheel verify` alone refuses is refused, unless --allow names the
+/// finding's code.
 ///
-/// SHA256SUMS and the provenance statement beside the wheels are not changed: `rockpack merge`
+/// SHA256SUMS and the provenance statement next to the wheels are not changed: `rockpack merge`
 /// writes both for a directory of finished packages.
 ///
-/// Exit status: 0 written or there already, 1 a wheel was refused, 2 something is wrong with the
-/// command line or the environment.
+/// Exit status: 0 written or already written, 1 a wheel was refused, 2 an error in the command line
+/// or the environment.
 #[derive(Debug, Args)]
 #[command(after_long_help = RETAG_EXAMPLES)]
 pub struct RetagArgs {
@@ -32,20 +33,20 @@ pub struct RetagArgs {
     #[arg(value_name = "WHEEL", required = true, value_hint = ValueHint::AnyPath)]
     pub wheels: Vec<PathBuf>,
 
-    /// The platform tag, or several with `.` between
+    /// Platform tag, or several separated by `.`
     #[arg(long, value_name = "TAG")]
     pub platform_tag: PlatformTags,
 
-    /// Directory for the new wheels [default: beside the old ones]
+    /// Directory for the new wheels [default: next to the old ones]
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub output: Option<PathBuf>,
 
-    /// Write tags that the wheel's own files contradict too
+    /// Also write tags that the wheel's own files contradict
     #[arg(long)]
     pub force: bool,
 
-    /// Directory with packages.kdl and families.kdl, whose `ignore` lines accept findings, or `built-in` for the
-    /// program's own copy [default: this directory, else built-in]
+    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy;
+    /// their `ignore` lines accept findings [default: this directory, else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 

@@ -1,4 +1,4 @@
-//! The arguments of `rockpack artifact scan`.
+//! Arguments of `rockpack artifact scan`.
 
 use std::path::PathBuf;
 
@@ -10,40 +10,42 @@ use super::{ArtifactArgs, JobsArgs};
 
 /// Save the catalog of an artifact directory, to plan without the artifacts
 ///
-/// The catalog has the path, size and type of every file in the artifacts, facts from the headers of
-/// ELF files, and the SHA-256 of files that several artifacts install at one path. It has no file
-/// contents and nothing of this machine. It is JSON with a line for each entry, made for `diff`.
-/// `rockpack plan --catalog FILE` prints exactly the same as for the directory.
+/// The catalog has the path, size and type of every file in the artifacts, facts from the headers
+/// of ELF files, and the SHA-256 of files that several artifacts install at one path. It has no
+/// file contents and nothing of this machine. It is JSON with a line for each entry, suited to
+/// `diff`. `rockpack plan --catalog FILE` prints exactly the same as for the directory.
 #[derive(Debug, Args)]
 #[command(after_long_help = SCAN_EXAMPLES)]
 pub struct ScanArgs {
-    /// The artifacts: a directory of {name}_{component}_{family} directories or archives, or the address of such archives in a store (s3://, gs://, az://, https://, file://)
+    /// Directory of artifacts ({name}_{component}_{family}, directories or archives), or address of
+    /// archives in a store (s3://, gs://, az://, https://, file://)
     #[arg(long, value_name = "DIR_OR_URL", value_hint = ValueHint::DirPath, required_unless_present = "store")]
     pub artifact_dir: Option<PathBuf>,
 
-    /// A store of packages.kdl, in place of the directory; --run says which run
+    /// Store of packages.kdl, instead of the directory; --run selects the run
     #[arg(long, value_name = "NAME", requires = "run", conflicts_with = "artifact_dir")]
     pub store: Option<String>,
 
-    /// File for the catalog, compressed when FILE ends in .zst or .xz [default: print it]
+    /// File for the catalog, compressed if FILE ends in .zst or .xz [default: print it]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
     #[command(flatten)]
     pub threads: JobsArgs,
 
-    /// Name base directories that artifacts list and do not have
+    /// Print base directories that artifacts list but do not have
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
 
     #[command(flatten)]
     pub artifacts: ArtifactArgs,
 
-    /// The system of the run, linux or windows, where --store has both [default: linux]
+    /// System of the run, linux or windows, if --store has both [default: linux]
     #[arg(long, value_parser = systems(), hide_possible_values = true, requires = "store", help_heading = "Artifacts")]
     pub system: Option<System>,
 
-    /// Directory with packages.kdl, which says where --store is, or `built-in` [default: this directory, else built-in]
+    /// Directory with packages.kdl, which declares --store, or `built-in` [default: this directory,
+    /// else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Artifacts")]
     pub manifest: Option<PathBuf>,
 }

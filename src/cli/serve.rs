@@ -1,4 +1,4 @@
-//! The arguments of `rockpack index serve`.
+//! Arguments of `rockpack index serve`.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -7,25 +7,25 @@ use clap::{Args, ValueHint};
 
 /// Serve an index on this machine, for tests and trials
 ///
-/// Answers on loopback until it is interrupted: pages in the form that the client asks for (HTML or
-/// JSON, PEP 691), packages whole and in ranges. Once it is ready, it prints the option for pip or uv:
-/// `--index-url URL`, or `--find-links URL` for pages of `rockpack index write --layout flat`. For CI runs it
-/// prints a line for each group.
+/// Answers on loopback until it is interrupted: pages as HTML or JSON, as the client asks (PEP
+/// 691), packages whole and in ranges. When it is ready, it prints the option for pip or uv:
+/// `--index-url URL`, or `--find-links URL` for pages of `rockpack index write --layout flat`. For
+/// CI runs it prints a line for each group.
 ///
 /// It has no encryption, no password and no uploads, so addresses other than loopback are refused.
-/// When you build rockpack from source, enable the feature: `cargo build --features serve`.
+/// A rockpack built from source needs the feature: `cargo build --features serve`.
 #[derive(Debug, Args)]
 #[command(after_long_help = SERVE_EXAMPLES)]
 pub struct ServeArgs {
-    /// The directory in which `rockpack index write` wrote pages
+    /// Directory with pages of `rockpack index write`
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
 
-    /// The port; 0 takes a free one
+    /// Port; 0 takes a free one
     #[arg(long, value_name = "N", default_value_t = 8080)]
     pub port: u16,
 
-    /// The loopback address
+    /// Loopback address
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub bind: IpAddr,
 

@@ -1,4 +1,4 @@
-//! The arguments that say which packages to make, and of what.
+//! Arguments that select the packages and their inputs.
 
 use std::path::PathBuf;
 
@@ -10,27 +10,28 @@ use plan::{OnlyName, Request, Sources};
 
 use super::JobsArgs;
 
-/// The preset of xz that everybody means who names none.
+/// Preset of xz without `--xz-preset`.
 const SMALLEST: u8 = 6;
 
-/// What packages are made of: an artifact directory, or what was saved of one.
+/// Artifacts, or a saved catalog of them.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub struct CatalogArgs {
-    /// The artifacts: a directory of {name}_{component}_{family} directories or archives, or the address of such archives in a store (s3://, gs://, az://, https://, file://)
+    /// Directory of artifacts ({name}_{component}_{family}, directories or archives), or address of
+    /// archives in a store (s3://, gs://, az://, https://, file://)
     #[arg(long, value_name = "DIR_OR_URL", value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub artifact_dir: Option<PathBuf>,
 
-    /// A store of packages.kdl, in place of the directory; --run says which run
+    /// Store of packages.kdl, instead of the directory; --run selects the run
     #[arg(long, value_name = "NAME", requires = "run", help_heading = "Input")]
     pub store: Option<String>,
 
-    /// A catalog that `rockpack artifact scan -o FILE` saved, in place of the directory
+    /// Catalog saved by `rockpack artifact scan -o FILE`, instead of the directory
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
     pub catalog: Option<PathBuf>,
 }
 
-/// The set of packages to make: what plan and build share.
+/// Set of packages, for plan and build.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct SetArgs {
@@ -42,19 +43,22 @@ pub struct SetArgs {
     #[arg(long, value_name = "DIR", env = "ROCKPACK_SOURCES", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub sources: Option<PathBuf>,
 
-    /// Whether device code is split off the libraries (kpack) or not (legacy) [default: as in the build of the artifacts]
+    /// Mode: device code split off the libraries (kpack) or not (legacy) [default: as in the build
+    /// of the artifacts]
     #[arg(long, value_parser = modes(), help_heading = "Input")]
     pub mode: Option<Mode>,
 
-    /// The system that the packages are for, linux or windows [default: what the artifacts' binaries are for]
+    /// System of the packages, linux or windows [default: the system of the artifacts' binaries]
     #[arg(long, value_parser = systems(), hide_possible_values = true, help_heading = "Input")]
     pub system: Option<System>,
 
-    /// The version of every package (PEP 440) [default: what the build has for packages, else its own and .dev0, as 7.2.0.dev0]
+    /// Version of every package (PEP 440) [default: the build's for packages, else its own and
+    /// .dev0, as 7.2.0.dev0]
     #[arg(long, value_name = "V", help_heading = "Packages")]
     pub version: Option<Version>,
 
-    /// Suffix for the names of platform directories (not for the version), to tell two builds apart [default: none]
+    /// Suffix for the names of platform directories (not for the version), to distinguish two
+    /// builds [default: none]
     #[arg(
         long,
         value_name = "N",
@@ -64,31 +68,35 @@ pub struct SetArgs {
     )]
     pub version_suffix: String,
 
-    /// Families or ISAs published for Linux, with `,` or `;` between [default: all of the build]
+    /// Families or ISAs published for Linux, separated by `,` or `;` [default: all of the build]
     #[arg(long, value_name = "L", help_heading = "Packages")]
     pub linux_amdgpu_families: Option<String>,
 
-    /// The same for Windows; with both lists, extras say which system they are for [default: none]
+    /// The same for Windows; with both lists, extras name their system [default: none]
     #[arg(long, value_name = "L", help_heading = "Packages")]
     pub windows_amdgpu_families: Option<String>,
 
-    /// The wheels' platform tag [default: the variable that packages.kdl names, else computed from the binaries]
+    /// Platform tag of the wheels [default: the variable that packages.kdl names, else computed
+    /// from the binaries]
     #[arg(long, value_name = "T", help_heading = "Packages")]
     pub platform_tag: Option<PlatformTags>,
 
-    /// Only packages, projects or wheels with these names in packages.kdl, or distributions with these names; `*` matches any characters; `,` between, or repeated [default: all]
+    /// Only packages, projects or wheels with these names in packages.kdl, or distributions with
+    /// these names; `*` matches any characters; separated by `,` or repeated [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Packages")]
     pub only: Vec<OnlyName>,
 
-    /// Another value for a `variable` of packages.kdl; repeated for several
+    /// Value for a `variable` of packages.kdl; repeated for several
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "Packages")]
     pub variable: Vec<(String, String)>,
 
-    /// The libraries that a project is built for: `a,b`, `^a,b` for all but these, names with `*`; repeated for several projects
+    /// Libraries that a project is built for: `a,b`, `^a,b` for all but these, names with `*`;
+    /// repeated for several projects
     #[arg(long, value_name = "PROJECT=LIST", value_parser = selection, help_heading = "Packages")]
     pub libs: Vec<(PackageName, String)>,
 
-    /// Warn of unowned files in place of failing: files of artifacts that no package takes and no rule drops
+    /// Warn of unowned files instead of failing: files of artifacts that no package takes and no
+    /// rule drops
     #[arg(long, help_heading = "Packages")]
     pub allow_unowned: bool,
 
@@ -100,15 +108,16 @@ pub struct SetArgs {
     #[arg(long, hide = true, action = ArgAction::SetTrue, overrides_with = "no_wheel_compression", help_heading = "Compression")]
     wheel_compression: bool,
 
-    /// The same as --compression store
+    /// Same as --compression store
     #[arg(long, hide = true, action = ArgAction::SetTrue, overrides_with = "wheel_compression", conflicts_with = "compression", help_heading = "Compression")]
     no_wheel_compression: bool,
 
-    /// The same as --xz-preset 6, or with the preset that --xz-preset gives
+    /// Same as --xz-preset 6, or with the preset of --xz-preset
     #[arg(long, hide = true, action = ArgAction::SetTrue, overrides_with = "no_devel_tarball_compression", help_heading = "Compression")]
     devel_tarball_compression: bool,
 
-    /// Compress the archive in the devel wheel with xz, from 0 (fast) to 6 (small): a smaller wheel, and a slower build [default: a plain tar, compressed as the wheel's other members are]
+    /// Compress the archive in the devel wheel with xz, from 0 (fast) to 6 (small): a smaller
+    /// wheel, and a slower build [default: a plain tar, compressed as the wheel's other members]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=6), conflicts_with = "no_devel_tarball_compression", help_heading = "Compression")]
     xz_preset: Option<u8>,
 
@@ -125,7 +134,8 @@ pub struct SetArgs {
 }
 
 impl SetArgs {
-    /// What is asked of the plan; `platform_tag` is what the environment says, `sources` what is in their directory.
+    /// Returns the request for a plan, with the environment's `platform_tag` and the contents of
+    /// `--sources`.
     pub fn request(&self, platform_tag: Option<PlatformTags>, sources: Option<Sources>) -> Request {
         Request {
             version: self.version.clone(),
@@ -148,36 +158,34 @@ impl SetArgs {
     }
 }
 
-/// A name and a value, with `=` between.
+/// Parses `NAME=VALUE`.
 fn variable(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// A project and a selection of libraries, with `=` between.
+/// Parses `PROJECT=LIST`.
 fn selection(text: &str) -> Result<(PackageName, String), String> {
     let (name, list) = variable(text).map_err(|_| "write PROJECT=LIST")?;
     Ok((name.parse().map_err(|e: NameError| e.to_string())?, list))
 }
 
-/// The modes by their names, so that shells can complete them.
+/// Parses a mode. Shells complete the possible values.
 pub(super) fn modes() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).try_map(|text| text.parse::<Mode>())
 }
 
-/// The systems by their names.
 pub(super) fn systems() -> impl TypedValueParser<Value = System> {
     PossibleValuesParser::new(System::ALL.map(System::as_str))
         .try_map(|text| text.parse::<System>())
 }
 
-/// The levels by their names.
 pub(super) fn levels() -> impl TypedValueParser<Value = Compression> {
     PossibleValuesParser::new(Compression::ALL.map(Compression::as_str))
         .try_map(|text| text.parse::<Compression>())
 }
 
-/// Names with `,` or `;` between; a list without a name counts as not given.
+/// Splits names at `,` and `;`. A list without a name counts as not given.
 pub(super) fn list(text: &str) -> Option<Vec<String>> {
     let names = text.split([',', ';']).map(|name| name.trim().to_owned());
     let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! The arguments of `rockpack wheel split`.
+//! Arguments of `rockpack wheel split`.
 
 use std::path::PathBuf;
 
@@ -9,38 +9,40 @@ use super::MakingArgs;
 
 /// Split finished wheels into a host wheel and one for each ISA
 ///
-/// The `wheel` lines of packages.kdl that have `device-by` say how: which files go into the wheel of the
-/// ISA, or of the level, that their path names, what these wheels are called, and what they require. The
-/// rest stays in the host wheel, which gets the extras device-ISA and device-all. Each wheel for an ISA
-/// requires the host wheel in exactly its version, and the wheels of the levels above it.
+/// The `wheel` lines of packages.kdl with `device-by` declare the files for the wheel of the ISA,
+/// or of the level, that their path names, and the names and requirements of these wheels. All
+/// other files stay in the host wheel, which gets the extras device-ISA and device-all. Each wheel
+/// for an ISA requires the host wheel in exactly its version, and the wheels of the levels above
+/// it.
 ///
-/// Members are copied as they are stored: nothing is unpacked and compressed again. A file that names an
-/// ISA and that no line takes is an error, and so is one that has code for another ISA than its path
-/// names. Programs and libraries with code for ISAs inside stay whole, and are listed. Where the line says
-/// `bundle`, their code goes into archives (.kpack) in the wheels of the ISAs instead.
+/// Members are copied as they are stored, without new compression. A file that names an ISA and
+/// that no line takes is an error, and so is a file with code for another ISA than its path names.
+/// Programs and libraries with code for ISAs inside stay whole, and are listed. With `bundle` in
+/// the line, their code is moved into archives (.kpack) in the wheels of the ISAs.
 ///
-/// A wheel that `rockpack wheel verify` refuses by itself is refused, unless --allow names the finding's code.
+/// A package that `rockpack wheel verify` alone refuses is refused, unless --allow names the
+/// finding's code.
 ///
-/// The wheels go to OUT/dist, with SHA256SUMS and a provenance statement that names the wheels they are
-/// made of. They are put in place in one step; when anything fails, OUT stays as it was. Packages that an
-/// earlier run recorded in OUT are removed.
+/// Writes the wheels to OUT/dist, with SHA256SUMS and a provenance statement that names their
+/// source wheels. Outputs are put in place in one step; if anything fails, OUT stays as it was.
+/// Packages that an earlier run recorded in OUT are removed.
 ///
-/// Exit status: 0 split, 1 the wheels cannot be split, 2 something is wrong with the command line or the
+/// Exit status: 0 split, 1 the wheels cannot be split, 2 an error in the command line or the
 /// environment.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct SplitArgs {
-    /// The wheels
+    /// Wheels to split
     #[arg(value_name = "WHEEL", required = true, value_hint = ValueHint::FilePath)]
     pub wheels: Vec<PathBuf>,
 
-    /// The version of the packages that the wheels were built against (PEP 440), for `{version}` in
+    /// Version of the packages that the wheels were built against (PEP 440), for `{version}` in
     /// requirements [default: none]
     #[arg(long, value_name = "VERSION")]
     pub version: Option<Version>,
 
-    /// Directory with these packages: what it does not have is not required [default: what is for an ISA
-    /// is required]
+    /// Directory with these packages: packages that it lacks are not required [default: packages
+    /// for an ISA are required]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub beside: Option<PathBuf>,
 
@@ -48,7 +50,7 @@ pub struct SplitArgs {
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::DirPath, required_unless_present = "dry_run")]
     pub output: Option<PathBuf>,
 
-    /// Print what would go where, and write nothing
+    /// Print the contents of the new wheels, and write nothing
     #[arg(long)]
     pub dry_run: bool,
 

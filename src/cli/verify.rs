@@ -1,4 +1,4 @@
-//! The arguments of `rockpack wheel verify`.
+//! Arguments of `rockpack wheel verify`.
 
 use std::path::PathBuf;
 
@@ -9,22 +9,22 @@ use super::{AllowArgs, JobsArgs};
 
 /// Check wheels and sdists of any maker
 ///
-/// Reads every byte once. Checks for each wheel: the archive as strict installers read it,
-/// RECORD's hashes and sizes, names, tags, metadata, permissions, programs, entry points; for each
-/// sdist: its one directory, metadata and links. Checks for all together: one owner for each path,
-/// rpaths that lead to directories of the set, versions and extras that packages of the set require
-/// of each other, SHA256SUMS if it is beside them, and with --plan that packages, their platform tag
-/// and their files are exactly those of the plan.
+/// Reads every byte once. Checks for each wheel: the archive as strict installers read it, RECORD's
+/// hashes and sizes, names, tags, metadata, permissions, programs, entry points; for each sdist:
+/// its one directory, metadata and links. Checks for all together: one owner for each path, rpaths
+/// that lead to directories of the set, required versions and extras of packages of the set,
+/// SHA256SUMS if it exists, and with --plan that packages, their platform tag and their files are
+/// exactly the plan's.
 ///
-/// The sdist of a selector is also built by its backend, as pip and uv do it, and every module is imported, by
-/// the `python3` in PATH. This is done only if all code in the sdist is, byte for byte, code of this rockpack.
-/// No code of others is run: a note names such an sdist.
+/// The sdist of a selector is also built by its backend, as pip and uv do it, and every module is
+/// imported, by the `python3` in PATH. This is done only if all code in the sdist is, byte for
+/// byte, code of this rockpack. Other code is not run: a note names such an sdist.
 ///
 /// Each finding has a code. An `ignore` line in packages.kdl accepts findings, with a reason:
-/// `rockpack help manifest ignore`. --allow makes a warning of an error, for this run.
+/// `rockpack help manifest ignore`. --allow turns an error into a warning, for this run.
 ///
-/// Exit status: 0 no errors (there may be warnings), 1 something is wrong with a package, 2 something is
-/// wrong with the command line or the environment.
+/// Exit status: 0 no errors (there may be warnings), 1 an error in a package, 2 an error in the
+/// command line or the environment.
 #[derive(Debug, Args)]
 #[command(after_long_help = VERIFY_EXAMPLES)]
 pub struct VerifyArgs {
@@ -32,11 +32,12 @@ pub struct VerifyArgs {
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath, required = true)]
     pub paths: Vec<PathBuf>,
 
-    /// The plan of the packages, as `rockpack plan --json` printed it
+    /// Plan of the packages, printed by `rockpack plan --json`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
     pub plan: Option<PathBuf>,
 
-    /// Check only these packages of the plan, by the manifest's name or the distribution's; `*` is allowed
+    /// Only these packages of the plan, by the manifest's name or the distribution's; `*` is
+    /// allowed
     ///
     /// For one job of several, which made only these.
     #[arg(
@@ -48,9 +49,9 @@ pub struct VerifyArgs {
     )]
     pub only: Vec<OnlyName>,
 
-    /// Packages that are installed with these, as a directory or file; they are not checked themselves
+    /// Packages installed together with these, as a directory or file; not checked themselves
     ///
-    /// With them, rpaths into other packages and required versions are resolved.
+    /// Used to resolve rpaths into other packages, and required versions.
     #[arg(long = "with", value_name = "PATH", value_hint = ValueHint::AnyPath, help_heading = "Input")]
     pub with: Vec<PathBuf>,
 

@@ -1,4 +1,4 @@
-//! Where artifacts are, what is demanded of them, and how they come here.
+//! Artifacts: their place, requirements for archives, and unpacking.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,32 +22,30 @@ use crate::cli::{ArtifactArgs, CatalogArgs, DemandArgs};
 use crate::failure::Failure;
 use crate::ui;
 
-/// How many archives are read from a store at a time.
 const DOWNLOADS: u16 = 10;
-/// The lock file that `--locked` takes when none is named.
+/// Lock file of `--locked` without `--lock`.
 const LOCK: &str = "rockpack.lock";
 
-/// The artifacts that a command asks for.
+/// Artifacts of a command.
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
     /// A directory, or the address of a run.
     pub place: Option<&'a Path>,
     /// A store of the manifest.
     pub store: Option<&'a str>,
-    /// How they are taken.
     pub args: &'a ArtifactArgs,
-    /// Says where stores are, and which artifacts packages need.
+    /// Declares stores, and the artifacts that packages need.
     pub manifest: Option<&'a Manifest>,
-    /// What packages are made of them; without it all archives of a run are taken.
+    /// Request for the packages. Without it, all archives of a run are taken.
     pub request: Option<&'a Request>,
-    /// The system that `{system}` in an address is.
+    /// Value of `{system}` in an address.
     pub system: Option<System>,
-    /// Tell what is absent.
+    /// Show absent base directories.
     pub verbose: bool,
 }
 
 impl<'a> Asked<'a> {
-    /// What packages of a manifest need.
+    /// Asks for the artifacts that packages of a manifest need.
     pub fn new(
         catalog: &'a CatalogArgs,
         args: &'a ArtifactArgs,
@@ -69,13 +67,11 @@ impl<'a> Asked<'a> {
 
 /// A run in a store.
 pub struct Run {
-    /// Where it is.
     pub bucket: Arc<dyn Bucket>,
-    /// Its address.
     pub address: String,
 }
 
-/// Reads what the artifacts hold.
+/// Scans the artifacts.
 pub fn scan(asked: Asked<'_>) -> Result<(Catalog, Box<dyn Source>), Failure> {
     let demands = demands(asked)?;
     let directory = match run(asked)? {
@@ -90,10 +86,11 @@ pub fn scan(asked: Asked<'_>) -> Result<(Catalog, Box<dyn Source>), Failure> {
     Ok((catalog, source))
 }
 
-/// Reads the files that a plan takes, whose catalog was saved: of archives nothing else is unpacked.
+/// Reads the files that a plan takes, after their catalog was saved. Of archives, nothing else is
+/// unpacked.
 ///
 /// # Errors
-/// As [`scan`], and when a file is not what the catalog says.
+/// Like [`scan`], and fails if a file contradicts the catalog.
 pub fn planned(
     asked: Asked<'_>,
     catalog: &Catalog,
@@ -111,7 +108,7 @@ pub fn planned(
     Ok(source)
 }
 
-/// Says what is doubtful of artifacts that are there, and writes the lock file.
+/// Warns about the artifacts, and writes the lock file.
 fn concluded(
     asked: Asked<'_>,
     demands: &Demands,
@@ -122,7 +119,7 @@ fn concluded(
     Ok(Box::new(directory))
 }
 
-/// The artifacts in a directory of this machine.
+/// Opens the artifacts in a directory of this machine.
 fn local(
     dir: Option<&Path>,
     demands: &Demands,
@@ -131,10 +128,10 @@ fn local(
     Ok(Directory::open_some(directory(dir)?, demands, wanted)?)
 }
 
-/// The directory that artifacts are in.
+/// Returns the directory of the artifacts.
 ///
 /// # Errors
-/// When there is none.
+/// Fails if it is not named or does not exist.
 pub fn directory(dir: Option<&Path>) -> Result<&Path, Failure> {
     let dir = dir.ok_or_else(|| {
         Problem::usage(Code::Environment, "no artifacts are named, and this command reads them")
@@ -155,7 +152,7 @@ pub fn directory(dir: Option<&Path>) -> Result<&Path, Failure> {
     Ok(dir)
 }
 
-/// The artifacts of a run, unpacked while they come.
+/// Unpacks the artifacts of a run during the download.
 fn unpacked(
     run: &Run,
     asked: Asked<'_>,
@@ -177,7 +174,7 @@ fn unpacked(
     Ok(done?)
 }
 
-/// Does something with archives while people see how far it is, and reads so many of them at a time as was asked for.
+/// Calls `work` with archives that show their progress, in a pool with a thread for each download.
 pub fn with_progress<T: Send>(
     archives: &[RemoteArchive],
     args: &ArtifactArgs,
@@ -193,17 +190,17 @@ pub fn with_progress<T: Send>(
     Ok(done)
 }
 
-/// What of a run is needed.
+/// Selects the needed archives of a run.
 ///
 /// # Errors
-/// When the store cannot be asked, or there is no archive.
+/// Fails if the store cannot be read or has no archive.
 pub fn select(run: &Run, asked: Asked<'_>, demands: &Demands) -> Result<Selection, Failure> {
     let (bucket, args) = (&*run.bucket, asked.args);
     let selection = match asked.manifest.zip(asked.request) {
         Some((manifest, request)) => {
             let request = Request { system: request.system.or(system_of(run)), ..request.clone() };
             let locked: Vec<&str> = demands.lock.iter().flat_map(Locked::needed).collect();
-            // What has no list is asked for each key.
+            // A store without a list is asked for each key.
             let pool = pool(Some(args.downloads.unwrap_or(DOWNLOADS)))?;
             pool.install(|| Selection::of_run(bucket, manifest, &request, &locked))
         }
@@ -223,16 +220,16 @@ pub fn select(run: &Run, asked: Asked<'_>, demands: &Demands) -> Result<Selectio
     Ok(selection)
 }
 
-/// The system that an address of the build's CI names.
+/// Returns the system at the end of an address, as the build's CI writes it.
 fn system_of(run: &Run) -> Option<System> {
     let windows = run.address.trim_end_matches('/').ends_with(System::Windows.as_str());
     windows.then_some(System::Windows)
 }
 
-/// Checks what can be checked before anything is read.
+/// Checks a selection before anything is downloaded.
 ///
 /// # Errors
-/// When something is missing, has no checksum where one is demanded, or is locked and gone.
+/// Fails if an archive is missing, lacks a required checksum, or is locked and gone.
 pub fn check(selection: &Selection, demands: &Demands) -> Result<(), Failure> {
     let mut problems = selection.problems();
     problems.extend(demands.lost(&selection.keys()).map(Problems::from).unwrap_or_default());
@@ -243,10 +240,10 @@ pub fn check(selection: &Selection, demands: &Demands) -> Result<(), Failure> {
     if problems.has_errors() { Err(problems.into()) } else { Ok(()) }
 }
 
-/// The run that is asked for; `None` for a directory of this machine.
+/// Opens the run; returns `None` for a directory of this machine.
 ///
 /// # Errors
-/// When there is no such store, or it cannot be opened.
+/// Fails if the store does not exist or cannot be opened.
 pub fn run(asked: Asked<'_>) -> Result<Option<Run>, Failure> {
     let (address, unsigned) = match (asked.store, asked.place.and_then(Path::to_str)) {
         (Some(name), _) => of_store(asked, name)?,
@@ -260,7 +257,8 @@ pub fn run(asked: Asked<'_>) -> Result<Option<Run>, Failure> {
     Ok(Some(Run { bucket: bucket.into(), address }))
 }
 
-/// The address of a run in a store of the manifest, and whether requests are not signed there.
+/// Returns the address of a run in a store of the manifest. The flag is true if its requests are
+/// not signed.
 fn of_store(asked: Asked<'_>, name: &str) -> Result<(String, bool), Failure> {
     let stores = asked.manifest.map(|manifest| &*manifest.stores).unwrap_or_default();
     let rule =
@@ -288,7 +286,7 @@ fn unknown(name: &str, stores: &[StoreRule]) -> Problem {
         .help(help)
 }
 
-/// A store that cannot be asked: the command line or the environment is at fault.
+/// Blames the command line or the environment for a store's error.
 fn failed(error: &StoreError, address: &str) -> Failure {
     let problem = Problem::error(Code::Environment, error.to_string());
     match error.kind {
@@ -303,10 +301,10 @@ fn failed(error: &StoreError, address: &str) -> Failure {
     .into()
 }
 
-/// What the command line demands of archives.
+/// Returns the requirements for archives.
 ///
 /// # Errors
-/// When the lock file cannot be read, or `--locked` finds none.
+/// Fails if the lock file cannot be read, or if `--locked` finds none.
 pub fn demands(asked: Asked<'_>) -> Result<Demands, Failure> {
     let args = &asked.args.demands;
     let file = lock_file(args);
@@ -329,7 +327,7 @@ pub fn demands(asked: Asked<'_>) -> Result<Demands, Failure> {
     Ok(Demands { checksums: args.require_checksums, lock })
 }
 
-/// The locked archives that nothing which is asked for is made of.
+/// Returns the locked archives that the requested packages do not need.
 fn spare(lock: &Lock, asked: Asked<'_>) -> BTreeSet<String> {
     let Some((manifest, request)) = asked.manifest.zip(asked.request) else {
         return BTreeSet::new();
@@ -344,7 +342,8 @@ fn lock_file(args: &DemandArgs) -> Option<PathBuf> {
     args.lock.clone().or_else(|| args.locked.then(|| LOCK.into()))
 }
 
-/// Refuses artifacts that no lock file can have, and writes the lock file.
+/// Writes the lock file. A lock file cannot have directories: with `--locked` they are refused, with
+/// `--lock` a warning.
 fn conclude(args: &DemandArgs, demands: &Demands, directory: &Directory) -> Result<(), Failure> {
     let bare: Vec<String> = directory.directories().map(|id| format!("`{id}`")).collect();
     if let (Some(file), Some(first)) = (lock_file(args), bare.first()) {
@@ -359,10 +358,10 @@ fn conclude(args: &DemandArgs, demands: &Demands, directory: &Directory) -> Resu
     write_lock(args, demands, directory.taken())
 }
 
-/// Adds archives to the lock file, if one is asked for.
+/// Adds archives to the file of `--lock`, unless `--locked` is given.
 ///
 /// # Errors
-/// When it cannot be written.
+/// Fails if it cannot be written.
 pub fn write_lock<'a>(
     args: &DemandArgs,
     demands: &Demands,

@@ -1,4 +1,4 @@
-//! Where the cache is.
+//! The cache and its directory.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,12 @@ use super::remote;
 use crate::cli::{CacheArgs, RemoteArgs};
 use crate::ui;
 
-/// The cache that was asked for: here it is said which kinds there are. A build does without one that
-/// cannot be used, and says so.
+/// Opens the cache, and the shared cache behind it. If the cache cannot be used, warns and
+/// continues without one.
 ///
 /// # Errors
-/// When it is wrong what says how the shared cache behind it is reached.
+/// Fails if an option of the shared cache is wrong, or if the cache cannot be used despite
+/// `--remote-required`.
 pub fn store(
     args: &CacheArgs,
     shared: &RemoteArgs,
@@ -38,10 +39,10 @@ pub fn store(
     }
 }
 
-/// Whether what has to be used can be: better said before anything is made.
+/// Checks `--remote-required` before anything is made.
 ///
 /// # Errors
-/// When `--remote-required` and other options do not go together.
+/// Fails if other options contradict it.
 pub fn check(args: &CacheArgs, shared: &RemoteArgs) -> Result<(), Problem> {
     let wrong = |text: &str, help| Err(Problem::usage(Code::Environment, text).help(help));
     if !shared.remote_required {
@@ -51,7 +52,7 @@ pub fn check(args: &CacheArgs, shared: &RemoteArgs) -> Result<(), Problem> {
         let help = "--remote-cache URL or --remote-executor URL names one";
         return wrong("--remote-required: neither a shared cache nor a build farm is named", help);
     }
-    // A farm that builds whole packages needs no cache.
+    // Builds of whole packages need no cache.
     if !args.wanted(forbidden()) && shared.artifacts_digest.is_none() {
         let help = "take --no-cache (ROCKPACK_NO_CACHE) away: the shared cache stands behind the cache of this machine";
         return wrong("--remote-required: without a cache, no shared cache is used", help);
@@ -59,7 +60,7 @@ pub fn check(args: &CacheArgs, shared: &RemoteArgs) -> Result<(), Problem> {
     Ok(())
 }
 
-/// What the cache could not do concerns no package.
+/// Warns: an unusable cache never stops a build.
 pub fn warn(why: &str) {
     ui::show_problems(
         &Problem::warning(Code::Cache, format!("the cache is not used: {why}"))
@@ -68,8 +69,8 @@ pub fn warn(why: &str) {
     );
 }
 
-/// What the shared cache or a build farm could not do concerns no package either: a warning says it. Where it is
-/// `required`, this gives it as an error.
+/// Warns about a failure of the shared cache or the build farm. If they are `required`, returns it
+/// as an error instead.
 pub fn tell_shared(shared: &Shared, required: bool) -> Option<Problem> {
     let (text, help) = trouble(shared)?;
     if required {
@@ -81,7 +82,7 @@ pub fn tell_shared(shared: &Shared, required: bool) -> Option<Problem> {
     None
 }
 
-/// What is wrong, and what to do about it.
+/// Returns the fault and its remedy.
 fn trouble(shared: &Shared) -> Option<(String, &'static str)> {
     if let Some(why) = &shared.off {
         let text = format!("the shared cache {} was not used to the end: {why}", shared.address);
@@ -95,10 +96,10 @@ fn trouble(shared: &Shared) -> Option<(String, &'static str)> {
     Some((text, "it is packed here; without --remote-executor nobody asks the farm"))
 }
 
-/// The cache's directory: the one that was named, else the one that the environment says.
+/// Returns the cache's directory: `--cache`, or as the environment says.
 ///
 /// # Errors
-/// When nothing says where it is.
+/// Fails if neither names a directory.
 pub fn directory(named: Option<&Path>) -> Result<PathBuf, Problem> {
     chosen(named, |name| std::env::var_os(name)).ok_or_else(|| {
         Problem::error(Code::Environment, "nothing says where the cache is: HOME is not set")
@@ -106,13 +107,13 @@ pub fn directory(named: Option<&Path>) -> Result<PathBuf, Problem> {
     })
 }
 
-/// Whether the environment says that nothing is kept: `ROCKPACK_NO_CACHE` is set, and not to nothing.
+/// Returns true if `ROCKPACK_NO_CACHE` is set and not empty.
 fn forbidden() -> bool {
     std::env::var_os("ROCKPACK_NO_CACHE").is_some_and(|value| !value.is_empty())
 }
 
-/// The same, out of variables. An empty one says nothing, and `XDG_CACHE_HOME` has to be absolute
-/// (XDG Base Directory Specification).
+/// Empty variables are ignored, and `XDG_CACHE_HOME` must be absolute (XDG Base Directory
+/// Specification).
 fn chosen(named: Option<&Path>, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let variable = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let base = || {

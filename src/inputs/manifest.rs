@@ -1,4 +1,4 @@
-//! Which manifest a command goes by, and its texts.
+//! The manifest of a command, and its texts.
 
 #[cfg(feature = "remote")]
 use std::cell::RefCell;
@@ -19,27 +19,28 @@ use crate::cli::BUILT_IN;
 use crate::failure::Failure;
 use crate::{builtin, ui};
 
-/// What to write, where a manifest is not found.
+/// Remedy for a missing manifest.
 const WHERE: &str = "--manifest takes the directory with packages.kdl and families.kdl, or `built-in` for the copy that the program carries";
 
-/// The manifest of the directory that was named, else of this one, else the one built in; tells which.
+/// Reads the manifest of the named directory, of this one, or the built-in one, and prints its
+/// place.
 pub fn manifest(named: Option<&Path>) -> Result<Manifest, Failure> {
     let sources = sources(named)?;
     ui::tell_manifest(label(&sources.0));
     decode(&sources)
 }
 
-/// The manifest that the texts of packages.kdl and families.kdl are; other files are read beside them.
+/// Decodes a manifest. Other files are read from the directory of packages.kdl.
 pub fn decode(sources: &(Source, Source)) -> Result<Manifest, Failure> {
     let home = sources.0.file().and_then(|file| Path::new(file).parent());
     decode_with(sources, &|path| beside(home, path))
 }
 
-/// The texts of all files that a manifest is made of, by their paths below its directory: the two, what they include,
-/// and what they name.
+/// Returns the texts of all files of a manifest, by their paths below its directory, included and
+/// named files too.
 ///
 /// # Errors
-/// As [`decode`].
+/// Like [`decode`].
 #[cfg(feature = "remote")]
 pub fn texts(sources: &(Source, Source)) -> Result<BTreeMap<String, String>, Failure> {
     let home = sources.0.file().and_then(|file| Path::new(file).parent());
@@ -55,20 +56,20 @@ pub fn texts(sources: &(Source, Source)) -> Result<BTreeMap<String, String>, Fai
     Ok(texts)
 }
 
-/// The text of a file that the manifest in `home` names.
+/// Reads a file that the manifest in `home` names.
 fn beside(home: Option<&Path>, path: &RelPath) -> Result<String, String> {
     let Some(home) = home else { return built_in_text(path) };
     let read = regular::read_to_string(home.join(path.as_str()), MOST_OF_README);
     read.map_err(|e| e.to_string())
 }
 
-/// The text of a file that the built-in manifest includes or names.
+/// Returns the text of a file that the built-in manifest includes or names.
 fn built_in_text(path: &RelPath) -> Result<String, String> {
     let text = builtin::beside(path).ok_or("the built-in manifest has no such file")?;
     Ok(text.to_owned())
 }
 
-/// The same, where `read` gives the texts of other files.
+/// Decodes a manifest; `read` returns the texts of other files.
 pub fn decode_with(
     (packages, families): &(Source, Source),
     read: &dyn Fn(&RelPath) -> Result<String, String>,
@@ -87,11 +88,11 @@ pub fn decode_with(
     Ok(Manifest::decode_beside(packages, families, &beside)?)
 }
 
-/// The texts of packages.kdl and families.kdl: of the directory that was named, else of this one,
-/// else those built in, with a warning: nobody should take them for those of a directory.
+/// Reads packages.kdl and families.kdl of the named directory, of this one, or the built-in ones. A
+/// warning says so if the built-in ones are used unasked.
 ///
 /// # Errors
-/// When the directory that was named lacks one, or it cannot be read.
+/// Fails if the named directory lacks a file, or a file cannot be read.
 pub fn sources(named: Option<&Path>) -> Result<(Source, Source), Failure> {
     let found = found(named)?;
     if found.is_none() {
@@ -107,35 +108,34 @@ pub fn sources(named: Option<&Path>) -> Result<(Source, Source), Failure> {
     Ok(found.unwrap_or_else(built_in))
 }
 
-/// The same where a command is about these files alone: without a directory that has them there is
-/// nothing to do, unless those built in were asked for.
+/// Reads the files for commands about the files themselves: the built-in ones only if named.
 ///
 /// # Errors
-/// When there are none, or they cannot be read.
+/// Fails if a file is missing or cannot be read.
 pub fn files(named: Option<&Path>) -> Result<(Source, Source), Failure> {
     found(named)?
         .ok_or_else(|| Problem::error(Code::Environment, nothing_here()).help(WHERE).into())
 }
 
-/// The manifest without a word about which it is, for commands that need little of it.
+/// Reads the manifest without messages, for commands that need little of it.
 ///
 /// # Errors
-/// As [`sources`].
+/// Like [`sources`].
 pub fn quietly(named: Option<&Path>) -> Result<Manifest, Failure> {
     decode(&found(named)?.unwrap_or_else(built_in))
 }
 
-/// Where a text is, as people know it.
+/// Returns the name of a text in messages.
 pub fn label(source: &Source) -> &str {
     source.file().unwrap_or(source.name())
 }
 
-/// What was asked for, else what is in this directory; `None` when nothing is.
+/// Reads the named files, or this directory's; `None` if it has none.
 fn found(named: Option<&Path>) -> Result<Option<(Source, Source)>, Failure> {
     match named {
         Some(name) if name.as_os_str() == BUILT_IN => Ok(Some(built_in())),
         Some(dir) => read(dir).map(Some),
-        // What is there and cannot be read is an error, and no reason to take another manifest.
+        // An unreadable manifest is an error: no other replaces it.
         None if Path::new(builtin::PACKAGES.0).symlink_metadata().is_ok() => {
             read(Path::new(".")).map(Some)
         }
@@ -148,7 +148,7 @@ fn nothing_here() -> String {
     format!("there is no {} in {here}", builtin::PACKAGES.0)
 }
 
-/// The texts that the program carries. No file has them, and their names say so.
+/// Returns the program's own files, under names that no file can have.
 fn built_in() -> (Source, Source) {
     let source = |(name, text): (&str, &str)| Source::new(format!("<built in>/{name}"), text);
     (source(builtin::PACKAGES), source(builtin::FAMILIES))
@@ -158,10 +158,10 @@ fn read(dir: &Path) -> Result<(Source, Source), Failure> {
     Ok((kdl_file(&dir.join(builtin::PACKAGES.0))?, kdl_file(&dir.join(builtin::FAMILIES.0))?))
 }
 
-/// The text of one of the manifest's files.
+/// Reads a file of the manifest.
 ///
 /// # Errors
-/// When it cannot be read, or is too large or no text.
+/// Fails if it cannot be read, is too large or not text.
 pub fn kdl_file(path: &Path) -> Result<Source, Failure> {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let bytes = regular::read(path, kdl::MOST_BYTES).map_err(|e| {
@@ -171,12 +171,12 @@ pub fn kdl_file(path: &Path) -> Result<Source, Failure> {
             _ => problem.help(format!("{}{WHERE}", near(path.parent().unwrap_or(path)))).into(),
         }
     })?;
-    // As people type it: `./` says nothing.
+    // Messages leave out `./`.
     let file = path.strip_prefix(".").unwrap_or(path).to_string_lossy();
     kdl::source(&name, &file, bytes).map_err(|problem| Failure::Problems(problem.into()))
 }
 
-/// The names of all packages of the built-in manifest, and those of all distributions that they can have.
+/// Returns the names of packages of the built-in manifest and of all their possible distributions.
 pub fn names() -> BTreeSet<String> {
     let Ok(manifest) = decode(&built_in()) else { return BTreeSet::new() };
     let distributions = manifest.packages.values().flat_map(|package| &package.distributions);

@@ -1,6 +1,6 @@
-//! How much memory a build may use.
+//! Memory of a build.
 
-/// An eighth of the memory that there is for this program: the machine's, or less where a container says so.
+/// Returns an eighth of the machine's memory, or of the container's limit if that is less.
 pub fn share() -> u64 {
     let system = rustix::system::sysinfo();
     let machine = u128::from(system.totalram) * u128::from(system.mem_unit.max(1));
@@ -8,7 +8,7 @@ pub fn share() -> u64 {
     machine.min(container().unwrap_or(u64::MAX)) / 8
 }
 
-/// The limit of this control group (cgroup v2), if there is one.
+/// Returns the limit of this control group (cgroup v2).
 fn container() -> Option<u64> {
     fs_err::read_to_string("/sys/fs/cgroup/memory.max").ok()?.trim().parse().ok()
 }

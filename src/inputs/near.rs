@@ -1,19 +1,19 @@
-//! What a path with a typo was meant to be.
+//! Suggestions for a path with a typo.
 
 use std::path::Path;
 
 use base::directory;
 use base::source::nearest;
 
-/// "did you mean `x/artifacts`? " for a path that does not exist and has a sibling of nearly that name; else
-/// nothing. A directory that lies above by another name is found too: the first part that is missing counts.
+/// Returns "did you mean `x/artifacts`? " if a sibling of the first missing part of a path has a
+/// similar name, or an empty text.
 pub fn near(path: &Path) -> String {
     let parts = path.ancestors().filter(|part| !part.as_os_str().is_empty());
     let missing = parts.take_while(|part| !part.exists()).last();
     missing.and_then(meant).map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default()
 }
 
-/// The sibling of `path` whose name is most like it.
+/// Returns the sibling of `path` with the most similar name.
 fn meant(path: &Path) -> Option<String> {
     let (name, parent) = (path.file_name()?.to_str()?, path.parent()?);
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };

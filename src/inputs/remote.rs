@@ -1,4 +1,4 @@
-//! The shared cache that was asked for.
+//! The shared cache and the build farm.
 
 use std::path::{Path, PathBuf};
 
@@ -9,13 +9,13 @@ use remote::{Address, Executor, Helper, Options, Secret, SharedCache, Tls, heade
 
 use crate::cli::RemoteArgs;
 
-/// How long sending what was packed may take, all together.
+/// Time for sending all packed files.
 const BUDGET: std::time::Duration = std::time::Duration::from_mins(2);
 
-/// Puts the shared cache behind the one of this machine.
+/// Puts the shared cache behind the cache of this machine.
 ///
 /// # Errors
-/// When what says how to reach it cannot be read, or is wrong.
+/// Fails if an option of the connection is wrong, or its file cannot be read.
 pub fn behind(cache: Cache, args: &RemoteArgs, jobs: usize) -> Result<Box<dyn Store>, Problem> {
     let Some(address) = args.address() else { return Ok(Box::new(cache)) };
     let options = options(address, args, jobs)?;
@@ -24,10 +24,10 @@ pub fn behind(cache: Cache, args: &RemoteArgs, jobs: usize) -> Result<Box<dyn St
     Ok(Box::new(shared))
 }
 
-/// How the build farm and its storage are reached, where one is named.
+/// Returns the options for the build farm and its storage, if a farm is named.
 ///
 /// # Errors
-/// As [`behind`].
+/// Like [`behind`].
 pub fn farm(args: &RemoteArgs, jobs: usize) -> Result<Option<(Options, Executor)>, Problem> {
     let Some(address) = args.address() else { return Ok(None) };
     let options = options(address, args, jobs)?;
@@ -37,7 +37,7 @@ pub fn farm(args: &RemoteArgs, jobs: usize) -> Result<Option<(Options, Executor)
 
 fn options(address: &str, args: &RemoteArgs, threads: usize) -> Result<Options, Problem> {
     let named = |option: &str, address: &str| {
-        // What is wrong may be a password.
+        // The error does not repeat the text: it may contain a password.
         address.parse::<Address>().map_err(|error| wrong(&format!("{option}: {error}")))
     };
     let executor = match args.executor() {
@@ -85,11 +85,12 @@ fn options(address: &str, args: &RemoteArgs, threads: usize) -> Result<Options, 
     })
 }
 
-/// What files of TLS have in them (RFC 7468).
+/// Names and markers of PEM files for TLS (RFC 7468).
 const CERTIFICATE: (&str, &str) = ("certificate", "CERTIFICATE-----");
 const KEY: (&str, &str) = ("private key", "PRIVATE KEY-----");
 
-/// A file of TLS. One that has something else would be passed over, and the server be refused or refuse.
+/// Reads a PEM file. A file with other content would be ignored, and the connection fail without a
+/// reason.
 fn pem(option: &str, path: &Path, (what, marker): (&str, &str)) -> Result<String, Problem> {
     let text = fs_err::read_to_string(path).map_err(|error| wrong(&error.to_string()))?;
     if text.lines().any(|line| line.starts_with("-----BEGIN ") && line.trim_end().ends_with(marker))
@@ -100,7 +101,8 @@ fn pem(option: &str, path: &Path, (what, marker): (&str, &str)) -> Result<String
         .help("in PEM, it begins with a line `-----BEGIN …-----`"))
 }
 
-/// Options of TLS, where no address has it, would leave somebody believing that it is there.
+/// Refuses options of TLS without a TLS address: users would believe that connections are
+/// encrypted.
 fn check_tls(args: &RemoteArgs, addresses: [Option<&Address>; 2]) -> Result<(), Problem> {
     let is_tls = |address: &&Address| matches!(address, Address::Host { tls: true, .. });
     let has_tls = addresses.iter().flatten().any(is_tls);
@@ -115,7 +117,7 @@ fn check_tls(args: &RemoteArgs, addresses: [Option<&Address>; 2]) -> Result<(), 
     }
 }
 
-/// What the machines of the farm have to be, in the order that the protocol wants.
+/// Returns the properties of the farm's machines, in the protocol's order.
 fn properties(args: &RemoteArgs) -> Result<Vec<(String, String)>, Problem> {
     let property = |text: &String| {
         let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty())?;
@@ -133,7 +135,8 @@ fn properties(args: &RemoteArgs) -> Result<Vec<(String, String)>, Problem> {
     Ok(properties)
 }
 
-/// What the machines of the farm run. They have nothing that a program loads, so it has to be static.
+/// Returns the program for the farm's machines. It must be static: they lack this machine's
+/// libraries.
 fn program(args: &RemoteArgs) -> Result<PathBuf, Problem> {
     let help = "give a static one with --remote-program FILE: released programs are";
     let (what, path) = if let Some(path) = &args.remote_program {
@@ -154,7 +157,8 @@ fn program(args: &RemoteArgs) -> Result<PathBuf, Problem> {
     }
 }
 
-/// Headers, each with where it stands: those of the command line, else those of the environment.
+/// Returns headers, each with its place for messages, of the command line, or of the environment if
+/// that has none.
 fn header_lines(args: &RemoteArgs) -> Result<Vec<(String, String)>, Problem> {
     let variable = "ROCKPACK_REMOTE_HEADER";
     let mut lines = Vec::new();

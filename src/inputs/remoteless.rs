@@ -5,10 +5,10 @@ use build::cache::{Cache, Store};
 
 use crate::cli::RemoteArgs;
 
-/// Says how to get a program that has it, where one is asked for.
+/// Returns the cache.
 ///
 /// # Errors
-/// When a shared cache was named.
+/// Fails if a shared cache is named.
 pub fn behind(cache: Cache, args: &RemoteArgs, _: usize) -> Result<Box<dyn Store>, Problem> {
     if args.address().is_none() {
         return Ok(Box::new(cache));
@@ -16,7 +16,7 @@ pub fn behind(cache: Cache, args: &RemoteArgs, _: usize) -> Result<Box<dyn Store
     Err(absent())
 }
 
-/// This program can ask no server.
+/// Returns the error of a program without the feature.
 pub fn absent() -> Problem {
     let text = "--remote-cache, --remote-executor (ROCKPACK_REMOTE_CACHE, ROCKPACK_REMOTE_EXECUTOR): this rockpack was built without the feature `remote`";
     let help =

@@ -1,8 +1,8 @@
-//! The run that a statement names.
+//! The run that a provenance statement names.
 
 use build::provenance::{BuilderId, ProgramSources, Run};
 
-/// This run: `build.rs` says what the program was built from, and an empty text names no run.
+/// Returns this run. `build.rs` gives the program's sources; an empty `invocation` is no name.
 pub fn run(builder: Option<&BuilderId>, invocation: Option<&str>) -> Run {
     Run {
         builder: builder.cloned().unwrap_or_default(),
@@ -11,7 +11,7 @@ pub fn run(builder: Option<&BuilderId>, invocation: Option<&str>) -> Run {
     }
 }
 
-/// The sources, as `build.rs` writes them.
+/// Parses the text of `build.rs`.
 fn program(text: &str) -> ProgramSources {
     match text.split_once(' ') {
         Some(("commit", commit)) => ProgramSources::Commit(commit.to_owned()),

@@ -1,4 +1,4 @@
-//! A plan that `rockpack plan --json` printed to a file.
+//! Plans saved by `rockpack plan --json`.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -9,10 +9,10 @@ use plan::{OnlyName, Plan};
 
 use crate::failure::Failure;
 
-/// Reads it.
+/// Reads a plan.
 ///
 /// # Errors
-/// When the file cannot be read, or is no plan of this program's format.
+/// Fails if the file cannot be read, or has another format.
 pub fn read(path: &Path) -> Result<Plan, Failure> {
     let refused = |error: String| -> Failure {
         let what = format!("cannot read {}: {error}", path.display());
@@ -29,11 +29,11 @@ pub fn read(path: &Path) -> Result<Plan, Failure> {
     Plan::read(&text).map_err(|error| refused(with_causes(&error)))
 }
 
-/// The plan with these packages, projects and wheels alone, by their names in the manifest or as distributions;
-/// with no names the whole plan.
+/// Reduces a plan to the named packages, projects and wheels, by their names in the manifest or as
+/// distributions. Without names, returns the whole plan.
 ///
 /// # Errors
-/// When a name is of nothing in it.
+/// Fails if a name matches nothing.
 pub fn only(mut plan: Plan, names: &[OnlyName]) -> Result<Plan, Failure> {
     if names.is_empty() {
         return Ok(plan);

@@ -1,4 +1,4 @@
-//! What a build says at its end: a table of packages, and where the time went.
+//! End of a build: table of packages, and use of time.
 
 use std::fmt::Write as _;
 
@@ -10,21 +10,22 @@ use wheel::package::WheelName;
 
 use super::seconds;
 
-/// How much of a checksum is shown; SHA256SUMS has the whole.
+/// Shown digits of a checksum; SHA256SUMS has all.
 const HASH: usize = 12;
 
-/// A row of the table: the package, then its cells from the left.
+/// Row of the table: the package, then its cells from the left.
 struct Row {
     name: String,
     cells: [String; 5],
 }
 
-/// The columns beside the name, each with its width, and in the order in which they give way.
+/// Columns after the name, with their widths. Columns on the right are dropped first.
 const COLUMNS: [(&str, usize); 5] =
     [("files", 6), ("size", 8), ("compressed", 10), ("time", 7), ("sha256", HASH)];
 
-/// What was made: package, files, size, compressed, time, and the beginning of its SHA-256, in
-/// lines of at most `width` columns. Where that is too narrow, hashes give way first, then times.
+/// Returns a table of the packages: files, size, compressed size, time, and the start of the
+/// SHA-256, in lines of at most `width` columns. If that is too narrow, hashes are dropped first,
+/// then times.
 pub fn closing_table(plan: &Plan, outcome: &Outcome, width: usize) -> String {
     let tags = common_tags(outcome.built.iter().map(|b| b.path.file_name()));
     let mut rows: Vec<Row> = outcome
@@ -69,7 +70,8 @@ pub fn closing_table(plan: &Plan, outcome: &Outcome, width: usize) -> String {
     text
 }
 
-/// What the names of all wheels end with: their tags. Variants have their label behind them.
+/// Returns the common tags at the end of the wheels' names. Names of variants, with a label behind
+/// the tags, are ignored.
 fn common_tags<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let is_variant =
         |name: &&str| name.parse::<WheelName>().is_ok_and(|name| name.variant.is_some());
@@ -95,7 +97,7 @@ fn sum(outcome: &Outcome) -> Row {
 
 fn table(rows: &[Row], width: usize) -> String {
     let longest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(7);
-    // Files, sizes and packed sizes are what the table is for.
+    // The first three columns always stay.
     let shown = (3..COLUMNS.len()).rev().find(|n| longest + beside(n + 1) <= width);
     let shown = shown.map_or(3, |n| n + 1);
     let room = width.saturating_sub(beside(shown)).max(20).min(longest);
@@ -115,12 +117,12 @@ fn table(rows: &[Row], width: usize) -> String {
     table.to_string()
 }
 
-/// How wide the first so many columns are, with the gaps before them.
+/// Returns the width of the first columns, with the gaps before them.
 fn beside(columns: usize) -> usize {
     COLUMNS[..columns].iter().map(|(_, width)| width + 2).sum()
 }
 
-/// A name without its middle, where it is too long: both ends tell packages apart.
+/// Cuts the middle of a long name: packages differ at both ends.
 fn shortened(name: &str, room: usize) -> String {
     let count = name.chars().count();
     if count <= room {
@@ -131,7 +133,7 @@ fn shortened(name: &str, room: usize) -> String {
     first.chain(std::iter::once('…')).chain(name.chars().skip(count - tail)).collect()
 }
 
-/// What the threads did, in one line; what took no time is not named.
+/// Returns the work of the threads in one line, without kinds below 50 ms.
 fn where_time_went(timings: &Timings) -> String {
     let kinds = Kind::ALL.iter().map(|kind| (kind.as_str(), timings.total(*kind)));
     let shares: Vec<String> = kinds
@@ -142,7 +144,7 @@ fn where_time_went(timings: &Timings) -> String {
     format!("{} on {}{what}", seconds(timings.wall), counted(timings.tracks.len(), "thread"))
 }
 
-/// What came out of the cache, if anything did.
+/// Returns the use of the cache, if it was used.
 fn from_cache(summary: &Summary) -> Option<String> {
     let Summary { hits, hit_bytes, misses, damaged, .. } = summary;
     let healed = match damaged {
@@ -159,7 +161,7 @@ fn from_cache(summary: &Summary) -> Option<String> {
     })
 }
 
-/// What came out of the cache that machines share, and went into it.
+/// Returns the traffic with the shared cache.
 fn from_shared(shared: &Shared) -> String {
     let Shared { address, hits, hit_bytes, misses, refused, sent, sent_bytes, off, farm } = shared;
     let came = match usize::try_from(hits + misses + refused).unwrap_or(usize::MAX) {
@@ -178,7 +180,7 @@ fn from_shared(shared: &Shared) -> String {
     if off.is_some() {
         text.push_str("; then it was off");
     }
-    // A farm can have been given whole packages alone, which have a line of their own.
+    // A farm that built only whole packages has a separate line.
     let was_asked = |farm: &&Farm| farm.packed + farm.late + farm.failed > 0 || farm.why.is_some();
     if let Some(farm) = farm.as_ref().filter(was_asked) {
         let _ = write!(text, "\n{}", from_farm(farm));
@@ -186,7 +188,6 @@ fn from_shared(shared: &Shared) -> String {
     text
 }
 
-/// What a build farm packed.
 fn from_farm(farm: &Farm) -> String {
     let Farm { address, packed, packed_bytes, late, failed, why: _ } = farm;
     let mut text = format!(

@@ -1,4 +1,4 @@
-//! What a fetch says: what it would do, and what it did.
+//! Output of a fetch: the plan and the result.
 
 use std::fmt::Write as _;
 
@@ -8,12 +8,12 @@ use index::fetch::{FetchPlan, Fetched, Why};
 
 use super::seconds;
 
-/// How much of a checksum is shown; the lock file has the whole.
+/// Shown digits of a checksum; the lock file has all.
 const HASH: usize = 12;
-/// How many archives that nobody needs are named.
+/// Maximum of unneeded archives to name.
 const MOST: usize = 20;
 
-/// What would be fetched, what is missing, and what is not needed.
+/// Lists the archives to fetch, missing ones, and unneeded ones.
 pub fn fetch_plan_text(plan: &FetchPlan) -> String {
     let mut text = format!("{}\n", plan.address);
     if let Some(system) = plan.system {
@@ -62,7 +62,7 @@ fn unneeded(plan: &FetchPlan, why: Why, text: &mut String) {
     }
 }
 
-/// What was fetched, in lines of at most `width` columns where names let them.
+/// Lists fetched archives, in lines of at most `width` columns if names permit.
 pub fn fetched_table(fetched: &[Fetched], width: usize) -> String {
     let key = |fetched: &Fetched| fetched.taken.archive.key.chars().count();
     let longest = fetched.iter().map(key).max().unwrap_or_default().max(7);

@@ -1,7 +1,7 @@
 //! Problems as annotations: the workflow commands that GitHub's runner reads from a log.
 //!
-//! A command is one line, `::error file=…,line=…::text`; the runner shows ten of each severity
-//! for a step, so errors come first.
+//! A command is one line, `::error file=…,line=…::text`. The runner shows ten of each severity for
+//! a step, so errors are first.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use base::source::{Place, Problem, Severity};
 
 use super::repository;
 
-/// The problem as a workflow command.
+/// Returns the problem as a workflow command.
 pub fn command(problem: &Problem) -> String {
     let word = match problem.severity() {
         Severity::Error => "error",
@@ -23,7 +23,7 @@ pub fn command(problem: &Problem) -> String {
     format!("::{word} {}::{}\n", properties.join(","), data(&text(problem)))
 }
 
-/// Where the annotation goes. Columns say something only within one line.
+/// Returns the place of the annotation. Columns are valid only within one line.
 fn at(place: &Place) -> Vec<(&'static str, String)> {
     let Some(file) = place.source().file() else { return Vec::new() };
     let span = place.span();
@@ -39,7 +39,8 @@ fn at(place: &Place) -> Vec<(&'static str, String)> {
     found
 }
 
-/// The message, what is said of each place, and the remedy. The annotation itself stands at the first place.
+/// Returns the message, the label of each place, and the remedy. The annotation is at the first
+/// place.
 fn text(problem: &Problem) -> String {
     let mut text = problem.message().to_owned();
     for (index, (place, label)) in
@@ -55,12 +56,12 @@ fn text(problem: &Problem) -> String {
     text
 }
 
-/// The text of a command, as `@actions/core` escapes it.
+/// Escapes the text of a command like `@actions/core`.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// A property of a command: `:` and `,` would end it.
+/// Escapes a property of a command: `:` and `,` would end it.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

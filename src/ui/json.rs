@@ -3,29 +3,29 @@
 use base::source::{Place, Problem, Severity};
 use serde::Serialize;
 
-/// One problem. Fields are only ever added.
+/// One problem. Released fields stay; new ones may be added.
 #[derive(Serialize)]
 struct Line<'p> {
     /// `error`, `warning` or `note`.
     severity: &'static str,
-    /// The stable name of what is wrong.
+    /// Stable name of the fault.
     code: &'static str,
     message: &'p str,
-    /// What to do about it, where that is known.
+    /// Remedy, if known.
     help: Option<&'p str>,
-    /// The places at fault in one file, the fault itself first.
+    /// Places at fault in one file, the fault itself first.
     labels: Vec<Label<'p>>,
     /// Places in other files.
     related: Vec<Label<'p>>,
 }
 
-/// A place and what is said of it. Lines and columns count from 1, columns in characters; the
-/// end lies behind the last character.
+/// Place with its label. Lines and columns count from 1, columns in characters; the end is
+/// exclusive.
 #[derive(Serialize)]
 struct Label<'p> {
-    /// The file as it was asked for; null when rockpack brought it along or made it up.
+    /// File as named by the user; null for a built-in or generated text.
     file: Option<&'p str>,
-    /// What messages call it: `packages.kdl`.
+    /// Name in messages: `packages.kdl`.
     name: &'p str,
     line: usize,
     column: usize,
@@ -34,7 +34,6 @@ struct Label<'p> {
     text: &'p str,
 }
 
-/// The word for a severity.
 pub fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
@@ -43,7 +42,7 @@ pub fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// The problem as one line.
+/// Returns the problem as one line.
 pub fn line(problem: &Problem) -> String {
     let line = Line {
         severity: severity(problem.severity()),
@@ -53,7 +52,7 @@ pub fn line(problem: &Problem) -> String {
         labels: problem.labels().iter().map(label).collect(),
         related: problem.labels_elsewhere().map(label).collect(),
     };
-    // Texts and numbers always become JSON.
+    // Texts and numbers always serialize.
     serde_json::to_string(&line).unwrap_or_default() + "\n"
 }
 

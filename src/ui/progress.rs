@@ -1,4 +1,4 @@
-//! Progress of a build: a bar on a terminal, in a log a line now and then.
+//! Progress of a build: a bar on a terminal, occasional lines in a log.
 
 use std::io::{self, IsTerminal};
 use std::sync::{Mutex, PoisonError};
@@ -15,10 +15,9 @@ mod state;
 
 use state::State;
 
-/// How often a log has a line on how far a build is.
+/// Interval between progress lines in a log.
 const OFTEN: Duration = Duration::from_secs(10);
 
-/// Shows what a build does.
 pub struct Progress {
     bar: Option<ProgressBar>,
     start: Instant,
@@ -27,12 +26,11 @@ pub struct Progress {
 
 struct Shown {
     state: State,
-    /// When the log had its last line on how far the build is.
+    /// Time of the last progress line in the log.
     last: Duration,
 }
 
 impl Progress {
-    /// Draws on standard error.
     pub fn new() -> Self {
         let terminal = has_readers() && io::stderr().is_terminal();
         let shown = Shown { state: State::default(), last: Duration::ZERO };
@@ -43,7 +41,7 @@ impl Progress {
         }
     }
 
-    /// Leaves nothing of the bar.
+    /// Removes the bar.
     pub fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -75,7 +73,7 @@ impl Reporter for Progress {
     }
 }
 
-/// What a log has of an event, whenever it happens.
+/// Returns the log line of an event, independent of the interval.
 fn line_of(event: &Event) -> Option<String> {
     match event {
         Event::BuildStarted { outputs, bytes } => {

@@ -1,9 +1,9 @@
-//! Where a file is in its repository: what annotations go by.
+//! Paths of files in their repository, for annotations.
 
 use std::path::{Path, PathBuf};
 
-/// The path of `file` below its repository's root, with `/` between segments; of a file that is
-/// in none, the path as it was given.
+/// Returns the path of `file` below its repository's root, with `/` between segments. A file
+/// outside of repositories keeps its path.
 pub fn path_in(file: &str) -> String {
     let inside = fs_err::canonicalize(file).ok().and_then(|path| {
         let root = root(&path)?;
@@ -12,7 +12,7 @@ pub fn path_in(file: &str) -> String {
     inside.unwrap_or_else(|| file.trim_start_matches("./").to_owned()).replace('\\', "/")
 }
 
-/// The runner says where it checked the repository out; by hand, it is where `.git` is.
+/// Returns `GITHUB_WORKSPACE`, the runner's checkout, or the nearest directory with `.git`.
 fn root(path: &Path) -> Option<PathBuf> {
     let workspace = std::env::var_os("GITHUB_WORKSPACE")
         .and_then(|dir| fs_err::canonicalize(PathBuf::from(dir)).ok());

@@ -1,7 +1,7 @@
-//! Problems as one SARIF 2.1.0 document, which code scanning and editors read.
+//! Problems as one SARIF 2.1.0 document, for code scanning and editors.
 //!
-//! A problem with a place is a result. One without (a missing directory, a wrong argument) is a
-//! notification of the run: results without a location are refused by code scanning.
+//! A problem with a place is a result. A problem without one (a missing directory, a wrong
+//! argument) is a notification of the run: code scanning refuses results without a location.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use super::{json, repository};
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// The document of a run; `successful` says whether the command could do its work at all.
+/// Returns the document of a run. `successful` is false if the command could not do its work.
 pub fn document(problems: &[Problem], successful: bool) -> String {
     let (placed, unplaced): (Vec<_>, Vec<_>) =
         problems.iter().partition(|p| !p.labels().is_empty());
@@ -80,7 +80,7 @@ fn location((place, text): &(Place, String)) -> Value {
     json!({"physicalLocation": {"artifactLocation": artifact, "region": region}, "message": {"text": text}})
 }
 
-/// A path as a relative reference (RFC 3986): all but unreserved characters and `/` are encoded.
+/// Encodes a path as a relative reference (RFC 3986): all but unreserved characters and `/`.
 fn uri(path: &str) -> String {
     path.bytes().fold(String::new(), |mut out, byte| {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {

@@ -1,4 +1,4 @@
-//! What people see of projects that are built.
+//! Output of project builds.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use projects::{Happened, NotMade, Outcome, Snapshot, TrialKind, Tried, Why};
 
 use super::{seconds, tell};
 
-/// Tells what happens, to those who read along.
+/// Prints an event of a build.
 pub fn tell_of(happened: &Happened) {
     match happened {
         Happened::Started(name) => tell(&format!("{name}: started")),
@@ -27,13 +27,13 @@ pub fn tell_of(happened: &Happened) {
     }
 }
 
-/// A wheel of an earlier build that stays, since its project failed.
+/// Wheel of an earlier build that stays because its project failed.
 pub struct LastGood {
-    /// Its distribution, as indexes compare names.
+    /// Normalized name of the distribution, as on indexes.
     pub name: String,
-    /// Its path below the destination.
+    /// Path below the destination.
     pub path: String,
-    /// The time since it was made.
+    /// Time since the build.
     pub age: Duration,
 }
 
@@ -43,7 +43,7 @@ impl LastGood {
     }
 }
 
-/// An age in its largest unit.
+/// Returns an age in its largest unit.
 fn ago(age: Duration) -> String {
     let minutes = age.as_secs() / 60;
     let (count, unit) = match minutes {
@@ -55,7 +55,7 @@ fn ago(age: Duration) -> String {
     format!("{} ago", counted(usize::try_from(count).unwrap_or(usize::MAX), unit))
 }
 
-/// The wheels that were made and taken: path, size, time; then what was installed for them.
+/// Returns the built and taken wheels (path, size, time), then the packages installed for them.
 pub fn table(outcome: &Outcome, removed: &[RelPath], last_good: &[LastGood]) -> String {
     let time =
         |took: Duration, kept: bool| if kept { "as it was".to_owned() } else { seconds(took) };
@@ -101,7 +101,8 @@ pub fn table(outcome: &Outcome, removed: &[RelPath], last_good: &[LastGood]) -> 
     text
 }
 
-/// Why a wheel of others is not there; `place` is where it is declared, `waiting` what would be built with it.
+/// Returns the problem of a missing wheel of others. `place` is its declaration; `waiting` are the
+/// projects that need it.
 pub fn missing(
     not_made: &NotMade,
     place: Option<&Place>,
@@ -123,7 +124,7 @@ pub fn missing(
     }
 }
 
-/// Where a log is, and how it ends.
+/// Returns the path of a log, and its end.
 fn ending(log: &RelPath, tail: &[String], dest: &Path) -> String {
     format!(
         "all that was written is in {}, which ends with\n{}",
@@ -132,7 +133,7 @@ fn ending(log: &RelPath, tail: &[String], dest: &Path) -> String {
     )
 }
 
-/// Why something was not made; `place` is where it is declared.
+/// Returns the problem of a failed project or wheel; `place` is its declaration.
 pub fn problem(
     not_made: &NotMade,
     place: Option<&Place>,
@@ -166,7 +167,7 @@ pub fn problem(
     if lines.is_empty() { problem } else { problem.help(lines.join("\n")) }
 }
 
-/// A line for each checkout that was not as in its commit, and for each without version control.
+/// Returns a line for each checkout that differs from its commit or has no version control.
 fn checkouts(outcome: &Outcome) -> String {
     let mut lines = BTreeSet::new();
     for Snapshot { directory, content, tree } in outcome.sources.values() {

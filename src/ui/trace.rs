@@ -1,4 +1,4 @@
-//! What every thread of a build did, as a trace that viewers open (Trace Event Format: Perfetto, Chrome).
+//! Trace of all threads of a build (Trace Event Format, for Perfetto and Chrome).
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use build::execute::{Span, Timings};
 use serde_json::json;
 
-/// Writes `timings` to `file`: one track for each thread.
+/// Writes one track for each thread.
 pub fn write(file: &Path, timings: &Timings) -> io::Result<()> {
     let mut out = BufWriter::new(fs_err::File::create(file)?);
     out.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n")?;
@@ -31,7 +31,7 @@ pub fn write(file: &Path, timings: &Timings) -> io::Result<()> {
     out.flush()
 }
 
-/// A stretch of work; times are in microseconds.
+/// Returns a span of work; times are in microseconds.
 fn event(thread: usize, span: &Span) -> serde_json::Value {
     let micros = |time: Duration| time.as_secs_f64() * 1e6;
     json!({

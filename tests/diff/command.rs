@@ -201,7 +201,7 @@ fn what_is_no_side_is_said() {
         (&["nowhere", "text"], "nowhere does not exist"),
         (&["empty", "text"], "empty has no built packages"),
         (&["m", "m"], "none are given"),
-        (&["--manifest-at", "main", "m", "m"], "--manifest-at stands for OLD"),
+        (&["--manifest-at", "main", "m", "m"], "--manifest-at replaces OLD"),
         (&[], "<OLD>"),
         (&["--json", "--format", "files", "a", "b"], "cannot be used with"),
     ] {

@@ -1,4 +1,4 @@
-//! How far a build is: what is in flight, how fast it goes, and when it will be done.
+//! State of a build: outputs in progress, rate, and estimated time.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -8,23 +8,23 @@ use base::event::Event;
 use base::names::RelPath;
 use base::text::human_size;
 
-/// The stretch of time that the rate is taken over.
+/// Window of the rate.
 const WINDOW: Duration = Duration::from_secs(15);
-/// So much of it has to be there before a rate means something.
+/// Minimum window for a meaningful rate.
 const LEAST: Duration = Duration::from_secs(3);
-/// Before so much of it is there, nobody can tell how long the rest takes.
+/// Minimum window for an estimate of the remaining time.
 const KNOWN: Duration = Duration::from_secs(8);
-/// How many outputs a line names.
+/// Maximum of outputs in a line.
 const MOST: usize = 3;
 
-/// Everything that is known of a build at a moment. Times count from its start.
+/// State of a build at a moment. Times count from its start.
 #[derive(Debug, Default)]
 pub struct State {
     total: u64,
     done: u64,
-    /// Outputs that are being written, in the order in which they were begun.
+    /// Outputs in progress, in the order of their start.
     flight: Vec<Output>,
-    /// Bytes that were done at times of the window, the oldest first.
+    /// Finished bytes at times of the window, the oldest first.
     samples: VecDeque<(Duration, u64)>,
 }
 
@@ -36,7 +36,7 @@ struct Output {
 }
 
 impl State {
-    /// Takes note of what happened.
+    /// Applies an event.
     pub fn take(&mut self, event: &Event, now: Duration) {
         match event {
             Event::BuildStarted { bytes, .. }
@@ -61,17 +61,15 @@ impl State {
         }
     }
 
-    /// Bytes of all outputs.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// Bytes that were dealt with.
     pub fn done(&self) -> u64 {
         self.done
     }
 
-    /// Keeps a few samples a second, as far back as the window goes.
+    /// Keeps a few samples a second, within the window.
     fn sample(&mut self, now: Duration) {
         let step = Duration::from_millis(200);
         if self.samples.back().is_none_or(|(at, _)| now.saturating_sub(*at) >= step) {
@@ -82,7 +80,7 @@ impl State {
         }
     }
 
-    /// Bytes a second over the window, and how long the window is; none before there is one.
+    /// Returns bytes a second over the window, and its length.
     fn rate(&self, now: Duration) -> Option<(u64, Duration)> {
         let (since, before) = self.samples.front()?;
         let window = now.saturating_sub(*since);
@@ -98,7 +96,7 @@ impl State {
         if let Some((rate, window)) = self.rate(now) {
             let _ = write!(line, ", {}/s", human_size(rate));
             if window >= KNOWN && rate > 0 {
-                // What is packed can be a little more than what was foreseen.
+                // Packed bytes can slightly exceed the estimate.
                 let left = rounded(self.total.saturating_sub(self.done) / rate);
                 let _ = write!(line, ", about {left} left");
             }
@@ -113,7 +111,7 @@ impl State {
 }
 
 impl Output {
-    /// The distribution's name, with its directory where that tells two apart, and how far it is.
+    /// Returns the distribution's name and percentage, with its directory unless that is `dist`.
     fn named(&self) -> String {
         let path = self.path.as_str();
         let path = path.strip_prefix("dist/").unwrap_or(path);
@@ -131,7 +129,7 @@ fn percent(part: u64, all: u64) -> u64 {
     }
 }
 
-/// As exact as an estimate can be.
+/// Rounds an estimate to its precision.
 fn rounded(seconds: u64) -> String {
     match seconds {
         0..=9 => format!("{} s", seconds.max(1)),
@@ -151,7 +149,7 @@ mod tests {
         format!("dist/{name}-1.0-py3-none-any.whl").parse().unwrap()
     }
 
-    /// A build of 1 GB in which two wheels were begun.
+    /// Returns a build of 1 GB with two wheels in progress.
     fn begun() -> State {
         let mut state = State::default();
         let started = Event::BuildStarted { outputs: 5, bytes: 1000 * MEGABYTE };
@@ -191,7 +189,7 @@ mod tests {
         assert!(!advance(&mut state, "a_core", 10, 2).contains("/s"));
         let line = advance(&mut state, "a_core", 30, 4);
         assert!(line.contains("10.0 MB/s") && !line.contains("left"), "{line}");
-        // Ten times as fast from here on: what was before is forgotten.
+        // From here ten times as fast: older samples are dropped.
         for second in 5..=9 {
             advance(&mut state, "a_core", 100, second);
         }
