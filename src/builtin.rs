@@ -4,9 +4,7 @@ use base::names::RelPath;
 use include_dir::{Dir, DirEntry, include_dir};
 use plan::Templates;
 
-/// Name and text of the packages file.
 pub const PACKAGES: (&str, &str) = ("packages.kdl", include_str!("../packages.kdl"));
-/// Name and text of the families file.
 pub const FAMILIES: (&str, &str) = ("families.kdl", include_str!("../families.kdl"));
 
 static MANIFEST: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/manifest");

@@ -1,5 +1,3 @@
-//! Command line of the program.
-
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
@@ -89,8 +87,7 @@ pub use split::SplitArgs;
 pub use verify::VerifyArgs;
 pub use versions::VersionsArgs;
 
-/// Value of `--manifest` for the manifest inside the program. A directory of this name is
-/// `./built-in`.
+/// A directory of this name is `./built-in`.
 pub const BUILT_IN: &str = "built-in";
 
 /// Build the Python packages of ROCm out of a build's artifacts.
@@ -105,15 +102,14 @@ pub struct Cli {
 
     /// Form of problems on standard error
     ///
-    /// A json line has `severity` (error, warning or note), `code` (a stable name of the fault),
-    /// `message`, `help` or null, `labels` (the places at fault, the fault itself first) and
-    /// `related` (places in other files). A place has `file` (null for the built-in manifest),
-    /// `name`, `line`, `column`, `end_line`, `end_column` (from 1, in characters, the end behind
-    /// the last one) and `text`.
+    /// A json line has `severity` (error, warning or note), `code` (stable name of the fault),
+    /// `message`, `help` or null, `labels` (places at fault, the fault first) and `related` (places
+    /// in other files). A place has `file` (null for the built-in manifest), `name`, `line`,
+    /// `column`, `end_line`, `end_column` (from 1, in characters, end exclusive) and `text`.
     ///
-    /// github and sarif name files by their path below `GITHUB_WORKSPACE`, or below the nearest
-    /// directory with `.git`. With json and sarif, standard error has nothing else, unless the
-    /// command line itself cannot be read.
+    /// github and sarif name files below `GITHUB_WORKSPACE`, or below the nearest directory with
+    /// `.git`. With json and sarif, standard error has nothing else, unless the command line is
+    /// invalid.
     #[arg(
         long,
         global = true,
@@ -147,7 +143,6 @@ impl Cli {
         Self::from_arg_matches(&matches).map_err(|e| e.format(&mut Self::command()))
     }
 
-    /// Returns all commands, with the page of `rockpack --help`.
     pub fn root() -> clap::Command {
         front::with_page(Self::command())
     }
@@ -195,7 +190,6 @@ mod tests {
         Cli::command().debug_assert();
     }
 
-    /// Returns every command and subcommand.
     fn commands() -> Vec<Clap> {
         fn below(command: &Clap, all: &mut Vec<Clap>) {
             all.push(command.clone());
@@ -212,8 +206,8 @@ mod tests {
         all
     }
 
-    /// Returns the command lines among the examples of a help text, as words. A pipe or a
-    /// redirection ends a line.
+    /// Returns the command lines of a help text's examples, as words. A pipe or a redirection ends
+    /// a line.
     fn examples(text: &str) -> Vec<Vec<String>> {
         let joined = text.replace("\\\n", " ");
         let lines = joined.lines().map(str::trim).filter(|line| line.starts_with("rockpack "));
@@ -232,7 +226,7 @@ mod tests {
             .collect()
     }
 
-    /// Splits a line into words like a shell. `'` is the only quote in examples.
+    /// Splits a line; `'` is the only quote in examples.
     fn words(line: &str) -> Vec<String> {
         let mut words = vec![String::new()];
         let mut quoted = false;
@@ -254,7 +248,6 @@ mod tests {
             let text = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
             let examples = examples(&text);
             assert_eq!(examples.is_empty(), !text.contains("Examples:"), "{text}");
-            // Other commands may be part of the examples.
             let named =
                 |example: &Vec<String>| example.iter().any(|word| word == command.get_name());
             assert!(

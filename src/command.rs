@@ -122,7 +122,7 @@ fn of_help(command: &HelpCommand) -> Result<(), Failure> {
     }
 }
 
-/// Undoes an interrupted change of the destination that contains `path`, and reports it.
+/// Undoes an interrupted change of the destination that contains `path`.
 fn repaired(path: &Path) -> Result<(), Failure> {
     // Packages are at most two directories below a destination.
     let path = std::path::absolute(path).map_err(|e| environment(e.to_string()))?;
@@ -136,7 +136,6 @@ fn repaired(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lists new packages, and removed ones of an `earlier` run or build.
 fn made(packages: &BTreeMap<RelPath, String>, removed: &[RelPath], earlier: &str) -> String {
     let made = packages.iter().map(|(path, sha256)| format!("{sha256}  {path}\n"));
     let gone =
@@ -144,12 +143,12 @@ fn made(packages: &BTreeMap<RelPath, String>, removed: &[RelPath], earlier: &str
     made.chain(gone).collect()
 }
 
-/// Prints a result for people: control characters in names are escaped.
+/// Escapes control characters in names.
 fn print(text: &str) -> Result<(), Failure> {
     ui::print(text).map_err(|error| not_printed(&error))
 }
 
-/// Prints a result as it is: for machines, or with our own styles.
+/// For machines, or with our own styles.
 fn print_exact(text: &str) -> Result<(), Failure> {
     ui::print_exact(text).map_err(|error| not_printed(&error))
 }
@@ -158,7 +157,6 @@ fn not_printed(error: &io::Error) -> Failure {
     environment(format!("cannot print the result: {error}"))
 }
 
-/// Blames the artifacts or the machine.
 fn not_executed(error: &ExecuteError) -> Failure {
     match error {
         ExecuteError::Files(files) => {

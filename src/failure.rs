@@ -1,8 +1,6 @@
-//! Failures of commands.
-
 use base::source::{Code, Problem, Problems};
 
-/// Reason of a command's failure, with its exit status.
+/// Reason of a failure, with its exit status.
 pub enum Failure {
     /// Faults of the manifest or the artifacts (1).
     Problems(Problems),
@@ -24,12 +22,10 @@ impl From<Problem> for Failure {
     }
 }
 
-/// Returns a fault of the command line or the environment (2).
 pub fn environment(message: impl Into<String>) -> Failure {
     Problem::error(Code::Environment, message).into()
 }
 
-/// Returns the error of a program without `feature`. Its help names programs with the feature.
 #[cfg(not(all(feature = "projects", feature = "rewrite", feature = "serve")))]
 pub fn absent(feature: &str) -> Problem {
     let text = format!(

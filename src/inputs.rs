@@ -1,4 +1,4 @@
-//! Inputs of commands: the manifest, the catalog of the artifacts, and the plan.
+//! Inputs of commands: manifest, catalog and plan.
 
 use plan::resolve;
 use std::path::Path;
@@ -57,7 +57,6 @@ pub fn plan(
     Ok(plan)
 }
 
-/// Returns the request of the command line and of the manifest's variable for the platform tag.
 pub fn request(manifest: &Manifest, set: &SetArgs) -> Result<Request, Problem> {
     let tag = match &set.platform_tag {
         Some(_) => None,
@@ -67,7 +66,6 @@ pub fn request(manifest: &Manifest, set: &SetArgs) -> Result<Request, Problem> {
     Ok(set.request(tag, sources))
 }
 
-/// Returns the platform tag in the variable that the manifest names.
 fn tag_of_environment(manifest: &Manifest) -> Result<Option<PlatformTags>, Problem> {
     let Some(name) = &manifest.project.platform_tag.env else { return Ok(None) };
     let text = std::env::var_os(&**name).unwrap_or_default();
@@ -82,13 +80,11 @@ fn tag_of_environment(manifest: &Manifest) -> Result<Option<PlatformTags>, Probl
     })
 }
 
-/// Fails: the program has no projects.
 #[cfg(not(feature = "projects"))]
 fn survey(_: &Manifest, _: &Path) -> Result<Sources, Problem> {
     Err(crate::failure::absent("projects"))
 }
 
-/// Returns the checkouts and wheels of the manifest's projects below a directory.
 #[cfg(feature = "projects")]
 fn survey(manifest: &Manifest, root: &Path) -> Result<Sources, Problem> {
     if !root.is_dir() {
@@ -101,7 +97,6 @@ fn survey(manifest: &Manifest, root: &Path) -> Result<Sources, Problem> {
         .map_err(|e| Problem::error(Code::Environment, format!("cannot read the sources: {e}")))
 }
 
-/// Loads a saved catalog, or scans the artifacts.
 pub fn catalog(file: Option<&Path>, asked: artifacts::Asked<'_>) -> Result<Catalog, Failure> {
     let Some(file) = file else { return artifacts::scan(asked).map(|(catalog, _)| catalog) };
     let catalog = Catalog::load(file).map_err(|e| {

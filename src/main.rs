@@ -16,8 +16,8 @@ mod ui;
 use cli::{Cli, Command, IndexCommand};
 use failure::Failure;
 
-/// A plan is hundreds of thousands of small allocations, and edits of large libraries allocate
-/// megabytes. glibc returns those to the system each time: planning takes a fifth longer with it.
+/// Plans allocate hundreds of thousands of small pieces, edits of large libraries megabytes, which
+/// glibc returns to the system each time: planning takes a fifth longer with it.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     let cli = Cli::read(std::env::args_os()).unwrap_or_else(|e| e.exit());
     ui::init(cli.message_format, cli.quiet);
     if !matches!(cli.command, Command::Index(IndexCommand::Serve(_))) {
-        // If signals cannot be watched, they end the process as usual.
+        // Unwatched signals end the process as usual.
         let _ = signals::watch();
     }
     let done = command::run(&cli.command);

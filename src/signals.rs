@@ -1,4 +1,4 @@
-//! Signals that end the process: cleans up, and reports the interrupted work.
+//! Signals that end the process.
 
 use std::io;
 use std::sync::Arc;
@@ -13,15 +13,12 @@ use crate::ui;
 
 const ENDING: [(i32, &str); 3] = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")];
 
-/// Time in which a second signal counts as the same: `timeout` signals a program and its group, a
+/// Time in which another signal counts as the same: `timeout` signals a program and its group, a
 /// terminal and a parent may both signal it.
 const SAME: Duration = Duration::from_secs(1);
 
-/// From now on, the first of these signals ends the process in order, and a signal at least
-/// [`SAME`] later ends it at once. Signals that the parent process ignored stay ignored.
-///
-/// # Errors
-/// Fails if the system cannot watch signals.
+/// The first signal ends the process in order, another one at least [`SAME`] later at once. Signals
+/// that the parent process ignored stay ignored.
 pub fn watch() -> io::Result<()> {
     let ignored = ignored();
     let watched: Vec<i32> = ENDING.map(|(signal, _)| signal).into();
@@ -48,7 +45,6 @@ pub fn watch() -> io::Result<()> {
     Ok(())
 }
 
-/// Cleans up, and ends the process as the signal would have.
 fn end(signal: i32) {
     cleanup::begin();
     cleanup::run();

@@ -1,8 +1,7 @@
 //! Output for people: problems with their places, progress, the closing table.
 //!
 //! Results are on standard output, everything else on standard error. Without a terminal, there is
-//! no colour and no animation: logs read like a terminal. In a format for machines, standard error
-//! has nothing but problems.
+//! no colour and no animation. In a format for machines, standard error has only problems.
 
 use plan::resolve;
 use std::collections::BTreeSet;
@@ -35,7 +34,6 @@ pub use fetch::{fetch_plan_text, fetched_table};
 pub use progress::Progress;
 pub use trace::write as write_trace;
 
-/// Form of problems on standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum MessageFormat {
     /// Pictures of the lines at fault
@@ -50,7 +48,6 @@ pub enum MessageFormat {
 }
 
 impl MessageFormat {
-    /// Returns true for forms that people read: progress is shown too.
     fn has_readers(self) -> bool {
         matches!(self, Self::Human | Self::Github)
     }
@@ -59,7 +56,7 @@ impl MessageFormat {
 /// Set once, before any output.
 static FORMAT: OnceLock<MessageFormat> = OnceLock::new();
 static QUIET: OnceLock<bool> = OnceLock::new();
-/// Remaining state to report if a signal ends the command; the usual text if unset.
+/// Text about the remaining state if a signal ends the command.
 static STAYS: OnceLock<&'static str> = OnceLock::new();
 /// Problems for a document at the end.
 static HELD: Mutex<Vec<Problem>> = Mutex::new(Vec::new());
@@ -77,12 +74,11 @@ fn has_readers() -> bool {
     format().has_readers() && !quiet()
 }
 
-/// Returns true for errors, and without `--quiet` for all problems.
 fn is_wanted(problem: &Problem) -> bool {
     problem.is_error() || !quiet()
 }
 
-/// Sets the form and `--quiet`. Only the first call counts.
+/// Only the first call counts.
 pub fn init(format: MessageFormat, quiet: bool) {
     let _ = FORMAT.set(format);
     let _ = QUIET.set(quiet);
@@ -97,12 +93,10 @@ pub fn finish(successful: bool) {
     }
 }
 
-/// Sets the text about the remaining state, for the message when a signal ends the process.
 pub fn tell_at_end(stays: &'static str) {
     let _ = STAYS.set(stays);
 }
 
-/// Reports that a signal ends the process, and the remaining state.
 pub fn tell_of_end(signal: &str) {
     let stays = STAYS.get().unwrap_or(&"outputs are as they were, temporary files are removed");
     let what = format!("stopped by {signal}: {stays}");
@@ -116,12 +110,12 @@ pub fn tell_of_end(signal: &str) {
     }
 }
 
-/// Prints a result for people: control characters are escaped.
+/// Escapes control characters in a result for people.
 pub fn print(text: &str) -> io::Result<()> {
     print_exact(&printable_lines(text))
 }
 
-/// Prints a result as it is: for machines, or after [`printable_lines`].
+/// For machines, or after [`printable_lines`].
 pub fn print_exact(text: &str) -> io::Result<()> {
     match io::stdout().lock().write_all(text.as_bytes()) {
         // A reader that ends early (`| head`) is no failure.
@@ -135,7 +129,6 @@ fn say(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Returns the width for results: the terminal's, up to a readable limit.
 pub fn width() -> usize {
     width_of(&io::stdout())
 }
@@ -147,23 +140,21 @@ fn width_of(stream: &impl AsFd) -> usize {
 
 const WIDTH: usize = 100;
 
-/// Returns the text in bold on terminals.
 pub fn bold(text: &str) -> String {
     let shown = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     if shown { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
 }
 
-/// Prints a message if people read the output.
 pub fn tell(text: &str) {
     if has_readers() {
         say(&printable_lines(text));
     }
 }
 
-/// Shows every problem. For people, errors are last, and shorten warnings to one line each. In other
-/// forms, errors are first: GitHub shows only the first annotations.
+/// Shows every problem. For people, errors are last, and shorten warnings to one line each. GitHub
+/// shows only the first annotations: errors are first.
 ///
-/// Warnings that the manifest expects are counted.
+/// Expected warnings are counted.
 pub fn show_problems(problems: &Problems) {
     let wanted = |problem: &&Problem| problem.expectation().is_none() && is_wanted(problem);
     let mut sorted: Vec<&Problem> = problems.iter().filter(wanted).collect();
@@ -188,7 +179,6 @@ pub fn show_problems(problems: &Problems) {
     }
 }
 
-/// Counts the expected warnings, with the lines of the manifest that expect them.
 fn expected(problems: &Problems) -> Option<String> {
     let rules: BTreeSet<String> = problems
         .iter()
@@ -203,7 +193,6 @@ fn expected(problems: &Problems) -> Option<String> {
     Some(format!("note: {}, expected by {by}; -v shows all", counted(count, "warning")))
 }
 
-/// Shows the warnings that the manifest expects, with its reasons.
 pub fn show_expected(problems: &Problems) {
     for problem in problems.iter() {
         if let Some(expected) = problem.expectation() {
@@ -230,11 +219,10 @@ fn show(problem: &Problem) {
             return HELD.lock().unwrap_or_else(PoisonError::into_inner).push(problem.clone());
         }
     };
-    // Writes a whole message at once, so that threads do not mix theirs.
+    // Whole messages: threads must not mix theirs.
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Prints the place of the manifest.
 pub fn tell_manifest(name: &str) {
     tell(&format!("manifest: {name}"));
 }
@@ -250,7 +238,6 @@ pub fn show_absent_bases(catalog: &Catalog) {
     }
 }
 
-/// Lists artifacts with shipped files but without a licence text.
 pub fn show_without_license_text(plan: &Plan) {
     for (artifact, wheels) in resolve::without_license_text(plan) {
         let wheels: Vec<&str> = wheels.into_iter().map(DistName::as_str).collect();

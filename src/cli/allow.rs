@@ -3,7 +3,6 @@
 use base::source::Code;
 use clap::Args;
 
-/// Codes of errors that a command accepts.
 #[derive(Debug, Args)]
 pub struct AllowArgs {
     /// Accept errors with this code, each with a warning; may be repeated
@@ -11,7 +10,6 @@ pub struct AllowArgs {
     pub allow: Vec<Code>,
 }
 
-/// Parses the code of a finding of packages.
 fn code(text: &str) -> Result<Code, String> {
     // The manifest accepts this code by `allow-isa` lines.
     let known = Code::OF_PACKAGES.iter().copied().chain([Code::MisplacedCode]);

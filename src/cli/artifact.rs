@@ -1,5 +1,3 @@
-//! Arguments of `rockpack artifact pack`.
-
 use std::path::PathBuf;
 
 use base::names::Family;
@@ -9,18 +7,14 @@ use super::JobsArgs;
 
 /// Pack artifact directories into archives, each with its checksum
 ///
-/// Writes {name}_{component}_{family}.tar.zst and .tar.zst.sha256sum into OUT, as a build's CI does
-/// for a store, and as --artifact-dir and `rockpack artifact fetch` read them. An archive starts
-/// with `artifact_manifest.txt`, followed by the base directories that it lists.
+/// Writes {name}_{component}_{family}.tar.zst and .tar.zst.sha256sum into OUT, in the form that
+/// --artifact-dir and `rockpack artifact fetch` read. Archives are seekable zstd (frames of 4 MiB,
+/// with a table); `tar --zstd` unpacks them. Equal artifacts give equal bytes, without owners,
+/// times and the disk's order.
 ///
-/// Archives have zstd's seekable format: frames of 4 MiB each, and a table of them. Programs for
-/// .tar.zst unpack them, such as `tar --zstd`. Equal artifacts give equal bytes: owners, times and
-/// the order on the disk are not stored.
+/// Each archive appears when it is complete, and replaces an earlier one.
 ///
-/// Each archive appears when it is complete, and replaces an earlier one in OUT.
-///
-/// Exit status: 0 packed, 1 an artifact cannot be read, 2 an error in the command line or the
-/// environment.
+/// Exit status: 0 packed, 1 an artifact cannot be read, 2 usage or environment error.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub struct PackArgs {

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-/// Run of a store, and requirements for archives.
 #[derive(Debug, Args)]
 pub struct ArtifactArgs {
     /// Run of --store that made the artifacts
     #[arg(long, value_name = "ID", requires = "store", help_heading = "Artifacts")]
     pub run: Option<String>,
 
-    /// Other repository that the run belongs to, as `owner-name`, if the store has several
+    /// Other repository of the run, as `owner-name`
     #[arg(long, value_name = "NAME", requires = "store", help_heading = "Artifacts")]
     pub external: Option<String>,
 
@@ -27,11 +26,10 @@ pub struct ArtifactArgs {
     pub downloads: Option<u16>,
 }
 
-/// Requirements for archives before they are used.
 #[derive(Debug, Args)]
 pub struct DemandArgs {
-    /// Refuse archives without a checksum, in a `.sha256sum` file next to them or in the lock file
-    /// [default: a warning]
+    /// Refuse archives without a checksum in a `.sha256sum` file or the lock file [default: a
+    /// warning]
     #[arg(long, help_heading = "Artifacts")]
     pub require_checksums: bool,
 
@@ -40,8 +38,7 @@ pub struct DemandArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Artifacts")]
     pub lock: Option<PathBuf>,
 
-    /// Use only archives in the lock file, and do not write it; without --lock, it is rockpack.lock
-    /// in this directory
+    /// Use only archives in the lock file (rockpack.lock without --lock), and do not write it
     #[arg(long, help_heading = "Artifacts")]
     pub locked: bool,
 }

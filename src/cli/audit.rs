@@ -1,27 +1,21 @@
-//! Arguments of `rockpack wheel audit`.
-
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
 /// Compute the platform tag that wheels can have, and the files that decide it
 ///
-/// Checks the ELF files of each wheel, also inside a devel archive, against the manylinux and
-/// musllinux policies for x86-64 and aarch64: symbol versions of glibc, libstdc++, libgcc and zlib,
-/// and needed libraries that the wheels do not ship. Wheels given together are one set: the
-/// libraries of one satisfy another. A library that a wheel ships for its own files counts only if
-/// the loader finds it there, by an rpath of the file or of a file that loads it.
+/// Compares all ELF files, also in devel archives, with the manylinux and musllinux policies for
+/// x86-64 and aarch64: symbol versions of glibc, libstdc++, libgcc and zlib, and needed libraries
+/// that are not shipped. Wheels given together are one set: each may use libraries of the others. A
+/// private library of a wheel counts only if the loader finds it by rpath.
 ///
-/// Prints the best tag, the needs that rule out the next older one (each with the first file and,
-/// for a version, one symbol), the changes that would lift them, and the libraries that the user's
-/// system must have. A wheel without ELF files is for `any` platform.
+/// Prints the best tag, the needs that rule out the next older one (each with the first file, and a
+/// symbol of each version), the changes that would lift them, libraries that the user's system must
+/// have, and undefined symbols, if all libraries loaded with the file are known. A wheel without
+/// ELF files is for `any` platform.
 ///
-/// Also lists symbols that neither the wheels nor the system define, if all libraries loaded with
-/// the file are known: loading the file fails, or a call of the symbol ends the process.
-///
-/// Exit status: 0 audited, 1 a wheel's name has a tag that its files contradict, a library of the
-/// wheel is not found, a symbol is defined nowhere, or a wheel cannot be audited, 2 a file can't be
-/// read.
+/// Exit status: 0 audited, 1 a tag in a wheel's name is wrong, a library of a wheel is not found, a
+/// symbol is undefined, or a wheel cannot be audited, 2 a file can't be read.
 #[derive(Debug, Args)]
 #[command(after_long_help = AUDIT_EXAMPLES)]
 pub struct AuditArgs {
@@ -29,20 +23,20 @@ pub struct AuditArgs {
     #[arg(value_name = "WHEEL", value_hint = ValueHint::AnyPath, required = true)]
     pub wheels: Vec<PathBuf>,
 
-    /// Packages installed together with these, as a directory or file; not audited themselves
+    /// Packages installed with these (directory or file), not audited themselves
     #[arg(long = "with", value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub with: Vec<PathBuf>,
 
     /// Print the results as JSON: `{"wheels": [{"file", "tag", ...}]}`
     ///
-    /// Each wheel has `file`, `tag`, `also` (equally good tags), `named` (the tags in its name),
-    /// `wrong` (the reason why these are wrong, or null), `binaries` (the number of audited files),
-    /// `forced_by` (the needs that rule out the next older tag), `next_older` (that tag, or null),
-    /// `external_libraries`, `unfound` (each `file` with a `library` of the wheel that the loader
-    /// does not find at its place, `at`, and whether loading it is `certain` to fail), `unresolved`
-    /// (each `file` with its undefined `symbols`) and `ignored` (ELF files that were not audited,
-    /// with the reason). A need has `kind` (processor, library, version or symbol), `needs`,
-    /// `library`, `symbol`, `file` (the first file that has it) and `files` (their number).
+    /// Each wheel has `file`, `tag`, `also` (equally good tags), `named` (tags in its name),
+    /// `wrong` (why these are wrong, or null), `binaries` (number of audited files), `forced_by`
+    /// (needs that rule out the next older tag), `next_older` (that tag, or null),
+    /// `external_libraries`, `unfound` (`file` with a shipped `library` that the loader does not
+    /// find, its place `at`, and whether loading is `certain` to fail), `unresolved` (`file` with
+    /// undefined `symbols`) and `ignored` (unaudited ELF files, with the reason). A need has `kind`
+    /// (processor, library, version or symbol), `needs`, `library`, `symbol`, `file` (the first
+    /// with it) and `files` (their number).
     #[arg(long)]
     pub json: bool,
 }

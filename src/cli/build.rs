@@ -1,5 +1,3 @@
-//! Arguments of `rockpack build`.
-
 use std::path::PathBuf;
 
 use build::provenance::{BuilderId, BuilderIdError};
@@ -9,50 +7,40 @@ use super::{AllowArgs, ArtifactArgs, CacheArgs, RemoteArgs, SetArgs};
 
 /// Build the packages
 ///
-/// Plans, and writes every package to OUT/dist. Files stream from the artifacts into the packages,
-/// without a staging copy and in bounded memory. Every edit of an ELF file is verified before it is
-/// used.
+/// Plans, and writes packages to OUT/dist, with SHA256SUMS and provenance.intoto.json: an in-toto
+/// statement (SLSA provenance v1), to be signed, of the packages, their inputs and the builder.
+/// Every ELF edit is verified. Equal inputs give equal bytes.
 ///
-/// Outputs are put in place in one step when all are complete; if anything fails, OUT stays as it
-/// was. If that step fails or the process is killed, the next build or `rockpack wheel verify`
-/// restores the earlier files. Equal inputs give equal bytes, whichever the directory, user,
-/// locale, day or number of threads.
+/// All outputs are put in place in one step; if anything fails before, OUT stays as it was. If that
+/// step is interrupted, the next build or `rockpack wheel verify` restores the earlier files.
 ///
-/// Archives are checked with the `.sha256sum` files next to them, and with the lock file, before
-/// they are used. Archives in a store are unpacked below TMPDIR during the download; archives that
-/// packages.kdl does not use are not read. With --catalog, the plan is made first: only files that
-/// packages take are unpacked, and compared with the catalog.
+/// Archives are checked with neighbouring `.sha256sum` files and the lock file before use. Archives
+/// in a store are unpacked below TMPDIR during the download, if packages.kdl uses them. With
+/// --catalog, only files that packages take are unpacked, and compared with the catalog.
 ///
-/// With --sources, the projects of packages.kdl are built next, several at once, each after the
-/// projects that it waits for. Finished wheels are taken. All are written to OUT/dist too. A
-/// project is built again only if its sources, environment, tools or the packages that it is built
-/// against changed since an earlier build into OUT, or with --rebuild. A failed project stops only
-/// the projects that wait for it: all other packages are put in place, the exit status is 1, and
-/// OUT/logs/NAME.log has the output of its build.
+/// With --sources, the projects of packages.kdl are built next, each after the projects that it
+/// waits for. Their wheels, and finished wheels, must each pass `rockpack wheel verify` alone;
+/// --allow accepts findings. A project is built again only if its sources, environment, tools, or
+/// packages that it is built against changed since the build in OUT, or with --rebuild. If a
+/// project fails, all packages that do not wait for it are put in place, the exit status is 1, and
+/// OUT/logs/NAME.log has the output.
 ///
-/// Packages of an earlier build in OUT/dist that this one does not make are removed, if that
-/// build's provenance statement names them and they are unchanged. With --only, only other versions
-/// of the built packages are removed, and SHA256SUMS and provenance list the remaining packages
-/// too. --keep removes nothing. Files that no build made always stay.
+/// Unchanged packages in OUT/dist that an earlier build's provenance names, and this build does not
+/// make, are removed. With --only, these are only other versions of the built packages; SHA256SUMS
+/// and provenance list the remaining ones too. --keep removes nothing.
 ///
-/// OUT/dist also gets SHA256SUMS and provenance.intoto.json, an in-toto statement (SLSA provenance
-/// v1) to be signed. It names the packages, their inputs and the builder.
-///
-/// Wheels of projects and finished wheels are put in place only if `rockpack wheel verify` accepts
-/// each alone, unless --allow names the finding's code.
-///
-/// Exit status: 0 built, 1 an error in the manifest or the artifacts, 2 an error in the command
-/// line or the environment.
+/// Exit status: 0 built, 1 error in the manifest, the artifacts or a project, 2 usage or
+/// environment error.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(after_long_help = BUILD_EXAMPLES)]
 pub struct BuildArgs {
-    /// Directory of artifacts ({name}_{component}_{family}, directories or archives), or address of
-    /// archives in a store (s3://, gs://, az://, https://, file://)
+    /// Directory of artifacts or archives {name}_{component}_{family}, or address of archives in a
+    /// store (s3://, gs://, az://, https://, file://)
     #[arg(long, value_name = "DIR_OR_URL", value_hint = ValueHint::DirPath, required_unless_present_any = ["catalog", "store", "artifacts_digest"], help_heading = "Input")]
     pub artifact_dir: Option<PathBuf>,
 
-    /// Store of packages.kdl, instead of the directory; --run selects the run
+    /// Store of packages.kdl, with --run, instead of the directory
     #[arg(
         long,
         value_name = "NAME",
@@ -62,15 +50,14 @@ pub struct BuildArgs {
     )]
     pub store: Option<String>,
 
-    /// Catalog of these artifacts, saved by `rockpack artifact scan -o FILE`: only files that
-    /// packages take are unpacked
+    /// Catalog of the artifacts, saved by `rockpack artifact scan -o FILE`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
     pub catalog: Option<PathBuf>,
 
     /// Plan printed by `rockpack plan --json`: exactly its packages are built, or nothing
     ///
     /// Version and mode default to the plan's. With --only, only the named packages are compared.
-    /// Places of rules in the manifest, reasons and notes may differ.
+    /// Places of rules, reasons and notes may differ.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
     pub plan: Option<PathBuf>,
 
@@ -84,7 +71,7 @@ pub struct BuildArgs {
     #[arg(long, value_name = "PYTHON", env = "ROCKPACK_PYTHON", hide_env_values = true, value_hint = ValueHint::CommandName, default_value = "python3", hide_default_value = true, help_heading = "Projects")]
     pub python: PathBuf,
 
-    /// Fetch nothing for the builds of projects: pip's own find-links must have their requirements
+    /// Fetch nothing for projects: pip's own find-links must have their requirements
     #[arg(long, help_heading = "Projects")]
     pub no_index: bool,
 
@@ -94,25 +81,24 @@ pub struct BuildArgs {
 
     /// Let projects write outside their own directory, and open TCP connections
     ///
-    /// By default, the kernel (with Landlock) refuses these to the build, tests and documentation
-    /// of a project: writes elsewhere (Linux 5.19), TCP connections if the project has no `network`
-    /// line (6.7), signals and abstract sockets to other programs (6.12).
+    /// By default, the kernel (with Landlock) refuses writes elsewhere (Linux 5.19), TCP
+    /// connections without a `network` line (6.7), and signals and abstract sockets to other
+    /// programs (6.12).
     #[arg(long, requires = "sources", help_heading = "Projects")]
     pub unconfined: bool,
 
     /// Refuse dirty checkouts: files that differ from the commit, new files, submodules at another
     /// commit [default: true if CI=true, else false]
     ///
-    /// Files that git ignores, or that `needs` or `include-ignored` lines name, do not count.
-    /// Without this option, the version of a wheel from a dirty checkout has `dirty` in its local
-    /// part.
+    /// Files that git ignores, or `needs` or `include-ignored` lines name, do not count. Otherwise,
+    /// wheels of dirty checkouts have `dirty` in the local part of their version.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", help_heading = "Projects")]
     pub require_clean: Option<bool>,
 
     /// Run the tests of projects against their wheels, each in a new environment
     ///
-    /// Tests that need more than this machine has, such as a GPU, are skipped and listed. A failing
-    /// test is an error, but the wheel is put in place.
+    /// Tests that this machine cannot run, without a GPU for example, are skipped and listed.
+    /// Failed tests are an error, but the wheel is put in place.
     #[arg(long, requires = "sources", help_heading = "Projects")]
     pub run_tests: bool,
 
@@ -120,8 +106,8 @@ pub struct BuildArgs {
     #[arg(long, requires = "sources", help_heading = "Projects")]
     pub docs: bool,
 
-    /// Directory for packages (OUT/dist), and for projects' logs (OUT/logs), documentation
-    /// (OUT/docs) and kept files (OUT/kept)
+    /// Directory for packages (OUT/dist), and projects' logs (OUT/logs), documentation (OUT/docs)
+    /// and kept files (OUT/kept)
     #[arg(short, long, alias = "dest-dir", value_name = "OUT", value_hint = ValueHint::DirPath)]
     pub output: PathBuf,
 
@@ -178,7 +164,7 @@ pub struct BuildArgs {
     pub allow: AllowArgs,
 }
 
-/// Parses a builder. An empty text, as from an empty variable, is no builder.
+/// An empty variable names no builder.
 fn builder(text: &str) -> Result<BuilderId, BuilderIdError> {
     if text.is_empty() { Ok(BuilderId::default()) } else { text.parse() }
 }

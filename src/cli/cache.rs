@@ -8,7 +8,6 @@ use clap::{ArgAction, Args, Subcommand, ValueHint};
 use super::JobsArgs;
 use super::size::size;
 
-/// Cache of a build.
 #[derive(Debug, Args)]
 pub struct CacheArgs {
     /// Directory of packed files from earlier builds [default: `$ROCKPACK_CACHE_DIR`, else `$XDG_CACHE_HOME/rockpack`, else `~/.cache/rockpack`]
@@ -25,8 +24,7 @@ pub struct CacheArgs {
 }
 
 impl CacheArgs {
-    /// Returns true if packed files are kept. `--cache` overrides a variable that forbids it
-    /// (`forbidden`).
+    /// Returns true if packed files are kept. `--cache` overrides `forbidden`.
     pub fn wanted(&self, forbidden: bool) -> bool {
         self.cache.is_some() || !(self.no_cache || forbidden)
     }
@@ -38,9 +36,8 @@ impl CacheArgs {
 
 /// Inspect, shrink and verify the cache of packed files
 ///
-/// `rockpack build` keeps every packed file in its cache directory, by the SHA-256 of its content
-/// and its compression. Unchanged files are not read, hashed or compressed again. Several builds
-/// may use one cache at once. The directory can be removed at any time.
+/// `rockpack build` does not read, hash or compress unchanged files again. Several builds may use
+/// one cache. The directory can be removed at any time.
 #[derive(Debug, Args)]
 pub struct CacheCommandArgs {
     #[command(subcommand)]
@@ -55,7 +52,6 @@ pub enum CacheCommand {
     Verify(VerifyCacheArgs),
 }
 
-/// Cache of a command.
 #[derive(Debug, Args)]
 pub struct WhichCache {
     /// Cache directory [default: `$ROCKPACK_CACHE_DIR`, else `$XDG_CACHE_HOME/rockpack`, else
@@ -66,7 +62,7 @@ pub struct WhichCache {
 
 /// Print the cache's directory, its size, and the time of its last use
 ///
-/// Changes nothing. The limit is the last build's.
+/// The limit is the last build's.
 ///
 /// Exit status: 0 printed, 2 the cache can't be read.
 #[derive(Debug, Args)]
@@ -77,9 +73,8 @@ pub struct StatsArgs {
 
 /// Make the cache smaller
 ///
-/// Removes the least recently used segments, of up to 256 MB each, until the cache has the size of
-/// --to or the limit of the last build. Also removes leftovers of killed builds. Running builds are
-/// not disturbed.
+/// Removes the least recently used segments (up to 256 MB each) down to --to or the last build's
+/// limit, and leftovers of killed builds. Running builds are not disturbed.
 ///
 /// Exit status: 0 done, 2 the cache can't be read or written.
 #[derive(Debug, Args)]
@@ -99,11 +94,10 @@ pub struct PruneArgs {
 
 /// Read and unpack everything in the cache, and remove damaged files
 ///
-/// Compares the checksum of every packed stream, and the SHA-256 of its unpacked bytes. Builds
-/// compare checksums too, before they use a stream: this command is a test of the disk.
+/// Compares the checksum of every packed stream, and the SHA-256 of its unpacked bytes. Builds also
+/// compare checksums before they use a stream: this command tests the disk.
 ///
-/// Exit status: 0 nothing is damaged, 1 something was damaged, 2 the cache can't be read or
-/// written.
+/// Exit status: 0 no damage, 1 damage, 2 the cache can't be read or written.
 #[derive(Debug, Args)]
 pub struct VerifyCacheArgs {
     #[command(flatten)]

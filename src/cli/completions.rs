@@ -11,7 +11,6 @@ pub struct CompletionsArgs {
     pub shell: Shell,
 }
 
-/// Shell with a tested completion script.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Shell {
     Bash,
@@ -22,7 +21,7 @@ pub enum Shell {
 
 /// Print the manual page, rockpack(1), as roff
 ///
-/// The page has all commands, exit statuses, files and environment variables.
+/// It has all commands, exit statuses, files and environment variables.
 #[derive(Debug, Args)]
 #[command(after_long_help = MAN_EXAMPLES)]
 pub struct ManArgs {}

@@ -1,5 +1,3 @@
-//! Arguments of `rockpack diff`.
-
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
@@ -12,18 +10,16 @@ use super::{ArtifactArgs, CatalogArgs, SetArgs};
 ///   a plan saved with `rockpack plan --json`,
 ///   a directory with packages.kdl and families.kdl, or `built-in`, planned on the given artifacts,
 ///   a directory of built packages, such as `dist`.
-/// NEW defaults to the manifest that `rockpack plan` takes: --manifest, or this directory's, or,
-/// with a warning, the built-in one. With --manifest-at, OLD is the same manifest at that git
-/// revision.
+/// NEW defaults to --manifest, this directory's manifest, or, with a warning, the built-in one.
+/// With --manifest-at, OLD is the same manifest at that git revision.
 ///
-/// Prints packages and their sizes, then the differences: `+` added, `-` removed, an arrow moved,
-/// `~` changed. A directory that changed as a whole is one line (`lib/x/**`), and so are files with
-/// the same change. Version bumps and moved manifest lines are not reported. Between a plan and
-/// built packages, all planned facts are compared: paths, sizes of copied files, rpaths of edited
-/// files, links, texts, metadata.
+/// Prints packages and sizes, then differences: `+` added, `-` removed, an arrow moved, `~`
+/// changed. Directories that changed as a whole (`lib/x/**`), and files with the same change, are
+/// one line. Version bumps and moved manifest lines are ignored. Plans are compared with built
+/// packages by paths, sizes of copied files, rpaths of edited files, links, texts and metadata.
 ///
-/// Exit status: 0 compared, 1 an error in a manifest or the artifacts (with --exit-code also:
-/// differences), 2 an error in the command line, an input file, or git.
+/// Exit status: 0 compared, 1 error in a manifest or the artifacts (with --exit-code also:
+/// differences), 2 error in the command line, an input file, or git.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = DIFF_EXAMPLES)]
 #[command(mut_group("CatalogArgs", |group| group.required(false)))]
@@ -62,7 +58,6 @@ pub struct DiffArgs {
     pub exit_code: bool,
 }
 
-/// Form of a difference on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum DiffFormat {
     /// Packages, sizes and changes; a directory that changed as a whole is one line
@@ -100,9 +95,6 @@ impl DiffArgs {
     }
 
     /// Returns OLD and NEW. With a revision, the only path is NEW.
-    ///
-    /// # Errors
-    /// Fails if two paths are given with a revision.
     pub fn sides(&self) -> Result<(Option<&PathBuf>, Option<&PathBuf>), &'static str> {
         match (&self.manifest_at, &self.old, &self.new) {
             (Some(_), Some(_), Some(_)) => {

@@ -1,5 +1,3 @@
-//! Arguments of `rockpack elf`.
-
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueHint};
@@ -8,9 +6,8 @@ use binary::elf::{Edits, Rename, Rpath, RpathEdit};
 
 /// Show, edit and compare ELF files outside of a build
 ///
-/// Uses the editor of `rockpack build`. It needs no other program and never writes to the file it
-/// reads: an edit makes a new file. x86-64 and aarch64 libraries and dynamic executables can be
-/// edited; everything else is refused with the reason.
+/// Uses the editor of `rockpack build`. An edit makes a new file. It supports x86-64 and aarch64
+/// libraries and dynamic executables; other files are refused with the reason.
 #[derive(Debug, Args)]
 pub struct ElfArgs {
     #[command(subcommand)]
@@ -26,10 +23,10 @@ pub enum ElfCommand {
 
 /// Show the kind, names and needs of an ELF or PE file
 ///
-/// Prints kind, machine, SONAME, NEEDED, RPATH and RUNPATH, the interpreter, the oldest sufficient
-/// glibc, the needed symbol versions of each library, and the program headers. Invariants that the
-/// file already breaks are last: an edit keeps these broken, and breaks no other. For a PE file
-/// (Windows), prints kind, machine, name, imports and delay imports.
+/// Prints kind, machine, SONAME, NEEDED, RPATH and RUNPATH, interpreter, oldest sufficient glibc,
+/// needed symbol versions, program headers, and invariants that the file breaks: an edit keeps
+/// these broken, and breaks no other. For a PE file (Windows), prints kind, machine, name, imports
+/// and delay imports.
 ///
 /// Exit status: 0 shown, 1 neither ELF nor PE, cut short or malformed, 2 the file can't be read.
 #[derive(Debug, Args)]
@@ -46,16 +43,13 @@ pub struct ShowArgs {
 /// Write a copy of an ELF file with another rpath, SONAME or NEEDED
 ///
 /// All changes are one edit: OUT has all of them, or isn't written. With an rpath option, OUT has
-/// RPATH and no RUNPATH; without one, both stay. The result is checked against FILE before OUT
-/// appears, and the steps are printed.
+/// RPATH and no RUNPATH. The result is checked against FILE before OUT appears.
 ///
-/// Bytes that other parts of the file may refer to are not overwritten: FILE's bytes keep their
-/// place, and the same edit of OUT changes nothing. Holes of FILE are holes of OUT. OUT gets FILE's
-/// permission bits (not set-user-id and the like) and replaces an existing file. FILE itself is
-/// never written to: OUT can't be another name of it.
+/// FILE's bytes and holes keep their places, and the same edit of OUT changes nothing. OUT gets
+/// FILE's permission bits (not set-user-id and the like) and replaces an existing file, except FILE
+/// itself.
 ///
-/// Exit status: 0 written, 1 the file can't be edited, 2 an error in the command line or the
-/// environment.
+/// Exit status: 0 written, 1 the file can't be edited, 2 usage or environment error.
 #[derive(Debug, Args)]
 #[command(after_long_help = EDIT_EXAMPLES)]
 #[command(group = ArgGroup::new("changes").args(["rpath", "add_rpath", "convert_rpath", "soname", "rename_needed"]).required(true).multiple(true))]
@@ -96,10 +90,10 @@ pub struct EditArgs {
 
 /// Check an edited ELF file against its original
 ///
-/// Works for edits by any tool. Reads both files, and takes the differences in rpath, SONAME and
-/// NEEDED as the edit. Nothing else may differ: program headers, tables, notes, strings, and the
-/// bytes of code and data at their addresses. Each violation names its invariant (I1 to I18). An
-/// invariant that OLD already breaks is a warning.
+/// Works for edits by any tool: differences in rpath, SONAME and NEEDED are the edit. Nothing else
+/// may differ: program headers, tables, notes, strings, bytes of code and data at their addresses.
+/// Each violation names its invariant (I1 to I18). An invariant that OLD already breaks is a
+/// warning.
 ///
 /// Exit status: 0 all invariants hold, 1 one is violated or OLD cannot be edited, 2 a file can't be
 /// read.

@@ -1,18 +1,15 @@
-//! Arguments of `rockpack explain`.
-
 use clap::Args;
 
 use super::{ArtifactArgs, CatalogArgs, SetArgs};
 
 /// Explain which package ships a path, and why
 ///
-/// Prints the artifacts with the path; every rule about it, in order of application, with its
-/// lines; its place and step in each package; the reason if a package selects it but does not ship
-/// it; and for an ELF file, the places of its libraries. Without --mode, explains both modes, as
-/// far as the artifacts can be planned in each.
+/// Prints the artifacts with the path, every rule about it in order of application, its place and
+/// step in each package, the reason if a package selects it but does not ship it, and the places of
+/// an ELF file's libraries. Without --mode, explains both modes as far as possible.
 ///
-/// Exit status: 0 explained, 1 the path is unknown (similar paths are listed), 2 an error in the
-/// command line or the environment.
+/// Exit status: 0 explained, 1 unknown path (similar ones are listed), 2 usage or environment
+/// error.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXPLAIN_EXAMPLES)]
 pub struct ExplainArgs {

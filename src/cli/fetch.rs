@@ -1,5 +1,3 @@
-//! Arguments of `rockpack artifact fetch`.
-
 use std::path::PathBuf;
 
 use base::names::{Mode, System};
@@ -10,18 +8,17 @@ use super::set::{list, modes, systems};
 
 /// Fetch the artifacts that packages need from an object store
 ///
-/// The needed archives follow from packages.kdl, the mode, the system and the families; others are
-/// not fetched. Missing archives are reported before anything is fetched. Each archive is checked
-/// with the `.sha256sum` file next to it, and appears in DIR when it is complete. Archives in DIR
-/// with a known checksum are kept, so that the same command continues after an interruption.
+/// The needed archives follow from packages.kdl, the mode, the system and the families. Missing
+/// ones are reported before anything is fetched. Each archive is checked with its `.sha256sum`
+/// file, and appears in DIR when it is complete. Archives in DIR with a known checksum are kept, so
+/// the same command continues after an interruption.
 ///
-/// URL is the address of one run: s3://, gs://, az://, https:// or file://. Credentials are read
-/// from the environment, as by the tools of each store. `rockpack build --artifact-dir URL` needs
-/// no directory for archives: it unpacks them during the download. A rockpack built from source
-/// needs the feature: `cargo build --features stores`.
+/// URL is the address of a run: s3://, gs://, az://, https:// or file://. Credentials are read from
+/// the environment, as by each store's tools. `rockpack build --artifact-dir URL` works without a
+/// directory for archives. A rockpack built from source needs `cargo build --features stores`.
 ///
-/// Exit status: 0 fetched, 1 an archive is missing or contradicts its checksum, 2 an error in the
-/// command line or the environment.
+/// Exit status: 0 fetched, 1 an archive is missing or contradicts its checksum, 2 usage or
+/// environment error.
 #[derive(Debug, Args)]
 #[command(after_long_help = FETCH_EXAMPLES)]
 pub struct FetchArgs {
@@ -52,12 +49,12 @@ pub struct FetchArgs {
     #[arg(long, conflicts_with_all = ["mode", "linux_amdgpu_families", "windows_amdgpu_families"])]
     pub all: bool,
 
-    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy [default: this directory, else, with a warning, built-in]
+    /// Directory of the manifest, or `built-in` for the program's own [default: this directory,
+    /// else, with a warning, built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Packages")]
     pub manifest: Option<PathBuf>,
 
-    /// Mode of the run: device code split off the libraries (kpack) or not (legacy) [default: the
-    /// mode that fits the run's artifacts]
+    /// Mode: device code split off the libraries (kpack) or not (legacy) [default: the run's]
     #[arg(long, value_parser = modes(), help_heading = "Packages")]
     pub mode: Option<Mode>,
 
@@ -75,7 +72,7 @@ pub struct FetchArgs {
 }
 
 impl FetchArgs {
-    /// Returns the requested families of Linux and of Windows.
+    /// Returns families of Linux and of Windows.
     pub fn families(&self) -> [Option<Vec<String>>; 2] {
         [&self.linux_amdgpu_families, &self.windows_amdgpu_families]
             .map(|text| text.as_deref().and_then(list))

@@ -1,17 +1,14 @@
-//! Arguments of `rockpack fmt`.
-
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
 /// Format packages.kdl and families.kdl
 ///
-/// Indents blocks by four spaces, puts one space between values, and keeps at most one blank line.
-/// Comments, texts and the meaning of a file never change. A file with a syntax error is not
-/// touched. Files that are already formatted are not written; others are replaced in one step.
+/// Sets indentation, spaces and blank lines. Comments, texts and the meaning stay. Files with a
+/// syntax error are not changed; others are replaced in one step.
 ///
-/// Exit status: 0 formatted, 1 with --check a file is not formatted, or a file is not KDL, 2 an
-/// error in the command line or the environment.
+/// Exit status: 0 formatted, 1 a file is not KDL, or with --check not formatted, 2 usage or
+/// environment error.
 #[derive(Debug, Args)]
 #[command(after_long_help = FMT_EXAMPLES)]
 pub struct FmtArgs {

@@ -31,7 +31,7 @@ const COMMANDS: [(&str, &str); 18] = [
 const FORMS: [(&str, &[&str]); 2] =
     [("plan", &["files", "markdown", "html", "shards"]), ("diff", &["files", "markdown"])];
 
-/// Describes the replacement of a command line that `root` cannot read, if it is a former one.
+/// Describes the replacement of an invalid command line, if it is a former one.
 pub fn replacement(root: &Command, line: &[OsString]) -> Option<String> {
     let at = command_at(line)?;
     let former = line[at].to_str()?;
@@ -44,7 +44,7 @@ pub fn replacement(root: &Command, line: &[OsString]) -> Option<String> {
     Some(format!("`rockpack {old}` is now `rockpack {new}`\n\n  rockpack {}", words.join(" ")))
 }
 
-/// Returns the former command, its replacement and the other words of the line.
+/// Returns former words, their replacement, and the other words.
 fn of_command<'a>(
     root: &Command,
     former: &str,
@@ -62,8 +62,7 @@ fn of_command<'a>(
     Some((former.to_owned(), words.to_owned(), rest))
 }
 
-/// Returns the former command with its option, the replacement with `--format`, and the other
-/// words.
+/// Returns former words, their replacement with `--format`, and the other words.
 fn of_form<'a>(
     command: &str,
     mut rest: Vec<&'a OsString>,
@@ -84,8 +83,7 @@ fn of_form<'a>(
     Some((format!("{command} --{form}"), format!("{command} --format {form}"), rest))
 }
 
-/// Returns the index of the command: the first word that is neither an option of the program nor
-/// its value.
+/// Returns the index of the first word that is neither an option of the program nor its value.
 fn command_at(line: &[OsString]) -> Option<usize> {
     let mut is_value = false;
     line.iter().enumerate().skip(1).find_map(|(index, word)| {
@@ -96,7 +94,7 @@ fn command_at(line: &[OsString]) -> Option<usize> {
     })
 }
 
-/// Returns true if one of the words is, or resembles, a subcommand of `name`.
+/// Returns true if a word is, or resembles, a subcommand of `name`.
 fn names_one_below(root: &Command, name: &str, words: &[&OsString]) -> bool {
     let Some(group) = root.find_subcommand(name) else { return false };
     let names: Vec<&str> = group.get_subcommands().map(Command::get_name).collect();
@@ -104,7 +102,6 @@ fn names_one_below(root: &Command, name: &str, words: &[&OsString]) -> bool {
     words.any(|word| names.contains(&word) || nearest(word, names.iter().copied()).is_some())
 }
 
-/// Quotes a word for shells, if necessary.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -124,7 +121,6 @@ mod tests {
         Cli::read(words.iter().map(OsString::from))
     }
 
-    /// Returns the replacement of a command line.
     fn new(line: &str) -> String {
         let error = read(&line.split(' ').collect::<Vec<_>>()).unwrap_err();
         assert_eq!(error.exit_code(), 2, "{line}");

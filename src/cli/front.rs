@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use clap::Command;
 use clap::builder::PossibleValue;
 
-/// Heading and commands of each section.
 const SECTIONS: [(&str, &[&str]); 3] = [
     ("To begin", &["init", "check", "plan", "build"]),
     ("More commands", &["explain", "diff", "fmt", "merge"]),

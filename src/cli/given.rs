@@ -5,8 +5,7 @@ use std::ffi::{OsStr, OsString};
 use clap::{Arg, Command};
 
 /// Removes options with an empty value: scripts write `--version "$VERSION"` for an optional input.
-/// If the option is required, clap then reports it as missing. [`CHECKS`] stay, so that clap
-/// refuses the empty value; without them, the check would be skipped silently.
+/// [`CHECKS`] stay, so that clap refuses the empty value instead of skipping the check.
 ///
 /// Options of `rockpack elf` stay too: an empty rpath is valid.
 pub fn given(root: &Command, line: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
@@ -37,10 +36,10 @@ pub fn given(root: &Command, line: impl IntoIterator<Item = OsString>) -> Vec<Os
     kept
 }
 
-/// Options with an expectation that the work must meet.
+/// Options of checks.
 const CHECKS: [&str; 1] = ["--plan"];
 
-/// Returns true if a word is the name of an option that takes a value.
+/// Returns true for options with a value.
 fn option(root: &Command, command: &Command, word: &str) -> bool {
     let named = |arg: &Arg| match word.strip_prefix("--") {
         Some(long) => {
@@ -55,7 +54,6 @@ fn option(root: &Command, command: &Command, word: &str) -> bool {
     options.any(|arg| arg.get_action().takes_values() && named(arg))
 }
 
-/// Ignores environment variables that are set, but empty.
 pub fn without_empty_variables(command: Command) -> Command {
     let empty = |arg: &Arg| {
         let value = arg.get_env().and_then(std::env::var_os);

@@ -44,7 +44,6 @@ pub enum ProjectCommand {
     Clone(CloneArgs),
 }
 
-/// Subcommands of `help`.
 #[derive(Debug, Subcommand)]
 pub enum HelpCommand {
     Man(ManArgs),

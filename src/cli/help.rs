@@ -1,14 +1,11 @@
-//! Arguments of `rockpack help`.
-
 use clap::Args;
 
 use super::HelpCommand;
 
 /// Explain commands and the manifest; man page, completions, versions
 ///
-/// With a command, prints the same as `rockpack COMMAND --help`. With `manifest`, explains every
-/// node of packages.kdl and families.kdl: its purpose, place and arguments, with an example. With
-/// `manifest NODE`, explains that node alone.
+/// `help COMMAND` is the same as `COMMAND --help`. `help manifest` explains every node of
+/// packages.kdl and families.kdl, `help manifest NODE` one node.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP_EXAMPLES, disable_help_subcommand = true, args_conflicts_with_subcommands = true)]
 pub struct HelpArgs {

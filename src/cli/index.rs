@@ -1,5 +1,3 @@
-//! Arguments of `rockpack index write`.
-
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
@@ -8,32 +6,28 @@ use wheel::archive::Timestamp;
 
 /// Write the pages by which pip and uv find the packages in a directory
 ///
-/// Reads the wheels (.whl) and sdists (.tar.gz) in DIR and below. Writes HTML (PEP 503) and JSON
-/// (PEP 691) with hashes, sizes, versions and upload times, and next to each wheel its metadata
-/// (WHEEL.metadata, PEP 658), so that installers resolve without reading a wheel. Packages are not
-/// moved, and links are relative: any web server can serve DIR, and file:// works.
+/// Reads wheels (.whl) and sdists (.tar.gz) in DIR and below. Writes HTML (PEP 503) and JSON (PEP
+/// 691) with hashes, sizes, versions and upload times, and the metadata of each wheel
+/// (WHEEL.metadata, PEP 658). Links are relative: any web server can serve DIR, and file:// works.
 ///
 /// Layouts:
-///   simple  one index of all packages, DIR/simple/, for --index-url; DIR/index.html links to it
-///   flat    index.html in each directory that has packages, for --find-links; DIR/index.html links
-///           to all
+///   simple  one index of all packages, DIR/simple/, for --index-url
+///   flat    index.html in each directory that has packages, for --find-links
 ///   run     DIR/{run}-{platform}/python/{group}: in each group index.html for --find-links and
-///           simple/ for --index-url; DIR/index.html links to all
+///           simple/ for --index-url
+/// DIR/index.html links to all.
 ///
-/// Selectors that a build made for a separate index (`index "whl"` in packages.kdl) get their own
-/// pages in `whl` below each of these places: with these selectors instead of the others, and all
-/// other packages.
+/// Selectors for another index (`index "whl"`) get pages in `whl` below each of these places: with
+/// them instead of the other selectors, and all other packages.
 ///
-/// An update reads only packages that are new or changed in size or time; DIR/.rockpack-index.json
-/// has the facts of the others. Clients may read meanwhile: each page is the old or the new one,
-/// and all files that it names exist. Equal packages give equal pages: the upload time of a package
-/// is the time of its newest member, or --upload-time for all.
+/// An update reads only packages with another name, size or time (DIR/.rockpack-index.json).
+/// Clients may read meanwhile. Equal packages give equal pages.
 ///
 /// FILE.yanked next to a package yanks it (PEP 592); its text is the reason, unless it is `false`.
 /// Files with the same name and different content in one index are an error.
 ///
-/// Exit status: 0 written, 1 a package is broken or contradicts another, 2 an error in the command
-/// line or the environment.
+/// Exit status: 0 written, 1 a package is broken or contradicts another, 2 usage or environment
+/// error.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = INDEX_EXAMPLES)]
 pub struct IndexArgs {
@@ -58,13 +52,12 @@ pub struct IndexArgs {
     #[arg(long)]
     pub skip_broken: bool,
 
-    /// Replace index pages of another program or of `rockpack index publish`; their additional
-    /// facts are lost, such as yanks
+    /// Replace index pages of another program or of `rockpack index publish`, with the loss of
+    /// their yanks and other facts
     #[arg(long)]
     pub overwrite: bool,
 }
 
-/// Layout of the pages of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum IndexLayout {
     /// One index of all packages, for --index-url

@@ -1,5 +1,3 @@
-//! Arguments of `rockpack init`.
-
 use std::path::PathBuf;
 
 use base::names::{Mode, System};
@@ -8,12 +6,11 @@ use clap::{Args, ValueHint};
 /// Write a manifest to start from, or artifacts to try rockpack on
 ///
 /// Writes packages.kdl and families.kdl into a directory that has neither. They include the
-/// built-in manifest and contain only the changes to it: a later rockpack updates everything else.
+/// built-in manifest and contain only changes to it: a later rockpack updates the rest.
 ///
-/// With --demo, makes a small artifact directory. Its libraries are small real ELF files, its
-/// programs this machine's `true`; for Windows all are small PE files. It has all that the built-in
-/// manifest needs, so every command works on it: plan, build, explain, diff. A directory with other
-/// files in it is not changed.
+/// With --demo, makes a small artifact directory for all packages of the built-in manifest, to try
+/// plan, build, explain and diff. Its libraries are real ELF files, its programs this machine's
+/// `true`; for Windows, all are PE files. A directory with other files is not changed.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct InitArgs {

@@ -1,4 +1,4 @@
-//! Arguments of commands that make packages from packages.
+//! Arguments of `wheel promote` and `wheel split`.
 
 use std::path::PathBuf;
 
@@ -7,11 +7,10 @@ use clap::{Args, ValueHint};
 
 use super::{AllowArgs, JobsArgs};
 
-/// Manifest, builder and threads.
 #[derive(Debug, Args)]
 pub struct MakingArgs {
-    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy [default:
-    /// this directory, else, with a warning, built-in]
+    /// Directory of the manifest, or `built-in` for the program's own [default: this directory,
+    /// else, with a warning, built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 

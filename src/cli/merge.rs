@@ -1,5 +1,3 @@
-//! Arguments of `rockpack merge`.
-
 use std::path::PathBuf;
 
 use build::provenance::{BuilderId, Commit};
@@ -9,28 +7,23 @@ use super::AllowArgs;
 
 /// Unite the packages that several builds made of one plan
 ///
-/// Puts the packages of jobs, built with `rockpack build --only` from the same artifacts, into one
-/// directory: every package once, one SHA256SUMS, and the provenance of all. Jobs that differ only
-/// in the builder or its run get separate provenance statements: provenance.2.intoto.json and so
-/// on. Packages are linked if the file system allows it, and copied otherwise. Each is compared
-/// with its checksum. A file that no provenance statement names is refused, and so is one behind a
-/// link.
+/// Unites packages by `rockpack build --only` from the same artifacts: every package once, one
+/// SHA256SUMS, and the provenance of all. Jobs with another builder or run get separate statements:
+/// provenance.2.intoto.json and so on. Packages are compared with their checksums, and linked if
+/// possible, or copied. Files behind a link, or that no statement names, are refused.
 ///
-/// Packages of different manifests, options, artifacts, plans or commits of rockpack are refused:
-/// the error names the first difference, the directories and both values. So are two different
-/// files with one name. With --plan, the packages must be exactly the plan's. If anything is
-/// refused, nothing is written. As with `rockpack build`, earlier packages in OUT/dist are removed
-/// if no directory has them.
+/// Packages of different manifests, options, artifacts, plans or commits of rockpack are refused
+/// with the first difference. So are two different files with one name. With --plan, the packages
+/// must be exactly the plan's. After a refusal, nothing is written. Earlier packages in OUT/dist
+/// are removed if no directory has them.
 ///
-/// A package that `rockpack wheel verify` alone refuses is refused, unless --allow names the
-/// finding's code.
+/// Each package must pass `rockpack wheel verify` alone; --allow accepts findings.
 ///
-/// --source-commit is for finished files of other programs, such as the files of a release. Every
-/// file is taken and listed in SHA256SUMS, and the provenance names the commit as their source.
-/// rockpack cannot check this: you are responsible for the commit.
+/// --source-commit is for files of other programs, such as a release. Every file is listed in
+/// SHA256SUMS, and the provenance names the commit as their source, unchecked.
 ///
-/// Exit status: 0 united, 1 the directories do not belong together or a package was changed, 2 an
-/// error in the command line or the environment.
+/// Exit status: 0 united, 1 the directories do not belong together or a package was changed, 2
+/// usage or environment error.
 #[derive(Debug, Args)]
 #[command(after_long_help = MERGE_EXAMPLES)]
 pub struct MergeArgs {
@@ -42,7 +35,7 @@ pub struct MergeArgs {
     #[arg(short, long, alias = "dest-dir", value_name = "OUT", value_hint = ValueHint::DirPath)]
     pub output: PathBuf,
 
-    /// Plan of all packages, printed by `rockpack plan --json`: a missing package is an error
+    /// Plan by `rockpack plan --json`: a missing package is an error
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "source_commit")]
     pub plan: Option<PathBuf>,
 
@@ -58,8 +51,8 @@ pub struct MergeArgs {
     #[arg(long, value_name = "ID", value_hint = ValueHint::Other, requires = "source_commit", help_heading = "Finished files")]
     pub invocation_id: Option<String>,
 
-    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy;
-    /// their `ignore` lines accept findings [default: this directory, else built-in]
+    /// Directory of the manifest, or `built-in` for the program's own; their `ignore` lines accept
+    /// findings [default: this directory, else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 

@@ -1,5 +1,3 @@
-//! Arguments of `rockpack index mirror`.
-
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
@@ -9,19 +7,17 @@ use super::PublishLayout;
 
 /// Write the pages of a published index for a third party, which serves no packages
 ///
-/// Reads the pages of SOURCE, published by `rockpack index publish` or another program. Writes into
-/// DEST {project}/index.html (PEP 503) and index.json (PEP 691), and a page that links to them, for
-/// --index-url. Addresses are absolute, and lead to the packages of SOURCE; each has its SHA-256,
-/// so that installers accept no other bytes. Yanked packages stay yanked, and resolvers find the
-/// metadata of wheels in SOURCE.
+/// Reads the pages of SOURCE, by `rockpack index publish` or another program. Writes
+/// {project}/index.html (PEP 503), index.json (PEP 691) and a page that links to them into DEST,
+/// for --index-url. Links are absolute, to the packages of SOURCE with their SHA-256. Yanked
+/// packages stay yanked, and resolvers find the metadata of wheels in SOURCE.
 ///
 /// SOURCE and DEST are directories or URLs as for `rockpack index publish`; SOURCE can also be on a
-/// web server. Pages of DEST that another program made are not replaced. Pages of projects that
-/// SOURCE no longer has are removed, and with --project the pages of all other projects. A DEST
-/// with pages that lead to packages in DEST is no mirror, and is refused.
+/// web server. Pages in DEST of other projects are removed. Pages by other programs are not
+/// replaced; a DEST with its own packages is refused.
 ///
-/// Exit status: 0 written, 1 a package has no hash, or a page cannot be read or was made by another
-/// program, 2 an error in the command line, the environment or a store.
+/// Exit status: 0 written, 1 a package has no hash, a page cannot be read, or another program made
+/// it, 2 error in the command line, the environment or a store.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub struct MirrorArgs {
@@ -33,8 +29,8 @@ pub struct MirrorArgs {
     #[arg(value_name = "DEST", value_hint = ValueHint::Url, value_parser = NonEmptyStringValueParser::new())]
     pub dest: String,
 
-    /// Public URL of SOURCE; with layout v5, the part before the `public` of each shelf [default:
-    /// SOURCE itself, if it is on a web server]
+    /// Public URL of SOURCE; with layout v5, the part before each shelf's `public` [default:
+    /// SOURCE, if it is on a web server]
     #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
     pub public: Option<String>,
 
@@ -46,8 +42,8 @@ pub struct MirrorArgs {
     #[arg(long, value_enum, value_name = "LAYOUT", default_value_t)]
     pub layout: PublishLayout,
 
-    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy [default:
-    /// this directory, else built-in]
+    /// Directory of the manifest, or `built-in` for the program's own [default: this directory,
+    /// else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 

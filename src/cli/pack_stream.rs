@@ -1,5 +1,3 @@
-//! Arguments of `rockpack pack-stream`.
-
 use clap::Args;
 
 /// Pack the file `content` into the file `stream`, both in the current directory

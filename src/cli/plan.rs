@@ -1,5 +1,3 @@
-//! Arguments of `rockpack plan`.
-
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
@@ -8,13 +6,12 @@ use super::{ArtifactArgs, CatalogArgs, SetArgs};
 
 /// Show the packages that a build would make, without writing a byte
 ///
-/// Compiles packages.kdl, families.kdl and the artifact directory into the plan that `rockpack
-/// build` executes. Prints a line for each package: files, installed bytes, and the numbers of
-/// files that are copied, relinked (copied with another rpath), made as stubs, aliases or links,
-/// and absent. Equal inputs print equal text.
+/// Compiles packages.kdl, families.kdl and the artifacts into the plan of `rockpack build`. Prints
+/// a line for each package: files, installed bytes, and the numbers of files that are copied,
+/// relinked (copied with another rpath), made as stubs, aliases or links, and absent. Equal inputs
+/// print equal text.
 ///
-/// Exit status: 0 printed, 1 an error in the manifest or the artifacts, 2 an error in the command
-/// line or the environment.
+/// Exit status: 0 printed, 1 error in the manifest or the artifacts, 2 usage or environment error.
 #[derive(Debug, Args)]
 #[command(after_long_help = PLAN_EXAMPLES)]
 pub struct PlanArgs {
@@ -27,11 +24,11 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub artifacts: ArtifactArgs,
 
-    /// Accepted so that the command line of a build works for its plan; nothing is written to it
+    /// Ignored: the command line of a build works for its plan
     #[arg(short, long, alias = "dest-dir", hide = true, value_name = "OUT", value_hint = ValueHint::DirPath)]
     pub output: Option<PathBuf>,
 
-    /// Estimate the compressed size of each package from a sample of the artifacts' bytes
+    /// Estimate the compressed size of each package from a sample of its bytes
     #[arg(long, conflicts_with = "catalog")]
     pub estimate: bool,
 
@@ -48,30 +45,27 @@ pub struct PlanArgs {
     shards: Option<u16>,
 }
 
-/// Form of a plan on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum PlanFormat {
     /// A line for each package
     #[default]
     Text,
-    /// The whole plan, in the format of schema/plan-1.schema.json
+    /// A line for each file: step, size, path, the rule that placed it, and its source
     Files,
-    /// The whole plan, as schema/plan-1.schema.json describes it
+    /// The whole plan, in the format of schema/plan-1.schema.json
     Json,
     /// A summary in GitHub's Markdown, for a job summary or a comment: always below 64 kB
     Markdown,
-    /// A web page with a map of sizes and a search of every file: one file that loads nothing from
-    /// elsewhere
+    /// A web page with a map of sizes and a search of every file, without external resources
     Html,
-    /// One line of JSON, for GitHub's `fromJSON` in a matrix: packages divided among jobs of about
-    /// equal duration. Each object in `include` is a job: `only` has its packages, `cost` the
-    /// estimated seconds on one core, and `archives` the artifacts that they are made of. Projects
-    /// are not included
+    /// JSON for GitHub's `fromJSON` in a matrix: packages divided among jobs of about equal
+    /// duration. Each object in `include` is a job, with its packages (`only`), seconds on one core
+    /// (`cost`) and artifacts (`archives`). Projects are not included
     Shards,
 }
 
 impl PlanArgs {
-    /// Returns the form, and the number of shards.
+    /// Returns the form and the number of shards.
     ///
     /// # Errors
     /// Fails if a number of shards is given for another form.

@@ -1,5 +1,3 @@
-//! Arguments of `rockpack project`.
-
 use std::path::PathBuf;
 
 use base::version::Version;
@@ -7,12 +5,12 @@ use clap::{Args, ValueHint};
 
 /// Compare the checkouts of projects with the manifest
 ///
-/// Lists every checkout of a project: its state, branch and commit, the branch that the manifest
-/// expects for the version, its projects, and the files that they lack. A checkout is dirty if its
-/// files differ from its commit. With --remote, git is asked for the commit of the expected branch.
+/// Lists every checkout: state, branch, commit, the branch that the manifest expects for the
+/// version, projects, and missing files. A checkout is dirty if its files differ from its commit.
+/// With --remote, git is asked for the commit of the expected branch.
 ///
 /// Exit status: 0 all checkouts are as expected, 1 one is missing, incomplete, dirty or of another
-/// branch or commit, 2 an error in the command line or the environment.
+/// branch or commit, 2 usage or environment error.
 #[derive(Debug, Args)]
 #[command(after_long_help = LIST_EXAMPLES)]
 pub struct ListArgs {
@@ -22,9 +20,9 @@ pub struct ListArgs {
 
 /// Clone the missing checkouts of projects, each with its expected branch
 ///
-/// Existing checkouts are not changed. Then prints the list of `rockpack project list`.
+/// Existing checkouts are not changed. Prints the same list as `rockpack project list`.
 ///
-/// Exit status: as `rockpack project list` after the clones.
+/// Exit status: as `rockpack project list`.
 #[derive(Debug, Args)]
 #[command(after_long_help = CLONE_EXAMPLES)]
 pub struct CloneArgs {
@@ -32,10 +30,10 @@ pub struct CloneArgs {
     pub checkouts: CheckoutArgs,
 }
 
-/// Checkouts, and the form of their list.
 #[derive(Debug, Args)]
 pub struct CheckoutArgs {
-    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy [default: this directory, else, with a warning, built-in]
+    /// Directory of the manifest, or `built-in` for the program's own [default: this directory,
+    /// else, with a warning, built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 

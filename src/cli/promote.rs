@@ -1,5 +1,3 @@
-//! Arguments of `rockpack wheel promote`.
-
 use std::path::PathBuf;
 
 use base::version::Version;
@@ -9,36 +7,28 @@ use super::MakingArgs;
 
 /// Make packages of another version from the packages of a build
 ///
-/// Packages that rockpack built become, byte for byte, the packages that a build of the same
-/// artifacts makes with the new version: names of files and directories, metadata, requirements of
-/// each other, the data of the installed runtime, links of device packages, bills of materials and
-/// RECORD. All other bytes are copied as they are stored, without new compression. Values are found
-/// by structure: a version inside another text stays.
+/// Packages by rockpack become, byte for byte, the packages that a build with the new version
+/// makes. Values are found by structure: a version inside another text stays. Everything else is
+/// copied without new compression.
 ///
-/// Packages of others with the version in the local part of their own, such as
-/// 2.10.0+rocm7.10.0rc1, are promoted too, by the `promote` lines of packages.kdl. Other packages
-/// are copied.
+/// Other packages with the version in their local part, such as 2.10.0+rocm7.10.0rc1, are promoted
+/// by the `promote` lines of packages.kdl. The rest is copied.
 ///
-/// --keep-targets leaves out the packages for all other targets, and their names in selectors and
-/// metadata. If the default target is left out, the first kept target replaces it. Packages for one
-/// target only do not change.
+/// --keep-targets leaves out packages for all other targets, and their names in selectors and
+/// metadata. If that includes the default target, the first kept target replaces it.
 ///
 /// With SHA256SUMS next to the packages, all listed packages must exist, and no other package that
-/// rockpack made.
+/// rockpack made. Each package must pass `rockpack wheel verify` alone; --allow accepts findings.
 ///
-/// A package that `rockpack wheel verify` alone refuses is refused, unless --allow names the
-/// finding's code.
+/// Writes OUT/dist with SHA256SUMS and a provenance statement that names the source packages, in
+/// one step; if anything fails, OUT stays as it was. Packages that an earlier build recorded in OUT
+/// are removed.
 ///
-/// Writes the packages to OUT/dist, with SHA256SUMS and a provenance statement that names their
-/// source packages. Outputs are put in place in one step; if anything fails, OUT stays as it was.
-/// Packages that an earlier build recorded in OUT are removed.
-///
-/// Exit status: 0 promoted, 1 the packages cannot be promoted, 2 an error in the command line or
-/// the environment.
+/// Exit status: 0 promoted, 1 the packages cannot be promoted, 2 usage or environment error.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct PromoteArgs {
-    /// Directory of the packages: the --output of `rockpack build`, or the `dist` directory in it
+    /// Packages: --output of `rockpack build`, or the `dist` directory in it
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
 

@@ -1,5 +1,3 @@
-//! Arguments of `rockpack index prune`.
-
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
@@ -9,33 +7,30 @@ use super::PublishLayout;
 
 /// Delete packages of an object store that are older than their stream keeps them
 ///
-/// URL and --layout are the same as for `rockpack index publish`. The `stream` lines of
-/// packages.kdl set the maximum age of packages:
+/// The `stream` lines of packages.kdl set the maximum age, by the time in the store, or with
+/// date="version" by the date in the version:
 ///
 ///   stream "nightly" keep="120 days"
 ///   stream "weekly" keep="52 weeks" date="version"
 ///
-/// The age of a package is its time in the store or, with date="version", the age of the date in
-/// its version.
-///
-/// An older package stays if a package that stays requires it, on any system, or if a page outside
+/// An older package stays if a remaining package requires it, on any system, or if a page outside
 /// of the layout names it. `==` keeps all files of that version; other requirements keep the newest
-/// version that fits, unless a version that fits stays anyway. A package that no page names also
-/// stays for its first day in the store: a publisher may be about to add it to a page.
+/// version that fits, unless one stays anyway. A package that no page names stays for its first day
+/// in the store: it may be about to be published. The newest version of each project with all its
+/// requirements in the store always stays.
 ///
-/// First, names are removed from pages, packages before those they require; then the packages and
-/// the files that belong to them are deleted. After an interruption, the index has only complete
-/// packages, and the next run continues. Do not publish old packages again meanwhile.
+/// Names are removed from pages first, packages before their requirements; then packages and their
+/// other files are deleted. After an interruption, the index has only complete packages, and the
+/// next run continues. Do not publish old packages meanwhile.
 ///
-/// Of each project, the newest version with all its requirements in the store stays, at any age.
-/// More than half of all packages are deleted only with --yes. A store that does not record the
-/// stream of --stream is refused: `rockpack index publish --stream` records it.
+/// More than half of all packages are deleted only with --yes. The store must record the stream:
+/// `rockpack index publish --stream`.
 ///
 /// --dry-run prints each deletion with its reason. Older packages that stay are always printed.
 ///
-/// Exit status: 0 done, 1 a page cannot be read as a page of an index, the requirements of a
-/// package are unknown, the store is of another stream, or --yes is missing, 2 an error in the
-/// command line, the manifest, the environment or the store.
+/// Exit status: 0 done, 1 a page is no index page, requirements of a package are unknown, the store
+/// is of another stream, or --yes is missing, 2 error in the command line, the manifest, the
+/// environment or the store.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub struct PruneStoreArgs {
@@ -51,8 +46,8 @@ pub struct PruneStoreArgs {
     #[arg(long, value_enum, value_name = "LAYOUT", default_value_t)]
     pub layout: PublishLayout,
 
-    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy [default:
-    /// this directory, else built-in]
+    /// Directory of the manifest, or `built-in` for the program's own [default: this directory,
+    /// else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 

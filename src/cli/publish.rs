@@ -1,5 +1,3 @@
-//! Arguments of `rockpack index publish`.
-
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
@@ -10,41 +8,37 @@ use super::AllowArgs;
 
 /// Upload packages to an object store, with the pages by which pip and uv find them
 ///
-/// Reads the wheels (.whl) and sdists (.tar.gz) in DIR and below. URL is `s3://BUCKET/PATH`,
+/// Publishes wheels (.whl) and sdists (.tar.gz) in DIR and below. URL is `s3://BUCKET/PATH`,
 /// `gs://BUCKET/PATH`, `az://CONTAINER/PATH`, `file:///PATH` or a directory. Credentials, region
-/// and endpoint are read from environment variables that begin with `AWS_`, `GOOGLE_` and `AZURE_`.
+/// and endpoint are read from variables that begin with `AWS_`, `GOOGLE_` and `AZURE_`.
 ///
 /// Layouts:
-///   per-package  URL/{project}/{file}, with a page for each project and one that links to them, for
-///                --index-url
+///   per-package  URL/{project}/{file}, with a page for each project and a page of links to them,
+///                for --index-url
 ///   flat         URL/{file}, with one page for --find-links
 ///   v5           the `shelf` lines of packages.kdl: URL/{path}/{project}/{file}, each shelf as
 ///                per-package; then, with an `aggregate` line, a page of all projects and the
 ///                documents of routes
 ///
-/// Selectors that a build made for a separate index (`index "whl"` in packages.kdl) are published
-/// to URL/whl, or to shelves with `index="whl"`, together with all other packages.
+/// Selectors for another index (`index "whl"`) are published, with all other packages, to URL/whl
+/// or shelves with `index="whl"`.
 ///
-/// First, all packages are read, and compared with the store: equal bytes are skipped, other bytes
-/// under a name are an error. All requirements, for every system and extra, must be in DIR, on the
-/// pages of the store, or named by --outside or an `outside` line. So must the requirements of
-/// packages found in the store.
+/// First, packages are compared with the store: equal bytes are skipped, other bytes under a name
+/// are an error. All requirements, also indirect ones in the store, must be in DIR, in the store,
+/// or named by --outside or an `outside` line, for every system and extra. Each package must pass
+/// `rockpack wheel verify` alone; --allow accepts findings.
 ///
-/// A package that `rockpack wheel verify` alone refuses is an error, unless --allow names the
-/// finding's code.
-///
-/// Then packages are uploaded, each only if its key is free; then METADATA of wheels (PEP 658);
-/// then pages of projects, required projects first; then the page of all projects. A page is
-/// merged, and replaced only if it did not change meanwhile: several may publish at once. After an
-/// interruption, the index has only complete packages, and the next run continues. Entries of other
-/// packages stay on their pages.
+/// Then packages are uploaded, then METADATA of wheels (PEP 658), pages of projects (required ones
+/// first), and the page of all projects. Pages are merged, and replaced only if unchanged
+/// meanwhile: several may publish at once. After an interruption, the index has only complete
+/// packages, and the next run continues.
 ///
 /// FILE.yanked next to a package yanks it (PEP 592); its text is the reason. The text `false` takes
 /// a yank back.
 ///
 /// Stores behind URLs need the feature `stores`, which released programs have.
 ///
-/// Exit status: 0 published, 1 the packages are broken, incomplete or differ from the store's, 2 an
+/// Exit status: 0 published, 1 the packages are broken, incomplete or differ from the store's, 2
 /// error in the command line, the environment or the store.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
@@ -61,13 +55,13 @@ pub struct PublishArgs {
     #[arg(long, value_enum, value_name = "LAYOUT", default_value_t)]
     pub layout: PublishLayout,
 
-    /// Stream of the store, such as nightly: the store records it, and publishing with another one,
-    /// or none, is an error from then on [default with layout v5: dev]
+    /// Stream of the store, such as nightly: the store records it, and refuses another one, or
+    /// none, from then on [default with layout v5: dev]
     #[arg(long, value_name = "NAME")]
     pub stream: Option<String>,
 
-    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy [default:
-    /// this directory, else built-in]
+    /// Directory of the manifest, or `built-in` for the program's own [default: this directory,
+    /// else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 
@@ -96,7 +90,6 @@ pub struct PublishArgs {
     pub allow: AllowArgs,
 }
 
-/// Layout of packages and pages in a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum PublishLayout {
     /// A directory with a page for each project, for --index-url

@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, ValueEnum, ValueHint};
 
-/// Shared cache behind the machine's own.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(next_help_heading = "Shared cache")]
 pub struct RemoteArgs {
-    /// Server of the Remote Execution API with packed files of other machines:
-    /// `grpcs://HOST[:PORT]`, `grpc://HOST:PORT` or `unix:PATH`
+    /// Server (Remote Execution API) with packed files of other machines: `grpcs://HOST[:PORT]`,
+    /// `grpc://HOST:PORT` or `unix:PATH`
     #[arg(long, value_name = "URL", env = "ROCKPACK_REMOTE_CACHE", hide_env_values = true)]
     pub remote_cache: Option<String>,
 
@@ -19,16 +18,17 @@ pub struct RemoteArgs {
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     pub remote_instance_name: String,
 
-    /// Header to send (NAME=VALUE), or a file with a header in each line (@FILE); may be repeated
-    /// [default: the lines of `$ROCKPACK_REMOTE_HEADER`]
+    /// Header (NAME=VALUE), or a file of headers (@FILE); may be repeated [default: the lines of
+    /// `$ROCKPACK_REMOTE_HEADER`]
     #[arg(long, value_name = "HEADER", action = ArgAction::Append)]
     pub remote_header: Vec<String>,
 
-    /// Program that prints headers, by Bazel's protocol, for all hosts or as PATTERN=PROGRAM for some; may be repeated
+    /// Program that prints headers by Bazel's protocol, for some hosts PATTERN=PROGRAM; may be
+    /// repeated
     #[arg(long, value_name = "PROGRAM", action = ArgAction::Append, value_hint = ValueHint::CommandName)]
     pub credential_helper: Vec<String>,
 
-    /// Certificates that the server's is signed by, in PEM [default: the system's]
+    /// Certificates of the server's signers, in PEM [default: the system's]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub tls_certificate: Option<PathBuf>,
 
@@ -80,13 +80,12 @@ pub struct RemoteArgs {
     #[arg(long, value_name = "N", default_value_t = 5, hide_default_value = true)]
     pub remote_retries: u32,
 
-    /// End with an error if the shared cache or the farm became unusable; the packages are made
-    /// anyway
+    /// End with an error if the shared cache or the farm fails; the packages are made anyway
     #[arg(long)]
     pub remote_required: bool,
 
-    /// Server of a build farm, which packs expensive files that the shared cache lacks; it is the
-    /// shared cache too, unless --remote-cache names another
+    /// Server of a build farm, which packs large files that the shared cache lacks; also the shared
+    /// cache, without --remote-cache
     #[arg(long, value_name = "URL", env = "ROCKPACK_REMOTE_EXECUTOR", hide_env_values = true)]
     pub remote_executor: Option<String>,
 
@@ -99,17 +98,17 @@ pub struct RemoteArgs {
     pub remote_program: Option<PathBuf>,
 
     /// Have the farm build whole packages from artifacts in its storage: the directory HASH/SIZE,
-    /// or `checksums` for the archives of the run, by the `.sha256sum` files next to them
+    /// or `checksums` for the archives of the run, by their `.sha256sum` files
     ///
-    /// The plan is made from a saved catalog (--catalog). No artifact is read here for packages
-    /// that the farm builds. Each received package is checked with the plan, as by `rockpack wheel
-    /// verify --plan`; the contents of its files cannot be compared, as they are not here. Packages
-    /// that the farm does not build are built here, from the artifacts (--artifact-dir, --store).
+    /// Needs a saved catalog (--catalog) for the plan. Artifacts of packages that the farm builds
+    /// are not read here. Each received package is checked with the plan, as by `rockpack wheel
+    /// verify --plan`; contents of its files cannot be compared. Other packages are built here,
+    /// from --artifact-dir or --store.
     #[arg(long, value_name = "DIGEST", requires = "remote_executor")]
     pub artifacts_digest: Option<String>,
 
-    /// Packages to fetch from the farm: all, or minimal, which leaves them in its storage and
-    /// writes only checksums and provenance [default: all]
+    /// Packages to fetch from the farm: all, or minimal: only checksums and provenance are written
+    /// [default: all]
     #[arg(
         long,
         value_name = "WHAT",
@@ -120,21 +119,19 @@ pub struct RemoteArgs {
     pub remote_download_outputs: Outputs,
 }
 
-/// Packages to fetch from a farm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Outputs {
     All,
     Minimal,
 }
 
-/// Use of a shared cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Read,
     ReadWrite,
 }
 
-/// Parses the hidden option. Only its variable is documented, so the error names the variable.
+/// The option is hidden: the error names its variable.
 fn mode(text: &str) -> Result<Mode, String> {
     match text {
         // An empty variable counts as not given.
@@ -145,8 +142,7 @@ fn mode(text: &str) -> Result<Mode, String> {
 }
 
 impl RemoteArgs {
-    /// Returns the address of the shared cache, if given. A farm is a cache too. Empty variables
-    /// count as not given.
+    /// A farm is a cache too. Empty variables count as not given.
     pub fn address(&self) -> Option<&str> {
         let cache = self.remote_cache.as_deref().filter(|address| !address.is_empty());
         cache.or_else(|| self.executor())
@@ -159,19 +155,17 @@ impl RemoteArgs {
 
 #[cfg(feature = "remote")]
 impl RemoteArgs {
-    /// Returns true if packed files are sent.
     pub fn writes(&self) -> bool {
         self.remote_upload_local_results
             || self.remote_mode == Mode::ReadWrite && !self.no_remote_upload_local_results
     }
 
-    /// Returns true if packed files are used.
     pub fn reads(&self) -> bool {
         !self.no_remote_accept_cached
     }
 }
 
-/// Parses a time in Bazel's notation: `60s`, `500ms`, `2m`, or a number of seconds.
+/// Parses `60s`, `500ms`, `2m`, or a number of seconds, like Bazel.
 fn time(text: &str) -> Result<Duration, String> {
     let (number, unit) =
         text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));

@@ -1,5 +1,3 @@
-//! Arguments of `rockpack wheel repack`.
-
 use std::path::PathBuf;
 
 use base::names::Compression;
@@ -11,19 +9,15 @@ use super::set::levels;
 /// Compress the members of finished wheels again
 ///
 /// Writes each wheel under its name into another directory, with all members but RECORD stored or
-/// deflated at the given level. Names, contents, modes, times and the rows of RECORD stay. The
-/// metadata directory and RECORD are the last members, as in wheels that rockpack builds.
-/// Signatures of RECORD are left out, with a note.
+/// deflated at the given level. Names, contents, modes, times and rows of RECORD stay; the metadata
+/// directory and RECORD are last. Signatures of RECORD are removed, with a note.
 ///
-/// Nothing is overwritten: an existing file is an error, unless it has exactly these bytes. If one
-/// wheel is refused, none is written. A wheel that `rockpack wheel verify` alone refuses is
-/// refused, unless --allow names the finding's code.
+/// An existing file with other bytes is an error. Each wheel must pass `rockpack wheel verify`
+/// alone; --allow accepts findings. If one is refused, none is written.
 ///
-/// SHA256SUMS and the provenance statement of the wheels are not copied: `rockpack merge` writes
-/// both for a directory of finished packages.
+/// SHA256SUMS and provenance are not updated: `rockpack merge` writes them.
 ///
-/// Exit status: 0 written or already written, 1 a wheel was refused, 2 an error in the command line
-/// or the environment.
+/// Exit status: 0 written or already written, 1 a wheel was refused, 2 usage or environment error.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct RepackArgs {
@@ -39,8 +33,8 @@ pub struct RepackArgs {
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub output: PathBuf,
 
-    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy;
-    /// their `ignore` lines accept findings [default: this directory, else built-in]
+    /// Directory of the manifest, or `built-in` for the program's own; their `ignore` lines accept
+    /// findings [default: this directory, else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 

@@ -1,5 +1,3 @@
-//! Arguments of `rockpack wheel retag`.
-
 use std::path::PathBuf;
 
 use base::names::PlatformTags;
@@ -9,23 +7,18 @@ use super::AllowArgs;
 
 /// Give finished wheels another platform tag
 ///
-/// Writes a wheel with the tag in its file name, in WHEEL and in RECORD; all other files are copied
-/// as they are stored, without new compression. The old wheel stays. A wheel that rockpack built is
-/// byte for byte the same as built with this tag.
+/// Writes a wheel with the tag in its file name, WHEEL and RECORD; all other files are copied
+/// without new compression. The old wheel stays. A wheel by rockpack becomes byte for byte as if
+/// built with this tag.
 ///
-/// Several tags are separated by `.`: `manylinux_2_28_x86_64.linux_x86_64`. A tag that the wheel's
-/// own files contradict is refused, unless --force is given. Signatures of RECORD, which would be
-/// wrong, are left out with a warning. Nothing is overwritten: an existing file of the new name is
-/// an error, unless it has exactly these bytes. If a tag is refused for one wheel, none is written.
+/// Several tags are separated by `.`: `manylinux_2_28_x86_64.linux_x86_64`. Tags that the wheel's
+/// files contradict are refused without --force. Signatures of RECORD are removed, with a warning.
+/// An existing file with other bytes is an error. Each wheel must pass `rockpack wheel verify`
+/// alone; --allow accepts findings. If a tag is refused for one wheel, none is written.
 ///
-/// A wheel that `rockpack wheel verify` alone refuses is refused, unless --allow names the
-/// finding's code.
+/// SHA256SUMS and provenance are not updated: `rockpack merge` writes them.
 ///
-/// SHA256SUMS and the provenance statement next to the wheels are not changed: `rockpack merge`
-/// writes both for a directory of finished packages.
-///
-/// Exit status: 0 written or already written, 1 a wheel was refused, 2 an error in the command line
-/// or the environment.
+/// Exit status: 0 written or already written, 1 a wheel was refused, 2 usage or environment error.
 #[derive(Debug, Args)]
 #[command(after_long_help = RETAG_EXAMPLES)]
 pub struct RetagArgs {
@@ -45,8 +38,8 @@ pub struct RetagArgs {
     #[arg(long)]
     pub force: bool,
 
-    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy;
-    /// their `ignore` lines accept findings [default: this directory, else built-in]
+    /// Directory of the manifest, or `built-in` for the program's own; their `ignore` lines accept
+    /// findings [default: this directory, else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath)]
     pub manifest: Option<PathBuf>,
 

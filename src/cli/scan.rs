@@ -1,5 +1,3 @@
-//! Arguments of `rockpack artifact scan`.
-
 use std::path::PathBuf;
 
 use base::names::System;
@@ -10,19 +8,19 @@ use super::{ArtifactArgs, JobsArgs};
 
 /// Save the catalog of an artifact directory, to plan without the artifacts
 ///
-/// The catalog has the path, size and type of every file in the artifacts, facts from the headers
-/// of ELF files, and the SHA-256 of files that several artifacts install at one path. It has no
-/// file contents and nothing of this machine. It is JSON with a line for each entry, suited to
-/// `diff`. `rockpack plan --catalog FILE` prints exactly the same as for the directory.
+/// The catalog has path, size and type of every file, facts from ELF headers, and the SHA-256 of
+/// files that several artifacts install at one path; no contents, and nothing of this machine. It
+/// is JSON with a line for each entry. `rockpack plan --catalog FILE` prints the same as for the
+/// directory.
 #[derive(Debug, Args)]
 #[command(after_long_help = SCAN_EXAMPLES)]
 pub struct ScanArgs {
-    /// Directory of artifacts ({name}_{component}_{family}, directories or archives), or address of
-    /// archives in a store (s3://, gs://, az://, https://, file://)
+    /// Directory of artifacts or archives {name}_{component}_{family}, or address of archives in a
+    /// store (s3://, gs://, az://, https://, file://)
     #[arg(long, value_name = "DIR_OR_URL", value_hint = ValueHint::DirPath, required_unless_present = "store")]
     pub artifact_dir: Option<PathBuf>,
 
-    /// Store of packages.kdl, instead of the directory; --run selects the run
+    /// Store of packages.kdl, with --run, instead of the directory
     #[arg(long, value_name = "NAME", requires = "run", conflicts_with = "artifact_dir")]
     pub store: Option<String>,
 

@@ -1,5 +1,3 @@
-//! Arguments of `rockpack index serve`.
-
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -7,13 +5,12 @@ use clap::{Args, ValueHint};
 
 /// Serve an index on this machine, for tests and trials
 ///
-/// Answers on loopback until it is interrupted: pages as HTML or JSON, as the client asks (PEP
-/// 691), packages whole and in ranges. When it is ready, it prints the option for pip or uv:
-/// `--index-url URL`, or `--find-links URL` for pages of `rockpack index write --layout flat`. For
-/// CI runs it prints a line for each group.
+/// Answers on loopback until it is interrupted: pages as HTML or JSON (PEP 691), packages whole and
+/// in ranges. Prints the option for pip or uv: `--index-url URL`, or `--find-links URL` for layout
+/// flat; for CI runs, a line for each group.
 ///
-/// It has no encryption, no password and no uploads, so addresses other than loopback are refused.
-/// A rockpack built from source needs the feature: `cargo build --features serve`.
+/// It has no encryption, password or uploads, so addresses other than loopback are refused. A
+/// rockpack built from source needs `cargo build --features serve`.
 #[derive(Debug, Args)]
 #[command(after_long_help = SERVE_EXAMPLES)]
 pub struct ServeArgs {

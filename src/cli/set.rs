@@ -13,16 +13,15 @@ use super::JobsArgs;
 /// Preset of xz without `--xz-preset`.
 const SMALLEST: u8 = 6;
 
-/// Artifacts, or a saved catalog of them.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub struct CatalogArgs {
-    /// Directory of artifacts ({name}_{component}_{family}, directories or archives), or address of
-    /// archives in a store (s3://, gs://, az://, https://, file://)
+    /// Directory of artifacts or archives {name}_{component}_{family}, or address of archives in a
+    /// store (s3://, gs://, az://, https://, file://)
     #[arg(long, value_name = "DIR_OR_URL", value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub artifact_dir: Option<PathBuf>,
 
-    /// Store of packages.kdl, instead of the directory; --run selects the run
+    /// Store of packages.kdl, with --run, instead of the directory
     #[arg(long, value_name = "NAME", requires = "run", help_heading = "Input")]
     pub store: Option<String>,
 
@@ -31,11 +30,11 @@ pub struct CatalogArgs {
     pub catalog: Option<PathBuf>,
 }
 
-/// Set of packages, for plan and build.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct SetArgs {
-    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy [default: this directory, else, with a warning, built-in]
+    /// Directory of the manifest, or `built-in` for the program's own [default: this directory,
+    /// else, with a warning, built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub manifest: Option<PathBuf>,
 
@@ -43,22 +42,21 @@ pub struct SetArgs {
     #[arg(long, value_name = "DIR", env = "ROCKPACK_SOURCES", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub sources: Option<PathBuf>,
 
-    /// Mode: device code split off the libraries (kpack) or not (legacy) [default: as in the build
-    /// of the artifacts]
+    /// Mode: device code split off the libraries (kpack) or not (legacy) [default: the artifacts']
     #[arg(long, value_parser = modes(), help_heading = "Input")]
     pub mode: Option<Mode>,
 
-    /// System of the packages, linux or windows [default: the system of the artifacts' binaries]
+    /// System of the packages, linux or windows [default: the artifacts']
     #[arg(long, value_parser = systems(), hide_possible_values = true, help_heading = "Input")]
     pub system: Option<System>,
 
     /// Version of every package (PEP 440) [default: the build's for packages, else its own and
-    /// .dev0, as 7.2.0.dev0]
+    /// .dev0]
     #[arg(long, value_name = "V", help_heading = "Packages")]
     pub version: Option<Version>,
 
-    /// Suffix for the names of platform directories (not for the version), to distinguish two
-    /// builds [default: none]
+    /// Suffix for platform directories (not for the version), to distinguish two builds [default:
+    /// none]
     #[arg(
         long,
         value_name = "N",
@@ -81,8 +79,8 @@ pub struct SetArgs {
     #[arg(long, value_name = "T", help_heading = "Packages")]
     pub platform_tag: Option<PlatformTags>,
 
-    /// Only packages, projects or wheels with these names in packages.kdl, or distributions with
-    /// these names; `*` matches any characters; separated by `,` or repeated [default: all]
+    /// Only these packages, projects or wheels, by name in packages.kdl or of distributions; `*`
+    /// matches any characters; separated by `,` or repeated [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Packages")]
     pub only: Vec<OnlyName>,
 
@@ -95,8 +93,7 @@ pub struct SetArgs {
     #[arg(long, value_name = "PROJECT=LIST", value_parser = selection, help_heading = "Packages")]
     pub libs: Vec<(PackageName, String)>,
 
-    /// Warn of unowned files instead of failing: files of artifacts that no package takes and no
-    /// rule drops
+    /// Warn of unowned files (no package takes them, no rule drops them) instead of failing
     #[arg(long, help_heading = "Packages")]
     pub allow_unowned: bool,
 
@@ -112,16 +109,16 @@ pub struct SetArgs {
     #[arg(long, hide = true, action = ArgAction::SetTrue, overrides_with = "wheel_compression", conflicts_with = "compression", help_heading = "Compression")]
     no_wheel_compression: bool,
 
-    /// Same as --xz-preset 6, or with the preset of --xz-preset
+    /// The same as --xz-preset 6
     #[arg(long, hide = true, action = ArgAction::SetTrue, overrides_with = "no_devel_tarball_compression", help_heading = "Compression")]
     devel_tarball_compression: bool,
 
-    /// Compress the archive in the devel wheel with xz, from 0 (fast) to 6 (small): a smaller
-    /// wheel, and a slower build [default: a plain tar, compressed as the wheel's other members]
+    /// Compress the devel archive with xz, from 0 (fast) to 6 (small) [default: a plain tar,
+    /// compressed like other members]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=6), conflicts_with = "no_devel_tarball_compression", help_heading = "Compression")]
     xz_preset: Option<u8>,
 
-    /// Leave the archive in the devel wheel a plain tar
+    /// Leave the devel archive a plain tar
     #[arg(long, hide = true, action = ArgAction::SetTrue, overrides_with = "devel_tarball_compression", help_heading = "Compression")]
     no_devel_tarball_compression: bool,
 
@@ -134,8 +131,7 @@ pub struct SetArgs {
 }
 
 impl SetArgs {
-    /// Returns the request for a plan, with the environment's `platform_tag` and the contents of
-    /// `--sources`.
+    /// Returns the request, with the environment's `platform_tag` and the contents of `--sources`.
     pub fn request(&self, platform_tag: Option<PlatformTags>, sources: Option<Sources>) -> Request {
         Request {
             version: self.version.clone(),
@@ -158,19 +154,17 @@ impl SetArgs {
     }
 }
 
-/// Parses `NAME=VALUE`.
 fn variable(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// Parses `PROJECT=LIST`.
 fn selection(text: &str) -> Result<(PackageName, String), String> {
     let (name, list) = variable(text).map_err(|_| "write PROJECT=LIST")?;
     Ok((name.parse().map_err(|e: NameError| e.to_string())?, list))
 }
 
-/// Parses a mode. Shells complete the possible values.
+/// Shells complete the possible values.
 pub(super) fn modes() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).try_map(|text| text.parse::<Mode>())
 }

@@ -1,8 +1,8 @@
 //! Sizes with units.
 
 /// Parses a number of bytes: `500MB`, `1.5 GB`, `2GiB`, `4096B`. Units are powers of 1000, with `i`
-/// of 1024; case does not count, and `B` is optional behind another letter. A number without a unit
-/// is ambiguous, and an error.
+/// of 1024, in any case; `B` is optional behind another letter. A number without a unit is
+/// ambiguous.
 pub fn size(text: &str) -> Result<u64, String> {
     const UNITS: [&str; 5] = ["", "k", "m", "g", "t"];
     let lower = text.trim().to_ascii_lowercase();
@@ -22,7 +22,7 @@ pub fn size(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "expected a size as 500MB, 10GB or 2GiB".to_owned())
 }
 
-/// Multiplies a decimal number, without the fraction of a byte.
+/// Ignores the fraction of a byte.
 fn times(number: &str, factor: u64) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits = |text: &str| text.bytes().all(|c| c.is_ascii_digit());

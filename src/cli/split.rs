@@ -1,5 +1,3 @@
-//! Arguments of `rockpack wheel split`.
-
 use std::path::PathBuf;
 
 use base::version::Version;
@@ -9,26 +7,21 @@ use super::MakingArgs;
 
 /// Split finished wheels into a host wheel and one for each ISA
 ///
-/// The `wheel` lines of packages.kdl with `device-by` declare the files for the wheel of the ISA,
-/// or of the level, that their path names, and the names and requirements of these wheels. All
-/// other files stay in the host wheel, which gets the extras device-ISA and device-all. Each wheel
-/// for an ISA requires the host wheel in exactly its version, and the wheels of the levels above
-/// it.
+/// The `wheel` lines of packages.kdl with `device-by` select files for the wheel of the ISA, or
+/// level, in their path, and name these wheels and their requirements, with the host wheel in
+/// exactly its version, and the levels above. The host wheel gets the extras device-ISA and
+/// device-all.
 ///
-/// Members are copied as they are stored, without new compression. A file that names an ISA and
-/// that no line takes is an error, and so is a file with code for another ISA than its path names.
-/// Programs and libraries with code for ISAs inside stay whole, and are listed. With `bundle` in
-/// the line, their code is moved into archives (.kpack) in the wheels of the ISAs.
+/// Members are copied without new compression. A file that names an ISA and that no line takes is
+/// an error, and so is a file with code for another ISA than its path names. Programs and libraries
+/// with code for ISAs stay whole, and are listed; with `bundle` in the line, their code is moved
+/// into archives (.kpack) in the wheels of the ISAs.
 ///
-/// A package that `rockpack wheel verify` alone refuses is refused, unless --allow names the
-/// finding's code.
+/// Each wheel must pass `rockpack wheel verify` alone; --allow accepts findings. Writes OUT/dist
+/// with SHA256SUMS and a provenance statement that names the source wheels, in one step; if
+/// anything fails, OUT stays as it was. Packages that an earlier run recorded in OUT are removed.
 ///
-/// Writes the wheels to OUT/dist, with SHA256SUMS and a provenance statement that names their
-/// source wheels. Outputs are put in place in one step; if anything fails, OUT stays as it was.
-/// Packages that an earlier run recorded in OUT are removed.
-///
-/// Exit status: 0 split, 1 the wheels cannot be split, 2 an error in the command line or the
-/// environment.
+/// Exit status: 0 split, 1 the wheels cannot be split, 2 usage or environment error.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct SplitArgs {
@@ -41,8 +34,8 @@ pub struct SplitArgs {
     #[arg(long, value_name = "VERSION")]
     pub version: Option<Version>,
 
-    /// Directory with these packages: packages that it lacks are not required [default: packages
-    /// for an ISA are required]
+    /// Directory with these packages: others are not required [default: packages for an ISA are
+    /// required]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub beside: Option<PathBuf>,
 

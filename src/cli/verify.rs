@@ -1,5 +1,3 @@
-//! Arguments of `rockpack wheel verify`.
-
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
@@ -9,22 +7,21 @@ use super::{AllowArgs, JobsArgs};
 
 /// Check wheels and sdists of any maker
 ///
-/// Reads every byte once. Checks for each wheel: the archive as strict installers read it, RECORD's
-/// hashes and sizes, names, tags, metadata, permissions, programs, entry points; for each sdist:
-/// its one directory, metadata and links. Checks for all together: one owner for each path, rpaths
-/// that lead to directories of the set, required versions and extras of packages of the set,
-/// SHA256SUMS if it exists, and with --plan that packages, their platform tag and their files are
-/// exactly the plan's.
+/// Checks each wheel: the archive as strict installers read it, RECORD, names, tags, metadata,
+/// permissions, programs, entry points; each sdist: its one directory, metadata and links; all
+/// together: one owner for each path, rpaths into directories of the set, required versions and
+/// extras, SHA256SUMS if present. With --plan, packages, platform tag and files must be exactly the
+/// plan's.
 ///
-/// The sdist of a selector is also built by its backend, as pip and uv do it, and every module is
-/// imported, by the `python3` in PATH. This is done only if all code in the sdist is, byte for
-/// byte, code of this rockpack. Other code is not run: a note names such an sdist.
+/// The sdist of a selector is also built by its backend, and every module imported, by the
+/// `python3` in PATH, but only if all its code is, byte for byte, this rockpack's. Other sdists are
+/// not run; a note names them.
 ///
-/// Each finding has a code. An `ignore` line in packages.kdl accepts findings, with a reason:
-/// `rockpack help manifest ignore`. --allow turns an error into a warning, for this run.
+/// An `ignore` line in packages.kdl accepts findings by their code, with a reason: `rockpack help
+/// manifest ignore`. --allow turns an error into a warning, for this run.
 ///
-/// Exit status: 0 no errors (there may be warnings), 1 an error in a package, 2 an error in the
-/// command line or the environment.
+/// Exit status: 0 no errors (there may be warnings), 1 error in a package, 2 usage or environment
+/// error.
 #[derive(Debug, Args)]
 #[command(after_long_help = VERIFY_EXAMPLES)]
 pub struct VerifyArgs {
@@ -36,10 +33,10 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
     pub plan: Option<PathBuf>,
 
-    /// Only these packages of the plan, by the manifest's name or the distribution's; `*` is
+    /// Only these packages of the plan, by name in packages.kdl or of the distribution; `*` is
     /// allowed
     ///
-    /// For one job of several, which made only these.
+    /// For one job of several.
     #[arg(
         long,
         value_name = "NAME",
@@ -49,13 +46,14 @@ pub struct VerifyArgs {
     )]
     pub only: Vec<OnlyName>,
 
-    /// Packages installed together with these, as a directory or file; not checked themselves
+    /// Packages installed with these (directory or file), not checked themselves
     ///
-    /// Used to resolve rpaths into other packages, and required versions.
+    /// For rpaths and required versions.
     #[arg(long = "with", value_name = "PATH", value_hint = ValueHint::AnyPath, help_heading = "Input")]
     pub with: Vec<PathBuf>,
 
-    /// Directory with packages.kdl and families.kdl, or `built-in` for the program's own copy [default: this directory, else built-in]
+    /// Directory of the manifest, or `built-in` for the program's own [default: this directory,
+    /// else built-in]
     #[arg(long, value_name = "DIR", env = "ROCKPACK_MANIFEST", hide_env_values = true, value_hint = ValueHint::DirPath, help_heading = "Input")]
     pub manifest: Option<PathBuf>,
 

@@ -1,5 +1,3 @@
-//! Arguments of `rockpack help versions`.
-
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
@@ -7,13 +5,13 @@ use clap::{ArgGroup, Args, ValueHint};
 #[cfg(feature = "rewrite")]
 use rewrite::release::Date;
 
-/// Unread date of a program without the feature `rewrite`.
+/// Unread without the feature `rewrite`.
 #[cfg(not(feature = "rewrite"))]
 type Date = String;
 
 /// Print the versions of a build: of wheels, of deb and of rpm packages
 ///
-/// The base version is in version.json. The kind of build adds its date (in UTC), its commit, or a
+/// version.json has the base version; the kind of build adds its date (in UTC), its commit, or a
 /// number. Versions that installers interpret in a surprising way get a warning.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, group = ArgGroup::new("kind").required(true).args(["release_type", "version_suffix"]))]

@@ -1,10 +1,9 @@
-//! Commands that a program was built without: one module a feature.
+//! Commands of missing features: one module a feature.
 
 #[cfg(not(feature = "projects"))]
 pub mod projects {
     use crate::failure::{Failure, absent};
 
-    /// Fails: the program has no builds of projects.
     pub fn run<T>(_: &T) -> Result<(), Failure> {
         Err(absent("projects").into())
     }
@@ -14,7 +13,6 @@ pub mod projects {
 pub mod rewrite {
     use crate::failure::{Failure, absent};
 
-    /// Fails: the program makes no packages from packages.
     pub fn run<T>(_: &T) -> Result<(), Failure> {
         Err(absent("rewrite").into())
     }
@@ -24,7 +22,6 @@ pub mod rewrite {
 pub mod serve {
     use crate::failure::{Failure, absent};
 
-    /// Fails: the program has no web server.
     pub fn run<T>(_: &T) -> Result<(), Failure> {
         Err(absent("serve").into())
     }
@@ -37,7 +34,6 @@ mod tests {
     use crate::cli::Cli;
     use crate::failure::Failure;
 
-    /// Command lines and the feature that each needs.
     const LINES: [(&str, bool, &str); 8] = [
         ("projects", cfg!(feature = "projects"), "project list --sources s --version 1"),
         ("projects", cfg!(feature = "projects"), "project clone --sources s --version 1"),

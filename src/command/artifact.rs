@@ -9,7 +9,6 @@ use super::{Failure, environment, print};
 use crate::cli::PackArgs;
 use crate::{inputs, ui};
 
-/// Packs one artifact after the other, each on all cores, and names each archive.
 pub fn run(args: &PackArgs) -> Result<(), Failure> {
     let pool = inputs::pool(args.threads.jobs)?;
     if !args.dir.is_dir() {
@@ -36,7 +35,7 @@ pub fn run(args: &PackArgs) -> Result<(), Failure> {
     print(&format!("{count}, {} of {}\n", human_size(size), human_size(unpacked)))
 }
 
-/// Archives beside the directories that they were made of are the same artifacts twice, which a build refuses.
+/// Refuses archives next to their directories: a build refuses artifacts that exist twice.
 fn refuse_same_place(args: &PackArgs) -> Result<(), Failure> {
     let place = |path| fs::canonicalize(path).map_err(|e| environment(e.to_string()));
     if place(&args.dir)? != place(&args.output)? {

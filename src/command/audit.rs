@@ -1,4 +1,4 @@
-//! `rockpack wheel audit`: which platform tag is true of wheels.
+//! `rockpack wheel audit`: the correct platform tag of wheels.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -15,13 +15,11 @@ use super::{Failure, environment, print_exact};
 use crate::cli::AuditArgs;
 use crate::ui;
 
-/// What scripts read.
 #[derive(Serialize)]
 struct Document<'a> {
     wheels: &'a [Audit],
 }
 
-/// Audits the wheels and prints what was found out.
 pub fn run(args: &AuditArgs) -> Result<(), Failure> {
     let wheels = wheels(&args.wheels)?;
     let paths: Vec<&Path> = wheels.iter().map(std::path::PathBuf::as_path).collect();
@@ -43,7 +41,7 @@ pub fn run(args: &AuditArgs) -> Result<(), Failure> {
     if audits.iter().any(bad) { Err(Failure::Reported) } else { Ok(()) }
 }
 
-/// A file that cannot be read is the machine's fault, what is in one the wheel's.
+/// Blames the machine for an unreadable file, and the wheel for its content.
 fn failure(error: &AuditError) -> Failure {
     match error {
         AuditError::Open(OpenError::Io(_)) => environment(with_causes(error)),
@@ -56,10 +54,9 @@ fn failure(error: &AuditError) -> Failure {
     }
 }
 
-/// How many lines of one kind are shown; `--json` has all.
+/// Maximum of lines of one kind; `--json` has all.
 const MOST: usize = 12;
 
-/// The text with the wheel's name in bold.
 fn styled(audit: &Audit) -> String {
     let text = text(audit);
     let text = printable_lines(&text);
@@ -89,7 +86,7 @@ fn text(audit: &Audit) -> String {
             let _ = writeln!(text, "    {change}");
         }
     }
-    // Where they are what forces the tag, they have been said.
+    // Libraries that decide the tag are already listed.
     let more: Vec<Obstacle> = audit
         .external_libraries
         .iter()
@@ -106,7 +103,6 @@ fn text(audit: &Audit) -> String {
     text + &unfound(&audit.unfound) + &unresolved(&audit.unresolved) + &ignored(&audit.ignored)
 }
 
-/// A line for each thing: what, of which library, the first file and a symbol.
 fn table(obstacles: &[Obstacle]) -> String {
     let shown = &obstacles[..obstacles.len().min(MOST)];
     let of_libraries = shown.iter().any(|obstacle| obstacle.library.is_some());
@@ -130,7 +126,7 @@ fn table(obstacles: &[Obstacle]) -> String {
     text
 }
 
-/// What would have to change, a sentence for each kind of thing.
+/// Returns a sentence for each kind of need.
 fn changes(obstacles: &[Obstacle], next: &str) -> Vec<String> {
     let names = |kind: ObstacleKind| {
         let names: Vec<&str> =
@@ -160,7 +156,6 @@ fn listed(names: &[&str]) -> String {
     }
 }
 
-/// A line for each library that is shipped and not found.
 fn unfound(libraries: &[Unfound]) -> String {
     let mut text = String::new();
     if libraries.is_empty() {
@@ -177,7 +172,6 @@ fn unfound(libraries: &[Unfound]) -> String {
     text
 }
 
-/// A line for each file: its first symbols, for the tag is true of none of these.
 fn unresolved(files: &[Unresolved]) -> String {
     let mut text = String::new();
     if files.is_empty() {

@@ -40,7 +40,6 @@ use farmed::Farm;
 use given::{Farmed, Given};
 use reviewed::Reviewed;
 
-/// Writes every package, and says what was made.
 pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     check_artifacts(args)?;
     let pool = inputs::pool(args.set.threads.jobs)?;
@@ -66,7 +65,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     tell_left_out(args, &plan);
     let projects = projects::settings(args, &plan, pool.current_num_threads())?;
     let memory = memory(args, &plan)?;
-    // What would stop projects is better known before artifacts are packed.
+    // Reports obstacles before artifacts are packed.
     if let Some(projects) = &projects {
         projects::check(args, &plan, projects)?;
     }
@@ -95,7 +94,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
         let text = review::summary_text(&plan, args.set.verbose);
         return print(&format!("{text}\nnothing was written, as --dry-run says\n"));
     }
-    // With --only there can be projects alone.
+    // With --only, there may be only projects.
     let mut attestations =
         pool.install(|| attestations(args, request.clone(), &manifest, &catalog, &plan));
     let (mut built, mut missed) = (Vec::new(), farmed.missed);
@@ -132,7 +131,6 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     missed.map_or(Ok(()), |missed| Err(missed.into()))
 }
 
-/// Prints the projects that are left out although there are sources.
 fn tell_left_out(args: &BuildArgs, plan: &Plan) {
     let left_out = |text: &str| args.set.sources.is_some() && text.starts_with("left out");
     for note in plan.notes.iter().filter(|note| left_out(&note.text)) {
@@ -140,7 +138,7 @@ fn tell_left_out(args: &BuildArgs, plan: &Plan) {
     }
 }
 
-/// How many bytes may be in memory at a time; less than one block takes could not be kept to.
+/// Returns the limit of memory; less than one block needs is an error.
 fn memory(args: &BuildArgs, plan: &Plan) -> Result<u64, Problem> {
     let least = execute::least_memory(plan);
     match args.memory {
@@ -154,13 +152,12 @@ fn memory(args: &BuildArgs, plan: &Plan) -> Result<u64, Problem> {
     }
 }
 
-/// How the packages are built.
 fn settings(args: &BuildArgs, memory: u64, jobs: usize) -> Result<Settings, Problem> {
     let cache = inputs::cache::store(&args.cache, &args.remote, jobs)?;
     Ok(Settings { memory, spans: args.timings.is_some(), cache, elsewhere: None })
 }
 
-/// Has a farm build what it can, and reads what of the artifacts the other packages are made of.
+/// Opens the artifacts of packages that the farm did not build.
 fn with_farm(
     farm: Farm,
     given: Given<'_>,
@@ -180,7 +177,7 @@ fn with_farm(
     Ok((farmed, Box::new(nothing)))
 }
 
-/// Says what was made of artifacts, and where the time went. Gives what is an error once everything is made.
+/// Returns a problem that is an error after the build.
 fn tell(args: &BuildArgs, plan: &Plan, outcome: &Outcome) -> Result<Option<Problem>, Failure> {
     outcome
         .cache
@@ -199,8 +196,8 @@ fn tell(args: &BuildArgs, plan: &Plan, outcome: &Outcome) -> Result<Option<Probl
     Ok(missed)
 }
 
-/// The digests of the artifacts. Files are hashed for them where other builds make the other packages: what one build
-/// makes of all artifacts needs no comparison.
+/// Returns the digests of the artifacts. With --only, files are hashed too, for comparison
+/// with other builds.
 fn contents(
     request: &Request,
     made_of: (&Catalog, &Plan),
@@ -215,7 +212,6 @@ fn contents(
     Ok(known)
 }
 
-/// What goes with the packages.
 fn attestations(
     args: &BuildArgs,
     request: Request,
@@ -230,7 +226,7 @@ fn attestations(
     Attestations { sboms: provenance::sboms(manifest, catalog, plan), inputs: of_build }
 }
 
-/// What is in the artifacts; with a saved catalog, nothing of them is read yet.
+/// Loads a saved catalog without reading the artifacts, or scans them.
 fn catalog(
     args: &BuildArgs,
     asked: Asked<'_>,
@@ -241,7 +237,6 @@ fn catalog(
     }
 }
 
-/// The artifacts that are asked for.
 fn asked<'a>(args: &'a BuildArgs, manifest: &'a Manifest, request: &'a Request) -> Asked<'a> {
     Asked {
         place: args.artifact_dir.as_deref(),
@@ -254,7 +249,7 @@ fn asked<'a>(args: &'a BuildArgs, manifest: &'a Manifest, request: &'a Request) 
     }
 }
 
-/// A saved catalog has no bytes to make packages of.
+/// Refuses a catalog without artifacts: it has no contents.
 fn check_artifacts(args: &BuildArgs) -> Result<(), Problem> {
     let elsewhere = args.remote.artifacts_digest.is_some();
     if elsewhere || args.catalog.is_none() || args.artifact_dir.is_some() || args.store.is_some() {

@@ -12,7 +12,6 @@ use crate::{inputs, ui};
 mod stats;
 mod verify;
 
-/// Carries out one of the three commands.
 pub fn run(command: &CacheCommand) -> Result<(), Failure> {
     match command {
         CacheCommand::Stats(args) => stats::run(args),
@@ -40,7 +39,6 @@ fn failed(error: &CacheError) -> Failure {
     environment(with_causes(error))
 }
 
-/// Makes the cache smaller, and says how much it is now.
 fn prune(args: &PruneArgs) -> Result<(), Failure> {
     let dir = inputs::cache::directory(args.which.cache.as_deref())?;
     let to = match args.to {

@@ -1,4 +1,4 @@
-//! `rockpack check`: the manifest by itself.
+//! `rockpack check`: the manifest alone.
 
 use manifest::{Manifest, Package};
 
@@ -8,7 +8,6 @@ use super::{Failure, print};
 use crate::cli::CheckArgs;
 use crate::{inputs, ui};
 
-/// Decodes the manifest, shows what is doubtful in it, and says that it is fine.
 pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     let sources = inputs::manifest::files(args.manifest.as_deref())?;
     let manifest = inputs::manifest::decode(&sources)?;

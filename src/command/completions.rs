@@ -12,7 +12,6 @@ use super::{Failure, environment, print_exact};
 use crate::cli::{Cli, Shell};
 use crate::inputs;
 
-/// Prints the script for `shell`.
 pub fn run(shell: Shell) -> Result<(), Failure> {
     let mut command = with_names(with_topics(Cli::command()));
     command.set_bin_name("rockpack");
@@ -33,7 +32,7 @@ fn script(command: &Command, shell: &impl Generator) -> Result<String, Failure> 
     String::from_utf8(script).map_err(|e| environment(format!("the script is no text: {e}")))
 }
 
-/// Values of commands' arguments, which clap's script for fish leaves out.
+/// Completes positional arguments, which clap's script for fish lacks.
 fn fish_arguments(root: &Command) -> String {
     let mut lines = String::new();
     for command in root.get_subcommands() {
@@ -52,7 +51,6 @@ fn fish_arguments(root: &Command) -> String {
     lines
 }
 
-/// Completes the values of a command's arguments; `before` words precede the first one.
 fn fish_values(lines: &mut String, command: &Command, using: &str, before: usize) {
     for (index, argument) in command.get_positionals().enumerate() {
         let values = argument.get_possible_values();
@@ -65,7 +63,7 @@ fn fish_values(lines: &mut String, command: &Command, using: &str, before: usize
     }
 }
 
-/// Adds the names that `--only` takes: packages of the built-in manifest and their distributions.
+/// Adds names for `--only`: packages of the built-in manifest and their distributions.
 fn with_names(command: Command) -> Command {
     fn below(command: Command, names: &BTreeSet<String>) -> Command {
         let command = command.mut_args(|arg| match arg.get_id().as_str() {
@@ -77,7 +75,7 @@ fn with_names(command: Command) -> Command {
     below(command, &inputs::manifest::names())
 }
 
-/// With what `rockpack help` can be asked for, which clap does not know by itself.
+/// Adds topics of `rockpack help` that clap does not know.
 fn with_topics(command: Command) -> Command {
     let shown = || command.get_subcommands().filter(|sub| !sub.is_hide_set());
     let mut topics: Vec<String> = shown().map(|sub| sub.get_name().to_owned()).collect();

@@ -1,4 +1,4 @@
-//! `rockpack diff`: what differs between two plans, manifests or builds.
+//! `rockpack diff`: differences between two plans, manifests or builds.
 
 use std::io::IsTerminal;
 
@@ -16,7 +16,6 @@ mod side;
 
 use side::{Sides, Which};
 
-/// Compares, and prints the difference in the form that was asked for.
 pub fn run(args: &DiffArgs) -> Result<(), Failure> {
     let (old, new) = args.sides().map_err(|text| Problem::usage(Code::Environment, text))?;
     let (diff, faults) = inputs::pool(args.set.threads.jobs)?.install(|| {
@@ -50,7 +49,7 @@ fn shown(diff: &Diff, format: DiffFormat) -> Result<String, Failure> {
     Ok(if colour { painted(&text) } else { text })
 }
 
-/// The lines in the colours of their marks: green is new, red gone, cyan moved, yellow different.
+/// Colours lines by their marks.
 fn painted(text: &str) -> String {
     let line = |line: &str| {
         let colour = match line.trim_start().split_once(' ') {

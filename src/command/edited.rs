@@ -1,4 +1,4 @@
-//! Wheels that a command writes anew: each passes the gate before the first gets its name.
+//! Wheels that a command rewrites. All must pass the gate before the first appears.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,6 @@ use super::{Failure, gate, print};
 use crate::cli::AllowArgs;
 use crate::{inputs, ui};
 
-/// Options of such a command.
 pub struct Edited<'a> {
     /// Directory for the new wheels; without one, the directory of the old wheel.
     pub output: Option<&'a Path>,
@@ -24,7 +23,7 @@ pub struct Edited<'a> {
 }
 
 impl Edited<'_> {
-    /// Writes the wheels that `prepare` makes, given an old wheel and a directory, and prints their paths.
+    /// Writes the wheels that `prepare` makes from an old wheel and a directory.
     pub fn put(
         &self,
         wheels: &[PathBuf],
@@ -45,7 +44,7 @@ impl Edited<'_> {
         written
     }
 
-    /// The new wheels, all of which pass the gate; none has its name yet.
+    /// Returns checked wheels under temporary names.
     fn prepared(
         &self,
         wheels: &[PathBuf],
@@ -91,7 +90,6 @@ pub fn all<W>(
     if refused.is_empty() { Ok(()) } else { Err(refused.into()) }
 }
 
-/// A line for the wheel, and a note for each signature that it lost.
 fn said(done: &Made) -> String {
     for name in &done.dropped {
         let text =
@@ -114,7 +112,7 @@ fn problem(error: &RetagError) -> Problem {
     }
 }
 
-/// Returns whether the disk or the command line is at fault, and no wheel.
+/// Returns true if the disk or the command line is at fault, not a wheel.
 fn blames_machine(error: &RetagError) -> bool {
     use MakeError::{Open, Write};
     matches!(error, RetagError::Make(Write { .. } | Open(OpenError::Io(_))))

@@ -1,4 +1,4 @@
-//! `rockpack elf show`, `edit` and `compare`: the ELF editor by itself.
+//! `rockpack elf show`, `edit` and `compare`: the ELF editor alone.
 
 use std::path::Path;
 
@@ -15,7 +15,6 @@ mod edit;
 mod headers;
 mod show;
 
-/// Carries out one of the three commands.
 pub fn run(command: &ElfCommand) -> Result<(), Failure> {
     match command {
         ElfCommand::Show(args) => show::run(args),
@@ -24,7 +23,7 @@ pub fn run(command: &ElfCommand) -> Result<(), Failure> {
     }
 }
 
-/// Opens a regular file: others can't be read at any place.
+/// Opens a regular file: others cannot be read at any position.
 fn open(path: &Path) -> Result<File, Failure> {
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
     match opened {
@@ -34,7 +33,7 @@ fn open(path: &Path) -> Result<File, Failure> {
     }
 }
 
-/// A file is at fault (1), unless it couldn't be read or the name asked for is impossible (2).
+/// Blames the file (1), unless it is unreadable or the requested name is impossible (2).
 fn refused(operation: &str, path: &Path, error: &ElfError) -> Failure {
     let problem = Problem::error(
         Code::ElfRefused,

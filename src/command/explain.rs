@@ -1,4 +1,4 @@
-//! `rockpack explain`: what becomes of a path, and why.
+//! `rockpack explain`: packages of a path, and the reasons.
 
 use base::names::RelPath;
 use base::source::{Code, Problem};
@@ -10,11 +10,10 @@ use crate::builtin;
 use crate::cli::ExplainArgs;
 use crate::inputs::{self, artifacts};
 
-/// Explains the path, or lists the paths that a glob matches.
 pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let manifest = inputs::manifest::manifest(args.set.manifest.as_deref())?;
     let request = inputs::request(&manifest, &args.set)?;
-    // What is absent in artifacts is of no matter to one path.
+    // Absent directories do not matter for one path.
     let asked = artifacts::Asked::new(&args.catalog, &args.artifacts, &manifest, &request, false);
     let catalog = inputs::pool(args.set.threads.jobs)?
         .install(|| inputs::catalog(args.catalog.catalog.as_deref(), asked))?;
@@ -56,7 +55,7 @@ fn json(value: &impl Serialize) -> Result<String, Failure> {
         .map_err(|e| environment(format!("cannot write JSON: {e}")))
 }
 
-/// Nobody knows the path: an error of what was asked over these artifacts, not of the command line.
+/// Blames the artifacts, not the command line.
 fn unknown(message: String, near: &[RelPath]) -> Failure {
     let help = if near.is_empty() {
         "list what there is: rockpack explain '**' -v".to_owned()

@@ -1,4 +1,4 @@
-//! `rockpack artifact fetch`: the artifacts that packages need, out of a store into a directory.
+//! `rockpack artifact fetch`: needed artifacts, from a store into a directory.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,7 +16,6 @@ use crate::cli::FetchArgs;
 use crate::inputs::{self, artifacts};
 use crate::ui;
 
-/// Says what is needed, and fetches it.
 pub fn run(args: &FetchArgs) -> Result<(), Failure> {
     let manifest = manifest(args)?;
     let [linux_families, windows_families] = args.families();
@@ -56,7 +55,6 @@ pub fn run(args: &FetchArgs) -> Result<(), Failure> {
     print(&ui::fetched_table(&fetched, ui::width()))
 }
 
-/// The manifest; none where nothing is asked of it.
 fn manifest(args: &FetchArgs) -> Result<Option<Manifest>, Failure> {
     if args.all && args.store.is_none() {
         return Ok(None);
@@ -81,7 +79,6 @@ fn tell(args: &FetchArgs, plan: &FetchPlan) -> Result<(), Failure> {
     print_exact(&(json + "\n"))
 }
 
-/// Fetches archives into `dir`.
 fn fetched(
     args: &FetchArgs,
     dir: &Path,
@@ -98,7 +95,7 @@ fn fetched(
     Ok(done?)
 }
 
-/// Refuses a directory with artifacts that are not fetched: a build would take them too.
+/// Refuses a directory with other artifacts: a build would take them too.
 fn check_others(dir: &Path, selection: &Selection) -> Result<(), Failure> {
     let keys: BTreeSet<&str> = selection.selected.iter().map(|s| s.object.key.as_str()).collect();
     let mut others = Vec::new();

@@ -1,4 +1,4 @@
-//! `rockpack fmt`: manifests laid out.
+//! `rockpack fmt`: formatted manifests.
 
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt as _;
@@ -15,7 +15,7 @@ use crate::builtin;
 use crate::cli::FmtArgs;
 use crate::inputs::near;
 
-/// Lays out each file that is not laid out yet; all are read before the first is written.
+/// Reads all files before the first is written.
 pub fn run(args: &FmtArgs) -> Result<(), Failure> {
     let own = [builtin::PACKAGES.0, builtin::FAMILIES.0].map(PathBuf::from);
     let files = if args.files.is_empty() { &own[..] } else { &args.files };
@@ -66,7 +66,6 @@ fn standard_input() -> Result<Source, Failure> {
     kdl::source("standard input", "-", bytes).map_err(|problem| Failure::Problems(problem.into()))
 }
 
-/// The first line that would be another.
 fn first_difference(source: &Source, laid_out: &str) -> Option<Problem> {
     let text = source.text();
     if text == laid_out {
@@ -88,7 +87,7 @@ fn first_difference(source: &Source, laid_out: &str) -> Option<Problem> {
     Some(problem.help("`rockpack fmt` lays it out"))
 }
 
-/// Puts the text in the file's place, when all of it is on the disk. A link stays one.
+/// Replaces a file in one step; a symbolic link stays a link.
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
     let failed =
         |error: io::Error| environment(format!("cannot write {}: {error}", file.display()));

@@ -1,5 +1,3 @@
-//! The gate that packages pass before a command puts them in place.
-
 use base::text::with_causes;
 use build::gate::{self, Gate, GateError};
 use manifest::Manifest;
@@ -9,17 +7,15 @@ use super::{Failure, environment};
 use crate::cli::AllowArgs;
 use crate::ui;
 
-/// The gate by a manifest and a command line. What it lets through is shown as warnings.
 pub fn of<'g>(manifest: &'g Manifest, args: &'g AllowArgs) -> Gate<'g> {
     Gate { manifest, allowed: &args.allow, told: &warn }
 }
 
-/// Shows the findings that are let through.
 pub fn warn(allowed: &[Finding]) {
     ui::show_problems(&gate::warnings(allowed, Shown::Few));
 }
 
-/// The packages are at fault, or else the machine.
+/// Blames the packages or the machine.
 pub fn failure(error: &GateError) -> Failure {
     match error {
         GateError::Refused(findings) => gate::problems(findings).into(),

@@ -1,4 +1,4 @@
-//! `rockpack help`: what a command does, or a node of the manifest.
+//! `rockpack help`: explains a command or a node of the manifest.
 
 use std::io;
 
@@ -15,17 +15,15 @@ mod commands;
 mod manifest;
 mod markdown;
 
-/// The number of the format in which the vocabulary is printed as JSON; it grows as a plan's does.
+/// Format of the vocabulary as JSON; it is increased like a plan's.
 const FORMAT: u32 = 1;
 
-/// The vocabulary as data.
 #[derive(Serialize)]
 struct Vocabulary {
     format: u32,
     files: &'static [KdlFile],
 }
 
-/// Prints what was asked for.
 pub fn run(args: &HelpArgs) -> Result<(), Failure> {
     match (args.topic.as_deref(), args.name.as_deref()) {
         (None, _) if args.markdown => print_exact(&commands::page(&built())),
@@ -45,7 +43,6 @@ fn vocabulary_json() -> Result<String, Failure> {
     Ok(text.map_err(|e| environment(format!("cannot write the vocabulary as JSON: {e}")))? + "\n")
 }
 
-/// One node, or all of this name.
 fn node(name: &str) -> Result<String, Failure> {
     let entries = manifest::entries(&VOCABULARY);
     let found: Vec<String> = entries
@@ -66,14 +63,12 @@ fn node(name: &str) -> Result<String, Failure> {
     Ok(found.join("\n"))
 }
 
-/// The commands, with what they inherit.
 fn built() -> Command {
     let mut root = Cli::root();
     root.build();
     root
 }
 
-/// What `--help` prints of the command to which `names` lead.
 fn command<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), Failure> {
     let mut root = built();
     let mut command = &mut root;

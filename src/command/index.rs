@@ -1,4 +1,4 @@
-//! `rockpack index write`: the pages by which installers find packages.
+//! `rockpack index write`: pages by which installers find packages.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,7 +11,6 @@ use super::{Failure, environment, print, publish};
 use crate::cli::IndexArgs;
 use crate::ui;
 
-/// Brings the index up to date, and says what was done.
 pub fn run(args: &IndexArgs) -> Result<(), Failure> {
     let options = Options {
         layout: args.layout.into(),
@@ -31,7 +30,6 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
     print(&said(args, &summary))
 }
 
-/// The file names of the packages that are to be deleted.
 fn removed(args: &IndexArgs) -> Result<BTreeSet<String>, Failure> {
     let name = |path: &std::path::PathBuf| {
         path.file_name().map(|name| name.to_string_lossy().into_owned())

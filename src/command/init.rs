@@ -12,14 +12,11 @@ use crate::cli::InitArgs;
 
 mod demo;
 
-/// What includes the built-in manifest: packages and families.
 const OVER_BUILT_IN: [&str; 2] =
     [include_str!("init/packages.kdl"), include_str!("init/families.kdl")];
-/// What stands alone.
 const MINIMAL: [&str; 2] =
     [include_str!("init/minimal-packages.kdl"), include_str!("init/minimal-families.kdl")];
 
-/// Writes both files, unless one of them exists, or the artifacts of `--demo`.
 pub fn run(args: &InitArgs) -> Result<(), Failure> {
     if args.demo {
         return demo::run(args);
@@ -43,7 +40,7 @@ pub fn run(args: &InitArgs) -> Result<(), Failure> {
     print(&format!("{packages}\n{families}\nrockpack check{option} tells whether they are sound\n"))
 }
 
-/// Writes a file that is not there yet.
+/// Creates a file; an existing one is an error.
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
     let new = fs::OpenOptions::new().write(true).create_new(true).open(file);
     new.and_then(|mut new| new.write_all(text.as_bytes())).map_err(|e| environment(e.to_string()))

@@ -1,4 +1,4 @@
-//! `rockpack help man`: one manual page, made of what clap knows of the commands.
+//! `rockpack help man`: one manual page, from clap's data.
 
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Command};
@@ -11,10 +11,9 @@ mod sections;
 
 use sections::{ENVIRONMENT, EXIT_STATUS, FILES};
 
-/// Equal programs print equal pages: none has a date. (An empty argument would not count as one.)
+/// Equal programs print equal pages. (roff ignores an empty argument.)
 const NO_DATE: &str = " ";
 
-/// Prints the page.
 pub fn run() -> Result<(), Failure> {
     let mut root = Cli::root();
     root.build();
@@ -52,7 +51,6 @@ fn page(root: &Command) -> Roff {
     roff
 }
 
-/// A section for the command, and one for each below it.
 fn command(roff: &mut Roff, command: &Command) {
     let name = command.get_bin_name().unwrap_or_else(|| command.get_name());
     let usage = command.clone().render_usage().to_string();
@@ -83,7 +81,6 @@ fn description(roff: &mut Roff, command: &Command) {
     }
 }
 
-/// Arguments in their order, then options as `--help` groups them.
 fn options(roff: &mut Roff, command: &Command) {
     let shown = |arg: &&Arg| {
         !arg.is_hide_set()
@@ -132,7 +129,6 @@ fn option(roff: &mut Roff, arg: &Arg) {
     entry(roff, head, &(help + &values(arg)));
 }
 
-/// What an argument can be, and what it is when it is not given.
 fn values(arg: &Arg) -> String {
     let names = |values: Vec<String>, what: &str| {
         if values.is_empty() { String::new() } else { format!(" [{what}: {}]", values.join(", ")) }
@@ -154,14 +150,13 @@ fn values(arg: &Arg) -> String {
     names(possible, "possible values") + &names(default, "default")
 }
 
-/// A name with what is said of it, moved to the right below it.
 fn entry(roff: &mut Roff, name: impl Into<Vec<Inline>>, text: &str) {
     roff.control("TP", []);
     roff.text(name);
     roff.text([roman(text)]);
 }
 
-/// Lines as they are: a heading, and commands to copy.
+/// Writes lines unfilled.
 fn examples(roff: &mut Roff, text: &str) {
     roff.control("PP", []);
     roff.control("nf", []);

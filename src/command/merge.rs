@@ -1,4 +1,4 @@
-//! `rockpack merge`: unites what several builds made.
+//! `rockpack merge`: one directory for the packages of several builds.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,7 +17,6 @@ use super::{Failure, gate, made, print, repaired};
 use crate::cli::MergeArgs;
 use crate::inputs::{self, saved_plan};
 
-/// Puts everything in place, and says what there is.
 pub fn run(args: &MergeArgs) -> Result<(), Failure> {
     args.dirs.iter().try_for_each(|dir| repaired(dir))?;
     let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
@@ -39,7 +38,6 @@ pub fn run(args: &MergeArgs) -> Result<(), Failure> {
     print(&said(args, &done))
 }
 
-/// The packages that the plan in a file promises.
 fn promised(file: &Path) -> Result<Promised, Failure> {
     let plan = saved_plan::read(file)?;
     let mut files: BTreeSet<RelPath> =
@@ -131,7 +129,7 @@ fn failure(error: &AssembleError) -> Failure {
     Failure::Problems(Problem::error(code, what).help(help).into())
 }
 
-/// The way to builds that agree in this part.
+/// Returns the remedy for builds that differ in this part.
 fn remedy(part: Part) -> &'static str {
     match part {
         Part::Command => "unite what one command made",

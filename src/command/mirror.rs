@@ -1,4 +1,4 @@
-//! `rockpack index mirror`: pages of packages that stay where they are.
+//! `rockpack index mirror`: pages without packages.
 
 use base::source::{Code, Problem};
 use base::text::{counted, with_causes};
@@ -10,7 +10,6 @@ use super::{Failure, environment, print, publish as published};
 use crate::cli::{MirrorArgs, PublishLayout};
 use crate::ui;
 
-/// Writes the pages, and names those that were not right.
 pub fn run(args: &MirrorArgs) -> Result<(), Failure> {
     let publishing =
         published::publishing(args.layout == PublishLayout::V5, args.manifest.as_deref())?;
@@ -50,13 +49,12 @@ pub fn run(args: &MirrorArgs) -> Result<(), Failure> {
     ))
 }
 
-/// Whether two names are of one place, as far as they tell it.
+/// Returns true if two names are surely the same place.
 fn is_same(source: &str, to: &str) -> bool {
     let is_one_directory = || Some(fs::canonicalize(source).ok()? == fs::canonicalize(to).ok()?);
     source.trim_end_matches('/') == to.trim_end_matches('/') || is_one_directory() == Some(true)
 }
 
-/// Where clients see the packages.
 fn public(args: &MirrorArgs) -> Result<String, Failure> {
     let has_user = |url: &str| {
         let rest = url.split_once("://").map_or("", |(_, rest)| rest);

@@ -1,4 +1,4 @@
-//! `rockpack pack-stream`: what a build farm runs for a build.
+//! `rockpack pack-stream`: the command for a build farm.
 
 use std::path::Path;
 
@@ -9,7 +9,6 @@ use build::execute::{PackStreamError, pack_stream};
 use super::{Failure, environment};
 use crate::cli::PackStreamArgs;
 
-/// Packs `content` into `stream`.
 pub fn run(args: &PackStreamArgs) -> Result<(), Failure> {
     let done = pack_stream(&args.settings, Path::new("content"), Path::new("stream"));
     done.map_err(|error| match &error {

@@ -1,4 +1,4 @@
-//! `rockpack plan`: what a build would make, as text, JSON, Markdown, a web page or the jobs of a matrix.
+//! `rockpack plan`: the plan of a build in several forms.
 
 use base::source::{Code, Problem};
 use build::execute;
@@ -12,7 +12,6 @@ use crate::inputs::{
     artifacts::{self, Asked},
 };
 
-/// Prints the plan in the form that is asked for.
 pub fn run(args: &PlanArgs) -> Result<(), Failure> {
     let (format, most) = args.format().map_err(|text| Problem::usage(Code::Environment, text))?;
     let plan = inputs::pool(args.set.threads.jobs)?.install(|| made(args))?;

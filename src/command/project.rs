@@ -1,4 +1,4 @@
-//! `rockpack project`: checkouts that exist, and missing ones.
+//! `rockpack project`: state of checkouts.
 
 use base::names::PackageName;
 use base::source::{Code, Problem, printable_lines};
@@ -10,13 +10,11 @@ use super::{Failure, environment, print, print_exact};
 use crate::cli::{CheckoutArgs, ProjectCommand};
 use crate::{inputs, ui};
 
-/// What scripts read.
 #[derive(Serialize)]
 struct Document<'a> {
     checkouts: &'a [CheckoutState],
 }
 
-/// Clones missing checkouts if that is the command, and lists all.
 pub fn run(command: &ProjectCommand) -> Result<(), Failure> {
     match command {
         ProjectCommand::List(list) => listed(&list.checkouts, false),
@@ -24,7 +22,6 @@ pub fn run(command: &ProjectCommand) -> Result<(), Failure> {
     }
 }
 
-/// Compares checkouts with the manifest, after clones of the missing ones if `clone`.
 fn listed(args: &CheckoutArgs, clone: bool) -> Result<(), Failure> {
     let sources = inputs::manifest::sources(args.manifest.as_deref())?;
     let manifest = inputs::manifest::decode(&sources)?;
@@ -57,7 +54,7 @@ fn listed(args: &CheckoutArgs, clone: bool) -> Result<(), Failure> {
     if fine { Ok(()) } else { Err(Failure::Reported) }
 }
 
-/// So many changed files of a checkout are named; the JSON has all.
+/// Maximum of changed files to name; the JSON has all.
 const NAMED: usize = 5;
 
 fn failed(error: &GitError) -> Failure {
@@ -114,7 +111,7 @@ fn described(checkout: &CheckoutState) -> String {
         (None, None) => ", no version control".to_owned(),
     };
     let tree = checkout.tree.as_ref().map(|tree| format!(", files {tree}")).unwrap_or_default();
-    // Another state is said first, and the commit is not what would be built.
+    // Another state hides that files differ from the commit.
     let dirty = checkout.state != State::Dirty && !checkout.changed.is_empty();
     let dirty = if dirty { ", dirty" } else { "" };
     let commit = checkout.commit.as_ref().map(|commit| format!(" at {commit}"));

@@ -1,4 +1,4 @@
-//! `rockpack wheel promote`: packages of a build become those of another version.
+//! `rockpack wheel promote`: packages of another version.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,6 @@ use super::{Failure, gate, made, print, repaired};
 use crate::cli::PromoteArgs;
 use crate::{inputs, ui};
 
-/// Promotes all packages of a directory, or says what would change.
 pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
     let sources = inputs::manifest::sources(args.making.manifest.as_deref())?;
     ui::tell_manifest(inputs::manifest::label(&sources.0));
@@ -40,14 +39,13 @@ pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
     }
 }
 
-/// The targets of a list, which can have either separator.
+/// Splits also at `;`.
 fn kept(args: &PromoteArgs) -> Vec<String> {
     let targets = args.keep_targets.iter().flat_map(|part| part.split(';'));
     let targets = targets.map(str::trim).filter(|target| !target.is_empty());
     targets.map(str::to_owned).collect()
 }
 
-/// Each package with each of its fields.
 fn listed(promotion: &Promotion) -> String {
     let mut text = String::new();
     for package in &promotion.packages {

@@ -1,4 +1,4 @@
-//! `rockpack index prune`: old packages go from a store.
+//! `rockpack index prune`: removal of old packages from a store.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,7 +11,6 @@ use super::{Failure, environment, print, publish as published};
 use crate::cli::PruneStoreArgs;
 use crate::{inputs, ui};
 
-/// Prunes, and says each step.
 pub fn run(args: &PruneStoreArgs) -> Result<(), Failure> {
     let sources = inputs::manifest::sources(args.manifest.as_deref())?;
     let publishing = inputs::manifest::decode(&sources)?.publishing;

@@ -1,4 +1,4 @@
-//! `rockpack index publish`: packages and their pages, into a store.
+//! `rockpack index publish`: upload of packages and their pages.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,13 +15,12 @@ use super::{Failure, environment, gate, print};
 use crate::cli::{PublishArgs, PublishLayout};
 use crate::{inputs, ui};
 
-/// The stream of layout v5 where none is given.
+/// Default stream of layout v5.
 const STREAM: &str = "dev";
 
-/// What to do about a page that cannot be read where nothing is added to it.
+/// Remedy for an unreadable page that is only read.
 pub const MEND: &str = "--layout is that of `rockpack index publish` there; else mend the page, or have the program that makes it mend it";
 
-/// Publishes, and says each step.
 pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     let is_named = args.stream.is_some() || args.layout == PublishLayout::V5;
     let publishing = publishing(is_named, args.manifest.as_deref())?;
@@ -60,7 +59,6 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     print(&said(args, &summary.map_err(|error| failure(&error))?))
 }
 
-/// Where packages and pages are.
 pub fn layout(layout: PublishLayout, publishing: &Publishing, stream: Option<&str>) -> Layout {
     let layout = match layout {
         PublishLayout::PerPackage => Layout::of(Form::Projects),
@@ -70,7 +68,7 @@ pub fn layout(layout: PublishLayout, publishing: &Publishing, stream: Option<&st
     layout.in_stream(stream)
 }
 
-/// What the manifest says of publishing. Streams and one layout need it; else, one that is not there says nothing.
+/// Reads the manifest's rules for publishing, which only streams and layout v5 need.
 pub fn publishing(needed: bool, manifest: Option<&Path>) -> Result<Publishing, Failure> {
     let is_here = Path::new("packages.kdl").exists();
     if !needed && manifest.is_none() && !is_here {
@@ -80,7 +78,6 @@ pub fn publishing(needed: bool, manifest: Option<&Path>) -> Result<Publishing, F
     Ok(inputs::manifest::decode(&sources)?.publishing)
 }
 
-/// The line of the manifest for a stream.
 pub fn stream<'p>(publishing: &'p Publishing, stream: &str) -> Result<&'p StreamRule, Failure> {
     let known = || publishing.streams.iter().map(|rule| rule.name.as_str());
     publishing.streams.iter().find(|rule| *rule.name == stream).ok_or_else(|| {
@@ -96,13 +93,11 @@ pub fn stream<'p>(publishing: &'p Publishing, stream: &str) -> Result<&'p Stream
     })
 }
 
-/// Opens a store.
 pub fn open(url: &str, access: Access) -> Result<Box<dyn Bucket>, Failure> {
     let options = store::Options { access, ..store::Options::default() };
     store::open(url, &options).map_err(|error| environment(with_causes(&error)))
 }
 
-/// Refuses a web server as a place that something is written to.
 pub fn takes_uploads(argument: &str, url: &str) -> Result<(), Failure> {
     if !store::is_web(url) {
         return Ok(());
@@ -112,12 +107,12 @@ pub fn takes_uploads(argument: &str, url: &str) -> Result<(), Failure> {
     )))
 }
 
-/// How the store of packages is entered. Who only looks can do so where everybody may.
+/// A dry run only reads: public access suffices.
 pub fn access(dry_run: bool) -> Access {
     if dry_run { Access::Any } else { Access::Signed }
 }
 
-/// Names of projects that an option has, as indexes compare them.
+/// Normalizes names like indexes.
 pub fn projects(option: &str, texts: &[String]) -> Result<BTreeSet<String>, Failure> {
     let name = |text: &String| {
         let wrong =
@@ -127,7 +122,7 @@ pub fn projects(option: &str, texts: &[String]) -> Result<BTreeSet<String>, Fail
     texts.iter().map(name).collect()
 }
 
-/// Warns of files that yank nothing.
+/// Warns about `.yanked` files without a package.
 pub fn warn_of(code: Code, strays: &[RelPath]) {
     let help = "the file has the package's name and `.yanked` behind, and lies beside it";
     for path in strays {
@@ -163,7 +158,6 @@ fn said(args: &PublishArgs, summary: &Summary) -> String {
     )
 }
 
-/// What is said when nothing, or not all, was done.
 pub fn failure(error: &PublishError) -> Failure {
     let problem = |code| Problem::error(code, with_causes(error));
     let refused = problem(Code::PublishRefused);
@@ -208,7 +202,7 @@ pub fn failure(error: &PublishError) -> Failure {
     Failure::Problems(refused.into())
 }
 
-/// The first requirements that nothing meets, each by itself, and what is to be done about all.
+/// Returns the first unmet requirements, with one remedy for all.
 fn incomplete(unmet: &[Unmet]) -> Problems {
     const SHOWN: usize = 5;
     let problem = |what: String| Problem::error(Code::PublishRefused, what);

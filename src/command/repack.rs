@@ -7,7 +7,6 @@ use super::edited::Edited;
 use super::wheels::wheels;
 use crate::cli::RepackArgs;
 
-/// Writes all wheels, if none is refused, and prints their paths.
 pub fn run(args: &RepackArgs) -> Result<(), Failure> {
     let RepackArgs { compression, output, manifest, allow, .. } = args;
     let edited = Edited { output: Some(output), manifest: manifest.as_deref(), allow };

@@ -11,17 +11,16 @@ use super::edited::{Edited, all};
 use super::wheels::wheels;
 use crate::cli::RetagArgs;
 
-/// Writes all wheels, if none is refused, and prints their paths.
 pub fn run(args: &RetagArgs) -> Result<(), Failure> {
     let wheels = wheels(&args.wheels)?;
-    // A set is retagged as a whole, or not at all.
+    // A set is retagged completely, or not at all.
     all(&wheels, |wheel| checked(wheel, args))?;
     let RetagArgs { output, manifest, allow, .. } = args;
     let edited = Edited { output: output.as_deref(), manifest: manifest.as_deref(), allow };
     edited.put(&wheels, |wheel, into| retag::prepare(wheel, &args.platform_tag, into))
 }
 
-/// Refuses a file that is not a wheel, and a wheel whose files contradict the tag.
+/// Refuses other files, and wheels with files that contradict the tag.
 fn checked(wheel: &Path, args: &RetagArgs) -> Result<(), RetagError> {
     let audits = (!args.force).then(|| audit::audit(&[wheel]));
     let contradiction = |tag: &str| match audits.as_ref()? {

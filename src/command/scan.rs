@@ -8,10 +8,9 @@ use super::{Failure, environment, print_exact};
 use crate::cli::ScanArgs;
 use crate::inputs::{self, artifacts};
 
-/// Scans, and saves what was found where it was asked for.
 pub fn run(args: &ScanArgs) -> Result<(), Failure> {
     let (catalog, _) = inputs::pool(args.threads.jobs)?.install(|| {
-        // Only stores need one.
+        // Only stores need a manifest.
         let named = args.manifest.as_deref();
         let manifest = args.store.as_ref().map(|_| inputs::manifest::quietly(named)).transpose()?;
         artifacts::scan(artifacts::Asked {

@@ -9,7 +9,6 @@ use index::serve::{Access, EntryPage, Server};
 use super::{Failure, environment, print};
 use crate::cli::ServeArgs;
 
-/// Says where it can be reached, and answers until it is interrupted.
 pub fn run(args: &ServeArgs) -> Result<(), Failure> {
     let failed = |error| environment(with_causes(&error));
     let server = Server::bind(&args.dir, args.bind, args.port).map_err(failed)?;
@@ -29,7 +28,6 @@ pub fn run(args: &ServeArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A line for each page that an installer can be given, as its option.
 fn said(entries: &[EntryPage], address: &str) -> String {
     let line =
         |EntryPage { option, path }: &EntryPage| format!("{option} http://{address}/{path}\n");
@@ -38,6 +36,6 @@ fn said(entries: &[EntryPage], address: &str) -> String {
 
 fn log(Access { method, path, range, status, bytes }: &Access) {
     let range = range.as_ref().map(|range| format!(" {range}")).unwrap_or_default();
-    // Where standard error is gone there is nobody to tell.
+    // Without standard error, the line is lost.
     let _ = writeln!(io::stderr().lock(), "{method} {status} {bytes} {path}{range}");
 }

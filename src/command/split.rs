@@ -1,4 +1,4 @@
-//! `rockpack wheel split`: a finished wheel becomes a host wheel and one for each ISA.
+//! `rockpack wheel split`: a host wheel, and one for each ISA.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,6 @@ use super::{Failure, gate, made, print, repaired};
 use crate::cli::SplitArgs;
 use crate::{inputs, ui};
 
-/// Splits wheels, or says what would go where.
 pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     let sources = inputs::manifest::sources(args.making.manifest.as_deref())?;
     ui::tell_manifest(inputs::manifest::label(&sources.0));
@@ -38,7 +37,6 @@ pub fn run(args: &SplitArgs) -> Result<(), Failure> {
     print(&(text + &summary(&split.divisions, &format!(" in {}", dest.display()))))
 }
 
-/// A wheel, and what is made of it.
 fn division(division: &Division) -> String {
     let from = division.from.file_name().unwrap_or_default().to_string_lossy();
     let mut text = format!("{from}\n");

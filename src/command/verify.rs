@@ -1,4 +1,4 @@
-//! `rockpack wheel verify`: checks packages that exist.
+//! `rockpack wheel verify`: checks of existing packages.
 
 use std::sync::Arc;
 
@@ -25,7 +25,6 @@ mod tried;
 
 use given::Given;
 
-/// Checks, shows what was found, and prints a line for each package.
 pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let manifest = inputs::manifest::quietly(args.manifest.as_deref())?;
     let plan = args
@@ -63,11 +62,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     if fine { Ok(()) } else { Err(Failure::Reported) }
 }
 
-/// What is wrong with packages that somebody else made of `plan`, each checked by itself and with the plan. What
-/// the manifest ignores is none of it.
-///
-/// # Errors
-/// When one cannot be read.
+/// Returns errors of packages that a farm made from `plan`, without ignored findings.
 #[cfg(feature = "remote")]
 pub fn of_plan(
     manifest: &Manifest,
@@ -85,7 +80,7 @@ pub fn of_plan(
     Ok(kept)
 }
 
-/// The packages, all that was found in them, and notes about sdists that were not tried.
+/// Returns packages, findings, and notes about sdists that were not tried.
 fn checked(
     manifest: &Manifest,
     given: &Given,
@@ -116,7 +111,7 @@ fn checked(
     Ok((packages, findings, untried))
 }
 
-/// What of the packages that can be read is not as the plan says.
+/// Compares readable packages with the plan.
 fn as_planned(
     given: &Given,
     (label, plan): &(String, Plan),
@@ -143,7 +138,7 @@ fn planned(
     let read: Vec<_> = found.par_iter().map(|found| built::read(found)).collect();
     let (mut built, mut files) = (Vec::new(), Vec::new());
     for (package, name) in read.into_iter().zip(names) {
-        // What cannot be read as a package has findings that say why.
+        // Unreadable packages already have findings.
         match package {
             Ok(package) => {
                 built.push(package);

@@ -14,10 +14,8 @@ use crate::cli::VersionsArgs;
 use crate::inputs::near;
 use crate::ui;
 
-/// How large a version.json may be.
 const MOST: u64 = 1 << 20;
 
-/// Prints the versions, and tells what installers make of them.
 pub fn run(args: &VersionsArgs) -> Result<(), Failure> {
     let product = product(args)?;
     let inputs = inputs(args, &product)?;
@@ -49,7 +47,7 @@ fn wrong(message: String, remedy: &str) -> Failure {
     Problem::usage(Code::ImpossibleVersion, message).help(remedy).into()
 }
 
-/// What is released: the name of the manifest's selector.
+/// Returns the name of the manifest's selector.
 fn product(args: &VersionsArgs) -> Result<String, Failure> {
     let manifest = crate::inputs::manifest::quietly(args.manifest.as_deref())?;
     manifest.product().map(str::to_owned).ok_or_else(|| {
@@ -109,7 +107,7 @@ fn base(args: &VersionsArgs, product: &str) -> Result<Base, Failure> {
     })
 }
 
-/// The day that was given, else that of `SOURCE_DATE_EPOCH`, else today, in UTC.
+/// Returns the day of --date, of `SOURCE_DATE_EPOCH`, or today, in UTC.
 fn date(args: &VersionsArgs) -> Result<Date, Failure> {
     if let Some(date) = args.date {
         return Ok(date);
@@ -124,14 +122,12 @@ fn date(args: &VersionsArgs) -> Result<Date, Failure> {
     seconds.ok_or_else(|| environment("SOURCE_DATE_EPOCH is later than the year 9999"))
 }
 
-/// The commit that is checked out here, if git knows one.
 fn checked_out() -> Option<String> {
     let output = Command::new("git").args(["rev-parse", "HEAD"]).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     (output.status.success() && !text.trim().is_empty()).then(|| text.trim().to_owned())
 }
 
-/// Appends `NAME=VALUE` lines to the file that GitHub reads outputs from.
 fn append(versions: &Versions, product: &str) -> Result<(), Failure> {
     let path = std::env::var_os("GITHUB_OUTPUT")
         .filter(|path| !path.is_empty())

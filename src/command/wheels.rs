@@ -1,5 +1,3 @@
-//! The wheels that a command line names, by themselves or with their directory.
-
 use std::path::PathBuf;
 
 use base::source::{Code, Problem};
@@ -9,10 +7,10 @@ use wheel::package;
 
 use super::{Failure, environment};
 
-/// The wheels at these paths, in their order; of a directory all of them, sorted.
+/// Replaces directories by their sorted wheels.
 ///
 /// # Errors
-/// When a directory cannot be read or has no wheel.
+/// Fails if a directory cannot be read or has no wheel.
 pub fn wheels(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut wheels = Vec::new();
     for path in paths {

@@ -1,4 +1,4 @@
-//! Artifacts: their place, requirements for archives, and unpacking.
+//! Artifacts, and requirements for archives.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -26,12 +26,10 @@ const DOWNLOADS: u16 = 10;
 /// Lock file of `--locked` without `--lock`.
 const LOCK: &str = "rockpack.lock";
 
-/// Artifacts of a command.
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
     /// A directory, or the address of a run.
     pub place: Option<&'a Path>,
-    /// A store of the manifest.
     pub store: Option<&'a str>,
     pub args: &'a ArtifactArgs,
     /// Declares stores, and the artifacts that packages need.
@@ -45,7 +43,6 @@ pub struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// Asks for the artifacts that packages of a manifest need.
     pub fn new(
         catalog: &'a CatalogArgs,
         args: &'a ArtifactArgs,
@@ -65,13 +62,11 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// A run in a store.
 pub struct Run {
     pub bucket: Arc<dyn Bucket>,
     pub address: String,
 }
 
-/// Scans the artifacts.
 pub fn scan(asked: Asked<'_>) -> Result<(Catalog, Box<dyn Source>), Failure> {
     let demands = demands(asked)?;
     let directory = match run(asked)? {
@@ -86,8 +81,7 @@ pub fn scan(asked: Asked<'_>) -> Result<(Catalog, Box<dyn Source>), Failure> {
     Ok((catalog, source))
 }
 
-/// Reads the files that a plan takes, after their catalog was saved. Of archives, nothing else is
-/// unpacked.
+/// Reads only the files that a plan takes.
 ///
 /// # Errors
 /// Like [`scan`], and fails if a file contradicts the catalog.
@@ -108,7 +102,6 @@ pub fn planned(
     Ok(source)
 }
 
-/// Warns about the artifacts, and writes the lock file.
 fn concluded(
     asked: Asked<'_>,
     demands: &Demands,
@@ -119,7 +112,6 @@ fn concluded(
     Ok(Box::new(directory))
 }
 
-/// Opens the artifacts in a directory of this machine.
 fn local(
     dir: Option<&Path>,
     demands: &Demands,
@@ -129,9 +121,6 @@ fn local(
 }
 
 /// Returns the directory of the artifacts.
-///
-/// # Errors
-/// Fails if it is not named or does not exist.
 pub fn directory(dir: Option<&Path>) -> Result<&Path, Failure> {
     let dir = dir.ok_or_else(|| {
         Problem::usage(Code::Environment, "no artifacts are named, and this command reads them")
@@ -152,7 +141,7 @@ pub fn directory(dir: Option<&Path>) -> Result<&Path, Failure> {
     Ok(dir)
 }
 
-/// Unpacks the artifacts of a run during the download.
+/// Unpacks artifacts during the download.
 fn unpacked(
     run: &Run,
     asked: Asked<'_>,
@@ -174,7 +163,7 @@ fn unpacked(
     Ok(done?)
 }
 
-/// Calls `work` with archives that show their progress, in a pool with a thread for each download.
+/// Calls `work` with archives that show their progress.
 pub fn with_progress<T: Send>(
     archives: &[RemoteArchive],
     args: &ArtifactArgs,
@@ -220,7 +209,7 @@ pub fn select(run: &Run, asked: Asked<'_>, demands: &Demands) -> Result<Selectio
     Ok(selection)
 }
 
-/// Returns the system at the end of an address, as the build's CI writes it.
+/// Reads the system at the end of an address, as the build's CI writes it.
 fn system_of(run: &Run) -> Option<System> {
     let windows = run.address.trim_end_matches('/').ends_with(System::Windows.as_str());
     windows.then_some(System::Windows)
@@ -241,9 +230,6 @@ pub fn check(selection: &Selection, demands: &Demands) -> Result<(), Failure> {
 }
 
 /// Opens the run; returns `None` for a directory of this machine.
-///
-/// # Errors
-/// Fails if the store does not exist or cannot be opened.
 pub fn run(asked: Asked<'_>) -> Result<Option<Run>, Failure> {
     let (address, unsigned) = match (asked.store, asked.place.and_then(Path::to_str)) {
         (Some(name), _) => of_store(asked, name)?,
@@ -257,8 +243,7 @@ pub fn run(asked: Asked<'_>) -> Result<Option<Run>, Failure> {
     Ok(Some(Run { bucket: bucket.into(), address }))
 }
 
-/// Returns the address of a run in a store of the manifest. The flag is true if its requests are
-/// not signed.
+/// Returns the address, and true if requests are not signed.
 fn of_store(asked: Asked<'_>, name: &str) -> Result<(String, bool), Failure> {
     let stores = asked.manifest.map(|manifest| &*manifest.stores).unwrap_or_default();
     let rule =
@@ -286,7 +271,6 @@ fn unknown(name: &str, stores: &[StoreRule]) -> Problem {
         .help(help)
 }
 
-/// Blames the command line or the environment for a store's error.
 fn failed(error: &StoreError, address: &str) -> Failure {
     let problem = Problem::error(Code::Environment, error.to_string());
     match error.kind {
@@ -304,7 +288,7 @@ fn failed(error: &StoreError, address: &str) -> Failure {
 /// Returns the requirements for archives.
 ///
 /// # Errors
-/// Fails if the lock file cannot be read, or if `--locked` finds none.
+/// Fails if the lock file cannot be read, or does not exist with `--locked`.
 pub fn demands(asked: Asked<'_>) -> Result<Demands, Failure> {
     let args = &asked.args.demands;
     let file = lock_file(args);
@@ -342,8 +326,8 @@ fn lock_file(args: &DemandArgs) -> Option<PathBuf> {
     args.lock.clone().or_else(|| args.locked.then(|| LOCK.into()))
 }
 
-/// Writes the lock file. A lock file cannot have directories: with `--locked` they are refused, with
-/// `--lock` a warning.
+/// Writes the lock file, which cannot have directories: they are refused with `--locked`, otherwise
+/// a warning.
 fn conclude(args: &DemandArgs, demands: &Demands, directory: &Directory) -> Result<(), Failure> {
     let bare: Vec<String> = directory.directories().map(|id| format!("`{id}`")).collect();
     if let (Some(file), Some(first)) = (lock_file(args), bare.first()) {
@@ -359,9 +343,6 @@ fn conclude(args: &DemandArgs, demands: &Demands, directory: &Directory) -> Resu
 }
 
 /// Adds archives to the file of `--lock`, unless `--locked` is given.
-///
-/// # Errors
-/// Fails if it cannot be written.
 pub fn write_lock<'a>(
     args: &DemandArgs,
     demands: &Demands,

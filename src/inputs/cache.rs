@@ -1,5 +1,3 @@
-//! The cache and its directory.
-
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -11,12 +9,10 @@ use super::remote;
 use crate::cli::{CacheArgs, RemoteArgs};
 use crate::ui;
 
-/// Opens the cache, and the shared cache behind it. If the cache cannot be used, warns and
-/// continues without one.
+/// Opens the cache, and the shared cache behind it. An unusable cache is a warning.
 ///
 /// # Errors
-/// Fails if an option of the shared cache is wrong, or if the cache cannot be used despite
-/// `--remote-required`.
+/// Fails for wrong options of the shared cache, and for an unusable cache with `--remote-required`.
 pub fn store(
     args: &CacheArgs,
     shared: &RemoteArgs,
@@ -60,7 +56,6 @@ pub fn check(args: &CacheArgs, shared: &RemoteArgs) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Warns: an unusable cache never stops a build.
 pub fn warn(why: &str) {
     ui::show_problems(
         &Problem::warning(Code::Cache, format!("the cache is not used: {why}"))
@@ -69,8 +64,7 @@ pub fn warn(why: &str) {
     );
 }
 
-/// Warns about a failure of the shared cache or the build farm. If they are `required`, returns it
-/// as an error instead.
+/// Warns about the shared cache or the build farm, or returns an error if they are `required`.
 pub fn tell_shared(shared: &Shared, required: bool) -> Option<Problem> {
     let (text, help) = trouble(shared)?;
     if required {
@@ -82,7 +76,6 @@ pub fn tell_shared(shared: &Shared, required: bool) -> Option<Problem> {
     None
 }
 
-/// Returns the fault and its remedy.
 fn trouble(shared: &Shared) -> Option<(String, &'static str)> {
     if let Some(why) = &shared.off {
         let text = format!("the shared cache {} was not used to the end: {why}", shared.address);
@@ -96,10 +89,7 @@ fn trouble(shared: &Shared) -> Option<(String, &'static str)> {
     Some((text, "it is packed here; without --remote-executor nobody asks the farm"))
 }
 
-/// Returns the cache's directory: `--cache`, or as the environment says.
-///
-/// # Errors
-/// Fails if neither names a directory.
+/// Returns the directory of `--cache` or of the environment.
 pub fn directory(named: Option<&Path>) -> Result<PathBuf, Problem> {
     chosen(named, |name| std::env::var_os(name)).ok_or_else(|| {
         Problem::error(Code::Environment, "nothing says where the cache is: HOME is not set")
@@ -107,13 +97,11 @@ pub fn directory(named: Option<&Path>) -> Result<PathBuf, Problem> {
     })
 }
 
-/// Returns true if `ROCKPACK_NO_CACHE` is set and not empty.
 fn forbidden() -> bool {
     std::env::var_os("ROCKPACK_NO_CACHE").is_some_and(|value| !value.is_empty())
 }
 
-/// Empty variables are ignored, and `XDG_CACHE_HOME` must be absolute (XDG Base Directory
-/// Specification).
+/// Ignores empty variables, and a relative `XDG_CACHE_HOME` (XDG Base Directory Specification).
 fn chosen(named: Option<&Path>, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let variable = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let base = || {

@@ -1,5 +1,3 @@
-//! The manifest of a command, and its texts.
-
 #[cfg(feature = "remote")]
 use std::cell::RefCell;
 #[cfg(feature = "remote")]
@@ -19,28 +17,22 @@ use crate::cli::BUILT_IN;
 use crate::failure::Failure;
 use crate::{builtin, ui};
 
-/// Remedy for a missing manifest.
 const WHERE: &str = "--manifest takes the directory with packages.kdl and families.kdl, or `built-in` for the copy that the program carries";
 
-/// Reads the manifest of the named directory, of this one, or the built-in one, and prints its
-/// place.
+/// Reads the manifest, and prints its place.
 pub fn manifest(named: Option<&Path>) -> Result<Manifest, Failure> {
     let sources = sources(named)?;
     ui::tell_manifest(label(&sources.0));
     decode(&sources)
 }
 
-/// Decodes a manifest. Other files are read from the directory of packages.kdl.
+/// Reads other files from the directory of packages.kdl.
 pub fn decode(sources: &(Source, Source)) -> Result<Manifest, Failure> {
     let home = sources.0.file().and_then(|file| Path::new(file).parent());
     decode_with(sources, &|path| beside(home, path))
 }
 
-/// Returns the texts of all files of a manifest, by their paths below its directory, included and
-/// named files too.
-///
-/// # Errors
-/// Like [`decode`].
+/// Returns the texts of all files of a manifest, by paths below its directory.
 #[cfg(feature = "remote")]
 pub fn texts(sources: &(Source, Source)) -> Result<BTreeMap<String, String>, Failure> {
     let home = sources.0.file().and_then(|file| Path::new(file).parent());
@@ -56,20 +48,18 @@ pub fn texts(sources: &(Source, Source)) -> Result<BTreeMap<String, String>, Fai
     Ok(texts)
 }
 
-/// Reads a file that the manifest in `home` names.
 fn beside(home: Option<&Path>, path: &RelPath) -> Result<String, String> {
     let Some(home) = home else { return built_in_text(path) };
     let read = regular::read_to_string(home.join(path.as_str()), MOST_OF_README);
     read.map_err(|e| e.to_string())
 }
 
-/// Returns the text of a file that the built-in manifest includes or names.
 fn built_in_text(path: &RelPath) -> Result<String, String> {
     let text = builtin::beside(path).ok_or("the built-in manifest has no such file")?;
     Ok(text.to_owned())
 }
 
-/// Decodes a manifest; `read` returns the texts of other files.
+/// Reads other files with `read`.
 pub fn decode_with(
     (packages, families): &(Source, Source),
     read: &dyn Fn(&RelPath) -> Result<String, String>,
@@ -88,11 +78,10 @@ pub fn decode_with(
     Ok(Manifest::decode_beside(packages, families, &beside)?)
 }
 
-/// Reads packages.kdl and families.kdl of the named directory, of this one, or the built-in ones. A
-/// warning says so if the built-in ones are used unasked.
+/// Reads the named directory, this one, or, with a warning, the built-in files.
 ///
 /// # Errors
-/// Fails if the named directory lacks a file, or a file cannot be read.
+/// Fails if a file of the named directory is missing or cannot be read.
 pub fn sources(named: Option<&Path>) -> Result<(Source, Source), Failure> {
     let found = found(named)?;
     if found.is_none() {
@@ -108,29 +97,22 @@ pub fn sources(named: Option<&Path>) -> Result<(Source, Source), Failure> {
     Ok(found.unwrap_or_else(built_in))
 }
 
-/// Reads the files for commands about the files themselves: the built-in ones only if named.
-///
-/// # Errors
-/// Fails if a file is missing or cannot be read.
+/// Reads the files for commands about the files: the built-in ones only if named.
 pub fn files(named: Option<&Path>) -> Result<(Source, Source), Failure> {
     found(named)?
         .ok_or_else(|| Problem::error(Code::Environment, nothing_here()).help(WHERE).into())
 }
 
 /// Reads the manifest without messages, for commands that need little of it.
-///
-/// # Errors
-/// Like [`sources`].
 pub fn quietly(named: Option<&Path>) -> Result<Manifest, Failure> {
     decode(&found(named)?.unwrap_or_else(built_in))
 }
 
-/// Returns the name of a text in messages.
 pub fn label(source: &Source) -> &str {
     source.file().unwrap_or(source.name())
 }
 
-/// Reads the named files, or this directory's; `None` if it has none.
+/// Returns `None` if nothing is named and this directory has no manifest.
 fn found(named: Option<&Path>) -> Result<Option<(Source, Source)>, Failure> {
     match named {
         Some(name) if name.as_os_str() == BUILT_IN => Ok(Some(built_in())),
@@ -148,7 +130,7 @@ fn nothing_here() -> String {
     format!("there is no {} in {here}", builtin::PACKAGES.0)
 }
 
-/// Returns the program's own files, under names that no file can have.
+/// Returns the built-in files, under names that no file has.
 fn built_in() -> (Source, Source) {
     let source = |(name, text): (&str, &str)| Source::new(format!("<built in>/{name}"), text);
     (source(builtin::PACKAGES), source(builtin::FAMILIES))
@@ -171,12 +153,11 @@ pub fn kdl_file(path: &Path) -> Result<Source, Failure> {
             _ => problem.help(format!("{}{WHERE}", near(path.parent().unwrap_or(path)))).into(),
         }
     })?;
-    // Messages leave out `./`.
     let file = path.strip_prefix(".").unwrap_or(path).to_string_lossy();
     kdl::source(&name, &file, bytes).map_err(|problem| Failure::Problems(problem.into()))
 }
 
-/// Returns the names of packages of the built-in manifest and of all their possible distributions.
+/// Returns names of packages and distributions of the built-in manifest.
 pub fn names() -> BTreeSet<String> {
     let Ok(manifest) = decode(&built_in()) else { return BTreeSet::new() };
     let distributions = manifest.packages.values().flat_map(|package| &package.distributions);

@@ -5,15 +5,14 @@ use std::path::Path;
 use base::directory;
 use base::source::nearest;
 
-/// Returns "did you mean `x/artifacts`? " if a sibling of the first missing part of a path has a
-/// similar name, or an empty text.
+/// Returns "did you mean `x/artifacts`? " if the first missing part of a path has a similar
+/// sibling.
 pub fn near(path: &Path) -> String {
     let parts = path.ancestors().filter(|part| !part.as_os_str().is_empty());
     let missing = parts.take_while(|part| !part.exists()).last();
     missing.and_then(meant).map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default()
 }
 
-/// Returns the sibling of `path` with the most similar name.
 fn meant(path: &Path) -> Option<String> {
     let (name, parent) = (path.file_name()?.to_str()?, path.parent()?);
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };

@@ -1,5 +1,3 @@
-//! The shared cache and the build farm.
-
 use std::path::{Path, PathBuf};
 
 use base::source::{Code, Problem};
@@ -15,7 +13,7 @@ const BUDGET: std::time::Duration = std::time::Duration::from_mins(2);
 /// Puts the shared cache behind the cache of this machine.
 ///
 /// # Errors
-/// Fails if an option of the connection is wrong, or its file cannot be read.
+/// Fails if an option is wrong, or its file cannot be read.
 pub fn behind(cache: Cache, args: &RemoteArgs, jobs: usize) -> Result<Box<dyn Store>, Problem> {
     let Some(address) = args.address() else { return Ok(Box::new(cache)) };
     let options = options(address, args, jobs)?;
@@ -24,10 +22,7 @@ pub fn behind(cache: Cache, args: &RemoteArgs, jobs: usize) -> Result<Box<dyn St
     Ok(Box::new(shared))
 }
 
-/// Returns the options for the build farm and its storage, if a farm is named.
-///
-/// # Errors
-/// Like [`behind`].
+/// Returns the options of the build farm, if named.
 pub fn farm(args: &RemoteArgs, jobs: usize) -> Result<Option<(Options, Executor)>, Problem> {
     let Some(address) = args.address() else { return Ok(None) };
     let options = options(address, args, jobs)?;
@@ -37,7 +32,7 @@ pub fn farm(args: &RemoteArgs, jobs: usize) -> Result<Option<(Options, Executor)
 
 fn options(address: &str, args: &RemoteArgs, threads: usize) -> Result<Options, Problem> {
     let named = |option: &str, address: &str| {
-        // The error does not repeat the text: it may contain a password.
+        // The text may contain a password.
         address.parse::<Address>().map_err(|error| wrong(&format!("{option}: {error}")))
     };
     let executor = match args.executor() {
@@ -85,12 +80,11 @@ fn options(address: &str, args: &RemoteArgs, threads: usize) -> Result<Options, 
     })
 }
 
-/// Names and markers of PEM files for TLS (RFC 7468).
+/// Names and markers of PEM files (RFC 7468).
 const CERTIFICATE: (&str, &str) = ("certificate", "CERTIFICATE-----");
 const KEY: (&str, &str) = ("private key", "PRIVATE KEY-----");
 
-/// Reads a PEM file. A file with other content would be ignored, and the connection fail without a
-/// reason.
+/// Reads a PEM file. Other content would be ignored silently.
 fn pem(option: &str, path: &Path, (what, marker): (&str, &str)) -> Result<String, Problem> {
     let text = fs_err::read_to_string(path).map_err(|error| wrong(&error.to_string()))?;
     if text.lines().any(|line| line.starts_with("-----BEGIN ") && line.trim_end().ends_with(marker))
@@ -101,8 +95,7 @@ fn pem(option: &str, path: &Path, (what, marker): (&str, &str)) -> Result<String
         .help("in PEM, it begins with a line `-----BEGIN …-----`"))
 }
 
-/// Refuses options of TLS without a TLS address: users would believe that connections are
-/// encrypted.
+/// Refuses TLS options without a TLS address: users would believe that connections are encrypted.
 fn check_tls(args: &RemoteArgs, addresses: [Option<&Address>; 2]) -> Result<(), Problem> {
     let is_tls = |address: &&Address| matches!(address, Address::Host { tls: true, .. });
     let has_tls = addresses.iter().flatten().any(is_tls);
@@ -117,7 +110,7 @@ fn check_tls(args: &RemoteArgs, addresses: [Option<&Address>; 2]) -> Result<(), 
     }
 }
 
-/// Returns the properties of the farm's machines, in the protocol's order.
+/// Sorts the properties, as the protocol requires.
 fn properties(args: &RemoteArgs) -> Result<Vec<(String, String)>, Problem> {
     let property = |text: &String| {
         let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty())?;
@@ -135,8 +128,7 @@ fn properties(args: &RemoteArgs) -> Result<Vec<(String, String)>, Problem> {
     Ok(properties)
 }
 
-/// Returns the program for the farm's machines. It must be static: they lack this machine's
-/// libraries.
+/// Returns a static program: the farm's machines lack this machine's libraries.
 fn program(args: &RemoteArgs) -> Result<PathBuf, Problem> {
     let help = "give a static one with --remote-program FILE: released programs are";
     let (what, path) = if let Some(path) = &args.remote_program {
@@ -157,8 +149,7 @@ fn program(args: &RemoteArgs) -> Result<PathBuf, Problem> {
     }
 }
 
-/// Returns headers, each with its place for messages, of the command line, or of the environment if
-/// that has none.
+/// Returns headers with their places, from the command line, or from the environment.
 fn header_lines(args: &RemoteArgs) -> Result<Vec<(String, String)>, Problem> {
     let variable = "ROCKPACK_REMOTE_HEADER";
     let mut lines = Vec::new();

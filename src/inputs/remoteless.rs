@@ -16,7 +16,6 @@ pub fn behind(cache: Cache, args: &RemoteArgs, _: usize) -> Result<Box<dyn Store
     Err(absent())
 }
 
-/// Returns the error of a program without the feature.
 pub fn absent() -> Problem {
     let text = "--remote-cache, --remote-executor (ROCKPACK_REMOTE_CACHE, ROCKPACK_REMOTE_EXECUTOR): this rockpack was built without the feature `remote`";
     let help =

@@ -1,8 +1,6 @@
-//! The run that a provenance statement names.
-
 use build::provenance::{BuilderId, ProgramSources, Run};
 
-/// Returns this run. `build.rs` gives the program's sources; an empty `invocation` is no name.
+/// Returns this run for a provenance statement. `build.rs` gives the program's sources.
 pub fn run(builder: Option<&BuilderId>, invocation: Option<&str>) -> Run {
     Run {
         builder: builder.cloned().unwrap_or_default(),
@@ -11,7 +9,6 @@ pub fn run(builder: Option<&BuilderId>, invocation: Option<&str>) -> Run {
     }
 }
 
-/// Parses the text of `build.rs`.
 fn program(text: &str) -> ProgramSources {
     match text.split_once(' ') {
         Some(("commit", commit)) => ProgramSources::Commit(commit.to_owned()),

@@ -29,11 +29,7 @@ pub fn read(path: &Path) -> Result<Plan, Failure> {
     Plan::read(&text).map_err(|error| refused(with_causes(&error)))
 }
 
-/// Reduces a plan to the named packages, projects and wheels, by their names in the manifest or as
-/// distributions. Without names, returns the whole plan.
-///
-/// # Errors
-/// Fails if a name matches nothing.
+/// Reduces a plan to these packages, projects and wheels, if any are named.
 pub fn only(mut plan: Plan, names: &[OnlyName]) -> Result<Plan, Failure> {
     if names.is_empty() {
         return Ok(plan);

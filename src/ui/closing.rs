@@ -1,4 +1,4 @@
-//! End of a build: table of packages, and use of time.
+//! End of a build: its packages and its time.
 
 use std::fmt::Write as _;
 
@@ -13,18 +13,16 @@ use super::seconds;
 /// Shown digits of a checksum; SHA256SUMS has all.
 const HASH: usize = 12;
 
-/// Row of the table: the package, then its cells from the left.
 struct Row {
     name: String,
     cells: [String; 5],
 }
 
-/// Columns after the name, with their widths. Columns on the right are dropped first.
+/// Columns after the name, with their widths.
 const COLUMNS: [(&str, usize); 5] =
     [("files", 6), ("size", 8), ("compressed", 10), ("time", 7), ("sha256", HASH)];
 
-/// Returns a table of the packages: files, size, compressed size, time, and the start of the
-/// SHA-256, in lines of at most `width` columns. If that is too narrow, hashes are dropped first,
+/// Returns a table of at most `width` columns. If that is too narrow, checksums are dropped first,
 /// then times.
 pub fn closing_table(plan: &Plan, outcome: &Outcome, width: usize) -> String {
     let tags = common_tags(outcome.built.iter().map(|b| b.path.file_name()));
@@ -70,8 +68,8 @@ pub fn closing_table(plan: &Plan, outcome: &Outcome, width: usize) -> String {
     text
 }
 
-/// Returns the common tags at the end of the wheels' names. Names of variants, with a label behind
-/// the tags, are ignored.
+/// Returns the common tags of the wheels' names. Variants, with a label behind the tags, are
+/// ignored.
 fn common_tags<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let is_variant =
         |name: &&str| name.parse::<WheelName>().is_ok_and(|name| name.variant.is_some());
@@ -133,7 +131,6 @@ fn shortened(name: &str, room: usize) -> String {
     first.chain(std::iter::once('…')).chain(name.chars().skip(count - tail)).collect()
 }
 
-/// Returns the work of the threads in one line, without kinds below 50 ms.
 fn where_time_went(timings: &Timings) -> String {
     let kinds = Kind::ALL.iter().map(|kind| (kind.as_str(), timings.total(*kind)));
     let shares: Vec<String> = kinds
@@ -144,7 +141,6 @@ fn where_time_went(timings: &Timings) -> String {
     format!("{} on {}{what}", seconds(timings.wall), counted(timings.tracks.len(), "thread"))
 }
 
-/// Returns the use of the cache, if it was used.
 fn from_cache(summary: &Summary) -> Option<String> {
     let Summary { hits, hit_bytes, misses, damaged, .. } = summary;
     let healed = match damaged {
@@ -161,7 +157,6 @@ fn from_cache(summary: &Summary) -> Option<String> {
     })
 }
 
-/// Returns the traffic with the shared cache.
 fn from_shared(shared: &Shared) -> String {
     let Shared { address, hits, hit_bytes, misses, refused, sent, sent_bytes, off, farm } = shared;
     let came = match usize::try_from(hits + misses + refused).unwrap_or(usize::MAX) {

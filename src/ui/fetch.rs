@@ -1,5 +1,3 @@
-//! Output of a fetch: the plan and the result.
-
 use std::fmt::Write as _;
 
 use base::names::{Mode, PackageName};
@@ -10,10 +8,8 @@ use super::seconds;
 
 /// Shown digits of a checksum; the lock file has all.
 const HASH: usize = 12;
-/// Maximum of unneeded archives to name.
 const MOST: usize = 20;
 
-/// Lists the archives to fetch, missing ones, and unneeded ones.
 pub fn fetch_plan_text(plan: &FetchPlan) -> String {
     let mut text = format!("{}\n", plan.address);
     if let Some(system) = plan.system {
@@ -62,7 +58,7 @@ fn unneeded(plan: &FetchPlan, why: Why, text: &mut String) {
     }
 }
 
-/// Lists fetched archives, in lines of at most `width` columns if names permit.
+/// Returns lines of at most `width` columns, if names permit.
 pub fn fetched_table(fetched: &[Fetched], width: usize) -> String {
     let key = |fetched: &Fetched| fetched.taken.archive.key.chars().count();
     let longest = fetched.iter().map(key).max().unwrap_or_default().max(7);

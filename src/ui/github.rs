@@ -1,7 +1,6 @@
-//! Problems as annotations: the workflow commands that GitHub's runner reads from a log.
+//! Problems as annotations: commands in a log that GitHub's runner reads.
 //!
-//! A command is one line, `::error file=…,line=…::text`. The runner shows ten of each severity for
-//! a step, so errors are first.
+//! It shows ten of each severity for a step, so errors are first.
 
 use std::fmt::Write as _;
 
@@ -9,7 +8,6 @@ use base::source::{Place, Problem, Severity};
 
 use super::repository;
 
-/// Returns the problem as a workflow command.
 pub fn command(problem: &Problem) -> String {
     let word = match problem.severity() {
         Severity::Error => "error",
@@ -23,7 +21,7 @@ pub fn command(problem: &Problem) -> String {
     format!("::{word} {}::{}\n", properties.join(","), data(&text(problem)))
 }
 
-/// Returns the place of the annotation. Columns are valid only within one line.
+/// Returns the place. Columns are valid only within one line.
 fn at(place: &Place) -> Vec<(&'static str, String)> {
     let Some(file) = place.source().file() else { return Vec::new() };
     let span = place.span();
@@ -39,8 +37,7 @@ fn at(place: &Place) -> Vec<(&'static str, String)> {
     found
 }
 
-/// Returns the message, the label of each place, and the remedy. The annotation is at the first
-/// place.
+/// Returns message, labels and remedy. The annotation is at the first place.
 fn text(problem: &Problem) -> String {
     let mut text = problem.message().to_owned();
     for (index, (place, label)) in
@@ -56,12 +53,12 @@ fn text(problem: &Problem) -> String {
     text
 }
 
-/// Escapes the text of a command like `@actions/core`.
+/// Escapes like `@actions/core`.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// Escapes a property of a command: `:` and `,` would end it.
+/// Escapes also `:` and `,`, which end a property.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -6,12 +6,9 @@ use serde::Serialize;
 /// One problem. Released fields stay; new ones may be added.
 #[derive(Serialize)]
 struct Line<'p> {
-    /// `error`, `warning` or `note`.
     severity: &'static str,
-    /// Stable name of the fault.
     code: &'static str,
     message: &'p str,
-    /// Remedy, if known.
     help: Option<&'p str>,
     /// Places at fault in one file, the fault itself first.
     labels: Vec<Label<'p>>,
@@ -19,8 +16,7 @@ struct Line<'p> {
     related: Vec<Label<'p>>,
 }
 
-/// Place with its label. Lines and columns count from 1, columns in characters; the end is
-/// exclusive.
+/// Lines and columns count from 1, columns in characters; the end is exclusive.
 #[derive(Serialize)]
 struct Label<'p> {
     /// File as named by the user; null for a built-in or generated text.
@@ -42,7 +38,6 @@ pub fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// Returns the problem as one line.
 pub fn line(problem: &Problem) -> String {
     let line = Line {
         severity: severity(problem.severity()),
@@ -52,7 +47,6 @@ pub fn line(problem: &Problem) -> String {
         labels: problem.labels().iter().map(label).collect(),
         related: problem.labels_elsewhere().map(label).collect(),
     };
-    // Texts and numbers always serialize.
     serde_json::to_string(&line).unwrap_or_default() + "\n"
 }
 

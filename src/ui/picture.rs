@@ -4,7 +4,6 @@ use std::io::{self, IsTerminal};
 
 use base::source::{self, Problem, Severity};
 
-/// Returns a minor problem in short: the fault and its place.
 pub fn line(problem: &Problem) -> String {
     let word = if problem.severity() == Severity::Advice { "note" } else { "warning" };
     let place = problem.labels().first().map(|(place, _)| format!(" ({place})"));
@@ -12,7 +11,7 @@ pub fn line(problem: &Problem) -> String {
     source::wrapped(&source::printable(&text), super::width_of(&io::stderr()), "  ") + "\n"
 }
 
-/// Returns the problem as a picture; a note without a place as one line.
+/// Returns a picture; a note without a place is one line.
 pub fn draw(problem: &Problem) -> String {
     if problem.severity() == Severity::Advice && problem.labels().is_empty() {
         return format!("note: {}\n", source::printable(problem.message()));

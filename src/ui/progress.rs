@@ -41,7 +41,6 @@ impl Progress {
         }
     }
 
-    /// Removes the bar.
     pub fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -73,7 +72,6 @@ impl Reporter for Progress {
     }
 }
 
-/// Returns the log line of an event, independent of the interval.
 fn line_of(event: &Event) -> Option<String> {
     match event {
         Event::BuildStarted { outputs, bytes } => {

@@ -1,9 +1,7 @@
-//! Paths of files in their repository, for annotations.
-
 use std::path::{Path, PathBuf};
 
-/// Returns the path of `file` below its repository's root, with `/` between segments. A file
-/// outside of repositories keeps its path.
+/// Returns the path of `file` below its repository's root, for annotations. Files outside of
+/// repositories keep their path.
 pub fn path_in(file: &str) -> String {
     let inside = fs_err::canonicalize(file).ok().and_then(|path| {
         let root = root(&path)?;

@@ -1,7 +1,7 @@
-//! Problems as one SARIF 2.1.0 document, for code scanning and editors.
+//! Problems as one SARIF 2.1.0 document.
 //!
-//! A problem with a place is a result. A problem without one (a missing directory, a wrong
-//! argument) is a notification of the run: code scanning refuses results without a location.
+//! Problems without a place (a missing directory, a wrong argument) are notifications of the run:
+//! code scanning refuses results without a location.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,6 @@ use super::{json, repository};
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// Returns the document of a run. `successful` is false if the command could not do its work.
 pub fn document(problems: &[Problem], successful: bool) -> String {
     let (placed, unplaced): (Vec<_>, Vec<_>) =
         problems.iter().partition(|p| !p.labels().is_empty());
@@ -80,13 +79,12 @@ fn location((place, text): &(Place, String)) -> Value {
     json!({"physicalLocation": {"artifactLocation": artifact, "region": region}, "message": {"text": text}})
 }
 
-/// Encodes a path as a relative reference (RFC 3986): all but unreserved characters and `/`.
+/// Encodes a path as a relative reference (RFC 3986).
 fn uri(path: &str) -> String {
     path.bytes().fold(String::new(), |mut out, byte| {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
             out.push(char::from(byte));
         } else {
-            // Writing to a String cannot fail.
             let _ = write!(out, "%{byte:02X}");
         }
         out

@@ -1,5 +1,3 @@
-//! Output of project builds.
-
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,7 +10,6 @@ use projects::{Happened, NotMade, Outcome, Snapshot, TrialKind, Tried, Why};
 
 use super::{seconds, tell};
 
-/// Prints an event of a build.
 pub fn tell_of(happened: &Happened) {
     match happened {
         Happened::Started(name) => tell(&format!("{name}: started")),
@@ -29,11 +26,9 @@ pub fn tell_of(happened: &Happened) {
 
 /// Wheel of an earlier build that stays because its project failed.
 pub struct LastGood {
-    /// Normalized name of the distribution, as on indexes.
+    /// Normalized name, as on indexes.
     pub name: String,
-    /// Path below the destination.
     pub path: String,
-    /// Time since the build.
     pub age: Duration,
 }
 
@@ -43,7 +38,6 @@ impl LastGood {
     }
 }
 
-/// Returns an age in its largest unit.
 fn ago(age: Duration) -> String {
     let minutes = age.as_secs() / 60;
     let (count, unit) = match minutes {
@@ -55,7 +49,6 @@ fn ago(age: Duration) -> String {
     format!("{} ago", counted(usize::try_from(count).unwrap_or(usize::MAX), unit))
 }
 
-/// Returns the built and taken wheels (path, size, time), then the packages installed for them.
 pub fn table(outcome: &Outcome, removed: &[RelPath], last_good: &[LastGood]) -> String {
     let time =
         |took: Duration, kept: bool| if kept { "as it was".to_owned() } else { seconds(took) };
@@ -101,8 +94,7 @@ pub fn table(outcome: &Outcome, removed: &[RelPath], last_good: &[LastGood]) -> 
     text
 }
 
-/// Returns the problem of a missing wheel of others. `place` is its declaration; `waiting` are the
-/// projects that need it.
+/// Returns the problem of a wheel that the projects `waiting` need; `place` declares it.
 pub fn missing(
     not_made: &NotMade,
     place: Option<&Place>,
@@ -124,7 +116,6 @@ pub fn missing(
     }
 }
 
-/// Returns the path of a log, and its end.
 fn ending(log: &RelPath, tail: &[String], dest: &Path) -> String {
     format!(
         "all that was written is in {}, which ends with\n{}",
@@ -133,7 +124,6 @@ fn ending(log: &RelPath, tail: &[String], dest: &Path) -> String {
     )
 }
 
-/// Returns the problem of a failed project or wheel; `place` is its declaration.
 pub fn problem(
     not_made: &NotMade,
     place: Option<&Place>,
@@ -167,7 +157,6 @@ pub fn problem(
     if lines.is_empty() { problem } else { problem.help(lines.join("\n")) }
 }
 
-/// Returns a line for each checkout that differs from its commit or has no version control.
 fn checkouts(outcome: &Outcome) -> String {
     let mut lines = BTreeSet::new();
     for Snapshot { directory, content, tree } in outcome.sources.values() {

@@ -7,7 +7,6 @@ use std::time::Duration;
 use build::execute::{Span, Timings};
 use serde_json::json;
 
-/// Writes one track for each thread.
 pub fn write(file: &Path, timings: &Timings) -> io::Result<()> {
     let mut out = BufWriter::new(fs_err::File::create(file)?);
     out.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n")?;
@@ -31,7 +30,6 @@ pub fn write(file: &Path, timings: &Timings) -> io::Result<()> {
     out.flush()
 }
 
-/// Returns a span of work; times are in microseconds.
 fn event(thread: usize, span: &Span) -> serde_json::Value {
     let micros = |time: Duration| time.as_secs_f64() * 1e6;
     json!({

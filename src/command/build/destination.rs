@@ -1,5 +1,3 @@
-//! Where packages can go.
-
 use std::path::{Path, PathBuf};
 
 use base::source::{Code, Problem};
@@ -7,7 +5,7 @@ use plan::catalog::Catalog;
 
 use crate::failure::Failure;
 
-/// Refuses a destination inside of an artifact, of which the next build would make packages.
+/// Refuses a destination inside an artifact: the next build would package its files.
 pub fn check(artifacts: &Path, catalog: &Catalog, dest: &Path) -> Result<(), Failure> {
     let (Ok(root), Some(dest_dir)) = (artifacts.canonicalize(), canonical(dest)) else {
         return Ok(());
@@ -23,7 +21,7 @@ pub fn check(artifacts: &Path, catalog: &Catalog, dest: &Path) -> Result<(), Fai
     })
 }
 
-/// The path without links, of what is there of it.
+/// Resolves links in the existing part of a path.
 fn canonical(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     let there = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)))?;

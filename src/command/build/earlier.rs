@@ -1,4 +1,4 @@
-//! Packages that earlier builds left in the destination: which of them go.
+//! Packages of earlier builds in the destination.
 
 use base::names::RelPath;
 use base::source::{Code, Problem};
@@ -10,10 +10,8 @@ use wheel::package::distribution_of;
 use crate::cli::BuildArgs;
 use crate::ui;
 
-/// Whether a package of an earlier build goes when those of `plan` are put in place.
-///
-/// With `--only`, the packages that this build makes anew replace theirs of other versions. Without,
-/// this build's packages are all that there is to be, apart from those of Python projects.
+/// Returns true if a package of an earlier build is removed when `plan`'s are put in place: with
+/// `--only`, other versions of them, otherwise all except packages of Python projects.
 pub fn is_replaced(args: &BuildArgs, manifest: &Manifest, plan: &Plan, path: &RelPath) -> bool {
     let Some(name) = distribution_of(path.file_name()).filter(|_| !args.keep) else {
         return false;
@@ -28,7 +26,6 @@ pub fn is_replaced(args: &BuildArgs, manifest: &Manifest, plan: &Plan, path: &Re
     made.any(|d| d.name.normalized() == name && Some(&d.directory) == path.parent().as_ref())
 }
 
-/// Says which of them somebody changed.
 pub fn tell(earlier: &Earlier) {
     for path in &earlier.changed {
         let what = format!("{path} was changed after an earlier build made it");

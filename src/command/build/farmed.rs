@@ -1,4 +1,4 @@
-//! `--artifacts-digest`: a build farm builds whole packages, of artifacts that its storage has.
+//! `--artifacts-digest`: a build farm builds whole packages from artifacts in its storage.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -27,58 +27,49 @@ mod stored;
 use ordered::Ordered;
 use stored::Stored;
 
-/// How many packages or archives a message names.
 const SHOWN: usize = 3;
 
-/// A farm that is to build packages.
 pub struct Farm {
     options: Options,
     executor: Executor,
     artifacts: Artifacts,
 }
 
-/// Which artifacts its storage has.
 enum Artifacts {
-    /// Those in this directory.
+    /// Artifacts in this directory.
     In(Digest),
-    /// The archives of the run, by their checksums.
+    /// Archives of the run, by their checksums.
     Checksums,
 }
 
-/// Packages that the farm did not build, by their places in the plan, each with the reason.
+/// Reasons for unbuilt packages, by index in the plan.
 type Failed = BTreeMap<usize, String>;
 
-/// Packages that are made of artifacts, with these.
+/// Artifacts by index of their package in the plan.
 type Needed<'a> = BTreeMap<usize, BTreeSet<&'a ArtifactId>>;
 
-/// What the farm did.
 struct Outcome {
     elsewhere: Option<Elsewhere>,
-    /// Digests of the artifacts of what it built.
     contents: BTreeMap<ArtifactId, Contents>,
-    /// What it was asked for and did not build.
+    /// Ordered packages that were not built.
     failed: Failed,
-    /// What it was not asked for, since its storage lacks artifacts.
+    /// Packages that were not ordered: the storage lacks artifacts.
     lacking: Failed,
 }
 
 impl Outcome {
-    /// It could be asked for nothing.
     fn nothing(needed: &Needed<'_>, why: &str) -> Self {
         let failed = needed.keys().map(|index| (*index, why.to_owned())).collect();
         Self { elsewhere: None, contents: BTreeMap::new(), failed, lacking: Failed::new() }
     }
 }
 
-/// Whether what the farm builds stays in its storage.
+/// Returns true if built packages stay in the storage.
 fn is_minimal(args: &BuildArgs) -> bool {
     args.remote.remote_download_outputs == Outputs::Minimal
 }
 
-/// The farm that is asked for.
-///
-/// # Errors
-/// When the command line lacks what is needed for it.
+/// Returns the farm of the command line.
 pub fn asked(args: &BuildArgs, jobs: usize) -> Result<Option<Farm>, Problem> {
     let usage = |text: &str| Problem::usage(Code::Environment, text);
     let minimal = is_minimal(args);
@@ -123,10 +114,10 @@ pub fn asked(args: &BuildArgs, jobs: usize) -> Result<Option<Farm>, Problem> {
 }
 
 impl Farm {
-    /// Has the farm build what it can.
+    /// Has the farm build packages.
     ///
     /// # Errors
-    /// When something is wrong with the artifacts, or with what is here; where there are no artifacts here, when the
+    /// Fails for faulty artifacts or unusable files here. Without artifacts here, also fails if the
     /// farm does not build a package.
     pub fn build(self, given: Given<'_>) -> Result<Farmed, Failure> {
         let artifacts = given.plan.distributions.iter().map(review::artifacts).enumerate();
@@ -174,7 +165,6 @@ impl Farm {
     }
 }
 
-/// The packages of whose artifacts some cannot be had there, with the reason.
 fn lacking(needed: &Needed<'_>, stored: &Stored) -> Failed {
     let why = |artifacts: &BTreeSet<&ArtifactId>| {
         let is_lacking = |id: &&&ArtifactId| !stored.has(id);
@@ -191,7 +181,7 @@ fn lacking(needed: &Needed<'_>, stored: &Stored) -> Failed {
     needed.iter().filter_map(|(index, artifacts)| Some((*index, why(artifacts)?))).collect()
 }
 
-/// Says what the farm did not do; where nobody else can, that is an error.
+/// Reports unbuilt packages, as an error if no artifacts are here.
 fn concluded(given: Given<'_>, address: &str, outcome: Outcome) -> Result<Farmed, Failure> {
     let Outcome { elsewhere, contents, failed, lacking } = outcome;
     let name = |index: &usize| given.plan.distributions[*index].name.to_string();
@@ -225,7 +215,7 @@ fn concluded(given: Given<'_>, address: &str, outcome: Outcome) -> Result<Farmed
     Ok(Farmed { elsewhere, contents, missed, line })
 }
 
-/// What is said of packages that the farm built. Those that it still has can be fetched by their digests, so each is named.
+/// Lists packages that stay in the storage with their digests, which fetch them.
 fn line(address: &str, elsewhere: &Elsewhere) -> String {
     let built = elsewhere.built.values();
     let bytes = human_size(built.clone().map(|built| built.size).sum());
@@ -241,7 +231,6 @@ fn line(address: &str, elsewhere: &Elsewhere) -> String {
     )
 }
 
-/// The first of many names, and how many more there are.
 fn some(names: &[String]) -> String {
     let first = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(SHOWN) {

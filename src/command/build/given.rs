@@ -1,4 +1,4 @@
-//! What a build farm is given to build packages by, and what comes of it.
+//! Inputs and result of a build farm.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,6 @@ use plan::{Plan, Request};
 use crate::cli::BuildArgs;
 use crate::inputs::artifacts::Asked;
 
-/// What the packages are made by.
 #[derive(Clone, Copy)]
 #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "nobody reads it without a farm"))]
 pub struct Given<'a> {
@@ -24,15 +23,13 @@ pub struct Given<'a> {
     pub plan: &'a Plan,
 }
 
-/// What came of it.
 #[derive(Default)]
 pub struct Farmed {
-    /// The packages that the farm built, where there are any.
     pub elsewhere: Option<Elsewhere>,
-    /// Digests of the artifacts that it built them of.
+    /// Digests of the artifacts of built packages.
     pub contents: BTreeMap<ArtifactId, Contents>,
-    /// What is an error once everything is made.
+    /// Problem that is an error after the build.
     pub missed: Option<Problem>,
-    /// What the build says at its end.
+    /// Line for the end of the build.
     pub line: Option<String>,
 }

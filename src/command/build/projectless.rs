@@ -7,7 +7,6 @@ use plan::Plan;
 use crate::cli::BuildArgs;
 use crate::failure::{Failure, absent};
 
-/// Settings of builds of projects; there are none.
 pub enum Settings {}
 
 /// Fails if the plan has projects or finished wheels.
@@ -16,17 +15,14 @@ pub fn settings(_: &BuildArgs, plan: &Plan, _: usize) -> Result<Option<Settings>
     if is_needed { Err(absent("projects").into()) } else { Ok(None) }
 }
 
-/// Cannot be called: no settings exist.
 pub fn check(_: &BuildArgs, _: &Plan, settings: &Settings) -> Result<(), Failure> {
     match *settings {}
 }
 
-/// Cannot be called: no settings exist.
 pub fn prefetch(_: &BuildArgs, _: &Manifest, _: &Plan, settings: &Settings) -> Result<(), Failure> {
     match *settings {}
 }
 
-/// Cannot be called: no settings exist.
 pub fn build(
     _: &BuildArgs,
     _: &Manifest,

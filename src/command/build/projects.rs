@@ -1,4 +1,4 @@
-//! The Python projects of a build, after its packages.
+//! Python projects of a build, after its packages.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ use crate::ui;
 mod clean;
 mod earlier;
 
-/// Returns the settings of builds in `jobs` processes; none if the plan has neither projects nor finished wheels.
+/// Returns `None` if the plan has neither projects nor finished wheels.
 pub fn settings(args: &BuildArgs, plan: &Plan, jobs: usize) -> Result<Option<Settings>, Failure> {
     if plan.projects.is_empty() && plan.wheels.is_empty() {
         return Ok(None);
@@ -43,7 +43,7 @@ pub fn settings(args: &BuildArgs, plan: &Plan, jobs: usize) -> Result<Option<Set
     }))
 }
 
-/// What builds of projects have to leave as it is, whatever is named a cache: what other builds read or run.
+/// Returns directories that projects must not use as caches: other builds read or run them.
 fn protected(args: &BuildArgs, sources: Option<&Path>) -> Vec<PathBuf> {
     let cache = inputs::cache::directory(args.cache.cache.as_deref()).ok();
     let home = std::env::var_os("HOME").map(PathBuf::from);
@@ -53,13 +53,14 @@ fn protected(args: &BuildArgs, sources: Option<&Path>) -> Vec<PathBuf> {
     all.into_iter().flatten().chain(home).filter_map(whole).collect()
 }
 
-/// Fails if the machine cannot build the projects of the plan, or a checkout is dirty and must be clean.
+/// Fails if the machine cannot build the plan's projects, or for dirty checkouts that must be
+/// clean.
 pub fn check(args: &BuildArgs, plan: &Plan, settings: &Settings) -> Result<(), Failure> {
     clean::check(args, plan, settings)?;
     projects::check(plan, settings, &args.output).map_err(|e| not_built(&e))
 }
 
-/// Brings the wheels of others that projects are built with; all that cannot be had is told.
+/// Fetches wheels of others that projects need; reports all that are unavailable.
 pub fn prefetch(
     args: &BuildArgs,
     manifest: &Manifest,
@@ -80,7 +81,7 @@ pub fn prefetch(
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
 
-/// Says what projects may do that the kernel cannot keep them from, though nobody asked for that.
+/// Notes missing confinement by the kernel, unless requested by `--unconfined`.
 fn tell_unconfined(args: &BuildArgs, plan: &Plan) {
     if args.unconfined || plan.projects.is_empty() {
         return;
@@ -100,8 +101,8 @@ fn tell_unconfined(args: &BuildArgs, plan: &Plan) {
     ui::tell(&format!("note: this kernel {told}"));
 }
 
-/// Builds projects and takes wheels, and says what was made; what was not is a problem each. `made_before` are the inputs
-/// and the packages of the same build.
+/// Builds projects and takes wheels; each failure is a problem. `made_before` is part of the same
+/// build.
 pub fn build(
     args: &BuildArgs,
     manifest: &Manifest,
@@ -110,7 +111,7 @@ pub fn build(
     made_before: (&Inputs, &[Package<'_>]),
 ) -> Result<(), Failure> {
     tell_unconfined(args, plan);
-    // Where the system cannot do this, programs that leave their group stay as they were left.
+    // Otherwise, programs that left their process group keep running.
     let _ = cleanup::adopt_orphans();
     let gate = gate::of(manifest, &args.allow);
     let built = projects::build(plan, settings, &args.output, &gate, &|happened| {
@@ -145,7 +146,6 @@ pub fn build(
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
 
-/// The machine cannot build projects at all.
 pub fn not_built(error: &ProjectError) -> Failure {
     let problem = Problem::error(Code::Environment, with_causes(error));
     match error {

@@ -1,4 +1,4 @@
-//! `--plan`: what a plan says that somebody reviewed is built, or nothing.
+//! `--plan`: builds exactly the packages of a reviewed plan, or nothing.
 
 use base::source::{Code, Problem, Problems};
 use plan::review::diff::{self, Contents};
@@ -9,27 +9,26 @@ use crate::cli::BuildArgs;
 use crate::failure::Failure;
 use crate::inputs::saved_plan;
 
-/// How many differences an error shows.
 const SHOWN: usize = 5;
 
-/// A plan that was printed before, with the packages that are asked for.
+/// Saved plan, reduced to `--only`.
 pub struct Reviewed {
     label: String,
     plan: Plan,
 }
 
 impl Reviewed {
-    /// Reads it, where the command line names one.
+    /// Reads the plan of `--plan`.
     ///
     /// # Errors
-    /// When it cannot be read, or lacks a package that --only names.
+    /// Fails if it cannot be read, or lacks a package of --only.
     pub fn read(args: &BuildArgs) -> Result<Option<Self>, Failure> {
         let Some(path) = &args.plan else { return Ok(None) };
         let plan = saved_plan::only(saved_plan::read(path)?, &args.set.only)?;
         Ok(Some(Self { label: path.display().to_string(), plan }))
     }
 
-    /// Takes from it what the command line leaves open.
+    /// Sets the plan's mode and version, if none are given.
     pub fn complete(&self, request: &mut Request) {
         request.mode.get_or_insert(self.plan.mode);
         if request.version.is_none() {
@@ -37,10 +36,10 @@ impl Reviewed {
         }
     }
 
-    /// Checks that `plan` makes what this one says, file by file.
+    /// Compares the plans file by file.
     ///
     /// # Errors
-    /// When it does not; the first differences are named.
+    /// Fails with the first differences.
     pub fn check(&self, plan: &Plan) -> Result<(), Problems> {
         if decided(&self.plan) == decided(plan) {
             return Ok(());
@@ -58,7 +57,6 @@ impl Reviewed {
         Err(Problem::error(Code::NotAsPlanned, what).help(help).into())
     }
 
-    /// A line for each difference.
     fn differences(&self, plan: &Plan) -> Vec<String> {
         let (old, new) = (Contents::of_plan(&*self.label, &self.plan), Contents::of_plan("", plan));
         let diff = diff::diff(&old, &new);
@@ -90,14 +88,14 @@ impl Reviewed {
     }
 }
 
-/// Which parts differ, of plans in which the difference for reviewers tells of none.
+/// Names differing parts of plans that look equal to reviewers.
 fn unlike(old: &Map<String, Value>, new: &Map<String, Value>) -> String {
     let parts: Vec<&str> =
         new.iter().filter(|(key, value)| old.get(*key) != Some(value)).map(|(k, _)| &**k).collect();
     format!("they differ in `{}`", parts.join("`, `"))
 }
 
-/// What bytes follow from, without estimates, reasons and places in the manifest.
+/// Returns the parts of a plan that determine bytes.
 fn decided(plan: &Plan) -> Map<String, Value> {
     let Ok(Value::Object(mut all)) = serde_json::to_value(plan) else { return Map::new() };
     let sources = !plan.projects.is_empty();
@@ -118,7 +116,7 @@ fn decided(plan: &Plan) -> Map<String, Value> {
     all
 }
 
-/// Removes where rules stand, which comments above them change.
+/// Removes places of rules, which change with comments above them.
 fn without_places(value: &mut Value) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(without_places),

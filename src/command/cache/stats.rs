@@ -1,5 +1,3 @@
-//! What is in the cache, for people.
-
 use std::time::{Duration, SystemTime};
 
 use base::text::{Column, Table, human_size};
@@ -9,7 +7,6 @@ use super::{failed, look, print};
 use crate::cli::StatsArgs;
 use crate::failure::Failure;
 
-/// Prints it.
 pub fn run(args: &StatsArgs) -> Result<(), Failure> {
     let cache = look(&args.which)?;
     let stats = cache.stats().map_err(|e| failed(&e))?;
@@ -81,7 +78,7 @@ fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// How long ago something was, in the largest unit that there are two of.
+/// Returns an age in the largest unit with a count of at least two.
 fn ago(time: SystemTime, now: SystemTime) -> String {
     const UNITS: [(u64, &str); 4] =
         [(86_400, "days"), (3600, "hours"), (60, "minutes"), (1, "seconds")];

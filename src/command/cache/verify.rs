@@ -1,5 +1,3 @@
-//! Reads and unpacks everything in the cache.
-
 use base::source::{Code, Problem, Problems};
 use base::text::human_size;
 use base::text::with_causes;
@@ -11,12 +9,11 @@ use crate::cli::VerifyCacheArgs;
 use crate::failure::Failure;
 use crate::inputs;
 
-/// Says what is damaged, and removes it.
 pub fn run(args: &VerifyCacheArgs) -> Result<(), Failure> {
     let pool = inputs::pool(args.threads.jobs)?;
     let cache = look(&args.which)?;
     let entries: Vec<&CacheEntry> = cache.entries().map(|(_, entry)| entry).collect();
-    // All of them, and then in order: what is said does not depend on threads.
+    // The order of reports must not depend on threads.
     let checked: Vec<_> =
         pool.install(|| entries.par_iter().map(|entry| cache.verify(entry)).collect());
     let mut problems = Problems::new();

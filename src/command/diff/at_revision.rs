@@ -1,4 +1,4 @@
-//! Files as git has them.
+//! Files of a git revision.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -11,7 +11,7 @@ use manifest::kdl;
 
 use crate::failure::Failure;
 
-/// The file `name` in `directory` as it was at `revision`; pictures call it as git does.
+/// Reads a file under git's name for it.
 pub fn read(directory: &Path, revision: &str, name: &str) -> Result<Source, Failure> {
     let output = show(directory, revision, name).map_err(|e| match e.kind() {
         ErrorKind::NotFound => Problem::error(
@@ -35,7 +35,7 @@ pub fn read(directory: &Path, revision: &str, name: &str) -> Result<Source, Fail
     kdl::source(name, &file, output.stdout).map_err(|problem| Failure::Problems(problem.into()))
 }
 
-/// The text of another file beside the manifest, as it was at `revision`; else the reason why not.
+/// Returns the text of another file of the manifest, or the reason of a failure.
 pub fn text(directory: &Path, revision: &str, path: &RelPath) -> Result<String, String> {
     let output = show(directory, revision, path.as_str()).map_err(|e| e.to_string())?;
     if !output.status.success() {
@@ -47,15 +47,13 @@ pub fn text(directory: &Path, revision: &str, path: &RelPath) -> Result<String, 
     String::from_utf8(output.stdout).map_err(|_| "it is not UTF-8".to_owned())
 }
 
-/// Asks git for a file.
 fn show(directory: &Path, revision: &str, name: &str) -> io::Result<Output> {
-    // `./` makes the path one below the directory, wherever in the repository that is.
+    // `./` makes the path relative to the directory, not to the repository.
     let object = format!("{revision}:./{name}");
     let mut git = Command::new("git");
     git.arg("-C").arg(directory).args(["show", "--end-of-options", &object]).output()
 }
 
-/// What git says of its failure.
 fn reason(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
     let first = said.lines().next().unwrap_or("it does not say why");

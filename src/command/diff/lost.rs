@@ -1,4 +1,4 @@
-//! Files that the change of a manifest leaves in no package, with the lines that took them before.
+//! Files that a change of the manifest leaves in no package, with the lines that took them before.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,10 +11,9 @@ use plan::{Distribution, Plan};
 use super::side::Side;
 use crate::builtin;
 
-/// How many lines are shown.
 const SHOWN: usize = 4;
 
-/// The faults of the new side's ownership, and the lines of the old side that the files were taken by.
+/// Returns the new side's unowned files, and the old side's lines that took them.
 pub fn faults(old: &Side, new: &Side) -> Problems {
     let Some(planned) = new.planned().filter(|planned| planned.faults.has_errors()) else {
         return Problems::new();
@@ -26,7 +25,7 @@ pub fn faults(old: &Side, new: &Side) -> Problems {
     faults
 }
 
-/// How many files a line took, and their bytes.
+/// Number and bytes of files by line.
 type Taken<'p> = BTreeMap<&'p str, (usize, u64)>;
 
 fn let_go(old: &Side, before: &Plan, after: &Plan) -> Problems {
@@ -74,7 +73,7 @@ fn problem(old: &Side, taken: &Taken<'_>) -> Problem {
     )
 }
 
-/// The line of a rule such as `packages.kdl:12`, in a text that is called as the old side is.
+/// Returns the line of a rule such as `packages.kdl:12`, under the old side's name.
 fn line(manifest: &Manifest, rule: &str, label: &str) -> Option<Place> {
     let (name, number) = rule.rsplit_once(':')?;
     let source = manifest.sources.iter().find(|source| source.name() == name)?;

@@ -1,4 +1,4 @@
-//! One side of a comparison, read from wherever it is.
+//! Sides of a comparison.
 
 use plan::resolve;
 use std::cell::OnceCell;
@@ -21,25 +21,22 @@ use crate::cli::{BUILT_IN, DiffArgs};
 use crate::inputs;
 use crate::inputs::artifacts::Asked;
 
-/// Which of both sides.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Which {
     Old,
     New,
 }
 
-/// A side with what people call it.
 pub struct Side {
     label: String,
     holds: Holds,
     planned: Option<Planned>,
 }
 
-/// A manifest that was planned for a comparison.
 pub struct Planned {
     pub manifest: Manifest,
     request: Request,
-    /// Errors of files that are in no package: the comparison shows what they are.
+    /// Errors of unowned files: the comparison shows them.
     pub faults: Problems,
     warnings: Problems,
 }
@@ -57,7 +54,6 @@ impl Side {
         }
     }
 
-    /// How people call it.
     pub fn label(&self) -> &str {
         &self.label
     }
@@ -73,19 +69,18 @@ impl Side {
         self.planned.as_ref()
     }
 
-    /// Warnings of files that are in no package.
+    /// Returns warnings of unowned files.
     pub fn warnings(&self) -> Option<&Problems> {
         self.planned.as_ref().map(|planned| &planned.warnings)
     }
 }
 
-/// Reads sides; the artifacts once, when a manifest needs them.
+/// Reader that reads the artifacts at most once.
 pub struct Sides<'a> {
     args: &'a DiffArgs,
     catalog: OnceCell<Catalog>,
 }
 
-/// What to write as OLD and NEW.
 const EXPECTED: &str = "OLD and NEW are each a plan saved by `rockpack plan --json`, a directory with packages.kdl and families.kdl, `built-in`, or a directory of built packages";
 
 impl<'a> Sides<'a> {
@@ -93,7 +88,7 @@ impl<'a> Sides<'a> {
         Self { args, catalog: OnceCell::new() }
     }
 
-    /// The side at `path`; without one the manifest, as it was at the revision that was asked for.
+    /// Without a path, reads the manifest; the old side at the requested revision.
     pub fn read(&self, which: Which, path: Option<&Path>) -> Result<Side, Failure> {
         match (path, &self.args.manifest_at) {
             (Some(path), _) => self.at(which, path),
@@ -129,7 +124,7 @@ impl<'a> Sides<'a> {
     }
 
     fn at_revision(&self, revision: &str) -> Result<Side, Failure> {
-        // The manifest that is compared says whose history is meant.
+        // The compared manifest determines the repository.
         let beside =
             self.args.old.as_deref().filter(|path| path.join(builtin::PACKAGES.0).is_file());
         let directory = beside.or(self.args.set.manifest.as_deref()).unwrap_or(Path::new("."));
@@ -141,9 +136,9 @@ impl<'a> Sides<'a> {
         self.planned(Which::Old, &sources.0, manifest)
     }
 
-    /// Plans a manifest. Whatever file it is of, its rules are called the same, so that they compare.
-    /// Files in no package stop no comparison: of the old side they are what a change may mend, of the
-    /// new side they are reported after it.
+    /// Plans a manifest, with rules under the same names for both sides. Unowned files do not stop
+    /// a comparison: the change may correct the old side's, and the new side's are reported after
+    /// it.
     fn planned(
         &self,
         which: Which,
@@ -168,7 +163,7 @@ impl<'a> Sides<'a> {
             plan.warnings.retain(|warning| warning.code != Code::UnownedFiles.to_string());
         }
         let loud = is_new && faults.is_empty();
-        // What else is doubtful is in the plan: the difference tells what of it is new or gone.
+        // All other warnings are in the plan, which is compared.
         let warnings = warnings.iter().filter(|w| loud && w.code() == Code::UnownedFiles);
         let warnings = collected(warnings);
         let label = inputs::manifest::label(packages).to_owned();
@@ -176,7 +171,7 @@ impl<'a> Sides<'a> {
         Ok(Side { label, holds: Holds::Plan(Box::new(plan)), planned })
     }
 
-    /// Calls `work` with the contents of a side, which know why packages of its manifest leave files out.
+    /// Calls `work` with the contents of a side, and the reasons for left out files.
     pub fn with_reasons<R>(&self, side: &Side, work: impl FnOnce(Contents<'_>) -> R) -> R {
         let (Some(planned), Some(catalog)) = (&side.planned, self.catalog.get()) else {
             return work(side.contents());
@@ -186,7 +181,7 @@ impl<'a> Sides<'a> {
         })
     }
 
-    /// The artifacts. Both sides are of the same, so that all of a run are taken, whatever one manifest needs.
+    /// Returns all artifacts of a run: both sides need them, whatever one manifest uses.
     fn catalog(&self, manifest: &Manifest, request: &Request) -> Result<&Catalog, Failure> {
         if let Some(catalog) = self.catalog.get() {
             return Ok(catalog);
@@ -206,7 +201,6 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// Whether all errors are of files that are in no package.
 fn are_of_ownership(problems: &Problems) -> bool {
     problems.iter().filter(|p| p.is_error()).all(|p| p.code() == Code::UnownedFiles)
 }

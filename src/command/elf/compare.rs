@@ -1,4 +1,4 @@
-//! Checks a file against the one that it was made of, whatever made it.
+//! Comparison of an edited file with its original.
 
 use std::path::Path;
 
@@ -10,7 +10,6 @@ use crate::cli::CompareArgs;
 use crate::failure::Failure;
 use crate::ui;
 
-/// Prints what was edited and that all invariants hold, or fails with those that don't.
 pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let (old, new) = (open(&args.old)?, open(&args.new)?);
     let old_fault = |error: &_| refused("check an edit of", &args.old, error);
@@ -48,7 +47,6 @@ fn problems(violations: &[Violation], problem: impl Fn(&Violation) -> Problem) -
     all
 }
 
-/// What was edited, in the words of `elf edit`.
 fn summary(old: &ElfFacts, new: &ElfFacts) -> String {
     let mut lines = Vec::new();
     if (&old.rpath, &old.runpath) != (&new.rpath, &new.runpath) {

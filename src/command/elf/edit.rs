@@ -1,5 +1,3 @@
-//! Writes the edited copy of a file.
-
 use std::fmt::Write as _;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -15,7 +13,6 @@ use super::{environment, open, print, refused};
 use crate::cli::EditArgs;
 use crate::failure::Failure;
 
-/// Plans the edit, checks it, prints its steps and, unless that is all that is wanted, writes it.
 pub fn run(args: &EditArgs) -> Result<(), Failure> {
     let old = open(&args.file)?;
     if let Some(out) = &args.output {
@@ -31,7 +28,6 @@ pub fn run(args: &EditArgs) -> Result<(), Failure> {
     print(&steps(&plan, &facts))
 }
 
-/// What was done, what wasn't there to be renamed, and how many bytes it takes.
 fn steps(plan: &EditPlan, facts: &ElfFacts) -> String {
     let mut text = String::new();
     for step in plan.steps() {
@@ -56,7 +52,6 @@ fn steps(plan: &EditPlan, facts: &ElfFacts) -> String {
     text
 }
 
-/// Refuses to write to `out` when it is the file that is read, or something that isn't a file.
 fn check_output(old: &File, file: &Path, out: &Path) -> Result<(), Failure> {
     let Ok(existing) = out.metadata() else { return Ok(()) };
     let source = old.metadata().map_err(|error| environment(error.to_string()))?;
@@ -76,7 +71,7 @@ fn check_output(old: &File, file: &Path, out: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes beside `out`, checks what was written, and gives it its name.
+/// Writes a temporary neighbour of `out`, and renames it after a check.
 fn write(old: &File, plan: &EditPlan, out: &Path) -> Result<(), Failure> {
     let failed = |error: io::Error| environment(format!("cannot write {}: {error}", out.display()));
     let target = PartialFile::beside(out, partial::PRIVATE).map_err(failed)?;
@@ -97,8 +92,8 @@ fn change(target: &std::fs::File, plan: &EditPlan) -> io::Result<()> {
         .try_for_each(|overlay| target.write_all_at(&overlay.bytes, overlay.offset))
 }
 
-/// Copies the bytes of `old`, and none of its holes. (On Linux `io::copy` has the kernel copy
-/// between files, and file systems that can share their bytes do.)
+/// Copies `old` without its holes. (On Linux, `io::copy` lets the kernel share bytes if the file
+/// system can.)
 fn copy(mut old: &std::fs::File, len: u64, mut target: &std::fs::File) -> io::Result<()> {
     let mut at = 0;
     while let Some(start) = data_from(old, at)?.filter(|&start| start < len) {
@@ -116,7 +111,7 @@ fn copy(mut old: &std::fs::File, len: u64, mut target: &std::fs::File) -> io::Re
     Ok(())
 }
 
-/// Where the next bytes are that are no hole.
+/// Returns the next offset outside of holes.
 fn data_from(file: &std::fs::File, at: u64) -> io::Result<Option<u64>> {
     match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(at)) {
         Ok(start) => Ok(Some(start)),

@@ -1,4 +1,4 @@
-//! The program headers, read with `object`, for people: what the editor keeps to itself.
+//! Program headers, read with `object`: the editor does not expose them.
 
 use fs_err::File;
 use object::elf::{FileHeader32, FileHeader64, ProgramFlags, ProgramType};
@@ -6,7 +6,6 @@ use object::read::elf::{FileHeader, ProgramHeader};
 use object::read::{self, ReadCache, ReadRef};
 use object::{Endianness, FileKind};
 
-/// A program header.
 #[derive(Debug, Clone)]
 pub struct Segment {
     pub kind: ProgramType,
@@ -18,15 +17,14 @@ pub struct Segment {
     pub align: u64,
 }
 
-/// The program header table of one file; empty when it has none.
+/// Program header table, possibly empty.
 #[derive(Debug, Clone)]
 pub struct Headers {
-    /// Where it stands in the file.
     pub table_at: u64,
     pub segments: Vec<Segment>,
 }
 
-/// Reads the table of a file of either class and byte order.
+/// Supports both classes and byte orders.
 pub fn read(file: &File) -> read::Result<Headers> {
     let cache = ReadCache::new(file.file());
     match FileKind::parse(&cache)? {

@@ -1,4 +1,4 @@
-//! What an ELF file is, for people and for scripts; of a PE file too, as far as it says.
+//! Facts of an ELF or PE file, for people and for scripts.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,6 @@ use super::{environment, open, print, print_exact, refused};
 use crate::cli::ShowArgs;
 use crate::failure::Failure;
 
-/// Prints the facts of a file.
 pub fn run(args: &ShowArgs) -> Result<(), Failure> {
     let file = open(&args.file)?;
     let fault = |error: &_| refused("show", &args.file, error);
@@ -31,7 +30,7 @@ pub fn run(args: &ShowArgs) -> Result<(), Failure> {
         return json(&facts);
     }
     let inherited = elf::inherited(&file).map_err(|error| fault(&error))?;
-    // What `object` takes for malformed was no hindrance so far: there are facts without tables.
+    // Facts are printed without tables if `object` finds them malformed.
     let tables = headers::read(&file).ok();
     print(&text(&facts, tables.as_ref(), &inherited))
 }
@@ -42,7 +41,7 @@ fn json(facts: &impl Serialize) -> Result<(), Failure> {
     print_exact(&(text + "\n"))
 }
 
-/// A PE file is at fault (1), unless it couldn't be read (2).
+/// Blames a PE file (1), unless it is unreadable (2).
 fn broken(args: &ShowArgs, error: &PeError) -> Failure {
     let what = format!("cannot show {}: {}", args.file.display(), with_causes(error));
     let problem = Problem::error(Code::ElfRefused, what);
@@ -104,7 +103,7 @@ fn segments(tables: &Headers) -> String {
         format!("{} at {:#x}\n", counted(tables.segments.len(), "program header"), tables.table_at);
     let right = |width: usize| Column::right().of(width);
     let left = |width: usize| Column::left().of(width);
-    // Two blanks before the flags.
+    // The blank before `flags` makes a gap of two.
     let columns = [left(14), right(10), right(12), right(10), right(10), left(6), right(8)];
     let mut table = Table::new(columns).indented(2).spaced(1);
     table.row(["type", "offset", "address", "in file", "in memory", " flags", "align"]);
@@ -122,7 +121,7 @@ fn segments(tables: &Headers) -> String {
     text
 }
 
-/// The name without `PT_`; the number of kinds that only other machines or systems have.
+/// Returns the name without `PT_`, or the number of an unknown kind.
 pub fn segment_kind(kind: ProgramType) -> String {
     let name = match kind {
         object::elf::PT_NULL => "NULL",

@@ -1,4 +1,4 @@
-//! The command line as Markdown, made of what clap knows of the commands.
+//! The command line as Markdown, from clap's data.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,6 @@ Every command with its options. `rockpack help COMMAND` prints the same for one 
 is made by `rockpack help --markdown`.
 ";
 
-/// A page with a section for each command; those below another follow it.
 pub fn page(root: &Command) -> String {
     let mut text = HEAD.to_owned();
     section(root, &mut text);
@@ -47,7 +46,7 @@ fn section(command: &Command, text: &mut String) {
     command.get_subcommands().filter(is_shown).for_each(|sub| section(sub, text));
 }
 
-/// A paragraph; one with columns stays as it is laid out.
+/// Writes a paragraph; columns keep their layout.
 fn describe(paragraph: &str, text: &mut String) {
     let _ = if paragraph.contains("\n  ") {
         writeln!(text, "\n```text\n{paragraph}\n```")
@@ -56,14 +55,14 @@ fn describe(paragraph: &str, text: &mut String) {
     };
 }
 
-/// Options that all commands have are shown once, with the program's own.
+/// Shows global options only with the program's own.
 fn is_shown(arg: &Arg, command: &Command) -> bool {
     let action = arg.get_action();
     let help = matches!(action, ArgAction::Help | ArgAction::HelpLong | ArgAction::HelpShort);
     !arg.is_hide_set() && !help && (!arg.is_global_set() || command.get_name() == "rockpack")
 }
 
-/// `-j, --jobs N`, or the name of what has no option.
+/// Returns `-j, --jobs N`, or the name of a positional argument.
 fn label(arg: &Arg) -> String {
     let options =
         [arg.get_short().map(|c| format!("-{c}")), arg.get_long().map(|l| format!("--{l}"))];
@@ -73,7 +72,6 @@ fn label(arg: &Arg) -> String {
     format!("{options} {value}").trim().to_owned()
 }
 
-/// What an argument can be, what it is by default, and the variable that sets it.
 fn values(arg: &Arg) -> String {
     let quoted = |name: &str| format!("`{name}`");
     let possible = arg.get_possible_values();
@@ -92,7 +90,6 @@ fn values(arg: &Arg) -> String {
     text
 }
 
-/// Text in which nothing outside of backquotes is Markdown.
 fn escaped(text: &str) -> String {
     let halves = text.split('`').enumerate().map(|(index, part)| match index % 2 {
         0 => part.replace('_', "\\_").replace('*', "\\*").replace('<', "\\<").replace('[', "\\["),

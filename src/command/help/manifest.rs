@@ -1,4 +1,4 @@
-//! The manifest's vocabulary for terminals: aligned, quiet, whole without colour.
+//! The manifest's vocabulary for terminals.
 
 use std::fmt::Write as _;
 
@@ -11,15 +11,14 @@ const INTRODUCTION: &str = "Both files are KDL: a node has a name, arguments, pr
      in `{ }`. Quote versions, paths and globs. A line that nothing reads is an error, and so is one that matches nothing. Parts \
      in [ ] below can be absent.";
 
-/// A node with the place where it stands.
 pub struct NodeInPlace {
     pub word: &'static NodeSpec,
-    /// The node in whose block it stands; at the top of a file, none.
+    /// Node of the enclosing block.
     pub owner: Option<&'static str>,
     pub file: &'static str,
 }
 
-/// Every node of the files, each before those in its block.
+/// Returns every node before the nodes in its block.
 pub fn entries(files: &[KdlFile]) -> Vec<NodeInPlace> {
     let of = |file: &KdlFile| {
         let name = file.name;
@@ -28,7 +27,6 @@ pub fn entries(files: &[KdlFile]) -> Vec<NodeInPlace> {
     files.iter().flat_map(of).collect()
 }
 
-/// All of it: what there is, then every node.
 pub fn vocabulary(files: &[KdlFile], width: usize) -> String {
     let mut text = String::new();
     for file in files {
@@ -46,7 +44,6 @@ pub fn vocabulary(files: &[KdlFile], width: usize) -> String {
     text
 }
 
-/// Nodes with those in their blocks, moved to the right.
 fn index(words: &[NodeSpec], depth: usize) -> Vec<(String, &'static str)> {
     let mut lines = Vec::new();
     for word in words {
@@ -56,7 +53,6 @@ fn index(words: &[NodeSpec], depth: usize) -> Vec<(String, &'static str)> {
     lines
 }
 
-/// One node: what it does, how it is written, what it takes, where it stands, an example.
 pub fn entry(entry: &NodeInPlace, width: usize) -> String {
     let word = entry.word;
     let mut text = format!("{}\n", bold(word.name));
@@ -80,7 +76,7 @@ pub fn entry(entry: &NodeInPlace, width: usize) -> String {
     text
 }
 
-/// The name of a part; in brackets when it can be absent.
+/// Puts optional parts in brackets.
 pub fn label(part: &ArgSpec) -> String {
     let name = match part.takes {
         ArgKind::Argument | ArgKind::OptionalArgument => part.name.to_owned(),
@@ -92,7 +88,7 @@ pub fn label(part: &ArgSpec) -> String {
     if part.takes.is_required() { name } else { format!("[{name}]") }
 }
 
-/// Where it stands and how often: `In package of kind runtime or devel, any number of times.`
+/// Returns `In package of kind runtime or devel, any number of times.`
 pub fn place(entry: &NodeInPlace) -> String {
     let (owner, kinds) = (entry.owner.unwrap_or(entry.file), kinds(entry.word.kinds));
     let times = match entry.word.times {
@@ -117,7 +113,6 @@ fn paragraph(text: &mut String, indent: usize, words: &str, width: usize) {
     let _ = writeln!(text, "{}", textwrap::fill(words, wrapped(width, &indent, &indent)));
 }
 
-/// Names, aligned, with what is said of each beside them.
 fn columns(text: &mut String, indent: usize, lines: &[(String, &str)], width: usize) {
     let widest = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let hanging = " ".repeat(indent + widest + 2);
@@ -127,7 +122,7 @@ fn columns(text: &mut String, indent: usize, lines: &[(String, &str)], width: us
     }
 }
 
-/// Lines that end at spaces alone, so that options and globs stay whole.
+/// Breaks lines only at spaces, so that options and globs stay whole.
 fn wrapped<'a>(width: usize, first: &'a str, others: &'a str) -> Options<'a> {
     let options = Options::new(width).initial_indent(first).subsequent_indent(others);
     options.word_separator(WordSeparator::AsciiSpace).word_splitter(WordSplitter::NoHyphenation)

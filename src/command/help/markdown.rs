@@ -13,7 +13,6 @@ Every node of the two KDL files of a manifest. This page is made by `rockpack he
 --markdown` from the decoder's own table. Parts in [ ] can be absent.
 ";
 
-/// A page with a section for each node.
 pub fn vocabulary(files: &[KdlFile]) -> String {
     let entries = entries(files);
     let mut text = HEAD.to_owned();
@@ -31,7 +30,7 @@ pub fn vocabulary(files: &[KdlFile]) -> String {
     text
 }
 
-/// Where the section of a node is: the second of a name has another anchor than the first.
+/// Returns the anchor of a section: repeated names get a number.
 fn anchor(before: &[NodeInPlace], name: &str) -> String {
     match before.iter().filter(|e| e.word.name == name).count() {
         0 => name.to_owned(),

@@ -1,4 +1,4 @@
-//! `rockpack init --demo`: makes a small artifact directory.
+//! `rockpack init --demo`: a small artifact directory.
 
 use base::names::Mode;
 use base::source::{Code, Problem};
@@ -9,7 +9,6 @@ use plan::demo::{self, DemoError};
 use super::super::{Failure, environment, print};
 use crate::cli::InitArgs;
 
-/// Makes it, and says what to do with it.
 pub fn run(args: &InitArgs) -> Result<(), Failure> {
     let dir = args.dir.display();
     let made = demo::make_for(args.system, &args.dir, args.mode == Mode::Kpack, &program()?);
@@ -22,7 +21,7 @@ pub fn run(args: &InitArgs) -> Result<(), Failure> {
     print(&format!("{dir}\nrockpack plan --artifact-dir {dir} shows what packages it makes\n"))
 }
 
-/// A program of this machine that does nothing, for every program of the demo.
+/// Returns this machine's `true`, for every program of the demo.
 fn program() -> Result<Vec<u8>, Failure> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|dir| dir.join("true")).find(|p| p.is_file());

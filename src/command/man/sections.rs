@@ -1,5 +1,3 @@
-//! What the manual page says beside the commands.
-
 type Entries = &'static [(&'static str, &'static str)];
 
 pub const EXIT_STATUS: Entries = &[

@@ -1,4 +1,4 @@
-//! What is to be checked: the packages that the command line names.
+//! Packages to check, by the command line.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -14,17 +14,16 @@ use wheel::verify::{self, Finding, Package};
 
 use crate::failure::Failure;
 
-/// Packages, and the directories that were named whole.
 pub struct Given {
-    /// Each package and what messages call it.
+    /// Each package with its name in messages.
     pub packages: Vec<(Found, String)>,
-    /// How many of them are judged; the others are only there.
+    /// Number of checked packages; the others are only installed with them.
     pub judged: usize,
     directories: BTreeSet<PathBuf>,
 }
 
 impl Given {
-    /// The packages at these paths, each once, and those that are installed with them.
+    /// Finds packages, each once; `with` are only installed with them.
     pub fn new(paths: &[PathBuf], with: &[PathBuf]) -> Result<Self, Failure> {
         let mut given = Self { packages: Vec::new(), judged: 0, directories: BTreeSet::new() };
         given.take(paths)?;
@@ -35,13 +34,12 @@ impl Given {
         Ok(given)
     }
 
-    /// These, which are in no directory that is checked whole.
+    /// Takes packages without their directory.
     #[cfg(feature = "remote")]
     pub fn of(packages: Vec<(Found, String)>) -> Self {
         Self { judged: packages.len(), packages, directories: BTreeSet::new() }
     }
 
-    /// All of them, to be read.
     pub fn entrants(&self) -> Vec<Entrant> {
         let entrant = |(found, name): &(Found, String)| Entrant {
             path: found.path.clone(),
@@ -52,7 +50,7 @@ impl Given {
         self.packages.iter().map(entrant).collect()
     }
 
-    /// Whether something that was found in all packages together is about one that is judged.
+    /// Returns true if a finding about all packages concerns a checked one.
     pub fn concerns(&self, finding: &Finding) -> bool {
         let judged = &self.packages[..self.judged];
         judged.iter().any(|(_, name)| finding.file == *name || finding.what.contains(&**name))
@@ -94,13 +92,13 @@ impl Given {
             .map(|family| format!("{family}/"))
             .unwrap_or_default();
         let short = family + &file;
-        // Two files of one name are told apart by their places.
+        // Two files with one name are distinguished by their paths.
         let taken = self.packages.iter().any(|(_, name)| *name == short);
         let name = if taken { found.path.display().to_string() } else { short };
         self.packages.push((found, name));
     }
 
-    /// What files about wheel variants and the variants beside them say differently.
+    /// Returns contradictions between wheel variants and the files that list them.
     pub fn variants(&self, packages: &[Package]) -> io::Result<Vec<Finding>> {
         let mut findings = Vec::new();
         for directory in &self.directories {
@@ -111,7 +109,6 @@ impl Given {
         Ok(findings)
     }
 
-    /// What is wrong with the lists of checksums beside the packages.
     pub fn sums(&self) -> io::Result<Vec<Finding>> {
         let mut findings = Vec::new();
         let mut lists = Vec::new();

@@ -1,11 +1,11 @@
-//! Wheels that `rockpack wheel split` made, or another program: each is judged with the others.
+//! Wheels of a split by any program, checked together.
 
 use build::assignment;
 use build::gate::{filled, known_target};
 use manifest::{Manifest, SplitRule};
 use wheel::verify::{self, Finding, Package};
 
-/// What is wrong with wheels of splits, by the `wheel` lines of the manifest that have `device-by`.
+/// Follows the `wheel` lines of the manifest with `device-by`.
 pub fn of_splits(
     manifest: &Manifest,
     targets: &verify::Targets,
@@ -25,7 +25,7 @@ fn of_split(
     let device = |name: &str| filled(rule.device.as_str(), name).map(str::to_owned);
     let mut found = verify::lost(packages, &|name| name == host || device(name).is_some());
     let home = assignment::home(rule, &manifest.families);
-    // A wheel that nobody split has files for targets, and no wheels beside it.
+    // An unsplit wheel has files for targets too, but no wheels for them.
     let is_split = packages.iter().any(|p| p.name.as_deref().and_then(device).is_some());
     for package in packages {
         let Some(name) = package.name.as_deref() else { continue };

@@ -1,4 +1,4 @@
-//! What was checked, in lines and as JSON.
+//! Checked packages, as lines and as JSON.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,6 @@ use wheel::verify::{Finding, Package};
 
 use crate::command::{Failure, environment};
 
-/// A line for each package, and one for all.
 pub fn text(packages: &[Package], judged: &Judged<'_>) -> String {
     let numbers = [7, 8, 8, 12].map(|width| Column::right().of(width));
     let mut table = Table::new([Column::left()].into_iter().chain(numbers));
@@ -49,7 +48,7 @@ fn dash(count: usize) -> String {
     if count == 0 { "-".to_owned() } else { grouped(count) }
 }
 
-/// `fine`, or how much is wrong.
+/// Returns `fine`, or the numbers of errors and warnings.
 fn verdict<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> String {
     let (errors, warnings): (Vec<_>, Vec<_>) =
         findings.into_iter().partition(|finding| finding.severity == Severity::Error);
@@ -67,7 +66,7 @@ fn counted(count: usize, what: &str) -> String {
     format!("{} {}", grouped(count), plural(count, what))
 }
 
-/// `9416` as `9,416`.
+/// Returns `9416` as `9,416`.
 fn grouped(count: usize) -> String {
     let digits = count.to_string();
     let mut text = String::new();
@@ -80,7 +79,7 @@ fn grouped(count: usize) -> String {
     text
 }
 
-/// The same for scripts, with every finding. Fields are only ever added.
+/// Returns all findings. Released fields stay; new ones may be added.
 pub fn json(packages: &[Package], judged: &Judged<'_>) -> Result<String, Failure> {
     let ignored = judged.ignored.iter().map(|(finding, reason)| {
         let mut value = json!(finding);

@@ -1,7 +1,7 @@
-//! Trial of a selector's sdist: its backend builds the wheel, and every module of that is imported.
+//! Trial of a selector's sdist: its backend builds the wheel, and each of its modules is imported.
 //!
-//! Building an sdist runs code that is in it. Here that is code of this program alone: each file that could
-//! be run is compared with the runtime's sources first (`ours`), and an sdist with others is not tried.
+//! Building an sdist runs its code. Only code of this program is run: each file that could run is
+//! first compared with the runtime's sources (`ours`), and an sdist with other code is not tried.
 
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
@@ -22,35 +22,26 @@ use wheel::verify::Finding;
 
 mod ours;
 
-/// The Python program that builds and imports.
 const PROGRAM: &str = include_str!("trial/trial.py");
-/// Status of that program under a Python that the packages do not support.
+/// Exit status with a Python that the packages do not support.
 const OLD_PYTHON: i32 = 77;
-/// Time that one sdist may take. Half a second is usual.
+/// Time limit of an sdist; half a second is usual.
 const PATIENCE: Duration = Duration::from_mins(2);
-/// Time between two looks at whether it has ended.
 const PAUSE: Duration = Duration::from_millis(10);
-/// Bytes of its messages that are read.
 const LONGEST_MESSAGE: u64 = 64 * 1024;
 
-/// What came of a trial.
 #[derive(Debug)]
 pub enum Trial {
-    /// It was built and imported, with these faults.
+    /// Built and imported, with these faults.
     Done(Vec<Finding>),
-    /// It has code that this program does not ship; the text names a file.
+    /// Code that this program does not ship, in this file.
     Foreign(String),
-    /// This machine cannot do it; the text says why.
+    /// Impossible on this machine, for this reason.
     NoPython(String),
 }
 
-/// Builds and imports the sdist at `path`, which findings call `name`, with the interpreter `python`.
+/// Builds and imports the sdist at `path`, which must be free of errors by `verify::sdist`.
 /// `templates` are the runtime's sources.
-///
-/// The archive must be free of errors by `verify::sdist`.
-///
-/// # Errors
-/// When the sdist cannot be read, or the temporary directory cannot be written.
 pub fn trial(
     path: &Path,
     name: &str,
@@ -98,7 +89,7 @@ pub fn trial(
     })
 }
 
-/// Name and version as they begin the names of the wheel and its metadata.
+/// Returns the start of the wheel's file names.
 fn stem(sdist: &Sdist) -> String {
     let metadata = Metadata::parse(sdist.pkg_info().unwrap_or_default());
     let name = metadata.name().map(|name| name.file_stem()).unwrap_or_default();
@@ -106,11 +97,10 @@ fn stem(sdist: &Sdist) -> String {
     format!("{name}-{version}")
 }
 
-/// End of the Python program.
 struct Ended {
-    /// Nothing if it took too long.
+    /// `None` after the time limit.
     status: Option<ExitStatus>,
-    /// The last line that it wrote.
+    /// Last line of its output.
     message: String,
 }
 
@@ -119,7 +109,7 @@ fn run(python: &Path, place: &Path, arguments: &[&str]) -> io::Result<Ended> {
     let messages = place.join("messages");
     fs::write(&program, PROGRAM)?;
     let mut command = Command::new(python);
-    // Isolated, without site-packages: nothing of this machine but the standard library is imported.
+    // Isolated, without site-packages: only the standard library is imported.
     command.args(["-I", "-S", "-B"]).arg(&program).args(arguments).current_dir(place);
     command.env_clear().stdin(Stdio::null()).stdout(Stdio::null());
     command.stderr(fs::File::create(&messages)?.into_parts().0).process_group(0);
@@ -136,7 +126,7 @@ fn run(python: &Path, place: &Path, arguments: &[&str]) -> io::Result<Ended> {
     Ok(Ended { status, message })
 }
 
-/// Waits for the end; ends what takes too long.
+/// Kills the child at the time limit.
 fn waited(child: &mut Child, leader: Option<Pid>) -> io::Result<Option<ExitStatus>> {
     let start = Instant::now();
     loop {
@@ -152,7 +142,6 @@ fn waited(child: &mut Child, leader: Option<Pid>) -> io::Result<Option<ExitStatu
     }
 }
 
-/// The first `python3` in PATH.
 pub fn python() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|directory| directory.join("python3")).find(|p| p.is_file())

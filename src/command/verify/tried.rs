@@ -1,4 +1,4 @@
-//! Trials of the sdists: each that has code of this program alone is built and imported.
+//! Trials of sdists with code of this program only.
 
 use std::io;
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::Given;
 use super::trial::{self, Trial};
 use crate::builtin;
 
-/// Faults of the sdists, and notes about those that were not tried.
+/// Returns faults, and notes about sdists that were not tried.
 pub fn sdists(given: &Given, packages: &[Package]) -> io::Result<(Vec<Finding>, Problems)> {
     let sound = |package: &Package| {
         package.form == Form::Sdist

@@ -1,5 +1,3 @@
-//! State of a build: outputs in progress, rate, and estimated time.
-
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -8,23 +6,20 @@ use base::event::Event;
 use base::names::RelPath;
 use base::text::human_size;
 
-/// Window of the rate.
 const WINDOW: Duration = Duration::from_secs(15);
-/// Minimum window for a meaningful rate.
 const LEAST: Duration = Duration::from_secs(3);
 /// Minimum window for an estimate of the remaining time.
 const KNOWN: Duration = Duration::from_secs(8);
 /// Maximum of outputs in a line.
 const MOST: usize = 3;
 
-/// State of a build at a moment. Times count from its start.
+/// State of a build. Times count from its start.
 #[derive(Debug, Default)]
 pub struct State {
     total: u64,
     done: u64,
-    /// Outputs in progress, in the order of their start.
     flight: Vec<Output>,
-    /// Finished bytes at times of the window, the oldest first.
+    /// Finished bytes at times of the window.
     samples: VecDeque<(Duration, u64)>,
 }
 
@@ -36,7 +31,6 @@ struct Output {
 }
 
 impl State {
-    /// Applies an event.
     pub fn take(&mut self, event: &Event, now: Duration) {
         match event {
             Event::BuildStarted { bytes, .. }
@@ -80,7 +74,7 @@ impl State {
         }
     }
 
-    /// Returns bytes a second over the window, and its length.
+    /// Returns bytes a second, and the length of the window.
     fn rate(&self, now: Duration) -> Option<(u64, Duration)> {
         let (since, before) = self.samples.front()?;
         let window = now.saturating_sub(*since);
@@ -111,7 +105,7 @@ impl State {
 }
 
 impl Output {
-    /// Returns the distribution's name and percentage, with its directory unless that is `dist`.
+    /// Returns name and percentage, with the directory unless that is `dist`.
     fn named(&self) -> String {
         let path = self.path.as_str();
         let path = path.strip_prefix("dist/").unwrap_or(path);
@@ -129,7 +123,6 @@ fn percent(part: u64, all: u64) -> u64 {
     }
 }
 
-/// Rounds an estimate to its precision.
 fn rounded(seconds: u64) -> String {
     match seconds {
         0..=9 => format!("{} s", seconds.max(1)),
@@ -149,7 +142,6 @@ mod tests {
         format!("dist/{name}-1.0-py3-none-any.whl").parse().unwrap()
     }
 
-    /// Returns a build of 1 GB with two wheels in progress.
     fn begun() -> State {
         let mut state = State::default();
         let started = Event::BuildStarted { outputs: 5, bytes: 1000 * MEGABYTE };

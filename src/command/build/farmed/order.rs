@@ -1,4 +1,4 @@
-//! What a farm is told to build one package.
+//! Order of one package for a farm.
 
 use std::collections::BTreeMap;
 
@@ -11,26 +11,22 @@ use super::stored::Stored;
 use crate::failure::{Failure, environment};
 use crate::inputs::{manifest, saved_plan};
 
-/// Where packages go there.
 pub const DEST: &str = "out";
-/// What inputs are called there.
+/// Inputs in the farm's working directory.
 const MANIFEST: &str = "manifest";
 const CATALOG: &str = "catalog.json.zst";
 const PLAN: &str = "plan.json";
 const ARTIFACTS: &str = "artifacts";
 const TEMPORARY: &str = "tmp";
 
-/// What the orders of all packages have.
+/// Inputs of all packages.
 pub struct Shared {
     inputs: BTreeMap<String, Input>,
 }
 
 impl Shared {
-    /// Reads it: the manifest, and the whole catalog. What is in a package follows from all artifacts, as which
-    /// package owns a file does.
-    ///
-    /// # Errors
-    /// When a file cannot be read.
+    /// Reads the manifest and the whole catalog: one package depends on all artifacts, as the owner
+    /// of a file does.
     pub fn read(given: Given<'_>) -> Result<Self, Failure> {
         let mut inputs = BTreeMap::new();
         for (path, text) in manifest::texts(given.sources)? {
@@ -40,15 +36,12 @@ impl Shared {
             let bytes = fs_err::read(catalog).map_err(|error| environment(error.to_string()))?;
             inputs.insert(CATALOG.to_owned(), Input::Bytes(bytes));
         }
-        // Archives are unpacked to temporary files; a sandbox may have no other directory for them.
+        // Archives are unpacked to temporary files; a sandbox may have no directory for them.
         inputs.insert(TEMPORARY.to_owned(), Input::Empty);
         Ok(Self { inputs })
     }
 
-    /// The order of one package. Nothing in it is of this machine, and nothing of other packages.
-    ///
-    /// # Errors
-    /// When the plan cannot be written.
+    /// Returns the order of one package, without facts of this machine or of other packages.
     pub fn order(
         &self,
         given: Given<'_>,
@@ -78,18 +71,16 @@ impl Shared {
     }
 }
 
-/// What a plan says of the packages that `--only NAME` means: one, unless another has the name too.
+/// Reduces a plan to `--only NAME`: one package, unless another has the name too.
 fn of_package(plan: &Plan, name: &str) -> Result<Plan, Failure> {
     let only = name.parse().map_err(|error| environment(format!("--only: {error}")))?;
     saved_plan::only(bare(plan, plan.distributions.clone()), &[only])
 }
 
-/// What a plan says of one distribution.
 pub fn of_one(plan: &Plan, distribution: Distribution) -> Plan {
     bare(plan, vec![distribution])
 }
 
-/// A plan with these distributions, and nothing of what else is in `plan`.
 fn bare(plan: &Plan, distributions: Vec<Distribution>) -> Plan {
     Plan {
         format: plan.format,
@@ -109,11 +100,11 @@ fn bare(plan: &Plan, distributions: Vec<Distribution>) -> Plan {
     }
 }
 
-/// The words that have the farm build the package `name` as it is built here. The plan has version and mode; how many
-/// threads and how much memory there are changes no byte.
+/// Returns the arguments for the package `name`. The plan has version and mode; threads and memory
+/// change no byte.
 fn arguments(request: &Request, name: &str) -> Vec<String> {
     let words = [
-        // Of what a program says that fails, a message has the beginning.
+        // Messages of failed programs are cut.
         "build",
         "--quiet",
         "--manifest",

@@ -1,4 +1,4 @@
-//! Packages that a farm is asked for, until they are here and have been checked.
+//! Ordered packages, until they are fetched and checked.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -23,7 +23,6 @@ use super::{Failed, is_minimal};
 use crate::failure::Failure;
 use crate::ui;
 
-/// Packages that are ordered.
 pub struct Ordered<'a> {
     stage: &'a Stage,
     indexes: Vec<usize>,
@@ -32,10 +31,7 @@ pub struct Ordered<'a> {
 }
 
 impl<'a> Ordered<'a> {
-    /// The orders of these packages.
-    ///
-    /// # Errors
-    /// When what they need cannot be read, or the destination cannot be written.
+    /// Prepares orders.
     pub fn new(
         given: Given<'_>,
         stage: &'a Stage,
@@ -59,10 +55,7 @@ impl<'a> Ordered<'a> {
         Ok(Self { stage, indexes, paths, orders })
     }
 
-    /// What the farm built of it, and what it did not.
-    ///
-    /// # Errors
-    /// When what it built cannot be read here.
+    /// Returns built and failed packages.
     pub fn made(
         &self,
         given: Given<'_>,
@@ -110,7 +103,7 @@ impl<'a> Ordered<'a> {
         }
     }
 
-    /// Takes those from `built` that are not what the plan says.
+    /// Moves packages that contradict the plan from `built` to `failed`.
     fn check(
         &self,
         given: Given<'_>,
@@ -126,7 +119,6 @@ impl<'a> Ordered<'a> {
         Ok(())
     }
 
-    /// What is wrong with a package first, if anything is.
     fn wrong(
         &self,
         given: Given<'_>,
@@ -143,7 +135,7 @@ impl<'a> Ordered<'a> {
         Ok(first.map(|what| format!("what it built is not as planned: {what}")))
     }
 
-    /// Leaves nothing on the stage of a package that is made anew here.
+    /// Removes a package that is built here instead.
     fn remove(&self, number: usize) -> Result<(), Failure> {
         let Some(place) = &self.orders[number].outputs[0].place else { return Ok(()) };
         match fs_err::remove_file(place) {
@@ -155,12 +147,11 @@ impl<'a> Ordered<'a> {
     }
 }
 
-/// Shows what the farm does.
 struct Progress<'a> {
     shown: ui::Progress,
     plan: &'a Plan,
     ordered: &'a Ordered<'a>,
-    /// When each package was begun, and how long it took.
+    /// Start and duration of each package.
     times: Mutex<Vec<(Instant, Duration)>>,
 }
 

@@ -1,4 +1,4 @@
-//! Which artifacts the storage of a farm has, as far as it is known here without reading one.
+//! Artifacts in a farm's storage, as known here without reading their contents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
@@ -15,49 +15,42 @@ use crate::failure::Failure;
 use crate::inputs::artifacts::{self, Asked};
 use crate::inputs::pool;
 
-/// How many checksums are read from a store at a time.
 const DOWNLOADS: u16 = 10;
 
-/// Artifacts that the storage may have.
 pub struct Stored {
     known: BTreeMap<ArtifactId, Artifact>,
-    /// Those that it was asked for, and does not have.
+    /// Known artifacts that the storage lacks.
     gone: BTreeSet<ArtifactId>,
-    /// What is said of all others, before their names.
+    /// Message about all other artifacts, before their names.
     pub unknown: String,
 }
 
-/// One of them.
 struct Artifact {
     digest: Digest,
-    /// What is given to the farm, by names in the directory of artifacts.
+    /// Inputs by names in the directory of artifacts.
     inputs: Vec<(String, Input)>,
-    /// What a lock file says of it, if it is an archive.
+    /// Entry in a lock file, if it is an archive.
     locked: Option<LockedArchive>,
 }
 
 impl Stored {
-    /// Whether it has an artifact.
     pub fn has(&self, id: &ArtifactId) -> bool {
         self.known.contains_key(id)
     }
 
-    /// Whether it was asked for an artifact, and does not have it.
+    /// Returns true if the storage lacks a known artifact.
     pub fn is_gone(&self, id: &ArtifactId) -> bool {
         self.gone.contains(id)
     }
 
-    /// What is given to the farm of an artifact.
     pub fn inputs(&self, id: &ArtifactId) -> &[(String, Input)] {
         self.known.get(id).map(|artifact| &*artifact.inputs).unwrap_or_default()
     }
 
-    /// What the storage has to have.
     pub fn digests(&self) -> BTreeSet<Digest> {
         self.known.values().map(|artifact| artifact.digest).collect()
     }
 
-    /// Those that it does have.
     pub fn without(mut self, missing: &BTreeSet<Digest>) -> Self {
         let is_gone = |artifact: &Artifact| missing.contains(&artifact.digest);
         let gone = self.known.iter().filter(|(_, artifact)| is_gone(artifact));
@@ -66,7 +59,7 @@ impl Stored {
         self
     }
 
-    /// The archives among these, for the lock file.
+    /// Returns the archives among these artifacts, for the lock file.
     pub fn taken<'i>(&self, ids: impl Iterator<Item = &'i ArtifactId>) -> Vec<Taken> {
         let locked = ids.filter_map(|id| self.known.get(id)?.locked.clone());
         locked.map(|archive| Taken { archive, vouched: true }).collect()
@@ -74,7 +67,6 @@ impl Stored {
 }
 
 impl Stored {
-    /// Returns the digests of these artifacts, as provenance records them.
     pub fn contents<'i>(
         &self,
         ids: impl Iterator<Item = &'i ArtifactId>,
@@ -87,7 +79,7 @@ impl Stored {
     }
 }
 
-/// An archive of which all is known but its bytes.
+/// Archive with unread contents.
 #[derive(Debug)]
 struct Known {
     key: String,
@@ -119,7 +111,6 @@ impl Packed for Known {
 }
 
 impl Known {
-    /// What is known of an archive that is elsewhere.
     fn of(packed: &dyn Packed) -> Result<Self, Problem> {
         let sidecar = packed.sidecar().map_err(|error| {
             Problem::error(Code::UnreadableArtifact, format!("cannot read a checksum: {error}"))
@@ -128,7 +119,7 @@ impl Known {
         Ok(Self { key, place, size: packed.size(), sidecar })
     }
 
-    /// The archive as its checksums say; none when it has none.
+    /// Returns the archive by its checksums, or `None` without any.
     fn artifact(&self, demands: &Demands) -> Result<Option<Artifact>, Problem> {
         let expected = demands.expected(self)?;
         let Some(sha256) = expected.archive else { return Ok(None) };
@@ -136,17 +127,17 @@ impl Known {
         demands.check(self, expected, &locked)?;
         let digest = Digest { sha256, size: self.size };
         let mut inputs = vec![(self.key.clone(), Input::File(digest))];
-        // With it, the farm need not read the whole archive.
+        // The farm need not read the whole archive for its checksum.
         let sidecar = self.sidecar.clone().map(String::into_bytes);
         inputs.extend(sidecar.map(|text| (format!("{}{SIDECAR}", self.key), Input::Bytes(text))));
         Ok(Some(Artifact { digest, inputs, locked: Some(locked) }))
     }
 }
 
-/// The archives of a run or of a directory that have checksums. No byte of them is read.
+/// Returns artifacts by the checksums of their archives, without reading them.
 ///
 /// # Errors
-/// When they cannot be listed, a checksum cannot be read, or an archive is not as demanded.
+/// Fails if archives cannot be listed, a checksum cannot be read, or a requirement is violated.
 pub fn by_checksums(
     asked: Asked<'_>,
     demands: &Demands,
@@ -179,10 +170,10 @@ pub fn by_checksums(
     Ok(Stored { known: found.into_iter().flatten().collect(), gone: BTreeSet::new(), unknown })
 }
 
-/// The archives and directories in a directory of the storage.
+/// Returns the artifacts in a directory of the storage.
 ///
 /// # Errors
-/// When an archive is not as demanded.
+/// Fails if an archive violates a requirement.
 pub fn in_directory(
     nodes: &BTreeMap<String, Node>,
     demands: &Demands,
@@ -202,7 +193,7 @@ pub fn in_directory(
         });
         let found = match (archive, nodes.get(&id.to_string())) {
             (Some((name, digest)), _) => in_storage(name, digest, nodes, demands),
-            // A lock file can say nothing of a directory.
+            // A lock file has no directories.
             (None, Some(Node::Directory(digest))) if demands.lock.is_none() => {
                 let inputs = vec![(id.to_string(), Input::Directory(*digest))];
                 Ok(Some(Artifact { digest: *digest, inputs, locked: None }))
@@ -215,7 +206,7 @@ pub fn in_directory(
     Ok(stored)
 }
 
-/// An archive whose checksum is its digest.
+/// Returns an archive whose digest is its checksum.
 fn in_storage(
     name: &str,
     digest: Digest,
@@ -231,7 +222,7 @@ fn in_storage(
     let sidecar = format!("{name}{SIDECAR}");
     let Some(mut artifact) = known.artifact(demands)? else { return Ok(None) };
     if let Some(Node::File(own)) = nodes.get(&sidecar) {
-        // The storage's own may say more: the checksum of the archive's end.
+        // The storage's own file may also have the checksum of the archive's end.
         artifact.inputs.retain(|(name, _)| *name != sidecar);
         artifact.inputs.push((sidecar, Input::File(*own)));
     }

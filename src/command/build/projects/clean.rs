@@ -10,10 +10,9 @@ use super::not_built;
 use crate::cli::BuildArgs;
 use crate::failure::Failure;
 
-/// So many files are named.
 const NAMED: usize = 5;
 
-/// Fails if a checkout of the plan's projects is dirty, where clean ones are required: one problem for each checkout.
+/// Returns one problem for each dirty checkout, if they must be clean.
 pub fn check(args: &BuildArgs, plan: &Plan, settings: &Settings) -> Result<(), Failure> {
     let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
     if !args.require_clean.unwrap_or(in_ci) {

@@ -1,4 +1,4 @@
-//! Wheels that earlier builds made of projects: which of them are removed, and which stay.
+//! Wheels of projects by earlier builds.
 
 use std::io;
 use std::path::Path;
@@ -13,8 +13,7 @@ use wheel::package::distribution_of;
 use crate::cli::BuildArgs;
 use crate::ui::source_build::LastGood;
 
-/// Whether a package of an earlier build goes since this build made its project or wheel anew. The last good wheel of
-/// a project that failed stays.
+/// Returns true if this build replaces a package. The last good wheel of a failed project stays.
 pub fn is_replaced(args: &BuildArgs, plan: &Plan, outcome: &Outcome, path: &RelPath) -> bool {
     let projects = plan.projects.iter().map(|project| &project.name);
     let mut ours = projects.chain(plan.wheels.iter().map(|wheel| &wheel.name));
@@ -23,10 +22,7 @@ pub fn is_replaced(args: &BuildArgs, plan: &Plan, outcome: &Outcome, path: &RelP
             .is_some_and(|name| ours.any(|other| other.as_str() == name) && !outcome.lacks(&name))
 }
 
-/// The wheels that earlier builds made of projects that failed now, and their age.
-///
-/// # Errors
-/// Fails if the destination cannot be read.
+/// Returns earlier wheels of projects that failed now.
 pub fn last_good(dest: &Path, outcome: &Outcome) -> io::Result<Vec<LastGood>> {
     let mut found = Vec::new();
     if outcome.not_made.is_empty() || !dest.join(DIST).is_dir() {

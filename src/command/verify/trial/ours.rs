@@ -1,22 +1,19 @@
-//! Code of an sdist, compared with the runtime's sources that this program ships.
+//! Comparison of an sdist's code with the runtime's sources of this program.
 
 use base::python_literal;
 use plan::Templates;
 use wheel::archive::egg_info;
 
-/// The directory below the top in which a backend may be.
 const BACKEND: &str = "backend/";
-/// The directory with the import package.
 const SOURCES: &str = "src/";
-/// The file that names the backend.
 const PROJECT: &str = "pyproject.toml";
-/// The file that ends with facts, in the template that every package has.
+/// File from a template, with facts at its end.
 const FACTS: &str = "_dist_info.py";
 
-/// The import package of an sdist whose code is all ours.
+/// Returns the import package.
 ///
 /// # Errors
-/// When a file that a build or an import could run is not one of ours; the text names it.
+/// Fails with the name of another file that a build or an import could run.
 pub(super) fn module(
     top: &str,
     files: &[(String, Vec<u8>)],
@@ -53,16 +50,13 @@ pub(super) fn module(
     }
 }
 
-/// Where a file is in templates.
 enum Source<'p> {
-    /// At this path.
     At(&'p str),
-    /// At this path in an import package, whatever its name.
+    /// At this path in an import package of any name.
     In(&'p str),
 }
 
 impl Source<'_> {
-    /// Whether a template has this text there.
     fn has(&self, text: &str, templates: &Templates) -> bool {
         templates.values().flatten().any(|(path, known)| {
             let path = path.as_str();
@@ -78,7 +72,7 @@ impl Source<'_> {
     }
 }
 
-/// Whether a text is the template, and behind it data that nothing but a literal is in.
+/// Returns true if only data in a literal follows the template.
 fn ends_with_facts(text: &str, template: &str) -> bool {
     let Some(facts) = text.strip_prefix(template) else { return false };
     let Some(value) = python_literal::data(facts) else { return false };
