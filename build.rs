@@ -10,12 +10,13 @@ use std::process::Command;
 use sha2::{Digest as _, Sha256};
 
 /// What the program is made of: another README makes no other program.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "src",
     "crates",
     "runtime",
     "packages.kdl",
     "families.kdl",
+    "manifest",
     "Cargo.toml",
     "Cargo.lock",
     "build.rs",

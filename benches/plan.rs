@@ -12,7 +12,7 @@
 //!
 //! * check: decodes and checks both KDL files.
 //! * plan: `plan::resolve`, and the peak memory of the process, including the catalog.
-//! * `--files`, `--json`: formats the plan; read: parses this JSON.
+//! * `--format files`, `--format json`: formats the plan; read: parses this JSON.
 //! * diff: compares the plan with a later build, in which a fifth of the data files are gone, new,
 //!   renamed or larger, and formats the difference.
 //! * floor: clones the catalog's entries and sorts them by path. No ordering of a build's files needs
@@ -29,9 +29,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use base::names::RelPath;
 use base::source::{Problems, Source};
 use fs_err as fs;
-use manifest::Manifest;
+use manifest::{Beside, Manifest};
 use plan::catalog::{self, Catalog, CatalogEntry};
 use plan::review::diff;
 use plan::review::diff::Contents;
@@ -209,9 +210,11 @@ fn manifest(isas: usize) -> Manifest {
     let read =
         |name: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();
     let families = synthetic::families(&read("families.kdl"), isas);
-    decoded(Manifest::decode(
+    let beside = |path: &RelPath| Ok(read(path.as_str()));
+    decoded(Manifest::decode_beside(
         &Source::new("packages.kdl", read("packages.kdl")),
         &Source::new("families.kdl", families),
+        &Beside { templates: vec!["meta", "runtime", "choice"], read: &beside, built_in: None },
     ))
 }
 

@@ -7,6 +7,14 @@ use plan::Templates;
 pub const PACKAGES: (&str, &str) = ("packages.kdl", include_str!("../packages.kdl"));
 pub const FAMILIES: (&str, &str) = ("families.kdl", include_str!("../families.kdl"));
 
+static MANIFEST: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/manifest");
+
+/// Returns the text of a file that the manifest includes or names, by its path from `packages.kdl`.
+pub fn beside(path: &RelPath) -> Option<&'static str> {
+    let path = path.as_str().strip_prefix("manifest/")?;
+    MANIFEST.get_file(path)?.contents_utf8()
+}
+
 static RUNTIME: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/runtime");
 
 /// Returns the runtime's sources: one template for each directory, its files sorted by path.

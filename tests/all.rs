@@ -56,6 +56,7 @@ mod read_errors;
 mod remote_cache;
 #[cfg(not(feature = "remote"))]
 mod remoteless;
+mod repository;
 mod runtime;
 mod saved_catalog;
 mod schema;

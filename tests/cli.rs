@@ -190,7 +190,7 @@ fn a_package_that_is_none() {
 #[test]
 fn a_manifest_with_a_mistake() {
     let write = |dir: &Path| {
-        fs::write(dir.join("families.kdl"), include_str!("../families.kdl")).unwrap();
+        crate::repository::copy(dir, "");
         let wrong =
             include_str!("../packages.kdl").replacen("artifact \"base\"", "artefact \"base\"", 1);
         fs::write(dir.join("packages.kdl"), wrong).unwrap();

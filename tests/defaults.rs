@@ -178,9 +178,7 @@ fn the_wrong_directory_is_told_of() {
     let listed = done(here, &[&["plan", "--format", "files"], &files[..]].concat());
     assert!(listed.contains(" <built in>/packages.kdl:"), "{listed}");
 
-    for name in ["packages.kdl", "families.kdl"] {
-        fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(name), here.join(name)).unwrap();
-    }
+    crate::repository::copy(here, "");
     let output = rockpack(here, &[&["plan"], &files[..]].concat());
     assert!(said(&output).starts_with("manifest: packages.kdl"), "{}", said(&output));
     let mut elsewhere = command(here, &["check"]);

@@ -253,11 +253,8 @@ fn wheels_of_the_sources_pass_the_gate() {
     let dir = crate::demo_tree::scratch(true);
     let dir = dir.path();
     fs::create_dir_all(dir.join("src")).unwrap();
-    fs::create_dir_all(dir.join("manifest")).unwrap();
     let line = "\nwheel \"demo\" path=\"demo-1.0-py3-none-any.whl\"\n";
-    let packages = include_str!("../packages.kdl").to_owned() + line;
-    fs::write(dir.join("manifest/packages.kdl"), packages).unwrap();
-    fs::write(dir.join("manifest/families.kdl"), include_str!("../families.kdl")).unwrap();
+    crate::repository::copy(&dir.join("manifest"), line);
     fs::write(dir.join("python"), PYTHON).unwrap();
     fs::set_permissions(dir.join("python"), PermissionsExt::from_mode(0o755)).unwrap();
     let python = dir.join("python");

@@ -16,10 +16,10 @@ use plan::review;
 use std::path::{Path, PathBuf};
 
 use base::names::Mode;
-use base::source::Source;
-use manifest::Manifest;
 use plan::catalog::Catalog;
 use plan::{Plan, Request, Templates};
+
+use crate::repository;
 
 #[path = "golden/directories.rs"]
 mod directories;
@@ -64,8 +64,7 @@ fn root() -> &'static Path {
 
 /// Returns the plan, and a line for each warning.
 fn planned(catalog: &Catalog) -> (Plan, String) {
-    let source = |name: &str| Source::new(name, fs_err::read_to_string(root().join(name)).unwrap());
-    let manifest = Manifest::decode(&source("packages.kdl"), &source("families.kdl")).unwrap();
+    let manifest = crate::repository::manifest();
     let templates = ["meta", "runtime", "choice"].map(|name| (name.to_owned(), Vec::new()));
     let (plan, warnings) =
         resolve::plan(&manifest, catalog, &Templates::from(templates), &Request::default())
@@ -78,20 +77,24 @@ fn planned(catalog: &Catalog) -> (Plan, String) {
 /// Replaces every `packages.kdl:12` by the content of that line; in a listing, after the rest of
 /// its line.
 fn quoted(text: &str) -> String {
-    let rules: Vec<String> =
-        fs_err::read_to_string(root().join("packages.kdl")).unwrap().lines().map(rule).collect();
-    text.lines().map(|line| quoted_line(line, &rules) + "\n").collect()
+    let files = repository::files().into_iter().map(|name| {
+        let rules = repository::text(&name).lines().map(rule).collect();
+        (format!("{name}:"), rules)
+    });
+    let files: Vec<(String, Vec<String>)> = files.collect();
+    text.lines().map(|line| quoted_line(line, &files) + "\n").collect()
 }
 
-fn quoted_line(line: &str, rules: &[String]) -> String {
-    let Some((before, after)) = line.split_once("packages.kdl:") else {
+fn quoted_line(line: &str, files: &[(String, Vec<String>)]) -> String {
+    let found = files.iter().find_map(|(name, rules)| Some((line.split_once(name)?, rules)));
+    let Some(((before, after), rules)) = found else {
         return line.trim_end().to_owned();
     };
     let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, rest) = after.split_at(digits);
     if let (Some(before), Some(rest)) = (before.strip_suffix(" ("), rest.strip_prefix(')')) {
         // A sentence is complete without the quotation.
-        return quoted_line(&format!("{before}{rest}"), rules);
+        return quoted_line(&format!("{before}{rest}"), files);
     }
     let rule = &rules[number.parse::<usize>().unwrap() - 1];
     match rest.trim() {

@@ -87,6 +87,9 @@ drop "**" artifact="rocprofiler-systems" reason="we have no profiler"
     done(dir.path(), &args);
     let statement = fs::read_to_string(dir.path().join("out/dist/provenance.intoto.json")).unwrap();
     assert!(statement.contains("<built in>/packages.kdl"), "{statement}");
+    for name in ["projects.kdl", "rocm-llvm-python.sh"] {
+        assert!(statement.contains(&format!("<built in>/manifest/{name}")), "{name}: {statement}");
+    }
     let core = fs::read_dir(dir.path().join("out/dist"))
         .unwrap()
         .filter_map(Result::ok)
@@ -113,4 +116,22 @@ fn a_mistake_in_an_included_file_is_shown_there() {
     let told = fails(dir.path(), &["check", "--manifest", "packaging"]);
     assert!(told.contains("packaging/ours.kdl:3:1") || told.contains("ours.kdl:3:1"), "{told}");
     assert!(told.contains("did you mean `system-library`?"), "{told}");
+}
+
+/// Files that the built-in manifest names are the program's; a fork's are in its own directory.
+#[test]
+fn a_script_of_a_fork_is_beside_its_manifest() {
+    let dir = TempDir::new().unwrap();
+    done(dir.path(), &["init", "packaging"]);
+    let file = |name: &str| dir.path().join("packaging").join(name);
+    let project =
+        "python-project \"x-wave\" {\n    source \"wave\"\n    run script=\"ours/make.sh\"\n}\n";
+    fs::write(file("packages.kdl"), format!("include \"built-in\"\n{project}")).unwrap();
+    let check = ["check", "--manifest", "packaging"];
+    let told = fails(dir.path(), &check);
+    assert!(told.contains("the script `ours/make.sh` cannot be used"), "{told}");
+    assert!(told.contains("packaging/packages.kdl:4:16"), "{told}");
+    fs::create_dir(file("ours")).unwrap();
+    fs::write(file("ours/make.sh"), "make\n").unwrap();
+    done(dir.path(), &check);
 }

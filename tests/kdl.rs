@@ -124,8 +124,9 @@ proptest! {
 
 #[test]
 fn both_readers_agree_on_the_manifest() {
-    for text in [include_str!("../packages.kdl"), include_str!("../families.kdl")] {
-        assert!(read(text).is_some() && read(text) == theirs(text));
+    for name in crate::repository::kdl_files() {
+        let text = crate::repository::text(&name);
+        assert!(read(&text).is_some() && read(&text) == theirs(&text), "{name}");
     }
 }
 

@@ -17,11 +17,7 @@ fn place() -> TempDir {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
     plan::demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
-    fs::create_dir(dir.path().join("m")).unwrap();
-    for name in ["packages.kdl", "families.kdl"] {
-        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
-        fs::copy(own, dir.path().join("m").join(name)).unwrap();
-    }
+    crate::repository::copy(&dir.path().join("m"), "");
     dir
 }
 

@@ -11,16 +11,14 @@ use tempfile::TempDir;
 use crate::program::{rockpack, text};
 
 const PACKAGES: &str = include_str!("../packages.kdl");
-const FAMILIES: &str = include_str!("../families.kdl");
 
 /// Makes a repository with the manifest in `packaging`.
 fn repository(packages: &str) -> TempDir {
     let dir = TempDir::new().unwrap();
     fs::create_dir(dir.path().join(".git")).unwrap();
     let packaging = dir.path().join("packaging");
-    fs::create_dir(&packaging).unwrap();
+    crate::repository::copy(&packaging, "");
     fs::write(packaging.join("packages.kdl"), packages).unwrap();
-    fs::write(packaging.join("families.kdl"), FAMILIES).unwrap();
     dir
 }
 

@@ -369,12 +369,8 @@ impl Waiting {
         pack(&root.join("artifacts/base_lib_generic"));
         fs::create_dir(root.join("tmp")).unwrap();
         fs::create_dir(root.join("src")).unwrap();
-        fs::create_dir(root.join("manifest")).unwrap();
         let wheel = "\nwheel \"fetched\" index=\"fetched==1\"\n";
-        let packages = include_str!("../packages.kdl").to_owned() + wheel;
-        fs::write(root.join("manifest/packages.kdl"), packages).unwrap();
-        let families = include_str!("../families.kdl");
-        fs::write(root.join("manifest/families.kdl"), families).unwrap();
+        crate::repository::copy(&root.join("manifest"), wheel);
         let script = python.replace("HERE", root.to_str().unwrap());
         fs::write(root.join("python"), script).unwrap();
         let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);

@@ -111,8 +111,8 @@ fn with(old: &str, new: &str) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let packages = fs::read_to_string(Path::new(ROOT).join("packages.kdl")).unwrap();
     assert_eq!(packages.matches(old).count(), 1, "{old}");
+    crate::repository::copy(dir.path(), "");
     fs::write(dir.path().join("packages.kdl"), packages.replace(old, new)).unwrap();
-    fs::copy(Path::new(ROOT).join("families.kdl"), dir.path().join("families.kdl")).unwrap();
     dir
 }
 

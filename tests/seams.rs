@@ -8,7 +8,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::event::{Event, Reporter};
-use base::source;
 use binary::elf::stub::{StubMachine, exec_stub};
 use build::cache::Summary;
 use build::execute::{self, Attestations, Settings};
@@ -33,11 +32,7 @@ impl Reporter for Silent {
 
 /// Returns the repository's manifest.
 fn manifest() -> Manifest {
-    let text = |name: &str| {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
-        source::Source::new(name, fs::read_to_string(file).unwrap())
-    };
-    Manifest::decode(&text("packages.kdl"), &text("families.kdl")).unwrap()
+    crate::repository::manifest()
 }
 
 /// Requests both kinds of packing: deflate, and xz for the archive in the devel wheel.

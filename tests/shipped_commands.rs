@@ -4,8 +4,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use base::source::Source;
-use manifest::{Filling, Manifest, setting};
+use manifest::{Filling, setting};
+use plan::{RunCommand, RunScript};
 use tempfile::TempDir;
 
 use crate::skips::has;
@@ -36,18 +36,19 @@ shared.so:
 
 /// Returns the command of rocm-llvm-python that makes its library, with `devel` as directory.
 fn command(devel: &Path) -> Vec<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let read = |name: &str| Source::new(name, fs_err::read_to_string(root.join(name)).unwrap());
-    let manifest = Manifest::decode(&read("packages.kdl"), &read("families.kdl")).unwrap();
+    let manifest = crate::repository::manifest();
     let project = manifest.python.project(&"rocm-llvm-python".parse().unwrap()).unwrap();
-    let is_it = |words: &&Vec<String>| words.iter().any(|word| word.contains("llvm-config"));
     let filled = |filling: &Filling| {
         (*filling == Filling::Devel).then(|| devel.to_str().unwrap().to_owned())
     };
-    let words = project.run.iter().map(|run| {
-        run.words.iter().map(|word| setting::fill(word.as_str(), filled)).collect::<Vec<_>>()
-    });
-    words.collect::<Vec<_>>().iter().find(is_it).unwrap().clone()
+    let run = project.run.iter().find(|run| run.script.is_some()).unwrap();
+    let script = run
+        .script
+        .as_ref()
+        .map(|script| RunScript { path: script.path.clone(), text: script.text.clone() });
+    let words = run.words.iter().map(|word| word.as_str().to_owned()).collect();
+    let command = RunCommand { words, script, if_there: None, needs: None };
+    command.argv(|word| setting::fill(word, filled))
 }
 
 fn run(place: &Path) -> Output {

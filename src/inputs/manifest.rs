@@ -10,7 +10,7 @@ use base::names::RelPath;
 use base::regular;
 use base::source::{Code, Problem, Source};
 use manifest::kdl;
-use manifest::{Beside, MOST_OF_README, Manifest};
+use manifest::{Beside, BuiltIn, MOST_OF_README, Manifest};
 
 use super::near;
 use crate::cli::BUILT_IN;
@@ -48,11 +48,14 @@ pub fn texts(sources: &(Source, Source)) -> Result<BTreeMap<String, String>, Fai
 }
 
 fn beside(home: Option<&Path>, path: &RelPath) -> Result<String, String> {
-    let Some(home) = home else {
-        return Err("the built-in manifest has no file beside it".to_owned());
-    };
+    let Some(home) = home else { return built_in_text(path) };
     let read = regular::read_to_string(home.join(path.as_str()), MOST_OF_README);
     read.map_err(|e| e.to_string())
+}
+
+fn built_in_text(path: &RelPath) -> Result<String, String> {
+    let text = builtin::beside(path).ok_or("the built-in manifest has no such file")?;
+    Ok(text.to_owned())
 }
 
 pub fn decode_with(
@@ -64,7 +67,11 @@ pub fn decode_with(
     let beside = Beside {
         templates: templates.keys().map(String::as_str).collect(),
         read,
-        built_in: Some((&own_packages, &own_families)),
+        built_in: Some(BuiltIn {
+            packages: &own_packages,
+            families: &own_families,
+            read: &built_in_text,
+        }),
     };
     Ok(Manifest::decode_beside(packages, families, &beside)?)
 }

@@ -39,11 +39,7 @@ fn scratch() -> TempDir {
     let dir = TempDir::new().unwrap();
     let program = exec_stub(StubMachine::X86_64, "../lib/none").unwrap();
     demo::make(&dir.path().join("artifacts"), true, &program).unwrap();
-    fs::create_dir(dir.path().join("m")).unwrap();
-    for name in ["packages.kdl", "families.kdl"] {
-        fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(name), dir.path().join("m").join(name))
-            .unwrap();
-    }
+    crate::repository::copy(&dir.path().join("m"), "");
     dir
 }
 
@@ -151,10 +147,7 @@ fn outside_of_a_repository_that_is_said() {
 fn two_manifests_and_two_plans_give_the_same_difference() {
     let dir = scratch();
     let old = dir.path().join("old");
-    fs::create_dir(&old).unwrap();
-    for name in ["packages.kdl", "families.kdl"] {
-        fs::copy(dir.path().join("m").join(name), old.join(name)).unwrap();
-    }
+    crate::repository::copy(&old, "");
     edit(dir.path(), EXCLUDE.0, EXCLUDE.1);
     for (manifest, plan) in [("old", "old.json"), ("m", "new.json")] {
         let planned = rockpack(
@@ -249,7 +242,7 @@ fn names_do_nothing_to_a_terminal() {
 fn new_warnings_are_told() {
     let dir = scratch();
     let library = "    find-library \"rpp\"\n";
-    fs::create_dir(dir.path().join("new")).unwrap();
+    crate::repository::copy(&dir.path().join("new"), "");
     for name in ["packages.kdl", "families.kdl"] {
         let text = fs::read_to_string(dir.path().join("m").join(name)).unwrap();
         let text = text.replacen(

@@ -66,8 +66,8 @@ version 1.0, mode kpack, platform linux_x86_64
 
 | | package | files | | size | |
 |---|---|--:|--:|--:|--:|
-| ~ | x-core | 5 | -2 | 479 B | -300 B |
-|   | all | 5 | -2 | 479 B | -300 B |
+| ~ | x-core | 5 | -2 | 532 B | -300 B |
+|   | all | 5 | -2 | 532 B | -300 B |
 
 ```diff
 @@ x-core @@

@@ -310,8 +310,8 @@ new  new
      version 1.0, mode kpack, platform linux_x86_64
 
                              files               size
-~ x-device-* (3 packages)       15       -6   1.60 kB   -1.52 kB
-  all                           15       -6   1.60 kB   -1.52 kB
+~ x-device-* (3 packages)       15       -6   1.80 kB   -1.52 kB
+  all                           15       -6   1.80 kB   -1.52 kB
 
 x-device-* (3 packages)
   - lib/k/**       6 files  1.52 kB  now in no package: excluded by packages.kdl:13

@@ -8,7 +8,7 @@ from pathlib import Path
 import elf
 import rpath
 
-MANIFEST = Path(__file__).parent.parent.parent / "packages.kdl"
+MANIFEST = Path(__file__).parent.parent.parent / "manifest" / "system-libraries.kdl"
 LINE = re.compile(r'^(?:system-library|allow-missing)((?: "[^"]*")+)', re.MULTILINE)
 
 

@@ -36,11 +36,15 @@ fn members(wheel: &Path) -> Vec<Member> {
 
 fn repack(dir: &Path, level: &str, wheels: &Path, into: &str) -> String {
     let wheels = wheels.to_str().unwrap();
-    done(dir, &["wheel", "repack", "--compression", level, "-o", into, "--manifest", "built-in", wheels])
+    done(
+        dir,
+        &["wheel", "repack", "--compression", level, "-o", into, "--manifest", "built-in", wheels],
+    )
 }
 
 fn refused(dir: &Path, args: &[&str]) -> (Option<i32>, String) {
-    let args = [&["wheel", "repack", "--compression", "max", "--manifest", "built-in"], args].concat();
+    let args =
+        [&["wheel", "repack", "--compression", "max", "--manifest", "built-in"], args].concat();
     let output: Output = rockpack(dir, &args);
     (output.status.code(), crate::program::said(&output))
 }
@@ -72,7 +76,17 @@ fn a_foreign_wheel_keeps_its_contents_and_its_record() {
     for level in ["store", "fast", "default", "max"] {
         let output = rockpack(
             dir.path(),
-            &["wheel", "repack", "--compression", level, "-o", level, "--manifest", "built-in", name],
+            &[
+                "wheel",
+                "repack",
+                "--compression",
+                level,
+                "-o",
+                level,
+                "--manifest",
+                "built-in",
+                name,
+            ],
         );
         assert!(output.status.success(), "{}", text(&output.stderr));
         assert!(text(&output.stderr).contains("RECORD.jws"), "{}", text(&output.stderr));

@@ -4,12 +4,9 @@
 
 use plan::resolve;
 use plan::review;
-use std::path::Path;
 
 use base::names::System;
-use base::source::Source;
 use binary::elf::stub::{StubMachine, exec_stub};
-use manifest::Manifest;
 use plan::catalog;
 use plan::{Request, Templates};
 
@@ -19,13 +16,7 @@ fn planned(system: System, kpack: bool) -> String {
     let program = exec_stub(StubMachine::X86_64, "true").unwrap();
     plan::demo::make_for(system, &artifacts, kpack, &program).unwrap();
     let (catalog, _tree) = catalog::scan(&artifacts).unwrap();
-    let source = |name: &str| {
-        Source::new(
-            name,
-            fs_err::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap(),
-        )
-    };
-    let manifest = Manifest::decode(&source("packages.kdl"), &source("families.kdl")).unwrap();
+    let manifest = crate::repository::manifest();
     let file = |path: &str| (path.parse().unwrap(), String::new());
     let templates = Templates::from([
         ("meta".to_owned(), vec![file("pyproject.toml"), file("src/rocm_sdk/__init__.py")]),

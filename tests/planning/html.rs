@@ -1,4 +1,4 @@
-//! `rockpack plan --html`: the data in the page equals the plan, and contains no markup.
+//! `rockpack plan --format html`: the data in the page equals the plan, and contains no markup.
 //! `tests/browser` tests the page in a browser.
 
 use std::collections::BTreeSet;

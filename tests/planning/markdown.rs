@@ -1,4 +1,4 @@
-//! `rockpack plan --markdown`: content, escaping, and size.
+//! `rockpack plan --format markdown`: content, escaping, and size.
 
 use plan::review::{MARKDOWN_LIMIT, markdown_text};
 

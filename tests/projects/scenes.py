@@ -37,6 +37,7 @@ class Scene:
         text = (REPOSITORY / "packages.kdl").read_text(encoding="utf-8") + nodes
         (manifest / "packages.kdl").write_text(text, encoding="utf-8")
         shutil.copy(REPOSITORY / "families.kdl", manifest)
+        shutil.copytree(REPOSITORY / "manifest", manifest / "manifest", dirs_exist_ok=True)
         command = [*within, self.rockpack, "build", "--manifest", manifest, "--artifact-dir", self.artifacts, "-o", dest]
         command += ["--sources", sources, "--python", python or self.python, *options]
         home = self.work / "home"

@@ -25,12 +25,8 @@ fn write(dir: &Path, version: &str) {
 }
 
 fn manifest(dir: &Path) {
-    let packages =
-        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/packages.kdl")).unwrap();
     let rule = "promote \"rocm-sdk-devel\" {\n    version-file \"share/own/{release,release.py,notes}\"\n}\n";
-    fs::write(dir.join("packages.kdl"), packages + rule).unwrap();
-    fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/families.kdl"), dir.join("families.kdl"))
-        .unwrap();
+    crate::repository::copy(dir, rule);
 }
 
 #[test]

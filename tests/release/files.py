@@ -117,7 +117,8 @@ def sdist(release):
     with tarfile.open(release.sdist) as archive:
         names = {name.removeprefix(top) for name in archive.getnames()}
         commit = archive.extractfile(top + "COMMIT").read().decode().strip()
-    wanted = {"PKG-INFO", "Cargo.lock", "Cargo.toml", "build.rs", "pyproject.toml", "packages.kdl", "families.kdl", "src/main.rs"}
+    wanted = {"PKG-INFO", "Cargo.lock", "Cargo.toml", "build.rs", "pyproject.toml", "packages.kdl", "families.kdl",
+              "manifest/projects.kdl", "src/main.rs"}
     if commit != release.commit:
         return f"COMMIT says {commit}"
     return f"there is no {some(sorted(wanted - names))}" if wanted - names else None

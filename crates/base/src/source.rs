@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 pub use miette::Severity;
@@ -75,6 +76,19 @@ impl Source {
     /// Returns the whole text.
     pub fn text(&self) -> &str {
         &self.0.whole
+    }
+
+    /// A text at a path from the directory of this one.
+    #[must_use]
+    pub fn sibling(&self, path: &str, text: impl Into<String>) -> Self {
+        let of = |name: &str| Path::new(name).with_file_name(path).display().to_string();
+        Self::with(of(self.name()), self.file().map(of), text.into())
+    }
+
+    /// Returns true if its name is below the directory of another name. A name without directory has none below it.
+    pub fn is_below(&self, other: &Self) -> bool {
+        let directory = Path::new(other.name()).parent().unwrap_or(Path::new(""));
+        directory != Path::new("") && Path::new(self.name()).starts_with(directory)
     }
 
     fn line_of(&self, byte: usize) -> usize {

@@ -35,22 +35,22 @@ pub use statement::{Difference, Part, Promoted, SplitInto, Statement};
 /// Name of the checksum file in `dist`.
 pub const SUMS: &str = package::sums::FILE;
 /// Name of the first statement in `dist`.
-pub const STATEMENT: &str = "provenance.intoto.json";
+pub(crate) const STATEMENT: &str = "provenance.intoto.json";
 
 /// SLSA build type of `rockpack build`, which defines the parameters (`schema/provenance.md`).
-pub const BUILD_TYPE: &str = "urn:rockpack:build:1";
+pub(crate) const BUILD_TYPE: &str = "urn:rockpack:build:1";
 /// Build type of files made by another program, as recorded by `rockpack merge --source-commit`.
-pub const FILES_TYPE: &str = "urn:rockpack:files:1";
+pub(crate) const FILES_TYPE: &str = "urn:rockpack:files:1";
 /// Build type of promoted packages, made by `rockpack wheel promote`.
-pub const PROMOTION_TYPE: &str = "urn:rockpack:promotion:1";
+pub(crate) const PROMOTION_TYPE: &str = "urn:rockpack:promotion:1";
 /// Build type of split wheels, made by `rockpack wheel split`.
-pub const SPLIT_TYPE: &str = "urn:rockpack:split:1";
+pub(crate) const SPLIT_TYPE: &str = "urn:rockpack:split:1";
 
 /// Returns the path of the checksums below the destination.
 ///
 /// # Errors
 /// Never fails; the type checks the path again.
-pub fn sums_path() -> Result<RelPath, PathError> {
+pub(crate) fn sums_path() -> Result<RelPath, PathError> {
     format!("{DIST}/{SUMS}").parse()
 }
 
@@ -67,7 +67,7 @@ pub fn statement_path(index: usize) -> Result<RelPath, PathError> {
 }
 
 /// Returns whether a file name in `dist` is the name of a statement.
-pub fn is_statement(file_name: &str) -> bool {
+pub(crate) fn is_statement(file_name: &str) -> bool {
     let number = file_name
         .strip_prefix("provenance.")
         .and_then(|rest| rest.strip_suffix(".intoto.json"))
@@ -112,7 +112,7 @@ fn in_order<'p, 'a>(packages: &'p [Package<'a>]) -> Vec<&'p Package<'a>> {
 }
 
 /// Returns the text of `SHA256SUMS`: a line for each package, sorted by path.
-pub fn sha256sums(packages: &[Package<'_>]) -> String {
+pub(crate) fn sha256sums(packages: &[Package<'_>]) -> String {
     in_order(packages).into_iter().fold(String::new(), |mut text, package| {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{}  {}", package.sha256, package.name());

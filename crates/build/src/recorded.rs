@@ -220,7 +220,7 @@ fn statement_files(dist: &Path) -> io::Result<Vec<RelPath>> {
 ///
 /// # Errors
 /// Fails if the file is unreadable.
-pub fn hash_of(path: &Path) -> io::Result<Option<String>> {
+pub(crate) fn hash_of(path: &Path) -> io::Result<Option<String>> {
     let found = fs::symlink_metadata(path);
     if found.is_ok_and(|found| found.is_file()) {
         regular::sha256(path).map(Some)

@@ -1,4 +1,5 @@
-//! Composes the nodes of a file: spreads groups over their lines, includes files and applies changes to them.
+//! Composes the nodes of a file: spreads groups over their lines, includes files, applies changes to them, and makes
+//! lines about artifacts that a build can lack optional.
 //!
 //! All of it happens to KDL nodes before they are read. A node keeps its place in its file.
 
@@ -12,6 +13,7 @@ use crate::kdl;
 use base::names::RelPath;
 use base::source::{Problems, Source};
 
+mod absent;
 mod change;
 mod group;
 mod include;
@@ -20,7 +22,7 @@ mod remove;
 mod tests;
 mod words;
 
-pub(crate) use words::{CHANGE, GROUP, INCLUDE, REMOVE};
+pub(crate) use words::{ALLOW_ABSENT, CHANGE, GROUP, INCLUDE, REMOVE};
 
 /// One of a manifest's two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +54,11 @@ pub(super) fn file(
 ) -> Result<Vec<kdl::Node>, Problems> {
     let nodes = kdl::parse(source)?;
     let mut composer = Composer { faults, source, which, beside, taken: BTreeSet::new() };
-    Ok(composer.composed(nodes))
+    let nodes = composer.composed(nodes);
+    Ok(match which {
+        Which::Packages => absent::spread(faults, source, nodes),
+        Which::Families => nodes,
+    })
 }
 
 struct Composer<'c> {
@@ -116,7 +122,7 @@ fn apply(
 /// Reads one line as a `T`, so that its mistakes look like the mistakes of other lines.
 fn one<T: Line>(faults: &Faults, node: &kdl::Node) -> Option<T::Made> {
     let place = faults.at(&node.name.span);
-    let no_file = |_: &RelPath| Err("no file is read here".to_owned());
+    let no_file = |_: &Source, _: &RelPath| Err("no file is read here".to_owned());
     let context = Context::survey(faults, &[], &[], &no_file);
     let nodes = std::slice::from_ref(node);
     let mut block = Block::new(faults, String::new(), place, const { &[T::SPEC] }, nodes);

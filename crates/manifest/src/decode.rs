@@ -20,18 +20,20 @@ pub(super) fn manifest(
     beside: Option<&Beside<'_>>,
 ) -> Result<Manifest, Problems> {
     let (mut sources, mut problems) = (Vec::new(), Problems::new());
-    let packages = decoded(packages, Which::Packages, beside, &mut sources, &mut problems);
+    let packages = decoded(packages, Which::Packages, beside, &mut problems);
     let (mut more, mut after) = (Vec::new(), Problems::new());
-    let families = decoded(families, Which::Families, beside, &mut more, &mut after);
+    let families = decoded(families, Which::Families, beside, &mut after);
     // Packages name the axes of families. Faults of packages are reported first.
     let families = families.map(|(faults, nodes)| {
         let file = families::file(&faults, &nodes);
+        more.extend(faults.sources());
         after.extend(faults.into_problems());
         file
     });
     let axes = families.as_ref().map(|families| families.axes.keys().map(String::as_str).collect());
     let packages = packages.and_then(|(faults, nodes)| {
         let file = file(&faults, &nodes, beside, axes.unwrap_or_default());
+        sources.extend(faults.sources());
         problems.extend(faults.into_problems());
         file
     });
@@ -60,15 +62,11 @@ fn decoded(
     source: &Source,
     which: Which,
     beside: Option<&Beside<'_>>,
-    sources: &mut Vec<Source>,
     problems: &mut Problems,
 ) -> Option<(Faults, Vec<kdl::Node>)> {
     let faults = Faults::new(source);
     match compose::file(&faults, source, which, beside) {
-        Ok(nodes) => {
-            sources.extend(faults.sources());
-            Some((faults, nodes))
-        }
+        Ok(nodes) => Some((faults, nodes)),
         Err(more) => {
             problems.extend(more);
             None
@@ -84,9 +82,12 @@ pub(super) fn file(
     axes: Vec<&str>,
 ) -> Option<Manifest> {
     let words = <Manifest as Lines>::NODES;
-    let read = beside.map_or(&nothing as _, |beside| beside.read);
+    let read = |source: &Source, path: &RelPath| match beside {
+        Some(beside) => beside.open(faults.root(), source, path),
+        None => Err("no file is read here".to_owned()),
+    };
     let templates = beside.map(|beside| &*beside.templates);
-    let context = Context { axes, templates, ..Context::survey(faults, words, file, read) };
+    let context = Context { axes, templates, ..Context::survey(faults, words, file, &read) };
     let mut nodes = Block::of_file(faults, words, file);
     let manifest = Manifest::take(&mut nodes, &Scope::new(&context, None));
     nodes.finish();
@@ -128,21 +129,23 @@ pub(super) fn refuse_both(scope: &Scope<'_, '_>, system: &[LibraryRule], missing
     }
 }
 
-/// Fails: no file is read.
-fn nothing(_: &RelPath) -> Result<String, String> {
-    Err("no file is read here".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::{Manifest, PackageKind};
+    use crate::{Beside, Manifest, PackageKind};
+    use base::names::RelPath;
     use base::source::Source;
     use base::target::Target;
 
     fn repository() -> Manifest {
         let packages = Source::new("packages.kdl", include_str!("../../../packages.kdl"));
         let families = Source::new("families.kdl", include_str!("../../../families.kdl"));
-        Manifest::decode(&packages, &families).unwrap_or_else(|problems| {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let read = |path: &RelPath| {
+            std::fs::read_to_string(format!("{root}/{path}")).map_err(|e| e.to_string())
+        };
+        let templates = vec!["meta", "runtime", "choice"];
+        let beside = Beside { templates, read: &read, built_in: None };
+        Manifest::decode_beside(&packages, &families, &beside).unwrap_or_else(|problems| {
             panic!("{:#?}", problems.iter().map(ToString::to_string).collect::<Vec<_>>())
         })
     }
@@ -159,7 +162,7 @@ mod tests {
         let core = &manifest.packages["core".parse::<base::names::PackageName>().as_ref().unwrap()];
         assert_eq!(
             (core.kind, core.artifacts.len(), core.scripts.len()),
-            (PackageKind::Runtime, 36, 29)
+            (PackageKind::Runtime, 37, 29)
         );
         assert_eq!(core.distribution_for(Target::ALL[2]).unwrap().name.as_str(), "rocm-sdk-core");
     }

@@ -67,7 +67,7 @@ impl Families {
     }
 
     /// Returns the ISAs with own packages.
-    pub fn packaged(&self) -> impl Iterator<Item = &Isa> {
+    pub(crate) fn packaged(&self) -> impl Iterator<Item = &Isa> {
         self.isas.iter().filter(|(_, facts)| facts.package.is_none()).map(|(isa, _)| isa)
     }
 

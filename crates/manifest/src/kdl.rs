@@ -34,7 +34,7 @@ pub struct Node {
 
 impl Node {
     /// Returns the first argument, if it is a text.
-    pub fn first_text(&self) -> Option<&str> {
+    pub(crate) fn first_text(&self) -> Option<&str> {
         self.entries.iter().find(|entry| entry.name.is_none())?.value.as_text()
     }
 
@@ -115,7 +115,7 @@ pub enum Value {
 
 impl Value {
     /// The text, if it is one.
-    pub fn as_text(&self) -> Option<&str> {
+    pub(crate) fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
             _ => None,

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use base::names::PackageName;
 use base::source::{Problems, Source};
 use base::target::Condition;
-use compose::{CHANGE, GROUP, INCLUDE, REMOVE};
+use compose::{ALLOW_ABSENT, CHANGE, GROUP, INCLUDE, REMOVE};
 use manifest_derive::Line;
 
 mod allow_isa;
@@ -59,7 +59,7 @@ pub use package::artifact::{ArtifactRule, ComponentRule, PathRule};
 pub use package::distribution::{Distribution, Extra, Pick};
 pub use package::forbid::ForbidRule;
 pub use package::index::IndexRule;
-pub use package::readme::{Beside, MOST_OF_README, Readme, ReadmeFormat};
+pub use package::readme::{Beside, BuiltIn, MOST_OF_README, Readme, ReadmeFormat};
 pub use package::requires::{RequireDistRule, RequireRule};
 pub use package::runtime::{AliasForm, AliasRule, Environment, KeepLinkRule, Library, RpathRule};
 pub use package::script::{Script, ScriptTarget};
@@ -69,7 +69,7 @@ pub use platform_tag::PlatformTag;
 pub use project::{Project, WindowsPaths};
 pub use promote::{PromoteRule, VersionFile};
 pub use publishing::{Aggregate, Publishing, ShelfRule};
-pub use python::lines::{Command, Need, ProjectSource, Trial};
+pub use python::lines::{Command, Need, ProjectSource, RunScript, Trial};
 pub use python::project::{Cmake, EveryProject, Libraries, Native, SourceProject};
 pub use python::wheel::{Prefetch, PrefetchSource, ReadyWheel, WheelSource};
 pub use python::{
@@ -106,7 +106,7 @@ pub trait HasCondition {
 #[derive(Debug, Clone, Line)]
 #[line(
     before(INCLUDE),
-    after(GROUP, CHANGE, REMOVE),
+    after(ALLOW_ABSENT, GROUP, CHANGE, REMOVE),
     check(decode::check_file(project, packages, python)),
     check(decode::refuse_both(system_libraries, missing_libraries))
 )]

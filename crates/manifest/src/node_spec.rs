@@ -104,7 +104,7 @@ impl KdlFile {
 
 impl ArgKind {
     /// Returns whether it is an argument.
-    pub fn is_argument(self) -> bool {
+    pub(crate) fn is_argument(self) -> bool {
         matches!(self, Self::Argument | Self::OptionalArgument | Self::Arguments | Self::OneOrMore)
     }
 

@@ -5,132 +5,23 @@
 //! one, so that one run shows every mistake.
 
 use std::any::{Any, TypeId};
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
-use std::ops::Range;
 
 use super::{ArgKind, Arity, Glob, NodeSpec};
 use crate::kdl::{self, Entry};
 use base::names::{Mode, System};
-use base::source::{Capped, Code, Place, Problem, Problems, Source, Spanned, nearest};
+use base::source::{Code, Place, Problem, Spanned, nearest};
 use base::target::Condition;
 
 mod block;
+mod faults;
 mod former;
 mod value;
 
 pub(super) use block::{Block, either, listed};
+pub(super) use faults::{Asked, Faults};
 pub(super) use value::{FromText, Reason};
-
-/// A part that a reader asked for.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Asked {
-    /// A node of a block or file, with its `NodeSpec` if there is one.
-    Node { name: &'static str, times: Arity, known: bool },
-    /// An argument (with an empty name) or a property of a node.
-    Arg { node: String, takes: ArgKind, name: &'static str },
-}
-
-/// Most bytes of all globs of a file; a compiled one takes some kilobytes.
-const MOST_OF_GLOBS: usize = 256 << 10;
-
-/// Bytes that a shorter glob counts as.
-const LEAST_OF_GLOB: usize = 16;
-
-/// Faults of one file and its included files.
-///
-/// Their texts follow each other: the spans of a text start after all earlier texts.
-#[derive(Debug)]
-pub(super) struct Faults {
-    source: Source,
-    /// Included texts, each with the byte that it starts at.
-    included: RefCell<Vec<(usize, Source)>>,
-    found: RefCell<Capped>,
-    globs: Cell<usize>,
-    /// Parts that readers asked for, in tests.
-    asked: Option<RefCell<Vec<Asked>>>,
-}
-
-impl Faults {
-    pub fn new(source: &Source) -> Self {
-        Self {
-            source: source.clone(),
-            included: RefCell::default(),
-            found: RefCell::default(),
-            globs: Cell::default(),
-            asked: None,
-        }
-    }
-
-    /// Records the parts that readers ask for.
-    #[cfg(test)]
-    pub fn noting(source: &Source) -> Self {
-        Self { asked: Some(RefCell::default()), ..Self::new(source) }
-    }
-
-    /// Returns the parts that readers asked for, and the faults.
-    #[cfg(test)]
-    pub fn into_asked(mut self) -> (Vec<Asked>, Problems) {
-        let asked = self.asked.take().map(RefCell::into_inner).unwrap_or_default();
-        (asked, self.into_problems())
-    }
-
-    fn note(&self, asked: impl FnOnce() -> Asked) {
-        if let Some(notes) = &self.asked {
-            notes.borrow_mut().push(asked());
-        }
-    }
-
-    pub fn report(&self, problem: Problem) {
-        self.found.borrow_mut().report(|| problem);
-    }
-
-    pub fn at(&self, span: &Range<usize>) -> Place {
-        let included = self.included.borrow();
-        match included.iter().rfind(|(start, _)| *start <= span.start) {
-            Some((start, source)) => source.at(span.start - start..span.end - start),
-            None => self.source.at(span.clone()),
-        }
-    }
-
-    /// Adds an included text; returns the start of its spans.
-    pub fn add(&self, source: Source) -> usize {
-        let mut included = self.included.borrow_mut();
-        let end = |start: usize, source: &Source| start + source.text().len() + 1;
-        let start = included
-            .last()
-            .map_or_else(|| end(0, &self.source), |(start, source)| end(*start, source));
-        included.push((start, source));
-        start
-    }
-
-    /// Returns the texts, the file itself first.
-    pub fn sources(&self) -> Vec<Source> {
-        let included = self.included.borrow();
-        let included = included.iter().map(|(_, source)| source.clone());
-        std::iter::once(self.source.clone()).chain(included).collect()
-    }
-
-    /// Adds the size of a glob, and reports the first over the limit.
-    fn count_glob(&self, glob: &Spanned<Glob>) {
-        let before = self.globs.get();
-        let all = before + glob.as_str().len().max(LEAST_OF_GLOB);
-        self.globs.set(all);
-        if before <= MOST_OF_GLOBS && all > MOST_OF_GLOBS {
-            let message = format!("the globs of {} are too many", self.source.name());
-            let label = format!("up to here they have {} KiB, the limit", MOST_OF_GLOBS >> 10);
-            let problem = Problem::error(Code::Limit, message).label(&glob.place, label);
-            self.report(problem.help(
-                "let one glob stand for many: \"lib/**\", \"lib/{a,b,c}/*\"; a short one counts as 16 bytes",
-            ));
-        }
-    }
-
-    /// Returns all faults in the order of the file.
-    pub fn into_problems(self) -> Problems {
-        self.found.into_inner().into_problems()
-    }
-}
 
 /// One node, partly read.
 #[derive(Debug)]
@@ -191,7 +82,7 @@ impl<'a> Node<'a> {
     }
 
     /// Makes it sound, for checks that need its block.
-    pub fn forgive(&self) {
+    pub(crate) fn forgive(&self) {
         self.broken.set(false);
     }
 
@@ -201,12 +92,12 @@ impl<'a> Node<'a> {
     }
 
     /// Returns whether it has neither arguments nor properties.
-    pub fn is_bare(&self) -> bool {
+    pub(crate) fn is_bare(&self) -> bool {
         self.kdl.entries.is_empty()
     }
 
     /// Returns the text of its first argument.
-    pub fn first_text(&self) -> Option<&'a str> {
+    pub(crate) fn first_text(&self) -> Option<&'a str> {
         self.kdl.first_text()
     }
 
@@ -293,7 +184,11 @@ impl<'a> Node<'a> {
     }
 
     /// Reads all further arguments; without one, the error shows `line`.
-    pub fn at_least_one_as<T: FromText>(&mut self, what: &str, line: &str) -> Vec<Spanned<T>> {
+    pub(crate) fn at_least_one_as<T: FromText>(
+        &mut self,
+        what: &str,
+        line: &str,
+    ) -> Vec<Spanned<T>> {
         self.note(ArgKind::OneOrMore, "");
         if self.arguments.is_empty() && !std::mem::replace(&mut self.exhausted, true) {
             let lacks = format!("`{}` lacks {what}", self.title());
@@ -391,7 +286,7 @@ impl<'a> Node<'a> {
     }
 
     /// Returns the number of unknown properties.
-    pub fn unknown_properties(&self) -> usize {
+    pub(crate) fn unknown_properties(&self) -> usize {
         let known = |name: &str| self.spec.is_some_and(|w| w.parts.iter().any(|p| p.name == name));
         self.properties.iter().filter(|entry| !known(key(entry))).count()
     }

@@ -35,7 +35,7 @@ impl Template {
     }
 
     /// Returns the names between `{` and `}`, in order.
-    pub fn placeholders(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn placeholders(&self) -> impl Iterator<Item = &str> {
         self.0.split('{').skip(1).map(|rest| rest.split_once('}').map_or(rest, |(name, _)| name))
     }
 

@@ -35,7 +35,8 @@ pub use only::{OnlyName, OnlyNameError};
 pub use read::PlanReadError;
 pub use request::Request;
 pub use source_build::{
-    DevelTree, NativeBuild, PrefetchedWheel, ProjectBuild, RunCommand, Sources, TakenWheel, Trial,
+    DevelTree, NativeBuild, PrefetchedWheel, ProjectBuild, RunCommand, RunScript, Sources,
+    TakenWheel, Trial,
 };
 pub use title::{named, title};
 pub use wheel::archive::metadata::{Description, Metadata};

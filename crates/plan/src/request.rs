@@ -45,7 +45,7 @@ impl Request {
     }
 
     /// Returns true if `--only` selects the package or this distribution of it.
-    pub fn wants_distribution(&self, package: &PackageName, name: &DistName) -> bool {
+    pub(crate) fn wants_distribution(&self, package: &PackageName, name: &DistName) -> bool {
         self.wants(package) || self.only.iter().any(|only| only.matches(name.as_str()))
     }
 }

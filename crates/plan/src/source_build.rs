@@ -1,6 +1,7 @@
 //! Projects that are built from source, and wheels that are taken or fetched.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -76,14 +77,45 @@ pub struct ProjectBuild {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct RunCommand {
-    /// Program and arguments, with placeholders for values that only a build knows.
+    /// Program and arguments, with placeholders for values that only a build knows; of a script, its arguments.
     pub words: Vec<String>,
+    /// Script for `sh`, in place of a program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<RunScript>,
     /// Condition: the checkout has this path.
     #[serde(default, rename = "if", skip_serializing_if = "Option::is_none")]
     pub if_there: Option<RelPath>,
     /// Condition: the machine has this path, such as a device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
+}
+
+/// Shell script.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct RunScript {
+    /// File in the manifest, `$0` of the script.
+    pub path: RelPath,
+    /// Text, without placeholders.
+    pub text: String,
+}
+
+impl RunCommand {
+    /// Returns program and arguments, with placeholders filled by `fill`.
+    pub fn argv(&self, fill: impl Fn(&str) -> String) -> Vec<String> {
+        let script = self.script.iter();
+        let shell = script.flat_map(|it| ["sh", "-c", &it.text, it.path.as_str()]);
+        shell.map(str::to_owned).chain(self.words.iter().map(|word| fill(word))).collect()
+    }
+}
+
+/// The command in messages: of a script, its name.
+impl fmt::Display for RunCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let script = self.script.iter().map(|script| script.path.as_str());
+        let words: Vec<&str> = script.chain(self.words.iter().map(String::as_str)).collect();
+        f.pad(&words.join(" "))
+    }
 }
 
 /// Commands in an environment with the project's wheel installed.

@@ -36,7 +36,7 @@ enum Item<'a> {
     Trial(&'a ProjectBuild, TrialKind, &'a Trial),
 }
 
-pub struct Product {
+pub(crate) struct Product {
     wheels: Vec<PathBuf>,
     took: Duration,
     kept: bool,

@@ -19,7 +19,7 @@ use wheel::retag;
 ///
 /// # Errors
 /// Fails if the wheel cannot be read, audited or moved, or if the name exists already.
-pub fn finish_wheel(wheel: &Path, set: &[PathBuf], into: &Path) -> io::Result<PathBuf> {
+pub(crate) fn finish_wheel(wheel: &Path, set: &[PathBuf], into: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(into)?;
     let name: WheelName = wheel
         .file_name()

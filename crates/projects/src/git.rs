@@ -9,7 +9,7 @@ use base::directory::walk;
 
 /// The git directory behind a checkout's `.git`.
 #[derive(Debug)]
-pub struct GitDirectory {
+pub(crate) struct GitDirectory {
     /// Directory of HEAD and index.
     own: PathBuf,
     /// Directory of objects and refs; for a further working tree, the main one's.
@@ -52,7 +52,7 @@ impl GitDirectory {
     }
 
     /// Returns true for a shallow clone.
-    pub fn is_shallow(&self) -> bool {
+    pub(crate) fn is_shallow(&self) -> bool {
         self.common.join("shallow").is_file()
     }
 
@@ -131,7 +131,7 @@ fn copy_refs(from: &Path, to: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// Fails if it cannot be written.
-pub fn attach(git: &Path, branch: &str) -> io::Result<()> {
+pub(crate) fn attach(git: &Path, branch: &str) -> io::Result<()> {
     let head = fs::read_to_string(git.join("HEAD"))?;
     if head.starts_with("ref: ") {
         return Ok(());

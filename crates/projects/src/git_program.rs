@@ -66,7 +66,7 @@ pub fn git<W: AsRef<OsStr>>(words: &[W]) -> Result<Vec<u8>, GitError> {
 ///
 /// # Errors
 /// As [`git`].
-pub fn git_in(checkout: &Path, words: &[&str]) -> Result<Vec<u8>, GitError> {
+pub(crate) fn git_in(checkout: &Path, words: &[&str]) -> Result<Vec<u8>, GitError> {
     let fixed =
         ["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
     let mut all: Vec<&OsStr> = vec![OsStr::new("-C"), checkout.as_os_str()];

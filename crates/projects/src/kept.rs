@@ -27,7 +27,7 @@ const MOST: u64 = 8 << 20;
 
 /// Recorded result of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Product {
+pub(crate) struct Product {
     /// Hash of the inputs: sources, environment, dependencies.
     key: String,
     /// Wheels in `dist`, with hashes.
@@ -81,7 +81,7 @@ impl Product {
     }
 
     /// Returns true if the wheels in a directory are unchanged.
-    pub fn has_wheels_in(&self, directory: &Path) -> bool {
+    pub(crate) fn has_wheels_in(&self, directory: &Path) -> bool {
         self.wheels.iter().all(|(name, sha256)| {
             regular::sha256(directory.join(name)).is_ok_and(|found| found == *sha256)
         })
@@ -98,7 +98,7 @@ impl Product {
 }
 
 /// Finds reusable results.
-pub struct Keeper<'a> {
+pub(crate) struct Keeper<'a> {
     plan: &'a Plan,
     directory: PathBuf,
     root: PathBuf,

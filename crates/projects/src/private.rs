@@ -27,7 +27,7 @@ const SOCKET_PATH: usize = 108;
 ///
 /// # Errors
 /// Fails if directories cannot be created.
-pub fn confine(
+pub(crate) fn confine(
     place: &mut Workspace,
     project: &ProjectBuild,
     more: Option<&Path>,
@@ -43,14 +43,14 @@ pub fn confine(
 ///
 /// # Errors
 /// Fails if directories cannot be created.
-pub fn confine_steps(place: &mut Workspace) -> io::Result<()> {
+pub(crate) fn confine_steps(place: &mut Workspace) -> io::Result<()> {
     place.reach = Some(Reach::of_steps(&place.directory));
     let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     private_caches(&place.directory, true, cargo, &mut place.variables)
 }
 
 /// Returns true if ccache's files remain for later builds.
-pub fn shares_compiler_cache(place: &Workspace) -> bool {
+pub(crate) fn shares_compiler_cache(place: &Workspace) -> bool {
     place.reach.is_none() || is_shared("CCACHE_DIR", &place.directory, &place.variables)
 }
 

@@ -18,7 +18,7 @@ use base::regular;
 
 /// Log file of all steps of a project.
 #[derive(Debug, Clone)]
-pub struct Log {
+pub(crate) struct Log {
     path: PathBuf,
 }
 

@@ -23,7 +23,11 @@ use wheel::package::WheelName;
 const MOST_ANSWERED: u64 = 1 << 20;
 
 /// Prepares a directory and the environment variables.
-pub fn furnish(place: &mut Workspace, settings: &Settings, processes: usize) -> io::Result<()> {
+pub(crate) fn furnish(
+    place: &mut Workspace,
+    settings: &Settings,
+    processes: usize,
+) -> io::Result<()> {
     let temporary = place.directory.join("tmp");
     fs::create_dir_all(&temporary)?;
     let caller =
@@ -63,7 +67,7 @@ pub struct Site<'a> {
 impl Site<'_> {
     /// Builds or installs a project, once for each Python version in a separate directory, until a
     /// wheel fits the remaining versions.
-    pub fn build_all(
+    pub(crate) fn build_all(
         &self,
         settings: &Settings,
         place: &mut Workspace,
@@ -185,15 +189,14 @@ impl Site<'_> {
         for command in &self.project.run {
             let wanted = command.if_there.as_ref();
             if let Some(file) = wanted.filter(|file| !source.join(file.as_str()).exists()) {
-                let words = command.words.join(" ");
-                place.log.say(&format!("not run without {file}: {words}"))?;
+                place.log.say(&format!("not run without {file}: {command}"))?;
                 if self.sources.join(self.project.source.as_str()).join(file.as_str()).exists() {
                     place.log.say(&ignored(file))?;
                 }
                 continue;
             }
-            let words: Vec<OsString> = command.words.iter().map(|word| fill(word).into()).collect();
-            place.run_in(source, &format!("running `{}`", command.words.join(" ")), &words)?;
+            let words: Vec<OsString> = command.argv(fill).into_iter().map(Into::into).collect();
+            place.run_in(source, &format!("running `{command}`"), &words)?;
         }
         Ok(())
     }

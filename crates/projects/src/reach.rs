@@ -17,7 +17,7 @@ use super::confined::Limits;
 pub const CACHE: &str = "cache";
 
 /// Directory of a build's answers in a workspace.
-pub const ANSWERS: &str = "answers";
+pub(crate) const ANSWERS: &str = "answers";
 
 /// Directories of a workspace that project code may write. The environment is excluded, because the
 /// next step of rockpack runs it with network access.
@@ -29,7 +29,7 @@ const SHARED: &[&str] = &["CCACHE_DIR", "CCACHE_TEMPDIR", "SCCACHE_DIR"];
 
 /// Limits of the programs in a workspace.
 #[derive(Debug, Clone)]
-pub struct Reach {
+pub(crate) struct Reach {
     fetching: Limits,
     building: Limits,
     /// Directories that no cache may contain.
@@ -38,7 +38,7 @@ pub struct Reach {
 
 impl Reach {
     /// Returns the limits of rockpack's own steps in `directory`, which run third-party code.
-    pub fn of_steps(directory: &Path) -> Self {
+    pub(crate) fn of_steps(directory: &Path) -> Self {
         let limits = Limits { writable: vec![directory.to_owned()], network: true };
         Self { fetching: limits.clone(), building: limits, protected: Vec::new() }
     }
@@ -48,7 +48,7 @@ impl Reach {
     ///
     /// # Errors
     /// Fails if the directories cannot be created.
-    pub fn of_project(
+    pub(crate) fn of_project(
         directory: &Path,
         more: Option<&Path>,
         network: bool,
@@ -71,7 +71,7 @@ impl Reach {
         self
     }
 
-    pub fn fetching(&self) -> &Limits {
+    pub(crate) fn fetching(&self) -> &Limits {
         &self.fetching
     }
 
@@ -79,7 +79,10 @@ impl Reach {
     ///
     /// # Errors
     /// Fails if such a cache contains a protected directory.
-    pub fn building(&self, variables: &BTreeMap<String, OsString>) -> Result<Limits, String> {
+    pub(crate) fn building(
+        &self,
+        variables: &BTreeMap<String, OsString>,
+    ) -> Result<Limits, String> {
         let mut limits = self.building.clone();
         for name in SHARED {
             let Some(cache) = variables.get(*name).map(PathBuf::from) else { continue };

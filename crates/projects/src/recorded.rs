@@ -51,7 +51,7 @@ print(json.dumps(rows))";
 
 /// Returns the compilers of a build, by their variables. Compilers that the build installed are
 /// among its requirements.
-pub fn compilers(place: &Workspace, python: Option<&str>) -> BTreeMap<String, String> {
+pub(crate) fn compilers(place: &Workspace, python: Option<&str>) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let Ok(limits) = place.building() else { return found };
     for (name, default) in [("CC", python.unwrap_or("cc")), ("CXX", "c++")] {

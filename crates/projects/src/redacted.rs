@@ -2,7 +2,7 @@
 
 /// Returns the public address of a repository, without passwords, tokens and queries; `None` for a
 /// local path.
-pub fn public_address(address: &str) -> Option<String> {
+pub(crate) fn public_address(address: &str) -> Option<String> {
     let Some((scheme, rest)) = address.split_once("://") else {
         // `user@host:path` of ssh; a path has `/` before any `:`.
         let (host, path) = address.split_once(':')?;
@@ -22,7 +22,7 @@ pub fn public_address(address: &str) -> Option<String> {
 }
 
 /// Replaces users, passwords and queries of all addresses in a text by `***`.
-pub fn redacted(text: &str) -> String {
+pub(crate) fn redacted(text: &str) -> String {
     let mut words = Vec::new();
     for word in text.split(' ') {
         let Some((scheme, rest)) = word.split_once("://") else {

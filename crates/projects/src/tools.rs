@@ -126,7 +126,7 @@ impl Tools {
     ///
     /// # Errors
     /// Fails if one does not run, has another version, or cannot make environments.
-    pub fn with_interpreters<'p>(
+    pub(crate) fn with_interpreters<'p>(
         mut self,
         wanted: impl IntoIterator<Item = (&'p str, &'p str)>,
     ) -> Result<Self, ToolsError> {
@@ -142,7 +142,7 @@ impl Tools {
         Ok(self)
     }
 
-    pub fn interpreter_identity(&self, version: &str) -> &str {
+    pub(crate) fn interpreter_identity(&self, version: &str) -> &str {
         self.others.get(version).map_or("", |other| &other.identity)
     }
 
@@ -156,13 +156,13 @@ impl Tools {
     }
 
     /// Returns version and platform of the building Python, or of another interpreter.
-    pub fn python_version(&self, version: Option<&str>) -> &str {
+    pub(crate) fn python_version(&self, version: Option<&str>) -> &str {
         let identity =
             version.map_or(&*self.identity, |version| self.interpreter_identity(version));
         identity.lines().last().unwrap_or_default()
     }
 
-    pub fn pip_version(&self) -> &str {
+    pub(crate) fn pip_version(&self) -> &str {
         self.identity.lines().nth(2).unwrap_or_default()
     }
 

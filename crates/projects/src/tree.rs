@@ -18,7 +18,7 @@ use base::regular;
 ///
 /// # Errors
 /// Fails if a file is unreadable.
-pub fn tree_hash(checkout: &Path, files: &[PathBuf]) -> io::Result<String> {
+pub(crate) fn tree_hash(checkout: &Path, files: &[PathBuf]) -> io::Result<String> {
     let mut files: Vec<&PathBuf> = files.iter().collect();
     files.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
     let mut text = Vec::new();
@@ -35,7 +35,7 @@ pub fn tree_hash(checkout: &Path, files: &[PathBuf]) -> io::Result<String> {
 ///
 /// # Errors
 /// Fails if it is unreadable.
-pub fn file_hash(path: &Path) -> io::Result<Option<(&'static str, String)>> {
+pub(crate) fn file_hash(path: &Path) -> io::Result<Option<(&'static str, String)>> {
     let found = fs::symlink_metadata(path)?;
     if found.is_symlink() {
         let target = fs::read_link(path)?;

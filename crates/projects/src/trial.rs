@@ -192,7 +192,7 @@ mod tests {
         let why = |if_there: Option<&str>, needs: Option<&str>| {
             let if_there = if_there.map(|file| file.parse().unwrap());
             let needs = needs.map(str::to_owned);
-            let command = RunCommand { words: Vec::new(), if_there, needs };
+            let command = RunCommand { words: Vec::new(), script: None, if_there, needs };
             hindrance(&command, |file| file.as_str() == "there")
         };
         assert_eq!(why(Some("there"), Some("/dev/null")), None);

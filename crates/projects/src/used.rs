@@ -14,7 +14,7 @@ const LARGEST: u64 = 64 << 20;
 
 /// Installed distributions and used tools.
 #[derive(Debug, Clone, Default)]
-pub struct Used {
+pub(crate) struct Used {
     /// Installed distributions.
     pub requirements: Vec<BuildRequirement>,
     /// Versions of tools.
@@ -82,7 +82,7 @@ impl Used {
     }
 
     /// Adds distributions that existed before, unless the same version was installed.
-    pub fn were_there(&mut self, mut found: Vec<BuildRequirement>) {
+    pub(crate) fn were_there(&mut self, mut found: Vec<BuildRequirement>) {
         let same = |a: &BuildRequirement, b: &BuildRequirement| {
             (&a.name, &a.version) == (&b.name, &b.version)
         };

@@ -82,7 +82,11 @@ pub fn base(caller: impl Iterator<Item = (String, OsString)>) -> BTreeMap<String
 ///
 /// For setuptools, `CFLAGS` replace Python's own flags with their optimization, but `CPPFLAGS` are
 /// added; CMake ignores `CPPFLAGS`.
-pub fn show_fixed_paths(variables: &mut BTreeMap<String, OsString>, work: &Path, setuptools: bool) {
+pub(crate) fn show_fixed_paths(
+    variables: &mut BTreeMap<String, OsString>,
+    work: &Path,
+    setuptools: bool,
+) {
     // Flags are separated by spaces and cannot contain any.
     if work.to_string_lossy().contains(char::is_whitespace) {
         return;
@@ -94,7 +98,7 @@ pub fn show_fixed_paths(variables: &mut BTreeMap<String, OsString>, work: &Path,
 }
 
 /// Makes Rust's compiler store [`SHOWN`] instead of `work`.
-pub fn map_paths_of_rust(variables: &mut BTreeMap<String, OsString>, work: &Path) {
+pub(crate) fn map_paths_of_rust(variables: &mut BTreeMap<String, OsString>, work: &Path) {
     // cargo separates flags by spaces too. RUSTFLAGS override these.
     if !work.to_string_lossy().contains(char::is_whitespace) {
         let flag = format!("--remap-path-prefix={}={SHOWN}", work.display());
@@ -103,7 +107,7 @@ pub fn map_paths_of_rust(variables: &mut BTreeMap<String, OsString>, work: &Path
 }
 
 /// Returns true if the variable can affect a build.
-pub fn shapes_builds(name: &str) -> bool {
+pub(crate) fn shapes_builds(name: &str) -> bool {
     !WITHOUT_EFFECT.contains(&name)
 }
 
@@ -128,7 +132,7 @@ const NOT_RECORDED: &[&str] = &[
 
 /// Returns true if provenance records the variable: it affects compilers or pip's choice of
 /// requirements.
-pub fn is_recorded(name: &str) -> bool {
+pub(crate) fn is_recorded(name: &str) -> bool {
     let shapes = WITH_EFFECT.contains(&name) || name.starts_with("PIP_");
     shapes && !NOT_RECORDED.contains(&name)
 }
@@ -158,7 +162,7 @@ const LAUNCHERS: [&str; 2] = ["CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_L
 
 /// Uses ccache if `PATH` has it and no other launcher is set. `compiler` is Python's, which
 /// setuptools needs explicitly.
-pub fn use_compiler_cache(
+pub(crate) fn use_compiler_cache(
     variables: &mut BTreeMap<String, OsString>,
     compiler: &str,
     setuptools: bool,

@@ -23,7 +23,7 @@ pub fn of_others(plan: &Plan, dest: &Path) -> io::Result<Made> {
     wheels.collect()
 }
 
-pub fn of_other(dest: &Path, name: &PackageName) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn of_other(dest: &Path, name: &PackageName) -> io::Result<Vec<PathBuf>> {
     in_directory(&dest.join(OTHERS), |file| wheel_of(file).is_some_and(|o| o == name.as_str()))
 }
 
@@ -116,7 +116,7 @@ pub fn offer(
 }
 
 /// Returns constraints that select exactly these wheels.
-pub fn constraints(files: &[PathBuf]) -> Vec<String> {
+pub(crate) fn constraints(files: &[PathBuf]) -> Vec<String> {
     let mut by_name: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for file in files {
         by_name.entry(name_of(file).unwrap_or_default()).or_default().push(file.clone());
@@ -131,7 +131,7 @@ pub fn constraints(files: &[PathBuf]) -> Vec<String> {
 }
 
 /// Replaces addresses in requirements by the prefetched `files`.
-pub fn without_addresses(requirements: &str, files: &[PathBuf]) -> String {
+pub(crate) fn without_addresses(requirements: &str, files: &[PathBuf]) -> String {
     let names: BTreeSet<String> = files.iter().filter_map(|file| name_of(file)).collect();
     let line = |line: &str| {
         let Ok(parsed) = line.parse::<Requirement>() else { return line.to_owned() };

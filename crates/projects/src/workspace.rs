@@ -18,9 +18,9 @@ use base::text::with_causes;
 use wheel::package::Wheel;
 
 /// Names of steps in messages.
-pub const MAKING_ENVIRONMENT: &str = "making an environment";
-pub const INSTALLING: &str = "installing its requirements";
-pub const BUILDING: &str = "building its wheel";
+pub(crate) const MAKING_ENVIRONMENT: &str = "making an environment";
+pub(crate) const INSTALLING: &str = "installing its requirements";
+pub(crate) const BUILDING: &str = "building its wheel";
 
 pub const TAIL: usize = 20;
 
@@ -28,7 +28,7 @@ pub const TAIL: usize = 20;
 const ROOM: u64 = 256 * 1024;
 
 /// Directory and environment in which an item is made.
-pub struct Workspace {
+pub(crate) struct Workspace {
     /// Exclusive directory.
     pub directory: PathBuf,
     /// Environment variables.
@@ -54,7 +54,7 @@ impl Failed {
     }
 
     /// Adds the cause that the failed program often cannot log: a full disk.
-    pub fn or_full(self, directory: &Path) -> Self {
+    pub(crate) fn or_full(self, directory: &Path) -> Self {
         match rustix::fs::statvfs(directory) {
             Ok(disk) if disk.f_bavail.saturating_mul(disk.f_frsize) < ROOM => Self::new(format!(
                 "{}, since the disk of {} is full",
@@ -92,7 +92,7 @@ impl Workspace {
         self.run_within(self.reach.as_ref().map(Reach::fetching), directory, doing, command)
     }
 
-    pub fn run_in(
+    pub(crate) fn run_in(
         &self,
         directory: &Path,
         doing: &str,
@@ -106,7 +106,7 @@ impl Workspace {
     ///
     /// # Errors
     /// Fails if a variable names a compiler cache that cannot be shared.
-    pub fn building(&self) -> Result<Option<Limits>, String> {
+    pub(crate) fn building(&self) -> Result<Option<Limits>, String> {
         self.reach.as_ref().map(|reach| reach.building(&self.variables)).transpose()
     }
 
@@ -144,7 +144,7 @@ impl Workspace {
 }
 
 /// Returns the wheels in a directory, sorted; fails for other distributions than `name`.
-pub fn wheels_in(directory: &Path, name: &PackageName) -> Result<Vec<PathBuf>, Failed> {
+pub(crate) fn wheels_in(directory: &Path, name: &PackageName) -> Result<Vec<PathBuf>, Failed> {
     let wheels = in_directory(directory, |file| Form::of_file(file) == Some(Form::Wheel))?;
     for wheel in &wheels {
         regular::check(wheel, &fs::symlink_metadata(wheel)?)?;
@@ -161,7 +161,7 @@ pub fn wheels_in(directory: &Path, name: &PackageName) -> Result<Vec<PathBuf>, F
 }
 
 /// Returns the only wheel in a directory; fails for another distribution than `name`.
-pub fn wheel_in(directory: &Path, name: &PackageName) -> Result<PathBuf, Failed> {
+pub(crate) fn wheel_in(directory: &Path, name: &PackageName) -> Result<PathBuf, Failed> {
     let mut wheels = wheels_in(directory, name)?;
     match wheels.len() {
         0 => Err(Failed::new("its build left no wheel")),

@@ -73,7 +73,7 @@ impl Auth {
     }
 
     /// Runs the helper, if there is one.
-    pub fn refresh(&self) -> Result<bool, HelperError> {
+    pub(crate) fn refresh(&self) -> Result<bool, HelperError> {
         let Some((helper, host)) = &self.helper else { return Ok(false) };
         let headers = helper.headers(host)?;
         *self.lock() = Some(headers);
@@ -92,7 +92,7 @@ impl Auth {
         }
     }
 
-    pub fn without_secrets(&self, text: &str) -> String {
+    pub(crate) fn without_secrets(&self, text: &str) -> String {
         let said = self.lock();
         let all = self.headers.iter().chain(said.iter().flatten());
         all.fold(text.to_owned(), |text, (_, secret)| secret.hidden_in(&text))

@@ -89,7 +89,7 @@ impl Client {
         .await?
     }
 
-    pub async fn fetch_small(&self, digest: Digest) -> Result<Vec<u8>, Failure> {
+    pub(crate) async fn fetch_small(&self, digest: Digest) -> Result<Vec<u8>, Failure> {
         let message = api::BatchReadBlobsRequest {
             instance_name: self.instance.clone(),
             digests: vec![digest.message()],
@@ -151,7 +151,7 @@ impl Client {
         Ok(Ok(()))
     }
 
-    pub async fn send_small(&self, blobs: &[(Digest, Blob)]) -> Result<(), Failure> {
+    pub(crate) async fn send_small(&self, blobs: &[(Digest, Blob)]) -> Result<(), Failure> {
         let each = |(digest, blob): &(Digest, Blob)| {
             Ok(api::batch_update_blobs_request::Request {
                 digest: Some(digest.message()),
@@ -250,7 +250,7 @@ impl Client {
         }
     }
 
-    pub async fn send_all(&self, blobs: BTreeMap<Digest, Blob>) -> Result<(), Failure> {
+    pub(crate) async fn send_all(&self, blobs: BTreeMap<Digest, Blob>) -> Result<(), Failure> {
         // Allows for about a hundred bytes of digest per blob.
         let most = self.limits.batch;
         let (small, large): (Vec<_>, Vec<_>) =

@@ -51,7 +51,7 @@ impl Breaker {
     }
 
     /// Opens the breaker, because further requests are useless.
-    pub fn turn_off(&self, why: String) {
+    pub(crate) fn turn_off(&self, why: String) {
         self.lock().off.get_or_insert(why);
     }
 }

@@ -178,7 +178,7 @@ impl Client {
         request
     }
 
-    pub fn action_cache(&self) -> ActionCacheClient<Channel> {
+    pub(crate) fn action_cache(&self) -> ActionCacheClient<Channel> {
         ActionCacheClient::new(self.channel.clone()).max_decoding_message_size(LARGEST_MESSAGE)
     }
 
@@ -187,12 +187,12 @@ impl Client {
             .max_decoding_message_size(LARGEST_MESSAGE)
     }
 
-    pub fn byte_stream(&self) -> ByteStreamClient<Channel> {
+    pub(crate) fn byte_stream(&self) -> ByteStreamClient<Channel> {
         ByteStreamClient::new(self.channel.clone()).max_decoding_message_size(LARGEST_MESSAGE)
     }
 
     /// Returns the number of cancellations that the server does not know yet.
-    pub fn leaving(&self) -> usize {
+    pub(crate) fn leaving(&self) -> usize {
         self.leaves.load(Ordering::SeqCst)
     }
 
@@ -232,7 +232,7 @@ impl Client {
 
     /// Retries requests with temporary failures until one is answered. `make` makes the next one,
     /// and returns true if it progressed further than the last.
-    pub async fn try_often<T, F>(&self, mut make: impl FnMut() -> F) -> Result<T, Failure>
+    pub(crate) async fn try_often<T, F>(&self, mut make: impl FnMut() -> F) -> Result<T, Failure>
     where
         F: Future<Output = (bool, Result<T, Status>)>,
     {

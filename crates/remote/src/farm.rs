@@ -112,7 +112,7 @@ impl Farm {
         }
     }
 
-    pub fn is_off(&self) -> bool {
+    pub(crate) fn is_off(&self) -> bool {
         self.breaker.off().is_some()
     }
 
@@ -131,7 +131,7 @@ impl Farm {
         }
     }
 
-    pub fn all_made(&self) -> Vec<Made> {
+    pub(crate) fn all_made(&self) -> Vec<Made> {
         lock(&self.made).clone()
     }
 
@@ -141,12 +141,12 @@ impl Farm {
     }
 
     /// Records that the stream came before a thread packed it.
-    pub fn was_in_time(&self, stream: Digest) {
+    pub(crate) fn was_in_time(&self, stream: Digest) {
         self.packed.fetch_add(1, Ordering::Relaxed);
         self.packed_bytes.fetch_add(stream.size, Ordering::Relaxed);
     }
 
-    pub fn was_late(&self) {
+    pub(crate) fn was_late(&self) {
         self.late.fetch_add(1, Ordering::Relaxed);
     }
 

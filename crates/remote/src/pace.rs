@@ -49,7 +49,7 @@ impl Pace {
         u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    pub fn stirred(&self) {
+    pub(crate) fn stirred(&self) {
         self.last.store(self.now(), Ordering::Relaxed);
     }
 
@@ -59,12 +59,12 @@ impl Pace {
         self.stirred();
     }
 
-    pub fn silence(&self) -> Duration {
+    pub(crate) fn silence(&self) -> Duration {
         Duration::from_millis(self.now().saturating_sub(self.last.load(Ordering::Relaxed)))
     }
 
     /// Returns true if threads that would pack a stream of this size should wait instead.
-    pub fn pays(&self, size: u64, effort: Duration, threads: usize) -> bool {
+    pub(crate) fn pays(&self, size: u64, effort: Duration, threads: usize) -> bool {
         self.pays_at(self.now(), size, effort, threads)
     }
 

@@ -133,7 +133,7 @@ impl<'w> Edit<'w> {
     }
 
     /// Signatures of the old RECORD, which the result does not have.
-    pub fn signatures(&self) -> Vec<String> {
+    pub(crate) fn signatures(&self) -> Vec<String> {
         let names = self.wheel.entries().iter().map(|entry| &entry.name);
         let signs = |name: &&String| info_file(self.wheel, name).is_some_and(is_signature);
         names.filter(signs).cloned().collect()

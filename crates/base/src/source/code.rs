@@ -106,6 +106,7 @@ codes! {
     OtherTarget "other-target" "A package relies on one that is made for each target, and is not made for each itself."
     ExtraNeverOffered "extra-never-offered" "The extra is offered in no mode."
     NotLaidOut "not-laid-out" "The file is not as `rockpack fmt` lays it out."
+    RunScript "run-script" "A shell script that a project runs cannot be read, or is no script."
     Readme "readme" "A package's readme cannot be read, or index servers cannot render it."
     UnknownTemplate "unknown-template" "There is no template of this name."
     LeavesOutNothing "leaves-out-nothing" "What is left out is not taken anyway."

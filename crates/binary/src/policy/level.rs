@@ -73,7 +73,7 @@ impl Level {
 }
 
 impl Measure {
-    pub fn has_version(&self, version: &str) -> bool {
+    pub(crate) fn has_version(&self, version: &str) -> bool {
         if self.policy.release == self.level.release || self.level.libc == Libc::Musl {
             return self.policy.has_version(version);
         }
@@ -84,7 +84,7 @@ impl Measure {
         }
     }
 
-    pub fn has_library(&self, name: &str) -> bool {
+    pub(crate) fn has_library(&self, name: &str) -> bool {
         self.policy.has_library(name)
     }
 

@@ -36,7 +36,7 @@ impl Shipped {
     }
 
     /// Adds a library by a needed name.
-    pub fn add_name(&mut self, machine: StubMachine, name: &str) {
+    pub(crate) fn add_name(&mut self, machine: StubMachine, name: &str) {
         self.0.insert((machine, name.to_owned()));
     }
 

@@ -138,13 +138,13 @@ impl Content {
 
 impl Policy {
     /// Returns whether the systems have `GLIBC_2.17`; true for unregulated versions.
-    pub fn has_version(&self, version: &str) -> bool {
+    pub(crate) fn has_version(&self, version: &str) -> bool {
         let judged = version.split_once('_').is_some_and(|(name, _)| JUDGED.contains(&name));
         self.libc == Libc::Musl || !judged || self.content.versions.contains(version)
     }
 
     /// Returns whether the systems have a library, by its name in NEEDED.
-    pub fn has_library(&self, name: &str) -> bool {
+    pub(crate) fn has_library(&self, name: &str) -> bool {
         // The loader is present wherever a file is loaded. musl names its libc without an
         // architecture.
         name.starts_with("ld-linux")

@@ -117,7 +117,7 @@ impl Directory {
         self.root.join("segments")
     }
 
-    pub fn temporaries(&self) -> PathBuf {
+    pub(crate) fn temporaries(&self) -> PathBuf {
         self.root.join("tmp")
     }
 
@@ -195,7 +195,7 @@ impl Directory {
 
     /// Clones `file` as a reflink, independent of later changes. Returns `None` if the file systems
     /// cannot do that.
-    pub fn adopt(&self, file: &Path) -> Option<PartialFile> {
+    pub(crate) fn adopt(&self, file: &Path) -> Option<PartialFile> {
         self.reflink(file).ok()
     }
 
@@ -220,7 +220,7 @@ impl Directory {
         Ok(id)
     }
 
-    pub fn put_table(&self, id: &str, table: &Table) -> io::Result<()> {
+    pub(crate) fn put_table(&self, id: &str, table: &Table) -> io::Result<()> {
         let mut file = self.temporary()?;
         file.write_all(&table.encode())?;
         file.persist(&self.table(id))?;
@@ -265,7 +265,7 @@ impl Directory {
         Ok(file)
     }
 
-    pub fn remember_limit(&self, limit: u64) -> io::Result<()> {
+    pub(crate) fn remember_limit(&self, limit: u64) -> io::Result<()> {
         if self.remembered_limit() == Some(limit) {
             return Ok(());
         }
@@ -275,7 +275,7 @@ impl Directory {
         Ok(())
     }
 
-    pub fn remembered_limit(&self) -> Option<u64> {
+    pub(crate) fn remembered_limit(&self) -> Option<u64> {
         let bytes = regular::read_unlinked(self.root.join("limit"), 64).ok()?;
         std::str::from_utf8(&bytes).ok()?.trim().parse().ok()
     }

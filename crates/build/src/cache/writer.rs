@@ -111,7 +111,7 @@ impl Writer {
         self.stopped = Some(Stopped::Failed(error));
     }
 
-    pub fn into_written(mut self) -> Written {
+    pub(crate) fn into_written(mut self) -> Written {
         if let Err(error) = self.seal() {
             self.fail(error);
         }

@@ -51,7 +51,7 @@ impl<'a> Awaited<'a> {
         }
     }
 
-    pub fn is_held(&self) -> bool {
+    pub(crate) fn is_held(&self) -> bool {
         self.outcome.get().is_none()
             && !self.given_up.load(Ordering::Relaxed)
             && self.since.elapsed().as_millis() < u128::from(self.held.load(Ordering::Relaxed))

@@ -67,7 +67,7 @@ impl Bytes {
     }
 
     /// Frees the space of bytes before `end`.
-    pub fn give_up_before(&self, end: u64) {
+    pub(crate) fn give_up_before(&self, end: u64) {
         match self {
             Self::Memory(_) => {}
             Self::File(file) | Self::Edited { file, .. } => {

@@ -68,7 +68,7 @@ impl CacheLookup<'_> {
     }
 
     /// Works only for known files.
-    pub fn unread_block(
+    pub(crate) fn unread_block(
         self,
         whole: &Bytes,
         offset: u64,
@@ -78,7 +78,7 @@ impl CacheLookup<'_> {
         self.find(self.content_of(fingerprint_of_block(whole, offset, len))?, len, packing)
     }
 
-    pub fn content_of_block(self, whole: &Bytes, offset: u64, len: u64) -> Option<Content> {
+    pub(crate) fn content_of_block(self, whole: &Bytes, offset: u64, len: u64) -> Option<Content> {
         self.content_of(fingerprint_of_block(whole, offset, usize::try_from(len).ok()?))
     }
 

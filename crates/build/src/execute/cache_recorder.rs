@@ -24,7 +24,7 @@ impl CacheRecorder {
         Self { offer, stream: None }
     }
 
-    pub fn into_offer(self) -> Option<Offer> {
+    pub(crate) fn into_offer(self) -> Option<Offer> {
         self.offer
     }
 

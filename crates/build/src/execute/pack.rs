@@ -115,7 +115,7 @@ impl Block<'_> {
         Some((awaited.known()?, awaited.stream()?))
     }
 
-    pub fn is_held(&self) -> bool {
+    pub(crate) fn is_held(&self) -> bool {
         self.awaited().is_some_and(Awaited::is_held)
     }
 

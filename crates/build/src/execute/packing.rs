@@ -28,7 +28,7 @@ impl Packing<'_> {
         }
     }
 
-    pub fn is_compressed_now(self) -> bool {
+    pub(crate) fn is_compressed_now(self) -> bool {
         matches!(self, Self::Deflate(_) | Self::Xz(_))
     }
 
@@ -49,7 +49,7 @@ impl Packing<'_> {
         }
     }
 
-    pub fn most_memory(self) -> u64 {
+    pub(crate) fn most_memory(self) -> u64 {
         self.memory(self.block() as u64)
     }
 

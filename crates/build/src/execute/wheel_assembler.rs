@@ -54,7 +54,7 @@ impl<'a> WheelAssembler<'a> {
     }
 
     /// Number of final bytes at the start of the file.
-    pub fn solid(&self) -> u64 {
+    pub(crate) fn solid(&self) -> u64 {
         let buffered = self.wheel.sink().buffer().len() as u64;
         self.wheel.complete().min(self.wheel.position() - buffered)
     }

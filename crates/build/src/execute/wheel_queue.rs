@@ -70,15 +70,15 @@ impl<'a> WheelQueue<'a> {
     }
 
     /// Batches taken but not written.
-    pub fn in_flight(&self) -> u64 {
+    pub(crate) fn in_flight(&self) -> u64 {
         self.taken - self.written
     }
 
-    pub fn next_memory(&self) -> Option<u64> {
+    pub(crate) fn next_memory(&self) -> Option<u64> {
         self.peek().map(|block| block.memory())
     }
 
-    pub fn is_held(&self) -> bool {
+    pub(crate) fn is_held(&self) -> bool {
         self.peek().is_some_and(|block| block.is_held())
     }
 
@@ -126,13 +126,13 @@ impl<'a> WheelQueue<'a> {
         self.ready.contains_key(&self.written)
     }
 
-    pub fn take_ready(&mut self) -> Option<(PackedBatch<'a>, u64)> {
+    pub(crate) fn take_ready(&mut self) -> Option<(PackedBatch<'a>, u64)> {
         let batch = self.ready.remove(&self.written)?;
         self.written += 1;
         Some(batch)
     }
 
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.peek().is_none() && self.in_flight() == 0
     }
 }

@@ -54,7 +54,7 @@ impl Recorded {
     ///
     /// # Errors
     /// Fails if the directory, its checksums or its statement is missing or unreadable.
-    pub fn read_whole(dist: &Path) -> Result<Self, RecordError> {
+    pub(crate) fn read_whole(dist: &Path) -> Result<Self, RecordError> {
         match fs_err::metadata(dist) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(RecordError::Nowhere(dist.to_owned()));

@@ -107,7 +107,7 @@ impl Selection {
     }
 
     /// Selects from listed objects. Pure.
-    pub fn of_objects(manifest: &Manifest, request: &Request, objects: Vec<Object>) -> Self {
+    pub(crate) fn of_objects(manifest: &Manifest, request: &Request, objects: Vec<Object>) -> Self {
         let (there, mut unneeded, bereft) = archives(objects);
         let ids: Vec<ArtifactId> = there.iter().map(|selected| selected.id.clone()).collect();
         let needed = resolve::needed(manifest, &ids, request);

@@ -109,7 +109,7 @@ impl Files {
     }
 
     /// Sets the yank state of files by file name.
-    pub fn set_yanked(&mut self, yanked: &BTreeMap<String, Yanked>) {
+    pub(crate) fn set_yanked(&mut self, yanked: &BTreeMap<String, Yanked>) {
         for file in &mut self.files {
             if let Some(yanked) = yanked.get(&file.filename) {
                 file.yanked = yanked.clone();

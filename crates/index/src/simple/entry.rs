@@ -129,7 +129,7 @@ impl IndexedFile {
     }
 
     /// Returns true if the index offers its METADATA.
-    pub fn has_metadata(&self) -> bool {
+    pub(crate) fn has_metadata(&self) -> bool {
         self.metadata_attribute().is_some()
     }
 

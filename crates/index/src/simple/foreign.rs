@@ -21,7 +21,7 @@ impl Files {
     ///
     /// # Errors
     /// Fails for other links, and for a package with two checksums.
-    pub fn of_html(name: &str, html: &[u8]) -> Result<Self, PageError> {
+    pub(crate) fn of_html(name: &str, html: &[u8]) -> Result<Self, PageError> {
         let mut entries = Vec::new();
         for anchor in anchors(html)? {
             entries.extend(entry(&anchor).ok_or_else(|| PageError::Link(shown(&anchor)))?);
@@ -38,7 +38,7 @@ impl Projects {
     ///
     /// # Errors
     /// Fails for other links.
-    pub fn of_html(html: &[u8]) -> Result<Self, PageError> {
+    pub(crate) fn of_html(html: &[u8]) -> Result<Self, PageError> {
         let mut projects = Self::default();
         for anchor in anchors(html)? {
             let href = anchor.get("href").unwrap_or_default();

@@ -34,7 +34,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// Maps an I/O error.
-    pub fn of_io(error: &io::Error) -> Self {
+    pub(crate) fn of_io(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::NotFound,
             io::ErrorKind::PermissionDenied => Self::Denied,
@@ -55,7 +55,7 @@ impl StoreError {
     }
 
     /// Creates an error about reading a body.
-    pub fn of_read(store: &str, key: &RelPath, error: &io::Error) -> Self {
+    pub(crate) fn of_read(store: &str, key: &RelPath, error: &io::Error) -> Self {
         let kind = match error.kind() {
             io::ErrorKind::Other | io::ErrorKind::UnexpectedEof => ErrorKind::Unavailable,
             _ => ErrorKind::of_io(error),

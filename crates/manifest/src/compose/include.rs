@@ -1,8 +1,8 @@
 //! `include "built-in"` and `include "more.kdl"`: the nodes of another file, in place of the line.
 
-use std::path::Path;
+use std::collections::BTreeSet;
 
-use super::{Composer, Which, words};
+use super::{Beside, Composer, Which, words};
 use crate::kdl;
 use base::names::RelPath;
 use base::source::{Code, Problem, Source};
@@ -24,8 +24,12 @@ impl Composer<'_> {
             self.faults.report(problem.help("take this line away"));
             return Vec::new();
         }
-        match self.open(&name.value) {
-            Ok(source) => self.nodes_of(source),
+        let nodes = match name.value.as_str() {
+            BUILT_IN => self.built_in(),
+            file => self.open(file).map(|source| self.nodes_of(source)),
+        };
+        match nodes {
+            Ok(nodes) => nodes,
             Err(reason) => {
                 let message = format!("`{}` cannot be included", name.value);
                 let problem = Problem::error(Code::Include, message).label(&name.place, reason);
@@ -54,24 +58,25 @@ impl Composer<'_> {
         }
     }
 
+    /// Returns the nodes of the built-in manifest. Its includes are files of the program.
+    fn built_in(&self) -> Result<Vec<kdl::Node>, String> {
+        let beside = self.beside.ok_or("no file is read here")?;
+        let built_in = beside.built_in.ok_or("there is no built-in manifest here")?;
+        let source = match self.which {
+            Which::Packages => built_in.packages,
+            Which::Families => built_in.families,
+        };
+        let beside = Beside { templates: Vec::new(), read: built_in.read, built_in: None };
+        let (faults, which) = (self.faults, self.which);
+        let mut composer =
+            Composer { faults, source, which, beside: Some(&beside), taken: BTreeSet::new() };
+        Ok(composer.nodes_of(source.clone()))
+    }
+
     fn open(&self, name: &str) -> Result<Source, String> {
         let beside = self.beside.ok_or("no file is read here")?;
-        if name == BUILT_IN {
-            let (packages, families) =
-                beside.built_in.ok_or("there is no built-in manifest here")?;
-            return Ok(match self.which {
-                Which::Packages => packages.clone(),
-                Which::Families => families.clone(),
-            });
-        }
         let path: RelPath = name.parse().map_err(|_| "this is no path below the directory")?;
         let text = (beside.read)(&path)?;
-        Ok(match self.source.file().map(Path::new).and_then(Path::parent) {
-            Some(home) => {
-                let file = home.join(path.as_str());
-                Source::of_file(path.as_str(), file.to_string_lossy(), text)
-            }
-            None => Source::new(path.as_str(), text),
-        })
+        Ok(self.source.sibling(path.as_str(), text))
     }
 }

@@ -1,6 +1,7 @@
 //! Lines of a fork, and their effect on the included manifest.
 
 use super::*;
+use crate::BuiltIn;
 use crate::kdl::Value;
 use base::names::RelPath;
 
@@ -153,4 +154,57 @@ fn lines_keep_the_place_that_they_were_written_at() {
     let script = package.block.as_ref().unwrap().iter().find(|n| n.name.text == "script").unwrap();
     assert_eq!(faults.at(&script.name.span).to_string(), "core.kdl:7");
     assert_eq!(faults.at(&script.name.span).text(), "script");
+}
+
+#[test]
+fn includes_of_the_built_in_manifest_are_files_of_the_program() {
+    let source = Source::new("packages.kdl", "include \"built-in\"\ninclude \"more/a.kdl\"\n");
+    let faults = Faults::new(&source);
+    let packages = Source::new("<built in>/packages.kdl", "include \"more/a.kdl\"\n");
+    let families = Source::new("<built in>/families.kdl", "");
+    let built_in = |_: &RelPath| Ok("own \"program\"\n".to_owned());
+    let beside = Beside {
+        templates: Vec::new(),
+        read: &|_| Ok("own \"directory\"\n".to_owned()),
+        built_in: Some(BuiltIn { packages: &packages, families: &families, read: &built_in }),
+    };
+    let nodes = file(&faults, &source, Which::Packages, Some(&beside)).unwrap();
+    let lines: Vec<String> =
+        nodes.iter().map(|node| format!("{} {}", faults.at(&node.name.span), line(node))).collect();
+    let expected = [r#"<built in>/more/a.kdl:1 own "program""#, r#"more/a.kdl:1 own "directory""#];
+    assert_eq!(lines, expected);
+    assert!(faults.into_problems().is_empty());
+}
+
+#[test]
+fn lines_about_what_a_build_can_lack_are_optional() {
+    let found = composed(
+        r#"allow-absent "a" "own" reason="whole"
+allow-absent "b" component="run" reason="part"
+allow-absent "d" component="doc" reason="part"
+package "p" kind="runtime" {
+    artifact "a" "lib" "run" on="linux"
+    artifact "b" "lib" "run" "dev" mode="kpack"
+    artifact "own" "lib" optional="its own"
+    artifact "c" "run"
+}
+drop "**" artifact="a" reason="x"
+drop "**" artifact="d" component="doc" reason="x"
+drop "**" artifact="d" component="lib" reason="x"
+"#,
+    );
+    assert_eq!(
+        found,
+        [
+            r#"package "p" kind="runtime""#,
+            r#"  artifact "a" "lib" "run" on="linux" optional="whole""#,
+            r#"  artifact "b" mode="kpack" "lib" "dev""#,
+            r#"  artifact "b" mode="kpack" "run" optional="part""#,
+            r#"  artifact "own" "lib" optional="its own""#,
+            r#"  artifact "c" "run""#,
+            r#"drop "**" artifact="a" reason="x" optional="whole""#,
+            r#"drop "**" artifact="d" component="doc" reason="x" optional="part""#,
+            r#"drop "**" artifact="d" component="lib" reason="x""#,
+        ]
+    );
 }

@@ -4,7 +4,7 @@ use crate::NodeSpec;
 use crate::line::Line as _;
 use crate::line::Scope;
 use crate::reader::Node;
-use base::names::{Mode, System};
+use base::names::{ArtifactName, Component, Mode, System};
 use base::source::Spanned;
 use manifest_derive::Line;
 
@@ -12,6 +12,7 @@ pub(crate) const INCLUDE: NodeSpec = Include::SPEC;
 pub(crate) const CHANGE: NodeSpec = Change::SPEC;
 pub(crate) const REMOVE: NodeSpec = Remove::SPEC;
 pub(crate) const GROUP: NodeSpec = Group::SPEC;
+pub(crate) const ALLOW_ABSENT: NodeSpec = AllowAbsent::SPEC;
 
 /// Puts the nodes of another file here: of the built-in manifest, or of a file beside this one.
 #[derive(Line)]
@@ -79,6 +80,26 @@ pub(super) struct Remove {
     /// Only lines with this `in`.
     #[prop(name = "in")]
     pub within: Option<String>,
+}
+
+/// Names artifacts that a build can lack: `artifact` and `drop` lines about them are optional, in this file and in the
+/// files that it includes.
+#[derive(Line)]
+#[line(
+    "allow-absent",
+    usage = r#"allow-absent "ARTIFACT" "ARTIFACT" component="…" reason="WHY""#,
+    example = r#"allow-absent "example-debug" reason="debug tools are a build option""#
+)]
+pub(super) struct AllowAbsent {
+    /// An artifact of an `artifact` or `drop` line.
+    #[arg("ARTIFACT", "an artifact")]
+    pub names: Vec<Spanned<ArtifactName>>,
+    /// A build can lack this component of it only: lib, run, dev, dbg, doc or test.
+    #[prop]
+    pub component: Option<Component>,
+    /// The reason, `optional` of lines without one.
+    #[prop("WHY")]
+    pub reason: String,
 }
 
 /// Says the same properties for each line in its block; a line can still say its own.

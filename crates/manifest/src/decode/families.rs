@@ -12,7 +12,8 @@ use base::source::{Code, Place, Problem, Spanned, nearest};
 /// Reads families.kdl.
 pub(crate) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
     let words = FamiliesLines::NODES;
-    let context = Context::survey(faults, words, file, &super::nothing);
+    let context =
+        Context::survey(faults, words, file, &|_, _| Err("no file is read here".to_owned()));
     let mut nodes = Block::of_file(faults, words, file);
     let read = FamiliesLines::take(&mut nodes, &Scope::new(&context, None));
     nodes.finish();

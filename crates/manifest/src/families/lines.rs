@@ -12,7 +12,7 @@ use manifest_derive::Line;
 /// Lines of the file, before they are checked against each other.
 #[derive(Line)]
 #[line(before(INCLUDE), after(CHANGE, REMOVE))]
-pub struct FamiliesLines {
+pub(crate) struct FamiliesLines {
     /// ISAs.
     #[child]
     pub isas: Vec<IsaLine>,
@@ -36,7 +36,7 @@ pub struct FamiliesLines {
     usage = r#"isa "NAME" "FAMILY" "FAMILY" package="ISA" parent="LEVEL" mach=0x2c product="TEXT""#,
     example = r#"isa "gpu90" "gpu9-all" "server-all" mach=0x2c product="Example 90""#
 )]
-pub struct IsaLine {
+pub(crate) struct IsaLine {
     /// The ISA as artifacts and the command line name it: lower-case letters and digits, with `-` between, without
     /// features.
     #[arg("NAME", "an ISA")]
@@ -78,7 +78,7 @@ fn check_isa(
 /// own, which the packages of these ISAs require and no extra offers.
 #[derive(Line)]
 #[line("level", once, usage = r#"level "NAME" parent="LEVEL""#, example = r#"level "gpu9""#)]
-pub struct LevelLine {
+pub(crate) struct LevelLine {
     /// The level, as it ends the names of artifacts: `NAME_lib_LEVEL`.
     #[arg("NAME", "a level")]
     pub name: Spanned<Family>,
@@ -90,7 +90,7 @@ pub struct LevelLine {
 /// Declares another split than by GPU: `per=` in packages.kdl names it, and artifacts are built for one of its values.
 #[derive(Line)]
 #[line("axis", once, check(check_axis(values)), example = r#"axis "vendor" "acme" "umbrella""#)]
-pub struct AxisLine {
+pub(crate) struct AxisLine {
     /// Its name for `per` and placeholders: lower-case letters.
     #[arg("NAME", "a name", via = AxisName)]
     pub name: Spanned<String>,
@@ -112,7 +112,7 @@ fn check_axis(_: &Node<'_>, scope: &Scope<'_, '_>, values: &[Spanned<Family>]) {
     usage = r#"subproject "NAME" "NAME" { without "ISA" "FAMILY"; }"#,
     example = "subproject \"sparse\" {\n    without \"gpu90\"\n}"
 )]
-pub struct SubprojectLine {
+pub(crate) struct SubprojectLine {
     /// A subproject, as the build spells it.
     #[arg("NAME", "a subproject")]
     pub names: Vec<Spanned<String>>,
@@ -129,7 +129,7 @@ pub struct SubprojectLine {
     usage = r#"without "ISA" "FAMILY""#,
     example = r#"without "gpu90""#
 )]
-pub struct WithoutLine {
+pub(crate) struct WithoutLine {
     /// An ISA, or a family for all of its ISAs.
     #[arg("ISA", "an ISA or a family")]
     pub names: Vec<Spanned<String>>,

@@ -19,7 +19,7 @@ const SHORT: usize = 100;
 /// Globs of which one has to match. They are compiled when they are asked for the first time: most
 /// globs of a long manifest never are.
 #[derive(Debug, Clone)]
-pub struct Compiled {
+pub(crate) struct Compiled {
     parsed: Vec<globset::Glob>,
     set: Arc<OnceLock<GlobSet>>,
 }
@@ -51,7 +51,7 @@ impl Compiled {
     }
 
     /// Returns whether one of them matches.
-    pub fn is_match(&self, text: &str) -> bool {
+    pub(crate) fn is_match(&self, text: &str) -> bool {
         // An empty set matches nothing; a test holds that no short glob becomes one.
         self.set.get_or_init(|| build(&self.parsed).unwrap_or_default()).is_match(text)
     }

@@ -64,35 +64,35 @@ impl<'a> Mistakes<'a> {
         self.found.report(|| Problem::error(Code::Limit, message).label(&source.at(at), label));
     }
 
-    pub fn stray_close(&mut self, at: Range<usize>) {
+    pub(crate) fn stray_close(&mut self, at: Range<usize>) {
         let label = "take it away, or look above for a block that ends too early";
         self.brace(at, "this `}` closes nothing", label);
     }
 
-    pub fn open_block(&mut self, at: Range<usize>) {
+    pub(crate) fn open_block(&mut self, at: Range<usize>) {
         self.brace(at, "a block is not closed", "this `{` has no `}`");
     }
 
-    pub fn too_deep(&mut self, at: Range<usize>) {
+    pub(crate) fn too_deep(&mut self, at: Range<usize>) {
         let message = format!("blocks are nested more than {MOST_DEPTH} deep");
         self.limit(at, message, "this one is too deep");
     }
 
-    pub fn too_many(&mut self, at: usize) {
+    pub(crate) fn too_many(&mut self, at: usize) {
         let message = format!("the file has more than {MOST_PARTS} nodes and values");
         self.limit(at..at, message, "nothing is read from here on");
     }
 
-    pub fn second_block(&mut self, next: Token) {
+    pub(crate) fn second_block(&mut self, next: Token) {
         self.say(next.range(), "a node has two blocks", "this is the second one", "make them one");
     }
 
-    pub fn behind_block(&mut self, next: Token) {
+    pub(crate) fn behind_block(&mut self, next: Token) {
         let label = "write it before the block, or on a line of its own";
         self.say(next.range(), "a block is the last thing on its line", label, "");
     }
 
-    pub fn no_space(&mut self, next: Token) {
+    pub(crate) fn no_space(&mut self, next: Token) {
         match next.kind {
             // `}` and `=` are wrong at their own place.
             TokenKind::Quoted
@@ -117,30 +117,30 @@ impl<'a> Mistakes<'a> {
         }
     }
 
-    pub fn nameless_block(&mut self, next: Token) {
+    pub(crate) fn nameless_block(&mut self, next: Token) {
         let message = "a block stands where a name has to be";
         self.say(next.range(), message, "what is this the block of?", "");
     }
 
-    pub fn idle_slashdash(&mut self, at: Range<usize>) {
+    pub(crate) fn idle_slashdash(&mut self, at: Range<usize>) {
         self.say(at, "`/-` leaves out nothing", "a node has to follow", "");
     }
 
-    pub fn idle_continue(&mut self, at: Range<usize>) {
+    pub(crate) fn idle_continue(&mut self, at: Range<usize>) {
         let label = "nothing but a comment can follow on its line";
         self.say(at, "`\\` continues a node in the next line", label, "");
     }
 
-    pub fn open_annotation(&mut self, next: Token) {
+    pub(crate) fn open_annotation(&mut self, next: Token) {
         self.say(next.range(), "a type annotation is not closed", "`)` has to stand here", "");
     }
 
-    pub fn no_name(&mut self, at: Range<usize>) {
+    pub(crate) fn no_name(&mut self, at: Range<usize>) {
         let message = |text: &str| format!("`{text}` is not a name");
         self.report(at, |text| (message(text), "a name has to stand here".into(), String::new()));
     }
 
-    pub fn no_value(&mut self, at: Range<usize>) {
+    pub(crate) fn no_value(&mut self, at: Range<usize>) {
         self.say(at, "a property has no value", "a value has to follow", "");
     }
 
@@ -182,7 +182,7 @@ impl<'a> Mistakes<'a> {
         }
     }
 
-    pub fn bare_keyword(&mut self, at: Range<usize>) {
+    pub(crate) fn bare_keyword(&mut self, at: Range<usize>) {
         self.report(at, |text| {
             let message = format!("`{text}` alone is neither a text nor a value");
             let help = format!("or, when the text is meant, \"{text}\"");
@@ -191,7 +191,7 @@ impl<'a> Mistakes<'a> {
     }
 
     /// A version, path or glob without quotes.
-    pub fn unquoted(&mut self, at: Range<usize>) {
+    pub(crate) fn unquoted(&mut self, at: Range<usize>) {
         self.report(at, |text| {
             let quoted = text.replace('\\', "/").replace('"', "");
             let message = "a text with such characters has to stand in quotes".to_owned();
@@ -266,7 +266,7 @@ impl<'a> Mistakes<'a> {
     }
 
     /// Returns the end of a habit of other formats that takes the whole line.
-    pub fn habit_of_lines(&mut self, next: Token) -> Option<usize> {
+    pub(crate) fn habit_of_lines(&mut self, next: Token) -> Option<usize> {
         if self.is_conflict(next.start) {
             let line = self.line_end(next.start);
             let ends = self.text[next.start..].starts_with('>');
@@ -305,12 +305,12 @@ impl<'a> Mistakes<'a> {
     }
 
     /// Returns the end of a name in quotes of another format.
-    pub fn quoted_name(&mut self, next: Token) -> Option<usize> {
+    pub(crate) fn quoted_name(&mut self, next: Token) -> Option<usize> {
         self.text[next.range()].starts_with(QUOTES).then(|| self.other_quotes(next))
     }
 
     /// Returns the end of a habit of other formats between values.
-    pub fn habit(&mut self, next: Token) -> Option<usize> {
+    pub(crate) fn habit(&mut self, next: Token) -> Option<usize> {
         let text = &self.text[next.range()];
         match next.kind {
             TokenKind::Stray if text.starts_with('#') => Some(self.hash_comment(next)),

@@ -9,15 +9,18 @@ use crate::kdl;
 use crate::reader::{Faults, either, listed};
 use crate::{NodeSpec, PackageKind};
 use base::names::{PackageName, RelPath};
-use base::source::{Code, Place, Problem, Spanned, nearest};
+use base::source::{Code, Place, Problem, Source, Spanned, nearest};
 use base::target::{Condition, Per};
 use base::text::counted;
+
+/// Opens the file that a line of the source names; fails with the reason.
+pub(crate) type Open<'a> = dyn Fn(&Source, &RelPath) -> Result<Source, String> + 'a;
 
 /// Names and readers for the lines of one file.
 pub(crate) struct Context<'a> {
     pub faults: &'a Faults,
-    /// Reads a file of the manifest's directory.
-    pub read: &'a dyn Fn(&RelPath) -> Result<String, String>,
+    /// Opens a file next to the manifest, or of the program.
+    pub read: &'a Open<'a>,
     /// The axes of the families' file.
     pub axes: Vec<&'a str>,
     /// Declared packages, also unreadable ones: their mistakes are reported once.
@@ -51,7 +54,7 @@ impl<'a> Context<'a> {
         faults: &'a Faults,
         words: &'static [NodeSpec],
         nodes: &'a [kdl::Node],
-        read: &'a dyn Fn(&RelPath) -> Result<String, String>,
+        read: &'a Open<'a>,
     ) -> Self {
         let mut declared = IndexMap::new();
         for node in nodes.iter().filter(|n| is_meant(n, "package", words)) {
@@ -131,7 +134,7 @@ impl<'a> Context<'a> {
     }
 
     /// Reports each name that no package has, once, at its first places.
-    pub fn report_unknown(&self) {
+    pub(crate) fn report_unknown(&self) {
         for (name, places) in self.unknown.borrow().iter() {
             let problem =
                 Problem::error(Code::UnknownPackage, format!("there is no package `{name}`"));

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::compose::{self, CHANGE, GROUP, REMOVE, Which};
+use crate::compose::{self, ALLOW_ABSENT, CHANGE, GROUP, REMOVE, Which};
 use crate::decode::{families, file};
 use crate::kdl;
 use crate::reader::{Asked, Faults};
-use crate::{ArgKind, ArgSpec, Arity, Beside, KdlFile, NodeSpec, PackageKind, VOCABULARY};
+use crate::{ArgKind, ArgSpec, Arity, Beside, BuiltIn, KdlFile, NodeSpec, PackageKind, VOCABULARY};
 use base::names::RelPath;
 use base::source::{Problem, Source};
 
@@ -104,6 +104,10 @@ fn samples(file: &KdlFile, owner: Option<&str>, word: &NodeSpec) -> Vec<Sample> 
         None if is_composed(word) => {
             return vec![Sample { of_packages: true, text: included() }];
         }
+        None if word.name == ALLOW_ABSENT.name => {
+            let of_it = r#"drop "**" artifact="example-debug" reason="Sample""#;
+            vec![format!("{}{}\n{of_it}\n", project(), word.example)]
+        }
         None if word.name == "subproject" => vec![format!("isa \"gpu90\"\n{}", word.example)],
         None if word.name == "common" || !of_packages => vec![word.example.to_owned()],
         None => vec![project() + word.example + OTHERS],
@@ -163,7 +167,7 @@ impl Sample {
         let beside = Beside {
             templates: vec!["runtime", "meta"],
             read: &read,
-            built_in: Some((&built_in[0], &built_in[1])),
+            built_in: Some(BuiltIn { packages: &built_in[0], families: &built_in[1], read: &read }),
         };
         let which = if self.of_packages { Which::Packages } else { Which::Families };
         let nodes = compose::file(&faults, &source, which, Some(&beside)).unwrap();

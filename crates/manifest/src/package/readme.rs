@@ -40,7 +40,7 @@ impl Readme {
             );
             return None;
         };
-        match (scope.context.read)(&path).and_then(|text| clean(&text)) {
+        match (scope.context.read)(path.place.source(), &path).and_then(|file| clean(file.text())) {
             Ok(text) => Some(Self { path, format, text }),
             Err(reason) => {
                 refuse(
@@ -58,7 +58,7 @@ impl Readme {
 ///
 /// # Errors
 /// If metadata cannot have the text.
-fn clean(text: &str) -> Result<String, String> {
+pub(crate) fn clean(text: &str) -> Result<String, String> {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     if text.trim().is_empty() {
         return Err("it is empty".to_owned());
@@ -114,6 +114,37 @@ pub struct Beside<'b> {
     pub templates: Vec<&'b str>,
     /// The text of a file, by its path from the manifest's directory, or the reason why it cannot be read.
     pub read: &'b dyn Fn(&RelPath) -> Result<String, String>,
-    /// The two files of the manifest in the program.
-    pub built_in: Option<(&'b Source, &'b Source)>,
+    /// The manifest in the program.
+    pub built_in: Option<BuiltIn<'b>>,
+}
+
+impl Beside<'_> {
+    /// Opens a file that a line of `source` names, from the directory of `packages`. Lines of the built-in manifest
+    /// name files of the program.
+    ///
+    /// # Errors
+    /// The reason, in words.
+    pub(crate) fn open(
+        &self,
+        packages: &Source,
+        source: &Source,
+        path: &RelPath,
+    ) -> Result<Source, String> {
+        let of_program = |built_in: &&BuiltIn<'_>| source.is_below(built_in.packages);
+        match self.built_in.as_ref().filter(of_program) {
+            Some(built_in) => Ok(built_in.packages.sibling(path.as_str(), (built_in.read)(path)?)),
+            None => Ok(packages.sibling(path.as_str(), (self.read)(path)?)),
+        }
+    }
+}
+
+/// Manifest in the program.
+#[derive(Clone, Copy)]
+pub struct BuiltIn<'b> {
+    /// `packages.kdl`.
+    pub packages: &'b Source,
+    /// `families.kdl`.
+    pub families: &'b Source,
+    /// The text of a file that these include or name, by its path, or the reason why the program has none.
+    pub read: &'b dyn Fn(&RelPath) -> Result<String, String>,
 }

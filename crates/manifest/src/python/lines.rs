@@ -2,11 +2,12 @@
 
 use super::Requirement;
 use crate::line::Scope;
+use crate::package::readme::clean;
 use crate::reader::Node;
 use crate::setting::Setting;
 use crate::text::{Device, Variable};
 use base::names::{PackageName, RelPath};
-use base::source::{Code, Problem, Spanned};
+use base::source::{Code, Problem, Source, Spanned};
 use manifest_derive::Line;
 
 /// Names its checkout; of several lines, the first that is there counts. A copy is built, so that the checkout stays
@@ -50,29 +51,89 @@ pub struct Need {
 /// A program with its arguments, and conditions.
 #[derive(Debug, Clone, Default)]
 pub struct Command {
-    /// The program and its arguments.
+    /// The program and its arguments; of a script, its arguments.
     pub words: Vec<Spanned<Setting>>,
+    /// The shell script, in place of a program.
+    pub script: Option<RunScript>,
     /// It runs if the checkout has this.
     pub if_there: Option<RelPath>,
     /// It runs if the machine has this: a device.
     pub needs: Option<String>,
 }
 
-/// Runs a program in the copy of its checkout before it is built; several run in their order.
+/// Shell script of a command.
+#[derive(Debug, Clone)]
+pub struct RunScript {
+    /// The file, relative to the manifest's directory.
+    pub path: RelPath,
+    /// Its text, without placeholders.
+    pub text: String,
+}
+
+/// Most bytes of a script. Linux passes at most 128 KiB in one argument.
+const MOST_OF_SCRIPT: usize = 64 << 10;
+
+/// Runs a program or a shell script in the copy of its checkout before it is built; several run in their order.
 #[derive(Line)]
 #[line(
     "run",
     makes = Command,
-    rest,
+    then = Run::command,
+    usage = r#"run "PROGRAM" "ARGUMENT" script="FILE" if="FILE""#,
     example = r#"run "{python}" "render_version.py" if="render_version.py""#
 )]
 pub struct Run {
-    /// The program and its arguments, one by one, with the placeholders of `env`; there is no shell.
-    #[arg("PROGRAM", "a program", shown = r#""PROGRAM" "ARGUMENT""#)]
+    /// The program and its arguments, one by one, with the placeholders of `env`; there is no shell. With `script`, the
+    /// arguments of the script, `$1`, `$2` and so on.
+    #[arg("PROGRAM", "a program", many, shown = r#""PROGRAM" "ARGUMENT""#)]
     words: Vec<Spanned<Setting>>,
+    /// A script for `sh`, in place of a program: a text of at most 64 KiB, in the directory of packages.kdl or below. It
+    /// has no placeholders.
+    #[prop("FILE")]
+    script: Option<Spanned<RelPath>>,
     /// Runs it only if the checkout has this file or directory.
     #[prop("FILE", name = "if")]
     if_there: Option<RelPath>,
+}
+
+impl Run {
+    fn command(self, node: &Node<'_>, scope: &Scope<'_, '_>) -> Option<Command> {
+        let Self { words, script, if_there } = self;
+        if words.is_empty() && !node.had("script") && node.is_sound() {
+            node.fault(format!("`{}` lacks a program", node.title()), "a program has to follow");
+            return None;
+        }
+        let script = script.and_then(|path| RunScript::read(path, node, scope));
+        Some(Command { words, script, if_there, needs: None })
+    }
+}
+
+impl RunScript {
+    /// Reads the file. Its text is a source of the manifest.
+    fn read(path: Spanned<RelPath>, node: &Node<'_>, scope: &Scope<'_, '_>) -> Option<Self> {
+        let context = scope.context;
+        let text = |file: Source| {
+            let text = short(clean(file.text())?)?;
+            context.faults.add_text(file);
+            Ok(text)
+        };
+        match (context.read)(path.place.source(), &path).and_then(text) {
+            Ok(text) => Some(Self { path: path.value, text }),
+            Err(reason) => {
+                let message = format!("the script `{}` cannot be used", *path);
+                let problem = Problem::error(Code::RunScript, message).label(&path.place, reason);
+                node.report(problem.help("give the path of a shell script beside packages.kdl"));
+                None
+            }
+        }
+    }
+}
+
+fn short(text: String) -> Result<String, String> {
+    if text.len() > MOST_OF_SCRIPT {
+        return Err(format!("it is larger than {MOST_OF_SCRIPT} bytes, the limit for a script"));
+    }
+    Ok(text)
 }
 
 /// Runs a program against the installed wheel, with `--run-tests`: in an environment with the wheel, its requirements
@@ -81,6 +142,7 @@ pub struct Run {
 #[line(
     "test",
     makes = Command,
+    rest,
     example = r#"test "{python}" "-m" "pytest" "{source}/tests" if="tests" needs="/dev/example""#
 )]
 pub struct Test {
@@ -139,7 +201,7 @@ pub type Pair<K> = (Spanned<K>, Spanned<Setting>);
     tuple,
     example = r#"env "EXAMPLE_PATH" "{devel}""#
 )]
-pub struct Env {
+pub(crate) struct Env {
     /// The variable.
     #[arg("VARIABLE", "a variable", via = Variable)]
     name: Spanned<String>,
@@ -160,7 +222,7 @@ pub struct Env {
     tuple,
     example = r#"config-setting "cmake.build-type" "Release""#
 )]
-pub struct ConfigSetting {
+pub(crate) struct ConfigSetting {
     /// The backend's name for it.
     #[arg("KEY", "a key")]
     name: Spanned<String>,

@@ -32,7 +32,7 @@ impl<'a> Block<'a> {
 
     /// Returns the nodes of the file.
     pub fn of_file(faults: &'a Faults, words: &'static [NodeSpec], nodes: &'a [kdl::Node]) -> Self {
-        Self::new(faults, faults.source.name().to_owned(), faults.source.at(0..0), words, nodes)
+        Self::new(faults, faults.root().name().to_owned(), faults.root().at(0..0), words, nodes)
     }
 
     /// Returns whether no node is left.

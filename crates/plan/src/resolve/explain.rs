@@ -134,7 +134,7 @@ pub struct InDistribution {
 
 impl InDistribution {
     /// Returns true if a rule matches or a member exists.
-    pub fn says_something(&self) -> bool {
+    pub(crate) fn says_something(&self) -> bool {
         !self.rules.is_empty()
             || !self.lands.is_empty()
             || !self.absent.is_empty()

@@ -107,7 +107,7 @@ impl<'v, 'a> View<'v, 'a> {
         self.generic.directories.get(directory).max(self.own.directories.get(directory)).copied()
     }
 
-    pub fn is_empty_directory(&self, path: &RelPath) -> bool {
+    pub(crate) fn is_empty_directory(&self, path: &RelPath) -> bool {
         self.contents(path.as_str()) != Some(Contents::Something)
     }
 

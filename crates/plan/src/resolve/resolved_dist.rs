@@ -47,18 +47,18 @@ impl<'a> ResolvedDist<'a> {
     }
 
     /// Returns true if the artifact is installed with the distribution.
-    pub fn sees(&self, id: &ArtifactId) -> bool {
+    pub(crate) fn sees(&self, id: &ArtifactId) -> bool {
         id.family.is_generic() || self.fits(id)
     }
 
     /// Returns true if one environment can have both: it holds one distribution of a name.
-    pub fn goes_with(&self, other: &Self) -> bool {
+    pub(crate) fn goes_with(&self, other: &Self) -> bool {
         self.name != other.name
     }
 
     /// Returns true if `owner` is installed wherever this one is: for the same target, a level
     /// above it, or all.
-    pub fn relies_on(&self, owner: &Self) -> bool {
+    pub(crate) fn relies_on(&self, owner: &Self) -> bool {
         owner.variant == Variant::None || owner.variant == self.variant || self.is_below(owner)
     }
 
@@ -81,7 +81,7 @@ impl<'a> ResolvedDist<'a> {
         self.package.indexes.iter().filter_map(|index| of(&index.name.value)).collect()
     }
 
-    pub fn is_overlay(&self) -> bool {
+    pub(crate) fn is_overlay(&self) -> bool {
         self.package.overlay.is_some()
     }
 }

@@ -61,7 +61,7 @@ impl Matched<'_> {
         self.kept.contains(&(name, component))
     }
 
-    pub fn kept_any(&self) -> bool {
+    pub(crate) fn kept_any(&self) -> bool {
         !self.kept.is_empty()
     }
 

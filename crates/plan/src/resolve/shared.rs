@@ -42,7 +42,7 @@ fn short_name(system: System, path: &RelPath) -> Option<&str> {
         return Some(version.map_or(stem, |(start, _)| start)).filter(|stem| !stem.is_empty());
     }
     let (stem, version) = name.strip_prefix("lib")?.split_once(".so")?;
-    let is_module = stem.contains(".cpython-") || stem.ends_with(".abi3");
+    let is_module = stem.contains(".cpython-") || stem.strip_suffix(".abi3").is_some();
     let ends = version.is_empty() || version.starts_with('.');
     (ends && !is_module && !stem.is_empty()).then_some(stem)
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::resolved_dist::ResolvedDist;
 use super::targets::Targets;
 use crate::{
-    DevelTree, NativeBuild, PrefetchedWheel, ProjectBuild, Request, RunCommand, Sources,
+    DevelTree, NativeBuild, PrefetchedWheel, ProjectBuild, Request, RunCommand, RunScript, Sources,
     TakenWheel, Trial,
 };
 use base::names::PackageName;
@@ -190,6 +190,7 @@ fn build(context: &Context<'_>, project: &SourceProject, has_devel: bool, resolv
 fn trial(context: &Context<'_>, trial: &manifest::Trial) -> Option<Trial> {
     let command = |command: &manifest::Command| RunCommand {
         words: command.words.iter().map(|word| context.variables.fill(word.as_str())).collect(),
+        script: None,
         if_there: command.if_there.clone(),
         needs: command.needs.clone(),
     };
@@ -219,6 +220,10 @@ fn given(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved
     let fill = |text: &str| context.variables.fill(text);
     let run = project.run.iter().map(|command| RunCommand {
         words: command.words.iter().map(|word| fill(word.as_str())).collect(),
+        script: command
+            .script
+            .as_ref()
+            .map(|script| RunScript { path: script.path.clone(), text: script.text.clone() }),
         if_there: command.if_there.clone(),
         needs: None,
     });

@@ -23,7 +23,7 @@ impl<'a> Sources<'a> {
         Self(sources)
     }
 
-    pub fn has_pe(&self) -> bool {
+    pub(crate) fn has_pe(&self) -> bool {
         let is_pe = |entry: &CatalogEntry| entry.pe().is_some() || entry.import_library().is_some();
         self.0.values().flatten().any(|(_, entry)| is_pe(entry))
     }

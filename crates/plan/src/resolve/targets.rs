@@ -65,7 +65,7 @@ impl Targets {
         Target { mode: self.mode, system: self.system }
     }
 
-    pub fn other_system(&self) -> Option<System> {
+    pub(crate) fn other_system(&self) -> Option<System> {
         System::ALL.into_iter().find(|system| self.marked && *system != self.system)
     }
 
@@ -84,7 +84,7 @@ impl Targets {
         names.is_none_or(|names| package.artifacts.iter().any(|rule| names.contains(&*rule.name)))
     }
 
-    pub fn all_published(&self) -> Vec<String> {
+    pub(crate) fn all_published(&self) -> Vec<String> {
         let mut all: Vec<String> = self.published.values().flatten().cloned().collect();
         sort(&mut all);
         all.dedup();

@@ -45,7 +45,7 @@ impl Given {
         Self { manifest, catalog: case.catalog.clone(), targets }
     }
 
-    pub fn dists(&self) -> Vec<ResolvedDist<'_>> {
+    pub(crate) fn dists(&self) -> Vec<ResolvedDist<'_>> {
         resolved_dists(&self.manifest, &self.targets, "").unwrap()
     }
 

@@ -116,7 +116,7 @@ impl Targets {
     ///
     /// # Errors
     /// Fails if they are for several targets, and none of these is kept.
-    pub fn pruning(
+    pub(crate) fn pruning(
         &self,
         requirements: &[Requirement],
         extras: &[String],
@@ -216,18 +216,18 @@ pub(super) struct Pruning {
 
 impl Pruning {
     /// Changes of the lines of one readme.
-    pub fn of_lines(lines: BTreeMap<String, Option<String>>) -> Self {
+    pub(crate) fn of_lines(lines: BTreeMap<String, Option<String>>) -> Self {
         Self { lines, ..Self::default() }
     }
 
     /// The same with the lines of a page that `other` is of.
     #[must_use]
-    pub fn and_lines(self, other: Self) -> Self {
+    pub(crate) fn and_lines(self, other: Self) -> Self {
         Self { lines: other.lines, ..self }
     }
 
     /// Returns whether an extra is removed.
-    pub fn drops_extra(&self, extra: &str) -> bool {
+    pub(crate) fn drops_extra(&self, extra: &str) -> bool {
         normalized(extra).is_some_and(|extra| self.extras.contains(&extra))
     }
 

@@ -43,7 +43,7 @@ impl ReleaseType {
     ];
 
     /// Whether it is of a release branch that shares its index with others.
-    pub fn is_bkc(self) -> bool {
+    pub(crate) fn is_bkc(self) -> bool {
         matches!(self, Self::NightlyBkc | Self::DevBkc)
     }
 

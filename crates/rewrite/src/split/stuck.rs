@@ -34,7 +34,7 @@ pub(super) enum Stuck {
 
 impl Stuck {
     /// Returns whether it is a fault of the file, and not of the machine.
-    pub fn is_about_the_file(&self) -> bool {
+    pub(crate) fn is_about_the_file(&self) -> bool {
         let read = |error: &FatError| matches!(error, FatError::Elf(ElfError::Read { .. }));
         match self {
             Self::Elf(error) => !read(error),

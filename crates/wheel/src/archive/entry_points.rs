@@ -27,7 +27,7 @@ pub struct Object<'e> {
 
 impl EntryPoint {
     /// Returns whether installers write a script for the entry.
-    pub fn is_script(&self) -> bool {
+    pub(crate) fn is_script(&self) -> bool {
         matches!(&*self.group, CONSOLE_SCRIPTS | "gui_scripts")
     }
 

@@ -163,7 +163,7 @@ impl<W: Write + Seek> ZipWriter<W> {
     ///
     /// # Errors
     /// See [`ZipWriter::copy`].
-    pub fn copy_by(
+    pub(crate) fn copy_by(
         &mut self,
         name: &RelPath,
         member: &CopiedMember,

@@ -46,7 +46,7 @@ impl File {
     }
 
     /// Records a library of the wheel at `at` that the loader does not find.
-    pub fn lose(&mut self, library: &str, at: &str, certain: bool) {
+    pub(crate) fn lose(&mut self, library: &str, at: &str, certain: bool) {
         self.lost_names.push(library.to_owned());
         let (file, library, at) = (self.path.clone(), library.to_owned(), at.to_owned());
         self.lost.push(Unfound { file, library, at, certain });

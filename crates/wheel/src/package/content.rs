@@ -87,7 +87,7 @@ impl Kept {
     ///
     /// # Errors
     /// If no temporary file can be created.
-    pub fn of_size(size: u64) -> io::Result<Self> {
+    pub(crate) fn of_size(size: u64) -> io::Result<Self> {
         let small = size <= IN_MEMORY;
         Ok(if small { Self::Memory(Vec::new()) } else { Self::File(tempfile::tempfile()?) })
     }

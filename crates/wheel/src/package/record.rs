@@ -7,7 +7,7 @@ use std::iter::Peekable;
 const SIGNATURES: [&str; 2] = ["RECORD.jws", "RECORD.p7s"];
 
 /// Returns whether a file of the metadata directory signs RECORD.
-pub fn is_signature(file: &str) -> bool {
+pub(crate) fn is_signature(file: &str) -> bool {
     SIGNATURES.contains(&file)
 }
 

@@ -220,7 +220,7 @@ impl Wheel {
 }
 
 /// Returns the path below site-packages, if the member is installed there.
-pub fn site_path(name: &str) -> Option<String> {
+pub(crate) fn site_path(name: &str) -> Option<String> {
     match name.split_once(".data/") {
         Some((distribution, rest)) if !distribution.contains('/') => {
             let (scheme, path) = rest.split_once('/')?;

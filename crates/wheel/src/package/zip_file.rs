@@ -12,7 +12,7 @@ use binary::elf::ReadAt;
 /// Limit of texts read whole, such as METADATA, WHEEL and PKG-INFO, in bytes.
 pub const LONGEST_TEXT: u64 = 2 << 20;
 /// Limit of RECORD, which has a row per member, in bytes.
-pub const LONGEST_RECORD: u64 = 32 << 20;
+pub(crate) const LONGEST_RECORD: u64 = 32 << 20;
 
 const BLOCK: usize = 128 << 10;
 
@@ -99,7 +99,7 @@ fn broken(why: String) -> io::Error {
 }
 
 /// Returns whether the error is of the archive and not of the system.
-pub fn is_broken(error: &io::Error) -> bool {
+pub(crate) fn is_broken(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::UnexpectedEof

@@ -10,7 +10,7 @@ use ::binary::device_code::{self, Code};
 
 /// File in a devel archive.
 #[derive(Debug)]
-pub struct Archived {
+pub(crate) struct Archived {
     pub(super) path: String,
     pub(super) code: Code,
     /// DLLs imported, or provided to a linker.

@@ -46,7 +46,7 @@ pub(super) struct Search {
 
 impl Binary {
     /// Returns whether the file is started and not loaded.
-    pub fn is_program(&self) -> bool {
+    pub(crate) fn is_program(&self) -> bool {
         matches!(self.kind, ElfKind::Executable | ElfKind::StaticExecutable | ElfKind::StaticPie)
             && !self.has_soname
     }

@@ -117,7 +117,7 @@ impl<'w> Names<'w> {
     }
 
     /// Reports extension modules for another Python or platform.
-    pub fn extensions(&self, entries: &[DirectoryEntry]) -> Vec<Finding> {
+    pub(crate) fn extensions(&self, entries: &[DirectoryEntry]) -> Vec<Finding> {
         let found = self.name.as_ref().map(|name| extensions::check(name, entries));
         found.unwrap_or_default()
     }

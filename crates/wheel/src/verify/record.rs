@@ -74,7 +74,7 @@ impl Record {
     }
 
     /// Returns the hash algorithm of the member at `index`, by its row if valid.
-    pub fn algorithm(&self, index: usize) -> Algorithm {
+    pub(crate) fn algorithm(&self, index: usize) -> Algorithm {
         let row = self.row(index).and_then(|row| Algorithm::of(row.hash.split_once('=')?.0));
         row.unwrap_or_default()
     }

@@ -12,7 +12,7 @@ use crate::cache::Fingerprinter;
 const UNIT: u64 = 512;
 
 #[derive(Debug, Default)]
-pub struct TarImage {
+pub(crate) struct TarImage {
     segments: Vec<(u64, Bytes)>,
     len: u64,
     given_up: AtomicUsize,
@@ -59,7 +59,7 @@ impl TarImage {
         }
     }
 
-    pub fn give_up_before(&self, end: u64) {
+    pub(crate) fn give_up_before(&self, end: u64) {
         let until = self.segments.partition_point(|(start, bytes)| start + bytes.len() <= end);
         let from = self.given_up.fetch_max(until, Ordering::Relaxed);
         for (_, bytes) in self.segments.get(from..until).unwrap_or_default() {

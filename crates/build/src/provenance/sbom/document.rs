@@ -244,12 +244,12 @@ impl Component {
         component
     }
 
-    pub fn occurs(&mut self, path: &RelPath) {
+    pub(crate) fn occurs(&mut self, path: &RelPath) {
         let evidence = self.evidence.get_or_insert_default();
         evidence.occurrences.push(Occurrence { location: path.to_string() });
     }
 
-    pub fn declare(&mut self, expression: &str) {
+    pub(crate) fn declare(&mut self, expression: &str) {
         self.licenses =
             vec![License { expression: expression.to_owned(), acknowledgement: "declared".into() }];
     }
@@ -286,7 +286,7 @@ impl ExternalReference {
         Self { kind: "vcs".into(), url, comment: Some(path.to_owned()) }
     }
 
-    pub fn website(url: &str) -> Self {
+    pub(crate) fn website(url: &str) -> Self {
         Self { kind: "website".into(), url: url.to_owned(), comment: None }
     }
 

@@ -98,7 +98,7 @@ impl Statement {
 
     /// Returns whether the statement has all compared fields; early versions of rockpack omitted
     /// some.
-    pub fn is_comparable(&self) -> bool {
+    pub(crate) fn is_comparable(&self) -> bool {
         let definition = &self.predicate.build_definition;
         let Versions { rockpack_commit, rockpack_sources, .. } =
             &self.predicate.run_details.builder.version;

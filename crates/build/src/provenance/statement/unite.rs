@@ -9,7 +9,7 @@ use wheel::package::distribution_of;
 impl Statement {
     /// Removes all packages for which `stays` returns false, by path below `dist` and SHA-256.
     #[must_use]
-    pub fn restricted(mut self, stays: impl Fn(&str, &str) -> bool) -> Self {
+    pub(crate) fn restricted(mut self, stays: impl Fn(&str, &str) -> bool) -> Self {
         self.subject.retain(|subject| stays(&subject.name, &subject.digest.sha256));
         let file = |subject: &Subject| subject.name.rsplit('/').next().and_then(distribution_of);
         let left: BTreeSet<String> = self.subject.iter().filter_map(file).collect();

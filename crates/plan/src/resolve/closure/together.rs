@@ -18,7 +18,7 @@ impl Together {
         Self { with: (0..distributions.len()).map(|from| reached(&direct, from)).collect() }
     }
 
-    pub fn guaranteed(&self, one: usize, other: usize) -> bool {
+    pub(crate) fn guaranteed(&self, one: usize, other: usize) -> bool {
         self.with[one].contains(&other)
     }
 }

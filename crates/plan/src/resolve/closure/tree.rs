@@ -79,7 +79,7 @@ impl<'a> Tree<'a> {
         self.numbers.get(library).copied()
     }
 
-    pub fn standing(&self, directory: usize, name: usize) -> &[Candidate<'a>] {
+    pub(crate) fn standing(&self, directory: usize, name: usize) -> &[Candidate<'a>] {
         self.candidates.get(&(directory, name)).map_or(&[], Vec::as_slice)
     }
 

@@ -22,12 +22,12 @@ impl<'s, 'a> Absences<'s, 'a> {
         Self { old: all(old), new: all(new), pairs }
     }
 
-    pub fn why_gone(&self, package: usize, file: &File<'_>) -> Option<String> {
+    pub(crate) fn why_gone(&self, package: usize, file: &File<'_>) -> Option<String> {
         let reasons = &self.new[self.pairs.new_of[package]?];
         Some((*reasons.get(file.path).filter(|_| file.area == Area::Platform)?).to_owned())
     }
 
-    pub fn why_not_there(&self, package: usize, file: &File<'_>) -> Option<String> {
+    pub(crate) fn why_not_there(&self, package: usize, file: &File<'_>) -> Option<String> {
         let reasons = &self.old[self.pairs.old_of[package]?];
         let reason = reasons.get(file.path).filter(|_| file.area == Area::Platform)?;
         Some(without_lines(reason).into_owned())

@@ -87,7 +87,7 @@ impl Line {
     }
 
     /// Formats the size; empty without a difference.
-    pub fn sized(&self) -> String {
+    pub(crate) fn sized(&self) -> String {
         if self.signed {
             size_change(self.old, self.new)
         } else {

@@ -31,7 +31,7 @@ impl Pairs {
         self.old_of.iter().enumerate().filter_map(|(new, old)| Some(((*old)?, new)))
     }
 
-    pub fn vanished(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn vanished(&self) -> impl Iterator<Item = usize> {
         self.new_of.iter().enumerate().filter(|(_, new)| new.is_none()).map(|(old, _)| old)
     }
 
@@ -46,7 +46,7 @@ impl Pairs {
         })
     }
 
-    pub fn of_slot(&self, slot: usize) -> (Option<usize>, Option<usize>) {
+    pub(crate) fn of_slot(&self, slot: usize) -> (Option<usize>, Option<usize>) {
         match self.old_of.get(slot) {
             Some(old) => (*old, Some(slot)),
             None => (self.vanished().nth(slot - self.old_of.len()), None),

@@ -27,11 +27,11 @@ impl<'a> Translation<'a> {
         Self { directories }
     }
 
-    pub fn inverse(&self) -> Self {
+    pub(crate) fn inverse(&self) -> Self {
         Self { directories: self.directories.iter().map(|(old, new)| (*new, *old)).collect() }
     }
 
-    pub fn is_identity(&self) -> bool {
+    pub(crate) fn is_identity(&self) -> bool {
         self.directories.is_empty()
     }
 

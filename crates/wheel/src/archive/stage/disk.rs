@@ -91,7 +91,7 @@ pub(super) mod faults {
     }
 
     /// Sets the failures and resets the counter.
-    pub fn inject(fault: Option<Fault>) {
+    pub(crate) fn inject(fault: Option<Fault>) {
         FAULT.set(fault);
         CALLS.set(0);
     }

@@ -75,7 +75,7 @@ impl Journal {
     }
 
     /// Creates the directories of the outputs.
-    pub fn make_directories(&self, place: Destination<'_>) -> Result<(), StageError> {
+    pub(crate) fn make_directories(&self, place: Destination<'_>) -> Result<(), StageError> {
         self.made.iter().try_for_each(|path| create_dirs(&place.at(path), &mut Vec::new()))
     }
 
@@ -89,12 +89,12 @@ impl Journal {
     }
 
     /// Returns whether a journal exists.
-    pub fn is_at(hidden: &Path) -> bool {
+    pub(crate) fn is_at(hidden: &Path) -> bool {
         fs::symlink_metadata(hidden.join(NAME)).is_ok()
     }
 
     /// Undoes the change of a journal, if one exists.
-    pub fn undo(place: Destination<'_>) -> Result<(), StageError> {
+    pub(crate) fn undo(place: Destination<'_>) -> Result<(), StageError> {
         let Some(journal) = Self::read(place)? else { return Ok(()) };
         let mut done = Ok(());
         for path in &journal.kept {

@@ -35,7 +35,7 @@ pub fn row(name: &str, digest: &Digest) -> String {
 }
 
 /// Formats the row of RECORD itself, without hash and size.
-pub fn own_row(name: &str) -> String {
+pub(crate) fn own_row(name: &str) -> String {
     format!("{},,\n", field(name))
 }
 

@@ -45,7 +45,7 @@ impl DirectoryEntry {
     }
 
     /// Returns whether the member is encrypted.
-    pub fn is_encrypted(&self) -> bool {
+    pub(crate) fn is_encrypted(&self) -> bool {
         self.flags & ENCRYPTED != 0
     }
 

@@ -81,7 +81,7 @@ impl Steps {
 
     /// Passes [`LEAP`] symbols if the table contains all of them.
     #[inline]
-    pub fn leap(&self, stream: &[u8], place: SymbolBoundary) -> Option<SymbolBoundary> {
+    pub(crate) fn leap(&self, stream: &[u8], place: SymbolBoundary) -> Option<SymbolBoundary> {
         let (mut bits, mut step, mut passed) = (peek(stream, place.at), place.due, 0);
         for _ in 0..LEAP {
             // After a slow step, the same step repeats.

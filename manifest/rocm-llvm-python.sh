@@ -1,0 +1,18 @@
+# Makes librocmllvm.so of LLVM's static archives, if all of them are installed. Otherwise the library finds that of
+# LLVM in rocm-sdk-core, which the wheel then requires.
+# $1: the expanded tree of the devel package.
+
+config="$1"/llvm/bin/llvm-config
+$config --version || exit
+
+# llvm-config prints several lines, make takes one: `echo` joins them.
+if archives=$($config --link-static --libfiles) && ls $archives >/dev/null; then
+    make -C src librocmllvm.so STATIC_LIBS="$(echo $archives)" \
+        LDFLAGS="$(echo $($config --link-static --cxxflags --ldflags --system-libs))"
+else
+    rpath='$$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib'
+    make -C src librocmllvm.so \
+        LDFLAGS="$(echo $($config --cxxflags --ldflags --system-libs --libs core)) -Wl,-rpath,'$rpath'" &&
+        core=$(basename "$1"/../rocm_sdk_core-*.dist-info .dist-info) &&
+        sed -i "s/^\[options\]/&\ninstall_requires = rocm-sdk-core==${core#*-}/" rocm-llvm-python/setup.cfg
+fi
