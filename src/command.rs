@@ -146,7 +146,7 @@ fn print(text: &str) -> Result<(), Failure> {
     ui::print(text).map_err(|error| not_printed(&error))
 }
 
-/// For machines, or with our own styles.
+/// Prints text for machines, or with our own styles.
 fn print_exact(text: &str) -> Result<(), Failure> {
     ui::print_exact(text).map_err(|error| not_printed(&error))
 }

@@ -78,7 +78,7 @@ fn is_wanted(problem: &Problem) -> bool {
     problem.is_error() || !quiet()
 }
 
-/// Only the first call counts.
+/// Sets the form; only the first call counts.
 pub fn init(format: MessageFormat, quiet: bool) {
     let _ = FORMAT.set(format);
     let _ = QUIET.set(quiet);
@@ -115,7 +115,7 @@ pub fn print(text: &str) -> io::Result<()> {
     print_exact(&printable_lines(text))
 }
 
-/// For machines, or after [`printable_lines`].
+/// Prints text for machines, or after [`printable_lines`].
 pub fn print_exact(text: &str) -> io::Result<()> {
     match io::stdout().lock().write_all(text.as_bytes()) {
         // A reader that ends early (`| head`) is no failure.

@@ -149,7 +149,7 @@ fn program(args: &RemoteArgs) -> Result<PathBuf, Problem> {
     }
 }
 
-/// Returns headers with their places, from the command line, or from the environment.
+/// Returns headers with their places, of the command line, or of the environment.
 fn header_lines(args: &RemoteArgs) -> Result<Vec<(String, String)>, Problem> {
     let variable = "ROCKPACK_REMOTE_HEADER";
     let mut lines = Vec::new();

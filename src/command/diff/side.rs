@@ -85,7 +85,7 @@ impl<'a> Sides<'a> {
         Self { args, catalog: OnceCell::new() }
     }
 
-    /// Without a path, reads the manifest; the old side at the requested revision.
+    /// Reads the manifest if `path` is missing, for the old side at the requested revision.
     pub fn read(&self, which: Which, path: Option<&Path>) -> Result<Side, Failure> {
         match (path, &self.args.manifest_at) {
             (Some(path), _) => self.at(which, path),

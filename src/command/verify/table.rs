@@ -64,7 +64,7 @@ fn counted(count: usize, what: &str) -> String {
     format!("{} {}", grouped(count), plural(count, what))
 }
 
-/// `9,416`
+/// Returns `9,416`.
 fn grouped(count: usize) -> String {
     let digits = count.to_string();
     let mut text = String::new();

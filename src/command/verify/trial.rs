@@ -34,9 +34,9 @@ const LONGEST_MESSAGE: u64 = 64 * 1024;
 pub enum Trial {
     /// Faults of the imported package.
     Done(Vec<Finding>),
-    /// Code that this program does not ship, in this file.
+    /// File with code that this program does not ship.
     Foreign(String),
-    /// Impossible on this machine, for this reason.
+    /// Reason why this machine cannot do it.
     NoPython(String),
 }
 

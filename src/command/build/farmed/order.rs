@@ -101,7 +101,7 @@ fn bare(plan: &Plan, distributions: Vec<Distribution>) -> Plan {
 /// change no byte.
 fn arguments(request: &Request, name: &str) -> Vec<String> {
     let words = [
-        // Messages of failed programs are cut.
+        // Errors show only the beginning of a failed program's output.
         "build",
         "--quiet",
         "--manifest",

@@ -52,7 +52,7 @@ pub(super) fn module(
 
 enum Source<'p> {
     At(&'p str),
-    /// At this path in an import package of any name.
+    /// Path in an import package of any name.
     In(&'p str),
 }
 
