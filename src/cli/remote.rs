@@ -58,8 +58,7 @@ pub struct RemoteArgs {
     #[arg(long, action = ArgAction::SetTrue, overrides_with = "remote_upload_local_results")]
     no_remote_upload_local_results: bool,
 
-    /// Use packed files of the shared cache [default]
-    #[arg(long, action = ArgAction::SetTrue, overrides_with = "no_remote_accept_cached")]
+    #[arg(long, help = "Use packed files of the shared cache [default]", action = ArgAction::SetTrue, overrides_with = "no_remote_accept_cached")]
     remote_accept_cached: bool,
 
     /// Use no packed file of the shared cache

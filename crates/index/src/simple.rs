@@ -187,7 +187,7 @@ pub fn write(dir: &Path, layout: Layout, time: Option<Timestamp>) -> Result<Summ
 /// Updates the index with all options.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_with(dir: &Path, options: &Options) -> Result<Summary, IndexError> {
     update::Update::begin(dir, options)?.run()
 }

@@ -33,7 +33,7 @@ pub struct Limits {
     pub network: bool,
 }
 
-/// Parts of [`Limits`] that the kernel enforces.
+/// Parts of `Limits` that the kernel enforces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Holds {
     /// None.

@@ -10,7 +10,7 @@
 //! store has the artifacts, it makes whole packages ([`Orders`]), each as an action with an input
 //! tree; callers wait for these, and must verify them.
 //!
-//! Otherwise builds never wait for the network: [`download`] runs while packages are made, and
+//! Otherwise builds never wait for the network: `download` runs while packages are made, and
 //! threads hold a stream back only while it arrives several times faster than they would pack it.
 //! Server failures are never errors of the build, and bytes that their digest does not cover are
 //! never believed.
