@@ -20,7 +20,8 @@ use crate::failure::Failure;
 use crate::{builtin, ui};
 
 /// What to write, where a manifest is not found.
-const WHERE: &str = "--manifest takes the directory with packages.kdl and families.kdl, or `built-in` for the copy that the program carries";
+const WHERE: &str = "give --manifest a directory with packages.kdl and families.kdl, or \
+    `built-in`";
 
 /// The manifest of the directory that was named, else of this one, else the one built in; tells which.
 pub fn manifest(named: Option<&Path>) -> Result<Manifest, Failure> {
@@ -58,7 +59,7 @@ pub fn texts(sources: &(Source, Source)) -> Result<BTreeMap<String, String>, Fai
 /// The text of a file that the manifest in `home` names.
 fn beside(home: Option<&Path>, path: &RelPath) -> Result<String, String> {
     let Some(home) = home else {
-        return Err("the built-in manifest has no file beside it".to_owned());
+        return Err("the built-in manifest has no other files".to_owned());
     };
     let read = regular::read_to_string(home.join(path.as_str()), MOST_OF_README);
     read.map_err(|e| e.to_string())
@@ -90,9 +91,9 @@ pub fn sources(named: Option<&Path>) -> Result<(Source, Source), Failure> {
         ui::show_problems(
             &Problem::warning(
                 Code::BuiltInManifest,
-                format!("{}: the built-in manifest is used", nothing_here()),
+                format!("{}: using the built-in manifest", nothing_here()),
             )
-            .help(format!("{WHERE}; to name it says that it is meant"))
+            .help(format!("{WHERE} to confirm"))
             .into(),
         );
     }
@@ -137,7 +138,7 @@ fn found(named: Option<&Path>) -> Result<Option<(Source, Source)>, Failure> {
 
 fn nothing_here() -> String {
     let here = std::env::current_dir().map_or_else(|_| ".".to_owned(), |d| d.display().to_string());
-    format!("there is no {} in {here}", builtin::PACKAGES.0)
+    format!("no {} in {here}", builtin::PACKAGES.0)
 }
 
 /// The texts that the program carries. No file has them, and their names say so.

@@ -119,18 +119,19 @@ pub(super) fn refuse_both(scope: &Scope<'_, '_>, system: &[LibraryRule], missing
         let Some(other) = system.iter().find(|s| s.name.as_str() == rule.name.as_str()) else {
             continue;
         };
-        let message = format!("`{}` is a system library and a missing one", rule.name.as_str());
+        let message =
+            format!("`{}` is declared both as a system library and as missing", rule.name.as_str());
         let problem = Problem::error(Code::GivenTwice, message)
-            .label(&rule.name.place, "here it may be missing")
-            .label(&other.name.place, "here every system has it");
-        let help = "keep one of them: what the system has is never missed";
+            .label(&rule.name.place, "allowed to be missing")
+            .label(&other.name.place, "declared as a system library");
+        let help = "remove one of the lines: a system library is never missing";
         scope.context.faults.report(problem.help(help));
     }
 }
 
 /// Fails: no file is read.
 fn nothing(_: &RelPath) -> Result<String, String> {
-    Err("no file is read here".to_owned())
+    Err("includes are not allowed here".to_owned())
 }
 
 #[cfg(test)]
