@@ -126,9 +126,10 @@ fn repaired(path: &Path) -> Result<(), Failure> {
     let path = std::path::absolute(path).map_err(|e| environment(e.to_string()))?;
     for dest in path.ancestors().take(4) {
         if stage::repair(dest).map_err(|e| environment(with_causes(&e)))? {
-            let what = format!("a build was stopped while it changed {}", dest.display());
+            let what =
+                format!("an earlier build was interrupted during changes of {}", dest.display());
             let note = Problem::note(Code::Environment, what);
-            ui::show_problems(&note.help("what was there before is restored").into());
+            ui::show_problems(&note.help("the previous files are restored").into());
         }
     }
     Ok(())
@@ -165,7 +166,7 @@ fn not_executed(error: &ExecuteError) -> Failure {
             Failure::Problems(problems)
         }
         ExecuteError::InTheWay(_) => {
-            let help = "the checksums would be of another file than this one: move it away";
+            let help = "move it away: the new checksums would not match it";
             Problem::usage(Code::Environment, with_causes(error)).help(help).into()
         }
         ExecuteError::Stage(_)

@@ -29,8 +29,8 @@ pub fn environment(message: impl Into<String>) -> Failure {
 #[cfg(not(all(feature = "projects", feature = "rewrite", feature = "serve")))]
 pub fn absent(feature: &str) -> Problem {
     let text = format!(
-        "this rockpack was built without the feature `{feature}`: build it with \
-         `cargo build --features {feature}`, or take a released program, which has it"
+        "this rockpack was built without the feature `{feature}`: build it with `cargo build \
+         --features {feature}`, or use a released program"
     );
     Problem::error(Code::Environment, text)
 }

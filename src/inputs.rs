@@ -85,9 +85,8 @@ fn survey(_: &Manifest, _: &Path) -> Result<Sources, Problem> {
 #[cfg(feature = "projects")]
 fn survey(manifest: &Manifest, root: &Path) -> Result<Sources, Problem> {
     if !root.is_dir() {
-        let problem =
-            Problem::error(Code::Environment, format!("there is no directory {}", root.display()));
-        let help = "--sources takes the directory that checkouts are in";
+        let problem = Problem::error(Code::Environment, format!("no directory {}", root.display()));
+        let help = "give --sources the directory of the checkouts";
         return Err(problem.help(format!("{}{help}", near(root))));
     }
     projects::survey(manifest, root)
@@ -98,7 +97,7 @@ pub fn catalog(file: Option<&Path>, asked: artifacts::Asked<'_>) -> Result<Catal
     let Some(file) = file else { return artifacts::scan(asked).map(|(catalog, _)| catalog) };
     let catalog = Catalog::load(file).map_err(|e| {
         let problem = Problem::error(Code::BrokenCatalog, with_causes(&e)).help(format!(
-            "{}`rockpack artifact scan --artifact-dir DIR -o FILE` saves a catalog",
+            "{}save a catalog with `rockpack artifact scan --artifact-dir DIR -o FILE`",
             near(file)
         ));
         if e.blames_content() { Failure::Problems(problem.into()) } else { problem.into() }

@@ -98,7 +98,7 @@ pub fn tell_at_end(stays: &'static str) {
 }
 
 pub fn tell_of_end(signal: &str) {
-    let stays = STAYS.get().unwrap_or(&"outputs are as they were, temporary files are removed");
+    let stays = STAYS.get().unwrap_or(&"outputs are unchanged, temporary files are removed");
     let what = format!("stopped by {signal}: {stays}");
     if format().has_readers() {
         // Clears the progress bar's line.
@@ -232,7 +232,7 @@ pub fn show_absent_bases(catalog: &Catalog) {
         for base in &artifact.absent_bases {
             show(&Problem::note(
                 Code::AbsentBase,
-                format!("artifact {} lists {base} and does not have it", artifact.id),
+                format!("artifact {} lists {base}, but does not have it", artifact.id),
             ));
         }
     }
@@ -241,10 +241,8 @@ pub fn show_absent_bases(catalog: &Catalog) {
 pub fn show_without_license_text(plan: &Plan) {
     for (artifact, wheels) in resolve::without_license_text(plan) {
         let wheels: Vec<&str> = wheels.into_iter().map(DistName::as_str).collect();
-        let shipped = format!(
-            "files of artifact {artifact} are in {}, and no licence text of it",
-            wheels.join(", ")
-        );
+        let shipped =
+            format!("artifact {artifact} has files in {}, but no licence text", wheels.join(", "));
         show(&Problem::note(Code::NoLicenseText, shipped));
     }
 }

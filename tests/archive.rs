@@ -332,7 +332,7 @@ fn a_full_disk_inside() {
     assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
     assert_eq!(
         error.to_string(),
-        format!("the disk that holds `{}` is full", dest.join("dist/a.whl").display())
+        format!("the disk of `{}` is full", dest.join("dist/a.whl").display())
     );
     drop((file, stage));
     assert_eq!(fs_err::read_dir(disk()).unwrap().count(), 0);

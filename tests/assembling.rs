@@ -63,10 +63,14 @@ fn files_beyond_a_linked_directory_are_not_taken() {
     fs::write(root.join("elsewhere/secret"), "of this machine").unwrap();
     symlink("../../elsewhere", dist.join("more")).unwrap();
     list(&dist, &root.join("elsewhere/secret"), "more/secret");
-    refused(root, &["core", "libraries"], "no provenance statement beside it names that file");
+    refused(
+        root,
+        &["core", "libraries"],
+        "no provenance statement of its directory names that file",
+    );
     // A statement cannot vouch for files outside its directory.
     tell(&dist, &root.join("elsewhere/secret"), "more/secret");
-    refused(root, &["core", "libraries"], "core/dist/more/secret cannot be taken");
+    refused(root, &["core", "libraries"], "core/dist/more/secret cannot be copied");
     refused(root, &["core", "libraries"], "core/dist/more` is a link");
     // A real directory of that name is accepted.
     fs::remove_file(dist.join("more")).unwrap();
@@ -85,7 +89,7 @@ fn what_no_statement_names_is_not_taken() {
     fs::write(dist.join("added-1.0-py3-none-any.whl"), "added").unwrap();
     // Unlisted files are ignored.
     list(&dist, &dist.join("added-1.0-py3-none-any.whl"), "added-1.0-py3-none-any.whl");
-    let file = "SHA256SUMS lists core/dist/added-1.0-py3-none-any.whl, and no provenance statement";
+    let file = "SHA256SUMS lists core/dist/added-1.0-py3-none-any.whl, but no provenance statement";
     refused(root, &["core", "libraries"], file);
     // The name of another job's package is rejected too.
     let is_wheel = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "whl");
@@ -110,9 +114,9 @@ fn what_a_record_lacks_is_named() {
         (root.join("core/dist/SHA256SUMS"), root.join("core/dist/provenance.intoto.json"));
     let (listed, told) = (fs::read(&sums).unwrap(), fs::read(&statement).unwrap());
     fs::write(&sums, "").unwrap();
-    refused(root, &["core"], "core/dist/SHA256SUMS lists nothing");
+    refused(root, &["core"], "core/dist/SHA256SUMS is empty");
     fs::write(&sums, &listed[..40]).unwrap();
-    refused(root, &["core"], "core/dist/SHA256SUMS is damaged: its line 1 is no checksum");
+    refused(root, &["core"], "core/dist/SHA256SUMS is damaged: its line 1 is not a checksum");
     fs::remove_file(&sums).unwrap();
     refused(root, &["core"], "core/dist has no SHA256SUMS");
     fs::write(&sums, &listed).unwrap();
@@ -128,7 +132,7 @@ fn what_a_record_lacks_is_named() {
     let wheel = String::from_utf8(listed).unwrap();
     let wheel = wheel.trim_end().rsplit(' ').next().unwrap();
     fs::remove_file(root.join("core/dist").join(wheel)).unwrap();
-    refused(root, &["core"], &format!("core/dist/{wheel} is not there, and SHA256SUMS lists it"));
+    refused(root, &["core"], &format!("core/dist/{wheel} is missing, but SHA256SUMS lists it"));
 }
 
 #[test]
@@ -234,9 +238,9 @@ fn shards_without_the_digests_are_refused_with_a_remedy() {
         let definition = &mut statement["predicate"]["buildDefinition"]["internalParameters"];
         definition.as_object_mut().unwrap().remove("plan");
     });
-    let needle = "the provenance of libraries does not say of which plan its packages are";
+    let needle = "the provenance of libraries does not record its plan";
     refused(root, &["core", "libraries"], needle);
-    refused(root, &["core", "libraries"], "build all of them again with one release of rockpack");
+    refused(root, &["core", "libraries"], "build all packages again with one release of rockpack");
 }
 
 #[test]
@@ -251,12 +255,12 @@ fn a_package_of_the_plan_that_is_missing_is_named_before_anything_is_placed() {
     save("plan.json", &["--version", "7.2.0"]);
     save("other.json", &["--version", "7.3.0"]);
     let with = ["--plan", "plan.json", "core", "libraries"];
-    refused(root, &with, "6 packages of plan.json are in none of the directories: ");
+    refused(root, &with, "6 packages of plan.json are missing in all directories: ");
     refused(root, &with, "rocm_sdk_devel-7.2.0-py3-none-linux_x86_64.whl");
     refused(
         root,
         &["--plan", "other.json", "core", "libraries"],
-        "the packages of core are not of other.json",
+        "the packages of core are of another plan than other.json",
     );
     build(root, "meta,gpu,device,profiler,devel", "7.2.0", &["-o", "others"]);
     let args = ["merge", "core", "libraries", "others", "--plan", "plan.json", "-o", "out"];

@@ -97,7 +97,7 @@ fn a_wrong_name_is_told_and_fails() {
     args.extend(wheels.iter().filter(|other| *other != wheel).map(|wheel| wheel.to_str().unwrap()));
     let said = rockpack(dir.path(), &args);
     assert_eq!(said.status.code(), Some(1));
-    assert!(text(&said.stdout).contains("\n  its name is wrong: `"), "{}", text(&said.stdout));
+    assert!(text(&said.stdout).contains("\n  wrong name: `"), "{}", text(&said.stdout));
     assert!(said.stderr.is_empty());
 }
 
@@ -107,8 +107,8 @@ fn what_cannot_be_audited_says_why() {
     fs_err::write(dir.path().join("x-1-py3-none-any.whl"), "no zip").unwrap();
     fs_err::write(dir.path().join("x.zip"), "no zip").unwrap();
     for (file, status, says) in [
-        ("x-1-py3-none-any.whl", 1, "is no zip archive"),
-        ("x.zip", 1, "is no name of a wheel"),
+        ("x-1-py3-none-any.whl", 1, "is not a zip archive"),
+        ("x.zip", 1, "is not a wheel name"),
         ("y-1-py3-none-any.whl", 2, "failed to open"),
     ] {
         let said = rockpack(dir.path(), &["wheel", "audit", file]);
@@ -136,7 +136,7 @@ fn symbols_that_nobody_defines_are_listed_and_fail() {
     let said = text(&together.stdout);
     assert_eq!(together.status.code(), Some(1), "{said}");
     let told =
-        "  symbols that neither these wheels define nor the system:\n    user/libuser.so: two\n";
+        "  symbols that neither the wheels nor the system define:\n    user/libuser.so: two\n";
     assert!(said.contains(told), "{said}");
     let json = rockpack(dir.path(), &["wheel", "audit", "--json", user, owner]);
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
@@ -180,8 +180,8 @@ fn a_library_that_no_rpath_leads_to_is_not_shipped() {
     assert_eq!(lost.status.code(), Some(1), "{said}");
     for line in [
         "\n  linux_x86_64, 2 binaries\n",
-        "\n  its name is wrong: `demo/_C/ext.so` needs the library libown.so, which manylinux_2_17_x86_64 does not promise\n",
-        "\n  libraries of the wheel to which no rpath leads:\n    demo/_C/ext.so: libown.so, which is demo/_C/libown.so\n",
+        "\n  wrong name: `demo/_C/ext.so` needs the library libown.so, beyond manylinux_2_17_x86_64\n",
+        "\n  libraries of the wheel without an rpath to them:\n    demo/_C/ext.so: libown.so, which is demo/_C/libown.so\n",
     ] {
         assert!(said.contains(line), "{line:?} in\n{said}");
     }

@@ -94,7 +94,7 @@ fn stats_say_what_there_is() {
     assert_eq!(
         lines[3..],
         [
-            "unchanged   3 files are known without being read",
+            "unchanged   3 files are known without a read",
             "segments    2",
             "last used   a moment ago; the oldest segment 3 hours ago"
         ]
@@ -110,7 +110,7 @@ fn a_cache_that_is_not_there_is_empty() {
             .contains("size        0 B of 10.0 GB (0 %)\npacked      0 files, 0 B out of 0 B\n")
     );
     assert_eq!(printed(dir.path(), &["prune"]), "nothing to remove from DIR/cache; it is empty\n");
-    assert_eq!(printed(dir.path(), &["verify"]), "0 packed files, 0 B, all as written\n");
+    assert_eq!(printed(dir.path(), &["verify"]), "0 packed files, 0 B, all intact\n");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "nothing was created");
 }
 
@@ -157,14 +157,14 @@ fn verify_names_what_is_damaged_and_removes_it() {
         lines[0]["message"]
             .as_str()
             .unwrap()
-            .contains("is broken and was removed: it has 7 bytes and should have "),
+            .contains("is broken and was removed: it has 7 bytes instead of "),
         "{said}"
     );
     assert!(
         lines[1]["message"]
             .as_str()
             .unwrap()
-            .ends_with("was damaged and is removed: its packed bytes changed"),
+            .ends_with("was damaged and removed: its packed bytes changed"),
         "{said}"
     );
     assert_eq!(printed(dir.path(), &["verify"]).split(',').next(), Some("1 packed file"));

@@ -121,7 +121,7 @@ fn files_are_replaced_and_checked() {
     let check = rockpack(dir.path(), &["fmt", "--check"]);
     let said = text(&check.stderr);
     assert_eq!(check.status.code(), Some(1), "{said}");
-    assert!(said.contains("families.kdl:2:") && said.contains("is not laid out"), "{said}");
+    assert!(said.contains("families.kdl:2:") && said.contains("is not formatted"), "{said}");
     assert!(!said.contains("packages.kdl"), "{said}");
     assert!(fs::read_to_string(&families).unwrap().contains("isa   "), "nothing is written");
     let done = rockpack(dir.path(), &["fmt"]);
@@ -169,5 +169,5 @@ fn standard_input_is_laid_out_on_standard_output() {
     assert!(output.status.code() == Some(1) && output.stdout.is_empty());
     let output = run(&["fmt", "--check", "-"], "a   b\n");
     assert!(output.status.code() == Some(1) && output.stdout.is_empty());
-    assert!(text(&output.stderr).contains("in place of this: a b"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("expected: a b"), "{}", text(&output.stderr));
 }

@@ -133,7 +133,7 @@ fn a_code_lets_its_findings_through() {
         }
         let output = run(dir, assemble, &codes);
         let told = said(&output);
-        let loud = codes.iter().all(|code| told.contains(&format!("let through: --allow {code}")));
+        let loud = codes.iter().all(|code| told.contains(&format!("allowed by --allow {code}")));
         if !output.status.success() || !loud || packages(&out).is_empty() {
             wrong.push(format!("{title}: {codes:?}: {}", text(&output.stderr)));
         }
@@ -158,13 +158,16 @@ fn every_command_says_what_verify_says_and_takes_the_code() {
         let told = said(&refused).replace("linux_x86_64", "any");
         assert!(!refused.status.success() && told.contains(fault), "{command:?}: {told}");
         if command[1] != "verify" {
-            assert!(told.contains("`--allow member-mode` lets it through"), "{command:?}: {told}");
+            assert!(
+                told.contains("`--allow member-mode` makes it a warning"),
+                "{command:?}: {told}"
+            );
         }
         assert!(!out.exists(), "{command:?}");
         let taken = run(dir, &command, &[Code::MemberMode]);
         let told = said(&taken).replace("linux_x86_64", "any");
         assert!(taken.status.success() && told.contains(fault), "{command:?}: {told}");
-        assert!(told.contains("let through: --allow member-mode"), "{command:?}: {told}");
+        assert!(told.contains("allowed by --allow member-mode"), "{command:?}: {told}");
         if command[1] != "verify" {
             assert_eq!(packages(&out).len(), 1, "{command:?}");
             fs::remove_dir_all(&out).unwrap();
@@ -180,7 +183,7 @@ fn a_code_that_is_none_is_an_error_that_lists_them() {
         let output = run(dir.path(), &command, &[]);
         assert_eq!(output.status.code(), Some(2), "{command:?}");
         let told = said(&output);
-        assert!(told.contains("no finding of this code"), "{told}");
+        assert!(told.contains("no finding with this code"), "{told}");
         for code in ["member-mode", "record-hash", "unsafe-name", "link-outside"] {
             assert!(told.contains(code), "{code}: {told}");
         }
@@ -240,7 +243,7 @@ fn promoted_packages_pass_the_gate() {
     assert!(!dir.join("new").exists());
     let output = run(dir, &promote, &[Code::MemberMode]);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(said(&output).contains("let through: --allow member-mode"));
+    assert!(said(&output).contains("allowed by --allow member-mode"));
     assert_eq!(packages(&dir.join("new")).len(), 2);
 }
 
@@ -273,13 +276,13 @@ fn wheels_of_the_sources_pass_the_gate() {
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     let told = said(&output);
     assert!(told.contains("writable for everyone: `demo/data.txt` (mode 0666)"), "{told}");
-    assert!(told.contains("`--allow member-mode` lets it through"), "{told}");
+    assert!(told.contains("`--allow member-mode` makes it a warning"), "{told}");
     assert_eq!(fs::read(&kept).ok(), Some(sound.clone()), "the last good wheel has to stay");
     assert_eq!(self::packages(&dir.join("out")), std::slice::from_ref(&kept));
     let log = fs::read_to_string(dir.join("out/logs/demo.log")).unwrap();
     assert!(log.contains("writable for everyone: `demo/data.txt` (mode 0666)"), "{log}");
     let output = run(dir, &build, &[Code::MemberMode]);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(said(&output).contains("let through: --allow member-mode"), "{}", said(&output));
+    assert!(said(&output).contains("allowed by --allow member-mode"), "{}", said(&output));
     assert_ne!(fs::read(&kept).unwrap(), sound);
 }

@@ -139,7 +139,7 @@ fn help_manifest_explains_every_node_and_is_readable_anywhere() {
 fn what_there_is_no_help_on_is_refused_with_a_hint() {
     let cases: [(&[&str], &str); 5] = [
         (&["help", "biuld"], "did you mean `build`?"),
-        (&["help", "nothing-like-it"], "there is help on init, check, plan, build, explain, diff"),
+        (&["help", "nothing-like-it"], "topics: init, check, plan, build, explain, diff"),
         (&["help", "elf", "shwo"], "did you mean `show`?"),
         (&["help", "manifest", "artefact"], "did you mean `artifact`?"),
         (&["help", "plan", "--json"], "`rockpack help manifest`"),

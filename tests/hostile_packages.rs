@@ -92,7 +92,7 @@ fn members_that_share_bytes_are_refused_by_every_reader() {
         wheel.archive = Some(Box::new(overlapping));
         wheel.write(dist);
     });
-    all_say(dir.path(), &COMMANDS, &[1, 2], "two of its members share bytes");
+    all_say(dir.path(), &COMMANDS, &[1, 2], "two of its members overlap");
 }
 
 /// Writes a wheel of 100 KB with a metadata file that unpacks to 64 MiB.
@@ -112,13 +112,13 @@ fn bomb(dist: &Path, file: &str) {
 fn metadata_that_unpacks_to_more_than_its_limit_is_refused() {
     let dir = place(|dist| bomb(dist, "METADATA"));
     let readers = [COMMANDS[0], COMMANDS[3], COMMANDS[4]];
-    all_say(dir.path(), &readers, &[1, 2], "longer than 2 MiB, the limit for it");
+    all_say(dir.path(), &readers, &[1, 2], "longer than the limit of 2 MiB");
     let dir = place(|dist| bomb(dist, "WHEEL"));
     let readers = [COMMANDS[0], COMMANDS[2], COMMANDS[4]];
-    all_say(dir.path(), &readers, &[1, 2], "longer than 2 MiB, the limit for it");
+    all_say(dir.path(), &readers, &[1, 2], "longer than the limit of 2 MiB");
     let dir = place(|dist| bomb(dist, "RECORD"));
     let readers = [COMMANDS[0], COMMANDS[2]];
-    all_say(dir.path(), &readers, &[1, 2], "longer than 32 MiB, the limit for it");
+    all_say(dir.path(), &readers, &[1, 2], "longer than the limit of 32 MiB");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn readers_that_would_see_different_packages_are_not_asked() {
         wheel.write(dist);
     });
     let readers = [COMMANDS[0], COMMANDS[3], COMMANDS[4]];
-    all_say(dir.path(), &readers, &[1, 2], "its compressed bytes end before their end");
+    all_say(dir.path(), &readers, &[1, 2], "its compressed data is truncated");
 }
 
 /// Returns the name of an sdist's member with 1 MiB, packed in a few hundred bytes.
@@ -176,6 +176,6 @@ fn names_that_ask_for_memory_without_end_are_refused() {
         archive.finish().unwrap();
     });
     let readers = [COMMANDS[0], COMMANDS[3], COMMANDS[4]];
-    let said = "its names and pax records are longer than 65 MiB in all";
+    let said = "its names and pax records exceed the limit of 65 MiB";
     all_say(dir.path(), &readers, &[1, 2], said);
 }

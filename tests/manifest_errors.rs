@@ -183,5 +183,5 @@ fn globs_are_limited_together() {
         [Code::Limit],
         "{told:.400}"
     );
-    assert!(told.contains("the globs of packages.kdl are too many"), "{told:.400}");
+    assert!(told.contains("the globs of packages.kdl exceed the limit"), "{told:.400}");
 }

@@ -82,7 +82,7 @@ fn a_manifest_that_is_not_there_is_the_command_lines_fault() {
     let (status, out, err) = check(dir.path(), &["--manifest", "gone"]);
     assert_eq!((status, out.as_str()), (2, ""));
     assert!(
-        err.contains("gone/packages.kdl") && err.contains("--manifest takes the directory"),
+        err.contains("gone/packages.kdl") && err.contains("give --manifest a directory"),
         "{err}"
     );
     assert_eq!(check(dir.path(), &["--message-format", "xml"]).0, 2);
@@ -97,8 +97,8 @@ fn what_is_doubtful_is_a_warning_and_fine() {
     assert_eq!(status, 0);
     assert!(out.ends_with("fine\n"));
     assert!(
-        err.contains("`share` is hardly a directory of libraries")
-            && err.contains("`device` overlays `libraries` and does not"),
+        err.contains("`share` is an unusual directory for libraries")
+            && err.contains("`device` overlays `libraries`, but does not"),
         "{err}"
     );
 }
@@ -115,8 +115,8 @@ fn json_is_one_object_a_line_and_nothing_else() {
         serde_json::json!({
             "severity": "error",
             "code": "unknown-package",
-            "message": "there is no package `cor`",
-            "help": "packages here are `meta`, `core`, `libraries`, `device`, `gpu`, `profiler` and `devel`",
+            "message": "unknown package `cor`",
+            "help": "the packages are `meta`, `core`, `libraries`, `device`, `gpu`, `profiler` and `devel`",
             "labels": [{
                 "file": "packaging/packages.kdl", "name": "packages.kdl",
                 "line": line(), "column": 11, "end_line": line(), "end_column": 16, "text": "did you mean `core`?",
@@ -147,7 +147,7 @@ fn annotations_name_files_by_their_path_in_the_repository() {
     let dir = repository(&mistaken());
     let at = line();
     let expected = format!(
-        "::error file=packaging/packages.kdl,line={at},endLine={at},col=11,endColumn=16,title=rockpack%3A unknown-package::there is no package `cor`%0Adid you mean `core`?%0Ahelp: packages here are"
+        "::error file=packaging/packages.kdl,line={at},endLine={at},col=11,endColumn=16,title=rockpack%3A unknown-package::unknown package `cor`%0Adid you mean `core`?%0Ahelp: the packages are"
     );
     for (cwd, manifest) in [
         (dir.path().to_path_buf(), "packaging"),

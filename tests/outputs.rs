@@ -149,7 +149,7 @@ fn only_what_a_build_recorded_and_nobody_changed_is_removed() {
     assert!(now.contains(&theirs.to_owned()) && now.contains(changed), "{now:?}");
     let left: Vec<_> = now.iter().filter(|name| name.contains("7.1.0")).collect();
     assert_eq!(left, [changed]);
-    assert!(said(&output).contains("was changed after an earlier build made it"));
+    assert!(said(&output).contains("was changed after its build"));
     assert!(!listed(&out).contains(&theirs.to_owned()) && !listed(&out).contains(changed));
     // --keep leaves and lists the packages of both.
     let before = listed(&out);
@@ -202,7 +202,7 @@ fn jobs_that_do_not_belong_together_are_refused() {
     refused(&["one", "empty"], "empty has no SHA256SUMS");
     let wheel = packages(&dir.path().join("one")).remove(0);
     fs::write(dir.path().join("one/dist").join(wheel), "changed").unwrap();
-    refused(&["one"], "is not the file that SHA256SUMS beside it lists");
+    refused(&["one"], "does not match SHA256SUMS of its directory");
 }
 
 /// Example of a commit.
@@ -262,23 +262,18 @@ fn what_is_no_finished_file_is_refused() {
         assert!(said(&output).contains(needle), "{}", text(&output.stderr));
         assert!(!root.join("out").exists());
     };
-    refused(1, COMMIT, &["one", "other"], "they are different files");
+    refused(1, COMMIT, &["one", "other"], "differs between");
     refused(
         1,
         COMMIT,
         &["linked"],
-        "linked/file cannot be put together with the others: it is not a file",
+        "linked/file cannot be merged with the others: it is not a file",
     );
-    refused(
-        1,
-        COMMIT,
-        &["deep"],
-        "deep/below cannot be put together with the others: it is not a file",
-    );
-    refused(1, COMMIT, &["recorded"], "leave out --source-commit");
-    refused(1, COMMIT, &["empty"], "empty has no file in it");
-    refused(2, "main", &["one"], "write what `git rev-parse HEAD` prints");
-    refused(2, &COMMIT[..12], &["one"], "is not the whole name of a commit");
+    refused(1, COMMIT, &["deep"], "deep/below cannot be merged with the others: it is not a file");
+    refused(1, COMMIT, &["recorded"], "remove --source-commit");
+    refused(1, COMMIT, &["empty"], "empty has no files");
+    refused(2, "main", &["one"], "write the output of `git rev-parse HEAD`");
+    refused(2, &COMMIT[..12], &["one"], "is not a full commit hash");
     // Packages of a build cannot share a directory with other files.
     build(root, "built", &["--only", "core"]);
     let finished = ["merge", "one", "-o", "finished", "--source-commit", COMMIT];
@@ -294,10 +289,10 @@ fn destinations_that_cannot_be_are_named() {
     let dir = scratch();
     std::os::unix::fs::symlink("nowhere", dir.path().join("link")).unwrap();
     for (dest, needle) in [
-        ("/proc/x", "no directory can be made at `/proc/x`"),
+        ("/proc/x", "cannot create a directory at `/proc/x`"),
         ("/dev/null/x", "`/dev/null` is not a directory"),
         ("", "--output <OUT>"),
-        ("link", "is a link to something that does not exist"),
+        ("link", "is a dangling link"),
         ("artifacts/base_lib_generic/stage/out", "inside of the artifact `base_lib_generic`"),
     ] {
         let output = rockpack(dir.path(), &[&BUILD[..], &[dest]].concat());
@@ -322,7 +317,7 @@ fn verify_undoes_a_change_that_was_interrupted() {
     let journal = format!(r#"{{"made":[],"added":["dist/added.whl"],"kept":["dist/{wheel}"]}}"#);
     fs::write(hidden.join("journal"), journal).unwrap();
     let output = rockpack(dir.path(), &["wheel", "verify", "out/dist"]);
-    assert!(said(&output).contains("a build was stopped while it changed"));
+    assert!(said(&output).contains("an earlier build was interrupted during changes of"));
     assert_eq!(contents(&out), before);
     assert!(!hidden.exists());
 }
@@ -602,7 +597,7 @@ fn a_cache_is_not_followed_elsewhere() {
         std::os::unix::fs::symlink(&elsewhere, &place).unwrap();
         let output = cached(dir.path(), "out");
         assert!(output.status.success(), "{}", text(&output.stderr));
-        assert!(said(&output).contains("links are not followed here"), "{}", text(&output.stderr));
+        assert!(said(&output).contains("links are not followed"), "{}", text(&output.stderr));
         for command in ["stats", "verify", "prune"] {
             let output = rockpack(dir.path(), &["cache", command, "--cache", "cache"]);
             assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));

@@ -41,8 +41,8 @@ const MISTAKES: [Mistake; 9] = [
         says: &[
             "with device code for",
             "of artifact `blas`",
-            "whose libraries package `libraries` ships",
-            "write in package `device`: artifact \"blas\" \"lib\"",
+            "the libraries of which are in package `libraries`",
+            "add to package `device`: artifact \"blas\" \"lib\"",
         ],
     },
     Mistake {
@@ -50,14 +50,14 @@ const MISTAKES: [Mistake; 9] = [
         old: DEVICE,
         new: "    requires \"libraries\"\n\n    artifact \"blas\" \"lib\"\n    exclude \"lib/rocblas/library/**\"\n",
         blamed: "exclude \"lib/rocblas/library/**\"",
-        says: &["with device code for", "out of `device`", "drop \"lib/rocblas/library/**\""],
+        says: &["with device code for", "from `device`", "drop \"lib/rocblas/library/**\""],
     },
     Mistake {
         name: "archives of kernels are excluded",
         old: DEVICE,
         new: "    requires \"libraries\"\n\n    artifact \"blas\" \"lib\"\n    exclude \".kpack/**\"\n",
         blamed: "exclude \".kpack/**\"",
-        says: &["with device code for", "out of `device`", "drop \".kpack/**\""],
+        says: &["with device code for", "from `device`", "drop \".kpack/**\""],
     },
     Mistake {
         name: "a library goes to a package whose include lines leave nothing of it",
@@ -65,8 +65,8 @@ const MISTAKES: [Mistake; 9] = [
         new: "    artifact \"amd-dbgapi\" \"lib\"\n    artifact \"rocprofiler-compute\" \"lib\" \"run\"\n",
         blamed: "artifact \"amd-dbgapi\" \"lib\"",
         says: &[
-            "package `profiler` keeps no file of artifact `amd-dbgapi` `lib`",
-            "no include line",
+            "the rules of package `profiler` leave out all files of artifact `amd-dbgapi` `lib`",
+            "this include line matches none",
         ],
     },
     Mistake {
@@ -74,35 +74,38 @@ const MISTAKES: [Mistake; 9] = [
         old: "    artifact \"amd-dbgapi\" \"lib\"\n",
         new: "    artifact \"amd-dbgapi\" \"lib\" mode=\"legacy\"\n",
         blamed: "artifact \"amd-dbgapi\" \"lib\" mode=\"legacy\"",
-        says: &["counts in another mode", "drop \"**\" artifact=\"amd-dbgapi\""],
+        says: &["applies in another mode", "drop \"**\" artifact=\"amd-dbgapi\""],
     },
     Mistake {
         name: "devel does not take what core names",
         old: "artifacts-of \"core\" \"libraries\"",
         new: "artifacts-of \"libraries\"",
         blamed: "artifacts-of \"libraries\" \"device\" \"profiler\"",
-        says: &["are in no package", "write in package `devel`: artifacts-of \"core\""],
+        says: &["are in no package", "add to package `devel`: artifacts-of \"core\""],
     },
     Mistake {
         name: "devel leaves headers out",
         old: WITHOUT,
         new: "    without-component \"dev\"\n    without-artifact \"rocprofiler-compute\"\n",
         blamed: "without-component \"dev\"",
-        says: &["development files", "out of `devel`", "drop \"**\" component=\"dev\""],
+        says: &["development files", "from `devel`", "drop \"**\" component=\"dev\""],
     },
     Mistake {
         name: "devel leaves an artifact out",
         old: WITHOUT,
         new: "    without-artifact \"blas\"\n    without-artifact \"rocprofiler-compute\"\n",
         blamed: "without-artifact \"blas\"",
-        says: &["of artifact `blas`, whose libraries package `libraries` ships", "out of `devel`"],
+        says: &[
+            "of artifact `blas`, the libraries of which are in package `libraries`",
+            "from `devel`",
+        ],
     },
     Mistake {
         name: "no package names an artifact of headers",
         old: "    artifact \"prim\"\n",
         new: "",
         blamed: "package \"devel\" kind=\"devel\"",
-        says: &["of artifact `prim`", "write in package `devel`: artifact \"prim\""],
+        says: &["of artifact `prim`", "add to package `devel`: artifact \"prim\""],
     },
 ];
 
@@ -207,8 +210,7 @@ fn what_an_option_or_a_line_allows_is_a_warning_with_files_and_bytes() {
     let bytes = human_size(plan.unowned.iter().map(|u| u.size).sum());
     let files = plan.unowned.len();
     assert!(files > 3, "{files}");
-    let wanted =
-        format!("{files} files ({bytes}) are in no package, which --allow-unowned lets pass");
+    let wanted = format!("{files} files ({bytes}) are in no package; allowed by --allow-unowned");
     assert!(message.contains(&wanted), "{message}");
     assert!(plan.unowned.iter().all(|u| u.reason.starts_with("excluded by packages.kdl:")));
 

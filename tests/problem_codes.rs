@@ -13,9 +13,9 @@ fn root() -> &'static Path {
 /// Returns the page: a row for each code.
 fn page() -> String {
     let mut page = "# Problems\n\n\
-        Every problem that rockpack shows has a code: a stable name that `--message-format json`, `github` and\n\
-        `sarif` tell. Messages may be worded better one day; a code stays with its kind of problem. This page is\n\
-        written from the program.\n\n| code | what is wrong |\n|---|---|\n"
+        Every problem has a code: a stable name for scripts, printed by `--message-format json`, `github` and\n\
+        `sarif`. Messages can change; a code keeps its meaning. This page is generated from the program.\n\n\
+        | code | problem |\n|---|---|\n"
         .to_owned();
     for code in Code::ALL {
         writeln!(page, "| `{code}` | {} |", code.meaning()).unwrap();

@@ -119,7 +119,7 @@ impl Built {
     fn came(&self) -> (usize, usize) {
         let line = self.said.lines().find(|line| line.starts_with("shared cache ")).unwrap();
         let said = line.split(": ").nth(1).unwrap();
-        if said.starts_with("no file was asked for") {
+        if said.starts_with("no file requested") {
             return (0, 0);
         }
         let words: Vec<&str> = said.split(' ').collect();
@@ -142,7 +142,7 @@ fn a_second_machine_gets_what_the_first_packed() {
     fs::remove_dir_all(tried.dir.path().join("second")).unwrap();
     let again = tried.with("second", &server, &[]);
     assert_eq!(again.came().0, 0, "{}", again.said);
-    assert!(again.said.contains("came packed out of the cache"), "{}", again.said);
+    assert!(again.said.contains("were packed in the cache"), "{}", again.said);
     // Another silo has separate entries.
     let other = tried.with("silo", &server, &["--remote-cache-silo", "other"]);
     assert_eq!(other.came().0, 0, "{}", other.said);
@@ -236,7 +236,7 @@ fn nobody_there_is_one_warning() {
     let url = format!("grpc://127.0.0.1:{port}");
     let built = tried.build("nobody", &["--remote-cache", &url]);
     assert_eq!((built.sums.as_str(), built.warnings()), (tried.without.as_str(), 1));
-    assert!(built.said.contains(&format!("the shared cache {url} was not used to the end")));
+    assert!(built.said.contains(&format!("the shared cache {url} failed")));
     // A client that waits for TLS gets an error if the server has none.
     let server = Server::start(TOKEN);
     let tls = server.url().replace("grpc:", "grpcs:");
@@ -251,7 +251,10 @@ fn nobody_there_is_one_warning() {
     let pem = tried.dir.path().join("no.pem").display().to_string();
     fs::write(&pem, "tell-nobody\n").unwrap();
     for (args, said) in [
-        (["--tls-certificate", &pem], "--tls-certificate: the server is asked without TLS"),
+        (
+            ["--tls-certificate", &pem],
+            "--tls-certificate: the address of the server is without TLS",
+        ),
         (["--remote-cache", "http://cache"], "`http` is not a scheme of a shared cache"),
         (["--remote-cache", "grpc://cache"], "grpc://cache has no port; write grpc://cache:PORT"),
         (["--remote-cache", "grpc://me:pass@cache:1"], "remove the user and the password"),

@@ -121,7 +121,7 @@ fn what_is_no_catalog_is_refused() {
         assert!(said.contains(needle), "{needle:?} is not in:\n{said}");
         assert_eq!(status, Some(1), "{said}");
     };
-    expect(broken("\"format\":1", "\"format\":2"), "has format 2, and this program reads format 1");
+    expect(broken("\"format\":1", "\"format\":2"), "has format 2, but this program reads format 1");
     expect(broken("\"format\":1,\n\"build\"", "\"format\":3,\n\"built\""), "has format 3");
     expect(
         broken("\"path\":\"bin/amd-smi\"", "\"path\":\"bin/../amd-smi\""),
@@ -181,7 +181,7 @@ fn a_build_needs_the_artifacts_themselves() {
     let dir = scratch(true);
     let output = rockpack(dir.path(), &["build", "--catalog", "c.json", "-o", "out"]);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("no bytes") && said.contains("--artifact-dir"), "{said}");
+    assert!(said.contains("no file contents") && said.contains("--artifact-dir"), "{said}");
     assert_eq!(output.status.code(), Some(2));
     assert!(!dir.path().join("out").exists());
 }
@@ -255,7 +255,7 @@ fn a_build_of_a_plan_makes_its_packages_or_nothing() {
     assert!(sums("part").lines().all(|line| sums("plain").contains(line)));
 
     let said = not_built(dir, &[&artifacts[..], &planned, &["--version", "9.2.0"]].concat(), 1);
-    assert!(said.contains("not be those of plan.json: version: 9.1.0 → 9.2.0"), "{said}");
+    assert!(said.contains("would differ from plan.json: version: 9.1.0 → 9.2.0"), "{said}");
     let said = not_built(dir, &[&artifacts[..], &planned, &["--only", "cores"]].concat(), 2);
     assert!(said.contains("--only cores: no package of the plan has this name"), "{said}");
     let whole = fs::read_to_string(dir.join("plan.json")).unwrap();
@@ -279,5 +279,5 @@ fn a_build_of_a_plan_makes_its_packages_or_nothing() {
     assert!(said.contains("--plan"), "{said}");
     fs::write(dir.join("plan.json"), "{}").unwrap();
     let said = not_built(dir, &[&artifacts[..], &planned].concat(), 2);
-    assert!(said.contains("cannot read plan.json: this is no plan"), "{said}");
+    assert!(said.contains("cannot read plan.json: this is not a plan"), "{said}");
 }

@@ -132,6 +132,6 @@ fn a_source_that_changes_under_a_build_stops_it() {
     let failed =
         execute::execute(&plan, &attestations, &memory, &dest, |_| false, settings, &Silent)
             .unwrap_err();
-    assert!(failed.to_string().contains("was changed while packages were made of it"), "{failed}");
+    assert!(failed.to_string().contains("was changed during the build"), "{failed}");
     assert!(!dest.join("dist").exists());
 }

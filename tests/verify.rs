@@ -114,8 +114,8 @@ fn a_plan_is_held_against_what_is_there() {
     );
     let said = text(&output.stderr);
     for needle in [
-        "plan.json: promises a package that is not there: rocm-profiler",
-        "demo-1.0-py3-none-any.whl: the plan does not promise it",
+        "plan.json: planned package is missing: rocm-profiler",
+        "demo-1.0-py3-none-any.whl: it is not in the plan",
         "libother.so.7",
     ] {
         assert!(said.contains(needle), "{needle:?} is not in\n{said}");
@@ -149,8 +149,7 @@ fn the_platform_tag_is_held_against_the_plan() {
         }
     }
     let (code, err) = verify("retagged");
-    let whole = "plan.json: the plan has the platform tag linux_x86_64, and the packages \
-                 manylinux_2_39_x86_64";
+    let whole = "plan.json: the plan has the platform tag linux_x86_64, the packages have manylinux_2_39_x86_64";
     assert!(code == 1 && said_in(&err, whole), "{err}");
     assert!(
         said_in(
@@ -194,7 +193,7 @@ fn a_part_is_judged_beside_the_whole() {
         (output.status.code().unwrap(), text(&output.stderr), text(&output.stdout))
     };
     let (code, err, _) = verify(&["--plan", "plan.json"]);
-    assert!(code == 1 && err.contains("promises a package that is not there"), "{err}");
+    assert!(code == 1 && err.contains("planned package is missing"), "{err}");
     for name in ["libraries", "rocm-sdk-libraries", "ROCm_SDK_lib*"] {
         let (code, err, out) = verify(&["--plan", "plan.json", "--only", name, "--with", "out"]);
         assert_eq!((code, &*err), (0, ""), "{name}: {out}");
@@ -286,11 +285,11 @@ fn a_finding_is_ignored_with_a_reason() {
     for other in [meant.replace("data.*", "lib/**"), meant.replace("member-mode", "member-time")] {
         let (code, out, err) = status(&other, &[]);
         assert_eq!(code, 1, "{out}");
-        assert!(err.contains("nothing is found that `ignore"), "{err}");
+        assert!(err.contains("matches no finding"), "{err}");
         assert!(
             !status(&other.replace('\n', " optional=\"who knows\"\n"), &[])
                 .2
-                .contains("nothing is found")
+                .contains("matches no finding")
         );
     }
 }
@@ -364,7 +363,7 @@ fn what_cannot_be_read_is_the_command_lines_fault() {
         (&["gone/dist"], "gone/dist does not exist"),
         (&["x.txt"], "x.txt is neither a wheel nor an sdist"),
         (&["dist"], "has no built packages"),
-        (&["dist", "--plan", "x.txt"], "cannot read x.txt: this is no plan"),
+        (&["dist", "--plan", "x.txt"], "cannot read x.txt: this is not a plan"),
         (&[], "<PATH>"),
     ] {
         let output = rockpack(dir.path(), &[&["wheel", "verify"], args].concat());

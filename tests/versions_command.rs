@@ -64,7 +64,7 @@ fn the_commit_is_the_one_given_else_that_of_ci() {
     };
     assert_eq!(wheel(&["--sha", &given], &variables), format!("wheel       7.99.0.dev0+{given}"));
     assert_eq!(wheel(&[], &variables), format!("wheel       7.99.0.dev0+{of_ci}"));
-    assert!(wheel(&[], &[]).contains("named by its commit"), "{}", wheel(&[], &[]));
+    assert!(wheel(&[], &[]).contains("contains its commit"), "{}", wheel(&[], &[]));
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn what_does_not_fit_is_refused() {
         (&[], "--release-type"),
         (&["--release-type", "nightyl"], "nightly"),
         (&["--release-type", "prerelease"], "--prerelease-version"),
-        (&["--release-type", "nightly", "--prerelease-version", "1"], "for prereleases alone"),
+        (&["--release-type", "nightly", "--prerelease-version", "1"], "only for prereleases"),
         (&["--release-type", "release", "--version-suffix", "x"], "cannot be used with"),
         (&["--release-type", "nightly", "--date", "20260230"], "valid date in YYYYMMDD format"),
         (&["absent.json", "--release-type", "release"], "--override-base-version"),

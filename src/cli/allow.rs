@@ -15,7 +15,7 @@ fn code(text: &str) -> Result<Code, String> {
         let mut codes: Vec<&str> = known.map(Code::as_str).collect();
         codes.sort_unstable();
         format!(
-            "`rockpack wheel verify` has no finding of this code; codes are {}",
+            "`rockpack wheel verify` has no finding with this code; the codes are {}",
             codes.join(", ")
         )
     })

@@ -98,7 +98,7 @@ impl DiffArgs {
     pub fn sides(&self) -> Result<(Option<&PathBuf>, Option<&PathBuf>), &'static str> {
         match (&self.manifest_at, &self.old, &self.new) {
             (Some(_), Some(_), Some(_)) => {
-                Err("--manifest-at replaces OLD: give NEW alone, or nothing")
+                Err("--manifest-at replaces OLD: give only NEW, or nothing")
             }
             (Some(_), new, None) => Ok((None, new.as_ref())),
             (_, old, new) => Ok((old.as_ref(), new.as_ref())),

@@ -13,7 +13,7 @@ pub fn run(args: &PackArgs) -> Result<(), Failure> {
     let pool = inputs::pool(args.threads.jobs)?;
     if !args.dir.is_dir() {
         let dir = args.dir.display();
-        return Err(environment(format!("there is no artifact directory {dir}")));
+        return Err(environment(format!("no artifact directory {dir}")));
     }
     let mut artifacts = catalog::artifact_directories(&args.dir)?;
     artifacts.retain(|(id, _)| args.family.is_empty() || args.family.contains(&id.family));
@@ -42,7 +42,7 @@ fn refuse_same_place(args: &PackArgs) -> Result<(), Failure> {
         return Ok(());
     }
     let dir = args.dir.display();
-    let what = format!("{dir} would have each artifact twice, as a directory and as an archive");
+    let what = format!("{dir} would have each artifact as a directory and as an archive");
     let help = "give another directory for the archives: -o OUT";
     Err(Problem::usage(Code::Environment, what).help(help).into())
 }

@@ -67,7 +67,7 @@ fn styled(audit: &Audit) -> String {
 fn text(audit: &Audit) -> String {
     let mut text = format!("{}\n", printable(&audit.file));
     let files = match audit.binaries {
-        0 => "no binary to judge".to_owned(),
+        0 => "no binary".to_owned(),
         many => counted(many, "binary"),
     };
     let also = if audit.also.is_empty() {
@@ -77,11 +77,11 @@ fn text(audit: &Audit) -> String {
     };
     let _ = writeln!(text, "  {}{also}, {files}", audit.tag);
     if let Some(wrong) = &audit.wrong {
-        let _ = writeln!(text, "  its name is wrong: {wrong}");
+        let _ = writeln!(text, "  wrong name: {wrong}");
     }
     if let Some(next) = audit.next_older.as_ref().filter(|_| !audit.forced_by.is_empty()) {
-        let _ = writeln!(text, "\n  keeps it from {next}:\n{}", table(&audit.forced_by));
-        let _ = writeln!(text, "  to get there:");
+        let _ = writeln!(text, "\n  obstacles to {next}:\n{}", table(&audit.forced_by));
+        let _ = writeln!(text, "  remedies:");
         for change in changes(&audit.forced_by, next) {
             let _ = writeln!(text, "    {change}");
         }
@@ -96,7 +96,7 @@ fn text(audit: &Audit) -> String {
     if !more.is_empty() {
         let _ = writeln!(
             text,
-            "\n  libraries that have to be on the user's system:\n{}",
+            "\n  libraries that the user's system must have:\n{}",
             table(&more).trim_end_matches('\n')
         );
     }
@@ -133,15 +133,14 @@ fn changes(obstacles: &[Obstacle], next: &str) -> Vec<String> {
         (!names.is_empty()).then(|| listed(&names))
     };
     let changes = [
-        names(ObstacleKind::Processor).map(|_| {
-            "compile it for every x86-64 processor, and link start-up files that are".to_owned()
-        }),
+        names(ObstacleKind::Processor)
+            .map(|_| "compile it and its start-up files for the x86-64 baseline".to_owned()),
         names(ObstacleKind::Library).map(|names| {
-            format!("ship {names}, here or in a wheel that it requires, or do without")
+            format!("ship {names} in this wheel or a required one, or remove the dependency")
         }),
         names(ObstacleKind::Version)
-            .map(|_| format!("build it where these libraries are no newer than {next} has them")),
-        names(ObstacleKind::Symbol).map(|names| format!("do without {names}")),
+            .map(|_| format!("build it on a system with libraries no newer than {next}")),
+        names(ObstacleKind::Symbol).map(|names| format!("remove the dependency on {names}")),
     ];
     changes.into_iter().flatten().collect()
 }
@@ -160,9 +159,9 @@ fn unfound(libraries: &[Unfound]) -> String {
     if libraries.is_empty() {
         return text;
     }
-    text += "\n  libraries of the wheel to which no rpath leads:\n";
+    text += "\n  libraries of the wheel without an rpath to them:\n";
     for Unfound { file, library, at, certain } in libraries.iter().take(MOST) {
-        let first = if *certain { "" } else { "; what opens the file has to load it first" };
+        let first = if *certain { "" } else { "; the program must load it first" };
         let _ = writeln!(text, "    {file}: {library}, which is {at}{first}");
     }
     if libraries.len() > MOST {
@@ -176,7 +175,7 @@ fn unresolved(files: &[Unresolved]) -> String {
     if files.is_empty() {
         return text;
     }
-    text += "\n  symbols that neither these wheels define nor the system:\n";
+    text += "\n  symbols that neither the wheels nor the system define:\n";
     for Unresolved { file, symbols } in files.iter().take(MOST) {
         let names: Vec<&str> = symbols.iter().map(String::as_str).collect();
         let _ = writeln!(text, "    {file}: {}", listed(&names));
@@ -190,7 +189,7 @@ fn unresolved(files: &[Unresolved]) -> String {
 fn ignored(files: &[Ignored]) -> String {
     let mut text = String::new();
     if !files.is_empty() {
-        text += "\n  not judged:\n";
+        text += "\n  not audited:\n";
         for file in files.iter().take(MOST) {
             let _ = writeln!(text, "    {}: {}", file.file, file.reason);
         }

@@ -92,7 +92,7 @@ pub fn run(args: &BuildArgs) -> Result<(), Failure> {
     if args.dry_run {
         pool.install(|| execute::check(&plan, &*source)).map_err(|e| not_executed(&e))?;
         let text = review::summary_text(&plan, args.set.verbose);
-        return print(&format!("{text}\nnothing was written, as --dry-run says\n"));
+        return print(&format!("{text}\nnothing written (--dry-run)\n"));
     }
     // With --only, there may be only projects.
     let mut attestations =
@@ -146,7 +146,7 @@ fn memory(args: &BuildArgs, plan: &Plan) -> Result<u64, Problem> {
         Some(asked) if asked >= least => Ok(asked),
         Some(asked) => {
             let (asked, least) = (human_size(asked), least.div_ceil(1_000_000));
-            let text = format!("--memory: {asked} is less than one block of these packages takes");
+            let text = format!("--memory: {asked} is too little for one block of these packages");
             Err(Problem::usage(Code::Environment, text).help(format!("give at least {least}MB")))
         }
     }
@@ -254,6 +254,8 @@ fn check_artifacts(args: &BuildArgs) -> Result<(), Problem> {
     if elsewhere || args.catalog.is_none() || args.artifact_dir.is_some() || args.store.is_some() {
         return Ok(());
     }
-    Err(Problem::usage(Code::Environment, "a saved catalog has no bytes to build packages of")
-        .help("give the artifacts as well: --artifact-dir DIR; `rockpack plan --catalog FILE` shows what they would make"))
+    Err(Problem::usage(Code::Environment, "a saved catalog has no file contents for a build").help(
+        "add --artifact-dir DIR for a build, or see the plan with `rockpack plan --catalog \
+            FILE`",
+    ))
 }

@@ -28,7 +28,7 @@ fn look(which: &WhichCache) -> Result<Cache, Failure> {
     for error in cache.unreadable() {
         warnings.push(Problem::warning(
             Code::Cache,
-            format!("part of the cache in {} is left out: {error}", dir.display()),
+            format!("cannot read a part of the cache in {}: {error}", dir.display()),
         ));
     }
     ui::show_problems(&warnings);

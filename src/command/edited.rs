@@ -94,7 +94,7 @@ fn said(done: &Made) -> String {
         let text =
             format!("{name} of {} signs the old RECORD and was left out", done.path.display());
         ui::show_problems(
-            &Problem::note(Code::WheelRefused, text).help("sign the new wheel anew").into(),
+            &Problem::note(Code::WheelRefused, text).help("sign the new wheel").into(),
         );
     }
     format!("{}{}\n", done.path.display(), if done.was_there { " (was there already)" } else { "" })
@@ -103,9 +103,9 @@ fn said(done: &Made) -> String {
 fn problem(error: &RetagError) -> Problem {
     let problem = Problem::error(Code::WheelRefused, with_causes(error));
     match error {
-        RetagError::Contradicted { .. } => problem.help("--force writes the tag all the same"),
+        RetagError::Contradicted { .. } => problem.help("write the tag anyway with --force"),
         RetagError::Make(MakeError::Exists { .. }) => {
-            problem.help("move it away, or choose another directory with -o")
+            problem.help("move it away, or give another directory with -o")
         }
         RetagError::Make(_) => problem,
     }

@@ -38,16 +38,17 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
             print(&matches_text(&matches, args.set.verbose))
         }
         Asked::Glob(_) => Err(unknown(
-            format!("`{}` matches no path of an artifact or a package", args.path),
+            format!("no path of an artifact or a package matches `{}`", args.path),
             &[],
         )),
         Asked::Unknown(near) => {
-            Err(unknown(format!("no artifact and no package has `{}`", args.path), &near))
+            Err(unknown(format!("no artifact or package has `{}`", args.path), &near))
         }
     }
 }
 
-const FORMS: &str = "paths are below the installation's root (`lib/libx.so.1`) or below site-packages (`_NAME/lib/libx.so.1`)";
+const FORMS: &str = "write a path below the root of the installation (`lib/libx.so.1`) or below \
+    site-packages (`_NAME/lib/libx.so.1`)";
 
 fn json(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string_pretty(value)
@@ -58,10 +59,10 @@ fn json(value: &impl Serialize) -> Result<String, Failure> {
 /// Blames the artifacts, not the command line.
 fn unknown(message: String, near: &[RelPath]) -> Failure {
     let help = if near.is_empty() {
-        "list what there is: rockpack explain '**' -v".to_owned()
+        "list all paths with: rockpack explain '**' -v".to_owned()
     } else {
         let near: Vec<String> = near.iter().map(|path| format!("  {path}")).collect();
-        format!("near are\n{}", near.join("\n"))
+        format!("similar paths:\n{}", near.join("\n"))
     };
     Failure::Problems(Problem::error(Code::UnknownPath, message).help(help).into())
 }

@@ -64,10 +64,9 @@ fn manifest(args: &FetchArgs) -> Result<Option<Manifest>, Failure> {
 
 fn not_an_address(args: &FetchArgs) -> Problem {
     let given = args.url.as_deref().unwrap_or_default();
-    let problem = Problem::usage(Code::Environment, format!("`{given}` is no address of a run"));
-    problem.help(
-        "addresses begin with s3://, gs://, az://, https:// or file://; a directory needs no fetch",
-    )
+    let problem =
+        Problem::usage(Code::Environment, format!("`{given}` is not an address of a run"));
+    problem.help("begin with s3://, gs://, az://, https:// or file://; a directory needs no fetch")
 }
 
 fn tell(args: &FetchArgs, plan: &FetchPlan) -> Result<(), Failure> {
@@ -111,9 +110,9 @@ fn check_others(dir: &Path, selection: &Selection) -> Result<(), Failure> {
         0 => String::new(),
         more => format!(" and {more} more artifacts"),
     };
-    let what = format!("{} has `{first}`{more}, of which this fetch knows nothing", dir.display());
+    let what = format!("{} has `{first}`{more}, which are not part of this fetch", dir.display());
     let problem = Problem::error(Code::Environment, what);
     Err(problem
-        .help("a build would take them too: fetch into another directory, or remove them")
+        .help("fetch into another directory, or remove them: a build would use them too")
         .into())
 }

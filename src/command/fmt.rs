@@ -49,7 +49,7 @@ fn is_standard(file: &Path) -> bool {
 
 fn read_file(file: &Path) -> Result<Source, Failure> {
     let bytes = regular::read(file, kdl::MOST_BYTES).map_err(|e| {
-        let help = "give the files, or run it where packages.kdl and families.kdl are";
+        let help = "give the files, or run it in a directory with packages.kdl and families.kdl";
         Problem::error(Code::Environment, e.to_string()).help(format!("{}{help}", near(file)))
     })?;
     let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
@@ -77,14 +77,14 @@ fn first_difference(source: &Source, laid_out: &str) -> Option<Problem> {
     let line = |text: &str| text[alike..].split('\n').next().unwrap_or_default().to_owned();
     let (is, wanted) = (line(text), line(laid_out));
     let label = if wanted.trim() == is.trim() && wanted.trim_end() == wanted {
-        "the blanks of this line".to_owned()
+        "spaces".to_owned()
     } else {
-        format!("in place of this: {wanted}")
+        format!("expected: {wanted}")
     };
-    let message = format!("{} is not laid out", source.name());
+    let message = format!("{} is not formatted", source.name());
     let end = alike + is.trim_end_matches('\r').len();
     let problem = Problem::error(Code::NotLaidOut, message).label(&source.at(alike..end), label);
-    Some(problem.help("`rockpack fmt` lays it out"))
+    Some(problem.help("format it with `rockpack fmt`"))
 }
 
 /// Replaces a file in one step; a symbolic link stays a link.

@@ -32,7 +32,7 @@ pub fn run(args: &HelpArgs) -> Result<(), Failure> {
         (Some("manifest"), None) => print_exact(&manifest::vocabulary(&VOCABULARY, ui::width())),
         (Some("manifest"), Some(name)) => print_exact(&node(name)?),
         _ if args.markdown || args.json => Err(environment(
-            "with a topic, --markdown and --json print the manifest's nodes: `rockpack help manifest`",
+            "--markdown and --json take only the topic `manifest`: `rockpack help manifest`",
         )),
         (topic, name) => command(topic.into_iter().chain(name)),
     }
@@ -55,7 +55,7 @@ fn node(name: &str) -> Result<String, Failure> {
             Problem::usage(Code::Environment, format!("the manifest has no node `{name}`"));
         let near = nearest(name, entries.iter().map(|e| e.word.name));
         let help = near.map_or_else(
-            || "`rockpack help manifest` explains all there are".to_owned(),
+            || "see all nodes with `rockpack help manifest`".to_owned(),
             |near| format!("did you mean `{near}`?"),
         );
         return Err(problem.help(help).into());
@@ -78,7 +78,7 @@ fn command<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), Failure> {
         }
         command = command
             .find_subcommand_mut(name)
-            .ok_or_else(|| environment(format!("there is no command `{name}`")))?;
+            .ok_or_else(|| environment(format!("unknown command `{name}`")))?;
     }
     match command.print_long_help() {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -100,9 +100,7 @@ fn unknown(above: &Command, name: &str) -> Problem {
     let problem = Problem::usage(Code::Environment, format!("`{path}` has no command `{name}`"));
     match nearest(name, topics.iter().copied()) {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None if topics.is_empty() => {
-            problem.help(format!("`{path}` is a command without others below it"))
-        }
-        None => problem.help(format!("there is help on {}", topics.join(", "))),
+        None if topics.is_empty() => problem.help(format!("`{path}` has no subcommands")),
+        None => problem.help(format!("topics: {}", topics.join(", "))),
     }
 }

@@ -35,7 +35,7 @@ fn removed(args: &IndexArgs) -> Result<BTreeSet<String>, Failure> {
         path.file_name().map(|name| name.to_string_lossy().into_owned())
     };
     let names: Option<_> = args.remove.iter().map(name).collect();
-    names.ok_or_else(|| environment("--remove takes the file names of packages"))
+    names.ok_or_else(|| environment("give --remove the file names of packages"))
 }
 
 fn said(args: &IndexArgs, summary: &Summary) -> String {
@@ -64,16 +64,20 @@ fn failure(error: &IndexError) -> Failure {
     let problem = |code| Problem::error(code, with_causes(error));
     let refused = problem(Code::IndexRefused);
     let refused = match error {
-        IndexError::Broken { .. } => refused.help("--skip-broken leaves it out"),
-        IndexError::Clash { .. } => {
-            refused.help("--layout flat gives each directory a page of its own; in one index, only equal files may lie in several")
-        }
-        IndexError::Foreign { .. } => refused.help("move it away, or let --overwrite replace it"),
-        IndexError::Published { .. } => refused.help(
-            "`rockpack index publish` keeps the pages of a store: index a directory that it does not write to, \
-             or let --overwrite replace what the pages say",
+        IndexError::Broken { .. } => refused.help("leave it out with --skip-broken"),
+        IndexError::Clash { .. } => refused.help(
+            "use --layout flat for a page per directory, or remove one: an index \
+                can have only equal files twice",
         ),
-        IndexError::Misplaced { .. } => refused.help("--layout simple and --layout flat take packages anywhere"),
+        IndexError::Foreign { .. } => refused.help("move it away, or replace it with --overwrite"),
+        IndexError::Published { .. } => refused.help(
+            "index another directory, or replace the pages with --overwrite: `rockpack index \
+             publish` keeps these pages",
+        ),
+        IndexError::Misplaced { .. } => refused.help(
+            "use --layout simple or --layout flat, \
+            which take packages from any directory",
+        ),
         IndexError::Name { .. } => refused,
         IndexError::NotADirectory { .. }
         | IndexError::Read { .. }

@@ -26,7 +26,7 @@ pub fn run(args: &InitArgs) -> Result<(), Failure> {
     if let Some(there) = files.iter().find(|file| file.symlink_metadata().is_ok()) {
         let problem =
             Problem::error(Code::Environment, format!("{} exists already", there.display()));
-        return Err(problem.help("name another directory: rockpack init DIR").into());
+        return Err(problem.help("give another directory: rockpack init DIR").into());
     }
     fs::create_dir_all(&args.dir).map_err(|e| environment(e.to_string()))?;
     for (file, text) in files.iter().zip(texts) {
@@ -37,7 +37,7 @@ pub fn run(args: &InitArgs) -> Result<(), Failure> {
         dir if dir == "." => String::new(),
         dir => format!(" --manifest {}", dir.display()),
     };
-    print(&format!("{packages}\n{families}\nrockpack check{option} tells whether they are sound\n"))
+    print(&format!("{packages}\n{families}\ncheck them with rockpack check{option}\n"))
 }
 
 /// Creates a file; an existing one is an error.

@@ -90,19 +90,20 @@ fn failure(error: &AssembleError) -> Failure {
         }
         AssembleError::NoRecord(_) => (
             Code::ChecksumList,
-            "give directories that `rockpack build` or `rockpack merge` wrote; of other finished \
-             files, say with --source-commit what they were made of",
+            "give directories that `rockpack build` or `rockpack merge` wrote; for other \
+             finished files, add --source-commit",
         ),
         AssembleError::Record { .. } => (
             Code::ChecksumList,
-            "leave out --source-commit: what is recorded is united as it was recorded",
+            "remove --source-commit: the directories already record their sources",
         ),
         AssembleError::NotAFile { .. } | AssembleError::Empty { .. } => {
-            (Code::ChecksumList, "give directories that have the finished files and nothing else")
+            (Code::ChecksumList, "give directories with only the finished files")
         }
         AssembleError::Untold { .. } => (
             Code::ChecksumList,
-            "take it out of the list and the directory, or give it in a directory of its own with --source-commit",
+            "remove it from the list and the directory, or give it in a separate directory with \
+             --source-commit",
         ),
         AssembleError::Changed { .. } | AssembleError::Unusable { .. } => {
             (Code::ChecksumList, "fetch it again from the job that built it, or build it again")
@@ -115,15 +116,17 @@ fn failure(error: &AssembleError) -> Failure {
         }
         AssembleError::Incomparable { .. } => (
             Code::ShardsDisagree,
-            "an older rockpack built it: build all of them again with one release of rockpack",
+            "build all packages again with one release of rockpack: an older one built this",
         ),
         AssembleError::OtherPlan { .. } => (
             Code::ShardsDisagree,
-            "give the plan of all packages that the jobs had: `rockpack plan --json` without --only, with their options",
+            "give the plan of all packages, from `rockpack plan --json` with the options of the \
+             jobs but without --only",
         ),
         AssembleError::Incomplete { .. } => (
             Code::PackageMissing,
-            "give the directories of all jobs, or build what is missing: `rockpack build --plan FILE --only NAME`",
+            "give the directories of all jobs, or build the missing packages: `rockpack build \
+             --plan FILE --only NAME`",
         ),
     };
     Failure::Problems(Problem::error(code, what).help(help).into())
@@ -131,17 +134,17 @@ fn failure(error: &AssembleError) -> Failure {
 
 fn remedy(part: Part) -> &'static str {
     match part {
-        Part::Command => "unite what one command made",
-        Part::Decision | Part::Options => {
-            "build all of them with the same options; only --only may differ"
-        }
-        Part::Manifest => "build all of them of the same packages.kdl and families.kdl",
+        Part::Command => "merge outputs of one command only",
+        Part::Decision | Part::Options => "build all packages with the same options, except --only",
+        Part::Manifest => "build all packages from the same packages.kdl and families.kdl",
         Part::Artifacts => {
-            "build all of them of the artifacts of one run; `--lock FILE --locked` holds each job to the same archives"
+            "build all packages from the artifacts of one run; `--lock FILE --locked` ensures \
+             the same archives in each job"
         }
-        Part::Program => "build all of them with one release of rockpack",
+        Part::Program => "build all packages with one release of rockpack",
         Part::Plan => {
-            "plan all of them from one catalog: `rockpack artifact scan -o FILE`, then `rockpack build --catalog FILE`"
+            "plan all packages from one catalog: `rockpack artifact scan -o FILE`, then \
+             `rockpack build --catalog FILE`"
         }
     }
 }

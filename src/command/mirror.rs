@@ -24,12 +24,12 @@ pub fn run(args: &MirrorArgs) -> Result<(), Failure> {
     let (source, to) = (open(&args.source)?, open(&args.dest)?);
     if is_same(source.name(), to.name()) {
         return Err(environment(format!(
-            "SOURCE and DEST are both `{}`: give the mirror a place of its own",
+            "SOURCE and DEST are both `{}`: give the mirror another place",
             to.name()
         )));
     }
     if !args.dry_run {
-        ui::tell_at_end("pages that were written stay; the same command does the rest");
+        ui::tell_at_end("written pages stay; run the same command again for the rest");
     }
     let told = |step: &Step| {
         if let Step::Page { key, .. } = step
@@ -63,17 +63,17 @@ fn public(args: &MirrorArgs) -> Result<String, Failure> {
     if has_user(args.public.as_ref().unwrap_or(&args.source)) {
         let option = if args.public.is_some() { "--public" } else { "SOURCE" };
         return Err(environment(format!(
-            "{option} stands in pages that everybody reads: leave out the user and the password before `@`"
+            "{option} appears in public pages: remove user and password before `@`"
         )));
     }
     match &args.public {
         Some(url) if is_web(url) && !url.contains(['?', '#', ' ']) => Ok(url.clone()),
         Some(url) => Err(environment(format!(
-            "--public takes an address with http:// or https://, without ? and #; `{url}` is not one"
+            "--public must be an http:// or https:// address without ? and #, not `{url}`"
         ))),
         None if is_web(&args.source) => Ok(args.source.clone()),
         None => Err(environment(format!(
-            "--public has to say where clients see `{}`, such as https://example.com/whl/",
+            "add --public with the public address of `{}`, such as https://example.com/whl/",
             args.source
         ))),
     }
@@ -83,16 +83,15 @@ fn failure(error: &PublishError) -> Failure {
     let refused = Problem::error(Code::PublishRefused, with_causes(error));
     let help = match error {
         PublishError::NoHash(_) => {
-            "pages without `#sha256=` let whoever serves the packages give other bytes: have the program that makes \
-             them say it, or `rockpack index publish` the same files there, which adds it"
+            "add `#sha256=` to the pages in the program that makes them, or publish the same \
+             files with `rockpack index publish`: without hashes, the server of the packages can \
+             replace them"
         }
-        PublishError::Foreign { .. } => "give a place of its own, or remove the page",
+        PublishError::Foreign { .. } => "give another place, or remove the page",
         PublishError::Page { .. } => published::MEND,
-        PublishError::NoMirror { .. } => "give the mirror a place of its own",
-        PublishError::NoPages(_) => {
-            "--layout says where the pages are; SOURCE is what `rockpack index publish` was given"
-        }
-        PublishError::Absent(_) => "leave out --project to mirror all",
+        PublishError::NoMirror { .. } => "give the mirror another place",
+        PublishError::NoPages(_) => "give --layout and SOURCE as for `rockpack index publish`",
+        PublishError::Absent(_) => "remove --project to mirror all projects",
         _ => return published::failure(error),
     };
     Failure::Problems(refused.help(help).into())

@@ -59,7 +59,7 @@ const NAMED: usize = 5;
 
 fn failed(error: &GitError) -> Failure {
     let problem = Problem::error(Code::Environment, with_causes(error));
-    problem.help("see whether the network allows it, or check the sources out by hand").into()
+    problem.help("check the network, or check the sources out by hand").into()
 }
 
 fn text(checkouts: &[CheckoutState], args: &CheckoutArgs) -> String {
@@ -88,7 +88,7 @@ fn text(checkouts: &[CheckoutState], args: &CheckoutArgs) -> String {
         }
         let expected = checkout.expected_branch.as_deref().unwrap_or("the default branch");
         match (checkout.state, &checkout.expected_commit) {
-            (State::OtherBranch, _) => line(format!("{expected} is expected")),
+            (State::OtherBranch, _) => line(format!("expected {expected}")),
             (State::OtherCommit, Some(commit)) => line(format!("{expected} is at {commit}")),
             _ => {}
         }
@@ -120,7 +120,7 @@ fn described(checkout: &CheckoutState) -> String {
 
 fn how_to_get(checkout: &CheckoutState, args: &CheckoutArgs) -> String {
     let Some(address) = &checkout.git else {
-        return "the manifest does not say where it comes from".to_owned();
+        return "the manifest has no address for it".to_owned();
     };
     let branch = checkout.expected_branch.as_ref();
     let branch = branch.map(|branch| format!("--branch {branch} ")).unwrap_or_default();

@@ -19,8 +19,8 @@ pub fn run(args: &PromoteArgs) -> Result<(), Failure> {
     let promotion = promote::plan(&args.dir, &manifest, &args.to, &kept(args));
     let promotion = promotion.map_err(|error| failure(&error, args))?;
     for target in &promotion.absent {
-        let what = format!("no package is for the target `{target}`");
-        let help = "--keep-targets names targets of packages";
+        let what = format!("no package for the target `{target}`");
+        let help = "give --keep-targets the targets of packages";
         ui::show_problems(&Problem::warning(Code::MissingTarget, what).help(help).into());
     }
     match &args.output {
@@ -52,7 +52,7 @@ fn listed(promotion: &Promotion) -> String {
         let output = package.output.as_str();
         let output = output.split_once('/').map_or(output, |(_, below)| below);
         if package.changes.is_empty() && output == package.input {
-            let _ = writeln!(text, "{output}\n  copied as it is");
+            let _ = writeln!(text, "{output}\n  copied unchanged");
             continue;
         }
         let _ = writeln!(text, "{} → {output}", package.input);
@@ -72,7 +72,7 @@ fn listed(promotion: &Promotion) -> String {
 fn line(Change { field, from, to, .. }: &Change) -> String {
     match to {
         Some(to) => format!("{field}: {from} → {to}"),
-        None => format!("{field}: {from} goes"),
+        None => format!("{field}: {from} removed"),
     }
 }
 
@@ -98,7 +98,7 @@ fn failure(error: &PromoteError, args: &PromoteArgs) -> Failure {
     };
     let have = |have: &[String]| match have {
         [] => "no package here is for one target".to_owned(),
-        have => format!("targets here are {}", have.join(", ")),
+        have => format!("the targets are {}", have.join(", ")),
     };
     let code = Code::PromotionRefused;
     match error {
@@ -112,12 +112,11 @@ fn failure(error: &PromoteError, args: &PromoteArgs) -> Failure {
             Problem::error(Code::Environment, what).help(help).into()
         }
         PromoteError::SameDirectory { .. } => {
-            let help =
-                "give another directory: -o OUT; what there is stays, so that it can be compared";
+            let help = "give another directory: -o OUT; the existing packages stay for comparison";
             Problem::usage(Code::Environment, what).help(help).into()
         }
         PromoteError::Same { .. } => {
-            let help = "give the version that they should get: --to VERSION";
+            let help = "give the new version: --to VERSION";
             Problem::usage(Code::ImpossibleVersion, what).help(help).into()
         }
         PromoteError::UnknownTarget { near, have: there, .. } => {
@@ -135,16 +134,16 @@ fn failure(error: &PromoteError, args: &PromoteArgs) -> Failure {
         PromoteError::Content { help, .. } => refused(code, (*help).to_owned()),
         PromoteError::Changed { .. } => refused(
             Code::ChecksumList,
-            "fetch it again from where it was built, or build it again".to_owned(),
+            "fetch it again from its builder, or build it again".to_owned(),
         ),
         PromoteError::Absent { .. } | PromoteError::Unlisted { .. } => refused(
             Code::ChecksumList,
-            "promote all that was built together: get it again from where it was built. Without \
-             SHA256SUMS, the packages that are there are taken as they are"
+            "get all packages of the build again and promote them together; without SHA256SUMS, \
+             rockpack promotes the existing packages"
                 .to_owned(),
         ),
         PromoteError::OneName { .. } => {
-            refused(code, "take one of the two out of the directory".to_owned())
+            refused(code, "remove one of the two from the directory".to_owned())
         }
     }
 }

@@ -16,13 +16,13 @@ pub fn run(args: &PruneStoreArgs) -> Result<(), Failure> {
     let publishing = inputs::manifest::decode(&sources)?.publishing;
     let rule = published::stream(&publishing, &args.stream)?;
     let Keep::Days(days) = rule.keep else {
-        return print(&format!("packages of {} stay for ever\n", args.stream));
+        return print(&format!("packages of {} are kept for ever\n", args.stream));
     };
     let now = match args.as_of {
         Some(seconds) => UNIX_EPOCH.checked_add(Duration::from_secs(seconds)),
         None => Some(SystemTime::now()),
     };
-    let now = now.ok_or_else(|| environment("--as-of takes seconds since 1970"))?;
+    let now = now.ok_or_else(|| environment("--as-of must be a number of seconds since 1970"))?;
     let retention = Retention {
         layout: published::layout(args.layout, &publishing, Some(&args.stream)),
         days,
@@ -34,7 +34,7 @@ pub fn run(args: &PruneStoreArgs) -> Result<(), Failure> {
     };
     let bucket = published::open(&args.url, published::access(args.dry_run))?;
     if !args.dry_run {
-        ui::tell_at_end("what was removed is gone; the same command does the rest");
+        ui::tell_at_end("removed packages stay removed; run the same command again for the rest");
     }
     let told = |step: &PruneStep| {
         if args.dry_run || !ui::quiet() {
@@ -62,7 +62,7 @@ fn said(args: &PruneStoreArgs, pruned: &Pruned) -> String {
     let done = if args.dry_run { "would be " } else { "" };
     let size = human_size(*bytes);
     let half = if args.dry_run && !args.yes && publish::is_more_than_half(*removed, *all) {
-        format!("{removed} of {all} packages are more than half: --yes is needed to remove them\n")
+        format!("{removed} of {all} packages are more than half: remove them with --yes\n")
     } else {
         String::new()
     };
@@ -79,23 +79,23 @@ fn failure(error: &PublishError) -> Failure {
     };
     let help = match error {
         PublishError::Unknown(_) => {
-            "`rockpack index publish` of the same files puts their metadata beside them"
+            "publish the same files with `rockpack index publish`, which adds their metadata"
         }
         PublishError::Page { .. } => published::MEND,
         PublishError::NoStream { stream, .. } => {
             return refused(&format!(
-                "`rockpack index publish DIR URL --stream {stream}` with the same --layout records it, also of packages that are there already"
+                "record it, also for existing packages: `rockpack index publish DIR URL --stream \
+                 {stream}` with the same --layout"
             ));
         }
         PublishError::Stream { there, .. } => {
             return refused(&format!("give --stream {there}, or the URL of another store"));
         }
         PublishError::TooMany { .. } => {
-            "look at them with --dry-run; if they are to go, write --yes: wrong are often --as-of, --stream and the URL"
+            "check --as-of, --stream and the URL; list the packages with --dry-run, and remove \
+             them with --yes"
         }
-        PublishError::NoPages(_) => {
-            "--layout says where the pages are; URL is what `rockpack index publish` was given"
-        }
+        PublishError::NoPages(_) => "give --layout and URL as for `rockpack index publish`",
         _ => return published::failure(error),
     };
     refused(help)

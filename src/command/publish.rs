@@ -17,8 +17,8 @@ use crate::{inputs, ui};
 
 const STREAM: &str = "dev";
 
-/// Remedy for an unreadable page that is only read.
-pub const MEND: &str = "--layout is that of `rockpack index publish` there; else mend the page, or have the program that makes it mend it";
+pub const MEND: &str = "give the --layout of `rockpack index publish`, or correct the page or \
+    the program that makes it";
 
 pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     let is_named = args.stream.is_some() || args.layout == PublishLayout::V5;
@@ -45,7 +45,7 @@ pub fn run(args: &PublishArgs) -> Result<(), Failure> {
     }
     let bucket = open(&args.url, access(args.dry_run))?;
     if !args.dry_run {
-        ui::tell_at_end("what was uploaded stays; the same command does the rest");
+        ui::tell_at_end("uploaded packages stay; run the same command again for the rest");
     }
     let told = |step: &Step| {
         if args.dry_run || !ui::quiet() {
@@ -84,9 +84,9 @@ pub fn stream<'p>(publishing: &'p Publishing, stream: &str) -> Result<&'p Stream
         let near = nearest(stream, known()).map(|near| format!("did you mean `{near}`? "));
         let list: Vec<&str> = known().collect();
         let help = if list.is_empty() {
-            "packages.kdl declares streams: stream \"nightly\" keep=\"120 days\"".to_owned()
+            "declare it in packages.kdl: stream \"nightly\" keep=\"120 days\"".to_owned()
         } else {
-            format!("{}streams are {}", near.unwrap_or_default(), list.join(", "))
+            format!("{}the streams are {}", near.unwrap_or_default(), list.join(", "))
         };
         Problem::usage(Code::Environment, what).help(help).into()
     })
@@ -102,7 +102,7 @@ pub fn takes_uploads(argument: &str, url: &str) -> Result<(), Failure> {
         return Ok(());
     }
     Err(environment(format!(
-        "{argument}: a web server takes no uploads: publish to s3://, gs://, az:// or a directory"
+        "{argument}: publish to s3://, gs://, az:// or a directory: a web server takes no uploads"
     )))
 }
 
@@ -114,17 +114,16 @@ pub fn access(dry_run: bool) -> Access {
 /// Normalizes names like indexes.
 pub fn projects(option: &str, texts: &[String]) -> Result<BTreeSet<String>, Failure> {
     let name = |text: &String| {
-        let wrong =
-            || environment(format!("{option} takes names of projects; `{text}` cannot be one"));
+        let wrong = || environment(format!("{option} must be the name of a project, not `{text}`"));
         normalized(text.trim()).ok_or_else(wrong)
     };
     texts.iter().map(name).collect()
 }
 
 pub fn warn_of(code: Code, strays: &[RelPath]) {
-    let help = "the file has the package's name and `.yanked` behind, and lies beside it";
+    let help = "name the file like the package with `.yanked` at the end, in the same directory";
     for path in strays {
-        let what = format!("`{path}` yanks nothing: the package of this name is not beside it");
+        let what = format!("`{path}` yanks nothing: its directory has no package of this name");
         ui::show_problems(&Problem::warning(code, what).help(help).into());
     }
 }
@@ -151,7 +150,7 @@ fn said(args: &PublishArgs, summary: &Summary) -> String {
     let done = if args.dry_run { "would be " } else { "" };
     let size = human_size(*bytes);
     format!(
-        "{uploaded} {done}uploaded, {size}; {same} there already; {} {done}written\n",
+        "{uploaded} {done}uploaded, {size}; {same} unchanged; {} {done}written\n",
         counted(*pages, "page")
     )
 }
@@ -167,10 +166,10 @@ pub fn failure(error: &PublishError) -> Failure {
         | PublishError::Contended { .. }
         | PublishError::Nothing(_) => return problem(Code::Environment).into(),
         PublishError::Homeless(_) => {
-            refused.help("`shelf` lines of packages.kdl say where projects go")
+            refused.help("add the project to a `shelf` line of packages.kdl")
         }
         PublishError::NoShelf(index) => refused.help(format!(
-            "write a `shelf` with index=\"{index}\" into packages.kdl that takes all of its projects"
+            "add a `shelf` with index=\"{index}\" for all its projects to packages.kdl"
         )),
         PublishError::Packages(_)
         | PublishError::Unknown(_)
@@ -182,17 +181,17 @@ pub fn failure(error: &PublishError) -> Failure {
         | PublishError::Foreign { .. }
         | PublishError::NoMirror { .. }
         | PublishError::Key(_) => refused,
-        PublishError::Page { .. } => {
-            refused.help("--layout is that of the first `rockpack index publish` there; else mend the page, or publish to a place of its own, where rockpack makes the pages")
-        }
-        PublishError::Stream { there, .. } => {
-            refused.help(format!("give --stream {there}, or publish to the store of another stream"))
-        }
+        PublishError::Page { .. } => refused.help(
+            "give the --layout of the first `rockpack index publish`, correct the \
+                page, or publish to another place, where rockpack makes all pages",
+        ),
+        PublishError::Stream { there, .. } => refused
+            .help(format!("give --stream {there}, or publish to the store of another stream")),
         PublishError::ByHand { key, data, .. } => refused.help(format!(
-            "`{key}` is made of `{data}`: change that in the same way, or take the change back"
+            "change `{data}` in the same way, or undo the change: `{key}` is made from it"
         )),
         PublishError::OtherBytes(_) | PublishError::Overtaken { .. } => {
-            refused.help("a name stands for the same bytes for ever: publish under another version")
+            refused.help("publish it with another version: a published file never changes")
         }
         PublishError::Gate(error) => return gate::failure(error),
         PublishError::Incomplete(unmet) => return Failure::Problems(incomplete(unmet)),
@@ -209,9 +208,10 @@ fn incomplete(unmet: &[Unmet]) -> Problems {
     let all = counted(unmet.len(), "requirement");
     let (are, more) =
         (if unmet.len() == 1 { "is" } else { "are" }, unmet.len().saturating_sub(SHOWN));
-    let more = if more == 0 { String::new() } else { format!(", {more} more than these") };
-    problems.push(problem(format!("{all} {are} met nowhere{more}; nothing was written")).help(
-        "publish it with what it requires, name what users get elsewhere with --outside, or say --incomplete",
+    let more = if more == 0 { String::new() } else { format!(", {more} more than shown") };
+    problems.push(problem(format!("{all} {are} unmet{more}; nothing was written")).help(
+        "publish the required packages too, name packages of other indexes with --outside, or \
+         add --incomplete",
     ));
     problems
 }

@@ -16,7 +16,9 @@ pub fn run(args: &ServeArgs) -> Result<(), Failure> {
     if entries.is_empty() {
         let dir = args.dir.display();
         let problem = Problem::error(Code::Environment, format!("{dir} has no index to serve"));
-        return Err(problem.help(format!("`rockpack index write {dir}` writes one")).into());
+        return Err(problem
+            .help(format!("write an index with `rockpack index write {dir}`"))
+            .into());
     }
     print(&said(&entries, &server.address().map_err(failed)?.to_string()))?;
     let verbose = args.verbose;

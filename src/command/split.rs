@@ -46,7 +46,7 @@ fn division(division: &Division) -> String {
     for whole in &division.whole {
         let _ = writeln!(
             text,
-            "note: {} has code for {} and stays whole in the host wheel ({})",
+            "note: {} has code for {} and stays in the host wheel ({})",
             whole.member,
             whole.targets.join(", "),
             human_size(whole.size)
@@ -55,7 +55,7 @@ fn division(division: &Division) -> String {
     for emptied in &division.emptied {
         let _ = writeln!(
             text,
-            "note: the code of {} for {} goes into archives, out of {} in it: {} become zeros",
+            "note: the code of {} for {} moves into archives, from {} in it: {} become zeros",
             emptied.member,
             emptied.isas.join(", "),
             counted(emptied.bundles, "offload bundle"),
@@ -65,7 +65,7 @@ fn division(division: &Division) -> String {
     if !division.left_out.is_empty() {
         let left_out = division.left_out.join(", ");
         let _ =
-            writeln!(text, "note: not required, since --beside has no such package: {left_out}");
+            writeln!(text, "note: not required, because --beside has no such package: {left_out}");
     }
     text
 }
@@ -108,16 +108,16 @@ fn failure(error: SplitError, args: &SplitArgs) -> Failure {
         SplitError::Gate(error) => gate::failure(&error),
         SplitError::Open(OpenError::Io(_)) => {
             let near = args.wheels.iter().map(|wheel| inputs::near(wheel)).collect::<String>();
-            let help = format!("{near}give wheels that are there");
+            let help = format!("{near}give existing wheels");
             Problem::error(Code::Environment, what).help(help).into()
         }
         SplitError::Open(_) => {
-            let help = "`rockpack wheel verify` tells all that is wrong with it";
+            let help = "see its faults with `rockpack wheel verify`";
             Failure::Problems(Problem::error(Code::SplitRefused, what).help(help).into())
         }
         SplitError::Read(ReadError::Read(_) | ReadError::Empty(_)) => {
             let help =
-                "--beside is a directory with the packages that the wheels were built against";
+                "give --beside a directory with the packages that the wheels were built against";
             Problem::error(Code::Environment, what).help(help).into()
         }
         SplitError::Read(_)

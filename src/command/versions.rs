@@ -50,9 +50,9 @@ fn wrong(message: String, remedy: &str) -> Failure {
 fn product(args: &VersionsArgs) -> Result<String, Failure> {
     let manifest = crate::inputs::manifest::quietly(args.manifest.as_deref())?;
     manifest.product().map(str::to_owned).ok_or_else(|| {
-        let message = "no selector of the manifest names what is released";
+        let message = "the manifest has no selector, which names the release";
         Problem::error(Code::Environment, message)
-            .help("declare a package of kind=\"selector\"")
+            .help("declare a package with kind=\"selector\"")
             .into()
     })
 }
@@ -80,8 +80,8 @@ fn kind(args: &VersionsArgs) -> Result<Continuation, Failure> {
             })
         }
         _ => Err(wrong(
-            "--prerelease-version is for prereleases alone".to_owned(),
-            "take it away, or write --release-type prerelease",
+            "--prerelease-version is only for prereleases".to_owned(),
+            "remove it, or write --release-type prerelease",
         )),
     }
 }
@@ -94,14 +94,16 @@ fn base(args: &VersionsArgs, product: &str) -> Result<Base, Failure> {
     }
     let file = &args.file;
     let text = regular::read_to_string(file, MOST).map_err(|e| {
-        let remedy = format!(
-            "name the file with `{product}-version`, or give --override-base-version VERSION"
-        );
+        let remedy =
+            format!("give the file with `{product}-version`, or --override-base-version VERSION");
         Problem::error(Code::Environment, e.to_string()).help(format!("{}{remedy}", near(file)))
     })?;
     Base::read(&text, product).map_err(|e| {
         let problem = Problem::error(Code::ImpossibleVersion, format!("{}: {e}", file.display()));
-        let remedy = format!("it has to be like {{\"{product}-version\": \"7.10.0\", \"release-metadata\": {{\"base-date\": \"\"}}}}");
+        let remedy = format!(
+            "write it like {{\"{product}-version\": \"7.10.0\", \
+            \"release-metadata\": {{\"base-date\": \"\"}}}}"
+        );
         Failure::Problems(problem.help(remedy).into())
     })
 }

@@ -23,7 +23,7 @@ pub fn wheels(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         wheels.extend(found.into_iter().filter(|f| f.form == Form::Wheel).map(|f| f.path));
         if wheels.len() == before {
             let problem =
-                Problem::error(Code::Environment, format!("{} has no wheel", path.display()));
+                Problem::error(Code::Environment, format!("{} has no wheels", path.display()));
             return Err(problem.help("give wheels (.whl), or directories of them").into());
         }
     }

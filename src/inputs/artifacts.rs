@@ -119,8 +119,8 @@ fn local(
 
 pub fn directory(dir: Option<&Path>) -> Result<&Path, Failure> {
     let dir = dir.ok_or_else(|| {
-        Problem::usage(Code::Environment, "no artifacts are named, and this command reads them")
-            .help("name them: --artifact-dir DIR, or --store NAME --run ID")
+        Problem::usage(Code::Environment, "this command needs artifacts")
+            .help("give --artifact-dir DIR, or --store NAME --run ID")
     })?;
     if !dir.is_dir() {
         let what = if dir.exists() { "is not a directory" } else { "does not exist" };
@@ -129,7 +129,7 @@ pub fn directory(dir: Option<&Path>) -> Result<&Path, Failure> {
             format!("artifact directory {} {what}", dir.display()),
         )
         .help(format!(
-            "{}--artifact-dir takes the directory that holds base_lib_generic and the like",
+            "{}give --artifact-dir the directory with artifacts such as base_lib_generic",
             near(dir)
         ))
         .into());
@@ -192,9 +192,10 @@ pub fn select(run: &Run, asked: Asked<'_>, demands: &Demands) -> Result<Selectio
     };
     let selection = selection.map_err(|error| failed(&error, &run.address))?;
     if selection.selected.is_empty() && selection.unneeded.is_empty() {
-        let what = format!("there is no archive of an artifact at {}", run.address);
+        let what = format!("no archive of an artifact at {}", run.address);
         let problem = Problem::error(Code::NoArtifacts, what).help(
-            "is the number of the run right? The address is that of the directory with base_lib_generic.tar.zst and the like",
+            "check the run, and whether the address is of the directory with archives such as \
+             base_lib_generic.tar.zst",
         );
         return Err(Failure::Problems(problem.into()));
     }
@@ -258,9 +259,9 @@ fn of_store(asked: Asked<'_>, name: &str) -> Result<(String, bool), Failure> {
 fn unknown(name: &str, stores: &[StoreRule]) -> Problem {
     let known: Vec<&str> = stores.iter().map(|rule| rule.name.as_str()).collect();
     let help = match (nearest(name, known.iter().copied()), known.is_empty()) {
-        (_, true) => "packages.kdl declares stores: store \"NAME\" url=\"s3://…{run}…\"".to_owned(),
-        (Some(near), _) => format!("did you mean `{near}`? stores are {}", known.join(", ")),
-        (None, _) => format!("stores are {}", known.join(", ")),
+        (_, true) => "declare it in packages.kdl: store \"NAME\" url=\"s3://…{run}…\"".to_owned(),
+        (Some(near), _) => format!("did you mean `{near}`? the stores are {}", known.join(", ")),
+        (None, _) => format!("the stores are {}", known.join(", ")),
     };
     Problem::usage(Code::Environment, format!("--store: packages.kdl declares no store `{name}`"))
         .help(help)
@@ -269,11 +270,12 @@ fn unknown(name: &str, stores: &[StoreRule]) -> Problem {
 fn failed(error: &StoreError, address: &str) -> Failure {
     let problem = Problem::error(Code::Environment, error.to_string());
     match error.kind {
-        ErrorKind::Denied if store::is_web(address) => problem.help(
-            "a web server has to let everybody read: credentials are for s3://, gs:// and az://",
-        ),
+        ErrorKind::Denied if store::is_web(address) => {
+            problem.help("use a public web server, or s3://, gs:// or az:// with credentials")
+        }
         ErrorKind::Denied => problem.help(
-            "credentials come from the environment, as AWS_ACCESS_KEY_ID does; --unsigned reads a public store without any",
+            "set credentials in the environment, such as AWS_ACCESS_KEY_ID; read a public store \
+             with --unsigned",
         ),
         _ => problem,
     }
@@ -293,7 +295,7 @@ pub fn demands(asked: Asked<'_>) -> Result<Demands, Failure> {
         Some(Err(error)) => {
             let problem = Problem::error(Code::Environment, error.to_string());
             return Err(problem
-                .help("`rockpack artifact fetch --lock FILE` writes a lock file")
+                .help("write a lock file with `rockpack artifact fetch --lock FILE`")
                 .into());
         }
         Some(Ok(lock)) => Some(lock),
@@ -326,8 +328,8 @@ fn lock_file(args: &DemandArgs) -> Option<PathBuf> {
 fn conclude(args: &DemandArgs, demands: &Demands, directory: &Directory) -> Result<(), Failure> {
     let bare: Vec<String> = directory.directories().map(|id| format!("`{id}`")).collect();
     if let (Some(file), Some(first)) = (lock_file(args), bare.first()) {
-        let what = format!("{first} is a directory, of which {} can say nothing", file.display());
-        let help = "lock files are about archives: give those";
+        let what = format!("{first} is a directory, which {} does not cover", file.display());
+        let help = "give archives: a lock file covers only archives";
         if args.locked {
             let problem = Problem::error(Code::NotAsLocked, what).help(help);
             return Err(Failure::Problems(problem.into()));

@@ -26,7 +26,7 @@ pub fn store(
         Ok(cache) => remote::behind(cache, shared, jobs).map(Some),
         Err(why) if shared.remote_required => {
             let what = format!("--remote-required: the cache of this machine is not used: {why}");
-            Err(Problem::error(Code::Cache, what).help("--cache DIR names another"))
+            Err(Problem::error(Code::Cache, what).help("give another with --cache DIR"))
         }
         Err(why) => {
             warn(&why);
@@ -45,13 +45,14 @@ pub fn check(args: &CacheArgs, shared: &RemoteArgs) -> Result<(), Problem> {
         return Ok(());
     }
     if shared.address().is_none() {
-        let help = "--remote-cache URL or --remote-executor URL names one";
-        return wrong("--remote-required: neither a shared cache nor a build farm is named", help);
+        let help = "give --remote-cache URL or --remote-executor URL";
+        return wrong("--remote-required needs a shared cache or a build farm", help);
     }
     // Builds of whole packages need no cache.
     if !args.wanted(forbidden()) && shared.artifacts_digest.is_none() {
-        let help = "take --no-cache (ROCKPACK_NO_CACHE) away: the shared cache stands behind the cache of this machine";
-        return wrong("--remote-required: without a cache, no shared cache is used", help);
+        let help = "remove --no-cache (ROCKPACK_NO_CACHE): the shared cache needs the cache of \
+            this machine";
+        return wrong("--remote-required: no shared cache without a cache of this machine", help);
     }
     Ok(())
 }
@@ -59,7 +60,7 @@ pub fn check(args: &CacheArgs, shared: &RemoteArgs) -> Result<(), Problem> {
 pub fn warn(why: &str) {
     ui::show_problems(
         &Problem::warning(Code::Cache, format!("the cache is not used: {why}"))
-            .help("--no-cache builds without one, --cache DIR with another")
+            .help("build without a cache with --no-cache, or with another with --cache DIR")
             .into(),
     );
 }
@@ -68,8 +69,7 @@ pub fn warn(why: &str) {
 pub fn tell_shared(shared: &Shared, required: bool) -> Option<Problem> {
     let (text, help) = trouble(shared)?;
     if required {
-        let help =
-            "the packages are made and in place; without --remote-required this is a warning";
+        let help = "the packages are complete; without --remote-required this is a warning";
         return Some(Problem::error(Code::Cache, text).help(help));
     }
     ui::show_problems(&Problem::warning(Code::Cache, text).help(help).into());
@@ -78,22 +78,23 @@ pub fn tell_shared(shared: &Shared, required: bool) -> Option<Problem> {
 
 fn trouble(shared: &Shared) -> Option<(String, &'static str)> {
     if let Some(why) = &shared.off {
-        let text = format!("the shared cache {} was not used to the end: {why}", shared.address);
+        let text = format!("the shared cache {} failed: {why}", shared.address);
         return Some((
             text,
-            "the packages are made all the same; without --remote-cache and --remote-executor no server is asked",
+            "the packages are complete; without --remote-cache and --remote-executor no server \
+             is used",
         ));
     }
     let Some(Farm { address, why: Some(why), .. }) = &shared.farm else { return None };
-    let text = format!("the build farm {address} did not pack all that it could: {why}");
-    Some((text, "it is packed here; without --remote-executor nobody asks the farm"))
+    let text = format!("the build farm {address} failed to pack some files: {why}");
+    Some((text, "they are packed on this machine; without --remote-executor the farm is not used"))
 }
 
 /// Returns the directory of `--cache` or of the environment.
 pub fn directory(named: Option<&Path>) -> Result<PathBuf, Problem> {
     chosen(named, |name| std::env::var_os(name)).ok_or_else(|| {
-        Problem::error(Code::Environment, "nothing says where the cache is: HOME is not set")
-            .help("name it: --cache DIR, or the variable ROCKPACK_CACHE_DIR")
+        Problem::error(Code::Environment, "the directory of the cache is unknown: HOME is not set")
+            .help("give --cache DIR, or set the variable ROCKPACK_CACHE_DIR")
     })
 }
 

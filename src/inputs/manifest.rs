@@ -17,7 +17,8 @@ use crate::cli::BUILT_IN;
 use crate::failure::Failure;
 use crate::{builtin, ui};
 
-const WHERE: &str = "--manifest takes the directory with packages.kdl and families.kdl, or `built-in` for the copy that the program carries";
+const WHERE: &str = "give --manifest a directory with packages.kdl and families.kdl, or \
+    `built-in`";
 
 pub fn manifest(named: Option<&Path>) -> Result<Manifest, Failure> {
     let sources = sources(named)?;
@@ -86,9 +87,9 @@ pub fn sources(named: Option<&Path>) -> Result<(Source, Source), Failure> {
         ui::show_problems(
             &Problem::warning(
                 Code::BuiltInManifest,
-                format!("{}: the built-in manifest is used", nothing_here()),
+                format!("{}: using the built-in manifest", nothing_here()),
             )
-            .help(format!("{WHERE}; to name it says that it is meant"))
+            .help(format!("{WHERE} to confirm"))
             .into(),
         );
     }
@@ -125,7 +126,7 @@ fn found(named: Option<&Path>) -> Result<Option<(Source, Source)>, Failure> {
 
 fn nothing_here() -> String {
     let here = std::env::current_dir().map_or_else(|_| ".".to_owned(), |d| d.display().to_string());
-    format!("there is no {} in {here}", builtin::PACKAGES.0)
+    format!("no {} in {here}", builtin::PACKAGES.0)
 }
 
 /// Returns the built-in files, under names that no file has.

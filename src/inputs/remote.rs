@@ -18,7 +18,7 @@ pub fn behind(cache: Cache, args: &RemoteArgs, jobs: usize) -> Result<Box<dyn St
     let Some(address) = args.address() else { return Ok(Box::new(cache)) };
     let options = options(address, args, jobs)?;
     let shared = SharedCache::new(cache, options)
-        .map_err(|error| wrong(&format!("there is no thread for the shared cache: {error}")))?;
+        .map_err(|error| wrong(&format!("cannot start a thread for the shared cache: {error}")))?;
     Ok(Box::new(shared))
 }
 
@@ -92,7 +92,7 @@ fn pem(option: &str, path: &Path, (what, marker): (&str, &str)) -> Result<String
         return Ok(text);
     }
     Err(wrong(&format!("{option}: {} has no {what} in PEM", path.display()))
-        .help("in PEM, it begins with a line `-----BEGIN …-----`"))
+        .help("give a PEM file, which begins with a line `-----BEGIN …-----`"))
 }
 
 /// Refuses TLS options without a TLS address: users would believe that connections are encrypted.
@@ -104,8 +104,11 @@ fn check_tls(args: &RemoteArgs, addresses: [Option<&Address>; 2]) -> Result<(), 
         (args.tls_client_certificate.is_some(), "--tls-client-certificate"),
     ];
     match option.into_iter().find(|(is_given, _)| *is_given && !has_tls) {
-        Some((_, option)) => Err(wrong(&format!("{option}: the server is asked without TLS"))
-            .help("write grpcs://HOST:PORT, or take the option away")),
+        Some((_, option)) => Err(wrong(&format!(
+            "{option}: the address of the server is without \
+            TLS"
+        ))
+        .help("write grpcs://HOST:PORT, or remove the option")),
         None => Ok(()),
     }
 }
@@ -119,7 +122,7 @@ fn properties(args: &RemoteArgs) -> Result<Vec<(String, String)>, Problem> {
     let mut properties = Vec::new();
     for text in &args.remote_default_exec_properties {
         let text = property(text).ok_or_else(|| {
-            wrong(&format!("--remote-default-exec-properties: `{text}` names no value"))
+            wrong(&format!("--remote-default-exec-properties: `{text}` has no value"))
                 .help("write NAME=VALUE, such as OSFamily=Linux")
         });
         properties.push(text?);
@@ -130,7 +133,7 @@ fn properties(args: &RemoteArgs) -> Result<Vec<(String, String)>, Problem> {
 
 /// Returns a static program: the farm's machines lack this machine's libraries.
 fn program(args: &RemoteArgs) -> Result<PathBuf, Problem> {
-    let help = "give a static one with --remote-program FILE: released programs are";
+    let help = "give a static program with --remote-program FILE, such as a released one";
     let (what, path) = if let Some(path) = &args.remote_program {
         (format!("--remote-program: {}", path.display()), path.clone())
     } else {
@@ -142,10 +145,10 @@ fn program(args: &RemoteArgs) -> Result<PathBuf, Problem> {
     match facts.map(|facts| facts.kind) {
         Ok(ElfKind::StaticExecutable | ElfKind::StaticPie) => Ok(path),
         Ok(_) => {
-            let why = "is not static, and machines of a farm have no libraries for it";
+            let why = "is not static: machines of a farm do not have its libraries";
             Err(wrong(&format!("{what} {why}")).help(help))
         }
-        Err(_) => Err(wrong(&format!("{what} is no program for Linux")).help(help)),
+        Err(_) => Err(wrong(&format!("{what} is not a program for Linux")).help(help)),
     }
 }
 
@@ -171,7 +174,7 @@ fn header_lines(args: &RemoteArgs) -> Result<Vec<(String, String)>, Problem> {
     if args.remote_header.is_empty()
         && let Some(text) = std::env::var_os(variable)
     {
-        let text = text.into_string().map_err(|_| wrong(&format!("{variable} is no text")))?;
+        let text = text.into_string().map_err(|_| wrong(&format!("{variable} is not text")))?;
         add(variable, &text);
     }
     Ok(lines)

@@ -18,7 +18,6 @@ pub fn behind(cache: Cache, args: &RemoteArgs, _: usize) -> Result<Box<dyn Store
 
 pub fn absent() -> Problem {
     let text = "--remote-cache, --remote-executor (ROCKPACK_REMOTE_CACHE, ROCKPACK_REMOTE_EXECUTOR): this rockpack was built without the feature `remote`";
-    let help =
-        "build it with `cargo build --features remote`, or take a released program, which has it";
+    let help = "build it with `cargo build --features remote`, or use a released program";
     Problem::usage(Code::Environment, text).help(help)
 }

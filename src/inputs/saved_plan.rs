@@ -15,7 +15,7 @@ pub fn read(path: &Path) -> Result<Plan, Failure> {
     let refused = |error: String| -> Failure {
         let what = format!("cannot read {}: {error}", path.display());
         Problem::error(Code::Environment, what)
-            .help("--plan takes a file with what `rockpack plan --json` prints")
+            .help("give --plan the output of `rockpack plan --json`")
             .into()
     };
     let text = std::fs::read_to_string(path).map_err(|error| {
@@ -42,7 +42,9 @@ pub fn only(mut plan: Plan, names: &[OnlyName]) -> Result<Plan, Failure> {
         if !of_package && !of_source {
             let what = format!("--only {name}: no package of the plan has this name");
             let problem = Problem::error(Code::Environment, what);
-            return Err(problem.help("--only takes names as `rockpack plan` prints them").into());
+            return Err(problem
+                .help("give --only names from the output of `rockpack plan`")
+                .into());
         }
     }
     let meant = |text: &str| names.iter().any(|name| name.matches(text));

@@ -141,13 +141,13 @@ fn from_cache(summary: &Summary) -> Option<String> {
     let Summary { hits, hit_bytes, misses, damaged, .. } = summary;
     let healed = match damaged {
         0 => String::new(),
-        1 => "; 1 was damaged and is packed anew".to_owned(),
-        many => format!("; {many} were damaged and are packed anew"),
+        1 => "; 1 was damaged and packed again".to_owned(),
+        many => format!("; {many} were damaged and packed again"),
     };
     let all = hits + misses;
     (*hits > 0 || *damaged > 0).then(|| {
         format!(
-            "{hits} of {all} files came packed out of the cache, {}{healed}",
+            "{hits} of {all} files were packed in the cache, {}{healed}",
             human_size(*hit_bytes)
         )
     })
@@ -156,20 +156,24 @@ fn from_cache(summary: &Summary) -> Option<String> {
 fn from_shared(shared: &Shared) -> String {
     let Shared { address, hits, hit_bytes, misses, refused, sent, sent_bytes, off, farm } = shared;
     let came = match usize::try_from(hits + misses + refused).unwrap_or(usize::MAX) {
-        0 => "no file was asked for".to_owned(),
+        0 => "no file requested".to_owned(),
         all => {
-            format!("{hits} of {} came packed, {}", counted(all, "file"), human_size(*hit_bytes))
+            format!("{hits} of {} were packed, {}", counted(all, "file"), human_size(*hit_bytes))
         }
     };
     let mut text = format!("shared cache {address}: {came}");
     if *refused > 0 {
-        let _ = write!(text, "; {refused} refused, since they are not what their names say");
+        let _ = write!(
+            text,
+            "; {refused} rejected, because their content does not match their \
+            key"
+        );
     }
     if *sent > 0 {
         let _ = write!(text, "; {sent} sent, {}", human_size(*sent_bytes));
     }
     if off.is_some() {
-        text.push_str("; then it was off");
+        text.push_str("; then it failed");
     }
     // A farm that built only whole packages has a separate line.
     let was_asked = |farm: &&Farm| farm.packed + farm.late + farm.failed > 0 || farm.why.is_some();
@@ -187,7 +191,7 @@ fn from_farm(farm: &Farm) -> String {
         human_size(*packed_bytes)
     );
     if *late > 0 {
-        let _ = write!(text, "; {late} came too late");
+        let _ = write!(text, "; {late} were too late");
     }
     if *failed > 0 {
         let _ = write!(text, "; {failed} failed");

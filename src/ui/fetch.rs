@@ -82,7 +82,7 @@ pub fn fetched_table(fetched: &[Fetched], width: usize) -> String {
     let _ = write!(text, "{new} of {} fetched", size(false));
     if kept > 0 {
         let were = if kept == 1 { "was" } else { "were" };
-        let _ = write!(text, ", {kept} of {} {were} there", size(true));
+        let _ = write!(text, ", {kept} of {} {were} already complete", size(true));
     }
     text + "\n"
 }

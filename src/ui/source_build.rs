@@ -19,7 +19,7 @@ pub fn tell_of(happened: &Happened) {
         Happened::Finished(name, wheels, took) => {
             tell(&format!("{name}: {}, {}", wheels.join(", "), seconds(*took)));
         }
-        Happened::Kept(name) => tell(&format!("{name}: as it was")),
+        Happened::Kept(name) => tell(&format!("{name}: unchanged")),
         Happened::Failed(name) => tell(&format!("{name}: failed")),
     }
 }
@@ -50,7 +50,7 @@ fn ago(age: Duration) -> String {
 
 pub fn table(outcome: &Outcome, removed: &[RelPath], last_good: &[LastGood]) -> String {
     let time =
-        |took: Duration, kept: bool| if kept { "as it was".to_owned() } else { seconds(took) };
+        |took: Duration, kept: bool| if kept { "unchanged".to_owned() } else { seconds(took) };
     let wheels = outcome
         .made
         .iter()
@@ -101,10 +101,10 @@ pub fn missing(
     dest: &Path,
 ) -> Problem {
     let name = &not_made.name;
-    let message = format!("the wheel `{name}` cannot be had, and nothing is built without it");
+    let message = format!("the wheel `{name}` is unavailable, so nothing was built");
     let problem = Problem::error(Code::ProjectFailed, message);
     let Why::Failed { reason, log, tail } = &not_made.why else { return problem };
-    let label = format!("{reason}; {} would be built with it", waiting.join(", "));
+    let label = format!("{reason}; {} need it", waiting.join(", "));
     let problem = match place {
         Some(place) => problem.label(place, label),
         None => problem,
@@ -117,7 +117,7 @@ pub fn missing(
 
 fn ending(log: &RelPath, tail: &[String], dest: &Path) -> String {
     format!(
-        "all that was written is in {}, which ends with\n{}",
+        "the whole output is in {}; its end is\n{}",
         dest.join(log.as_str()).display(),
         tail.join("\n")
     )
@@ -133,13 +133,13 @@ pub fn problem(
     let (message, label, help) = match &not_made.why {
         Why::Waited { before } => (
             format!("`{name}` was not built"),
-            format!("it waits for `{before}`, which was not made"),
+            format!("it needs `{before}`, which was not built"),
             None,
         ),
         Why::Failed { reason, log, tail } => {
             let log = log.as_ref().map(|log| ending(log, tail, dest));
             let message = match not_made.trial {
-                None => format!("`{name}` could not be built"),
+                None => format!("building `{name}` failed"),
                 Some(TrialKind::Tests) => format!("a test of `{name}` failed"),
                 Some(TrialKind::Docs) => format!("the documentation of `{name}` was not made"),
             };
@@ -151,7 +151,7 @@ pub fn problem(
         None => Problem::error(Code::ProjectFailed, format!("{message}: {label}")),
     };
     let of_it = last_good.iter().filter(|it| not_made.trial.is_none() && it.name == name.as_str());
-    let kept = of_it.map(|it| format!("the last good wheel stays: {}", it.shown()));
+    let kept = of_it.map(|it| format!("the last good wheel is kept: {}", it.shown()));
     let lines: Vec<String> = kept.chain(help).collect();
     if lines.is_empty() { problem } else { problem.help(lines.join("\n")) }
 }

@@ -128,7 +128,11 @@ fn without_git_that_is_said() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("there is no program `git`"), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stderr).contains("requires the program `git`"),
+        "{}",
+        text(&output.stderr)
+    );
 }
 
 #[test]
@@ -195,12 +199,12 @@ fn what_is_no_side_is_said() {
     fs::write(dir.path().join("future.json"), "{\"format\": 99, \"all\": \"new\"}").unwrap();
     fs::create_dir(dir.path().join("empty")).unwrap();
     for (args, needle) in [
-        (&["text", "text"][..], "cannot read text: this is no plan"),
-        (&["other.json", "text"], "cannot read other.json: this is no plan"),
+        (&["text", "text"][..], "cannot read text: this is not a plan"),
+        (&["other.json", "text"], "cannot read other.json: this is not a plan"),
         (&["future.json", "text"], "this plan has format 99"),
         (&["nowhere", "text"], "nowhere does not exist"),
         (&["empty", "text"], "empty has no built packages"),
-        (&["m", "m"], "none are given"),
+        (&["m", "m"], "needs artifacts"),
         (&["--manifest-at", "main", "m", "m"], "--manifest-at replaces OLD"),
         (&[], "<OLD>"),
         (&["--json", "--format", "files", "a", "b"], "cannot be used with"),
@@ -255,7 +259,7 @@ fn new_warnings_are_told() {
     let output = rockpack(dir.path(), &["diff", "m", "new", "--artifact-dir", "artifacts"]);
     let shown = text(&output.stdout);
     assert!(
-        shown.contains("\nwarnings\n  + missing-library: package `libraries` does not have"),
+        shown.contains("\nwarnings\n  + missing-library: package `libraries` lacks"),
         "{shown}"
     );
     assert!(!text(&output.stderr).contains("runtime finds by name"), "{}", text(&output.stderr));

@@ -343,10 +343,9 @@ fn what_is_left_out_otherwise_is_told_once() {
         .replace("base_lib_generic bin/t link nowhere", "base_lib_generic bin/z link nowhere");
     assert_eq!(
         told(&Case::new(&packages, &dangling), &Case::new(&packages, &gone)),
-        "\
-x-core
+        "x-core
   ~ bin/z      left out now: dangles: no artifact has …
-  ~ bin/t      not selected any more; was left out: dangles: no artifact has …
+  ~ bin/t      no longer selected; was left out: dangles: no artifact has …
 "
     );
 }

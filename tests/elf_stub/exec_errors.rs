@@ -247,7 +247,7 @@ fn targets_that_are_refused() {
     assert_eq!(refused(&"x".repeat(MAX_TARGET + 1)), StubError::TooLong { len: 4096 });
     assert_eq!(
         refused("a\0b").to_string(),
-        r#"cannot write an exec stub for "a\0b": the target holds a NUL"#
+        r#"cannot write an exec stub for "a\0b": the target has a NUL"#
     );
 }
 

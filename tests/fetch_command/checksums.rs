@@ -44,7 +44,7 @@ fn an_archive_that_was_cut_short_is_told_by_its_checksum() {
     fs::write(&archive, &bytes[..bytes.len() / 2]).unwrap();
     for way in ways(&address) {
         let text = refused(dir, 1, &way);
-        assert!(text.contains("has another checksum than its sidecar says"), "{text}");
+        assert!(text.contains("does not match its .sha256sum file"), "{text}");
         assert!(!dir.join("out").exists() && !dir.join("fetched").join(KEY).exists());
     }
     // Without a sidecar, the decoder detects it.
@@ -58,7 +58,7 @@ fn a_missing_checksum_is_a_warning_unless_it_is_demanded() {
     let dir = scratch();
     let (dir, address) = (dir.path(), address(dir.path()));
     fs::remove_file(sidecar(&dir.join("store/17-linux").join(KEY))).unwrap();
-    let warning = format!("`{KEY}` has no .sha256sum beside");
+    let warning = format!("`{KEY}` has no .sha256sum file");
     for way in ways(&address) {
         let (_, text) = done(dir, &way);
         assert!(text.contains(&warning), "{way:?}: {text}");
@@ -77,9 +77,9 @@ fn what_is_no_checksum_is_an_error() {
     let (dir, address) = (dir.path(), address(dir.path()));
     let beside = sidecar(&dir.join("store/17-linux").join(KEY));
     for (text, why) in [
-        ("<Error>AccessDenied</Error>", "is no SHA-256"),
+        ("<Error>AccessDenied</Error>", "is not a SHA-256"),
         ("", "it is empty"),
-        (&*format!("{}  other.tar.zst", "0f".repeat(32)), "it says nothing of the archive"),
+        (&*format!("{}  other.tar.zst", "0f".repeat(32)), "it has no checksum of the archive"),
         (
             &*format!("{}  {KEY}\n{}  {KEY}", "0f".repeat(32), "f0".repeat(32)),
             "it has two checksums of the archive",
@@ -102,7 +102,7 @@ fn sidecars_are_no_strangers_and_stray_ones_are() {
     assert!(!plan.contains("sha256sum") && !text.contains("sha256sum"), "{plan}{text}");
     fs::write(dir.join("store/17-linux/gone_lib_generic.tar.zst.sha256sum"), "").unwrap();
     let (plan, _) = done(dir, &["plan", "--artifact-dir", "store/17-linux"]);
-    assert!(plan.contains("a checksum of an archive that is not here"), "{plan}");
+    assert!(plan.contains("checksum without its archive"), "{plan}");
 }
 
 #[test]

@@ -168,7 +168,7 @@ fn nothing_of_a_faulty_archive_is_used_and_the_error_names_it() {
         (Fault::Reset, "the connection broke"),
         (Fault::Short, "its size is not"),
         (Fault::Long, "its size is not"),
-        (Fault::Flipped, "has another checksum than its sidecar says: expected"),
+        (Fault::Flipped, "does not match its .sha256sum file: expected"),
         (Fault::Changed, "it has changed"),
         (Fault::Gone, "there is nothing"),
     ] {

@@ -46,10 +46,7 @@ fn other_bytes_are_refused_though_their_sidecar_is_right() {
             vec!["artifact", "fetch", &*address, "-o", "again"],
         ] {
             let text = refused(dir, 1, &[&way[..], more].concat());
-            assert!(
-                text.contains(KEY) && text.contains("is not what rockpack.lock says"),
-                "{text}"
-            );
+            assert!(text.contains(KEY) && text.contains("does not match rockpack.lock"), "{text}");
             assert!(text.contains(&format!("expected {old}")), "{text}");
             assert!(!dir.join("out").exists() && !dir.join("again").join(KEY).exists());
         }
@@ -76,7 +73,7 @@ fn what_only_one_of_lock_file_and_run_has_is_refused() {
     );
     let lock = fs::read_to_string(dir.join("rockpack.lock")).unwrap();
     let text = refused(dir, 1, &["artifact", "fetch", &address, "-o", "all", "--locked"]);
-    assert!(text.contains("is not in rockpack.lock") && text.contains("gfx1100"), "{text}");
+    assert!(text.contains("is missing in rockpack.lock") && text.contains("gfx1100"), "{text}");
     // Without --locked it is added; later commands use the entries that they need.
     done(dir, &["artifact", "fetch", &address, "-o", "all", "--lock", "rockpack.lock"]);
     let both = fs::read_to_string(dir.join("rockpack.lock")).unwrap();
@@ -88,10 +85,13 @@ fn what_only_one_of_lock_file_and_run_has_is_refused() {
     // A plan for one family needs no entries of others, in any directory.
     done(dir, &[&["plan", "--artifact-dir", "one", "--locked"], &one[..]].concat());
     let text = refused(dir, 1, &["plan", "--artifact-dir", "one", "--locked"]);
-    assert!(text.contains("gfx1100") && text.contains("which is not there"), "{text}");
+    assert!(text.contains("gfx1100") && text.contains("but the directory lacks them"), "{text}");
     fs::remove_file(dir.join("store/17-linux").join(KEY)).unwrap();
     let text = refused(dir, 1, &["artifact", "fetch", &address, "-o", "all", "--locked"]);
-    assert!(text.contains(&format!("rockpack.lock has `{KEY}`, which is not there")), "{text}");
+    assert!(
+        text.contains(&format!("rockpack.lock has `{KEY}`, but the directory lacks them")),
+        "{text}"
+    );
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn lock_files_have_to_be_there_and_to_be_lock_files() {
     fs::remove_file(dir.join("rockpack.lock")).unwrap();
     // Directories have no checksum.
     let (_, text) = done(dir, &["plan", "--artifact-dir", "artifacts", "--lock", "rockpack.lock"]);
-    assert!(text.contains("is a directory, of which rockpack.lock can say nothing"), "{text}");
+    assert!(text.contains("is a directory, which rockpack.lock does not cover"), "{text}");
     let text = refused(dir, 1, &["plan", "--artifact-dir", "artifacts", "--locked"]);
-    assert!(text.contains("is a directory, of which rockpack.lock can say nothing"), "{text}");
+    assert!(text.contains("is a directory, which rockpack.lock does not cover"), "{text}");
 }

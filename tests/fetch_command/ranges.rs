@@ -217,9 +217,9 @@ fn nothing_of_a_part_that_is_wrong_is_used() {
         assert!(found.len() == 1 && found[0].contains(KEY), "{found:?}");
         found[0].clone()
     };
-    let frame = "is not what its sidecar says: a frame has another checksum";
+    let frame = "does not match its .sha256sum file: a frame has another checksum";
     assert!(refused(20).contains(frame));
-    let end = "is not what its sidecar says: its end has another checksum";
+    let end = "does not match its .sha256sum file: its end has another checksum";
     for before_end in [1, 9, 40, 100] {
         assert!(refused(run.size - before_end).contains(end), "{before_end}");
     }
@@ -233,5 +233,5 @@ fn nothing_of_a_part_that_is_wrong_is_used() {
     fs::write(sidecar(&run.path().join(KEY)), other).unwrap();
     assert!(refused(0).contains("its end has another checksum"));
     fs::write(sidecar(&run.path().join(KEY)), format!("{first}# end of it\n")).unwrap();
-    assert!(refused(0).contains("cannot be understood: `of it` is no SHA-256"));
+    assert!(refused(0).contains("is malformed: `of it` is not a SHA-256"));
 }

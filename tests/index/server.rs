@@ -320,7 +320,7 @@ fn only_loopback_and_only_directories_are_served() {
     assert!(
         bare.status.code() == Some(2)
             && text(&bare.stderr).contains(". has no index to serve")
-            && text(&bare.stderr).contains("`rockpack index write .` writes one"),
+            && text(&bare.stderr).contains("write an index with `rockpack index write .`"),
         "{}",
         text(&bare.stderr)
     );

@@ -201,13 +201,13 @@ fn broken_packages_are_named() {
     let broken = "two-1.0-py3-none-any.whl";
     wheel(dir.path(), "one", "1.0", &[]);
     let cases: [(&str, Vec<u8>, &str); 4] = [
-        (broken, b"no zip".to_vec(), "is no zip archive"),
+        (broken, b"no zip".to_vec(), "is not a zip archive"),
         (
             broken,
             fs::read(dir.path().join("one-1.0-py3-none-any.whl")).unwrap(),
             "its metadata is that of one 1.0",
         ),
-        ("notes.whl", Vec::new(), "is no name of a wheel"),
+        ("notes.whl", Vec::new(), "is not a wheel name"),
         ("log.tar.gz", Vec::new(), ""),
     ];
     for (name, bytes, reason) in cases {

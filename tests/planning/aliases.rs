@@ -111,7 +111,7 @@ fn an_alias_of_another_packages_library_looks_for_it_there() {
     let (_, warnings) = Case::new(&packages(""), entries).plan_and_warnings();
     assert!(
         warnings[0].starts_with(
-            "`lib/libx.so` of x-core finds `libx.so.1` only where x-libs is installed too\n"
+            "`lib/libx.so` of x-core finds `libx.so.1` only if x-libs is installed too\n"
         ),
         "{warnings:?}"
     );
@@ -136,7 +136,7 @@ fn an_alias_that_nothing_has_is_an_error_with_a_hint_unless_it_is_optional() {
     let problem = Case::new(&[core("alias \"lib/liby.so\" as=\"forward\"")], ENTRIES).problem();
     assert_eq!(
         problem,
-        "package `core` has no library under `lib/liby.so`\n  alias \"lib/liby.so\" as=\"forward\" <- no library link is there; did you mean `lib/libx.so`?\n  help: correct the path, remove the line, or say why it can be absent: optional=\"…\"\n"
+        "package `core` has no library under `lib/liby.so`\n  alias \"lib/liby.so\" as=\"forward\" <- no library link at this path; did you mean `lib/libx.so`?\n  help: correct the path, remove the line, or give a reason: optional=\"…\"\n"
     );
     let plan =
         Case::new(&[core("alias \"lib/liby.so\" as=\"forward\" optional=\"not always\"")], ENTRIES)
@@ -151,7 +151,9 @@ fn an_alias_in_an_artifact_that_the_package_does_not_take_is_said_to_be_there() 
                    base_dev_generic lib/libx.so link libx.so.1";
     let problem = Case::new(&[core("alias \"lib/libx.so\" as=\"forward\"")], entries).problem();
     assert!(
-        problem.contains("<- artifact `base_dev_generic` has it, which this package does not take"),
+        problem.contains(
+            "<- artifact `base_dev_generic` has it, but this package does not take that artifact"
+        ),
         "{problem}"
     );
 }

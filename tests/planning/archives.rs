@@ -164,18 +164,18 @@ fn the_same_bytes_of_the_same_archive_are_known_again() {
 fn what_lies_behind_files_and_links_is_refused() {
     let said = |archive: Archive| problem(&zst(&archive.end()));
     let refused = |fault: &str| format!("archive base_lib_generic.tar.zst: {fault}");
-    let behind = refused("`stage/a/b`: it is below a file or a link (`stage/a`)");
+    let behind = refused("`stage/a/b`: path below a file or a link (`stage/a`)");
     assert_eq!(said(Archive::with_manifest().file("stage/a", "a").file("stage/a/b", "b")), behind);
     assert_eq!(said(Archive::with_manifest().link("stage/a", "c").file("stage/a/b", "b")), behind);
     let late = Archive::with_manifest().file("stage/a/b", "b").file("stage/a", "a");
-    assert_eq!(said(late), refused("`stage/a`: a file or a link, with other members below it"));
+    assert_eq!(said(late), refused("`stage/a`: file or link with other members below it"));
     let none = Archive::with_manifest().member(b"stage/h", EntryType::Link, b"", b"stage/none");
-    assert_eq!(said(none), refused("`stage/h`: a hard link to no file before it (`stage/none`)"));
-    let text = Archive::with_manifest().member(b"stage/l", EntryType::Symlink, b"", b"caf\xe9");
     assert_eq!(
-        said(text),
-        refused("`stage/l`: a link that leads nowhere (its target is not UTF-8)")
+        said(none),
+        refused("`stage/h`: hard link without a preceding target (`stage/none`)")
     );
+    let text = Archive::with_manifest().member(b"stage/l", EntryType::Symlink, b"", b"caf\xe9");
+    assert_eq!(said(text), refused("`stage/l`: link to no file (its target is not UTF-8)"));
 }
 
 #[test]
@@ -198,14 +198,14 @@ fn the_first_member_has_to_be_the_manifest() {
         Archive::default().file("stage/a", "a").file("artifact_manifest.txt", "stage\n").end();
     assert_eq!(
         problem(&zst(&late)),
-        "the first member of archive base_lib_generic.tar.zst is `stage/a`; it has to be artifact_manifest.txt"
+        "the first member of archive base_lib_generic.tar.zst must be artifact_manifest.txt, not `stage/a`"
     );
     let dotted = Archive::default()
         .member(b"./", EntryType::Directory, b"", b"")
         .file("./stage/a", "a")
         .file("artifact_manifest.txt", "stage\n")
         .end();
-    assert!(problem(&zst(&dotted)).contains("is `stage/a`; it has to be artifact_manifest.txt"));
+    assert!(problem(&zst(&dotted)).contains("must be artifact_manifest.txt, not `stage/a`"));
 }
 
 /// Defect 22.
@@ -214,12 +214,12 @@ fn members_that_lead_outside_are_named() {
     let above = Archive::with_manifest().file("stage/../../a", "a").end();
     assert_eq!(
         problem(&zst(&above)),
-        "archive base_lib_generic.tar.zst: `stage/../../a`: its name cannot be unpacked (has `..`, which can lead outside)"
+        "archive base_lib_generic.tar.zst: `stage/../../a`: installers cannot unpack this name (has `..`, which can lead outside)"
     );
     let absolute = Archive::with_manifest().file("/tmp/rockpack-absolute", "a").end();
     assert!(
         problem(&zst(&absolute))
-            .contains("`/tmp/rockpack-absolute`: its name cannot be unpacked (is absolute")
+            .contains("`/tmp/rockpack-absolute`: installers cannot unpack this name (is absolute")
     );
     assert!(!Path::new("/tmp/rockpack-absolute").exists());
 }
@@ -232,7 +232,7 @@ fn links_that_lead_outside_are_named() {
         assert_eq!(
             problem(&zst(&tar)),
             format!(
-                "archive base_lib_generic.tar.zst: `stage/l`: a link that leads outside (`{target}`)"
+                "archive base_lib_generic.tar.zst: `stage/l`: link that leads outside (`{target}`)"
             )
         );
         let hard = Archive::with_manifest()
@@ -240,7 +240,7 @@ fn links_that_lead_outside_are_named() {
             .end();
         assert!(
             problem(&zst(&hard))
-                .contains(&format!("`stage/h`: a link that leads outside (`{target}`)"))
+                .contains(&format!("`stage/h`: link that leads outside (`{target}`)"))
         );
     }
 }
@@ -255,7 +255,7 @@ fn nothing_is_written_through_a_chain_of_links_that_leads_outside() {
         .file("stage/deep/er/out/escaped", "e")
         .end();
     assert!(
-        problem(&zst(&tar)).contains("`stage/deep/er/out`: a link that leads outside (`up/../..`)")
+        problem(&zst(&tar)).contains("`stage/deep/er/out`: link that leads outside (`up/../..`)")
     );
 }
 
@@ -265,7 +265,7 @@ fn devices_are_named() {
         let tar = Archive::with_manifest().member(b"stage/null", kind, b"", b"").end();
         assert_eq!(
             problem(&zst(&tar)),
-            "archive base_lib_generic.tar.zst: `stage/null`: neither a file nor a directory nor a link"
+            "archive base_lib_generic.tar.zst: `stage/null`: neither file nor directory nor link"
         );
     }
 }
@@ -275,7 +275,7 @@ fn names_that_are_not_utf8_are_named() {
     let tar = Archive::with_manifest().member(b"stage/caf\xe9", EntryType::Regular, b"", b"").end();
     assert_eq!(
         problem(&zst(&tar)),
-        "archive base_lib_generic.tar.zst: `stage/caf\u{fffd}`: its name cannot be unpacked (is not UTF-8)"
+        "archive base_lib_generic.tar.zst: `stage/caf\u{fffd}`: installers cannot unpack this name (is not UTF-8)"
     );
 }
 
@@ -308,7 +308,7 @@ fn what_follows_the_last_member_is_refused() {
     let problems = catalog::scan(&dir.path().join("artifacts")).unwrap_err();
     let found = problems.iter().next().unwrap().to_string();
     assert!(found.starts_with("cannot read archive base_lib_generic.tar.xz"), "{found}");
-    let stray = "archive base_lib_generic.tar.zst has something behind its last member that is not part of it";
+    let stray = "archive base_lib_generic.tar.zst has data after its end";
     assert_eq!(problem(&zst(&[&tar[..], b"more"].concat())), stray);
     assert_eq!(problem(&zst(&[&tar[..], &vec![0; 4 << 20]].concat())), stray);
     // Writers pad to whole records of 10 KiB.
@@ -336,7 +336,9 @@ fn sizes_that_are_none_are_refused() {
     let huge = pax(Archive::with_manifest(), "28 size=9000000000000000000\n").file("stage/a", "a");
     let found = problem(&zst(&huge.end()));
     assert!(
-        found.contains("says that `stage/a` has 9000000 TB, more than can be packed in"),
+        found.contains(
+            "the recorded size of `stage/a`, 9000000 TB, is larger than can be packed in"
+        ),
         "{found}"
     );
 }
@@ -356,7 +358,7 @@ fn what_is_highly_packed_is_no_lie() {
 
 #[test]
 fn an_archive_that_ends_at_a_member_is_cut_off() {
-    let cut = "archive base_lib_generic.tar.zst is cut off: the zeros are missing with which tar archives end";
+    let cut = "archive base_lib_generic.tar.zst is truncated: the zeros at the end of a tar archive are missing";
     for archive in [Archive::with_manifest(), Archive::with_manifest().file("stage/a", "one")] {
         let Archive(tar) = archive;
         assert_eq!(problem(&zst(&tar)), cut);
@@ -372,10 +374,10 @@ fn links_and_names_that_no_file_system_has_are_faults_of_the_archive() {
     let empty = Archive::with_manifest().link("stage/a", "").end();
     assert_eq!(
         problem(&zst(&empty)),
-        "archive base_lib_generic.tar.zst: `stage/a`: a link that leads nowhere (its target is empty)"
+        "archive base_lib_generic.tar.zst: `stage/a`: link to no file (its target is empty)"
     );
     for (path, why) in [
-        (format!("stage/{}", "n".repeat(300)), "a part of it is longer than 255 bytes"),
+        (format!("stage/{}", "n".repeat(300)), "one of its segments is longer than 255 bytes"),
         (format!("stage/{}n", "n/".repeat(35_000)), "it is longer than 4,095 bytes"),
     ] {
         let record = format!(" path={path}\n");
@@ -393,7 +395,10 @@ fn headers_do_not_take_more_memory_than_a_name_needs() {
     for kind in [EntryType::GNULongName, EntryType::XHeader, EntryType::XGlobalHeader] {
         let tar = Archive::with_manifest().member(b"long", kind, &name, b"").file("stage/a", "a");
         let found = problem(&zst(&tar.end()));
-        assert!(found.contains("it has a name or pax records longer than 1 MiB"), "{found}");
+        assert!(
+            found.contains("it has a name or pax records longer than the limit of 1 MiB"),
+            "{found}"
+        );
     }
 }
 
@@ -424,5 +429,5 @@ fn a_directory_and_an_archive_of_one_artifact_are_refused() {
     fs::create_dir(&beside).unwrap();
     let problems = catalog::scan(&dir.path().join("artifacts")).unwrap_err();
     let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    assert!(found[0].starts_with("artifact `base_lib_generic` is there twice: "), "{found:?}");
+    assert!(found[0].starts_with("artifact `base_lib_generic` exists twice: "), "{found:?}");
 }

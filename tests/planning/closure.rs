@@ -88,10 +88,7 @@ fn a_library_that_no_package_ships_names_the_artifact_that_has_it() {
                    zlib_dev_generic lib/libz.so.1.3 so libz.so.1";
     assert_eq!(
         Case::new(&[core("")], entries).problem(),
-        "`bin/tool` of x-core and 1 more file need `libz.so.1`, which no package ships; artifact `zlib_dev_generic` has it\n\
-         \x20 artifact \"base\" \"lib\" <- takes `bin/tool`, `lib/liba.so.1`\n\
-         \x20 help: it is `lib/libz.so.1.3` there: take artifact \"zlib\" \"dev\" in package `core` or in one that is installed with it, \
-         and let no rule exclude the library\n"
+        "`bin/tool` of x-core and 1 more file need `libz.so.1`, which no package ships; artifact `zlib_dev_generic` has it\n\x20 artifact \"base\" \"lib\" <- takes `bin/tool`, `lib/liba.so.1`\n\x20 help: take artifact \"zlib\" \"dev\" in package `core`, or in a package that is installed with it, without a rule that excludes the library; it is `lib/libz.so.1.3` there\n"
     );
 }
 
@@ -100,10 +97,7 @@ fn a_library_that_no_package_ships_names_the_artifact_that_has_it() {
 fn a_library_that_is_nowhere_is_an_error_with_the_lines_to_write() {
     assert_eq!(
         Case::new(&[core("")], "base_lib_generic bin/tool exe needs=libz.so.1").problem(),
-        "`bin/tool` of x-core needs `libz.so.1`, which is in no artifact and no library of the system\n\
-         \x20 artifact \"base\" \"lib\" <- takes `bin/tool`\n\
-         \x20 help: add it to the build; where every system has it, write system-library \"libz.so.1\"; \
-         where some builds leave it out, allow-missing \"libz.so.1\" reason=\"…\"\n"
+        "`bin/tool` of x-core needs `libz.so.1`, which is neither in an artifact nor a system library\n\x20 artifact \"base\" \"lib\" <- takes `bin/tool`\n\x20 help: add it to the build; if every system has it, write system-library \"libz.so.1\"; if some builds leave it out, write allow-missing \"libz.so.1\" reason=\"…\"\n"
     );
 }
 
@@ -114,9 +108,7 @@ fn a_library_in_a_directory_that_is_not_searched_names_the_rpath_line() {
     assert_eq!(
         Case::new(&[core(""), libs("requires \"core\"\nrpath \"core\" \"lib\"")], entries)
             .problem(),
-        "`lib/libb.so.1` of x-libs does not find `liba.so.1`, which x-core has in `lib/deep`\n\
-         \x20 artifact \"blas\" \"lib\" <- takes `lib/libb.so.1`\n\
-         \x20 help: let package `libs` search there: rpath \"core\" \"lib/deep\"\n"
+        "`lib/libb.so.1` of x-libs does not find `liba.so.1`, which x-core has in `lib/deep`\n\x20 artifact \"blas\" \"lib\" <- takes `lib/libb.so.1`\n\x20 help: add to package `libs`: rpath \"core\" \"lib/deep\"\n"
     );
     let fixed =
         Case::new(&[core(""), libs("requires \"core\"\nrpath \"core\" \"lib/deep\"")], entries);
@@ -136,9 +128,7 @@ fn libraries_of_one_directory_that_is_not_searched_are_one_problem() {
     let lines = "artifact \"more\" \"lib\"";
     assert_eq!(
         Case::new(&[core(lines)], entries).problem(),
-        "`bin/other` of x-core and 1 more file do not find `liba.so.1`, `libz.so.1`, which x-core has in `lib/deep`\n\
-         \x20 artifact \"more\" \"lib\" <- takes `bin/other`; other lines take `bin/tool`\n\
-         \x20 help: let package `core` search there: rpath \"core\" \"lib/deep\"\n"
+        "`bin/other` of x-core and 1 more file do not find `liba.so.1`, `libz.so.1`, which x-core has in `lib/deep`\n\x20 artifact \"more\" \"lib\" <- takes `bin/other`; other lines take `bin/tool`\n\x20 help: add to package `core`: rpath \"core\" \"lib/deep\"\n"
     );
 }
 
@@ -161,7 +151,7 @@ fn what_is_missing_for_a_known_reason_is_no_problem_of_its_own() {
     assert!(
         Case::new(&packages, "base_lib_generic bin/tool exe needs=libz.so.1")
             .problem()
-            .starts_with("artifact `zlib` is not there")
+            .starts_with("artifact `zlib` is missing")
     );
 }
 
@@ -218,7 +208,7 @@ fn what_the_host_has_to_have_for_a_reason_is_noted() {
         Case::new(&[core(""), host], "base_lib_generic bin/tool exe needs=libz.so.1,libboost_a.so.1.9,libz.so.1,libboost_b.so.1.9").plan();
     assert_eq!(
         plan.notes,
-        ["the host has to have `libboost_a.so.1.9`, `libboost_b.so.1.9`, `libz.so.1`: not bundled"]
+        ["the system must have `libboost_a.so.1.9`, `libboost_b.so.1.9`, `libz.so.1`: not bundled"]
     );
 }
 
@@ -229,9 +219,7 @@ fn a_package_that_nothing_installs_is_luck() {
     assert_eq!(
         warned(&[core(""), libs(rpath), system()]),
         [
-            "`lib/libb.so.1` of x-libs and 1 more file find `liba.so.1` only where x-core is installed too\n\
-          \x20 artifact \"blas\" \"lib\" <- takes `lib/libb.so.1`, `lib/libb2.so.1`\n\
-          \x20 help: nothing installs `core` with `libs`: let it, with requires \"core\" in package `libs`\n"
+            "`lib/libb.so.1` of x-libs and 1 more file find `liba.so.1` only if x-core is installed too\n\x20 artifact \"blas\" \"lib\" <- takes `lib/libb.so.1`, `lib/libb2.so.1`\n\x20 help: add requires \"core\" to package `libs`\n"
         ]
     );
     assert!(warned(&[core(""), libs(&format!("requires \"core\"\n{rpath}")), system()]).is_empty());
@@ -269,7 +257,7 @@ fn luck_that_no_line_asks_for_is_an_error() {
     let problem = Case::new(&[core(""), libs("")], entries).problem();
     assert!(
         problem.starts_with(
-            "`lib/libb.so.1` of x-libs finds `liba.so.1` only where x-core is installed too\n"
+            "`lib/libb.so.1` of x-libs finds `liba.so.1` only if x-core is installed too\n"
         ),
         "{problem}"
     );
@@ -303,9 +291,7 @@ fn a_library_of_another_device_wheel_is_luck_and_an_error() {
     );
     assert_eq!(
         Case::new(&packages, &entries).problem(),
-        "`lib/libp.so` of x-device-gfx942 finds `libq.so` only where x-device-gfx1100 is installed too\n\
-         \x20 artifact \"blas\" \"lib\" <- takes `lib/libp.so`\n\
-         \x20 help: that wheel is for another target: let the artifacts of each target have `lib/libq.so`\n"
+        "`lib/libp.so` of x-device-gfx942 finds `libq.so` only if x-device-gfx1100 is installed too\n\x20 artifact \"blas\" \"lib\" <- takes `lib/libp.so`\n\x20 help: add `lib/libq.so` to the artifacts of each target: that wheel is for another target\n"
     );
 }
 
@@ -317,17 +303,24 @@ fn libraries_may_need_what_every_device_wheel_has_and_not_what_one_has() {
                 base_lib_generic lib/liba.so.1 so liba.so.1
                 blas_lib_gfx942 lib/k/libk.so so libk.so\n";
     let problem = Case::new(&packages, &format!("{libs}blas_lib_gfx1100 lib/k.co code")).problem();
-    assert!(problem.starts_with("`lib/libb.so.1` of x-libs finds `libk.so` only where x-device-gfx942 is installed too\n"), "{problem}");
+    assert!(
+        problem.starts_with(
+            "`lib/libb.so.1` of x-libs finds `libk.so` only if x-device-gfx942 is installed too\n"
+        ),
+        "{problem}"
+    );
     assert!(
         problem.contains(
-            "help: `libs` can be installed without `device`: ship `lib/k/libk.so` in `libs`\n"
+            "help: ship `lib/k/libk.so` in `libs`, which can be installed without `device`\n"
         ),
         "{problem}"
     );
     let (_, warnings) =
         Case::new(&packages, &format!("{libs}blas_lib_gfx1100 lib/k2/libk.so so libk.so"))
             .plan_and_warnings();
-    assert!(warnings[0].starts_with("`lib/libb.so.1` of x-libs finds `libk.so` only where a wheel of `device` is installed too\n"));
+    assert!(warnings[0].starts_with(
+        "`lib/libb.so.1` of x-libs finds `libk.so` only if a wheel of `device` is installed too\n"
+    ));
 }
 
 #[test]
@@ -362,10 +355,7 @@ fn each_family_has_libraries_of_its_own() {
                    blas_lib_gfx110X-all lib/libb.so.1 so libb.so.1 needs=libsolver.so.0\n";
     assert_eq!(
         Case::new(&[libs("")], entries).legacy().problem(),
-        "`lib/libb.so.1` of x-libs-gfx110X-all needs `libsolver.so.0`, which no package ships; \
-         artifact `blas_lib_gfx94X-dcgpu` has it for another target\n\
-         \x20 artifact \"blas\" \"lib\" <- takes `lib/libb.so.1`\n\
-         \x20 help: it is `lib/libsolver.so.0` there: build it for this target as well\n"
+        "`lib/libb.so.1` of x-libs-gfx110X-all needs `libsolver.so.0`, which no package ships; artifact `blas_lib_gfx94X-dcgpu` has it for another target\n\x20 artifact \"blas\" \"lib\" <- takes `lib/libb.so.1`\n\x20 help: build it for this target too: it is `lib/libsolver.so.0` there\n"
     );
     let excuse = "allow-missing \"libsolver.so.*\" reason=\"not for every family\"\n".to_owned();
     let plan = Case::new(&[libs(""), excuse], entries).legacy().plan();
@@ -397,9 +387,7 @@ fn the_rpath_of_what_loads_a_file_counts_too() {
     assert_eq!(
         warnings,
         [
-            "`lib/liba.so.1` of x-core finds `libd.so.1` only when `bin/tool` of x-core loads it, and cannot be opened alone\n\
-          \x20 artifact \"base\" \"lib\" <- takes `lib/liba.so.1`\n\
-          \x20 help: let package `core` search there: rpath \"core\" \"lib/deep\"\n"
+            "`lib/liba.so.1` of x-core finds `libd.so.1` only if `bin/tool` of x-core loads it first\n\x20 artifact \"base\" \"lib\" <- takes `lib/liba.so.1`\n\x20 help: add to package `core`: rpath \"core\" \"lib/deep\"\n"
         ]
     );
 }
@@ -468,7 +456,7 @@ fn a_library_needed_by_its_alias_is_found_as_the_forwarding_library() {
     );
     let problem = Case::new(&[core("")], entries).problem();
     assert!(
-        problem.contains("needs `libx.so`, which is in no artifact"),
+        problem.contains("needs `libx.so`, which is neither in an artifact"),
         "the name is a link, which wheels do not hold: {problem}"
     );
 }
@@ -504,7 +492,7 @@ fn a_file_that_is_no_library_ends_the_search() {
     let problem = Case::new(&[core("")], entries).problem();
     assert!(
         problem
-            .starts_with("`bin/tool` of x-core needs `liba.so`, and the first file of that name, `lib/liba.so` of x-core, is no library\n"),
+            .starts_with("`bin/tool` of x-core needs `liba.so`, but the first file of this name, `lib/liba.so` of x-core, is not a library\n"),
         "{problem}"
     );
 }
@@ -524,7 +512,7 @@ fn a_path_of_the_build_machine_is_refused() {
         Case::new(&[core("")], "base_lib_generic bin/tool exe needs=/build/lib/liba.so").problem();
     assert!(
         problem.starts_with(
-            "`bin/tool` of x-core needs `/build/lib/liba.so`, a path of the machine that built it\n"
+            "`bin/tool` of x-core needs `/build/lib/liba.so`, a path of the build machine\n"
         ),
         "{problem}"
     );
@@ -553,10 +541,7 @@ fn two_libraries_of_one_name_are_a_warning_that_labels_both() {
     assert_eq!(
         Case::new(&packages, entries).plan_and_warnings().1,
         [
-            "`libz.so.1` is found twice: `lib/libz.so.1` of x-core and `lib/deep/libz.so.1` of x-core are different files\n\
-          \x20 artifact \"base\" \"lib\" <- `bin/tool`, `bin/tool2` load this one\n\
-          \x20 artifact \"more\" \"lib\" <- this one stands behind it\n\
-          \x20 help: exclude one of them, or give it a SONAME of its own in the build\n"
+            "two different files are named `libz.so.1`: `lib/libz.so.1` of x-core and `lib/deep/libz.so.1` of x-core\n\x20 artifact \"base\" \"lib\" <- `bin/tool`, `bin/tool2` load this one\n\x20 artifact \"more\" \"lib\" <- second file\n\x20 help: exclude one of them, or give it another SONAME in the build\n"
         ]
     );
     let turned = entries.replace(
@@ -607,9 +592,7 @@ fn files_of_devel_that_do_not_search_are_one_warning() {
             .plan_and_warnings()
             .1,
         [
-            "`bin/tool` of x-devel does not find `liba.so.1`, `libd.so.1`, which the tree has in directories that are not searched\n\
-          \x20 artifacts-of \"core\" <- takes `bin/tool`\n\
-          \x20 help: files of a devel package keep the rpath that the build gave them: set it there, or start them with LD_LIBRARY_PATH\n"
+            "`bin/tool` of x-devel does not find `liba.so.1`, `libd.so.1`: the devel tree has it, but in directories outside of the search path\n\x20 artifacts-of \"core\" <- takes `bin/tool`\n\x20 help: set the rpath in the build, or use LD_LIBRARY_PATH: files of a devel package keep their rpath\n"
         ]
     );
 }
@@ -707,5 +690,5 @@ fn a_warning_that_the_manifest_expects_has_its_reason() {
     assert!(warnings.iter().any(|text| text.contains("`bin/b` of")), "{warnings:?}");
     let (plan, _) = case("other/**").plan_and_warnings();
     let unused = plan.warnings.iter().find(|warning| warning.code == "matches-nothing").unwrap();
-    assert_eq!(unused.message, "there is no warning that `ignore \"unresolved-library\"` expects");
+    assert_eq!(unused.message, "`ignore \"unresolved-library\"` matches no warning");
 }

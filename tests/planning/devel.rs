@@ -180,7 +180,7 @@ fn dangling_links_stay_links_and_escaping_ones_are_refused() {
         ),
         "{problem}"
     );
-    assert!(problem.contains("artifacts-of \"core\" <- takes it"), "{problem}");
+    assert!(problem.contains("artifacts-of \"core\" <- taken here"), "{problem}");
 }
 
 #[test]
@@ -210,7 +210,10 @@ fn an_empty_devel_package_is_an_error() {
 fn a_link_to_keep_that_is_not_there_is_noted() {
     let lines = "artifacts-of \"core\"\nkeep-link \"bin/clang\"\nkeep-link \"bin/clan\"";
     let plan = plan(lines, ENTRIES);
-    assert_eq!(plan.notes, ["x-devel: there is no link to keep at `bin/clan` (packages.kdl:21)"]);
+    assert_eq!(
+        plan.notes,
+        ["x-devel: `keep-link` matches no link at `bin/clan` (packages.kdl:21)"]
+    );
     assert!(
         rendered(&plan, "x-devel", "x_devel/_dist_info.py")
             .contains("\"keep_links\": [\n        \"bin/clang\",")

@@ -169,8 +169,8 @@ fn levels_are_not_offered_and_stand_for_their_isas() {
     assert_eq!(
         notes,
         [
-            "artifacts for `gfx12-5` are there and not asked for",
-            "artifacts for `gfx1250` are there and not asked for"
+            "artifacts for `gfx12-5` exist, but are not requested",
+            "artifacts for `gfx1250` exist, but are not requested"
         ]
     );
 }
@@ -281,5 +281,5 @@ fn what_is_for_every_target_in_a_devel_package_wants_a_reason() {
     let lines = "artifact \"ck\"\nevery-target-of \"ck\"";
     let told = with_devel(lines, "").plan_and_warnings().1;
     assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("package `devel` has 4 files whose paths name an ISA"), "{told:?}");
+    assert!(told[0].starts_with("package `devel` has 4 files with the name of an ISA"), "{told:?}");
 }

@@ -52,10 +52,7 @@ fn chains_are_followed_to_their_end_and_circles_are_found() {
     let (_, dropped) = resolved(
         "base_lib_generic a/x link ../b/x\nbase_lib_generic b link a\nbase_lib_generic f text f",
     );
-    assert_eq!(
-        dropped,
-        ["a/x: leads in a circle", "b: a link to a directory; wheels hold no links"]
-    );
+    assert_eq!(dropped, ["a/x: is circular", "b: a link to a directory; wheels cannot hold links"]);
 }
 
 /// Defect 22.
@@ -70,7 +67,7 @@ fn absolute_links_and_links_that_lead_outside_are_refused() {
             "{problem}"
         );
         assert!(
-            problem.contains("artifact \"base\" \"lib\" <- takes it")
+            problem.contains("artifact \"base\" \"lib\" <- taken here")
                 && problem.contains("help: exclude the link"),
             "{problem}"
         );

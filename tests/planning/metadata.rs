@@ -115,21 +115,20 @@ fn what_scripts_and_libraries_name_and_a_package_lacks_is_said() {
     let (plan, warnings) = Case::new(&[runtime("core", &lines)], ENTRIES).plan_and_warnings();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert!(
-        warnings[0]
-            .starts_with("package `core` does not have a library that the runtime finds by name\n"),
+        warnings[0].starts_with("package `core` lacks a library that the runtime finds by name\n"),
         "{warnings:?}"
     );
     assert!(
         warnings[0].contains(
-            "find-library \"x\" so=\"lib/libx.so*\" dll=\"bin/x.dll\" <- no file is `lib/libx.so*`\n"
+            "find-library \"x\" so=\"lib/libx.so*\" dll=\"bin/x.dll\" <- no file matches `lib/libx.so*`\n"
         ),
         "{warnings:?}"
     );
     assert_eq!(
         absent(&plan, "x-core"),
         [
-            "bin/gone: not there: no script `gone`",
-            "lib/libx.so*: not there: the runtime will not find library `x`"
+            "bin/gone: missing: no script `gone`",
+            "lib/libx.so*: missing: the runtime will not find library `x`"
         ]
     );
 }
@@ -277,8 +276,7 @@ fn a_licence_is_not_composed_of_what_nobody_said() {
     .problem();
     assert_eq!(
         problem,
-        "the licence of package `core` cannot be composed\n  package \"core\" kind=\"runtime\" { <- no terms are given for blas\n  \
-         help: add `license-of \"blas\" spdx=\"…\"` to `common`, or a `license` line to the package\n"
+        "the licence of package `core` is incomplete\n  package \"core\" kind=\"runtime\" { <- no licence is given for blas\n  help: add `license-of \"blas\" spdx=\"…\"` to `common`, or a `license` line to the package\n"
     );
 }
 
@@ -294,7 +292,7 @@ fn deprecated_identifiers_are_a_warning_with_their_successors() {
     assert_eq!(
         told,
         [
-            "deprecated-license: `GPL-2.0` is a deprecated identifier (say which is meant: `GPL-2.0-only` or `GPL-2.0-or-later`)"
+            "deprecated-license: `GPL-2.0` is a deprecated SPDX identifier (write `GPL-2.0-only` or `GPL-2.0-or-later`)"
         ]
     );
 }
@@ -305,7 +303,7 @@ fn a_template_that_does_not_exist_is_an_error_that_lists_those_that_do() {
     case.templates.remove("runtime");
     assert_eq!(
         case.problem(),
-        "there is no template `runtime`\n  template \"runtime\" <- templates are: meta\n"
+        "unknown template `runtime`\n  template \"runtime\" <- the templates are meta\n"
     );
 }
 
@@ -362,7 +360,7 @@ fn the_platform_tag_is_the_best_that_is_true_of_all_that_is_shipped() {
         "{old}\nbase_lib_generic lib/b.so so - glibc=2.28\nbase_lib_generic lib/c.so so - glibc=2.9"
     ));
     assert_eq!(newer.platform_tag, "manylinux_2_28_x86_64");
-    let why = "the platform tag is manylinux_2_28_x86_64: `_x_core/lib/b.so` needs GLIBC_2.28 of libc.so.6, which manylinux_2_27_x86_64 does not promise";
+    let why = "the platform tag is manylinux_2_28_x86_64: `_x_core/lib/b.so` needs GLIBC_2.28 of libc.so.6, beyond manylinux_2_27_x86_64";
     assert_eq!(newer.notes, [why]);
     assert_eq!(
         tag(&format!("{old}\nbase_dev_generic lib/b.so so - glibc=2.40")),
@@ -405,7 +403,7 @@ fn files_for_two_architectures_need_a_tag_that_is_given() {
     assert_eq!(case.plan().platform_tag, "linux_x86_64");
     let problem = case.asking(|r| r.platform_tag = None).problem();
     assert!(
-        problem.starts_with("`_x_core/lib/a.so` is for x86_64 and `_x_core/lib/b.so` for aarch64"),
+        problem.starts_with("`_x_core/lib/a.so` is for x86_64, but `_x_core/lib/b.so` for aarch64"),
         "{problem}"
     );
 }
@@ -417,7 +415,7 @@ fn without_a_binary_the_tag_has_to_be_given() {
             .asking(|r| r.platform_tag = None);
     assert_eq!(
         case.problem(),
-        "no binary says which platform the wheels are for\n  help: give the tag: --platform-tag linux_x86_64\n"
+        "no binary shows the platform of the wheels\n  help: give the tag: --platform-tag linux_x86_64\n"
     );
     assert!(case.resolve().unwrap_err().blame_usage());
 }

@@ -28,9 +28,9 @@ fn a_path_of_an_isa_in_a_package_for_none_is_a_warning() {
     let told = warnings(entries, "");
     assert_eq!(
         told,
-        ["package `libs` has 4 files whose paths name an ISA, though the package is for none in particular: `lib/k/gfx1250-strict/x` (gfx1250-strict), `share/db/gfx803_36.db.txt` (gfx803), `share/db/gfx942130.db.txt` (gfx942) and 1 more
+        ["package `libs` has 4 files with the name of an ISA, but is for all ISAs: `lib/k/gfx1250-strict/x` (gfx1250-strict), `share/db/gfx803_36.db.txt` (gfx803), `share/db/gfx942130.db.txt` (gfx942) and 1 more
   distribution \"x-libs\" module=\"x_libs\" per=\"none\" <- in these wheels
-  help: build them apart, as artifacts for the ISA; if it is meant, say so: allow-isa \"GLOB\" reason=\"…\"
+  help: build them as artifacts of the ISA, or allow them: allow-isa \"GLOB\" reason=\"…\"
 "]
     );
 }
@@ -50,7 +50,7 @@ fn a_path_of_another_isa_is_a_warning_and_of_its_own_is_none() {
     let told = warnings(wrong, "");
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(
-        told[0].starts_with("package `device` has 2 files whose paths name another ISA than that of the wheel: `lib/k_gfx1100.co` (gfx1100), `lib/k_gfx1250-strict/gfx906` (gfx906)\n"),
+        told[0].starts_with("package `device` has 2 files with the name of another ISA than the wheel: `lib/k_gfx1100.co` (gfx1100), `lib/k_gfx1250-strict/gfx906` (gfx906)\n"),
         "{told:?}"
     );
 }
@@ -78,7 +78,7 @@ fn a_line_that_allows_nothing_is_told() {
     let told = warnings(ONE, "allow-isa \"share/db/**\" \"lib/k_*\" \"gone/**\" reason=\"r\"");
     let idle = |glob: &str| {
         format!(
-            "there is nothing that `allow-isa \"{glob}\"` allows\n  allow-isa \"share/db/**\" \"lib/k_*\" \"gone/**\" reason=\"r\" <- no file of a package that could need it has such a path\n  help: correct the glob, remove it, or say why it can be so: optional=\"…\"\n"
+            "`allow-isa \"{glob}\"` matches no file\n  allow-isa \"share/db/**\" \"lib/k_*\" \"gone/**\" reason=\"r\" <- no file with device code has such a path\n  help: correct the glob, remove the line, or give a reason: optional=\"…\"\n"
         )
     };
     // Code in the package of its ISA needs no line.
@@ -94,7 +94,7 @@ fn files_of_the_devel_tree_count_and_its_links_do_not() {
     let lines = devel("artifacts-of \"libs\"");
     let told = warnings(&format!("{ONE}\nblas_dev_generic include/gfx906.h text h"), &lines);
     assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told.iter().any(|t| t.contains("package `devel` has 1 file whose path names an ISA, though the package is for none in particular: `include/gfx906.h` (gfx906)")), "{told:?}");
+    assert!(told.iter().any(|t| t.contains("package `devel` has 1 file with the name of an ISA, but is for all ISAs: `include/gfx906.h` (gfx906)")), "{told:?}");
 }
 
 #[test]
@@ -110,5 +110,10 @@ fn in_legacy_mode_a_family_has_its_isas() {
                    blas_lib_gfx110X-all lib/k_gfx942.co code";
     let told = Case::new(&[libs], entries).legacy().plan_and_warnings().1;
     assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].contains("has 1 file whose path names another ISA than that of the wheel: `lib/k_gfx942.co` (gfx942)"), "{told:?}");
+    assert!(
+        told[0].contains(
+            "has 1 file with the name of another ISA than the wheel: `lib/k_gfx942.co` (gfx942)"
+        ),
+        "{told:?}"
+    );
 }

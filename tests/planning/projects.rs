@@ -182,7 +182,7 @@ fn without_sources_only_wheels_of_an_index_are_taken() {
     let plan = case().asking(|request| request.sources = None).plan();
     assert!(plan.projects.is_empty() && plan.devel.is_none());
     assert_eq!(plan.wheels.len(), 1);
-    let note = "left out, since no --sources are given: `extras`, `runtime`, `bindings` and 2 more";
+    let note = "left out without --sources: `extras`, `runtime`, `bindings` and 2 more";
     assert!(plan.notes.iter().any(|n| n == note), "{:?}", plan.notes);
 }
 
@@ -243,6 +243,6 @@ python-project "user" { source "user"; after "graph" "of-own-index" "of-git" "of
     assert!(plan.projects[1].after.contains(&name("of-files")), "by way of another project");
     let problems = case("").problems();
     let missing = |text: &str| problems.iter().any(|problem| problem.contains(text));
-    assert!(missing("there is no wheel `of-none` to build projects with"), "{problems:?}");
+    assert!(missing("wheel `of-none`, needed to build projects, is missing"), "{problems:?}");
     assert_eq!(problems.len(), 1, "with versions, pip's own indexes are asked: {problems:?}");
 }

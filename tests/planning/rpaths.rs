@@ -72,7 +72,7 @@ fn a_directory_that_the_other_package_does_not_have_is_a_warning() {
     assert_eq!(
         warnings,
         [
-            "package `core` has no directory `lib64`\n  rpath \"core\" \"lib64\" <- libraries look in it for what they need\n  help: correct the directory, remove the line, or say why it can be absent: optional=\"…\"\n"
+            "package `core` has no directory `lib64`\n  rpath \"core\" \"lib64\" <- libraries search this directory\n  help: correct the directory, remove the line, or give a reason: optional=\"…\"\n"
         ]
     );
 }

@@ -82,9 +82,9 @@ fn what_is_no_artifact_is_ignored_with_the_reason() {
     assert_eq!(
         ignored,
         [
-            "README.md: neither a directory nor a .tar.zst or .tar.xz archive",
-            "base_all_generic: `all` is not a component: components are lib, run, dev, dbg, doc and test",
-            "gone_lib_generic: a link to nothing",
+            "README.md: it is neither a directory nor a .tar.zst or .tar.xz archive",
+            "base_all_generic: `all` is not a component: the components are lib, run, dev, dbg, doc and test",
+            "gone_lib_generic: dangling link",
         ]
     );
 }
@@ -110,7 +110,7 @@ fn an_empty_manifest_is_an_error_unless_it_has_a_line() {
     file(dir.path(), "blas_lib_generic/artifact_manifest.txt", "");
     assert_eq!(
         problems(&dir),
-        ["blas_lib_generic/artifact_manifest.txt is empty: it names no base directory"]
+        ["blas_lib_generic/artifact_manifest.txt is empty, without a base directory"]
     );
     file(dir.path(), "blas_lib_generic/artifact_manifest.txt", "\n");
     assert_eq!(scan(&dir).artifacts.len(), 2);
@@ -121,7 +121,7 @@ fn an_empty_manifest_is_an_error_unless_it_has_a_line() {
 fn bases_that_lead_outside_are_refused() {
     for (base, reason) in [
         ("../other", "has `..`, which can lead outside"),
-        ("/etc", "is absolute; paths here are relative"),
+        ("/etc", "is absolute; write a relative path"),
     ] {
         let dir = artifacts();
         file(dir.path(), "base_lib_generic/artifact_manifest.txt", format!("stage\n{base}\n"));
@@ -159,7 +159,7 @@ fn names_that_are_not_utf8_or_have_control_characters_are_named() {
         found,
         [
             "artifact `base_lib_generic` has a file whose name is not UTF-8: `caf\u{fffd}`",
-            "artifact `base_lib_generic` has a file whose path `new\\nline` has a control character, which installers reject",
+            "artifact `base_lib_generic` has a file whose path `new\\nline` has a control character; installers reject it",
         ]
     );
 }
@@ -182,7 +182,7 @@ fn pipes_are_refused() {
     assert_eq!(
         problems(&dir),
         [
-            "cannot read `pipe` of artifact `base_lib_generic`: it is a device, socket or pipe, which packages cannot hold"
+            "cannot read `pipe` of artifact `base_lib_generic`: it is a device, socket or pipe; packages cannot contain it"
         ]
     );
 }
@@ -252,9 +252,9 @@ fn what_the_build_says_of_itself_is_read() {
 #[test]
 fn a_directory_without_artifacts_is_an_error_that_says_what_one_is_called() {
     let dir = tempfile::tempdir().unwrap();
-    assert_eq!(problems(&dir), ["no artifact in DIR: it is empty"]);
+    assert_eq!(problems(&dir), ["no artifacts in DIR: it is empty"]);
     file(dir.path(), "x/y", "z");
-    assert_eq!(problems(&dir), ["no artifact in DIR: none of its 1 children is one"]);
+    assert_eq!(problems(&dir), ["no artifacts in DIR: none of its 1 entries is an artifact"]);
 }
 
 /// Facts about the build; a saved catalog has them too.
@@ -281,6 +281,8 @@ fn run_and_sources_are_read_from_the_builds_own_file() {
     fs::remove_file(saved).unwrap();
     assert_eq!(
         problems(&dir),
-        ["share/therock/therock_manifest.json: `main` is no commit of the build's own repository"]
+        [
+            "share/therock/therock_manifest.json: `main` is not a commit of the build's own repository"
+        ]
     );
 }

@@ -16,10 +16,7 @@ fn different_bytes_at_one_path_are_an_error_naming_both_artifacts() {
             .problem();
     assert_eq!(
         problem,
-        "artifacts `base_lib_generic` and `extra_lib_generic` supply `share/a` of x-core with different content\n\
-         \x20 artifact \"base\" \"lib\" <- takes it from `base_lib_generic`\n\
-         \x20 artifact \"extra\" \"lib\" <- takes it from `extra_lib_generic`\n\
-         \x20 help: one path can have one content: exclude it from one of the artifacts, or mend the build that installs it twice\n"
+        "artifacts `base_lib_generic` and `extra_lib_generic` supply `share/a` of x-core with different content\n\x20 artifact \"base\" \"lib\" <- takes it from `base_lib_generic`\n\x20 artifact \"extra\" \"lib\" <- takes it from `extra_lib_generic`\n\x20 help: exclude it from one of the artifacts, or correct the build that installs it twice\n"
     );
 }
 
@@ -48,7 +45,7 @@ fn the_same_bytes_are_one_copy_and_the_plan_says_so() {
     assert_eq!(
         plan.notes,
         [
-            "x-core: 1 file is supplied with the same bytes by several artifacts, and shipped once: `share/a` by `base_lib_generic` and `extra_lib_generic`"
+            "x-core: several artifacts supply 1 file with the same content, such as `share/a` by `base_lib_generic` and `extra_lib_generic`; the package has one copy"
         ]
     );
 }
@@ -91,7 +88,7 @@ fn an_artifact_that_is_not_there_is_an_error_with_the_nearest_name() {
     .problem();
     assert_eq!(
         problem,
-        "artifact `core-hpi` is not there\n  artifact \"core-hpi\" \"lib\" <- no such artifact; did you mean `core-hip`?\n  help: correct the name, remove the line, or say why it can be absent: optional=\"…\"\n"
+        "artifact `core-hpi` is missing\n  artifact \"core-hpi\" \"lib\" <- no such artifact; did you mean `core-hip`?\n  help: correct the name, remove the line, or give a reason: optional=\"…\"\n"
     );
 }
 
@@ -105,7 +102,7 @@ fn a_component_that_is_not_there_is_an_error_that_says_which_are() {
     .problem();
     assert_eq!(
         problem,
-        "artifact `base` has no component `run` that this package can take\n  artifact \"base\" \"lib\" \"run\" <- takes nothing; there are base_lib_generic, base_dev_generic\n  help: correct the name, remove the line, or say why it can be absent: optional=\"…\"\n"
+        "artifact `base` has no component `run` for this package\n  artifact \"base\" \"lib\" \"run\" <- matches nothing; existing artifacts: base_lib_generic, base_dev_generic\n  help: correct the name, remove the line, or give a reason: optional=\"…\"\n"
     );
 }
 
@@ -117,7 +114,7 @@ fn a_component_for_other_targets_only_is_not_what_a_generic_package_takes() {
         "base_lib_generic a text a\nblas_lib_gfx942 b text b",
     )
     .problem();
-    assert!(problem.contains("takes nothing; there are blas_lib_gfx942"), "{problem}");
+    assert!(problem.contains("matches nothing; existing artifacts: blas_lib_gfx942"), "{problem}");
 }
 
 #[test]
@@ -139,7 +136,7 @@ fn a_glob_that_matches_nothing_is_an_error_with_the_nearest_path() {
             .problem();
     assert_eq!(
         problem,
-        "`lib/librocprof-sis*` of package `core` excludes nothing\n  exclude \"lib/librocprof-sis*\" <- no installed path matches; the nearest is `lib/librocprof-sys.so`\n  help: correct the glob, remove the line, or say why it can be so: optional=\"…\"\n"
+        "`lib/librocprof-sis*` of package `core` excludes nothing\n  exclude \"lib/librocprof-sis*\" <- no installed path matches; the nearest is `lib/librocprof-sys.so`\n  help: correct the glob, remove the line, or give a reason: optional=\"…\"\n"
     );
     let problem = core(
         "artifact \"base\" \"lib\"\ninclude \"b\"\ninclude \"BIN/*\"",
@@ -173,7 +170,7 @@ fn a_glob_over_paths_of_an_artifact_that_is_not_taken_says_which() {
     )
     .problem();
     assert!(
-        problem.contains("exclude \"include/**\" <- only artifacts that this package does not take have such paths: base_dev_generic"),
+        problem.contains("exclude \"include/**\" <- only artifacts outside of this package have such paths: base_dev_generic"),
         "{problem}"
     );
 }
@@ -215,7 +212,9 @@ fn a_package_of_which_everything_is_excluded_is_an_error() {
         core("artifact \"base\" \"lib\"\nexclude \"**\"", "base_lib_generic a text a").problem();
     assert!(problem.starts_with("x-core would be empty\n"), "{problem}");
     assert!(
-        problem.contains("distribution \"x-core\" module=\"x_core\" per=\"none\" <- nothing is left of what its rules take"),
+        problem.contains(
+            "distribution \"x-core\" module=\"x_core\" per=\"none\" <- no files are left"
+        ),
         "{problem}"
     );
 }
@@ -271,7 +270,7 @@ fn files_of_targets_that_are_not_built_are_not_missed() {
     let plan = Case::new(&[device], entries).linux(&["gfx942"]).plan();
     let unowned: Vec<String> = plan.unowned.iter().map(|u| u.origin.to_string()).collect();
     assert_eq!(unowned, ["blas_test_gfx942/stage/t"]);
-    assert_eq!(plan.notes, ["artifacts for `gfx1100` are there and not asked for"]);
+    assert_eq!(plan.notes, ["artifacts for `gfx1100` exist, but are not requested"]);
 }
 
 #[test]

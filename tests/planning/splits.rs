@@ -53,11 +53,7 @@ fn an_isa_with_features_counts_as_the_isa() {
     }
     let mut case = Case::new(&kpack(), entries);
     case.catalog.build.targets = vec!["gfx942:xnack+".to_owned(), "gfx942:xnack-".to_owned()];
-    assert_eq!(
-        case.plan().distributions.len(),
-        3,
-        "what the build says it is for has features too"
-    );
+    assert_eq!(case.plan().distributions.len(), 3, "listed by the build has features too");
 }
 
 /// Defect 1 over features of one ISA.
@@ -135,18 +131,17 @@ fn packages_for_families_without_any_family_are_an_error() {
         .legacy()
         .problem();
     assert!(
-        problem
-            .starts_with("there is no family to build for, so these packages would not be made\n"),
+        problem.starts_with("no family is known, so these packages cannot be made\n"),
         "{problem}"
     );
-    assert_eq!(problem.matches("<- one for each family").count(), 3, "{problem}");
+    assert_eq!(problem.matches("<- one package for each family").count(), 3, "{problem}");
 }
 
 #[test]
 fn without_device_artifacts_no_device_wheel_is_made() {
     let plan = Case::new(&kpack(), "base_lib_generic a text a\nblas_lib_generic b text b").plan();
     assert_eq!(names(&plan), ["dist/x-core", "dist/x-libs"]);
-    assert_eq!(plan.notes, ["no artifact is for an ISA: package `device` is not made"]);
+    assert_eq!(plan.notes, ["no artifact is for an ISA, so package `device` is not made"]);
 }
 
 #[test]
@@ -188,7 +183,7 @@ fn only_some_packages_are_made_though_all_are_planned() {
     let problem = case.clone().asking(|r| r.only = vec!["devise".parse().unwrap()]).problem();
     assert_eq!(
         problem,
-        "--only: there is no package `devise` in kpack mode\n  help: did you mean `device`? packages are: core, libs, device; their distributions are: x-core, x-libs, x-device-gfx942, x-device-gfx1100\n"
+        "--only: unknown package `devise` in kpack mode\n  help: did you mean `device`? the packages are core, libs, device; their distributions are x-core, x-libs, x-device-gfx942, x-device-gfx1100\n"
     );
     let broken = Case::new(&kpack(), &format!("{KPACK}\nblas_lib_gfx942 b text b"))
         .asking(|r| r.only = vec!["core".parse().unwrap()]);

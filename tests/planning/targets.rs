@@ -74,8 +74,7 @@ fn what_the_build_says_it_is_for_is_built() {
     assert_eq!(case.plan().notes.len(), 2);
     case.catalog.build.targets.push("gfx950".to_owned());
     assert!(
-        case.problem()
-            .starts_with("no artifact for gfx950, which is what the build says it is for\n"),
+        case.problem().starts_with("no artifact for gfx950, which is listed by the build\n"),
         "{}",
         case.problem()
     );
@@ -95,8 +94,8 @@ fn an_unknown_target_is_a_mistake_of_the_command_line_with_a_hint() {
     assert_eq!(
         case.problems(),
         [
-            "--linux-amdgpu-families: `gfx94X-dgpu` is no family and no ISA\n  help: did you mean `gfx94X-dcgpu`? families.kdl lists the families and ISAs there are\n",
-            "--linux-amdgpu-families: `zzz` is no family and no ISA\n  help: families.kdl lists the families and ISAs there are\n",
+            "--linux-amdgpu-families: `gfx94X-dgpu` is not a family or ISA\n  help: did you mean `gfx94X-dcgpu`? families.kdl lists all families and ISAs\n",
+            "--linux-amdgpu-families: `zzz` is not a family or ISA\n  help: families.kdl lists all families and ISAs\n",
         ]
     );
     assert!(case.resolve().unwrap_err().blame_usage());
@@ -108,7 +107,7 @@ fn isas_that_were_asked_for_have_to_be_there() {
     let problem = Case::new(&packages(), entries).linux(&["gfx942", "gfx110X-all"]).problem();
     assert_eq!(
         problem,
-        "no artifact for gfx1100, gfx1101, which is asked for\n  help: device artifacts are there for: gfx942; ask for those with --linux-amdgpu-families, or add the artifacts\n"
+        "no artifact for gfx1100, gfx1101, which is requested\n  help: request other families with --linux-amdgpu-families, or add the artifacts; the device artifacts are for gfx942\n"
     );
 }
 
@@ -117,10 +116,10 @@ fn an_artifact_for_an_undeclared_target_is_an_error() {
     let problem =
         Case::new(&packages(), &format!("{ENTRIES}\nblas_lib_gfx1102 x text x")).problem();
     assert!(
-        problem.starts_with("artifact `blas_lib_gfx1102` is for `gfx1102`, which is no family and no ISA of families.kdl (is it `gfx110"),
+        problem.starts_with("artifact `blas_lib_gfx1102` is for `gfx1102`, which families.kdl does not declare; did you mean `gfx110"),
         "{problem}"
     );
-    assert!(problem.contains("declare it there: isa \"gfx1102\""), "{problem}");
+    assert!(problem.contains("declare it in families.kdl: isa \"gfx1102\""), "{problem}");
 }
 
 #[test]
@@ -207,7 +206,7 @@ fn in_legacy_mode_an_isa_stands_for_the_family_it_was_built_with() {
     assert_eq!(names(&legacy().linux(&["gfx1101", "gfx1100", "gfx110X-all"]).plan()).len(), 2);
     let problem = legacy().linux(&["gfx906"]).problem();
     assert!(
-        problem.starts_with("no artifact for gfx906, which is asked for")
+        problem.starts_with("no artifact for gfx906, which is requested")
             && problem.contains("gfx110X-all, gfx94X-dcgpu"),
         "{problem}"
     );
@@ -243,7 +242,7 @@ fn the_version_is_a_development_version_of_the_builds_own_unless_one_is_given() 
     case.catalog.build.version = None;
     assert_eq!(
         case.problem(),
-        "the version of the packages is not known\n  help: give it: --version 7.2.0\n"
+        "the version of the packages is unknown\n  help: give it: --version 7.2.0\n"
     );
 }
 
@@ -277,7 +276,7 @@ fn an_artifact_that_an_isa_lacks_is_told() {
     let told = with("artifact \"rand\" \"lib\"");
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(
-        told[0].starts_with("package `device` gets nothing of artifact `rand` (lib) for gfx1100\n"),
+        told[0].starts_with("package `device` has no files of artifact `rand` (lib) for gfx1100\n"),
         "{told:?}"
     );
     assert_eq!(with("artifact \"rand\" \"lib\" optional=\"not for all\""), [""; 0]);

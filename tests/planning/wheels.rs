@@ -31,7 +31,7 @@ const CHAIN: &str = "base_lib_generic lib/libx.so.1.0 so libx.so.1
 #[test]
 fn a_link_named_like_the_soname_becomes_the_library_and_the_other_names_are_said_to_be_left_out() {
     assert_eq!(placed(CHAIN), ["lib/libx.so.1 copy base_lib_generic:lib/libx.so.1.0"]);
-    let why = "another name of the library `lib/libx.so.1`; wheels hold no links";
+    let why = "another name of the library `lib/libx.so.1`; wheels cannot hold links";
     assert_eq!(dropped(CHAIN), [format!("lib/libx.so: {why}"), format!("lib/libx.so.1.0: {why}")]);
 }
 
@@ -56,7 +56,7 @@ fn two_libraries_of_one_soname_that_no_entry_bears_are_refused() {
     let entries = "base_lib_generic lib/libx-a.so so libx.so.1
                    base_lib_generic lib/libx-b.so so libx.so.1 is=other";
     let problem = core(entries).problem();
-    assert!(problem.starts_with("`lib/libx-a.so` of artifact `base_lib_generic` and `lib/libx-b.so` of artifact `base_lib_generic` are both the library `lib/libx.so.1`"), "{problem}");
+    assert!(problem.starts_with("`lib/libx-a.so` of artifact `base_lib_generic` and `lib/libx-b.so` of artifact `base_lib_generic` both have the SONAME `lib/libx.so.1`"), "{problem}");
     assert!(problem.contains("artifact \"base\" \"lib\" <- "), "{problem}");
 }
 
@@ -71,7 +71,7 @@ fn a_library_whose_sonames_place_is_taken_is_refused() {
         .problem();
         assert!(
             problem.starts_with(&format!(
-                "`lib/{name}` of artifact `base_lib_generic` is the library `lib/libx.so.1`, and `lib/libx.so.1` is another file"
+                "`lib/{name}` of artifact `base_lib_generic` has the SONAME `lib/libx.so.1`, but `lib/libx.so.1` is another file"
             )),
             "{problem}"
         );
@@ -175,11 +175,11 @@ fn links_to_directories_and_links_to_nothing_are_dropped_with_the_reason() {
     assert_eq!(
         dropped(entries),
         [
-            "bin/circle: leads in a circle",
+            "bin/circle: is circular",
             "bin/gone: dangles: no artifact has `nowhere`",
             "bin/past: dangles: no artifact has `lib/llvm/lib/libx.so.1/below`",
-            "llvm: a link to a directory; wheels hold no links",
-            "share/empty: an empty directory; wheels hold files only",
+            "llvm: a link to a directory; wheels cannot hold links",
+            "share/empty: an empty directory; wheels hold only files",
         ]
     );
 }
@@ -214,7 +214,7 @@ fn a_link_to_a_program_of_another_machine_becomes_a_copy() {
 fn a_cut_elf_file_is_refused_in_a_runtime_package() {
     let problem = core("base_lib_generic lib/libx.so broken").problem();
     assert!(
-        problem.starts_with("`lib/libx.so` of artifact `base_lib_generic` starts like an ELF file and cannot be read as one: the file ends"),
+        problem.starts_with("`lib/libx.so` of artifact `base_lib_generic` has the signature of an ELF file, but is malformed: the file ends"),
         "{problem}"
     );
 }

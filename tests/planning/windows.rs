@@ -44,7 +44,7 @@ fn what_is_asked_for_and_what_is_there_are_one_system() {
             })
             .problem()
     };
-    let help = "  help: leave the option out, or give the artifacts of that system\n";
+    let help = "  help: remove the option, or give artifacts of that system\n";
     assert_eq!(
         asked(&windows, Some(System::Linux), None),
         format!("--system linux: the binaries of the artifacts are for windows\n{help}")
@@ -53,14 +53,16 @@ fn what_is_asked_for_and_what_is_there_are_one_system() {
         asked(&linux, Some(System::Windows), None),
         format!("--system windows: the binaries of the artifacts are for linux\n{help}")
     );
-    let help = "  help: leave it out: it is computed from the binaries\n";
+    let help = "  help: remove it: rockpack computes it from the binaries\n";
     assert_eq!(
         asked(&linux, None, Some("win_amd64")),
-        format!("the platform tag win_amd64 is not for linux, as the packages are\n{help}")
+        format!("the platform tag win_amd64 is not for linux, the system of the packages\n{help}")
     );
     assert_eq!(
         asked(&windows, None, Some("linux_x86_64")),
-        format!("the platform tag linux_x86_64 is not for windows, as the packages are\n{help}")
+        format!(
+            "the platform tag linux_x86_64 is not for windows, the system of the packages\n{help}"
+        )
     );
 }
 
@@ -96,10 +98,7 @@ fn a_dll_that_no_package_ships_names_the_artifact_that_has_it() {
                    hip_lib_generic bin/hip_7.dll dll hip_7.dll";
     assert_eq!(
         case(&[core("")], entries).problem(),
-        "`bin/kpack.dll` of x-core needs `hip_7.dll`, which no package ships; artifact `hip_lib_generic` has it\n\
-         \x20 artifact \"base\" \"lib\" <- takes `bin/kpack.dll`\n\
-         \x20 help: it is `bin/hip_7.dll` there: take artifact \"hip\" \"lib\" in package `core` or in one that is installed with it, \
-         and let no rule exclude the library\n"
+        "`bin/kpack.dll` of x-core needs `hip_7.dll`, which no package ships; artifact `hip_lib_generic` has it\n\x20 artifact \"base\" \"lib\" <- takes `bin/kpack.dll`\n\x20 help: take artifact \"hip\" \"lib\" in package `core`, or in a package that is installed with it, without a rule that excludes the library; it is `bin/hip_7.dll` there\n"
     );
 }
 
@@ -109,7 +108,8 @@ fn a_dll_that_is_nowhere_is_an_error() {
     for import in ["needs=vcruntime140d.dll", "delayed=vcruntime140d.dll"] {
         let entries = format!("base_lib_generic bin/a.dll dll a.dll {import}");
         let problem = case(&[core("")], &entries).problem();
-        let needs = "`bin/a.dll` of x-core needs `vcruntime140d.dll`, which is in no artifact";
+        let needs =
+            "`bin/a.dll` of x-core needs `vcruntime140d.dll`, which is neither in an artifact";
         assert!(problem.starts_with(needs), "{problem}");
     }
 }
@@ -121,8 +121,8 @@ fn a_dll_of_a_package_that_is_not_installed_with_it_is_luck() {
     let problem = case(&[core(FOUND), libs("")], entries).problem();
     assert!(
         problem.starts_with(
-            "`bin/blas.dll` of x-libs finds `hip_7.dll` only where x-core is installed too\n"
-        ) && problem.contains("requires \"core\" in package `libs`"),
+            "`bin/blas.dll` of x-libs finds `hip_7.dll` only if x-core is installed too\n"
+        ) && problem.contains("requires \"core\" to package `libs`"),
         "{problem}"
     );
 }
@@ -149,7 +149,11 @@ fn two_dlls_of_one_name_are_told() {
     let packages = [core(FOUND), libs("requires \"core\"")];
     let (_, warnings) = case(&packages, entries).plan_and_warnings();
     assert_eq!(warnings.len(), 1, "{warnings:#?}");
-    assert!(warnings[0].starts_with("`hip_7.dll` is found twice: "), "{}", warnings[0]);
+    assert!(
+        warnings[0].starts_with("two different files are named `hip_7.dll`: "),
+        "{}",
+        warnings[0]
+    );
 }
 
 #[test]
@@ -159,8 +163,7 @@ fn a_dll_for_another_processor_is_named() {
                    base_lib_generic bin/odd.dll dll odd.dll machine=aarch64";
     assert_eq!(
         case(&[core("")], entries).problem(),
-        "`_x_core/bin/odd.dll` of x-core is for win_arm64: the wheels are for win_amd64\n\
-         \x20 help: exclude what is for another processor, or mend the build\n"
+        "`_x_core/bin/odd.dll` of x-core is for win_arm64: the wheels are for win_amd64\n\x20 help: exclude the files for another processor, or correct the build\n"
     );
 }
 
@@ -184,7 +187,7 @@ fn a_dll_that_cannot_be_read_is_an_error() {
     )
     .problem();
     assert!(
-        problem.starts_with("`bin/odd.dll` of artifact `base_lib_generic` starts like a PE file and cannot be read as one: Magic at 0x98"),
+        problem.starts_with("`bin/odd.dll` of artifact `base_lib_generic` has the signature of a PE file, but is malformed: Magic at 0x98"),
         "{problem}"
     );
 }
@@ -211,10 +214,7 @@ fn an_import_library_of_a_dll_that_is_nowhere_is_an_error() {
                    base_dev_generic lib/hip.lib implib hip_7.dll";
     assert_eq!(
         case(&[core(""), devel()], entries).problem(),
-        "`lib/hip.lib` of x-devel needs `hip_7.dll`, which is in no artifact and no library of the system\n\
-         \x20 artifact \"base\" \"dev\" <- takes `lib/hip.lib`\n\
-         \x20 help: add it to the build; where every system has it, write system-library \"hip_7.dll\"; \
-         where some builds leave it out, allow-missing \"hip_7.dll\" reason=\"…\"\n"
+        "`lib/hip.lib` of x-devel needs `hip_7.dll`, which is neither in an artifact nor a system library\n\x20 artifact \"base\" \"dev\" <- takes `lib/hip.lib`\n\x20 help: add it to the build; if every system has it, write system-library \"hip_7.dll\"; if some builds leave it out, write allow-missing \"hip_7.dll\" reason=\"…\"\n"
     );
 }
 
@@ -240,8 +240,8 @@ fn an_import_library_of_a_package_that_may_be_absent_is_luck() {
     let problem = case(&[core(""), libs(""), devel()], entries).problem();
     assert!(
         problem.starts_with(
-            "`lib/blas.lib` of x-devel finds `blas.dll` only where x-libs is installed too\n"
-        ) && problem.contains("with requires \"libs\" in package `devel`"),
+            "`lib/blas.lib` of x-devel finds `blas.dll` only if x-libs is installed too\n"
+        ) && problem.contains("requires \"libs\" to package `devel`"),
         "{problem}"
     );
 }
@@ -252,7 +252,7 @@ fn an_import_library_of_a_dll_for_another_processor_is_an_error() {
                    base_lib_generic bin/hip_7.dll dll hip_7.dll
                    base_dev_generic lib/hip.lib implib hip_7.dll machine=aarch64";
     assert!(case(&[core(""), devel()], entries).problem().starts_with(
-        "`lib/hip.lib` of x-devel needs `hip_7.dll`, and `bin/hip_7.dll` of x-core is for another processor\n"
+        "`lib/hip.lib` of x-devel needs `hip_7.dll`, but `bin/hip_7.dll` of x-core is for another processor\n"
     ));
 }
 
@@ -261,7 +261,7 @@ fn an_import_library_that_is_cut_short_is_an_error() {
     let entries = "base_lib_generic bin/a.dll dll a.dll
                    base_dev_generic lib/hip.lib broken-implib";
     assert!(case(&[core(""), devel()], entries).problem().starts_with(
-        "`lib/hip.lib` of artifact `base_dev_generic` starts like an import library and cannot be read as one: a member"
+        "`lib/hip.lib` of artifact `base_dev_generic` has the signature of an import library, but is malformed: a member"
     ));
 }
 
@@ -271,9 +271,7 @@ fn a_dll_for_another_processor_does_not_serve_an_import() {
                    base_lib_generic bin/b.dll dll b.dll machine=aarch64";
     assert_eq!(
         case(&[core("")], entries).problem(),
-        "`bin/a.dll` of x-core needs `b.dll`, and `bin/b.dll` of x-core is for another processor\n\
-         \x20 artifact \"base\" \"lib\" <- takes `bin/a.dll`\n\
-         \x20 help: exclude that file, or mend the build\n"
+        "`bin/a.dll` of x-core needs `b.dll`, but `bin/b.dll` of x-core is for another processor\n\x20 artifact \"base\" \"lib\" <- takes `bin/a.dll`\n\x20 help: exclude that file, or correct the build\n"
     );
 }
 
@@ -336,7 +334,7 @@ fn paths_that_windows_does_not_open_are_errors() {
     assert!(
         problem.starts_with("x-core installs `_x_core/include/xxx")
             && problem.contains(
-                "has 190 characters: with a site-packages of 75, Windows opens 259 at most\n"
+                "has 190 characters: with a site-packages of 75, the limit of Windows is 259\n"
             ),
         "{problem}"
     );
@@ -354,7 +352,6 @@ fn names_that_windows_keeps_for_itself_are_errors() {
     let entries = "base_lib_generic include/Aux.h text\nbase_lib_generic bin/a.dll dll a.dll";
     assert_eq!(
         case(&[core("")], entries).problem(),
-        "x-core installs `_x_core/include/Aux.h`: `Aux.h` is the name of a device\n\
-         \x20 help: Windows cannot have it: rename it in the build, or exclude it\n"
+        "x-core installs `_x_core/include/Aux.h`: `Aux.h` is a reserved device name\n\x20 help: rename it in the build, or exclude it: Windows does not allow this name\n"
     );
 }

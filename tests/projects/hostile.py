@@ -60,7 +60,7 @@ def all_of_them(scene):
     said = unwrapped(done.err)
     scene.check("hostile projects fail the build", None if done.status == 1 else done.ending)
     for name, (_, told) in PROJECTS.items():
-        fine = f"`{name}` could not be built" in said and told in said if told else f"`{name}` could not" not in said
+        fine = f"building `{name}` failed" in said and told in said if told else f"building `{name}` failed" not in said
         scene.check(f"{name}: {told or 'it is built'}", None if fine else done.err)
     scene.check("nothing of them is left", None if wheels(dest) == ["example_stays-1-py3-none-any.whl"] else f"{wheels(dest)}")
     scene.check("no program of theirs runs on, even one that ignores SIGTERM", None if not running("hostile-example") else f"{running('hostile-example')}")
@@ -89,8 +89,8 @@ def refused(scene):
     scene.check("a sound wheel is placed", build(sound).problem or (None if wheels(dest) == [file] else f"{wheels(dest)}"))
     before = digests(dest / "dist", "*.whl")
     done = build(unsound)
-    said, findings = unwrapped(done.err), [f"{file}: not in RECORD: `{member}.py`" for member in ("example_one", "example_two")]
-    told = ("`example-refused` could not be built", findings[0], "(and 1 more finding)", "`--allow not-in-record` lets it through with a warning")
+    said, findings = unwrapped(done.err), [f"{file}: not listed in RECORD: `{member}.py`" for member in ("example_one", "example_two")]
+    told = ("building `example-refused` failed", findings[0], "(and 1 more finding)", "`--allow not-in-record` makes it a warning")
     absent = [words for words in told if words not in said]
     scene.check("one that verify refuses fails its project", f"{absent} not in {done.err}" if absent or done.status != 1 else None)
     log = (dest / "logs/example-refused.log").read_text(encoding="utf-8").splitlines()
@@ -132,7 +132,7 @@ def outside(scene):
         return
     done = scene.build(dest, nodes, *only, "--run-tests", sources=sources)
     said = unwrapped(done.err)
-    told = "`example-writes` could not be built" in said and "it may write only below its own directory" in said
+    told = "building `example-writes` failed" in said and "it may write only below its own directory" in said
     scene.check("a build that writes elsewhere fails, and is told why", None if told and done.status == 1 else done.err)
     told = said.count("it may write only below its own directory") == 2
     scene.check("so does a test", None if told else done.err)
@@ -168,7 +168,7 @@ def full_disk(scene):
     nodes = "".join(f'python-project "{name}" {{ source "{name}"; }}\n' for name in bodies)
     only = [word for name in bodies for word in ("--only", name)]
     done = scene.build(dest, nodes, *only, sources=sources, preexec_fn=little_room, restore_signals=False)
-    told = done.status == 1 and "`example-full` could not be built" in done.err and "File too large" in done.err
+    told = done.status == 1 and "building `example-full` failed" in done.err and "File too large" in done.err
     scene.check("a build that fills the disk fails with what the system says", None if told else f"{done.ending}: {done.err}")
     names = wheels(dest) if dest.is_dir() else []
     scene.check("and what fits is there", None if names == ["example_fits-1-py3-none-any.whl"] else f"{names}")
@@ -204,7 +204,7 @@ def full_file_system(scene):
     nodes = 'python-project "example-fits" { source "example-fits"; }\npython-project "example-fills" { source "example-fills"; after "example-fits"; }\n'
     done = scene.build(dest, nodes, "--only", "example-fits", "--only", "example-fills", sources=sources, within=within)
     said = unwrapped(done.err)
-    told = done.status == 1 and "`example-fills` could not be built" in said and "the disk of" in said and "is full" in said
+    told = done.status == 1 and "building `example-fills` failed" in said and "the disk of" in said and "is full" in said
     scene.check("a build that fills the file system fails, and that is said to be the reason", None if told else f"{done.ending}: {done.err}")
     left = sorted(line.removeprefix("left: ") for line in done.out.splitlines() if line.startswith("left: "))
     names = [name for name in left if name.startswith("dist/example")]

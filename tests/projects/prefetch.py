@@ -163,13 +163,13 @@ def again(scene, dest, text, sources, env, index):
     """What is there is not fetched again, and what somebody changed is."""
     index.asked.clear()
     done = build(scene, dest, text, sources, env)
-    kept = [name for name in ("one", "two", "three") if f"example-{name}: as it was" in done.err]
+    kept = [name for name in ("one", "two", "three") if f"example-{name}: unchanged" in done.err]
     scene.check("built again, nothing is fetched", None if len(kept) == 3 and not index.asked else f"{index.asked} {done.err}")
-    scene.check("nor built", None if "example-user: as it was" in done.err else done.err)
+    scene.check("nor built", None if "example-user: unchanged" in done.err else done.err)
     wheel = dest / "wheelhouse/example_two-2.1-py3-none-any.whl"
     wheel.write_bytes(b"damaged")
     done = build(scene, dest, text, sources, env)
-    fine = done.status == 0 and "example-two: started" in done.err and "example-one: as it was" in done.err
+    fine = done.status == 0 and "example-two: started" in done.err and "example-one: unchanged" in done.err
     scene.check("a wheel that somebody changed is fetched again", None if fine and wheel.stat().st_size > 100 else done.err)
     versions("example_one", sources / "house", "1.1")
     (sources / "house/example_one-1.0-py3-none-any.whl").unlink()
@@ -212,13 +212,13 @@ python-project "example-more" {{
 '''
     dest = scene.work / "nothing"
     done = scene.build(dest, text, "--only", "core", "--only", "example-user", "--only", "example-more", sources=sources, env=env)
-    told = [f"the wheel `example-{name}` cannot be had" for name in ("four", "five")]
-    absent = [words for words in [*told, "`example-more` would be built with it"] if words not in done.err]
+    told = [f"the wheel `example-{name}` is unavailable" for name in ("four", "five")]
+    absent = [words for words in [*told, "`example-more` need it"] if words not in done.err]
     scene.check("all that is missing is told at once", None if done.status == 1 and not absent else f"{absent}: {done.ending}: {done.err}")
     begun = [path.name for path in (dest / "logs").iterdir() if not path.name.endswith(".prefetch.log")]
     left = [str(path) for path in dest.rglob("*.whl")] if dest.exists() else []
     scene.check("and nothing was built or packed", f"{begun} {left}" if begun or left else None)
     nowhere = NODES.format(index=index.address, three=three).replace("house/", "no-house/")
     done = build(scene, scene.work / "pathless", nowhere, sources, env)
-    fine = done.status == 1 and "there is no wheel `example-one`" in done.err and not (scene.work / "pathless/wheelhouse").exists()
+    fine = done.status == 1 and "wheel `example-one`, needed to build projects, is missing" in done.err and not (scene.work / "pathless/wheelhouse").exists()
     scene.check("a path without a file is told before anything is fetched", None if fine else f"{done.ending}: {done.err}")

@@ -185,8 +185,8 @@ def failing(scene):
     scene.check("nothing of it is left, nor of what waits for it", f"{lost}" if lost else None)
     foreign = (dest / "dist/example_foreign-1-py3-none-any.whl").is_file()
     scene.check("files of others stay", None if foreign else "a foreign wheel is gone")
-    told = ("`example-broken` could not be built", "building its wheel ended with exit status: 1",
-            "#error this project cannot be built", "example-broken.log", "it waits for `example-broken`, which was not made")
+    told = ("building `example-broken` failed", "building its wheel ended with exit status: 1",
+            "#error this project cannot be built", "example-broken.log", "it needs `example-broken`, which was not built")
     absent = [words for words in told if words not in done.err]
     scene.check("why is said, with the end of the log", f"{absent} not in {done.err}" if absent else None)
     log = dest / "logs/example-broken.log"

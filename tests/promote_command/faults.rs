@@ -35,13 +35,13 @@ fn what_is_asked_for_has_to_make_sense() {
         dir,
         &["old", "--to", "7.10.0-rc.1", "-o", "out"],
         2,
-        &["of version 7.10.0rc1 already"],
+        &["already have version 7.10.0rc1"],
     );
     refused(dir, &["old", "--to", "7.10.0"], 2, &["--output <OUT>"]);
     for (from, out) in
         [("old", "old"), ("old/dist", "old"), ("old/dist", "./old/../old"), ("old", "old/dist")]
     {
-        let message = "where those of the new version would go";
+        let message = "the directory of the new packages";
         refused(dir, &[from, "--to", "7.10.0", "-o", out], 2, &[message, "-o OUT"]);
     }
     fs::write(dir.join("file"), "").unwrap();
@@ -83,14 +83,14 @@ fn damaged_packages_leave_nothing() {
         dir,
         &["old", "--to", "7.10.0", "-o", "out"],
         1,
-        &["is not the file that SHA256SUMS beside it lists"],
+        &["does not match SHA256SUMS of its directory"],
     );
     assert!(!dir.join("out").exists());
     // Earlier packages stay.
     build(dir, "out", "7.9.0", &["--only", "libraries"]);
     refused(dir, &["old", "--to", "7.10.0", "-o", "out"], 1, &["SHA256SUMS"]);
     file.set_len(bytes.len() as u64 / 2).unwrap();
-    refused(dir, &["old", "--to", "7.10.0", "-o", "out"], 1, &["no zip archive that can be read"]);
+    refused(dir, &["old", "--to", "7.10.0", "-o", "out"], 1, &["not a readable zip archive"]);
 }
 
 #[test]
@@ -102,18 +102,18 @@ fn packages_have_to_be_those_that_are_listed() {
     let sums = fs::read_to_string(dist.join("SHA256SUMS")).unwrap();
     let core = wheel(&dist);
     let name = core.file_name().unwrap().to_str().unwrap().to_owned();
-    let unlisted = format!("{name} is in old/dist, and SHA256SUMS there does not list it");
+    let unlisted = format!("{name} is in old/dist, but SHA256SUMS there does not list it");
     let rest: Vec<&str> = sums.lines().filter(|line| !line.contains(&name)).collect();
     assert_eq!(rest.len() + 1, sums.lines().count());
     for text in ["", &rest.join("\n")] {
         fs::write(dist.join("SHA256SUMS"), text).unwrap();
         let which = if text.is_empty() { "SHA256SUMS there does not list it" } else { &unlisted };
-        refused(dir, &args, 1, &[which, "promote all that was built together"]);
+        refused(dir, &args, 1, &[which, "promote them together"]);
     }
     fs::write(dist.join("SHA256SUMS"), &sums).unwrap();
     fs::rename(&core, dir.join(&name)).unwrap();
-    let absent = format!("{name} is not in old/dist, and SHA256SUMS there lists it");
-    refused(dir, &args, 1, &[&absent, "promote all that was built together"]);
+    let absent = format!("{name} is missing in old/dist, but SHA256SUMS there lists it");
+    refused(dir, &args, 1, &[&absent, "promote them together"]);
     assert!(!dir.join("out").exists());
     // A partial set must be requested.
     fs::write(dist.join("SHA256SUMS"), rest.join("\n")).unwrap();
@@ -149,21 +149,21 @@ fn what_is_not_as_rockpack_writes_it_is_told() {
         dir,
         &["changed", "--to", "7.10.0", "-o", "out"],
         1,
-        &["rockpack.cdx.json` is not as rockpack writes it"],
+        &["rockpack.cdx.json` does not have the form that rockpack writes"],
     );
     changed("_dist_info.py", "DIST = {", "DIST = dict(a=1) or {");
     refused(
         dir,
         &["changed", "--to", "7.10.0", "-o", "out"],
         1,
-        &["no package that a build of rockpack made"],
+        &["no package from a build of rockpack"],
     );
     changed("METADATA", "Version: 7.10.0rc1", "Version: 7.10.0rc2");
     refused(
         dir,
         &["changed", "--to", "7.10.0", "-o", "out"],
         1,
-        &["of another distribution or version than the file name"],
+        &["have different distributions or versions"],
     );
     // Nothing else is wrong.
     changed("METADATA", "Version", "Version");

@@ -225,7 +225,7 @@ fn others_that_would_break_are_refused() {
     wheel(&dist, "torch", "2.10.0+rocm7.10.0", "", &[("torch/version.py", VERSION)]);
     refused(
         "the version 2.10.0+rocm7.10.0 does not end with `rocm7.10.0rc1` in torch-2.10.0+rocm7.10.0-cp312",
-        "take out the package",
+        "remove the package",
     );
     wheel(
         &dist,
@@ -234,15 +234,15 @@ fn others_that_would_break_are_refused() {
         "",
         &[("torch/version.py", "__version__ = '2.10.0'\n")],
     );
-    refused("no file `torch/version.py` holds the version", "`version-file` line");
+    refused("no file `torch/version.py` has the version", "`version-file` line");
     wheel(&dist, "bindings", "1.0", "Requires-Dist: rocm-sdk-core==7.10.0rc1", &[]);
     refused(
-        "the requirement `rocm-sdk-core==7.10.0rc1` is of the old version",
-        "build it against the new one",
+        "the requirement `rocm-sdk-core==7.10.0rc1` has the old version",
+        "build it against the new version",
     );
     wheel(&dist, "rocm-sdk-devel", "7.10.0rc1", "", &[]);
     refused(
-        "there is nothing that rockpack writes into packages of this name",
-        "the tool that made them",
+        "it has no file that rockpack writes into packages of this name",
+        "promote only packages that rockpack built",
     );
 }

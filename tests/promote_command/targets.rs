@@ -165,11 +165,11 @@ fn targets_that_nothing_is_for_are_told() {
         )
     };
     for (kept, message) in [
-        ("gfx9999", "`gfx9999` is no target: neither families.kdl nor a package knows it"),
+        ("gfx9999", "unknown target `gfx9999`: neither families.kdl nor a package has it"),
         ("gfx1100,gfx943", "did you mean `gfx942`?"),
         (
             "gfx1201,gfx1030",
-            "no package is for any of the targets that are to be kept (gfx1030, gfx1201) help: targets here are gfx1100, gfx942",
+            "no package is for a target to keep (gfx1030, gfx1201) help: the targets are gfx1100, gfx942",
         ),
     ] {
         let output = promote(kept);
@@ -179,7 +179,7 @@ fn targets_that_nothing_is_for_are_told() {
     }
     let output = promote("gfx1201,gfx942");
     assert!(
-        output.status.success() && said(&output).contains("no package is for the target `gfx1201`")
+        output.status.success() && said(&output).contains("no package for the target `gfx1201`")
     );
     // One target is kept: names used by people stay valid.
     let text = done(

@@ -107,7 +107,7 @@ fn what_is_broken_gets_no_name() {
     let tar = Command::new("python3").arg("-c").arg(RENAMED).args([&path, &renamed]).status();
     assert!(tar.unwrap().success());
     fs::remove_file(&path).unwrap();
-    refused("elsewhere", "it is not one directory with the name of the file: bar-1.0");
+    refused("elsewhere", "its top level is not one directory with the name of the file: bar-1.0");
 }
 
 /// Gives an sdist of `bar` the metadata of `foo`, and keeps its directory.

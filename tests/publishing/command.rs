@@ -17,7 +17,7 @@ fn steps_are_printed_and_done() {
          metadata           b-part/b_part-1.0-py3-none-any.whl.metadata\n\
          page           +1  b-part/index.html\n\
          page           +1  index.html\n\
-         1 would be uploaded, 890 B; 0 there already; 4 pages would be written\n",
+         1 would be uploaded, 890 B; 0 unchanged; 4 pages would be written\n",
         "{}",
         text(&output.stderr)
     );
@@ -25,9 +25,7 @@ fn steps_are_printed_and_done() {
     let url = format!("file://{}/store", dir.path().display());
     let output = rockpack(dir.path(), &["index", "publish", "dist", &url, "--outside", "numpy"]);
     assert!(output.status.success());
-    assert!(
-        text(&output.stdout).ends_with("1 uploaded, 890 B; 0 there already; 4 pages written\n")
-    );
+    assert!(text(&output.stdout).ends_with("1 uploaded, 890 B; 0 unchanged; 4 pages written\n"));
     assert_eq!(whole(&dir.path().join("store"), Form::Projects).len(), 1);
 }
 
@@ -40,7 +38,7 @@ fn refusals_have_a_code_and_a_remedy() {
         (&["dist", "store"][..], 1, &["requires `numpy`", "--outside"][..]),
         (&["dist", "ftp://host/x"], 2, &["`ftp://host/x`", "s3://"]),
         (&["dist", "s3:/bucket/x"], 2, &["`s3:/bucket/x`: write s3://bucket/x for a URL"]),
-        (&["dist", "store", "--outside", "a b"], 2, &["`a b` cannot be one"]),
+        (&["dist", "store", "--outside", "a b"], 2, &["must be the name of a project, not `a b`"]),
         (&["empty", "store"], 2, &["there are no packages in empty"]),
         (&["none", "store"], 2, &["`none` is not a directory"]),
     ] {
@@ -84,10 +82,10 @@ fn what_is_required_is_named_line_by_line() {
         let project = name.trim_end_matches("==1.0");
         assert!(said.ends_with(&format!("`{project}`")), "{said}");
     }
-    let all = "8 requirements are met nowhere, 3 more than these; nothing was written";
+    let all = "8 requirements are unmet, 3 more than these; nothing was written";
     assert_eq!((said.len(), &*said[5]), (6, all));
     let said = refused(&names[..1]);
-    assert_eq!(said[1..], ["1 requirement is met nowhere; nothing was written"]);
+    assert_eq!(said[1..], ["1 requirement is unmet; nothing was written"]);
 }
 
 /// Returns the messages of a command that waits for the lock of `store` and is ended by SIGINT.
@@ -121,7 +119,9 @@ fn a_signal_leaves_what_was_done_and_says_so() {
     small_set(dir.path(), "1.0");
     let told = interrupted(dir.path(), &["index", "publish", "set-1.0", "store"]);
     assert!(told.is_none_or(|told| {
-        told.contains("stopped by SIGINT: what was uploaded stays; the same command does the rest")
+        told.contains(
+            "stopped by SIGINT: uploaded packages stay; run the same command again for the rest",
+        )
     }));
     prune::days_ago(&dir.path().join("set-1.0"), &store, Form::Projects, 40);
     prune::days_ago(&small_set(dir.path(), "2.0"), &store, Form::Projects, 1);
@@ -129,7 +129,7 @@ fn a_signal_leaves_what_was_done_and_says_so() {
     let words = ["index", "prune", "store", "--stream", "dev", "--manifest", "built-in"];
     let told = interrupted(dir.path(), &words);
     assert!(told.is_none_or(|told| {
-        told.contains("stopped by SIGINT: what was removed is gone; the same command does the rest")
+        told.contains("stopped by SIGINT: removed packages stay removed; run the same command again for the rest")
     }));
 }
 

@@ -82,7 +82,7 @@ fn what_cannot_be_mirrored_is_refused() {
     refused(&["--project", "e-none"], 1, "no page has packages of `e-none`");
     let output = rockpack(dir.path(), &["index", "mirror", "store", "pages"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("--public has to say where clients see `store`"));
+    assert!(text(&output.stderr).contains("add --public with the public address of `store`"));
     fs::create_dir(store.join("e-bare")).unwrap();
     fs::write(store.join("e-bare/index.html"), "<a href=e_bare-1.0.tar.gz>e</a>").unwrap();
     fs::write(store.join("index.html"), "<a href=e-bare/>e-bare</a>").unwrap();

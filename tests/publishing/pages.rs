@@ -285,7 +285,7 @@ fn what_was_changed_by_hand_is_not_undone() {
     let told = crate::program::said(&output);
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains("unlike `index.json`, it names `e-more/`"), "{told}");
-    assert!(told.contains("is made of `index.json`: change that in the same way"), "{told}");
+    assert!(told.contains("change `index.json` in the same way"), "{told}");
 }
 
 #[test]
@@ -381,8 +381,8 @@ fn what_is_wrong_with_a_page_is_said_once() {
                         duplicate field `yanked`";
         assert!(told.contains(expected), "{told}");
         assert_eq!(told.matches("duplicate field").count(), 1, "{told}");
-        assert!(told.contains("mend the page"), "{told}");
-        assert_eq!(told.contains("or publish to"), args[1] == "publish", "{told}");
+        assert!(told.contains("correct the page"), "{told}");
+        assert_eq!(told.contains("or publish to another place"), args[1] == "publish", "{told}");
     }
     fs::write(&data, text).unwrap();
     let link = "<a href=b_part-1.0-py3-none-any.whl>b</a>";

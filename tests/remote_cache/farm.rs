@@ -182,9 +182,9 @@ fn a_farm_that_cannot_be_used_is_told_before_anything_is_built() {
     let own = ["--remote-executor", farm];
     for (args, said) in [
         (vec!["--remote-program", dynamic], "is not static"),
-        (vec!["--remote-program", "text"], "text is no program for Linux"),
+        (vec!["--remote-program", "text"], "text is not a program for Linux"),
         (vec!["--remote-program", "nowhere"], "nowhere"),
-        (vec!["--remote-default-exec-properties", "Linux"], "`Linux` names no value"),
+        (vec!["--remote-default-exec-properties", "Linux"], "`Linux` has no value"),
     ] {
         let output = Command::new(dynamic)
             .args(["build", "--artifact-dir", "artifacts", "-o", "never"])

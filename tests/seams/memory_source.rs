@@ -173,6 +173,6 @@ impl OpenFile for File {
         if Identity::Tag(Sha256::of(&self.bytes).to_string()) == self.identity {
             return Ok(());
         }
-        Err(io::Error::other("the artifact was changed while packages were made of it"))
+        Err(io::Error::other("the artifact was changed during the build"))
     }
 }

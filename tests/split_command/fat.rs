@@ -117,7 +117,7 @@ fn code_goes_into_archives_and_the_library_leads_there() {
         "    frame/.kpack/frame_gpu90.kpack: 3 code objects, 4.50 kB\n",
         "    frame/.kpack/frame_gpu91-strict.kpack: 1 code object, 100 B\n",
         "    offers device-gpu100, device-gpu90, device-gpu91, device-all\n",
-        "note: the code of frame/lib/sub/libfat.so for gpu100, gpu90, gpu91-strict goes into archives, out of 2 offload bundles in it: ",
+        "note: the code of frame/lib/sub/libfat.so for gpu100, gpu90, gpu91-strict moves into archives, from 2 offload bundles in it: ",
     ] {
         assert!(shown.contains(line), "{line:?} in\n{shown}");
     }
@@ -203,7 +203,10 @@ fn what_is_not_as_compilers_make_it_is_refused() {
     let change = |place: Place, bytes: &[u8]| library().changed(place, bytes);
     let one = BUNDLES as u64;
     expect(Library { machine: 183, ..library() }, "another processor than x86-64");
-    expect(change(Place::Header(16), &[1, 0]), "neither a library nor a program");
+    expect(
+        change(Place::Header(16), &[1, 0]),
+        "neither a shared library nor a dynamically linked program",
+    );
     // Names of sections: .hip_fatbin is renamed; a second section gets its name.
     let place_of =
         |name: &str| library().bytes().windows(name.len()).rposition(|at| at == name.as_bytes());
@@ -212,21 +215,24 @@ fn what_is_not_as_compilers_make_it_is_refused() {
     expect(change(Place::Names(code + 1), b"x"), "0 sections `.hip_fatbin`");
     let records = place_of(".hipFatBinSegment").unwrap() - first;
     expect(change(Place::Names(records + 4), b"x"), "0 sections `.hipFatBinSegment`");
-    expect(change(Place::Record(0), &OF_MARKER.to_le_bytes()), "or was changed before");
-    expect(change(Place::Record(24 + 4), &[2]), "is no record of an offload bundle");
-    expect(change(Place::Record(16), &[1]), "is no record of an offload bundle");
+    expect(change(Place::Record(0), &OF_MARKER.to_le_bytes()), "or an edited one");
+    expect(change(Place::Record(24 + 4), &[2]), "has no record of an offload bundle");
+    expect(change(Place::Record(16), &[1]), "has no record of an offload bundle");
     // A relocation that is not relative, a missing one, and an additional one into the code.
-    expect(change(Place::Relocation(24 + 8), &[1]), "leads to its offload bundles");
-    expect(change(Place::Relocation(24), &8_u64.to_le_bytes()), "leads to its offload bundles");
-    expect(Library { other: one + 16, ..library() }, "the relocation of the word at address");
+    expect(change(Place::Relocation(24 + 8), &[1]), "points to or changes its offload bundles");
+    expect(
+        change(Place::Relocation(24), &8_u64.to_le_bytes()),
+        "points to or changes its offload bundles",
+    );
+    expect(Library { other: one + 16, ..library() }, "the relocation at address");
     let twice = change(Place::Relocation(48 + 16), &one.to_le_bytes());
-    expect(twice, "that another record is of");
+    expect(twice, "as another record");
     let outside = change(Place::Relocation(48 + 16), &8_u64.to_le_bytes());
-    expect(outside, "an offload bundle that is not in `.hip_fatbin`");
+    expect(outside, "an offload bundle outside of `.hip_fatbin`");
     expect(Library { symbol: Some(one), ..library() }, "a symbol or an entry");
     assert_eq!(stuck(&Library { symbol: Some(8), ..library() }), None);
     let end = library().starts()[1] - BUNDLES - 1;
-    expect(change(Place::Bundle(end), &[1]), "belongs to no offload bundle");
+    expect(change(Place::Bundle(end), &[1]), "is in no offload bundle");
 }
 
 #[test]
@@ -260,21 +266,27 @@ fn refusals_name_the_file_and_leave_nothing() {
         assert!(expected.iter().all(|text| said.contains(text)), "{expected:?} in {said}");
         assert!(!dir.path().join("out").exists());
     };
-    let what = "1 file with device code that cannot be taken out: `frame/lib/sub/libfat.so` (";
+    let what = "1 file with device code that cannot be moved: `frame/lib/sub/libfat.so` (";
     let bitcode = Library::new(&[bundle(&[("gpu90", b"BC and so on, to be linked".to_vec())])]);
-    refuses(&frame(&bitcode.bytes()), &[what, "no code object but something else", "`host` line"]);
+    refuses(&frame(&bitcode.bytes()), &[what, "no finished code object for", "`host` line"]);
     let unknown = Library::new(&[bundle(&[("gpu7", code(1, 100))])]);
-    refuses(&frame(&unknown.bytes()), &[what, "code for gpu7, which families.kdl does not have"]);
+    refuses(
+        &frame(&unknown.bytes()),
+        &[what, "code for gpu7, which families.kdl does not declare"],
+    );
     let mut old = compressed(&bundle(&[("gpu90", code(0x21, 100))]));
     old[4] = 1;
     old.drain(8..20);
-    refuses(&frame(&Library::new(&[old]).bytes()), &[what, "version 1, which does not tell"]);
+    refuses(
+        &frame(&Library::new(&[old]).bytes()),
+        &[what, "version 1, which does not record its size"],
+    );
     let dll = [&b"MZ"[..], &[0; 510], &bundle(&[("gpu90", code(0x21, 100))])].concat();
     refuses(&frame(&dll), &[what, "not an ELF file"]);
     let there = frame(&library().bytes()).file("frame/.kpack/frame_gpu90.kpack", b"x");
     refuses(&there, &["it has `frame/.kpack/frame_gpu90.kpack` already"]);
     let moved = frame(b"x").file("frame-2.1+ex7.data/platlib/frame/lib/y.so", &library().bytes());
-    refuses(&moved, &["installers put it elsewhere"]);
+    refuses(&moved, &["installers place it outside of the root"]);
 }
 
 #[test]

@@ -38,46 +38,49 @@ fn files_that_nobody_can_place() {
         &with("frame/bin/tool_gpu90", b"x"),
         &[
             NAME,
-            "1 file named by a target, and no `files` line takes it: `frame/bin/tool_gpu90` (gpu90)",
+            "1 file with the name of a target, but not on a `files` line: `frame/bin/tool_gpu90` (gpu90)",
             "`host` line",
         ],
     );
     // Outside the root, and in a data directory.
     refuses(
         &with("other/blas/k_gpu90.co", b"x"),
-        &["no `files` line takes it: `other/blas/k_gpu90.co`"],
+        &["not on a `files` line: `other/blas/k_gpu90.co`"],
     );
     refuses(
         &with("frame-2.1+ex7.data/data/gpu100.db", b"x"),
-        &["no `files` line takes it: `frame-2.1+ex7.data/data/gpu100.db` (gpu100)"],
+        &["not on a `files` line: `frame-2.1+ex7.data/data/gpu100.db` (gpu100)"],
     );
     refuses(
         &with("frame/lib/blas/gpu90_gpu91.dat", b"x"),
-        &[
-            "named by several targets, and can go into one wheel only: `frame/lib/blas/gpu90_gpu91.dat` (gpu90, gpu91)",
-        ],
+        &["with the names of several targets: `frame/lib/blas/gpu90_gpu91.dat` (gpu90, gpu91)"],
     );
     refuses(
         &with("frame/lib/blas/k_old-all.dat", b"x").file("frame/lib/blas/gpu999.dat", b"x"),
-        &["named by an ISA that families.kdl does not have: `frame/lib/blas/gpu999.dat` (gpu999)"],
+        &[
+            "with the name of an ISA that families.kdl does not declare: `frame/lib/blas/gpu999.dat` (gpu999)",
+        ],
     );
     let mut many = frame();
     for index in 0..5 {
         many = many.file(&format!("frame/bin/{index}/gpu90"), b"x");
     }
-    refuses(&many, &["5 files named by a target", "`frame/bin/2/gpu90` (gpu90) and 2 more"]);
+    refuses(
+        &many,
+        &["5 files with the name of a target", "`frame/bin/2/gpu90` (gpu90) and 2 more"],
+    );
 }
 
 #[test]
 fn code_that_is_elsewhere_than_its_path_says() {
-    let foreign = "1 file with code for another target than its path names: ";
+    let foreign = "1 file with code for another target than in its path: ";
     for (content, other) in
         [(object(0x23), "gpu100"), (object(0x7f), "0x7f"), (bundle(&["gpu90", "gpu91"]), "gpu91")]
     {
         let made = frame().file("frame/lib/blas/other_gpu90.co", &content);
         refuses(&made, &[foreign, &format!("`frame/lib/blas/other_gpu90.co` ({other} in gpu90)")]);
     }
-    let unclaimed = "1 file with device code that no line tells the target of: ";
+    let unclaimed = "1 file with device code for an unknown target: ";
     for (content, told) in [
         (object(0x21), "gpu90"),
         (bundle(&["gpu90", "gpu91"]), "gpu90, gpu91"),
@@ -91,10 +94,13 @@ fn code_that_is_elsewhere_than_its_path_says() {
 #[test]
 fn wheels_that_cannot_be_copied() {
     let file = "frame/lib/blas/generic.dat";
-    let row = "RECORD: `frame/lib/blas/generic.dat`";
-    refuses(&frame().row(file, None), &[row, "has no row", "`rockpack wheel verify` tells all"]);
+    let row = "`frame/lib/blas/generic.dat`";
+    refuses(
+        &frame().row(file, None),
+        &[row, "has no row", "see its faults with `rockpack wheel verify`"],
+    );
     let hex = format!("{file},sha256={},2400", "ab".repeat(32));
-    refuses(&frame().row(file, Some(&hex)), &[row, "which is no SHA-256 in base64"]);
+    refuses(&frame().row(file, Some(&hex)), &[row, "is not a SHA-256 in base64"]);
     let short = format!("{file},sha256={},7", "a".repeat(43));
     refuses(&frame().row(file, Some(&short)), &[row, "has 2400 bytes, and its row says `7`"]);
     let twice = format!("{short}\n{short}");
@@ -105,7 +111,7 @@ fn wheels_that_cannot_be_copied() {
     let other = METADATA.replace("Version: 2.1+ex7", "Version: 2.2");
     let info = "frame-2.1+ex7.dist-info/METADATA";
     let made = frame().without(info).info("METADATA", other.as_bytes());
-    refuses(&made, &["its metadata is another package's than its file name says"]);
+    refuses(&made, &["its metadata is of another package than its file name"]);
     // Names that lead outside, and a duplicate name.
     for name in ["../evil.py", "frame/../../evil.py", "/evil.py", "frame\\evil.py"] {
         refuses(&frame().file(name, b"x"), &[NAME, "evil.py"]);
@@ -125,7 +131,7 @@ fn wheels_that_cannot_be_copied() {
         zip.write_all(text.as_bytes()).unwrap();
     }
     fs::write(dir.path().join(INPUT), zip.finish().unwrap().into_inner()).unwrap();
-    refused(dir.path(), &SPLIT, 1, &[NAME, "`frame/link`: a link"]);
+    refused(dir.path(), &SPLIT, 1, &[NAME, "`frame/link`: link"]);
     // Truncated, and not a zip.
     let bytes = frame().bytes();
     for bytes in [&bytes[..bytes.len() / 2], b"no zip"] {
@@ -134,7 +140,7 @@ fn wheels_that_cannot_be_copied() {
             dir.path(),
             &SPLIT,
             1,
-            &["is no zip archive that can be read", "`rockpack wheel verify`"],
+            &["is not a readable zip archive", "`rockpack wheel verify`"],
         );
     }
 }
@@ -161,7 +167,7 @@ fn damaged_code_is_noticed_while_it_is_read() {
         .bytes();
     fs::write(dir.path().join(INPUT), replaced(bytes, b"content content", b"CONTENT content"))
         .unwrap();
-    refused(dir.path(), &SPLIT, 1, &["`frame/lib/stored.so`", "its CRC-32 is another"]);
+    refused(dir.path(), &SPLIT, 1, &["`frame/lib/stored.so`", "its CRC-32 is wrong"]);
 }
 
 #[test]
@@ -169,17 +175,15 @@ fn sets_that_do_not_fit_together() {
     let orphan = frame().without("frame/lib/blas/k_gpu100");
     refuses(
         &orphan,
-        &[
-            "it has files for the level gpu10-0 and for no ISA below it, so that nothing would require them",
-        ],
+        &["it has files for the level gpu10-0, but for no ISA below it that would require them"],
     );
     let extra = METADATA.replace("Provides-Extra: opt", "Provides-Extra: Device_All");
     let info = "frame-2.1+ex7.dist-info/METADATA";
     let again = frame().without(info).info("METADATA", extra.as_bytes());
-    refuses(&again, &["it has an extra `device-all` already", "split before"]);
+    refuses(&again, &["it already has an extra `device-all`", "split before"]);
     let plain =
         frame().without("frame/lib/blas/k").without("frame/lib/blas/gpu91").without("frame/images");
-    refuses(&plain, &["`images/*/**` matches no file that it is meant for", "packages.kdl:13:25"]);
+    refuses(&plain, &["`images/*/**` matches no file", "packages.kdl:13:25"]);
     let dir = place();
     let dir = dir.path();
     frame().write(&dir.join("in"));
@@ -187,7 +191,7 @@ fn sets_that_do_not_fit_together() {
         dir,
         &["wheel", "split", INPUT, "-o", "out"],
         2,
-        &["no --version is given", "`{version}` stands here"],
+        &["--version is missing", "uses `{version}`"],
     );
     refused(
         dir,
@@ -201,7 +205,7 @@ fn sets_that_do_not_fit_together() {
         dir,
         &[&SPLIT[..], &["--beside", "sdk"]].concat(),
         2,
-        &["--beside is a directory with the packages"],
+        &["give --beside a directory with the packages"],
     );
     Made::new("ex-device-gpu90", "6.9", metadata).write(&dir.join("sdk"));
     refused(
@@ -209,14 +213,14 @@ fn sets_that_do_not_fit_together() {
         &[&SPLIT[..], &["--beside", "sdk"]].concat(),
         1,
         &[
-            "a wheel for gpu90 would require `ex-device-gpu90==7.0`, and --beside has ex-device-gpu90 6.9",
+            "a wheel for gpu90 would require `ex-device-gpu90==7.0`, but --beside has ex-device-gpu90 6.9",
         ],
     );
     refused(
         dir,
         &["wheel", "split", INPUT, INPUT, "--version", "7.0", "-o", "out"],
         1,
-        &["two wheels would be called frame"],
+        &["two wheels would have the name frame"],
     );
     refused(dir, &["wheel", "split", "in/none.whl", "-o", "out"], 2, &["none.whl"]);
 }
@@ -241,7 +245,7 @@ wheel "vision" {
         dir,
         &[&SPLIT[..], &[next]].concat(),
         1,
-        &["it is of version 2.2+ex7, and another wheel of 2.1+ex7"],
+        &["it has version 2.2+ex7, but another wheel has 2.1+ex7"],
     );
     let metadata =
         "Metadata-Version: 2.1\nName: vision\nVersion: 0.9\nRequires-Dist: frame==2.1+ex7\n";
@@ -252,7 +256,7 @@ wheel "vision" {
         dir,
         &[&SPLIT[..], &[path]].concat(),
         1,
-        &["vision: `frame/__init__.py` is a file of frame too"],
+        &["vision: `frame/__init__.py` is also a file of frame"],
     );
     vision.write(&dir.join("in"));
     let shown = done(dir, &[&SPLIT[..], &[path]].concat());
@@ -265,7 +269,7 @@ wheel "vision" {
     fs::copy(path, dir.join("out/dist/vision-0.9-cp312-cp312-linux_x86_64.whl")).unwrap();
     let inside = "out/dist/vision-0.9-cp312-cp312-linux_x86_64.whl";
     let output = rockpack(dir, &["wheel", "split", inside, "-o", "out"]);
-    assert!(said(&output).contains("where the new wheels would go"), "{}", said(&output));
+    assert!(said(&output).contains("the directory of the new wheels"), "{}", said(&output));
     assert_eq!(
         (output.status.code(), fs::read_dir(dir.join("out/dist")).unwrap().count()),
         (Some(1), before)
@@ -280,6 +284,6 @@ fn a_wheel_without_a_line_is_refused() {
     let path = Made::new("frames", "1", metadata).write(&dir.join("in"));
     let path = path.to_str().unwrap();
     let said =
-        ["no `wheel` line with `device-by` says how `frames` is split", "did you mean `frame`?"];
+        ["packages.kdl has no `wheel` line with `device-by` for `frames`", "did you mean `frame`?"];
     refused(dir, &["wheel", "split", path, "-o", "out"], 1, &said);
 }

@@ -36,7 +36,7 @@ fn a_sound_set_passes() {
 
 #[test]
 fn a_lost_wheel_is_found() {
-    let lost = "it requires a wheel of the same split, which the set does not have";
+    let lost = "a required wheel of the same split is missing";
     for name in ["frame", "frame_device_gpu9", "frame_device_gpu90"] {
         finds("unmet-requirement", lost, |dir| fs::remove_file(output(dir, name)).unwrap());
     }
@@ -68,21 +68,21 @@ fn a_file_in_the_wrong_wheel_is_found() {
         let text = text_of(&output(dir, name), &format!("{name}-2.1+ex7.dist-info/METADATA"));
         Made::new("frame-device-gpu90", "2.1+ex7", &text).info("licenses/LICENSE", b"You may.\n")
     };
-    finds("misplaced-code", "has code for another ISA than the package", |dir| {
+    finds("misplaced-code", "device code for another ISA than the package", |dir| {
         device(dir).file("frame/lib/blas/k.co", &object(0x23)).write(&dir.join("out/dist"));
     });
-    finds("misplaced-code", "has code for another ISA than the package", |dir| {
+    finds("misplaced-code", "device code for another ISA than the package", |dir| {
         let code = bundle(&["gpu91"]);
         device(dir).file("frame/lib/blas/k_gpu90.co", &code).write(&dir.join("out/dist"));
     });
-    finds("misplaced-code", "and the package is the host wheel of a split", |dir| {
+    finds("misplaced-code", "in the host wheel of a split", |dir| {
         let text = text_of(&output(dir, "frame"), "frame-2.1+ex7.dist-info/METADATA");
         Made::new("frame", "2.1+ex7", &text)
             .info("licenses/LICENSE", b"You may.\n")
             .file("frame/lib/blas/left_gpu90.dat", b"x")
             .write(&dir.join("out/dist"));
     });
-    finds("two-owners", "installs what", |dir| {
+    finds("two-owners", "same path as in", |dir| {
         device(dir).file("frame/__init__.py", b"import os\n").write(&dir.join("out/dist"));
     });
 }

@@ -440,7 +440,7 @@ fn programs() -> Vec<Case> {
         any(&[Code::UnreadCode], "an archive of device code that is cut", |wheel| {
             wheel.add(Member::new("demo/.kpack/x.kpack", cut_archive()));
         }),
-        linux(&[NotExecutable], "a program without an execute bit", |w| {
+        linux(&[NotExecutable], "program without execute bit", |w| {
             w.add(Member::new("demo/bin/tool", exec_stub(StubMachine::X86_64, "../x").unwrap()));
         }),
         linux(&[NotExecutable], "a script without an execute bit", |w| {

@@ -113,7 +113,7 @@ fn findings(found: &Value) -> Vec<String> {
 
 #[test]
 fn what_is_inside_counts_in_a_wheel_for_no_isa() {
-    let inside = "error: has code for an ISA, and the package is for none in particular: ";
+    let inside = "error: device code for an ISA in a package for all ISAs: ";
     for (path, bytes, expected) in [
         ("x.co", code_object(0x4c), "gfx942"),
         ("x.co", code_object(0x7f), "0x7f"),
@@ -137,7 +137,7 @@ fn what_is_inside_counts_in_a_wheel_for_no_isa() {
 
 #[test]
 fn a_name_alone_is_doubtful() {
-    let warning = "warning: is called by an ISA, and the package is for none in particular: gfx942";
+    let warning = "warning: name of an ISA in a package for all ISAs: gfx942";
     assert_eq!(
         told("demo", "share/db/gfx942130.db.txt", b"1x1", ""),
         (0, vec![warning.to_owned()])
@@ -155,7 +155,7 @@ fn a_wheel_for_an_isa_has_its_code_alone() {
     ] {
         assert_eq!(told("demo_gfx1250", path, &bytes, ""), (0, vec![]), "{path}");
     }
-    let inside = "error: has code for another ISA than the package: ";
+    let inside = "error: device code for another ISA than the package: ";
     for (path, bytes, expected) in [
         ("lib/k_gfx942.co", code_object(0x3f), "gfx90a"),
         ("lib/k_gfx942.co", bundle(&["gfx942", "gfx1100"]), "gfx1100"),
@@ -165,7 +165,7 @@ fn a_wheel_for_an_isa_has_its_code_alone() {
         let (status, told) = told("demo_gfx942", path, &bytes, "");
         assert_eq!((status, told), (1, vec![format!("{inside}{expected}")]), "{path}");
     }
-    let called = "warning: is called by another ISA than the package: gfx906";
+    let called = "warning: name of another ISA than the package: gfx906";
     assert_eq!(told("demo_gfx942", "lib/gfx906/x", b"x", ""), (0, vec![called.to_owned()]));
 }
 
@@ -176,7 +176,7 @@ fn what_cannot_be_read_is_told_and_can_be_ignored() {
     let (status, told_of) = told("demo_gfx942", ".kpack/b_gfx942.kpack", &cut, "");
     assert_eq!(
         (status, told_of),
-        (0, vec!["warning: the table of contents of an archive of code cannot be read, so that nobody knows for which ISAs it is: ".to_owned()])
+        (0, vec!["warning: the table of contents of an archive of code cannot be read, so its ISAs are unknown: ".to_owned()])
     );
     let line = "ignore \"unread-code\" in=\".kpack/**\" reason=\"made for a test\"\n";
     assert_eq!(told("demo_gfx942", ".kpack/b_gfx942.kpack", &cut, line), (0, vec![]));
@@ -200,7 +200,7 @@ fn a_line_that_allows_nothing_is_told() {
     let told = |path: &str, bytes: &[u8], line: &str| {
         let (dir, _) = dist("demo", &[(path, bytes)], line);
         let output = rockpack(dir.path(), &["wheel", "verify", "dist"]);
-        text(&output.stderr).contains("nothing is found that `allow-isa \"lib/*.hsaco\"` allows")
+        text(&output.stderr).contains("`allow-isa \"lib/*.hsaco\"` matches no finding")
     };
     assert!(told("lib/x.hsaco", b"no code", line));
     assert!(!told("lib/x.hsaco", b"no code", &line.replace('\n', " optional=\"why\"\n")));
@@ -221,8 +221,8 @@ pub fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
 
 #[test]
 fn devel_archives_are_read_too() {
-    let inside = "error: has code for an ISA, and the package is for none in particular: ";
-    let called = "warning: is called by an ISA, and the package is for none in particular: ";
+    let inside = "error: device code for an ISA in a package for all ISAs: ";
+    let called = "warning: name of an ISA in a package for all ISAs: ";
     let archive = tar(&[
         ("_demo_devel/lib/a.co", &code_object(0x4c)),
         ("_demo_devel/lib/b.kpack", &kpack("gfx1100")),

@@ -165,6 +165,6 @@ fn a_machine_without_python_is_named_in_a_warning() {
     let dir = written(&selector("demo-1.0", "demo"));
     let (status, told) = verified(dir.path(), &[("PATH", "/nonexistent")]);
     assert_eq!(status, Some(0));
-    assert!(told.contains("there is no `python3` in PATH"), "{told}");
+    assert!(told.contains("no `python3` in PATH"), "{told}");
     assert!(told.contains("install Python 3.10 or newer"), "{told}");
 }

@@ -128,7 +128,7 @@ name_type!(
         let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
         if !edge(text.chars().next()) || !edge(text.chars().next_back()) {
-            Some("it has to start and end with a letter or digit")
+            Some("start and end it with a letter or digit")
         } else if !text.chars().all(fine) {
             Some("use letters, digits, `-`, `_` and `.`")
         } else {
@@ -236,7 +236,12 @@ impl FromStr for Component {
     fn from_str(text: &str) -> Result<Self, NameError> {
         let known = Self::ALL.into_iter().find(|c| c.as_str() == text);
         known.ok_or_else(|| {
-            NameError::new("a component", text, "components are lib, run, dev, dbg, doc and test")
+            NameError::new(
+                "a component",
+                text,
+                "the components are lib, run, dev, dbg, doc and \
+                test",
+            )
         })
     }
 }
@@ -276,7 +281,7 @@ impl FromStr for Mode {
 
     fn from_str(text: &str) -> Result<Self, NameError> {
         let known = Self::ALL.into_iter().find(|m| m.as_str() == text);
-        known.ok_or_else(|| NameError::new("a mode", text, "modes are kpack and legacy"))
+        known.ok_or_else(|| NameError::new("a mode", text, "the modes are kpack and legacy"))
     }
 }
 
@@ -317,6 +322,6 @@ impl FromStr for System {
 
     fn from_str(text: &str) -> Result<Self, NameError> {
         let known = Self::ALL.into_iter().find(|s| s.as_str() == text);
-        known.ok_or_else(|| NameError::new("a system", text, "systems are linux and windows"))
+        known.ok_or_else(|| NameError::new("a system", text, "the systems are linux and windows"))
     }
 }

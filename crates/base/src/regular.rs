@@ -131,7 +131,7 @@ pub fn read_to_string(path: impl AsRef<Path>, most: u64) -> io::Result<String> {
 pub fn text(bytes: Vec<u8>, of: &dyn Display) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        let what = format!("`{of}` is not UTF-8: see byte {at}");
+        let what = format!("`{of}` is not UTF-8 at byte {at}");
         io::Error::new(ErrorKind::InvalidData, what)
     })
 }
@@ -149,7 +149,7 @@ fn irregular(path: &Path, kind: FileType) -> io::Error {
 
 /// Returns the error for input `of` with more than `most` bytes.
 pub fn too_large(of: &dyn Display, most: u64) -> io::Error {
-    let text = format!("`{of}` is larger than {most} bytes, the limit for it");
+    let text = format!("`{of}` is larger than the limit of {most} bytes");
     io::Error::new(ErrorKind::FileTooLarge, text)
 }
 
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(read(&file, 3).unwrap_err().kind(), ErrorKind::FileTooLarge);
         fs_err::write(&file, b"ab\xff").unwrap();
         let error = read_to_string(&file, 9).unwrap_err().to_string();
-        assert!(error.ends_with("/a` is not UTF-8: see byte 2"), "{error}");
+        assert!(error.ends_with("/a` is not UTF-8 at byte 2"), "{error}");
     }
 
     #[test]

@@ -141,7 +141,7 @@ fn what_contradicts_the_format_is_named_with_its_place() {
         "NumberOfRvaAndSizes at 0x104 is 0x11",
         "NumberOfRvaAndSizes at 0x104 is 0x10",
         "NumberOfSections at 0x86 is 0x61",
-        "the import directory at 0x110 leads to address 0x9000, which no section has bytes for",
+        "the import directory at 0x110 points to address 0x9000, which is in no section",
     ];
     assert_eq!(said[..5], expected);
     assert!(said[5].contains("a section at 0x400 ends at 4294968319"), "{}", said[5]);

@@ -40,13 +40,13 @@ pub enum AssembleError {
     #[error(transparent)]
     NoRecord(#[from] RecordError),
     /// Directory with a record, although only finished files are allowed.
-    #[error("{} is a record of a build or of finished files already", .file.display())]
+    #[error("{} already records a build or finished files", .file.display())]
     Record {
         /// Checksums or statement.
         file: PathBuf,
     },
     /// Directory, link or device instead of a finished file.
-    #[error("{} cannot be put together with the others: {why}", .path.display())]
+    #[error("{} cannot be merged with the others: {why}", .path.display())]
     NotAFile {
         /// Path.
         path: PathBuf,
@@ -54,19 +54,19 @@ pub enum AssembleError {
         why: String,
     },
     /// Directory without files.
-    #[error("{} has no file in it", .dir.display())]
+    #[error("{} has no files", .dir.display())]
     Empty {
         /// Directory.
         dir: PathBuf,
     },
     /// Listed package that no statement names.
-    #[error("{SUMS} lists {}, and no provenance statement beside it names that file", .path.display())]
+    #[error("{SUMS} lists {}, but no provenance statement of its directory names that file", .path.display())]
     Untold {
         /// Package.
         path: PathBuf,
     },
     /// Listed package that does not exist.
-    #[error("{} is not there, and {list} lists it", .path.display())]
+    #[error("{} is missing, but {list} lists it", .path.display())]
     Absent {
         /// Package.
         path: PathBuf,
@@ -74,7 +74,7 @@ pub enum AssembleError {
         list: &'static str,
     },
     /// Listed package that is not a file below its directory.
-    #[error("{} cannot be taken", .path.display())]
+    #[error("{} cannot be copied", .path.display())]
     Unusable {
         /// Package.
         path: PathBuf,
@@ -83,13 +83,13 @@ pub enum AssembleError {
         error: io::Error,
     },
     /// Package that differs from its checksum.
-    #[error("{} is not the file that {SUMS} beside it lists", .path.display())]
+    #[error("{} does not match {SUMS} of its directory", .path.display())]
     Changed {
         /// Package.
         path: PathBuf,
     },
     /// Two different packages with one name.
-    #[error("{name} is in {} and in {}, and they are different files", .dirs.0.display(), .dirs.1.display())]
+    #[error("{name} differs between {} and {}", .dirs.0.display(), .dirs.1.display())]
     Different {
         /// File, below `dist`.
         name: String,
@@ -106,7 +106,7 @@ pub enum AssembleError {
     },
     /// Statement without the digests for comparing builds.
     #[error(
-        "the provenance of {} does not say of which plan its packages are, and by which rockpack",
+        "the provenance of {} does not record its plan and its rockpack",
         .dir.display()
     )]
     Incomparable {
@@ -115,7 +115,8 @@ pub enum AssembleError {
     },
     /// Packages of another plan than the given one.
     #[error(
-        "the packages of {} are not of {label}: they are of a plan with the digest `{built:.12}`, and {label} has `{given:.12}`",
+        "the packages of {} are of another plan than {label}: their plan has the digest \
+         `{built:.12}`, {label} has `{given:.12}`",
         .dir.display()
     )]
     OtherPlan {
@@ -281,7 +282,7 @@ fn incomplete(label: &str, lacking: &[String]) -> String {
     };
     let packages = counted(lacking.len(), "package");
     let are = if lacking.len() == 1 { "is" } else { "are" };
-    format!("{packages} of {label} {are} in none of the directories: {shown}{more}")
+    format!("{packages} of {label} {are} missing in all directories: {shown}{more}")
 }
 
 /// The file's old name may already refer to another file.

@@ -138,10 +138,10 @@ pub enum ExecuteError {
         output: RelPath,
     },
     /// A package of an earlier build is unreadable.
-    #[error("cannot read what an earlier build left")]
+    #[error("cannot read the outputs of an earlier build")]
     Earlier(#[source] io::Error),
     /// An unrecorded file has the path of a package kept elsewhere.
-    #[error("{} is not the package that was made, and no build recorded it", .0.display())]
+    #[error("no build recorded {}, which differs from the new package", .0.display())]
     InTheWay(PathBuf),
     /// Failed output.
     #[error("cannot write {output}: {reason}")]

@@ -109,7 +109,7 @@ pub fn warnings(allowed: &[Finding], shown: Shown) -> Problems {
     let doubtful: Vec<Finding> = doubtful.collect();
     let mut warnings = Problems::new();
     for problem in verify::problems(&doubtful, shown).iter() {
-        let help = format!("let through: --allow {}", problem.code());
+        let help = format!("allowed by --allow {}", problem.code());
         warnings.push(problem.clone().help(help));
     }
     warnings
@@ -119,7 +119,7 @@ pub fn warnings(allowed: &[Finding], shown: Shown) -> Problems {
 pub fn problems(refused: &[Finding]) -> Problems {
     let mut problems = Problems::new();
     for problem in verify::problems(refused, Shown::Few).iter() {
-        let option = format!("`--allow {}` lets it through with a warning", problem.code());
+        let option = format!("`--allow {}` makes it a warning", problem.code());
         let help = match problem.remedy() {
             Some(remedy) => format!("{remedy}; {option}"),
             None => format!("make the package again without this fault; {option}"),
@@ -136,5 +136,5 @@ fn summary(refused: &[Finding]) -> String {
         2 => " (and 1 more finding)".to_owned(),
         count => format!(" (and {} more findings)", count - 1),
     };
-    format!("{first}{more}; `--allow {}` lets it through with a warning", first.code)
+    format!("{first}{more}; `--allow {}` makes it a warning", first.code)
 }

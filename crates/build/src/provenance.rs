@@ -82,7 +82,7 @@ pub enum StatementError {
     #[error("it is not a provenance statement")]
     Form(#[from] serde_json::Error),
     /// Statement of another build type.
-    #[error("it tells of another kind of build")]
+    #[error("it is of another kind of build")]
     Kind,
 }
 
@@ -140,7 +140,7 @@ impl Default for BuilderId {
 
 /// Text that is not a URI.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not a URI: write something like https://example.org/builders/nightly")]
+#[error("`{text}` is not a URI: write it like https://example.org/builders/nightly")]
 pub struct BuilderIdError {
     /// Rejected text.
     pub text: String,

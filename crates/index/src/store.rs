@@ -224,7 +224,7 @@ pub fn open(url: &str, options: &Options) -> Result<Box<dyn Bucket>, StoreError>
                 ErrorKind::Unsupported,
                 &url,
                 "this rockpack was built without the feature `stores`: build it with `cargo build \
-                 --features stores`, or take a released program, which has it",
+                 --features stores`, or use a released program",
             ))
         }
     }

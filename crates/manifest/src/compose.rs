@@ -122,7 +122,7 @@ fn apply(
 /// Reads one line as a `T`, so that its mistakes look like the mistakes of other lines.
 fn one<T: Line>(faults: &Faults, node: &kdl::Node) -> Option<T::Made> {
     let place = faults.at(&node.name.span);
-    let no_file = |_: &Source, _: &RelPath| Err("no file is read here".to_owned());
+    let no_file = |_: &Source, _: &RelPath| Err("includes are not allowed here".to_owned());
     let context = Context::survey(faults, &[], &[], &no_file);
     let nodes = std::slice::from_ref(node);
     let mut block = Block::new(faults, String::new(), place, const { &[T::SPEC] }, nodes);

@@ -9,8 +9,8 @@ use manifest_derive::Line;
 #[derive(Debug, Clone, Line)]
 #[line("compression", example = r#"compression "store" "share/videos/**" "**/*.zst""#)]
 pub struct CompressionRule {
-    /// store: not at all; fast, default and max: deflated, from fast to small. A `store` line counts whatever
-    /// `--compression` is; the other levels give way to `--compression`.
+    /// store: no compression; fast, default and max: deflate, from fast to small. `--compression` overrides all levels
+    /// except `store`.
     #[arg("LEVEL", "a level", shown = r#""store|fast|default|max""#)]
     pub level: Compression,
     /// Installed paths.

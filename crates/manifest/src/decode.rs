@@ -84,7 +84,7 @@ pub(super) fn file(
     let words = <Manifest as Lines>::NODES;
     let read = |source: &Source, path: &RelPath| match beside {
         Some(beside) => beside.open(faults.root(), source, path),
-        None => Err("no file is read here".to_owned()),
+        None => Err("includes are not allowed here".to_owned()),
     };
     let templates = beside.map(|beside| &*beside.templates);
     let context = Context { axes, templates, ..Context::survey(faults, words, file, &read) };
@@ -120,11 +120,12 @@ pub(super) fn refuse_both(scope: &Scope<'_, '_>, system: &[LibraryRule], missing
         let Some(other) = system.iter().find(|s| s.name.as_str() == rule.name.as_str()) else {
             continue;
         };
-        let message = format!("`{}` is a system library and a missing one", rule.name.as_str());
+        let message =
+            format!("`{}` is declared both as a system library and as missing", rule.name.as_str());
         let problem = Problem::error(Code::GivenTwice, message)
-            .label(&rule.name.place, "here it may be missing")
-            .label(&other.name.place, "here every system has it");
-        let help = "keep one of them: what the system has is never missed";
+            .label(&rule.name.place, "allowed to be missing")
+            .label(&other.name.place, "declared as a system library");
+        let help = "remove one of the lines: a system library is never missing";
         scope.context.faults.report(problem.help(help));
     }
 }

@@ -87,8 +87,8 @@ impl FromStr for Glob {
         };
         if let Some(directory) = text.strip_suffix('/') {
             return Err(error(
-                "no path ends in `/`".to_owned(),
-                Some(format!("for all that is below it write \"{directory}/**\"")),
+                "installed paths do not end in `/`".to_owned(),
+                Some(format!("to match all files below it, write \"{directory}/**\"")),
             ));
         }
         text.parse::<RelPath>().map_err(|e| error(format!("it {}", e.reason), None))?;
@@ -96,7 +96,7 @@ impl FromStr for Glob {
             let remedy =
                 format!("write \"{}\"", text.replace(segment, &segment.replace("**", "**/*")));
             return Err(error(
-                format!("`**` has to be a whole segment, not part of `{segment}`"),
+                format!("`**` must be a whole segment, not part of `{segment}`"),
                 Some(remedy),
             ));
         }

@@ -19,7 +19,7 @@ use manifest_derive::Line;
 pub struct IgnoreRule {
     /// The name of the finding, as messages show it; of a plan's warnings: unresolved-library, library-by-luck,
     /// library-twice or missing-library.
-    #[arg("CODE", "what is found", via = FindingName)]
+    #[arg("CODE", "the code of a finding", via = FindingName)]
     pub code: Spanned<Code>,
     /// Of this package only.
     #[prop("PACKAGE", resolve, key)]
@@ -49,9 +49,9 @@ fn to_of_plans(
     if let (Some(code), Some(to)) = (code, to)
         && Code::OF_PLANS.contains(&code.value)
     {
-        let message = format!("`to` means nothing for `{}`", code.value);
+        let message = format!("`ignore \"{}\"` takes no `to`", code.value);
         let problem = Problem::error(Code::UnknownProperty, message);
-        node.report(problem.label(&to.place, "a plan's warning has no rpath to compare"));
+        node.report(problem.label(&to.place, "warnings of a plan have no rpath"));
     }
 }
 

@@ -1,8 +1,7 @@
 //! Reads KDL 2 (kdl.dev), the language of the manifest.
 //!
-//! Reading takes time in proportion to the text, whatever stands in it: nothing is read twice,
-//! blocks nest only so deep, and a text has only so many nodes and values. A mistake is reported
-//! at its place with what to write instead, also where it is a habit of another format.
+//! Reading takes linear time; depth of blocks and number of nodes and values are limited. Each mistake is reported at
+//! its place with a correction, including habits of other formats.
 
 use std::ops::Range;
 

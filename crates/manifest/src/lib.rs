@@ -1,7 +1,7 @@
 //! The manifest: `packages.kdl` and `families.kdl`, decoded, with the line of every rule.
 //!
-//! Takes KDL documents; returns a `Manifest` whose names resolve and whose globs compile, or every mistake with its
-//! place. Never reads an artifact.
+//! Takes KDL documents; returns a `Manifest` with resolved names and compiled globs, or every mistake with its place.
+//! Never reads an artifact.
 
 use indexmap::IndexMap;
 

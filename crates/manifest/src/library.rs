@@ -80,7 +80,7 @@ impl LibraryName {
 
 impl Reason for LibraryNameError {
     fn message(&self) -> String {
-        format!("`{}` is not the name of a library", self.text)
+        format!("`{}` is not a library name", self.text)
     }
 
     fn label(&self) -> String {
@@ -94,7 +94,7 @@ impl Reason for LibraryNameError {
 
 /// A text that names no library.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not a library's name: {reason}")]
+#[error("`{text}` is not a library name: {reason}")]
 pub struct LibraryNameError {
     /// The text as it was given.
     pub text: String,
@@ -115,20 +115,21 @@ impl FromStr for LibraryName {
         };
         if let Some((_, name)) = text.rsplit_once('/') {
             let remedy = (!name.is_empty()).then(|| format!("write \"{name}\""));
-            return Err(error("files need libraries by name, without a directory", remedy));
+            return Err(error("remove the directory: files need libraries by name", remedy));
         }
         if text.starts_with(['*', '?', '[', '{']) {
             return Err(error(
-                "it could be any library",
-                Some("begin with what the names have in common: \"libname*.so.*\"".to_owned()),
+                "the pattern matches any library",
+                Some("begin with the common part of the names: \"libname*.so.*\"".to_owned()),
             ));
         }
         let lower = text.to_ascii_lowercase();
         let is_dll = DLL_ENDINGS.iter().any(|end| lower.ends_with(end));
         if !is_dll && !text.contains(".so") {
-            let remedy = "write it as `readelf -d` shows it after NEEDED: \"libname.so.1\"; or a DLL: \"name.dll\"";
+            let remedy = "write the NEEDED entry of `readelf -d`, such as \"libname.so.1\", or a \
+                DLL, such as \"name.dll\"";
             return Err(error(
-                "the name of a library has `.so` or ends in `.dll`",
+                "a library name has `.so` or ends in `.dll`",
                 Some(remedy.to_owned()),
             ));
         }

@@ -145,16 +145,15 @@ impl FromStr for LicenseExpression {
         if let Some(word) = words(text).find(|word| matches!(*word, "and" | "or" | "with")) {
             let upper = word.to_uppercase();
             return Err(error(
-                format!("write `{upper}` in place of `{word}`"),
-                "operators are AND, OR and WITH, in capitals".to_owned(),
+                format!("write `{upper}`, not `{word}`"),
+                "the operators AND, OR and WITH are in capitals".to_owned(),
             ));
         }
         if let Some(foreign) = parsed.requirements().find(|found| leads_elsewhere(&found.req)) {
-            let reason = format!("`{}` names a document that no package has", foreign.req);
+            let reason = format!("`{}` refers to another document", foreign.req);
             return Err(error(
                 reason,
-                "core metadata takes identifiers of the SPDX list and `LicenseRef-NAME` (PEP 639)"
-                    .to_owned(),
+                "use identifiers of the SPDX list or `LicenseRef-NAME` (PEP 639)".to_owned(),
             ));
         }
         Ok(Self { text: text.to_owned(), parsed })
@@ -171,9 +170,10 @@ fn leads_elsewhere(req: &LicenseReq) -> bool {
     license || matches!(&req.addition, Some(AdditionItem::Other(_)))
 }
 
-const ON_NO_LIST: &str = "identifiers are those of https://spdx.org/licenses; terms that are on no list are `LicenseRef-NAME`";
+const ON_NO_LIST: &str = "use identifiers of https://spdx.org/licenses; write `LicenseRef-NAME` \
+    for other licences";
 const SHAPE: &str =
-    "write something like \"MIT\", \"MIT AND BSD-3-Clause\" or \"Apache-2.0 WITH LLVM-exception\"";
+    "examples: \"MIT\", \"MIT AND BSD-3-Clause\", \"Apache-2.0 WITH LLVM-exception\"";
 
 fn explain(reason: &Reason, term: &str) -> (String, String) {
     match reason {
@@ -184,11 +184,11 @@ fn explain(reason: &Reason, term: &str) -> (String, String) {
             );
             (meant, ON_NO_LIST.to_owned())
         }
-        Reason::InvalidCharacters => ("no character of an expression".to_owned(), SHAPE.to_owned()),
-        Reason::UnclosedParens => ("a parenthesis is not closed".to_owned(), SHAPE.to_owned()),
-        Reason::UnopenedParens => ("a parenthesis was never opened".to_owned(), SHAPE.to_owned()),
+        Reason::InvalidCharacters => ("invalid character".to_owned(), SHAPE.to_owned()),
+        Reason::UnclosedParens => ("unclosed parenthesis".to_owned(), SHAPE.to_owned()),
+        Reason::UnopenedParens => ("unmatched parenthesis".to_owned(), SHAPE.to_owned()),
         Reason::GnuNoPlus | Reason::GnuPlusWithSuffix => (
-            "licences of GNU take no `+`".to_owned(),
+            "GNU licences take no `+`".to_owned(),
             "write `-or-later` or `-only`, such as `GPL-3.0-or-later`".to_owned(),
         ),
         Reason::Empty
@@ -196,9 +196,9 @@ fn explain(reason: &Reason, term: &str) -> (String, String) {
         | Reason::SeparatedPlus
         | Reason::DeprecatedLicenseId => {
             let at = if term.is_empty() {
-                "something is missing at its end".to_owned()
+                "the expression is incomplete".to_owned()
             } else {
-                format!("`{term}` cannot stand where it stands")
+                format!("unexpected `{term}`")
             };
             (at, SHAPE.to_owned())
         }
@@ -274,12 +274,12 @@ mod tests {
         assert_eq!(fault("BSD-3-Clauses"), "did you mean `BSD-3-Clause`?");
         assert_eq!(fault("MIT License"), "did you mean `MIT`?");
         assert_eq!(fault("xyzzy"), "`xyzzy` is not on the SPDX list");
-        assert_eq!(fault("MIT and Zlib"), "write `AND` in place of `and`");
-        assert_eq!(fault("MIT AND"), "something is missing at its end");
-        assert_eq!(fault("MIT Zlib"), "`Zlib` cannot stand where it stands");
-        assert_eq!(fault("(MIT"), "a parenthesis is not closed");
-        assert_eq!(fault("GPL-3.0-only+"), "licences of GNU take no `+`");
-        assert!(fault("DocumentRef-a:LicenseRef-b").contains("names a document"));
+        assert_eq!(fault("MIT and Zlib"), "write `AND`, not `and`");
+        assert_eq!(fault("MIT AND"), "the expression is incomplete");
+        assert_eq!(fault("MIT Zlib"), "unexpected `Zlib`");
+        assert_eq!(fault("(MIT"), "unclosed parenthesis");
+        assert_eq!(fault("GPL-3.0-only+"), "GNU licences take no `+`");
+        assert!(fault("DocumentRef-a:LicenseRef-b").contains("refers to another document"));
     }
 
     #[test]

@@ -97,14 +97,16 @@ impl FromStr for Classifier {
     fn from_str(text: &str) -> Result<Self, TextError> {
         if text.starts_with("License ::") {
             return refuse(
-                format!("`{text}` gives a licence"),
-                "index servers refuse it beside a licence expression (PEP 639): write `license \"SPDX\"`",
+                format!("`{text}` is a licence classifier"),
+                "index servers reject it together with a licence expression (PEP 639): write \
+                 `license \"SPDX\"`",
             );
         }
         if !text.contains(" :: ") {
             return refuse(
                 format!("`{text}` is not a classifier"),
-                "take one of the list of index servers: \"Operating System :: POSIX :: Linux\"",
+                "use a classifier of the list of index servers, such as \"Operating System :: \
+                 POSIX :: Linux\"",
             );
         }
         plain(text, "a classifier").map(Self)
@@ -121,7 +123,7 @@ impl FromStr for Keyword {
         if text.contains(',') {
             return refuse(
                 format!("`{text}` is not one keyword"),
-                "write several as several texts",
+                "write each keyword as a separate text",
             );
         }
         plain(text, "a keyword").map(Self)
@@ -133,7 +135,7 @@ fn plain(text: &str, what: &str) -> Result<String, TextError> {
     if text.chars().any(char::is_control) || text.trim() != text {
         return refuse(
             format!("`{}` is not {what}", text.escape_debug()),
-            "it has to be one line, without blanks at its ends",
+            "write one line, without spaces at its ends",
         );
     }
     Ok(text.to_owned())

@@ -88,8 +88,8 @@ pub struct Package {
     /// Metadata that index servers show of it, in addition to the metadata of all packages.
     #[flat(kinds)]
     pub listing: Listing,
-    /// Gives the package's licence, `License-Expression` in its metadata. Without it, a wheel has the terms of all
-    /// artifacts that it ships files of (`license-of`), and of the Python sources that come with every package.
+    /// Gives the package's licence, `License-Expression` in its metadata. Without it, a wheel has the licences of all
+    /// artifacts with files in it (`license-of`), and of the Python sources in every package.
     #[leaf(
         "SPDX EXPRESSION",
         "an SPDX expression",
@@ -109,7 +109,7 @@ pub struct Package {
         example = r#"template "runtime""#
     )]
     pub template: Spanned<String>,
-    /// Puts the package's files into another one's platform directory, in place of one of its own.
+    /// Installs the package's files in the platform directory of another package.
     #[leaf(
         "PACKAGE",
         "a package",
@@ -149,8 +149,8 @@ pub struct Package {
     /// Artifacts it takes.
     #[child(kinds(Runtime, Devel))]
     pub artifacts: Vec<ArtifactRule>,
-    /// Takes of artifacts that the package takes also what they have for single targets that are built, such as static
-    /// libraries of one ISA. In devel packages with one distribution for all.
+    /// Also takes the files for single built targets from the package's artifacts, such as static libraries of one ISA.
+    /// In devel packages with one distribution.
     #[leaf(
         "NAME",
         "an artifact",
@@ -276,8 +276,8 @@ fn open(node: &Node<'_>, lines: &mut Block<'_>, _: &Scope<'_, '_>) {
     for word in <Package as crate::line::Line>::SPEC.nodes {
         if !word.kinds.contains(&kind) {
             let homes = either(word.kinds.iter().map(|k| k.as_str()));
-            let message = format!("means nothing in a {} package", kind.as_str());
-            let help = format!("`{}` belongs in a package of kind {homes}", word.name);
+            let message = format!("is not allowed in a {} package", kind.as_str());
+            let help = format!("move `{}` to a package of kind {homes}", word.name);
             let help = help + instead(word.name, kind).unwrap_or_default();
             lines.refuse(word.name, &message, &help);
         }

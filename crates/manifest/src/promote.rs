@@ -7,9 +7,9 @@ use base::names::RelPath;
 use base::source::{Code, Problem, Spanned};
 use manifest_derive::Line;
 
-/// Names the changes of `rockpack wheel promote` in packages, beyond the files that rockpack wrote: files that hold the
-/// version. Packages that rockpack did not make are promoted only if a line names them, and have the version at the
-/// end of the local part of their own (`2.10.0+git1a2b.example7.10.0rc1`): only that part changes.
+/// Names further files with the version, which `rockpack wheel promote` changes in addition to the files of rockpack.
+/// Packages from other tools are promoted only if a line names them and the local part of their version ends with the
+/// version (`2.10.0+git1a2b.example7.10.0rc1`): only this part changes.
 #[derive(Debug, Clone, Line)]
 #[line(
     "promote",
@@ -29,9 +29,8 @@ pub struct PromoteRule {
     pub files: Vec<VersionFile>,
 }
 
-/// Names files that hold the version as a value: in Python (`.py`) string literals, in JSON the value of a key,
-/// otherwise the whole text. A value is replaced if it is the package's own version or that of the packages that
-/// rockpack made, and nothing else.
+/// Names files with the version as a value: in Python (`.py`) string literals, in JSON the value of a key, otherwise
+/// the whole text. A value is replaced only if it is the version of this package or of the packages of rockpack.
 #[derive(Debug, Clone, Line)]
 #[line("version-file", example = r#"version-file "example/version.py" "example/_init.py""#)]
 pub struct VersionFile {
@@ -52,8 +51,8 @@ pub struct VersionFile {
 fn check_names(node: &Node<'_>, _: &Scope<'_, '_>, names: &[Spanned<Glob>]) {
     let odd = |name: &str| name.contains('/') || name != name.to_lowercase();
     for name in names.iter().filter(|name| odd(name.as_str())) {
-        let message = format!("`{}` is no name of a distribution", name.value);
-        let label = "indexes compare names in lower case, with `-` between words";
+        let message = format!("`{}` is not a distribution name", name.value);
+        let label = "use lower case, with `-` between words";
         let problem = Problem::error(Code::InvalidText, message).label(&name.place, label);
         node.report(problem.help("write it like \"example-torch\" or \"example-*\""));
     }

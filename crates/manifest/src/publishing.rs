@@ -31,7 +31,7 @@ pub struct Publishing {
     pub streams: Vec<StreamRule>,
 }
 
-/// Declares a part of a store that is an index by itself, for `rockpack index publish --layout v5`: packages go to
+/// Declares a part of a store that is a separate index, for `rockpack index publish --layout v5`: packages have the key
 /// `PATH/{project}/{file}`.
 #[derive(Debug, Clone, Line)]
 #[line(
@@ -64,8 +64,8 @@ pub struct ShelfRule {
     pub projects: Vec<Spanned<Glob>>,
 }
 
-/// Declares one index of the projects on all shelves, whose packages stay where they are: a page, and a document by
-/// which a server leads from there to the shelf that has a project.
+/// Declares one index of the projects on all shelves, without copies of packages: a page, and a document for servers
+/// with the shelf of each project.
 #[derive(Debug, Clone, Line)]
 #[line("aggregate", example = r#"aggregate "v5/whl" public="/whl/" routes="v5/whl-routes.json""#)]
 pub struct Aggregate {
@@ -87,16 +87,16 @@ checked_text!(
     /// The path of a URL that leads to a directory.
     PublicPath,
     |text: &str| text.starts_with('/') && text.ends_with('/'),
-    "is no path of a URL that leads to a directory",
-    "write it with `/` at both ends"
+    "is not a URL path of a directory",
+    "begin and end it with `/`"
 );
 
 /// Reports names that are not in an index's normal form.
 fn check_projects(node: &Node<'_>, _: &Scope<'_, '_>, names: &[Spanned<Glob>]) {
     let is_name = |c: char| !c.is_ascii_uppercase() && !matches!(c, '/' | '_' | '.');
     for name in names.iter().filter(|name| !name.as_str().chars().all(is_name)) {
-        let message = format!("`{}` is no name of a project", name.value);
-        let label = "indexes compare names in lower case, with `-` between words";
+        let message = format!("`{}` is not a project name", name.value);
+        let label = "use lower case, with `-` between words";
         node.report(Problem::error(Code::InvalidText, message).label(&name.place, label));
     }
 }

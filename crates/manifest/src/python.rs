@@ -278,7 +278,7 @@ impl FromStr for Requirement {
         let reason = if starts {
             "write it like `numpy>=2` or `numpy>=2; python_version < '3.13'`"
         } else {
-            "it has to begin with the name of a distribution"
+            "begin with the name of a distribution"
         };
         Err(RequirementError { text: text.to_owned(), kind: "a requirement (PEP 508)", reason })
     }

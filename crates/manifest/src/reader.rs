@@ -132,10 +132,7 @@ impl<'a> Node<'a> {
         let Some(entry) = self.arguments.pop_front() else {
             // Arguments after a missing one are missing too: that is one mistake.
             if !std::mem::replace(&mut self.exhausted, true) {
-                self.fault(
-                    format!("`{}` lacks {what}", self.title()),
-                    format!("{what} has to follow"),
-                );
+                self.fault(format!("`{}` lacks {what}", self.title()), format!("add {what}"));
             }
             return None;
         };
@@ -165,11 +162,11 @@ impl<'a> Node<'a> {
             parts.iter().any(|part| !part.takes.is_argument() && part.name == name)
         };
         let Some(name) = entry.value.as_text().filter(|text| is_property(text)) else { return };
-        let message = format!("`{name}` of `{}` is a property", self.title());
+        let message = format!("`{name}` is a property of `{}`, not an argument", self.title());
         let problem = Problem::error(Code::UnreadArgument, message);
         self.faults.report(
             problem
-                .label(&self.faults.at(&entry.span), "this would be a path")
+                .label(&self.faults.at(&entry.span), "read as a path")
                 .help(format!("write `{name}=…`")),
         );
     }
@@ -193,8 +190,8 @@ impl<'a> Node<'a> {
         if self.arguments.is_empty() && !std::mem::replace(&mut self.exhausted, true) {
             let lacks = format!("`{}` lacks {what}", self.title());
             let problem = Problem::error(Code::MissingPart, lacks)
-                .label(&self.place(), format!("{what} has to follow"));
-            self.faults.report(problem.help(format!("write it so: {line}")));
+                .label(&self.place(), format!("add {what}"));
+            self.faults.report(problem.help(format!("write it like this: {line}")));
         }
         self.rest()
     }
@@ -217,10 +214,7 @@ impl<'a> Node<'a> {
             // A misspelt name is one mistake, reported at the word.
             self.mistaken = Some(name);
         } else if !self.has(name) {
-            self.fault(
-                format!("`{}` lacks `{name}`", self.title()),
-                format!("`{name}=…` has to follow"),
-            );
+            self.fault(format!("`{}` lacks `{name}`", self.title()), format!("add `{name}=…`"));
         }
         self.named(name)
     }
@@ -267,11 +261,14 @@ impl<'a> Node<'a> {
         self.properties.iter().for_each(|entry| self.refuse_property(entry));
         if let (false, Some(block)) = (self.block_asked, &self.kdl.block) {
             let place = self.faults.at(&block.first().unwrap_or(self.kdl).name.span);
-            let message =
-                format!("`{}` has a block, but `{}` takes none", self.title(), self.kdl.name.text);
+            let message = format!(
+                "`{}` has a block, but `{}` takes no block",
+                self.title(),
+                self.kdl.name.text
+            );
             self.faults.report(
                 Problem::error(Code::UnexpectedBlock, message)
-                    .label(&place, "this is in the block")
+                    .label(&place, "in the block")
                     .help(self.usage_help()),
             );
         }
@@ -314,9 +311,9 @@ impl<'a> Node<'a> {
         for annotation in self.kdl.annotation.iter().chain(of_entries) {
             let problem = Problem::error(
                 Code::TypeAnnotation,
-                format!("the type annotation `({})` means nothing here", annotation.text),
+                format!("type annotation `({})` is not allowed", annotation.text),
             );
-            self.faults.report(problem.label(&self.faults.at(&annotation.span), "take it away"));
+            self.faults.report(problem.label(&self.faults.at(&annotation.span), "remove it"));
         }
     }
 
@@ -333,8 +330,8 @@ impl<'a> Node<'a> {
                     Code::GivenTwice,
                     format!("`{}` has the property `{}` twice", title(self.kdl), key(entry)),
                 )
-                .label(&self.faults.at(&entry.span), "given again here")
-                .label(&self.faults.at(&first.span), "first given here")
+                .label(&self.faults.at(&entry.span), "second")
+                .label(&self.faults.at(&first.span), "first")
                 .help("keep one of them"),
             );
             false
@@ -351,10 +348,10 @@ impl<'a> Node<'a> {
         );
         let problem = Problem::error(
             Code::UnreadArgument,
-            format!("`{}` has an argument too many", self.title()),
+            format!("`{}` has too many arguments", self.title()),
         );
         self.faults.report(
-            problem.label(&self.faults.at(&entry.span), "nothing is read from this").help(help),
+            problem.label(&self.faults.at(&entry.span), "one argument too many").help(help),
         );
     }
 
@@ -368,9 +365,9 @@ impl<'a> Node<'a> {
         let near = || nearest(&name.text, self.asked.iter().copied());
         let former = former::former_property(&name.text).filter(|new| self.asked.contains(new));
         let label = match (former, self.mistaken.or_else(near)) {
-            (Some(new), _) => format!("this is `{new}` now"),
+            (Some(new), _) => format!("renamed to `{new}`"),
             (None, Some(near)) => format!("did you mean `{near}`?"),
-            (None, None) => "nothing reads this".to_owned(),
+            (None, None) => "unknown".to_owned(),
         };
         let help = match self.asked.as_slice() {
             [] => format!("`{node}` takes no properties"),

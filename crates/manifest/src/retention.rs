@@ -74,7 +74,7 @@ impl FromStr for Dated {
         match text {
             "upload" => Ok(Self::Upload),
             "version" => Ok(Self::Version),
-            _ => Err(NameError::new("a kind of date", text, "it is `upload` or `version`")),
+            _ => Err(NameError::new("a kind of date", text, "write `upload` or `version`")),
         }
     }
 }

@@ -38,7 +38,7 @@ pub enum DeviceBy {
     Bundle,
 }
 
-choice!(DeviceBy, "a way to tell device code apart", "path" => Path, "bundle" => Bundle);
+choice!(DeviceBy, "a criterion for device code", "path" => Path, "bundle" => Bundle);
 
 /// Lines of a wheel that is split.
 #[derive(Line)]
@@ -56,7 +56,7 @@ pub(crate) struct SplitLines {
     #[child(of = Host)]
     keeps: Vec<SplitFiles>,
     /// Names requirements of the wheel for an ISA, in addition to the host wheel and the levels above it. The wheel for
-    /// a level requires it only where `--beside` has that package.
+    /// a level requires it only if `--beside` has that package.
     #[leaf(
         "REQUIREMENT",
         "a requirement",
@@ -78,8 +78,8 @@ impl SplitLines {
     }
 }
 
-/// Splits the wheel, which `rockpack wheel split` is given: device code goes into wheels of its own, one for each ISA or
-/// level, and the rest stays in the host wheel. This has extras `device-ISA` and `device-all` then.
+/// Splits the wheel in `rockpack wheel split`: each ISA or level gets a wheel with its device code, and the rest stays
+/// in the host wheel, which gets the extras `device-ISA` and `device-all`.
 #[derive(Line)]
 #[line(
     "device-by",
@@ -91,7 +91,7 @@ impl SplitLines {
 struct Means {
     /// Means by which device code is found: `path`, files by the target that their path names; with `bundle`, also the
     /// offload bundles in programs and libraries for Linux, of which archives of code (`.kpack`) are made.
-    #[arg("path", "what device code is told by")]
+    #[arg("path", "a criterion for device code")]
     by: Vec<DeviceBy>,
     /// The directory of the wheel that the globs of `files` are below; without it, its top. `bundle` needs it.
     #[prop]
@@ -169,17 +169,16 @@ fn check_means(
 ) {
     let Some(bundle) = by.iter().find(|by| by.value == DeviceBy::Bundle) else { return };
     let wrong = |what: &str, help: &str| {
-        let problem = Problem::error(Code::InvalidText, what).label(&bundle.place, "stands here");
+        let problem = Problem::error(Code::InvalidText, what).label(&bundle.place, "given here");
         node.report(problem.help(help));
     };
     if !by.iter().any(|by| by.value == DeviceBy::Path) {
-        let what = "`bundle` stands without `path`, by which files are told apart in any case";
+        let what = "`bundle` requires `path`";
         wrong(what, "write `device-by \"path\" \"bundle\" …`");
     }
     if root.is_none() {
-        let what =
-            "`bundle` makes archives of code, and nothing tells below which directory they lie";
-        wrong(what, "add root=\"DIRECTORY\", the directory of the framework in the wheel");
+        let what = "`bundle` requires `root`, the directory for its archives of code";
+        wrong(what, "add root=\"DIRECTORY\": the directory of the framework in the wheel");
     }
 }
 
@@ -189,9 +188,13 @@ fn check_name(node: &Node<'_>, _: &Scope<'_, '_>, name: Option<&Spanned<Template
         return;
     };
     if !name.has_placeholder() {
-        let what = format!("`{}` lacks `{{isa}}`, so that all would share one name", name.value);
+        let what = format!(
+            "`{}` lacks the placeholder `{{isa}}`, so all distributions would \
+            have the same name",
+            name.value
+        );
         let problem = Problem::error(Code::PlaceholderMissing, what);
-        node.report(problem.label(&name.place, "`{isa}` has to be in here"));
+        node.report(problem.label(&name.place, "add `{isa}`"));
     } else if let Err(error) = name.filled().parse::<DistName>() {
         let what = format!("`{}` is not a distribution name", name.value);
         node.report(Problem::error(Code::InvalidText, what).label(&name.place, error.reason));
@@ -202,11 +205,12 @@ fn check_places(node: &Node<'_>, text: &Spanned<Template>, known: &[&str]) -> bo
     let Some(unknown) = text.placeholders().find(|place| !known.contains(place)) else {
         return true;
     };
-    let what = format!("`{}` has `{{{unknown}}}`, which nothing fills here", text.value);
+    let what =
+        format!("`{}` has the placeholder `{{{unknown}}}`, which has no value here", text.value);
     let known: Vec<String> = known.iter().map(|place| format!("`{{{place}}}`")).collect();
     let problem = Problem::error(Code::PlaceholderNotFilled, what)
-        .label(&text.place, "this placeholder")
-        .help(format!("what can stand here: {}", known.join(" and ")));
+        .label(&text.place, "placeholder")
+        .help(format!("the placeholders are {}", known.join(" and ")));
     node.report(problem);
     false
 }

@@ -25,7 +25,7 @@ pub struct StoreRule {
     #[arg("NAME", "a name")]
     pub name: Spanned<String>,
     /// The address of a run: s3://, gs://, az://, https:// or file:// (a directory of this machine). {run} is the value
-    /// of `--run`, {system} is linux or windows, and {external} that of `--external` with a `/` behind, or nothing.
+    /// of `--run`, {system} is linux or windows, and {external} is empty or the value of `--external` with a final `/`.
     #[prop("SCHEME://…{external}{run}-{system}/")]
     pub url: Spanned<StoreUrl>,
     /// Do not sign requests: everybody may read the store.
@@ -65,7 +65,7 @@ impl fmt::Display for StoreUrlError {
 
 impl Reason for StoreUrlError {
     fn message(&self) -> String {
-        format!("`{}` is no address of runs in a store", self.url)
+        format!("`{}` is not an address of the runs in a store", self.url)
     }
 
     fn label(&self) -> String {
@@ -98,7 +98,7 @@ impl StoreUrl {
             if text.is_empty() || !text.chars().all(fine) || text.starts_with('.') {
                 return Err(error(
                     text,
-                    "is no part of a run's address: use letters, digits, `-`, `_` and `.`",
+                    "is not valid in the address of a run: use letters, digits, `-`, `_` and `.`",
                 ));
             }
         }
@@ -120,14 +120,13 @@ impl FromStr for StoreUrl {
             .iter()
             .any(|scheme| text.strip_prefix(scheme).is_some_and(|rest| !rest.is_empty()))
         {
-            return error(format!("begins with none of {}", SCHEMES.join(", ")));
+            return error(format!("does not begin with {}", SCHEMES.join(", ")));
         }
         let authority = text.split("://").nth(1).and_then(|rest| rest.split('/').next());
         if authority.is_some_and(|authority| authority.contains('@') && authority.contains(':')) {
             return Err(StoreUrlError {
                 url: format!("{}://…", text.split("://").next().unwrap_or_default()),
-                reason: "has a password; credentials come from variables of the environment"
-                    .to_owned(),
+                reason: "has a password; give credentials in environment variables".to_owned(),
             });
         }
         for part in text.split('{').skip(1) {
@@ -136,13 +135,13 @@ impl FromStr for StoreUrl {
                 let near =
                     nearest(name, PLACEHOLDERS).map(|near| format!("; did you mean `{{{near}}}`?"));
                 return error(format!(
-                    "has a placeholder that nothing fills: `{{{name}}}`{}",
+                    "has the unknown placeholder `{{{name}}}`{}",
                     near.unwrap_or_default()
                 ));
             }
         }
         if !text.contains("{run}") {
-            return error("has no `{run}`, so that every run would be the same".to_owned());
+            return error("has no `{run}`, so all runs would have the same address".to_owned());
         }
         Ok(Self(text.to_owned()))
     }
@@ -170,9 +169,9 @@ mod tests {
     #[test]
     fn an_address_has_a_scheme_and_a_run() {
         for (text, why) in [
-            ("bucket/{run}", "begins with none of"),
-            ("s3://", "begins with none of"),
-            ("ftp://a/{run}", "begins with none of"),
+            ("bucket/{run}", "does not begin with"),
+            ("s3://", "does not begin with"),
+            ("ftp://a/{run}", "does not begin with"),
             ("s3://a/{runs}", "did you mean `{run}`?"),
             ("s3://a/{run", "`{run}`"),
             ("s3://a/", "no `{run}`"),

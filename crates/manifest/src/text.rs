@@ -33,7 +33,7 @@ impl Reason for ChoiceError {
     fn label(&self) -> String {
         match nearest(&self.text, self.words.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "another word has to stand here".to_owned(),
+            None => "unknown keyword".to_owned(),
         }
     }
 
@@ -85,7 +85,7 @@ pub(crate) enum Every {
 }
 
 choice!(Every, "an offer of several", "all" => All);
-choice!(TagSource, "where a platform tag comes from", "auto" => Computed);
+choice!(TagSource, "a source of a platform tag", "auto" => Computed);
 
 /// Code of a finding.
 pub(crate) struct FindingName(pub Code);
@@ -109,21 +109,19 @@ impl FromStr for FindingName {
 
 impl Reason for FindingNameError {
     fn message(&self) -> String {
-        format!("`{}` is not the code of a finding that can be ignored", self.0)
+        format!("`{}` is not the code of an ignorable finding", self.0)
     }
 
     fn label(&self) -> String {
         match nearest(&self.0, known_findings().map(|code| code.as_str())) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "the code of a finding has to stand here".to_owned(),
+            None => "unknown code".to_owned(),
         }
     }
 
     fn help(&self) -> Option<String> {
         let plans = either(Code::OF_PLANS.iter().map(|code| code.as_str()));
-        Some(format!(
-            "messages of `rockpack wheel verify` show their codes; of a plan's warnings, write {plans}"
-        ))
+        Some(format!("use a code of `rockpack wheel verify`, or for warnings of a plan {plans}"))
     }
 }
 
@@ -135,7 +133,7 @@ impl Reason for TemplateError {
     fn label(&self) -> String {
         match nearest(&self.placeholder, ["isa", "family"]) {
             Some(near) => format!("did you mean `{{{near}}}`?"),
-            None => "nothing fills this".to_owned(),
+            None => "no value for it here".to_owned(),
         }
     }
 
@@ -214,7 +212,7 @@ checked_text!(
         host.is_some_and(|host| !host.is_empty() && !text.contains(char::is_whitespace))
     },
     "is not a web address",
-    "it has to start with https:// or http://, without spaces"
+    "begin with https:// or http://, without spaces"
 );
 
 checked_text!(
@@ -224,16 +222,16 @@ checked_text!(
         let is_word = !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase());
         is_word && !Per::WORDS.contains(&text)
     },
-    "is not the name of an axis",
-    "use lower-case letters, and not none, family or isa"
+    "is not an axis name",
+    "use lower-case letters, but not none, family or isa"
 );
 
 checked_text!(
     /// The name of an environment variable (POSIX: letters, digits and `_`, no digit first).
     Variable,
     |text: &str| text.parse::<ModuleName>().is_ok(),
-    "is not the name of an environment variable",
-    "use letters, digits and `_`, not a digit first"
+    "is not an environment variable name",
+    "use letters, digits and `_`; do not begin with a digit"
 );
 
 checked_text!(
@@ -241,7 +239,7 @@ checked_text!(
     Device,
     |text: &str| text.starts_with('/') && !text.contains('\0'),
     "is not an absolute path",
-    "begin it with `/`: it names a file that only some machines have"
+    "begin with `/`"
 );
 
 checked_text!(
@@ -250,8 +248,8 @@ checked_text!(
     |text: &str| {
         text == "*" || text.strip_prefix('^').unwrap_or(text).parse::<ShortName>().is_ok()
     },
-    "is not the name of a library",
-    "write one name, or `^` and a name, or `*`; several are several arguments"
+    "is not a library name",
+    "write a name, `^` and a name, or `*`; write several names as several arguments"
 );
 
 checked_text!(
@@ -262,7 +260,7 @@ checked_text!(
         text.chars().all(fine) && text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
     },
     "is not a name",
-    "use letters, digits, `-`, `_`, `.` and `+`, a letter, digit or `_` first"
+    "use letters, digits, `-`, `_`, `.` and `+`; begin with a letter, a digit or `_`"
 );
 
 /// A PEP 440 version specifier, in its author's own spelling.
@@ -278,14 +276,14 @@ impl FromStr for Specifier {
         let message = format!("`{text}` is not a version specifier (PEP 440)");
         let bare = pep440_rs::Version::from_str(text).is_ok();
         let label = if bare {
-            "a comparison has to stand before the version"
+            "a comparison is missing before the version"
         } else {
-            "not a comparison and a version"
+            "expected a comparison and a version"
         };
         Err(TextError {
             message,
             label,
-            help: Some("write something like \">=3.10\" or \">=3.10, <3.14\""),
+            help: Some("write it like \">=3.10\" or \">=3.10, <3.14\""),
         })
     }
 }
@@ -301,12 +299,9 @@ impl FromStr for TagLevel {
             return Ok(Self(text.to_owned()));
         }
         let architecture = ["_x86_64", "_aarch64"].iter().any(|end| text.ends_with(end));
-        let label = if architecture {
-            "leave the architecture out"
-        } else {
-            "write something like `manylinux_2_28`"
-        };
-        refuse(format!("`{text}` says of no system how old it may be"), label)
+        let label =
+            if architecture { "remove the architecture" } else { "write it like `manylinux_2_28`" };
+        refuse(format!("`{text}` is not a level of systems"), label)
     }
 }
 
@@ -317,7 +312,7 @@ impl FromStr for AliasPath {
     type Err = TextError;
 
     fn from_str(text: &str) -> Result<Self, TextError> {
-        let message = || format!("`{text}` is not a place for an alias");
+        let message = || format!("`{text}` is not a path for an alias");
         let Ok(path) = text.parse::<RelPath>() else {
             return refuse(
                 message(),
@@ -326,10 +321,10 @@ impl FromStr for AliasPath {
         };
         let stem = path.file_name().strip_suffix(".so").and_then(|name| name.strip_prefix("lib"));
         if path.depth() == 0 {
-            return refuse(message(), "write its directory too: `lib/libNAME.so`");
+            return refuse(message(), "add the directory: `lib/libNAME.so`");
         }
         if stem.is_none_or(|stem| stem.is_empty() || stem.contains(['*', '?'])) {
-            return refuse(message(), "the last segment has to be `libNAME.so`, without a version");
+            return refuse(message(), "the last segment must be `libNAME.so`, without a version");
         }
         Ok(Self(path))
     }
@@ -350,13 +345,13 @@ impl FromStr for LibraryPath {
             );
         };
         if path.parent().is_some_and(|p| p.as_str().contains('*')) {
-            return refuse(message(), "`*` can stand in the last segment only");
+            return refuse(message(), "`*` is allowed only in the last segment");
         }
         if text.contains(['?', '[', ']', '{', '}']) || text.contains("**") {
-            return refuse(message(), "only `*` is understood here");
+            return refuse(message(), "only `*` is allowed here");
         }
         if text.parse::<Glob>().is_err() {
-            return refuse(message(), "it is longer than a glob can be");
+            return refuse(message(), "it is longer than the limit of globs");
         }
         Ok(Self(text.to_owned()))
     }

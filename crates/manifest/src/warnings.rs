@@ -56,8 +56,8 @@ fn never_installed(package: &Package, selector: &Package) -> Problem {
         Code::NotOffered,
         format!("no extra offers package `{name}`, and no package requires it"),
     )
-    .label(&package.name.place, "nothing installs it but its own name")
-    .label(&selector.name.place, "no line here offers it")
+    .label(&package.name.place, "users can install it only by its name")
+    .label(&selector.name.place, "no extra for it")
     .of_fact(name.as_str())
     .help(format!("add to `{}`: extra \"{name}\" package=\"{name}\"{pick}", *selector.name))
 }
@@ -68,14 +68,20 @@ fn deprecated(license: &Spanned<LicenseExpression>) -> Problems {
         // The identifiers of GNU are deprecated because they leave open whether later versions count.
         let gnu = spdx::license_id(id).is_some_and(spdx::LicenseId::is_gnu);
         let help = if gnu {
-            format!("say which is meant: `{id}-only` or `{id}-or-later`")
+            format!("write `{id}-only` or `{id}-or-later`")
         } else {
-            "see https://spdx.org/licenses for its successor".to_owned()
+            "see its successor on https://spdx.org/licenses".to_owned()
         };
         problems.push(
-            Problem::warning(Code::DeprecatedLicense, format!("`{id}` is a deprecated identifier"))
-                .label(&license.place, "the SPDX list has others for it")
-                .help(help),
+            Problem::warning(
+                Code::DeprecatedLicense,
+                format!(
+                    "`{id}` is a deprecated SPDX \
+                identifier"
+                ),
+            )
+            .label(&license.place, "deprecated")
+            .help(help),
         );
     }
     problems
@@ -92,10 +98,10 @@ fn elsewhere(directory: &RelPath, place: &Place) -> Problems {
     }
     Problem::warning(
         Code::NotALibraryDirectory,
-        format!("`{directory}` is hardly a directory of libraries"),
+        format!("`{directory}` is an unusual directory for libraries"),
     )
-    .label(place, "no segment of it begins with `lib`")
-    .help("correct the directory, if this was not meant")
+    .label(place, "no segment begins with `lib`")
+    .help("check the directory")
     .into()
 }
 
@@ -109,9 +115,9 @@ fn overlay(package: &Package) -> Problems {
     };
     Problem::warning(
         Code::OverlayNotRequired,
-        format!("package `{}` overlays `{}` and does not require it", *package.name, owner.value),
+        format!("package `{}` overlays `{}`, but does not require it", *package.name, owner.value),
     )
-    .label(&owner.place, "installed alone, its files lie in a directory that no package has")
+    .label(&owner.place, "without `requires`, the platform directory can be missing")
     .help(format!("add the line `requires \"{}\"`", owner.value))
     .into()
 }

@@ -16,9 +16,7 @@ pub struct OnlyName {
 
 /// The text is neither a name nor a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is not a name: names have letters, digits, `-`, `_` and `.`, and patterns `*` and `?` too"
-)]
+#[error("`{0}` is not a name: use letters, digits, `-`, `_` and `.`, and in patterns `*` and `?`")]
 pub struct OnlyNameError(String);
 
 impl OnlyName {

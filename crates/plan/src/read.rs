@@ -8,18 +8,19 @@ use super::{FORMAT, Plan};
 #[derive(Debug, thiserror::Error)]
 pub enum PlanReadError {
     /// Not JSON, or without a number `format`.
-    #[error("this is no plan: `rockpack plan --json` prints JSON with a number `format`")]
+    #[error("this is not a plan of `rockpack plan --json`, which is JSON with a number `format`")]
     NoPlan(#[source] serde_json::Error),
     /// A plan of another format.
     #[error(
-        "this plan has format {found}, and this rockpack reads format {FORMAT}: make it anew, or read it with the rockpack that made it"
+        "this plan has format {found}, but this rockpack reads format {FORMAT}: make the plan \
+         again, or use the rockpack that made it"
     )]
     Format {
         /// Its format.
         found: u64,
     },
     /// Content that does not match this format.
-    #[error("this plan does not hold what format {FORMAT} holds")]
+    #[error("this plan does not match format {FORMAT}")]
     Content(#[source] serde_json::Error),
 }
 
@@ -66,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_plan_of_another_format_is_refused_whatever_it_holds() {
-        let message = "this plan has format 2, and this rockpack reads format 1: make it anew, or read it with the rockpack that made it";
+        let message = "this plan has format 2, but this rockpack reads format 1: make the plan again, or use the rockpack that made it";
         assert_eq!(refused(&PLAN.replace("\"format\": 1", "\"format\": 2")), message);
         assert_eq!(refused(r#"{"format": 2, "wheels": {}}"#), message);
     }
@@ -79,13 +80,11 @@ mod tests {
             (r#"{"format": "1"}"#, "invalid type"),
         ] {
             let said = refused(text);
-            assert!(said.starts_with("this is no plan: ") && said.contains(cause), "{said}");
+            assert!(said.starts_with("this is not a plan ") && said.contains(cause), "{said}");
         }
         let said = refused(&PLAN.replace("kpack", "k-pack"));
         assert!(
-            said.starts_with(
-                "this plan does not hold what format 1 holds: unknown variant `k-pack`"
-            ),
+            said.starts_with("this plan does not match format 1: unknown variant `k-pack`"),
             "{said}"
         );
     }

@@ -213,7 +213,7 @@ impl ProjectBuild {
             let names: Vec<&str> = self.after.iter().map(PackageName::as_str).collect();
             format!("after {}", names.join(", "))
         }));
-        given.extend(self.native.as_ref().map(|_| "into a directory of its own".to_owned()));
+        given.extend(self.native.as_ref().map(|_| "into a separate directory".to_owned()));
         given.extend(
             (!self.pythons.is_empty()).then(|| format!("for Python {}", self.pythons.join(", "))),
         );
@@ -226,15 +226,15 @@ impl ProjectBuild {
         );
         given.extend(self.run.iter().map(|command| {
             let condition = command.if_there.as_ref();
-            let condition = condition.map(|file| format!(", if there is {file}"));
+            let condition = condition.map(|file| format!(", if {file} exists"));
             format!("runs {}{}", command.words.join(" "), condition.unwrap_or_default())
         }));
         let cmake = self.native.as_ref().and_then(|native| native.cmake.as_ref());
-        given.extend(self.repair.then(|| "with the libraries that it needs".to_owned()));
+        given.extend(self.repair.then(|| "with its needed libraries".to_owned()));
         given.extend(self.network.then(|| "with the network".to_owned()));
         given.extend(cmake.map(|arguments| format!("cmake {}", arguments.join(" "))));
         given.extend(self.environment.iter().map(|(name, value)| format!("{name}={value}")));
-        given.extend(self.pass.iter().map(|name| format!("{name} as it is set")));
+        given.extend(self.pass.iter().map(|name| format!("{name} from the environment")));
         let settings = self
             .config_settings
             .iter()

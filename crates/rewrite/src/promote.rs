@@ -192,14 +192,14 @@ fn new_versions(
         versions.push(if input.own.is_some() {
             Some(set.to.clone())
         } else if set.has(&input.name) {
-            let what = "there is nothing that rockpack writes into packages of this name";
-            let help = "promote packages that rockpack built, and others by the tool that made them";
+            let what = "it has no file that rockpack writes into packages of this name";
+            let help = "promote only packages that rockpack built";
             return Err(refused(&package, what, help));
         } else if rule(manifest, &input.name).is_some() {
             let Some(new) = set.add(&input.name, &input.version) else {
                 let local = set.locals().0;
                 let what = format!("the version {} does not end with `{local}`", input.version);
-                let help = "a `promote` line of packages.kdl says that it carries the version of the others: take out the package, or its name there";
+                let help = "remove the package, or its name in the `promote` line of packages.kdl";
                 return Err(refused(&package, what, help));
             };
             Some(new)

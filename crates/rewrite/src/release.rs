@@ -1,8 +1,7 @@
-//! The versions of a build: of its wheels, and of the deb and rpm packages made beside them.
+//! Versions of a build: of its wheels, and of its deb and rpm packages.
 //!
-//! Pure: the date, the commit and what `version.json` has are given. A build is of one
-//! [`ReleaseType`], or has a suffix of its own; [`versions`] spells it for each kind of package,
-//! and [`traps`] tells what installers will make of it.
+//! Pure: takes the date, the commit and the content of `version.json`. A build has a [`ReleaseType`] or a custom
+//! suffix; [`versions`] formats it for each kind of package, and [`traps`] lists its surprises for installers.
 
 use std::fmt;
 
@@ -18,18 +17,18 @@ pub use date::{Date, DateError};
 pub use kind::{Continuation, ReleaseType};
 pub use traps::traps;
 
-/// What a version is made of.
+/// Parts of a version.
 #[derive(Debug, Clone)]
 pub struct Inputs {
-    /// What is released, by the name of its selector.
+    /// Name of the selector.
     pub product: String,
-    /// The version that is worked on, and the date that a release branch started from.
+    /// The next version, and the start date of a release branch.
     pub base: Base,
-    /// What kind of build it is.
+    /// Kind of build.
     pub kind: Continuation,
     /// The day of the build, in UTC.
     pub date: Date,
-    /// The commit, in hexadecimal; asked for by development builds alone.
+    /// The commit in hexadecimal; only development builds need it.
     pub sha: Option<String>,
 }
 
@@ -42,7 +41,7 @@ pub struct Versions {
     pub deb: String,
     /// Of rpm packages.
     pub rpm: String,
-    /// What frameworks that are built against it append to their own version.
+    /// Suffix for the versions of frameworks built against it.
     pub suffix: String,
 }
 
@@ -58,12 +57,12 @@ impl Versions {
     }
 }
 
-/// Why there is no version.
+/// Error of a version that cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VersionsError {
-    /// A build of this type has a start date, and `version.json` has none.
+    /// `version.json` lacks the start date that a build of this type needs.
     NoBaseDate(ReleaseType),
-    /// A development build is named by its commit, and no commit is known.
+    /// The commit of a development build is unknown.
     NoSha(ReleaseType),
     /// The commit is not a hash.
     Sha(String),
@@ -74,10 +73,11 @@ impl fmt::Display for VersionsError {
         match self {
             Self::NoBaseDate(kind) => write!(
                 f,
-                "a {kind} build is named by the date that its branch started from, and `release-metadata.base-date` is empty"
+                "`release-metadata.base-date` is empty, but the version of a {kind} build \
+                 contains this date"
             ),
             Self::NoSha(kind) => {
-                write!(f, "a {kind} build is named by its commit, and none is known")
+                write!(f, "the version of a {kind} build contains its commit, which is unknown")
             }
             Self::Sha(text) => write!(f, "`{text}` is not the hash of a commit"),
         }
@@ -85,20 +85,20 @@ impl fmt::Display for VersionsError {
 }
 
 impl VersionsError {
-    /// What to do about it.
+    /// Returns the correction.
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::NoBaseDate(_) => "write it in version.json, or give --base-date YYYYMMDD",
-            Self::NoSha(_) => "give it: --sha HASH, or run in the checkout",
+            Self::NoSha(_) => "give --sha HASH, or run in the checkout",
             Self::Sha(_) => "give 8 to 64 hexadecimal digits",
         }
     }
 }
 
-/// The version of a build, spelled for each kind of package.
+/// Returns the version of a build for each kind of package.
 ///
 /// # Errors
-/// When the kind of build asks for a date or a commit that is not there.
+/// Fails if the kind of build needs a missing date or commit.
 pub fn versions(inputs: &Inputs) -> Result<Versions, VersionsError> {
     let (base, date) = (&*inputs.base.version, inputs.date);
     let (wheel, deb, rpm) = match &inputs.kind {
@@ -139,7 +139,7 @@ pub fn versions(inputs: &Inputs) -> Result<Versions, VersionsError> {
     Ok(Versions { wheel, deb, rpm, suffix })
 }
 
-/// What frameworks append: a local segment of their own version, so that `+` becomes `-` in it.
+/// Returns the local part for the versions of frameworks; `+` becomes `-`.
 pub fn suffix(product: &str, wheel: &str) -> String {
     let normal = wheel.parse::<::base::version::Version>();
     let text = normal.map_or_else(|_| wheel.to_owned(), |version| version.to_string());

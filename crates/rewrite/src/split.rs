@@ -85,7 +85,7 @@ fn versions(inputs: &[Input<'_>]) -> Problems {
         let other: &&Input<'_> = first.entry(name.normalized()).or_insert(input);
         let (version, one) = (&input.wheel.name().version, &other.wheel.name().version);
         if version != one {
-            let what = format!("it is of version {version}, and another wheel of {one}");
+            let what = format!("it has version {version}, but another wheel has {one}");
             let help = "split wheels of one version at a time";
             problems.push(refused(&input.path, &what, help));
         }
@@ -100,22 +100,20 @@ fn owners(divisions: &[Division]) -> Problems {
     for division in divisions {
         for part in &division.parts {
             if names.insert(&part.output, division).is_some() {
-                let what = format!("two wheels would be called {}", part.output.file_name());
+                let what = format!("two wheels would have the name {}", part.output.file_name());
                 problems.push(refused(
                     &division.from,
                     &what,
-                    "give each wheel once, and each `wheel` of packages.kdl names of its own",
+                    "give each wheel once, and each `wheel` line of packages.kdl different names",
                 ));
             }
             for (_, path) in &part.members {
                 let other = paths.entry(path).or_insert(division);
                 if other.name != division.name {
-                    let what = format!("`{path}` is a file of {} too", other.name);
+                    let what = format!("`{path}` is also a file of {}", other.name);
                     let problem =
                         Problem::error(Code::TwoOwners, format!("{}: {what}", division.name));
-                    problems.push(
-                        problem.help("one of the two must not have it: build it again without"),
-                    );
+                    problems.push(problem.help("build one of the two again without it"));
                     return problems;
                 }
             }
@@ -154,7 +152,7 @@ impl Split {
         match overwritten(dest, inputs) {
             None => Ok(()),
             Some((place, wheel)) => {
-                let what = format!("it lies in {}, where the new wheels would go", place.display());
+                let what = format!("it is in {}, the directory of the new wheels", place.display());
                 let help = "give another directory: -o OUT";
                 Err(SplitError::Refused(refused(wheel, &what, help).into()))
             }

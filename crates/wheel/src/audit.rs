@@ -88,7 +88,8 @@ pub enum AuditError {
     },
     /// A wheel is for another system.
     #[error(
-        "cannot audit {wheel}: {platform} is no platform tag for Linux, and it has no binary of Windows"
+        "cannot audit {wheel}: its platform tag {platform} is not for Linux, and it has no \
+         Windows binary"
     )]
     OtherSystem {
         /// File name of the wheel.
@@ -97,9 +98,7 @@ pub enum AuditError {
         platform: String,
     },
     /// A wheel is for another machine.
-    #[error(
-        "cannot audit {wheel}: `{file}` is {machine}, and there are policies for x86_64 and aarch64 only"
-    )]
+    #[error("cannot audit {wheel}: `{file}` is {machine}; only x86_64 and aarch64 have policies")]
     OtherMachine {
         /// File name of the wheel.
         wheel: String,

@@ -16,7 +16,7 @@ pub fn check(artifacts: &Path, catalog: &Catalog, dest: &Path) -> Result<(), Fai
     artifact.map_or(Ok(()), |artifact| {
         let what = format!("{} is inside of the artifact `{}`", dest.display(), artifact.id);
         Err(Problem::usage(Code::Environment, what)
-            .help("--output takes a directory that no artifact is in")
+            .help("give --output a directory outside of the artifacts")
             .into())
     })
 }

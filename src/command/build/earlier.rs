@@ -26,8 +26,8 @@ pub fn is_replaced(args: &BuildArgs, manifest: &Manifest, plan: &Plan, path: &Re
 
 pub fn tell(earlier: &Earlier) {
     for path in &earlier.changed {
-        let what = format!("{path} was changed after an earlier build made it");
-        let help = "it is left as it is, and SHA256SUMS no longer lists it";
+        let what = format!("{path} was changed after its build");
+        let help = "the file stays, but SHA256SUMS no longer lists it";
         ui::show_problems(&Problem::warning(Code::ChecksumList, what).help(help).into());
     }
 }

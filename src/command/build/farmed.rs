@@ -73,41 +73,43 @@ pub fn asked(args: &BuildArgs, jobs: usize) -> Result<Option<Farm>, Problem> {
     let minimal = is_minimal(args);
     let Some(text) = args.remote.artifacts_digest.as_deref() else {
         if minimal {
-            let help = "name the artifacts of the farm's storage: --artifacts-digest HASH/SIZE, or checksums";
+            let help = "give the artifacts in the farm's storage: --artifacts-digest HASH/SIZE, \
+                or --artifacts-digest checksums";
             return Err(
-                usage("--remote-download-outputs minimal: the farm builds no package").help(help)
+                usage("--remote-download-outputs minimal requires --artifacts-digest").help(help)
             );
         }
         return Ok(None);
     };
     if minimal && args.set.sources.is_some() {
-        let help = "take --sources away, or fetch all packages";
-        return Err(usage("--remote-download-outputs minimal: projects are built with packages that would not be here").help(help));
+        let help = "remove --sources, or fetch all packages";
+        return Err(usage(
+            "--remote-download-outputs minimal: projects need the packages on this \
+            machine",
+        )
+        .help(help));
     }
     if args.catalog.is_none() {
-        let help = "`rockpack artifact scan -o FILE` saves a catalog where the artifacts are; give it with --catalog FILE";
-        return Err(
-            usage("--artifacts-digest: the plan has to be made before anything is read").help(help)
-        );
+        let help = "save a catalog where the artifacts are, with `rockpack artifact scan -o \
+            FILE`, and give it with --catalog FILE";
+        return Err(usage("--artifacts-digest requires --catalog").help(help));
     }
     let artifacts = match text {
         "checksums" if args.artifact_dir.is_none() && args.store.is_none() => {
-            let help = "name the archives: --artifact-dir DIR, or --store NAME --run ID";
-            return Err(usage("--artifacts-digest checksums: no archives are named").help(help));
+            let help = "give the archives: --artifact-dir DIR, or --store NAME --run ID";
+            return Err(usage("--artifacts-digest checksums: no archives are given").help(help));
         }
         "checksums" => Artifacts::Checksums,
         text => Artifacts::In(text.parse().map_err(|error| {
             usage(&format!("--artifacts-digest: {error}")).help(
-                "or write `checksums`, which stands for the archives of --artifact-dir or --store",
+                "write a digest, or `checksums` for the archives of --artifact-dir or --store",
             )
         })?),
     };
     match remote::farm(&args.remote, jobs)? {
         Some((options, executor)) => Ok(Some(Farm { options, executor, artifacts })),
-        None => {
-            Err(usage("--artifacts-digest: no farm is named")
-                .help("--remote-executor URL names one"))
-        }
+        None => Err(usage("--artifacts-digest requires a build farm")
+            .help("give the farm: --remote-executor URL")),
     }
 }
 
@@ -193,17 +195,22 @@ fn concluded(given: Given<'_>, address: &str, outcome: Outcome) -> Result<Farmed
     if is_alone && !(failed.is_empty() && lacking.is_empty()) {
         let worst = if failed.is_empty() { &lacking } else { &failed };
         let problem = Problem::error(Code::Cache, told(worst));
-        return Err(problem.help("there are no artifacts here to build it of; with --artifact-dir DIR, or --store NAME --run ID, what the farm does not build is built here").into());
+        return Err(problem
+            .help(
+                "add --artifact-dir DIR, or --store NAME --run ID, to build it \
+            on this machine",
+            )
+            .into());
     }
-    let help = "what the farm does not build is built here; without --artifacts-digest it is asked for no package";
+    let help = "it is built on this machine; without --artifacts-digest the farm builds no \
+        packages";
     let is_error = required && failed.is_empty();
     if !lacking.is_empty() && !is_error {
         ui::show_problems(&Problem::note(Code::Cache, told(&lacking)).help(help).into());
     }
     let worst = [&failed, &lacking].into_iter().find(|failed| !failed.is_empty());
     let missed = worst.filter(|_| required).map(|worst| {
-        let help =
-            "the packages are made and in place; without --remote-required this is a warning";
+        let help = "the packages are complete; without --remote-required this is a warning";
         Problem::error(Code::Cache, told(worst)).help(help)
     });
     if missed.is_none() && !failed.is_empty() {

@@ -25,8 +25,7 @@ pub fn settings(args: &BuildArgs, plan: &Plan, jobs: usize) -> Result<Option<Set
         return Ok(None);
     }
     let sources = args.set.sources.as_deref().map(std::path::absolute).transpose();
-    let sources =
-        sources.map_err(|e| environment(format!("cannot tell where the sources are: {e}")))?;
+    let sources = sources.map_err(|e| environment(format!("cannot find the sources: {e}")))?;
     let trials = [(args.run_tests, TrialKind::Tests), (args.docs, TrialKind::Docs)];
     let protected = protected(args, sources.as_deref());
     Ok(Some(Settings {
@@ -86,13 +85,16 @@ fn tell_unconfined(args: &BuildArgs, plan: &Plan) {
     }
     let told = match projects::holds() {
         Holds::Nothing => {
-            "does not confine builds of projects (Landlock, Linux 5.19): what they write outside of their directories is written"
+            "does not confine builds of projects (Landlock, Linux 5.19): they can write outside \
+             of their directories"
         }
         Holds::Writing => {
-            "confines what builds of projects write, and not the network and signals (Landlock, Linux 6.7 and 6.12): they connect where they want, and may end programs"
+            "confines only the file access of project builds, not network and signals (Landlock, \
+             Linux 6.7 and 6.12): they can connect anywhere and end programs"
         }
         Holds::Network => {
-            "does not confine signals and abstract sockets of builds of projects (Landlock, Linux 6.12): they may end programs, this one too"
+            "does not confine signals and abstract sockets of project builds (Landlock, Linux \
+             6.12): they can end programs, including this one"
         }
         Holds::Signals => return,
     };
@@ -119,7 +121,7 @@ pub fn build(
     let (outcome, stage) = built.map_err(|e| not_built(&e))?;
     let hash = |made: &MadeWheel| regular::sha256(stage.path(&made.path));
     let hashes = outcome.made.iter().map(hash).collect::<Result<Vec<_>, _>>();
-    let hashes = hashes.map_err(|e| environment(format!("cannot read what was made: {e}")))?;
+    let hashes = hashes.map_err(|e| environment(format!("cannot read the new wheels: {e}")))?;
     let made = outcome.made.iter().zip(&hashes);
     let made: Vec<_> = made.map(|(made, sha256)| Package { path: &made.path, sha256 }).collect();
     let (inputs, known) = made_before;
@@ -130,7 +132,7 @@ pub fn build(
         .map_err(|e| not_executed(&e))?;
     super::earlier::tell(&done);
     let last_good = earlier::last_good(&args.output, &outcome)
-        .map_err(|e| environment(format!("cannot read what an earlier build made: {e}")))?;
+        .map_err(|e| environment(format!("cannot read the wheels of an earlier build: {e}")))?;
     print(&ui::source_build::table(&outcome, &done.removed, &last_good))?;
     let mut problems = Problems::new();
     for not_made in &outcome.not_made {
@@ -150,13 +152,12 @@ pub fn not_built(error: &ProjectError) -> Failure {
         ProjectError::Tools(tools) => problem.help(tools.remedy()).into(),
         ProjectError::Absent { pin, .. } => {
             let name = pin.split("==").next().unwrap_or(pin);
-            let help = format!(
-                "name it too (--only …,{name}), or give the --output of a build that made it"
-            );
+            let help =
+                format!("add it (--only …,{name}), or give the --output of a build that made it");
             problem.help(help).into()
         }
         ProjectError::Checkout(_) => {
-            let help = "a checkout with a .git is read with git, which has to work there: `git -C DIRECTORY status`";
+            let help = "check that `git -C DIRECTORY status` works";
             problem.help(help).into()
         }
         ProjectError::Stage(_) | ProjectError::Io(_) => problem.into(),

@@ -48,9 +48,10 @@ impl Reviewed {
         if differences.len() > SHOWN {
             shown = format!("{shown}; and {} more", differences.len() - SHOWN);
         }
-        let what = format!("these packages would not be those of {}: {shown}", self.label);
+        let what = format!("these packages would differ from {}: {shown}", self.label);
         let help = format!(
-            "`rockpack diff {}` with the same options shows every difference; review them, and save the new plan with `rockpack plan --json`",
+            "review the differences with `rockpack diff {}` and the same options, and save the \
+             new plan with `rockpack plan --json`",
             self.label
         );
         Err(Problem::error(Code::NotAsPlanned, what).help(help).into())

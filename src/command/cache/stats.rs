@@ -35,7 +35,7 @@ fn text(cache: &Cache, stats: &Stats, now: SystemTime) -> String {
             human_size(stats.content)
         ),
     );
-    line("unchanged", &format!("{} are known without being read", files(stats.remembered)));
+    line("unchanged", &format!("{} are known without a read", files(stats.remembered)));
     line("segments", &stats.segments.to_string());
     if let (Some(oldest), Some(newest)) = (stats.oldest, stats.newest) {
         let (newest, oldest) = (ago(newest, now), ago(oldest, now));

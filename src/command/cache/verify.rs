@@ -34,7 +34,7 @@ pub fn run(args: &VerifyCacheArgs) -> Result<(), Failure> {
         let packed = entries.iter().map(|entry| entry.packed_len).sum();
         let files = if entries.len() == 1 { "file" } else { "files" };
         return print(&format!(
-            "{} packed {files}, {}, all as written\n",
+            "{} packed {files}, {}, all intact\n",
             entries.len(),
             human_size(packed)
         ));
@@ -47,11 +47,7 @@ fn damaged(cache: &Cache, entry: &CacheEntry, damage: &Damage) -> Problem {
     let (segment, sha256) = (cache.segment_of(entry), entry.digest.sha256);
     Problem::error(
         Code::Cache,
-        format!(
-            "{what} in {} was damaged and is removed: {}",
-            segment.display(),
-            with_causes(damage)
-        ),
+        format!("{what} in {} was damaged and removed: {}", segment.display(), with_causes(damage)),
     )
     .help(format!("its content had the SHA-256 {sha256}; the next build packs it again"))
 }

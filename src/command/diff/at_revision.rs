@@ -14,7 +14,7 @@ pub fn read(directory: &Path, revision: &str, name: &str) -> Result<Source, Fail
     let output = show(directory, revision, name).map_err(|e| match e.kind() {
         ErrorKind::NotFound => Problem::error(
             Code::Environment,
-            "--manifest-at asks git for the manifest, and there is no program `git`",
+            "--manifest-at requires the program `git`, which is not in PATH",
         ),
         _ => Problem::error(Code::Environment, format!("cannot start git: {e}")),
     })?;
@@ -24,9 +24,7 @@ pub fn read(directory: &Path, revision: &str, name: &str) -> Result<Source, Fail
             Code::Environment,
             format!("git has no {name} of {} at `{revision}`: {reason}", directory.display()),
         )
-        .help(
-            "--manifest-at takes a commit, branch or tag of the repository that the manifest is in",
-        )
+        .help("give --manifest-at a commit, branch or tag of the manifest's repository")
         .into());
     }
     let file = format!("{revision}:{name}");
@@ -39,7 +37,7 @@ pub fn text(directory: &Path, revision: &str, path: &RelPath) -> Result<String, 
         return Err(format!("git has none at `{revision}`: {}", reason(&output)));
     }
     if output.stdout.len() as u64 > MOST_OF_README {
-        return Err(format!("it is larger than {MOST_OF_README} bytes, the limit for it"));
+        return Err(format!("it is larger than the limit of {MOST_OF_README} bytes"));
     }
     String::from_utf8(output.stdout).map_err(|_| "it is not UTF-8".to_owned())
 }
@@ -53,6 +51,6 @@ fn show(directory: &Path, revision: &str, name: &str) -> io::Result<Output> {
 
 fn reason(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
-    let first = said.lines().next().unwrap_or("it does not say why");
+    let first = said.lines().next().unwrap_or("no reason given");
     first.trim_start_matches("fatal: ").to_owned()
 }

@@ -78,7 +78,8 @@ pub struct Sides<'a> {
     catalog: OnceCell<Catalog>,
 }
 
-const EXPECTED: &str = "OLD and NEW are each a plan saved by `rockpack plan --json`, a directory with packages.kdl and families.kdl, `built-in`, or a directory of built packages";
+const EXPECTED: &str = "give for OLD and NEW a plan of `rockpack plan --json`, a directory with \
+    packages.kdl and families.kdl, `built-in`, or a directory of built packages";
 
 impl<'a> Sides<'a> {
     pub fn new(args: &'a DiffArgs) -> Self {
@@ -183,11 +184,8 @@ impl<'a> Sides<'a> {
             return Ok(catalog);
         }
         let args = self.args.catalog.as_ref().ok_or_else(|| {
-            Problem::error(
-                Code::Environment,
-                "a manifest is compared by what it makes of artifacts, and none are given",
-            )
-            .help("add --artifact-dir DIR, or compare two plans")
+            Problem::error(Code::Environment, "the comparison of a manifest needs artifacts")
+                .help("add --artifact-dir DIR, or compare two plans")
         })?;
         let (artifacts, verbose) = (&self.args.artifacts, self.args.set.verbose);
         let asked = Asked::new(args, artifacts, manifest, request, verbose);

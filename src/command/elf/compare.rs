@@ -21,7 +21,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     ui::show_problems(&problems(&inherited, |it| {
         Problem::warning(
             Code::ElfViolation,
-            format!("{} breaks by itself {it}", args.old.display()),
+            format!("{} already violates {it}", args.old.display()),
         )
     }));
     if found.is_empty() {

@@ -37,10 +37,10 @@ fn steps(plan: &EditPlan, facts: &ElfFacts) -> String {
         facts.needed.contains(name) || facts.versions.iter().any(|need| need.library == *name)
     };
     for rename in plan.edits().needed.iter().filter(|rename| !is_needed(&rename.from)) {
-        let _ = writeln!(text, "NEEDED `{}` is not there", rename.from);
+        let _ = writeln!(text, "no NEEDED entry `{}`", rename.from);
     }
     if plan.is_noop() {
-        return text + "nothing changes: the file is as wanted already\n";
+        return text + "no change: the file already has the requested values\n";
     }
     let inside = plan.overlay().iter().filter(|overlay| overlay.offset < plan.old_len());
     let changed: usize = inside.map(|overlay| overlay.bytes.len()).sum();
@@ -60,9 +60,7 @@ fn check_output(old: &File, file: &Path, out: &Path) -> Result<(), Failure> {
             Code::Environment,
             format!("{} is the same file as {}", out.display(), file.display()),
         );
-        return Err(problem
-            .help("an edit makes a new file; the old one is never written to")
-            .into());
+        return Err(problem.help("give another output: an edit never writes to its input").into());
     }
     if existing.is_file() {
         Ok(())
@@ -103,7 +101,7 @@ fn copy(mut old: &std::fs::File, len: u64, mut target: &std::fs::File) -> io::Re
         if io::copy(&mut old.take(end - start), &mut target)? != end - start {
             return Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
-                "the file that is read became shorter",
+                "the file became shorter during the read",
             ));
         }
         at = end;

@@ -91,7 +91,7 @@ fn text(facts: &ElfFacts, tables: Option<&Headers>, inherited: &[Violation]) -> 
         text += &segments(tables);
     }
     for violation in inherited {
-        let _ = writeln!(text, "breaks by itself {violation}");
+        let _ = writeln!(text, "already violates {violation}");
     }
     text
 }

@@ -1,58 +1,57 @@
 type Entries = &'static [(&'static str, &'static str)];
 
 pub const EXIT_STATUS: Entries = &[
-    ("0", "Done; nothing is wrong."),
+    ("0", "Success."),
     (
         "1",
-        "Something is wrong with the manifest, the artifacts or a file that was checked. Every independent problem is shown.",
+        "The manifest, the artifacts or a checked file have problems. Every independent problem \
+         is shown.",
     ),
     (
         "2",
-        "Something is wrong with the command line or the environment: an option, a directory that is not there, a full disk.",
+        "The command line or the environment has a problem: an option, a missing directory, a \
+         full disk.",
     ),
 ];
 
 pub const FILES: Entries = &[
     (
         "packages.kdl, families.kdl",
-        "The manifest: which package ships what, and the ISAs there are. They are taken from the directory that --manifest names, else \
-         from the current one, else, with a warning, the copies that are built in; `--manifest built-in` asks for those. `rockpack help manifest` explains every node.",
+        "The manifest: packages with their files, and ISAs. They are read from the directory of \
+         --manifest, or the current directory, or, with a warning, the built-in copies; \
+         `--manifest built-in` selects these. `rockpack help manifest` explains every node.",
     ),
     (
         "DIR/{name}_{component}_{family}",
-        "An artifact below --artifact-dir: a directory, or the same as one .tar.zst or .tar.xz archive. It lists its base directories \
-         in artifact_manifest.txt.",
+        "An artifact below --artifact-dir: a directory, or a .tar.zst or .tar.xz archive of it. \
+         It lists its base directories in artifact_manifest.txt.",
     ),
-    ("OUT/dist", "The packages. They are renamed into place once a build is complete."),
+    ("OUT/dist", "The packages. They are renamed into place when a build is complete."),
     ("OUT/.rockpack-partial", "Unfinished packages. A lock keeps a second build out."),
 ];
 
 pub const ENVIRONMENT: Entries = &[
     (
         "the variable that packages.kdl names",
-        "Sets the wheels' platform tag when --platform-tag does not: `platform-tag env=\"...\"` in `common` says which variable it is.",
+        "Sets the wheels' platform tag if --platform-tag does not. `platform-tag env=\"...\"` in \
+         `common` names the variable.",
     ),
     (
         "ROCKPACK_MANIFEST, ROCKPACK_SOURCES, ROCKPACK_PYTHON, ROCKPACK_JOBS, ROCKPACK_MEMORY, ROCKPACK_CACHE_SIZE, ROCKPACK_MESSAGE_FORMAT, ROCKPACK_BUILDER_ID, ROCKPACK_INVOCATION_ID",
-        "The value of the option of that name, --manifest and so on, for every command that has the option and is not given it. An empty variable counts \
-         as not set. No variable decides which packages are made or how they are named: the manifest and the command line do.",
+        "The value of the option of that name, such as --manifest, for commands that have the \
+         option, unless it is given. An empty variable counts as not set. Packages and their \
+         names depend only on the manifest and the command line, not on variables.",
     ),
     (
         "ROCKPACK_CACHE_DIR, XDG_CACHE_HOME",
-        "The directory of packed files from earlier builds, unless --cache gives it: the first, else `rockpack` below the second, \
-         else ~/.cache/rockpack.",
+        "The directory of packed files from earlier builds, unless --cache gives it: the first \
+         variable; otherwise `rockpack` below the second; otherwise ~/.cache/rockpack.",
     ),
     (
         "SOURCE_DATE_EPOCH",
         "The upload time of the packages of an index, in seconds since 1970; see `rockpack index write --upload-time`.",
     ),
-    (
-        "ROCKPACK_NO_CACHE",
-        "When it is set, nothing is kept for the next build, as with --no-cache.",
-    ),
-    (
-        "TMPDIR",
-        "The directory in which archives of artifacts are unpacked during a run [default: /tmp].",
-    ),
-    ("NO_COLOR", "When it is set, nothing is coloured."),
+    ("ROCKPACK_NO_CACHE", "If set, nothing is kept for the next build, as with --no-cache."),
+    ("TMPDIR", "The directory for unpacked archives of artifacts during a run [default: /tmp]."),
+    ("NO_COLOR", "If set, output has no colours."),
 ];

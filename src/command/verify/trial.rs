@@ -59,14 +59,14 @@ pub fn trial(
         Ok(())
     })?;
     if size > LONGEST_TEXT {
-        return Ok(Trial::Foreign("it has more bytes than any that rockpack makes".to_owned()));
+        return Ok(Trial::Foreign("it has more bytes than the limit".to_owned()));
     }
     let module = match ours::module(&sdist.top, &files, templates) {
         Ok(module) => module,
         Err(foreign) => return Ok(Trial::Foreign(foreign)),
     };
     let Some(python) = python else {
-        return Ok(Trial::NoPython("there is no `python3` in PATH".to_owned()));
+        return Ok(Trial::NoPython("no `python3` in PATH".to_owned()));
     };
     let (place, _registration) = cleanup::temporary(TempDir::new)?;
     for (path, content) in &files {
@@ -81,7 +81,7 @@ pub fn trial(
             Trial::NoPython(format!("{} is older than Python 3.10", python.display()))
         }
         Ended { status, message } => {
-            let what = "the wheel that installers build of it does not work";
+            let what = "installers cannot build it, or Python cannot import the result";
             let late = || format!("no answer in {} s", PATIENCE.as_secs());
             let told = status.map_or_else(late, |_| message);
             Trial::Done(vec![Finding::error(Code::SdistUnusable, what).because(told).within(name)])

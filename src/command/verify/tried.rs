@@ -39,13 +39,13 @@ pub fn sdists(given: &Given, packages: &[Package]) -> io::Result<(Vec<Finding>, 
             Trial::Done(found) => findings.extend(found),
             Trial::Foreign(reason) => {
                 let what = format!("{name}: not built and imported: {reason}");
-                let help = "rockpack runs no code of others; `pip wheel` builds it, in a container if it is not trusted";
+                let help = "build it with `pip wheel`, in a container if you do not trust it; \
+                    rockpack does not run its code";
                 notes.push(Problem::note(Code::SdistUnusable, what).help(help));
             }
             Trial::NoPython(reason) => {
                 let what = format!("{name}: not built and imported: {reason}");
-                let help =
-                    "install Python 3.10 or newer, so that verify can try what pip and uv will do";
+                let help = "install Python 3.10 or newer, which verify uses to build and import it";
                 notes.push(Problem::warning(Code::Environment, what).help(help));
             }
         }

@@ -53,7 +53,7 @@ impl FromStr for Sha256 {
     fn from_str(text: &str) -> Result<Self, String> {
         read(text).map(Self).ok_or_else(|| {
             let shown: String = text.chars().take(80).collect();
-            format!("`{}` is no SHA-256: 64 hexadecimal digits", shown.escape_debug())
+            format!("`{}` is not a SHA-256 (64 hexadecimal digits)", shown.escape_debug())
         })
     }
 }
@@ -103,7 +103,7 @@ mod tests {
         for wrong in
             [&text[1..], &format!("{text}0"), &text.to_uppercase(), &text.replace('7', "g")]
         {
-            let said = format!("`{wrong}` is no SHA-256: 64 hexadecimal digits");
+            let said = format!("`{wrong}` is not a SHA-256 (64 hexadecimal digits)");
             assert_eq!(wrong.parse::<Sha256>(), Err(said));
         }
     }

@@ -55,7 +55,7 @@ impl FromStr for Compression {
             NameError::new(
                 "a level of compression",
                 text,
-                "levels are store, fast, default and max",
+                "the levels are store, fast, default and max",
             )
         })
     }

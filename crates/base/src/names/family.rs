@@ -66,7 +66,7 @@ impl FromStr for Family {
             return Err(NameError::new(
                 "a family",
                 text,
-                "use letters, digits, `-`, and `:` before features",
+                "use letters, digits and `-`; write `:` before each feature",
             ));
         }
         Ok(Self(text.into()))
@@ -114,7 +114,7 @@ impl FromStr for Isa {
             return Err(NameError::new(
                 "an ISA",
                 text,
-                "use lower-case letters and digits, and `-` between; features (`:xnack+`) are not part of it",
+                "use lower-case letters, digits and `-`, without features (`:xnack+`)",
             ));
         }
         Ok(Self(text.into()))

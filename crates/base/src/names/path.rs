@@ -99,11 +99,11 @@ impl FromStr for RelPath {
         let reason = if text.is_empty() {
             "is empty"
         } else if text.starts_with('/') {
-            "is absolute; paths here are relative"
+            "is absolute; write a relative path"
         } else if text.chars().any(char::is_control) {
-            "has a control character, which installers reject"
+            "has a control character; installers reject it"
         } else if text.contains('\\') {
-            "has a backslash; separate segments with `/`"
+            "has a backslash; write `/`"
         } else if text.split('/').any(|s| s == "..") {
             "has `..`, which can lead outside"
         } else if text.split('/').any(|s| s.is_empty() || s == ".") {
@@ -123,7 +123,7 @@ pub fn oversize(path: &str) -> Option<&'static str> {
         return Some("it is longer than 4,095 bytes");
     }
     if path.split('/').any(|segment| segment.len() > 255) {
-        return Some("a part of it is longer than 255 bytes");
+        return Some("one of its segments is longer than 255 bytes");
     }
     (path.split('/').count() > 100).then_some("it is more than 100 directories deep")
 }

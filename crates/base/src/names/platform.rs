@@ -61,7 +61,7 @@ impl FromStr for PlatformTags {
             }
             check(tag)?;
             if !seen.insert(tag) {
-                return Err(error(text, format!("it has `{tag}` twice"), "leave one of them out"));
+                return Err(error(text, format!("it has `{tag}` twice"), "remove one of them"));
             }
         }
         Ok(Self(text.to_owned()))
@@ -130,12 +130,12 @@ fn check(tag: &str) -> Result<(), PlatformTagError> {
     let Some((system, architecture)) = split(tag) else { return Err(unknown(tag)) };
     let known = system.architectures();
     let Some(architecture) = architecture else {
-        let remedy = format!("write something like `{tag}_{}`", known[0]);
-        return Err(error(tag, "its architecture is missing", remedy));
+        let remedy = format!("write it like `{tag}_{}`", known[0]);
+        return Err(error(tag, "it has no architecture", remedy));
     };
     if !known.contains(&architecture) {
         let reason = format!("`{architecture}` is not an architecture that installers know");
-        return Err(error(tag, reason, format!("architectures are {}", known.join(", "))));
+        return Err(error(tag, reason, format!("the architectures are {}", known.join(", "))));
     }
     match system {
         TagKind::Glibc(release) => check_release(tag, architecture, release),
@@ -154,7 +154,7 @@ fn check_release(
         return Ok(());
     }
     let (major, minor) = oldest;
-    let reason = format!("on {architecture}, no glibc before {major}.{minor} has a tag");
+    let reason = format!("{architecture} has no tags for glibc before {major}.{minor}");
     let remedy = format!("the oldest is `manylinux_{major}_{minor}_{architecture}`");
     Err(error(tag, reason, remedy))
 }
@@ -198,12 +198,12 @@ fn number(text: &str) -> Option<(u32, &str)> {
 fn unknown(tag: &str) -> PlatformTagError {
     let spelt = tag.trim().to_ascii_lowercase().replace(['-', ' '], "_");
     if spelt != tag && check(&spelt).is_ok() {
-        let reason = "tags have lower-case letters, digits and `_`";
+        let reason = "a tag has only lower-case letters, digits and `_`";
         return error(tag, reason, format!("write `{spelt}`"));
     }
     error(
         tag,
-        "no installer takes it",
+        "installers do not know it",
         "write a tag like `linux_x86_64`, `manylinux_2_28_x86_64` or `win_amd64`",
     )
 }
@@ -240,10 +240,9 @@ mod tests {
 
     #[test]
     fn what_no_installer_takes_is_refused_with_what_to_write() {
-        let other = "no installer takes it; write a tag like `linux_x86_64`, `manylinux_2_28_x86_64` or `win_amd64`";
-        let spelt = "tags have lower-case letters, digits and `_`; write `linux_x86_64`";
-        let missing =
-            |tag: &str| format!("its architecture is missing; write something like `{tag}`");
+        let other = "installers do not know it; write a tag like `linux_x86_64`, `manylinux_2_28_x86_64` or `win_amd64`";
+        let spelt = "a tag has only lower-case letters, digits and `_`; write `linux_x86_64`";
+        let missing = |tag: &str| format!("it has no architecture; write it like `{tag}`");
         for (text, tag, expected) in [
             ("garbage", "garbage", other.to_owned()),
             ("manylinux", "manylinux", other.to_owned()),
@@ -258,15 +257,11 @@ mod tests {
             ("manylinux2014", "manylinux2014", missing("manylinux2014_x86_64")),
             ("any.manylinux_2_28", "manylinux_2_28", missing("manylinux_2_28_x86_64")),
             ("macosx_11_0", "macosx_11_0", missing("macosx_11_0_arm64")),
-            (
-                "any.any",
-                "any.any",
-                "it has `any` twice; leave one of them out".to_owned(),
-            ),
+            ("any.any", "any.any", "it has `any` twice; remove one of them".to_owned()),
             (
                 "manylinux1_aarch64",
                 "manylinux1_aarch64",
-                "on aarch64, no glibc before 2.17 has a tag; the oldest is `manylinux_2_17_aarch64`"
+                "aarch64 has no tags for glibc before 2.17; the oldest is `manylinux_2_17_aarch64`"
                     .to_owned(),
             ),
         ] {

@@ -40,8 +40,11 @@ impl Capped {
         let mut problems = Problems::new();
         self.found.into_iter().for_each(|problem| problems.push(problem));
         if self.more > 0 {
-            let message = format!("{} more problems are not shown", self.more);
-            problems.push(Problem::error(Code::Limit, message).help("mend those above first"));
+            let message = format!("{} more problems not shown", self.more);
+            problems.push(Problem::error(Code::Limit, message).help(
+                "correct the problems above \
+                first",
+            ));
         }
         problems
     }
@@ -66,7 +69,7 @@ pub(super) fn short(message: String) -> String {
     let head = head.rfind(' ').filter(|at| head.len() - at < WORD).map_or(head, |at| &head[..at]);
     let tail = tail.find(' ').filter(|at| *at < WORD).map_or(tail, |at| &tail[at + 1..]);
     let between = message[head.len()..message.len() - tail.len()].chars().count();
-    format!("{head} … ({between} characters are left out) … {tail}")
+    format!("{head} … ({between} more characters) … {tail}")
 }
 
 /// Longer words are cut.
@@ -90,7 +93,7 @@ mod tests {
             "{words}"
         );
         let (head, rest) = words.split_once(" … (").unwrap();
-        let (count, tail) = rest.split_once(" characters are left out) … ").unwrap();
+        let (count, tail) = rest.split_once(" more characters) … ").unwrap();
         assert!(head.ends_with("eight") || head.ends_with("by"), "{head}");
         assert!(tail.starts_with("eight") || tail.starts_with("by"), "{tail}");
         assert_eq!(count.parse::<usize>().unwrap() + head.len() + tail.len(), 9 * 60);

@@ -85,7 +85,7 @@ impl<W: Write + Seek> Archiver<W> {
     ) -> io::Result<()> {
         let pieces = self.table.entry(format!("{binary}#{index}")).or_default();
         if pieces.insert(target.to_owned(), (self.pieces, size)).is_some() {
-            let what = format!("there is code of {binary} for {target} twice");
+            let what = format!("{binary} has code for {target} twice");
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         let length = u32::try_from(frame.len()).map_err(io::Error::other)?;
@@ -220,7 +220,7 @@ mod tests {
         let mut archiver = Archiver::new(Cursor::new(Vec::new()), "frame", "gfx942").unwrap();
         archiver.add("a", 0, "gfx942", 3, b"frame").unwrap();
         let twice = archiver.add("a", 0, "gfx942", 3, b"frame").unwrap_err();
-        assert_eq!(twice.to_string(), "there is code of a for gfx942 twice");
+        assert_eq!(twice.to_string(), "a has code for gfx942 twice");
     }
 
     #[test]

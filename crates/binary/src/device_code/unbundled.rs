@@ -48,11 +48,12 @@ enum Form {
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
     /// No bundle at this position.
-    #[error("there is no offload bundle at byte {0:#x}")]
+    #[error("no offload bundle at byte {0:#x}")]
     None(u64),
     /// Unknown version or compression method.
     #[error(
-        "the offload bundle at byte {at:#x} is compressed in version {version} by method {method}, which are not known"
+        "the offload bundle at byte {at:#x} has the unknown compression version {version}, \
+         method {method}"
     )]
     Unknown {
         /// Position of the bundle.
@@ -64,11 +65,12 @@ pub enum BundleError {
     },
     /// Version 1 of compressed bundles, which has no length.
     #[error(
-        "the offload bundle at byte {0:#x} is compressed in version 1, which does not tell where it ends"
+        "the offload bundle at byte {0:#x} has compression version 1, which does not record its \
+         size"
     )]
     Endless(u64),
     /// The bundle extends beyond the given end.
-    #[error("the offload bundle at byte {0:#x} is longer than its place")]
+    #[error("the offload bundle at byte {0:#x} is longer than its section allows")]
     Long(u64),
     /// Invalid table or content.
     #[error("the offload bundle at byte {at:#x} is damaged: {what}")]
@@ -80,7 +82,8 @@ pub enum BundleError {
     },
     /// Code for something other than a GPU target, such as the host.
     #[error(
-        "the offload bundle at byte {at:#x} has code for `{id}`, for which there are no archives"
+        "the offload bundle at byte {at:#x} has code for `{id}`, which archives of code cannot \
+         hold"
     )]
     Foreign {
         /// Position of the bundle.
@@ -90,9 +93,7 @@ pub enum BundleError {
     },
     /// Entry that is not a code object, such as bitcode that a loader would have to compile or
     /// link.
-    #[error(
-        "the offload bundle at byte {at:#x} has for {target} no code object but something else, such as code to be linked"
-    )]
+    #[error("the offload bundle at byte {at:#x} has no finished code object for {target}")]
     NoObject {
         /// Position of the bundle.
         at: u64,
@@ -223,13 +224,13 @@ impl Bundle {
         let unread = |error: io::Error| self.damaged(&error.to_string());
         for object in objects {
             let before = object.offset.checked_sub(at);
-            let before = before.ok_or_else(|| self.damaged("pieces of code overlap"))?;
+            let before = before.ok_or_else(|| self.damaged("code objects overlap"))?;
             if self.form == Form::Plain {
                 content = self.plain(file, object);
             } else {
                 let skipped = io::copy(&mut content.by_ref().take(before), &mut io::sink());
                 if skipped.map_err(unread)? != before {
-                    return Err(self.damaged("it is shorter than its table says"));
+                    return Err(self.damaged("it is shorter than its table records"));
                 }
             }
             let mut start = Vec::new();
@@ -246,14 +247,14 @@ impl Bundle {
             }
             let end = object.offset.saturating_add(object.size);
             if self.form != Form::Plain && at != end {
-                return Err(self.damaged("it is shorter than its table says"));
+                return Err(self.damaged("it is shorter than its table records"));
             }
             at = end;
         }
         let (Form::Zlib(_, size) | Form::Zstd(_, size)) = self.form else { return Ok(()) };
         let more = size.saturating_sub(at).saturating_add(1);
         at += io::copy(&mut content.take(more), &mut io::sink()).map_err(unread)?;
-        if at == size { Ok(()) } else { Err(self.damaged("its content has another size")) }
+        if at == size { Ok(()) } else { Err(self.damaged("the size of its content is wrong")) }
     }
 }
 
@@ -283,7 +284,7 @@ fn form(start: &[u8; START], at: u64) -> Result<(Form, Option<u64>), BundleError
         _ => return Err(BundleError::Unknown { at, version, method }),
     };
     if length < header {
-        let what = "it says that it is shorter than its header".to_owned();
+        let what = "its recorded size is smaller than its header".to_owned();
         return Err(BundleError::Damaged { at, what });
     }
     Ok((form, Some(length)))
@@ -402,19 +403,18 @@ mod tests {
             refused(&start)
         };
         let at = "the offload bundle at byte 0x0";
-        assert_eq!(refused(&vec![0; 64]), "there is no offload bundle at byte 0x0");
+        assert_eq!(refused(&vec![0; 64]), "no offload bundle at byte 0x0");
         assert_eq!(
             version(1, 1),
-            format!("{at} is compressed in version 1, which does not tell where it ends")
+            format!("{at} has compression version 1, which does not record its size")
         );
         for (a, b) in [(4, 1), (3, 2)] {
-            let expected =
-                format!("{at} is compressed in version {a} by method {b}, which are not known");
+            let expected = format!("{at} has the unknown compression version {a}, method {b}");
             assert_eq!(version(a, b), expected);
         }
         let bitcode = plain(&[("gfx90a", b"BC\xc0\xde of no use".to_vec())]);
         assert!(
-            refused(&bitcode).contains("has for gfx90a no code object"),
+            refused(&bitcode).contains("has no finished code object for gfx90a"),
             "{}",
             refused(&bitcode)
         );
@@ -430,14 +430,19 @@ mod tests {
         let bundle = plain(&code());
         for cut in [40, 4000, bundle.len() - 1] {
             let cut = refused(&bundle[..cut].to_vec());
-            assert!(cut.contains("damaged") || cut.contains("longer than its place"), "{cut}");
+            assert!(
+                cut.contains("damaged") || cut.contains("longer than its section allows"),
+                "{cut}"
+            );
         }
         let mut far = bundle.clone();
         far[32..40].copy_from_slice(&u64::MAX.to_le_bytes());
         // The offset of a host entry without bytes does not matter.
-        assert!(refused(&far).contains("longer than its place"));
+        assert!(refused(&far).contains("longer than its section allows"));
         let whole = packed(3, 1, &bundle);
-        assert!(refused(&whole[..whole.len() - 1].to_vec()).contains("longer than its place"));
+        assert!(
+            refused(&whole[..whole.len() - 1].to_vec()).contains("longer than its section allows")
+        );
         let mut short = whole.clone();
         short.truncate(whole.len() - 9);
         short[8..16].copy_from_slice(&((whole.len() - 9) as u64).to_le_bytes());
@@ -445,7 +450,7 @@ mod tests {
         for size in [bundle.len() as u64 - 1, bundle.len() as u64 + 1] {
             let mut other = whole.clone();
             other[16..24].copy_from_slice(&size.to_le_bytes());
-            assert!(refused(&other).contains("its content has another size"), "{size}");
+            assert!(refused(&other).contains("the size of its content is wrong"), "{size}");
         }
     }
 }

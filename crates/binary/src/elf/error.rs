@@ -54,7 +54,7 @@ pub enum ElfError {
         address: u64,
     },
     /// Two tables overlap, so that writing one would change the other.
-    #[error("malformed: {one} and {other} have bytes in common")]
+    #[error("malformed: {one} and {other} overlap")]
     Overlap {
         /// Table that begins first.
         one: &'static str,
@@ -83,7 +83,8 @@ pub enum ElfError {
     },
     /// File for a machine other than x86-64 and aarch64.
     #[error(
-        "an ELF file for machine {machine}: only x86-64 (62) and aarch64 (183) files can be edited"
+        "the ELF file is for machine {machine}; only x86-64 (62) and aarch64 (183) files can be \
+         edited"
     )]
     Machine {
         /// `e_machine`.
@@ -110,7 +111,8 @@ pub enum ElfError {
     DebugOnly,
     /// Name that the format cannot hold.
     #[error(
-        "{field} can't be `{value}`: names are not empty, and have no zero byte and, in a search path, no colon"
+        "{field} must not be `{value}`: use a non-empty name without NUL, and without colon in a \
+         search path"
     )]
     Name {
         /// Entry for the name.
@@ -119,7 +121,7 @@ pub enum ElfError {
         value: String,
     },
     /// More program headers than kernels accept.
-    #[error("{count} program headers: at most 73 are accepted")]
+    #[error("{count} program headers are more than the limit of 73")]
     TooManyHeaders {
         /// Number of headers, existing or required.
         count: u64,

@@ -48,7 +48,7 @@ fn check_table(info: &ElfInfo, found: &mut Vec<Violation>) {
     let agrees = segment.offset == header.segments_at
         && Some(segment.address) == address
         && segment.file_size >= len;
-    check(found, "I1", agrees, || "PT_PHDR doesn't show the program header table".to_owned());
+    check(found, "I1", agrees, || "PT_PHDR does not cover the program header table".to_owned());
 }
 
 /// Checks I2: kernels before 5.18 compute the address of the table as first LOAD plus `e_phoff`.
@@ -97,7 +97,7 @@ fn check_loads(info: &ElfInfo, found: &mut Vec<Violation>) {
         let ascend = pair[0].address < pair[1].address;
         check(found, "I5", ascend, || {
             format!(
-                "the LOAD at {:#x} comes before that at {:#x}",
+                "the LOAD at {:#x} precedes the LOAD at {:#x}",
                 pair[0].address, pair[1].address
             )
         });
@@ -137,7 +137,7 @@ fn check_needs(info: &ElfInfo, found: &mut Vec<Violation>) {
         let name = info.string("vn_file", need.file).unwrap_or_default();
         let shown = || {
             format!(
-                "versions are needed of `{}`, which is not needed itself",
+                "the version needs name `{}`, which is not in DT_NEEDED",
                 String::from_utf8_lossy(name)
             )
         };

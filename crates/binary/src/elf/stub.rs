@@ -27,16 +27,16 @@ pub enum StubError {
     #[error("cannot write an exec stub: its target is empty")]
     Empty,
     /// Path independent of the stub's directory.
-    #[error("cannot write an exec stub for `{0}`: the target has to be relative to the stub")]
+    #[error("cannot write an exec stub for `{0}`: the target must be relative to the stub")]
     Absolute(String),
     /// Path with a NUL, which would end it in the kernel.
-    #[error("cannot write an exec stub for {0:?}: the target holds a NUL")]
+    #[error("cannot write an exec stub for {0:?}: the target has a NUL")]
     Nul(String),
     /// Path that ends in `/`, `.` or `..`.
     #[error("cannot write an exec stub for `{0}`: the target names a directory")]
     Directory(String),
     /// Path longer than the kernel accepts.
-    #[error("cannot write an exec stub: its target is {len} bytes long, more than {MAX_TARGET}")]
+    #[error("cannot write an exec stub: its target has {len} bytes; the limit is {MAX_TARGET}")]
     TooLong {
         /// Length of the target in bytes.
         len: usize,

@@ -119,13 +119,13 @@ impl Both<'_> {
         let (old, new) = (self.old.file_len, self.new.file_len);
         let enough = old.saturating_add(strings).saturating_add(self.moved_tables() + padding);
         check(found, "I12", new <= enough, || {
-            format!("it grew from {old} to {new} bytes, and {enough} are enough")
+            format!("it grew from {old} to {new} bytes; {enough} bytes are enough")
         });
     }
 
     /// Checks I17: the lengths are as planned.
     fn check_lengths(&self, plan: &EditPlan, found: &mut Vec<Violation>) {
         let right = self.new.file_len == plan.new_len() && self.old.file_len == plan.old_len();
-        check(found, "I17", right, || "the files are not as long as planned".to_owned());
+        check(found, "I17", right, || "the length of a file differs from the plan".to_owned());
     }
 }

@@ -12,7 +12,7 @@ pub enum PeError {
         source: io::Error,
     },
     /// The file ends too early.
-    #[error("the file has {have} bytes, and {what} at {offset:#x} ends at {}", .offset.saturating_add(*.len))]
+    #[error("the file has {have} bytes, but {what} at {offset:#x} ends at {}", .offset.saturating_add(*.len))]
     Truncated {
         /// Truncated part.
         what: &'static str,
@@ -34,7 +34,7 @@ pub enum PeError {
         value: u64,
     },
     /// An address is outside the bytes of the file.
-    #[error("{field} at {offset:#x} leads to address {address:#x}, which no section has bytes for")]
+    #[error("{field} at {offset:#x} points to address {address:#x}, which is in no section")]
     Nowhere {
         /// Field with the address.
         field: &'static str,

@@ -21,7 +21,7 @@ pub struct Level {
 
 /// Text that is not a level.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no manylinux or musllinux tag without an architecture")]
+#[error("`{0}` is not a manylinux or musllinux tag without an architecture")]
 pub struct LevelError(pub String);
 
 /// Names before PEP 600 (PEP 513, 571 and 599).

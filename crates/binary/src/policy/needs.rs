@@ -47,7 +47,7 @@ impl Shipped {
 
 /// Two files of a set for different architectures, for which no common tag exists.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is for {} and `{}` for {}: no platform tag is true of both", .0.0, .0.1, .1.0, .1.1)]
+#[error("`{}` is for {}, but `{}` for {}: no platform tag covers both", .0.0, .0.1, .1.0, .1.1)]
 pub struct Mixed(pub (String, &'static str), pub (String, &'static str));
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -221,7 +221,7 @@ fn files_for_two_architectures_have_no_tag() {
     let mixed = Needs::of(&subjects, &Shipped::default(), None).unwrap_err();
     assert_eq!(
         mixed.to_string(),
-        "`a.so` is for x86_64 and `b.so` for aarch64: no platform tag is true of both"
+        "`a.so` is for x86_64, but `b.so` for aarch64: no platform tag covers both"
     );
     let object = ElfFacts { kind: ElfKind::Relocatable, ..other };
     let subjects = [("a.so", &one), ("b.o", &object)].map(|(file, facts)| Subject {
@@ -270,23 +270,26 @@ fn a_wrong_tag_is_told_why() {
     for (wrong, why) in [
         (
             "manylinux2014_x86_64",
-            "`a.so` needs GLIBC_2.28 of libc.so.6, which manylinux2014_x86_64 does not promise",
+            "`a.so` needs GLIBC_2.28 of libc.so.6, beyond manylinux2014_x86_64",
         ),
         (
             "manylinux_2_28_x86_64.manylinux_2_27_x86_64",
-            "`a.so` needs GLIBC_2.28 of libc.so.6, which manylinux_2_27_x86_64 does not promise",
+            "`a.so` needs GLIBC_2.28 of libc.so.6, beyond manylinux_2_27_x86_64",
         ),
         (
             "manylinux_2_20_x86_64",
-            "`a.so` needs GLIBC_2.28 of libc.so.6, which manylinux_2_20_x86_64 does not promise",
+            "`a.so` needs GLIBC_2.28 of libc.so.6, beyond manylinux_2_20_x86_64",
         ),
         (
             "manylinux_2_28_aarch64",
-            "`a.so` is an ELF file for x86_64, which manylinux_2_28_aarch64 is not",
+            "`a.so` is an ELF file for x86_64, but manylinux_2_28_aarch64 is not",
         ),
-        ("any", "`a.so` is an ELF file for x86_64, which any is not"),
-        ("musllinux_1_2_x86_64", "`a.so` is linked with another C library than that of musllinux"),
-        ("macosx_11_0_x86_64", "`a.so` is an ELF file, and macosx_11_0_x86_64 is no tag for Linux"),
+        ("any", "`a.so` is an ELF file for x86_64, but any is not"),
+        ("musllinux_1_2_x86_64", "`a.so` is linked with another C library than musllinux has"),
+        (
+            "macosx_11_0_x86_64",
+            "`a.so` is an ELF file, but macosx_11_0_x86_64 is not a tag for Linux",
+        ),
     ] {
         assert_eq!(needs.contradiction(wrong).as_deref(), Some(why));
     }

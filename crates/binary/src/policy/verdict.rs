@@ -107,22 +107,20 @@ impl Needs {
     fn contradicts(&self, tag: &str) -> Option<String> {
         let (file, ours) = (&self.file, architecture(self.machine));
         let Some(base) = tag.strip_suffix(ours).and_then(|base| base.strip_suffix('_')) else {
-            return Some(format!("`{file}` is an ELF file for {ours}, which {tag} is not"));
+            return Some(format!("`{file}` is an ELF file for {ours}, but {tag} is not"));
         };
         if base == "linux" {
             return None;
         }
         let Ok(level) = base.parse::<Level>() else {
-            return Some(format!("`{file}` is an ELF file, and {tag} is no tag for Linux"));
+            return Some(format!("`{file}` is an ELF file, but {tag} is not a tag for Linux"));
         };
         if self.libc.is_some_and(|libc| libc != level.libc) {
             return Some(format!(
-                "`{file}` is linked with another C library than that of {}",
+                "`{file}` is linked with another C library than {} has",
                 level.libc.prefix()
             ));
         }
-        self.beyond(level)
-            .first()
-            .map(|obstacle| format!("{obstacle}, which {tag} does not promise"))
+        self.beyond(level).first().map(|obstacle| format!("{obstacle}, beyond {tag}"))
     }
 }

@@ -25,7 +25,7 @@ impl<'a> Shard<'a> {
             }
             let listed: RelPath = format!("{DIST}/{name}")
                 .parse()
-                .map_err(|_| refused("its name has characters that a list cannot have"))?;
+                .map_err(|_| refused("its name has characters that SHA256SUMS cannot contain"))?;
             sums.insert(listed, regular::sha256(&path)?);
         }
         if sums.is_empty() {

@@ -100,7 +100,7 @@ impl Directory {
             match fs::symlink_metadata(dir) {
                 Ok(found) if found.is_dir() => {}
                 Ok(_) => {
-                    return Err(refused(dir, "is not a directory; links are not followed here"));
+                    return Err(refused(dir, "is not a directory (links are not followed)"));
                 }
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {}
                 Err(e) => return Err(e),

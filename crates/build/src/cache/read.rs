@@ -19,10 +19,10 @@ pub enum Damage {
     #[error("its packed bytes changed")]
     Packed,
     /// Not exactly one deflate stream.
-    #[error("it is not one whole deflate stream")]
+    #[error("it is not one complete deflate stream")]
     Stream,
     /// The content has another size or hash.
-    #[error("it is the stream of another content")]
+    #[error("it is a stream of other content")]
     Content,
 }
 

@@ -33,21 +33,21 @@ pub(super) struct Table {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Broken {
-    #[error("its table is no table")]
+    #[error("its table is malformed")]
     Magic,
     #[error("its table has another format")]
     Format,
-    #[error("its table is cut short or has something behind its end")]
+    #[error("its table is truncated or has data after its end")]
     Torn,
-    #[error("its table has another checksum than it says")]
+    #[error("the checksum of its table is wrong")]
     Checksum,
-    #[error("its table names streams that cannot be in it")]
+    #[error("its table lists impossible streams")]
     Row,
-    #[error("it is a link, a pipe or something else that is not a file")]
+    #[error("it is not a file")]
     Kind,
-    #[error("it has no bytes")]
+    #[error("it is empty")]
     NoBytes,
-    #[error("it has {found} bytes and should have {expected}")]
+    #[error("it has {found} bytes instead of {expected}")]
     Length { expected: u64, found: u64 },
 }
 

@@ -69,7 +69,7 @@ pub(super) enum PackError {
     Read { name: RelPath, source: io::Error },
     #[error("cannot compress `{name}`")]
     Compress { name: RelPath, source: XzError },
-    #[error("cannot read what the cache has of `{name}`")]
+    #[error("cannot read `{name}` from the cache")]
     Cache { name: RelPath, source: io::Error },
 }
 

@@ -14,7 +14,7 @@ use wheel::archive::tarball::{Preset, XzError, xz_block};
 #[derive(Debug, thiserror::Error)]
 pub enum PackStreamError {
     /// Settings of another version of the program.
-    #[error("this rockpack does not pack with the settings `{settings}`")]
+    #[error("this rockpack does not support the settings `{settings}`")]
     Settings {
         /// Requested settings.
         settings: String,
@@ -22,7 +22,7 @@ pub enum PackStreamError {
         known: Vec<String>,
     },
     /// The content is empty, or longer than one xz block.
-    #[error("a block of these settings has 1 to {} of content, not {size}", counted(*most, "byte"))]
+    #[error("a block of these settings must have 1 to {} of content, not {size}", counted(*most, "byte"))]
     Size {
         /// Size of the content in bytes.
         size: u64,

@@ -18,7 +18,7 @@ pub(super) enum WriteError {
     Tar(#[from] TarError),
     #[error("cannot compress `{name}`")]
     Compress { name: RelPath, source: XzError },
-    #[error("cannot read what the cache has of `{name}`")]
+    #[error("cannot read `{name}` from the cache")]
     Cache { name: RelPath, source: io::Error },
     #[error("cannot write the metadata")]
     Metadata(#[from] metadata::MetadataError),

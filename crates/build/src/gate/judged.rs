@@ -123,15 +123,15 @@ fn is_in(glob: &Glob, member: &str) -> bool {
 fn idle(rule: &IgnoreRule) -> Problem {
     Problem::warning(
         Code::MatchesNothing,
-        format!("nothing is found that `ignore \"{}\"` ignores", rule.code.value),
+        format!("`ignore \"{}\"` matches no finding", rule.code.value),
     )
-    .label(&rule.code.place, "no finding of this kind is where it says")
-    .help("remove the line, or say why it can be so: optional=\"…\"")
+    .label(&rule.code.place, "no finding with this code and place")
+    .help("remove the line, or give a reason: optional=\"…\"")
 }
 
 fn needless_isa(rule: &AllowIsaRule) -> Problem {
-    let what = format!("nothing is found that `allow-isa \"{}\"` allows", rule.glob.as_str());
+    let what = format!("`allow-isa \"{}\"` matches no finding", rule.glob.as_str());
     Problem::warning(Code::MatchesNothing, what)
-        .label(&rule.glob.place, "such files are there, and each is where its code belongs")
-        .help("remove the line, or say why it can be so: optional=\"…\"")
+        .label(&rule.glob.place, "such files exist, but each is in a package of its ISA")
+        .help("remove the line, or give a reason: optional=\"…\"")
 }

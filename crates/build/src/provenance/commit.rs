@@ -13,7 +13,7 @@ impl Commit {
 
 /// Text that is not a full commit name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not the whole name of a commit: write what `git rev-parse HEAD` prints")]
+#[error("`{text}` is not a full commit hash: write the output of `git rev-parse HEAD`")]
 pub struct CommitError {
     /// Rejected text.
     pub text: String,

@@ -26,10 +26,10 @@ pub enum RecordError {
         file: &'static str,
     },
     /// List without lines.
-    #[error("{} lists nothing", .0.display())]
+    #[error("{} is empty", .0.display())]
     Nothing(PathBuf),
     /// Line without a checksum and file name, for example at the end of a truncated list.
-    #[error("{} is damaged: its line {line} is no checksum of a file beside it", .path.display())]
+    #[error("{} is damaged: its line {line} is not a checksum of a file in its directory", .path.display())]
     Line {
         /// List.
         path: PathBuf,

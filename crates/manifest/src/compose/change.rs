@@ -27,10 +27,10 @@ pub(super) fn read(
         return None;
     };
     if spec.nodes.is_empty() {
-        let message = format!("`{}` has no block that could be changed", node.value);
+        let message = format!("`{}` has no block to change", node.value);
         let problem =
             Problem::error(Code::UnexpectedBlock, message).label(&node.place, "this node");
-        faults.report(problem.help("take its line away with `remove`, and write another"));
+        faults.report(problem.help("remove its line with `remove`, and write a new line"));
         return None;
     }
     let lines = group::spread(faults, spec.nodes, block);
@@ -66,28 +66,27 @@ impl Change {
             [first, second, ..] => {
                 let problem = Problem::error(
                     Code::GivenTwice,
-                    format!("{owner} has more than one `{title}`"),
+                    format!("{owner} has several nodes `{title}`"),
                 )
-                .label(&self.node.place, "which of them is meant?")
+                .label(&self.node.place, "ambiguous")
                 .label(&faults.at(&first.name.span), "one")
                 .label(&faults.at(&second.name.span), "another");
-                faults.report(problem.help(format!("give its name too: {}", CHANGE.usage)));
+                faults.report(problem.help(format!("add its name: {}", CHANGE.usage)));
             }
         }
     }
 
     fn absent(&self, owner: &str, title: &str, known: &[String]) -> Problem {
-        let problem =
-            Problem::error(Code::ChangesNothing, format!("there is no `{title}` in {owner}"));
+        let problem = Problem::error(Code::ChangesNothing, format!("{owner} has no `{title}`"));
         let (place, near) = match &self.name {
             Some(name) => (&name.place, nearest(&name.value, known.iter().map(String::as_str))),
             None => (&self.node.place, None),
         };
-        let label = near
-            .map_or("nothing is called so".to_owned(), |near| format!("did you mean `{near}`?"));
+        let label =
+            near.map_or("unknown name".to_owned(), |near| format!("did you mean `{near}`?"));
         problem
             .label(place, label)
-            .help("`change` is for nodes of included files; a new node is written as it is")
+            .help("`change` edits nodes of included files; write a new node without `change`")
     }
 }
 
@@ -120,13 +119,12 @@ pub(super) fn unknown(word: &Spanned<String>, words: &'static [NodeSpec]) -> Pro
     let known = || words.iter().map(|spec| spec.name);
     let label = match nearest(&word.value, known()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "no node is called so here".to_owned(),
+        None => "unknown node".to_owned(),
     };
-    let problem =
-        Problem::error(Code::UnknownNode, format!("there are no nodes `{}` here", word.value));
+    let problem = Problem::error(Code::UnknownNode, format!("unknown node `{}`", word.value));
     problem
         .label(&word.place, label)
-        .help("`rockpack help manifest` lists the nodes, and where they can stand")
+        .help("`rockpack help manifest` lists all nodes and their places")
 }
 
 /// Returns a node's name in messages.

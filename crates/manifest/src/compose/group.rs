@@ -59,10 +59,12 @@ fn give(faults: &Faults, words: &'static [NodeSpec], mut line: Node, said: &[Ent
             let message = format!("`{}` takes no `{key}`", spec.name);
             let problem = Problem::error(Code::UnknownProperty, message)
                 .label(&faults.at(&line.name.span), "this line is in the group")
-                .label(&faults.at(&entry.span), "the group says it for each of its lines");
+                .label(&faults.at(&entry.span), "this property applies to each line of the group");
             faults.report(
-                problem
-                    .help(format!("move the line out of the group; write it as `{}`", spec.usage)),
+                problem.help(format!(
+                    "move the line out of the group, and write it as `{}`",
+                    spec.usage
+                )),
             );
         }
     }

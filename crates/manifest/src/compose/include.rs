@@ -18,10 +18,10 @@ impl Composer<'_> {
             return Vec::new();
         };
         if !self.taken.insert(name.value.clone()) {
-            let message = format!("`{}` is included twice, or includes itself", name.value);
+            let message = format!("`{}` is included twice or includes itself", name.value);
             let problem = Problem::error(Code::Include, message);
             let problem = problem.label(&name.place, "included again here");
-            self.faults.report(problem.help("take this line away"));
+            self.faults.report(problem.help("remove this line"));
             return Vec::new();
         }
         let nodes = match name.value.as_str() {
@@ -34,7 +34,8 @@ impl Composer<'_> {
                 let message = format!("`{}` cannot be included", name.value);
                 let problem = Problem::error(Code::Include, message).label(&name.place, reason);
                 self.faults.report(problem.help(
-                    "name a file in the directory of packages.kdl or below it, or \"built-in\" for the manifest that the program carries",
+                    "give a file in or below the directory of packages.kdl, or \"built-in\" for \
+                     the built-in manifest",
                 ));
                 Vec::new()
             }
@@ -60,8 +61,8 @@ impl Composer<'_> {
 
     /// Returns the nodes of the built-in manifest. Its includes are files of the program.
     fn built_in(&self) -> Result<Vec<kdl::Node>, String> {
-        let beside = self.beside.ok_or("no file is read here")?;
-        let built_in = beside.built_in.ok_or("there is no built-in manifest here")?;
+        let beside = self.beside.ok_or("includes are not allowed here")?;
+        let built_in = beside.built_in.ok_or("no built-in manifest is available here")?;
         let source = match self.which {
             Which::Packages => built_in.packages,
             Which::Families => built_in.families,
@@ -74,8 +75,8 @@ impl Composer<'_> {
     }
 
     fn open(&self, name: &str) -> Result<Source, String> {
-        let beside = self.beside.ok_or("no file is read here")?;
-        let path: RelPath = name.parse().map_err(|_| "this is no path below the directory")?;
+        let beside = self.beside.ok_or("includes are not allowed here")?;
+        let path: RelPath = name.parse().map_err(|_| "not a path below the directory")?;
         let text = (beside.read)(&path)?;
         Ok(self.source.sibling(path.as_str(), text))
     }

@@ -46,9 +46,9 @@ impl Removal {
         };
         let once = matches!(spec.times, Arity::Once | Arity::AtMostOnce);
         if self.names.is_empty() && !once {
-            let message = format!("`remove` does not say which `{}` is meant", spec.name);
+            let message = format!("`remove` needs the name of a `{}`", spec.name);
             let problem = Problem::error(Code::MissingPart, message);
-            let problem = problem.label(&self.node.place, "a name has to follow");
+            let problem = problem.label(&self.node.place, "add a name");
             return faults.report(problem.help(format!("write it as `{}`", REMOVE.usage)));
         }
         let (key, listed) = self.names.split_at(fixed(spec).min(self.names.len()));
@@ -96,13 +96,13 @@ impl Removal {
         let last = wanted.last().map(|name| name.value.as_str());
         let whole: Vec<&str> = wanted.iter().map(|name| name.value.as_str()).collect();
         let title = title(word, (!whole.is_empty()).then(|| whole.join("\" \"")).as_deref());
-        let message = format!("there is no `{title}` in {owner} to remove");
+        let message = format!("{owner} has no `{title}` to remove");
         let label = match last.and_then(|last| nearest(last, names(nodes, word))) {
             Some(near) if Some(near) != last => format!("did you mean `{near}`?"),
-            _ => "no line is like this".to_owned(),
+            _ => "no matching line".to_owned(),
         };
         let problem = Problem::error(Code::ChangesNothing, message).label(place, label);
-        problem.help("correct the name, or take the `remove` away")
+        problem.help("correct the name, or remove the `remove` line")
     }
 }
 

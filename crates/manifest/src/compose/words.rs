@@ -14,18 +14,18 @@ pub(crate) const REMOVE: NodeSpec = Remove::SPEC;
 pub(crate) const GROUP: NodeSpec = Group::SPEC;
 pub(crate) const ALLOW_ABSENT: NodeSpec = AllowAbsent::SPEC;
 
-/// Puts the nodes of another file here: of the built-in manifest, or of a file beside this one.
+/// Inserts the nodes of another file: the built-in manifest, or a file of the same directory.
 #[derive(Line)]
 #[line("include", example = r#"include "built-in""#)]
 pub(super) struct Include {
-    /// `built-in`: the file of this name that the program carries; otherwise the path of a KDL file, from the directory
-    /// of packages.kdl.
+    /// `built-in` for the built-in file of this name; otherwise the path of a KDL file, from the directory of
+    /// packages.kdl.
     #[arg("FILE", "a file", shown = r#""built-in""#)]
     pub file: Spanned<String>,
 }
 
-/// Adds lines to the block of a node that an included file has. A line that can stand there once replaces the existing
-/// one; `remove` and `change` in the block take lines away and change blocks in it.
+/// Adds lines to the block of a node of an included file. If the block can have a line only once, the new line replaces
+/// the existing one. `remove` and `change` in the block edit its lines.
 #[derive(Line)]
 #[line(
     "change",
@@ -37,17 +37,17 @@ pub(super) struct Include {
 }"#
 )]
 pub(super) struct Change {
-    /// The word that the node starts with: `package`, `common`, `isa`.
-    #[arg("NODE", "the word that the node starts with")]
+    /// The name of the node: `package`, `common`, `isa`.
+    #[arg("NODE", "a node name")]
     pub word: Spanned<String>,
-    /// The node's first argument; `common` has none.
+    /// The node's first argument, except for `common`.
     #[arg("NAME", "a name")]
     pub name: Option<Spanned<String>>,
 }
 
 fn has_lines(node: &mut Node<'_>, _: &Scope<'_, '_>) {
     if node.block().is_empty() {
-        node.fault("`change` changes nothing", "a block with lines has to follow");
+        node.fault("`change` has no lines", "add a block with lines");
     }
 }
 
@@ -57,7 +57,7 @@ fn has_lines(node: &mut Node<'_>, _: &Scope<'_, '_>) {
 #[line("remove", example = r#"remove "package" "profiler""#)]
 pub(super) struct Remove {
     /// The word that the line starts with: `script`, `rpath`, `package`.
-    #[arg("NODE", "the word that the line starts with")]
+    #[arg("NODE", "a node name")]
     pub word: Spanned<String>,
     /// The line's first argument, and names of its list.
     #[arg("NAME", "a name", many)]
@@ -135,8 +135,8 @@ fn holds_lines(node: &mut Node<'_>, _: &Scope<'_, '_>) {
     // A property without a meaning is reported as unknown.
     node.forgive();
     if node.block().is_empty() {
-        node.fault("`group` holds no lines", "a block with lines has to follow");
+        node.fault("`group` has no lines", "add a block with lines");
     } else if node.is_bare() {
-        node.fault("`group` says nothing of its lines", "a property has to follow");
+        node.fault("`group` has no property for its lines", "add a property");
     }
 }

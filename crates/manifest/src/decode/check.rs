@@ -89,9 +89,8 @@ fn check_required(faults: &Faults, package: &Package, rule: &RequireRule, target
             Code::RequiresCycle,
             format!("package `{}` requires itself", package.name.value),
         );
-        faults.report(
-            problem.label(&rule.package.place, "name another package here, or take the line away"),
-        );
+        faults
+            .report(problem.label(&rule.package.place, "name another package, or remove the line"));
     } else if !check_modes(faults, package, "requires", &rule.package.place, target)
         && !is_required_in_full(package, rule)
     {
@@ -113,7 +112,7 @@ fn check_overlay(
         faults.report(
             problem.label(
                 &overlay.place,
-                "name the package whose platform directory the files go into",
+                "name the package with the platform directory for the files",
             ),
         );
     } else if let Some(further) = target.overlay.as_ref().filter(|further| further.value == *name) {
@@ -123,11 +122,11 @@ fn check_overlay(
                 Code::ImpossibleOverlay,
                 format!("packages `{name}` and `{under}` overlay each other"),
             );
-            let problem =
-                problem.label(&overlay.place, "this way").label(&further.place, "and back");
+            let problem = problem
+                .label(&overlay.place, "overlays the other package")
+                .label(&further.place, "and vice versa");
             faults.report(
-                problem
-                    .help("one of them has to have a platform directory: take its `overlay` away"),
+                problem.help("remove one `overlay` line: one package needs a platform directory"),
             );
         }
     } else if let Some(further) = &target.overlay {
@@ -156,12 +155,12 @@ fn check_searched(
     if let Some(overlay) = &target.overlay {
         let problem = Problem::error(
             Code::NoPlatformDirectory,
-            format!("package `{}` has no platform directory of its own", searched.value),
+            format!("package `{}` has no platform directory to search", searched.value),
         );
         let problem = problem
-            .label(&searched.place, "nothing can be found there")
-            .label(&overlay.place, "its files go there");
-        faults.report(problem.help(format!("write \"{}\" instead", overlay.value)));
+            .label(&searched.place, "not searchable")
+            .label(&overlay.place, "the package is an overlay");
+        faults.report(problem.help(format!("write \"{}\"", overlay.value)));
     } else if !check_modes(faults, package, "searches", &searched.place, target) {
         check_targets(faults, package, "searches", &searched.place, target);
     }
@@ -179,20 +178,20 @@ fn check_left_out(faults: &Faults, package: &Package, packages: &[Package]) {
     let taken: Vec<&ArtifactName> =
         sources.iter().flat_map(|source| &source.artifacts).map(|rule| &rule.name.value).collect();
     let left_out = package.without_artifacts.iter();
-    let left_out = left_out.map(|name| (name, Code::LeavesOutNothing, " anyway", "leaves out"));
+    let left_out = left_out.map(|name| (name, Code::LeavesOutNothing, "leaves out"));
     let every = package.every_target_of.iter();
-    let every = every.map(|name| (name, Code::MissingArtifact, "", "takes"));
+    let every = every.map(|name| (name, Code::MissingArtifact, "takes"));
     let lines =
         left_out.chain(every).filter(|(name, ..)| !unknown && !taken.contains(&&name.value));
-    for (name, code, anyway, does) in lines {
+    for (name, code, does) in lines {
         let hint = nearest(name.as_str(), taken.iter().map(|n| n.as_str()))
             .map(|n| format!("; did you mean `{n}`?"))
             .unwrap_or_default();
         let owner = &package.name.value;
-        let message = format!("package `{owner}` does not take artifact `{}`{anyway}", name.value);
+        let message = format!("package `{owner}` does not take artifact `{}`", name.value);
         faults.report(
             Problem::error(code, message)
-                .label(&name.place, format!("{does} nothing{hint}"))
+                .label(&name.place, format!("this line {does} nothing{hint}"))
                 .help("correct the name, or remove the line"),
         );
     }
@@ -205,10 +204,10 @@ fn check_template(faults: &Faults, package: &Package, templates: &[&str]) {
     }
     let label = match nearest(template.as_str(), templates.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "nothing is called so".to_owned(),
+        None => "unknown name".to_owned(),
     };
     let known = super::super::reader::listed(templates.iter().copied());
     let problem =
-        Problem::error(Code::UnknownTemplate, format!("there is no template `{}`", template.value));
-    faults.report(problem.label(&template.place, label).help(format!("templates are {known}")));
+        Problem::error(Code::UnknownTemplate, format!("unknown template `{}`", template.value));
+    faults.report(problem.label(&template.place, label).help(format!("the templates are {known}")));
 }

@@ -12,8 +12,9 @@ use base::source::{Code, Place, Problem, Spanned, nearest};
 /// Reads families.kdl.
 pub(crate) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
     let words = FamiliesLines::NODES;
-    let context =
-        Context::survey(faults, words, file, &|_, _| Err("no file is read here".to_owned()));
+    let context = Context::survey(faults, words, file, &|_, _| {
+        Err("includes are not allowed here".to_owned())
+    });
     let mut nodes = Block::of_file(faults, words, file);
     let read = FamiliesLines::take(&mut nodes, &Scope::new(&context, None));
     nodes.finish();
@@ -62,20 +63,26 @@ fn packages(faults: &Faults, lines: &[IsaLine]) {
         let problem = match lines.iter().find(|other| other.isa.value == package.value) {
             None => {
                 let names = lines.iter().map(|line| line.isa.as_str());
-                unknown(&format!("no ISA is called `{}`", package.value), package, names)
+                unknown(&format!("unknown ISA `{}`", package.value), package, names)
             }
             Some(other) if other.package.is_some() => {
-                let message = format!("`{}` has no packages of its own", package.value);
+                let message = format!("ISA `{}` has no packages", package.value);
                 Problem::error(Code::UnknownTarget, message)
-                    .label(&package.place, "an ISA with packages has to stand here")
-                    .label(&other.isa.place, "this one is packaged with another")
+                    .label(&package.place, "name an ISA that has packages")
+                    .label(&other.isa.place, "packaged with another ISA")
             }
             Some(_) if !package.value.has_kind(isa) => {
-                let message = format!("`{isa}` is no kind of `{}`", package.value);
+                let message = format!("ISA `{isa}` cannot be packaged with `{}`", package.value);
                 Problem::error(Code::InvalidText, message)
-                    .label(&package.place, format!("`{}-…` can be packaged with it", package.value))
-                    .label(&line.isa.place, "this is another ISA")
-                    .help("files of both can have one path, and those of ISAs whose names begin alike are compared")
+                    .label(
+                        &package.place,
+                        format!("only `{}-…` can be packaged with it", package.value),
+                    )
+                    .label(&line.isa.place, "the name has another beginning")
+                    .help(
+                        "files of ISAs in one package can have the same path; rockpack \
+                        compares them only if the names of the ISAs begin alike",
+                    )
             }
             Some(_) => continue,
         };
@@ -89,11 +96,12 @@ fn parents(faults: &Faults, lines: &[IsaLine], levels: &[LevelLine]) {
     let parents = lines.iter().filter_map(|line| line.parent.as_ref());
     for parent in parents.chain(levels.iter().filter_map(|level| level.parent.as_ref())) {
         if known(parent.as_str()).is_none() {
-            let message = format!("no level is called `{}`", parent.value);
+            let message = format!("unknown level `{}`", parent.value);
             let names = levels.iter().map(|level| level.name.as_str());
-            faults.report(unknown(&message, parent, names).help(
-                "declare it: level \"NAME\"; families, which the command line names, are another thing",
-            ));
+            faults.report(
+                unknown(&message, parent, names)
+                    .help("declare it with level \"NAME\"; a family is not a level"),
+            );
         }
     }
     let mut told: Vec<&str> = Vec::new();
@@ -103,9 +111,9 @@ fn parents(faults: &Faults, lines: &[IsaLine], levels: &[LevelLine]) {
             let Some(name) = above.filter(|name| !told.contains(&name.as_str())) else { break };
             passed.push(name.as_str());
             if name.value == level.name.value {
-                let message = format!("level `{}` is above itself", level.name.value);
+                let message = format!("level `{}` must not be its own parent", level.name.value);
                 let problem = Problem::error(Code::RequiresCycle, message);
-                faults.report(problem.label(&name.place, "its packages would need themselves"));
+                faults.report(problem.label(&name.place, "its packages would require themselves"));
                 told.extend(passed);
                 break;
             }
@@ -122,7 +130,7 @@ fn unknown<'n, T: ToString>(
 ) -> Problem {
     let label = match nearest(&name.value.to_string(), known) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "none is declared by this name".to_owned(),
+        None => "not declared".to_owned(),
     };
     Problem::error(Code::UnknownTarget, message).label(&name.place, label)
 }
@@ -135,9 +143,9 @@ fn expanded(faults: &Faults, families: &Families, names: &[Spanned<String>]) -> 
         if meant.is_empty() {
             let label = match nearest(&name.value, families.names()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "no `isa` line has it".to_owned(),
+                None => "no `isa` line has this name".to_owned(),
             };
-            let message = format!("no family or ISA is called `{}`", name.value);
+            let message = format!("unknown family or ISA `{}`", name.value);
             faults.report(Problem::error(Code::UnknownTarget, message).label(&name.place, label));
         }
         isas.extend(meant);
@@ -152,47 +160,41 @@ fn refuse_taken_names(faults: &Faults, lines: &[IsaLine], levels: &[LevelLine], 
     let families = lines.iter().flat_map(|line| &line.families);
     for level in levels {
         if let Some(family) = families.clone().find(|family| family.value == level.name.value) {
-            let message = format!("`{}` is the name of a family and of a level", family.value);
+            let message = format!("`{}` names both a family and a level", family.value);
             let problem = Problem::error(Code::FamilyName, message);
-            let problem = problem.label(&level.name.place, "a level here");
-            faults.report(problem.label(&family.place, "a family here").help(
-                "a level stands for the ISAs that it is above: it is not named among their families",
-            ));
+            let problem = problem.label(&level.name.place, "level");
+            faults.report(
+                problem
+                    .label(&family.place, "family")
+                    .help("remove it from the families: a level already covers the ISAs below it"),
+            );
         }
     }
     let families = families.chain(levels.iter().map(|level| &level.name));
     let values = || axes.iter().flat_map(|axis| &axis.values);
     for value in values() {
         if let Some(family) = families.clone().find(|family| family.value == value.value) {
-            let message = format!("`{}` is the name of a family and of a value", value.value);
+            let message = format!("`{}` names both a family and a value of an axis", value.value);
             let problem = Problem::error(Code::FamilyName, message);
-            faults.report(
-                problem.label(&value.place, "a value here").label(&family.place, "a family here"),
-            );
+            faults.report(problem.label(&value.place, "value").label(&family.place, "family"));
         }
     }
     for family in families.chain(values()) {
         if family.is_generic() {
             let problem = Problem::error(
                 Code::FamilyName,
-                format!(
-                    "`{}` is the family of all that is made for no particular ISA",
-                    family.value
-                ),
+                format!("`{}` is the reserved family of artifacts for every GPU", family.value),
             );
-            faults.report(problem.label(&family.place, "another name has to stand here"));
+            faults.report(problem.label(&family.place, "choose another name"));
         }
         if let Some(place) = isas.get(family.as_str()) {
             let problem = Problem::error(
                 Code::FamilyName,
-                format!("`{}` is the name of a family and of an ISA", family.value),
+                format!("`{}` names both a family and an ISA", family.value),
             );
-            let problem = problem.label(&family.place, "a family here").label(place, "an ISA here");
-            faults.report(
-                problem.help(
-                    "every ISA is also a family of its own: it is not named among its families",
-                ),
-            );
+            let problem = problem.label(&family.place, "family").label(place, "ISA");
+            faults
+                .report(problem.help("remove it from the families: every ISA is already a family"));
         }
     }
 }

@@ -21,11 +21,11 @@ pub(super) fn check(faults: &Faults, licenses: &[LicenseOf], packages: &[Package
             .unwrap_or_default();
         let problem = Problem::error(
             Code::IdleLicense,
-            format!("no package takes artifact `{}`", name.value),
+            format!("`license-of` names artifact `{}`, which no package takes", name.value),
         );
         faults.report(
             problem
-                .label(&name.place, format!("its terms say nothing of any package{hint}"))
+                .label(&name.place, format!("no package uses this licence{hint}"))
                 .help("correct the name, or remove the line"),
         );
     }

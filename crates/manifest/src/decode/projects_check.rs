@@ -24,9 +24,7 @@ pub(super) fn check(context: &Context<'_>, python: &Python) {
             let problem =
                 Problem::error(Code::GivenTwice, format!("`{}` is declared twice", name.value));
             context.faults.report(
-                problem
-                    .label(&name.place, "declared again here")
-                    .label(first, "first declared here"),
+                problem.label(&name.place, "declared again").label(first, "first declared here"),
             );
         }
         named.push(name);
@@ -51,7 +49,7 @@ fn check_left_out(context: &Context<'_>, python: &Python) {
         let hint = hint.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         let message = format!("`every-project` has no variable `{}`", name.value);
         let problem = Problem::error(Code::LeavesOutNothing, message)
-            .label(&name.place, format!("leaves out nothing{hint}"));
+            .label(&name.place, format!("this line leaves out nothing{hint}"));
         context.faults.report(problem.help("correct the name, or remove the line"));
     }
 }
@@ -69,25 +67,29 @@ fn check_after(context: &Context<'_>, after: &Spanned<PackageName>, declared: &[
     }
     let names = || declared.iter().map(|(name, _)| name.as_str());
     if let Some(package) = context.declared.get(after.as_str()) {
-        let problem =
-            Problem::error(Code::WrongKind, format!("`{}` is a package of artifacts", after.value));
+        let problem = Problem::error(
+            Code::WrongKind,
+            format!(
+                "`{}` is a package of artifacts, not a \
+                project or wheel",
+                after.value
+            ),
+        );
         let problem = problem
-            .label(&after.place, "a project or a wheel has to stand here")
+            .label(&after.place, "name a project or a wheel")
             .label(&package.place, "declared here");
         return context.faults.report(
-            problem.help("take the name away: packages of artifacts are built before all projects"),
+            problem.help("remove the name: packages of artifacts are built before all projects"),
         );
     }
-    let problem = Problem::error(
-        Code::UnknownPackage,
-        format!("there is no project or wheel `{}`", after.value),
-    );
+    let problem =
+        Problem::error(Code::UnknownPackage, format!("unknown project or wheel `{}`", after.value));
     let label = match nearest(after.as_str(), names()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "nothing in this file has this name".to_owned(),
+        None => "unknown name".to_owned(),
     };
     let known = crate::reader::listed(names());
     context.faults.report(
-        problem.label(&after.place, label).help(format!("projects and wheels here are {known}")),
+        problem.label(&after.place, label).help(format!("the projects and wheels are {known}")),
     );
 }

@@ -74,8 +74,8 @@ fn check_isa(
     }
 }
 
-/// Declares a level above ISAs. The code of artifacts for a level runs on several ISAs: it goes into a package of its
-/// own, which the packages of these ISAs require and no extra offers.
+/// Declares a level above ISAs. Code of artifacts for a level runs on several ISAs. It is in a separate package, which
+/// the packages of these ISAs require and no extra offers.
 #[derive(Line)]
 #[line("level", once, usage = r#"level "NAME" parent="LEVEL""#, example = r#"level "gpu9""#)]
 pub(crate) struct LevelLine {

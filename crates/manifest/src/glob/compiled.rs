@@ -68,7 +68,7 @@ fn build(globs: &[globset::Glob]) -> Result<GlobSet, globset::Error> {
 /// Refuses globs that are too large for globset and its regex engine.
 fn check(text: &str) -> Result<(), String> {
     if text.len() > MOST_BYTES {
-        return Err(format!("it has {} bytes, and {MOST_BYTES} are the limit", text.len()));
+        return Err(format!("it has {} bytes; the limit is {MOST_BYTES}", text.len()));
     }
     let (mut depth, mut deepest) = (0_usize, 0);
     for (_, c) in outside_classes(text) {
@@ -80,7 +80,7 @@ fn check(text: &str) -> Result<(), String> {
         deepest = deepest.max(depth);
     }
     if deepest > MOST_DEPTH {
-        return Err(format!("its braces nest {deepest} deep, and {MOST_DEPTH} is the limit"));
+        return Err(format!("its braces are nested {deepest} deep; the limit is {MOST_DEPTH}"));
     }
     Ok(())
 }
@@ -99,12 +99,12 @@ mod tests {
         assert_eq!(refused(&nested(8)), None);
         assert_eq!(
             refused(&nested(200)).unwrap(),
-            "its braces nest 200 deep, and 8 is the limit",
+            "its braces are nested 200 deep; the limit is 8",
             "shorter than the limit of bytes"
         );
         assert_eq!(
             refused(&"a*".repeat(500_000)).unwrap(),
-            "it has 1000000 bytes, and 1000 are the limit"
+            "it has 1000000 bytes; the limit is 1000"
         );
         assert_eq!(refused("[{{{{{{{{{{{{]"), None, "in a class they stand for themselves");
     }

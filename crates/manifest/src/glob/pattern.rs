@@ -1,7 +1,7 @@
 //! Parts of a glob, to find that it can match nothing, or that another matches all of its paths.
 
-/// The globs without braces that a glob stands for; `None` when they are too many to look at, or
-/// cannot be written: what is two `*` in a row in `{b,*}{b,*}` stays in one segment, and `**` does not.
+/// Expands braces into globs without braces. `None` if they are too many, or cannot be written: `**` from `{b,*}{b,*}`
+/// would match several segments.
 pub(super) fn alternatives(text: &str) -> Option<Vec<String>> {
     const MOST: usize = 256;
     let mut open = vec![text.to_owned()];
@@ -112,14 +112,12 @@ pub(super) fn word(glob: &str) -> Option<&str> {
 /// Returns a part of a glob that no installed path can have, with the remedy.
 pub(super) fn impossible(text: &str) -> Option<(String, Option<String>)> {
     if let Some((_, class)) = classes(text).find(|(_, class)| class.contains('/')) {
-        return Some((format!("`{class}` stands inside one segment, where there is no `/`"), None));
+        return Some((format!("`{class}` matches one character of a segment, never `/`"), None));
     }
     for alternative in alternatives(text)? {
         let odd = alternative.split('/').find(|s| matches!(*s, "" | "." | ".."));
         if odd.is_some() && alternative != text {
-            let what = format!(
-                "one of its alternatives is `{alternative}`, which no installed path is like"
-            );
+            let what = format!("its alternative `{alternative}` cannot match an installed path");
             return Some((
                 what,
                 Some(

@@ -24,8 +24,8 @@ pub fn layout(source: &Source) -> Result<String, Problems> {
         Ok(after) if same(&before, &after) => Ok(layout.out),
         _ => {
             let message =
-                format!("{} cannot be laid out without a change of what it says", source.name());
-            Err(Problem::error(Code::NotKdl, message).help("please report this text").into())
+                format!("cannot format {} without a change of its meaning", source.name());
+            Err(Problem::error(Code::NotKdl, message).help("please report this file").into())
         }
     }
 }

@@ -36,7 +36,8 @@ const NEAR: usize = 400;
 /// Returns whether the text is readable.
 pub(super) fn check(source: &Source) -> Result<(), Problems> {
     if source.text().len() as u64 > MOST_BYTES {
-        let message = format!("{} is larger than {} MiB", source.name(), MOST_BYTES >> 20);
+        let message =
+            format!("{} is larger than the limit of {} MiB", source.name(), MOST_BYTES >> 20);
         return Err(Problem::error(Code::Limit, message).into());
     }
     let odd = source.text().char_indices().find(|&(at, c)| is_refused(c) && !is_mark(at, c));
@@ -57,7 +58,7 @@ fn is_refused(c: char) -> bool {
 
 fn refused(source: &Source, at: usize, c: char) -> Problem {
     let place = source.at(at..at + c.len_utf8());
-    let label = if c == '\0' { "is this a text file?" } else { "take it away" };
-    let message = format!("the character U+{:04X} cannot stand in a manifest", u32::from(c));
+    let label = if c == '\0' { "not text" } else { "remove it" };
+    let message = format!("the character U+{:04X} is not allowed in a manifest", u32::from(c));
     Problem::error(Code::NotKdl, message).label(&place, label)
 }

@@ -26,14 +26,14 @@ const QUOTES: &[char] = &['\'', '`', '‘', '’', '‚', '‛', '“', '”', '
 const KEYWORDS: [&str; 6] = ["#true", "#false", "#null", "#inf", "#-inf", "#nan"];
 
 impl<'a> Mistakes<'a> {
-    pub fn new(source: &'a Source) -> Self {
+    pub(crate) fn new(source: &'a Source) -> Self {
         let (found, braces) = (Capped::default(), Capped::default());
         let text = source.text();
         Self { source, text, found, braces, last: None, in_conflict: false, comma: 0 }
     }
 
     /// The nodes, unless there was a mistake.
-    pub fn or(self, nodes: Vec<Node>) -> Result<Vec<Node>, Problems> {
+    pub(crate) fn or(self, nodes: Vec<Node>) -> Result<Vec<Node>, Problems> {
         let found = if self.found.is_empty() { self.braces } else { self.found };
         if found.is_empty() { Ok(nodes) } else { Err(found.into_problems()) }
     }
@@ -65,31 +65,37 @@ impl<'a> Mistakes<'a> {
     }
 
     pub(crate) fn stray_close(&mut self, at: Range<usize>) {
-        let label = "take it away, or look above for a block that ends too early";
-        self.brace(at, "this `}` closes nothing", label);
+        let label = "remove it, or check whether a block above ends too early";
+        self.brace(at, "unmatched `}`", label);
     }
 
     pub(crate) fn open_block(&mut self, at: Range<usize>) {
-        self.brace(at, "a block is not closed", "this `{` has no `}`");
+        self.brace(at, "unclosed block", "`{` without `}`");
     }
 
     pub(crate) fn too_deep(&mut self, at: Range<usize>) {
-        let message = format!("blocks are nested more than {MOST_DEPTH} deep");
-        self.limit(at, message, "this one is too deep");
+        let message = format!("blocks are nested deeper than the limit of {MOST_DEPTH}");
+        self.limit(at, message, "too deep");
     }
 
     pub(crate) fn too_many(&mut self, at: usize) {
-        let message = format!("the file has more than {MOST_PARTS} nodes and values");
-        self.limit(at..at, message, "nothing is read from here on");
+        let message = format!("the file has more nodes and values than the limit of {MOST_PARTS}");
+        self.limit(at..at, message, "the limit is reached here");
     }
 
     pub(crate) fn second_block(&mut self, next: Token) {
-        self.say(next.range(), "a node has two blocks", "this is the second one", "make them one");
+        self.say(
+            next.range(),
+            "a node has two blocks",
+            "second block",
+            "join the two \
+            blocks",
+        );
     }
 
     pub(crate) fn behind_block(&mut self, next: Token) {
-        let label = "write it before the block, or on a line of its own";
-        self.say(next.range(), "a block is the last thing on its line", label, "");
+        let label = "write it before the block, or on the next line";
+        self.say(next.range(), "text after a block", label, "");
     }
 
     pub(crate) fn no_space(&mut self, next: Token) {
@@ -102,90 +108,104 @@ impl<'a> Mistakes<'a> {
             | TokenKind::Bare => {
                 if self.text[..next.start].ends_with('"') {
                     let quote = next.start - 1;
-                    let label = "after this `\"` a space has to follow";
-                    let help = "inside a text, write `\\\"` for a quote";
+                    let label = "a space is missing after this `\"`";
+                    let help = "inside of a text, write `\\\"` for a quote";
                     return self.say(
                         quote..next.start,
-                        "a text in quotes ends too early",
+                        "a quoted text ends too early",
                         label,
                         help,
                     );
                 }
-                self.say(next.range(), "two values stand together", "put a space before it", "");
+                self.say(
+                    next.range(),
+                    "a space is missing between two values",
+                    "add a space before it",
+                    "",
+                );
             }
             _ => self.unreadable(next),
         }
     }
 
     pub(crate) fn nameless_block(&mut self, next: Token) {
-        let message = "a block stands where a name has to be";
-        self.say(next.range(), message, "what is this the block of?", "");
+        let message = "a block has no node";
+        self.say(next.range(), message, "no node name before this block", "");
     }
 
     pub(crate) fn idle_slashdash(&mut self, at: Range<usize>) {
-        self.say(at, "`/-` leaves out nothing", "a node has to follow", "");
+        self.say(at, "`/-` has no node to leave out", "add a node, or remove `/-`", "");
     }
 
     pub(crate) fn idle_continue(&mut self, at: Range<usize>) {
-        let label = "nothing but a comment can follow on its line";
-        self.say(at, "`\\` continues a node in the next line", label, "");
+        let label = "only a comment can follow on this line";
+        self.say(at, "`\\` must be at the end of its line", label, "");
     }
 
     pub(crate) fn open_annotation(&mut self, next: Token) {
-        self.say(next.range(), "a type annotation is not closed", "`)` has to stand here", "");
+        self.say(next.range(), "unclosed type annotation", "`)` is missing", "");
     }
 
     pub(crate) fn no_name(&mut self, at: Range<usize>) {
         let message = |text: &str| format!("`{text}` is not a name");
-        self.report(at, |text| (message(text), "a name has to stand here".into(), String::new()));
+        self.report(at, |text| (message(text), "expected a name".into(), String::new()));
     }
 
     pub(crate) fn no_value(&mut self, at: Range<usize>) {
-        self.say(at, "a property has no value", "a value has to follow", "");
+        self.say(at, "a property has no value", "add a value", "");
     }
 
     /// Returns the mistake of a text in quotes that starts at `at`.
-    pub fn text(&mut self, at: usize, fault: Fault) {
+    pub(crate) fn text(&mut self, at: usize, fault: Fault) {
         let within = |range: Range<usize>| at + range.start..at + range.end;
         match fault {
             Fault::Escape(range) => self.report(within(range), |text| {
-                let help = "for a backslash write `\\\\`; paths have `/`";
-                (format!("`{text}` means nothing in a text"), "not an escape".into(), help.into())
+                let help = "write `\\\\` for a backslash, and `/` in paths";
+                (
+                    format!("`{text}` is not an escape sequence"),
+                    "unknown escape sequence".into(),
+                    help.into(),
+                )
             }),
             Fault::CodePoint(range) => {
                 let label = "write `\\u{…}` with 1 to 6 hexadecimal digits";
-                self.say(within(range), "this is no character", label, "");
+                self.say(within(range), "invalid character number", label, "");
             }
             Fault::FirstLine(range) => {
-                let label = "a line break has to follow";
-                let help = "write a text of one line as \"…\"";
+                let label = "add a line break";
+                let help = "write a text on one line as \"…\"";
                 self.say(
                     within(range),
-                    "a text of several lines starts on the next line",
+                    "a multi-line text must start on the next line",
                     label,
                     help,
                 );
             }
             Fault::LastLine(range) => {
-                let label = "put the closing quotes on a line of their own";
+                let label = "put the closing quotes on a separate line";
                 self.say(
                     within(range),
-                    "a text of several lines ends on a line of its own",
+                    "the closing quotes of a multi-line text must be on a separate line",
                     label,
                     "",
                 );
             }
             Fault::Indentation(range) => {
-                let label = "indent this line as the closing quotes are";
-                self.say(within(range), "a line of a text is indented too little", label, "");
+                let label = "indent this line like the closing quotes";
+                self.say(
+                    within(range),
+                    "a line of a multi-line text is indented too little",
+                    label,
+                    "",
+                );
             }
         }
     }
 
     pub(crate) fn bare_keyword(&mut self, at: Range<usize>) {
         self.report(at, |text| {
-            let message = format!("`{text}` alone is neither a text nor a value");
-            let help = format!("or, when the text is meant, \"{text}\"");
+            let message = format!("`{text}` needs `#` or quotes");
+            let help = format!("for a text, write \"{text}\"");
             (message, format!("write `#{text}`"), help)
         });
     }
@@ -194,73 +214,64 @@ impl<'a> Mistakes<'a> {
     pub(crate) fn unquoted(&mut self, at: Range<usize>) {
         self.report(at, |text| {
             let quoted = text.replace('\\', "/").replace('"', "");
-            let message = "a text with such characters has to stand in quotes".to_owned();
+            let message = "a text with these characters needs quotes".to_owned();
             (message, format!("write \"{quoted}\""), String::new())
         });
     }
 
     /// Without quotes `>=3.10` is a property `>` of the value 3.10.
-    pub fn comparison(&mut self, name: &Name) -> bool {
+    pub(crate) fn comparison(&mut self, name: &Name) -> bool {
         let is_sign = matches!(name.text.as_str(), ">" | "<" | "!" | "~");
         if is_sign {
             let end = name.span.start + run(&self.text[name.span.start..], |c| !is_blank(c));
             let (source, at) = (self.source, name.span.start..end);
             let text = &self.text[at.clone()];
-            let message = format!("`{text}` without quotes is a property called `{}`", name.text);
+            let message = format!("`{text}` without quotes is a property `{}`", name.text);
             self.found.report(|| {
                 Problem::error(Code::UnquotedText, message)
-                    .label(&source.at(at), format!("quote it: \"{text}\""))
+                    .label(&source.at(at), format!("add quotes: \"{text}\""))
             });
         }
         is_sign
     }
 
     /// `license = "MIT"` and `license: "MIT"`.
-    pub fn assignment(&mut self, name: &Name, sign: Range<usize>) {
+    pub(crate) fn assignment(&mut self, name: &Name, sign: Range<usize>) {
         let value = self.ahead(sign.end).trim_matches([' ', '\t', ':', ',']);
         let name = name.text.trim_end_matches(':');
         let example = format!("{name} {value}");
         self.report(sign, |sign| {
             let help = format!("only properties have `=`: `{name} … NAME=\"VALUE\"`");
-            (format!("`{sign}` follows a node's name"), format!("write `{}`", example.trim()), help)
+            (format!("`{sign}` after a node's name"), format!("write `{}`", example.trim()), help)
         });
     }
 
     /// Reports a token that starts no value.
-    pub fn unreadable(&mut self, next: Token) {
+    pub(crate) fn unreadable(&mut self, next: Token) {
         let at = next.range();
         match next.kind {
             TokenKind::OpenText
                 if self.text[at.clone()].trim_start_matches('#').starts_with("\"\"\"") =>
             {
                 let at = at.start..at.start + 3;
-                self.say(
-                    at,
-                    "a text in quotes is not closed",
-                    "this `\"\"\"` has no second one",
-                    "",
-                );
+                self.say(at, "unclosed quotes", "opening `\"\"\"` without closing `\"\"\"`", "");
             }
             TokenKind::OpenText => {
-                let message = "a text in quotes is not closed";
-                self.say(at, message, "`\"` is missing at its end", "");
+                let message = "unclosed quotes";
+                self.say(at, message, "add `\"` at the end of the text", "");
             }
             TokenKind::OpenComment => {
                 let at = at.start..at.start + 2;
-                self.say(at, "a comment is not closed", "this `/*` has no `*/`", "");
+                self.say(at, "unclosed comment", "`/*` without `*/`", "");
             }
             TokenKind::Bare => self.unquoted(at),
             TokenKind::Keyword => self.report(at, |text| {
                 let near = near_keyword(text).unwrap_or("#true");
                 let label = format!("did you mean `{near}`?");
-                (format!("`{text}` is not a value"), label, "texts stand in quotes".into())
+                (format!("`{text}` is not a value"), label, "texts need quotes".into())
             }),
             _ => self.report(at, |text| {
-                (
-                    format!("`{text}` cannot stand here"),
-                    "a value has to stand here".into(),
-                    String::new(),
-                )
+                (format!("unexpected `{text}`"), "expected a value".into(), String::new())
             }),
         }
     }
@@ -273,8 +284,8 @@ impl<'a> Mistakes<'a> {
             let begins = self.text[next.start..].starts_with('<');
             let inside = std::mem::replace(&mut self.in_conflict, !ends);
             if begins || !inside {
-                let label = "keep one side, and take away the lines with such marks";
-                self.say(next.start..line, "a merge conflict is not resolved", label, "");
+                let label = "keep one side, and remove the conflict markers";
+                self.say(next.start..line, "unresolved merge conflict", label, "");
             }
             return Some(line);
         }
@@ -323,7 +334,7 @@ impl<'a> Mistakes<'a> {
             TokenKind::Word if text.ends_with(',') => Some(self.comma(next.end - 1)),
             TokenKind::Word if text == "+" => {
                 let label = "write one text in one pair of quotes";
-                self.say(next.range(), "texts cannot be joined", label, "");
+                self.say(next.range(), "KDL does not join texts", label, "");
                 Some(next.end)
             }
             TokenKind::Word if text.ends_with(':') || text.starts_with(':') => {
@@ -365,7 +376,7 @@ impl<'a> Mistakes<'a> {
         });
         self.report(next.start..next.start + length, |text| {
             let inside = text.trim_matches(close);
-            ("texts stand in double quotes".into(), format!("write \"{inside}\""), String::new())
+            ("texts need double quotes".into(), format!("write \"{inside}\""), String::new())
         });
         next.start + length
     }
@@ -373,8 +384,8 @@ impl<'a> Mistakes<'a> {
     fn comma(&mut self, at: usize) -> usize {
         let last = std::mem::replace(&mut self.comma, at);
         if !self.text[last..at].starts_with(',') || self.text[last..at].contains(is_newline) {
-            let label = "write a space, and no comma";
-            self.say(at..at + 1, "a comma stands between values", label, "");
+            let label = "write a space, not a comma";
+            self.say(at..at + 1, "a comma between values", label, "");
         }
         at + 1
     }
@@ -383,7 +394,7 @@ impl<'a> Mistakes<'a> {
     fn colon(&mut self, next: Token) -> usize {
         let at = next.start + self.text[next.range()].find(':').unwrap_or_default();
         let label = "write `=`, without spaces";
-        self.say(at..at + 1, "a property has `=` between name and value", label, "");
+        self.say(at..at + 1, "a property needs `=` between name and value", label, "");
         at + 1
     }
 

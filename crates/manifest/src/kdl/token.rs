@@ -1,7 +1,6 @@
-//! The tokens of a KDL text, one at a time: every byte belongs to exactly one.
+//! Tokens of a KDL text: every byte belongs to exactly one token.
 //!
-//! Texts and comments are known by their ends alone, so that reading is linear whatever stands
-//! in them, and a text that was never closed ends with its line.
+//! Reading is linear: only the end of a text or comment is searched. An unclosed text ends with its line.
 
 use std::ops::Range;
 

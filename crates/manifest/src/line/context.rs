@@ -64,13 +64,13 @@ impl<'a> Context<'a> {
             if let Some(Declared { place: first, .. }) = declared.get(name) {
                 let problem =
                     Problem::error(Code::GivenTwice, format!("package `{name}` is declared twice"));
-                let problem = problem
-                    .label(&place, "declared again here")
-                    .label(first, "first declared here");
+                let problem =
+                    problem.label(&place, "declared again").label(first, "first declared here");
                 let included = place.source().name() != first.source().name();
                 faults.report(if included {
                     problem.help(format!(
-                        "to change the included one, write `change \"package\" \"{name}\" {{ … }}`"
+                        "to change the included package, write `change \"package\" \"{name}\" {{ \
+                         … }}`"
                     ))
                 } else {
                     problem
@@ -101,7 +101,7 @@ impl<'a> Context<'a> {
         let message = format!("`{}` is not a split", word.value);
         let label = match nearest(&word.value, self.splits()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "no `axis` of families.kdl is called so".to_owned(),
+            None => "families.kdl has no `axis` of this name".to_owned(),
         };
         let problem = Problem::error(Code::InvalidText, message).label(&word.place, label);
         self.faults.report(problem.help(format!("write {}", either(self.splits()))));
@@ -123,12 +123,14 @@ impl<'a> Context<'a> {
             && needed != is
         {
             let (needed, is) = (needed.as_str(), is.as_str());
-            let problem =
-                Problem::error(Code::WrongKind, format!("`{}` is no {needed} package", name.value));
+            let problem = Problem::error(
+                Code::WrongKind,
+                format!("`{}` is not a {needed} package", name.value),
+            );
             self.faults.report(
                 problem
-                    .label(&name.place, format!("a {needed} package has to stand here"))
-                    .label(&declared.place, format!("this is a {is} package")),
+                    .label(&name.place, format!("name a {needed} package"))
+                    .label(&declared.place, format!("declared as a {is} package")),
             );
         }
     }
@@ -136,24 +138,23 @@ impl<'a> Context<'a> {
     /// Reports each name that no package has, once, at its first places.
     pub(crate) fn report_unknown(&self) {
         for (name, places) in self.unknown.borrow().iter() {
-            let problem =
-                Problem::error(Code::UnknownPackage, format!("there is no package `{name}`"));
+            let problem = Problem::error(Code::UnknownPackage, format!("unknown package `{name}`"));
             let label = match nearest(name.as_str(), self.declared.keys().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "no package of this file has this name".to_owned(),
+                None => "unknown name".to_owned(),
             };
             let also = |index: usize| match places.len() - PLACES_SHOWN.min(places.len()) {
                 more if more > 0 && index + 1 == PLACES_SHOWN => {
-                    format!("here too, and {} more", counted(more, "time"))
+                    format!("also used here, and {} more times", counted(more, "time"))
                 }
-                _ => "here too".to_owned(),
+                _ => "also used here".to_owned(),
             };
             let shown = places.iter().enumerate().take(PLACES_SHOWN);
             let problem = shown.fold(problem, |problem, (index, place)| {
                 problem.label(place, if index == 0 { label.clone() } else { also(index) })
             });
             let known = listed(self.declared.keys().copied());
-            self.faults.report(problem.help(format!("packages here are {known}")));
+            self.faults.report(problem.help(format!("the packages are {known}")));
         }
     }
 }

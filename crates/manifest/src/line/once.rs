@@ -36,9 +36,7 @@ impl Once {
         if let Some(first) = first {
             let problem =
                 Problem::error(Code::GivenTwice, format!("{what} `{name}` is given twice"));
-            faults.report(
-                problem.label(place, "given again here").label(&first.place, "first given here"),
-            );
+            faults.report(problem.label(place, "second").label(&first.place, "first"));
         }
         before.push(Given { when, place: place.clone() });
         is_first

@@ -28,9 +28,8 @@ pub struct ArtifactRule {
     /// a mistake. In runtime packages.
     #[prop("WHY", except = Devel)]
     pub repeats: Option<String>,
-    /// The reason why libraries of it can go into another directory than what belongs to them: the files that the
-    /// artifact has for single targets, and the files in the directory `NAME` next to `libNAME.so`; without it, that is
-    /// a mistake. In runtime packages.
+    /// The reason why libraries of the artifact can be in another directory than their files: files for single targets,
+    /// and files in the directory `NAME` next to `libNAME.so`. Without a reason, this is an error. In runtime packages.
     #[prop("WHY", except = Devel)]
     pub apart: Option<String>,
     /// The reason why the line may match nothing; without it, that is an error.

@@ -25,9 +25,9 @@ pub struct Distribution {
     /// The import package; `-` and `.` of a target become `_` in it.
     #[prop("NAME")]
     pub module: Template,
-    /// none: one distribution, of the artifacts for no particular GPU; isa: one for each ISA, of its own artifacts
-    /// alone; family: one for each family, of the artifacts for no particular GPU and its own; the name of an `axis` of
-    /// families.kdl: one for each of its values, of the artifacts of that value alone.
+    /// none: one distribution, of generic artifacts; isa: one for each ISA, only of its artifacts; family: one for each
+    /// family, of its artifacts and generic ones; the name of an `axis` of families.kdl: one for each of its values,
+    /// only of its artifacts.
     #[prop("none|isa|family", read = per)]
     pub per: Per,
     /// Targets of the line.
@@ -49,8 +49,9 @@ pub struct Extra {
     /// The package that it installs.
     #[prop("PACKAGE", resolve)]
     pub package: Spanned<PackageName>,
-    /// Of a package with several distributions: each makes an extra for every one, all installs all. Without it, the
-    /// only one. For the one that a machine needs, offer a package of kind choice.
+    /// For a package with several distributions: each makes an extra for every distribution, all installs all of them.
+    /// Without it, the package must have one distribution. To install the distribution that fits a machine, offer a
+    /// package of kind choice.
     #[prop("each|all", name = "offer", default = Pick::Only)]
     pub pick: Pick,
     /// Offer it only when there are at least that many distributions.
@@ -126,9 +127,13 @@ fn check_offer(
 /// Reports a choice that is split: it chooses among targets.
 fn check_choice(context: &Context<'_>, split: &Spanned<Per>, kind: Option<PackageKind>) {
     if kind == Some(PackageKind::Choice) && split.value != Per::None {
-        let message = format!("a choice is one for all, and not for each {}", split.value);
+        let message = format!(
+            "a choice must have one distribution, not a distribution for each \
+            {}",
+            split.value
+        );
         let problem = Problem::error(Code::OtherTarget, message)
-            .label(&split.place, "its targets would have a choice each");
+            .label(&split.place, "makes a choice for each target");
         context.faults.report(problem.help("write per=\"none\""));
     }
 }
@@ -145,19 +150,19 @@ fn check_placeholders(
     if let Some(extra) = template.placeholders().find(|p| Some(*p) != fills) {
         let problem = Problem::error(
             Code::PlaceholderNotFilled,
-            format!("`{}` has `{{{extra}}}`, which per=\"{word}\" does not fill", template.value),
+            format!(
+                "`{}` has the placeholder `{{{extra}}}`, but per=\"{word}\" does not fill it",
+                template.value
+            ),
         );
         let is_split = context.splits().any(|split| split == extra);
         let help = match fills {
-            None => "take the placeholder away".to_owned(),
+            None => "remove the placeholder".to_owned(),
             Some(filled) => format!("write `{{{filled}}}`"),
         };
-        let help = if is_split { format!("{help}, or per=\"{extra}\"") } else { help };
+        let help = if is_split { format!("{help}, or write per=\"{extra}\"") } else { help };
         context.faults.report(
-            problem
-                .label(&template.place, "this placeholder")
-                .label(&split.place, "this split")
-                .help(help),
+            problem.label(&template.place, "placeholder").label(&split.place, "split").help(help),
         );
     }
     let needed = split.value != Per::Family || kind == Some(PackageKind::Runtime);
@@ -165,15 +170,16 @@ fn check_placeholders(
         let problem = Problem::error(
             Code::PlaceholderMissing,
             format!(
-                "`{}` lacks `{{{fills}}}`, so that all its distributions would share one name",
+                "`{}` lacks the placeholder `{{{fills}}}`, so all its distributions would have \
+                 the same name",
                 template.value
             ),
         );
-        let label = format!("`{{{fills}}}` has to be in here");
+        let label = format!("add `{{{fills}}}`");
         context.faults.report(
             problem
                 .label(&template.place, label)
-                .label(&split.place, format!("per=\"{word}\" makes several")),
+                .label(&split.place, format!("per=\"{word}\" makes several distributions")),
         );
     }
 }
@@ -208,22 +214,22 @@ fn check_pick(context: &Context<'_>, name: &Spanned<Template>, pick: Option<&Spa
             Problem::error(
                 Code::PlaceholderMissing,
                 format!(
-                    "extra `{}` lacks a placeholder, so that all it makes would share one name",
+                    "extra `{}` lacks a placeholder, so all its extras would have the same name",
                     name.value
                 ),
             )
-            .label(&name.place, "`{isa}`, or what else the package is split by, has to be in here")
+            .label(&name.place, "add the placeholder of the package's split, such as `{isa}`")
             .label(&each.place, "makes an extra for each distribution"),
         ),
         None if name.has_placeholder() => context.faults.report(
             Problem::error(
                 Code::PlaceholderNotFilled,
                 format!(
-                    "extra `{}` has a placeholder, but there is only one such extra",
+                    "extra `{}` has a placeholder, but its package makes only one extra",
                     name.value
                 ),
             )
-            .label(&name.place, "nothing fills the placeholder")
+            .label(&name.place, "no value for the placeholder")
             .help("write offer=\"each\" to make an extra for each distribution"),
         ),
         _ => {}
@@ -243,10 +249,8 @@ pub(super) fn check_modes(_: &Node<'_>, scope: &Scope<'_, '_>, distributions: &[
             Code::TwoDistributions,
             format!("the package has two distributions in mode {}", target.mode),
         );
-        let problem = problem
-            .label(&again.name.place, "a second one")
-            .label(&first.name.place, "the first one");
-        context.faults.report(problem.help("give each a mode=\"…\" of its own, or keep one"));
+        let problem = problem.label(&again.name.place, "second").label(&first.name.place, "first");
+        context.faults.report(problem.help("give each another mode=\"…\", or remove one"));
     }
 }
 
@@ -262,11 +266,14 @@ pub(super) fn check_summary(
         if let Some(other) = distributions.iter().find(|d| d.per.placeholder() != Some(named)) {
             let problem = Problem::error(
                 Code::PlaceholderNotFilled,
-                format!("the summary has `{{{named}}}`, which not every distribution fills"),
+                format!(
+                    "the summary has the placeholder `{{{named}}}`, but not every \
+                    distribution fills it"
+                ),
             );
             let label = format!("per=\"{}\" does not fill it", other.per.word());
             scope.context.faults.report(
-                problem.label(&summary.place, "this placeholder").label(&other.name.place, label),
+                problem.label(&summary.place, "placeholder").label(&other.name.place, label),
             );
             return;
         }
@@ -291,9 +298,12 @@ pub(crate) fn check_extra(faults: &Faults, extra: &Extra, distributions: &[Distr
                 ),
             );
             let labelled = problem
-                .label(&extra.name.place, "this placeholder")
+                .label(&extra.name.place, "placeholder")
                 .label(&distribution.name.place, format!("per=\"{split}\" here"));
-            faults.report(labelled.help("use the placeholder of the package's split, and mode=\"…\" where it differs between modes"));
+            faults.report(labelled.help(
+                "use the placeholder of the package's split; if modes \
+                have different splits, add mode=\"…\"",
+            ));
         }
     }
 }

@@ -8,9 +8,9 @@ use base::source::{Code, Problem, Spanned};
 use base::target::Condition;
 use manifest_derive::Line;
 
-/// Makes a second selector of the same name and version, which requires more, for an index of its own: the same
-/// packages, with this selector in place of the other. It lies in `dist/NAME`; `rockpack index write` writes the pages to
-/// `NAME/simple`, `rockpack index publish` puts all below `NAME`, or on the shelves with `index="NAME"`.
+/// Makes a second selector of the same name and version with more requirements, for a separate index: the same
+/// packages, with this selector instead of the other. It is in `dist/NAME`. `rockpack index write` writes the pages to
+/// `NAME/simple`; `rockpack index publish` uses `NAME`, or the shelves with `index="NAME"`.
 #[derive(Debug, Clone, Line)]
 #[line(
     "index",
@@ -43,7 +43,7 @@ fn check_name(node: &Node<'_>, _: &Scope<'_, '_>, name: Option<&Spanned<PackageN
     if let Some(name) = name.filter(|name| name.as_str() == PAGES) {
         let message = format!("`{PAGES}` cannot be the name of an index");
         let problem = Problem::error(Code::InvalidText, message)
-            .label(&name.place, "the pages of every index are in a directory of this name");
-        node.report(problem.help("take another, such as `whl`"));
+            .label(&name.place, "reserved for the pages of every index");
+        node.report(problem.help("choose another name, such as `whl`"));
     }
 }

@@ -34,9 +34,9 @@ impl Readme {
         };
         let Some(format) = ReadmeFormat::of(&path) else {
             refuse(
-                format!("`{}` is not a readme that index servers render", *path),
-                "its name has to end in `.md`, `.rst` or `.txt`".to_owned(),
-                "write it in Markdown, reStructuredText or plain text, and name it so",
+                format!("index servers cannot render the readme `{}`", *path),
+                "the name must end in `.md`, `.rst` or `.txt`".to_owned(),
+                "use Markdown, reStructuredText or plain text with the matching name",
             );
             return None;
         };
@@ -46,7 +46,8 @@ impl Readme {
                 refuse(
                     format!("the readme `{}` cannot be used", *path),
                     reason,
-                    "give the path of a text beside packages.kdl, or leave the line out: then one is made",
+                    "give the path of a text file in the directory of packages.kdl, or remove \
+                     the line for a generated readme",
                 );
                 None
             }

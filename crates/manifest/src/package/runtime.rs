@@ -121,11 +121,11 @@ pub(super) fn refuse_one_path<T, P>(
     path: Option<&Spanned<P>>,
 ) {
     if let ([_, second, ..], Some(path)) = (names, path) {
-        let message = format!("`{}` gives several names one path", node.title());
+        let message = format!("`{}` has several names for one path", node.title());
         let problem = Problem::error(Code::UnreadArgument, message)
-            .label(&second.place, "a second name")
-            .label(&path.place, "a path for one");
-        node.report(problem.help("give each name with a path of its own a line of its own"));
+            .label(&second.place, "second name")
+            .label(&path.place, "one path");
+        node.report(problem.help("write a separate line for each name with its path"));
     }
 }
 

@@ -97,19 +97,19 @@ fn check_target(
 ) {
     let is_selector = scope.kind == Some(PackageKind::Selector);
     if !node.had("program") && !node.had("function") && is_selector {
-        node.fault(format!("`{}` starts nothing", node.title()), "`function=…` has to follow");
+        node.fault(format!("`{}` has no program or function", node.title()), "add `function=…`");
     }
     if let (Some(program), Some(function)) = (program, function) {
-        let message = format!("`{}` has a program and a function", node.title());
+        let message = format!("`{}` has both a program and a function", node.title());
         let problem = Problem::error(Code::ScriptTarget, message)
-            .label(&program.place, "a program")
-            .label(&function.place, "a function");
-        node.report(problem.help("a script starts one thing: keep one of them"));
+            .label(&program.place, "program")
+            .label(&function.place, "function");
+        node.report(problem.help("keep one of them: a script starts either"));
     }
     if let Some(program) = program.filter(|_| is_selector) {
-        let message = format!("`{}` names a program, but a selector ships none", node.title());
+        let message = format!("`{}` names a program, but a selector has no programs", node.title());
         let problem = Problem::error(Code::ScriptTarget, message)
-            .label(&program.place, "no such file can be there");
+            .label(&program.place, "a selector has no ROCm files");
         node.report(problem.help("write function=\"MODULE:FUNCTION\""));
     }
     let place = program.map(|p| Spanned::new((), p.place.clone()));

@@ -44,13 +44,11 @@ fn check_label(node: &Node<'_>, _: &Scope<'_, '_>, label: Option<&Spanned<Templa
     let Some(label) = label else { return };
     let fills = |placeholder| Per::Isa.placeholder() == Some(placeholder);
     if !label.has_placeholder() || !label.placeholders().all(fills) {
-        let message = format!("the label `{}` does not tell ISAs apart", label.value);
+        let message = format!("the label `{}` is the same for every ISA", label.value);
         let problem = Problem::error(Code::PlaceholderMissing, message);
-        node.report(
-            problem.label(&label.place, "`{isa}` has to be in here, and no other placeholder"),
-        );
+        node.report(problem.label(&label.place, "add `{isa}`, and no other placeholder"));
     } else if let Err(error) = label.filled().parse::<VariantLabel>() {
-        let message = format!("`{}` is not the label of a wheel variant", label.value);
+        let message = format!("`{}` is not a label of a wheel variant", label.value);
         let problem = Problem::error(Code::InvalidText, message);
         node.report(problem.label(&label.place, error.reason));
     }
@@ -59,10 +57,10 @@ fn check_label(node: &Node<'_>, _: &Scope<'_, '_>, label: Option<&Spanned<Templa
 /// Reports a package that is not split by ISA.
 pub(crate) fn check_package(faults: &Faults, rule: &VariantRule, distributions: &[Distribution]) {
     let Some(other) = distributions.iter().find(|d| d.per != Per::Isa) else { return };
-    let message = format!("there is no `{}` for each ISA", rule.package.value);
+    let message = format!("package `{}` is not split by ISA", rule.package.value);
     let problem = Problem::error(Code::OtherTarget, message)
-        .label(&rule.package.place, "each variant requires the one for its ISA")
-        .label(&other.name.place, format!("per=\"{}\" makes others", other.per.word()));
+        .label(&rule.package.place, "each variant requires the distribution of its ISA")
+        .label(&other.name.place, format!("split by per=\"{}\"", other.per.word()));
     faults.report(problem.help("name a package with per=\"isa\""));
 }
 
@@ -88,6 +86,6 @@ checked_text!(
         let parts = text.split_once(':');
         parts.is_some_and(|(module, object)| module.split('.').chain(object.split('.')).all(name))
     },
-    "is no object of a module",
-    "write something like `package.module:Class`"
+    "is not an object of a module",
+    "write it like `package.module:Class`"
 );

@@ -10,7 +10,7 @@ use base::names::{PackageName, RelPath};
 use base::source::{Code, Problem, Source, Spanned};
 use manifest_derive::Line;
 
-/// Names its checkout; of several lines, the first that is there counts. A copy is built, so that the checkout stays
+/// Names its checkout; of several lines, the first existing one applies. The build uses a copy, so the checkout stays
 /// unchanged.
 #[derive(Debug, Clone, Line)]
 #[line("source", example = r#"source "bindings" subdirectory="python""#)]
@@ -137,7 +137,7 @@ fn short(text: String) -> Result<String, String> {
 }
 
 /// Runs a program against the installed wheel, with `--run-tests`: in an environment with the wheel, its requirements
-/// and `test-requires`, and in an empty directory. One that ends with another status than 0 fails the build.
+/// and `test-requires`, and in an empty directory. A status other than 0 fails the build.
 #[derive(Line)]
 #[line(
     "test",
@@ -146,9 +146,8 @@ fn short(text: String) -> Result<String, String> {
     example = r#"test "{python}" "-m" "pytest" "{source}/tests" if="tests" needs="/dev/example""#
 )]
 pub struct Test {
-    /// The program and its arguments, one by one. {python} stands for the Python of the environment, {source} for a
-    /// copy of the checkout, {docs} for the directory of the documentation, {jobs} and {isas} for the same as in `env`,
-    /// {NAME} for a `variable`.
+    /// The program and its arguments. Placeholders: {python} the Python of the environment, {source} a copy of the
+    /// checkout, {docs} the directory of the documentation, {jobs}, {isas} and {NAME} as in `env`.
     #[arg("PROGRAM", "a program", shown = r#""PROGRAM" "ARGUMENT""#)]
     words: Vec<Spanned<Setting>>,
     /// Runs it only if the checkout has this file or directory.
@@ -160,8 +159,8 @@ pub struct Test {
     needs: Option<String>,
 }
 
-/// Runs a program that makes its documentation, with `--docs`: beside the installed wheel and `docs-requires`, and in
-/// an empty directory. The content of {docs} afterwards goes to DEST/docs/NAME.
+/// Runs a program that makes its documentation, with `--docs`: in an environment with the wheel and `docs-requires`,
+/// and in an empty directory. The content of {docs} is copied to DEST/docs/NAME.
 #[derive(Line)]
 #[line(
     "docs",
@@ -170,9 +169,8 @@ pub struct Test {
     example = r#"docs "{python}" "-m" "sphinx" "{source}/docs" "{docs}" if="docs/conf.py""#
 )]
 pub struct Docs {
-    /// The program and its arguments, one by one. {python} stands for the Python of the environment, {source} for a
-    /// copy of the checkout, {docs} for the directory of the documentation, {jobs} and {isas} for the same as in `env`,
-    /// {NAME} for a `variable`.
+    /// The program and its arguments. Placeholders: {python} the Python of the environment, {source} a copy of the
+    /// checkout, {docs} the directory of the documentation, {jobs}, {isas} and {NAME} as in `env`.
     #[arg("PROGRAM", "a program", shown = r#""PROGRAM" "ARGUMENT""#)]
     words: Vec<Spanned<Setting>>,
     /// Runs it only if the checkout has this file or directory.
@@ -205,11 +203,10 @@ pub(crate) struct Env {
     /// The variable.
     #[arg("VARIABLE", "a variable", via = Variable)]
     name: Spanned<String>,
-    /// Its value. {devel} stands for the expanded tree of the devel package that the same build made, {source} for the
-    /// copy of the checkout, {python} for the Python that builds, {jobs} for the number of processes it may start,
-    /// {isas} for the ISAs of the build with `;` between, {prefix:NAME} for the directory of a `native-project` that
-    /// comes before, in one itself {prefix} for its own directory, and {NAME} for a `variable`. `${NAME}` is left to
-    /// shells.
+    /// Its value. Placeholders: {devel} the devel tree of the same build, {source} the copy of the checkout, {python}
+    /// the Python of the build, {jobs} the allowed number of processes, {isas} the ISAs of the build with `;` between,
+    /// {prefix:NAME} the directory of an earlier `native-project`, {prefix} the own directory of a `native-project`,
+    /// and {NAME} a `variable`. `${NAME}` is left to shells.
     #[arg("VALUE", "a value")]
     value: Spanned<Setting>,
 }
@@ -231,7 +228,7 @@ pub(crate) struct ConfigSetting {
     value: Spanned<Setting>,
 }
 
-/// Gives a value a name: {NAME} stands for it in the lines of projects. `--variable NAME=VALUE` sets another.
+/// Names a value, used as {NAME} in the lines of projects. `--variable NAME=VALUE` sets another.
 #[derive(Line)]
 #[line(
     "variable",
@@ -258,8 +255,8 @@ pub(super) fn check_branch(node: &Node<'_>, _: &Scope<'_, '_>, branch: Option<&S
     if let Some(word) = words.into_iter().find(|word| !VERSION_PARTS.contains(word)) {
         let message = format!("`{}` has an unknown placeholder `{{{word}}}`", branch.value);
         let problem = Problem::error(Code::InvalidText, message)
-            .label(&branch.place, "nothing fills this")
-            .help("placeholders are `{major}`, `{minor}` and `{patch}`");
+            .label(&branch.place, "no value for it here")
+            .help("the placeholders are `{major}`, `{minor}` and `{patch}`");
         node.report(problem);
     }
 }

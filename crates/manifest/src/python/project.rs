@@ -117,7 +117,7 @@ struct Shared {
     #[leaf(
         "GLOB",
         "a file",
-        "Files or directories, below the checkout; a directory stands for all files in it.",
+        "Files or directories below the checkout; a directory includes all its files.",
         example = r#"include-ignored "generated" "src/*.gen.c""#
     )]
     include_ignored: Vec<Spanned<Glob>>,
@@ -125,7 +125,8 @@ struct Shared {
     #[leaf(
         "NAME",
         "a project or a wheel",
-        "Another `python-project`, a `wheel` or a `prefetch`. Packages of artifacts always come first.",
+        "Another `python-project`, a `wheel` or a `prefetch`. Packages of artifacts are always \
+         built first.",
         once,
         example = r#"after "example-runtime""#
     )]
@@ -285,15 +286,15 @@ fn check_pythons(
     no_isolation: &[()],
 ) {
     if let Some(version) = pythons.first().filter(|_| !no_isolation.is_empty()) {
-        let message = "a project without isolation is built for one Python".to_owned();
+        let message = "a project with `no-isolation` is built for one Python only".to_owned();
         let problem = Problem::error(Code::MisplacedNode, message)
-            .label(&version.place, "it is that of the Python that builds");
+            .label(&version.place, "the Python of the build");
         node.report(problem.help("remove this line, or `no-isolation`"));
     }
 }
 
-/// Declares a library or a program that projects are built against: it is built from a checkout of its sources and
-/// installed into a directory of its own, which is kept in DEST and used again while nothing changed.
+/// Declares a library or program that projects need for their build. It is built from a checkout and installed into a
+/// separate directory in DEST, which later builds reuse while nothing changes.
 #[derive(Line)]
 #[line(
     "native-project",
@@ -324,7 +325,7 @@ impl NativeProject {
     fn project(self, node: &Node<'_>, _: &Scope<'_, '_>) -> SourceProject {
         if self.cmake.is_none() && self.shared.run.is_empty() {
             let message = format!("`{}` lacks `cmake` or `run`", node.title());
-            node.fault(message, "say how it is built and installed into `{prefix}`");
+            node.fault(message, "add a `cmake` or `run` line that installs into `{prefix}`");
         }
         let native = Some(Native { cmake: self.cmake });
         SourceProject { native, ..self.shared.project(self.name, self.optional) }
@@ -358,7 +359,7 @@ pub struct Libraries {
     pub variable: Spanned<String>,
     /// The selected libraries.
     pub selection: Selection,
-    /// Files of its checkout, one for each library: `*` stands for the name.
+    /// Files of its checkout, one for each library: `*` is the name.
     pub among: Option<Spanned<Glob>>,
 }
 
@@ -401,18 +402,18 @@ fn check_bindings(
     among: Option<&Spanned<Glob>>,
 ) {
     if let Some(late) = names.iter().skip(1).find(|name| name.value.starts_with('^')) {
-        let message = "`^` in the middle of a selection of libraries";
-        let problem = Problem::error(Code::InvalidText, message)
-            .label(&late.place, "it can stand before the first only");
-        node.report(problem.help("with `^` before the first, all but these are meant"));
+        let message = "`^` must be before the first library";
+        let problem =
+            Problem::error(Code::InvalidText, message).label(&late.place, "misplaced `^`");
+        node.report(problem.help("`^` before the first library selects all others"));
     }
     let Some(glob) = among else { return };
     let last = glob.as_str().rsplit('/').next().unwrap_or_default();
     if last.matches('*').count() != 1 || glob.as_str().matches('*').count() != 1 {
-        let message = format!("`{}` does not have one `*` in its last segment", glob.as_str());
+        let message = format!("`{}` must have one `*`, in its last segment", glob.as_str());
         let problem =
-            Problem::error(Code::InvalidText, message).label(&glob.place, "the files of libraries");
-        node.report(problem.help("`*` stands for the name of a library: `python/c*.pyx`"));
+            Problem::error(Code::InvalidText, message).label(&glob.place, "pattern for libraries");
+        node.report(problem.help("write `*` for the name of the library: `python/c*.pyx`"));
     }
 }
 

@@ -68,12 +68,16 @@ pub(super) struct WheelLine {
 fn check_origin(node: &Node<'_>, _: &Scope<'_, '_>, split: Option<&Option<SplitLines>>) {
     let (title, has_path, has_index) = (node.title(), node.had("path"), node.had("index"));
     if split.is_some() && (has_path || has_index) {
-        let message = format!("`{title}` is split, and has `path` or `index`");
-        node.fault(message, "take them away: `rockpack wheel split` is given the wheel");
+        let message = format!("`{title}` has both `device-by` and `path` or `index`");
+        node.fault(
+            message,
+            "remove `path` and `index`: `rockpack wheel split` takes the wheel \
+            from its command line",
+        );
     } else if has_path && has_index {
-        node.fault(format!("`{title}` has `path` and `index`"), "keep one of them");
+        node.fault(format!("`{title}` has both `path` and `index`"), "keep one of them");
     } else if split.is_none() && !has_path && !has_index {
-        node.fault(format!("`{title}` lacks `path` or `index`"), "say where it comes from");
+        node.fault(format!("`{title}` lacks `path` or `index`"), "give the source of the wheel");
     }
 }
 
@@ -95,8 +99,11 @@ impl WheelLine {
 fn check_pin(node: &Node<'_>, name: &Spanned<PackageName>, index: &Spanned<Pin>) {
     let pinned = index.name().parse::<DistName>().map(|name| name.normalized());
     if pinned.is_ok_and(|pinned| pinned != name.as_str()) {
-        let message =
-            format!("wheel `{}` is to be of another distribution, `{}`", name.value, index.name());
+        let message = format!(
+            "wheel `{}` has a requirement for another distribution, `{}`",
+            name.value,
+            index.name()
+        );
         refuse_name(node, message, index, name);
     }
 }
@@ -108,9 +115,9 @@ fn refuse_name<T>(
     name: &Spanned<PackageName>,
 ) {
     let problem = Problem::error(Code::InvalidText, message)
-        .label(&other.place, "names another")
-        .label(&name.place, "this is its name");
-    node.report(problem.help("write the same name twice"));
+        .label(&other.place, "another name")
+        .label(&name.place, "name of the wheel");
+    node.report(problem.help("use the same name in both places"));
 }
 
 /// A wheel that others provide.
@@ -153,9 +160,8 @@ impl Prefetch {
     }
 }
 
-/// Brings a wheel that others provide into DEST/wheelhouse, before anything is built, if a project that is built names
-/// it in `after`. There it comes before every index, and it is not published. All unavailable wheels are reported
-/// together.
+/// Fetches a wheel of others into DEST/wheelhouse before the build, if a built project names it in `after`. pip prefers
+/// it to every index; it is not published. All unavailable wheels are reported together.
 #[derive(Line)]
 #[line(
     "prefetch",
@@ -191,14 +197,20 @@ fn check_prefetch(node: &Node<'_>, _: &Scope<'_, '_>, branch: Option<&Spanned<St
     let (of_git, title) = (node.had("git"), node.title());
     if !of_index && !of_git && !node.had("path") {
         let message = format!("`{title}` lacks `path`, `index`, `requirement` or `git`");
-        node.fault(message, "say where it comes from");
+        node.fault(message, "give the source of the wheel");
     }
     if of_index && of_git {
-        node.fault(format!("`{title}` has an index and `git`"), "keep one of them");
+        node.fault(format!("`{title}` has both `index` and `git`"), "keep one of them");
     }
     if let Some(branch) = branch.filter(|_| !of_git) {
-        let problem = Problem::error(Code::MisplacedNode, format!("`{title}` has no `git`"));
-        let problem = problem.label(&branch.place, "of which this would be a branch");
+        let problem = Problem::error(
+            Code::MisplacedNode,
+            format!(
+                "`{title}` has `branch` \
+            without `git`"
+            ),
+        );
+        let problem = problem.label(&branch.place, "branch of no repository");
         node.report(problem.help("add git=\"URL\", or remove `branch`"));
     }
 }
@@ -211,8 +223,10 @@ impl PrefetchLine {
             (required != name.as_str()).then_some((wanted, required))
         });
         if let Some((wanted, required)) = named {
-            let message =
-                format!("`{}` is to be of another distribution, `{required}`", name.value);
+            let message = format!(
+                "`{}` has a requirement for another distribution, `{required}`",
+                name.value
+            );
             refuse_name(node, message, wanted, &name);
         }
         let from = match git {

@@ -87,7 +87,7 @@ impl<'a> Block<'a> {
             let problem =
                 Problem::error(Code::MisplacedNode, format!("`{}` {message}", title(kdl)));
             self.faults
-                .report(problem.label(&self.faults.at(&kdl.name.span), "out of place").help(help));
+                .report(problem.label(&self.faults.at(&kdl.name.span), "misplaced").help(help));
         }
     }
 
@@ -103,18 +103,17 @@ impl<'a> Block<'a> {
             let former = former_node(&name.text, |new| self.word(new).is_some());
             let near = nearest(&name.text, known());
             let (label, help) = match (former, home(&name.text), near) {
-                (Some(new), _, _) => (format!("this is `{new}` now"), self.usage_help(new)),
+                (Some(new), _, _) => (format!("renamed to `{new}`"), self.usage_help(new)),
                 (None, Some((place, word)), _) => (
                     format!("`{}` belongs {place}", word.name),
-                    format!("write it there, as `{}`", word.usage),
+                    format!("move it there: `{}`", word.usage),
                 ),
                 (None, None, Some(near)) => {
                     (format!("did you mean `{near}`?"), self.usage_help(near))
                 }
-                (None, None, None) => (
-                    "nothing reads this".to_owned(),
-                    format!("{} takes {}", self.owner, listed(known())),
-                ),
+                (None, None, None) => {
+                    ("unknown".to_owned(), format!("{} takes {}", self.owner, listed(known())))
+                }
             };
             self.faults.report(problem.label(&self.faults.at(&name.span), label).help(help));
         }
@@ -146,7 +145,7 @@ impl<'a> Block<'a> {
                 Problem::error(Code::MissingPart, format!("{} lacks `{name}`", self.owner));
             self.faults.report(
                 problem
-                    .label(&self.place, format!("`{name}` is missing here"))
+                    .label(&self.place, format!("add `{name}`"))
                     .help(format!("add the line `{}`", self.usage(name))),
             );
         }
@@ -158,8 +157,8 @@ impl<'a> Block<'a> {
         for again in named {
             let problem =
                 Problem::error(Code::GivenTwice, format!("{} has `{name}` twice", self.owner))
-                    .label(&self.faults.at(&again.name.span), "given again here")
-                    .label(&self.faults.at(&first.name.span), "first given here")
+                    .label(&self.faults.at(&again.name.span), "second")
+                    .label(&self.faults.at(&first.name.span), "first")
                     .help("keep one of them");
             self.faults.report(problem);
         }

@@ -113,11 +113,11 @@ impl Faults {
         let all = before + glob.as_str().len().max(LEAST_OF_GLOB);
         self.globs.set(all);
         if before <= MOST_OF_GLOBS && all > MOST_OF_GLOBS {
-            let message = format!("the globs of {} are too many", self.source.name());
-            let label = format!("up to here they have {} KiB, the limit", MOST_OF_GLOBS >> 10);
+            let message = format!("the globs of {} exceed the limit", self.source.name());
+            let label = format!("limit of {} KiB reached here", MOST_OF_GLOBS >> 10);
             let problem = Problem::error(Code::Limit, message).label(&glob.place, label);
             self.report(problem.help(
-                "let one glob stand for many: \"lib/**\", \"lib/{a,b,c}/*\"; a short one counts as 16 bytes",
+                "join globs: \"lib/**\", \"lib/{a,b,c}/*\"; each glob counts as 16 bytes or more",
             ));
         }
     }

@@ -83,7 +83,7 @@ fn text<'a>(
 ) -> Option<&'a str> {
     let fault = match &entry.value {
         Value::Text(text) if text.trim().is_empty() => {
-            ("is empty".to_owned(), "say something here".to_owned())
+            ("is empty".to_owned(), "write a text".to_owned())
         }
         Value::Text(text) if text.contains(char::is_control) => (
             "has a line break or another control character".to_owned(),
@@ -91,12 +91,12 @@ fn text<'a>(
         ),
         Value::Text(text) => return Some(text),
         Value::Integer(_) | Value::Number => (
-            "is a number, but text is meant".to_owned(),
-            format!("quote it: \"{}\"", written(faults, entry)),
+            "must be a text, not a number".to_owned(),
+            format!("add quotes: \"{}\"", written(faults, entry)),
         ),
         Value::Bool(_) | Value::Null => (
-            format!("is `{}`, but text is meant", written(faults, entry)),
-            "a text in quotes has to stand here".to_owned(),
+            format!("must be a text, not `{}`", written(faults, entry)),
+            "write a text in quotes".to_owned(),
         ),
     };
     let subject = match entry.key() {
@@ -119,12 +119,12 @@ pub(super) fn flag(faults: &Faults, entry: &Entry) -> Option<bool> {
         let problem = Problem::error(
             Code::WrongType,
             format!(
-                "`{}` is `{}`, but a switch is meant",
+                "`{}` must be `#true` or `#false`, not `{}`",
                 super::key(entry),
                 written(faults, entry)
             ),
         );
-        faults.report(problem.label(&value_place(faults, entry), "write `#true`, or leave it out"));
+        faults.report(problem.label(&value_place(faults, entry), "write `#true`, or remove it"));
     }
     value
 }
@@ -138,12 +138,12 @@ pub(super) fn count(faults: &Faults, entry: &Entry) -> Option<usize> {
     if value.is_none() {
         let label = match &entry.value {
             Value::Text(_) => "write a number, without quotes",
-            _ => "write a whole number, 1 or more",
+            _ => "write an integer of at least 1",
         };
         let problem = Problem::error(
             Code::WrongType,
             format!(
-                "`{}` is `{}`, but a count is meant",
+                "`{}` must be a positive integer, not `{}`",
                 super::key(entry),
                 written(faults, entry)
             ),

@@ -24,23 +24,25 @@ pub(super) enum UnpackError {
     Read { archive: String, source: io::Error },
     #[error("archive {archive}: {fault}")]
     Member { archive: String, fault: MemberFault },
-    #[error("the first member of archive {archive} is `{member}`; it has to be {MANIFEST}")]
+    #[error("the first member of archive {archive} must be {MANIFEST}, not `{member}`")]
     First { archive: String, member: String },
     #[error(
-        "archive {archive}: a header says that `{member}` has {}, more than can be packed in {}",
+        "archive {archive}: the recorded size of `{member}`, {}, is larger than can be packed in \
+         {}",
         human_size(*.size), human_size(*.packed)
     )]
     Impossible { archive: String, member: RelPath, size: u64, packed: u64 },
     #[error(
-        "there is no room to unpack archive {archive}: its next file, `{member}`, has {}, and {} are free",
+        "not enough disk space to unpack archive {archive}: its next file, `{member}`, has {}, \
+         but only {} are free",
         human_size(*.size), human_size(*.room)
     )]
     Room { archive: String, member: RelPath, size: u64, room: u64 },
-    #[error("archive {archive} is cut off: the zeros are missing with which tar archives end")]
+    #[error("archive {archive} is truncated: the zeros at the end of a tar archive are missing")]
     CutOff { archive: String },
-    #[error("archive {archive} has something behind its last member that is not part of it")]
+    #[error("archive {archive} has data after its end")]
     Stray { archive: String },
-    #[error("archive {archive} has hard links to hard links to hard links: too many to follow")]
+    #[error("archive {archive} has a chain of hard links that is too long")]
     Chain { archive: String },
     #[error("cannot read `{member}` of archive {archive}")]
     Content { archive: String, member: RelPath, source: io::Error },
@@ -240,8 +242,8 @@ mod tests {
         };
         let error = unpacking.in_order(&header.as_bytes()[..], Storage::Directory).unwrap_err();
         let text = error.to_string();
-        let start = "there is no room to unpack archive a.tar.zst: its next file, \
-                     `artifact_manifest.txt`, has 5000000 TB, and ";
+        let start = "not enough disk space to unpack archive a.tar.zst: its next file, \
+                     `artifact_manifest.txt`, has 5000000 TB, but only ";
         assert!(text.starts_with(start) && text.ends_with("B are free"), "{text}");
     }
 }

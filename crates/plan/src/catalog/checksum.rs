@@ -37,7 +37,8 @@ pub(super) fn of_sidecar(text: &str, name: &str) -> Result<Sha256, String> {
         }
     }
     found.ok_or(
-        if lines.is_empty() { "it is empty" } else { "it says nothing of the archive" }.to_owned(),
+        if lines.is_empty() { "it is empty" } else { "it has no checksum of the archive" }
+            .to_owned(),
     )
 }
 
@@ -72,16 +73,16 @@ mod tests {
         for (text, why) in [
             ("", "it is empty"),
             ("  \n\n", "it is empty"),
-            ("abc", "`abc` is no SHA-256: 64 hexadecimal digits"),
+            ("abc", "`abc` is not a SHA-256 (64 hexadecimal digits)"),
             (
                 "<Error>AccessDenied</Error>",
-                "`<error>accessdenied</error>` is no SHA-256: 64 hexadecimal digits",
+                "`<error>accessdenied</error>` is not a SHA-256 (64 hexadecimal digits)",
             ),
         ] {
             assert_eq!(of_sidecar(text, name).unwrap_err(), why);
         }
         let other = format!("{digest}  other.tar.zst\n");
-        assert_eq!(of_sidecar(&other, name).unwrap_err(), "it says nothing of the archive");
+        assert_eq!(of_sidecar(&other, name).unwrap_err(), "it has no checksum of the archive");
         let two = format!("{digest}  {name}\n{}  {name}\n", "f".repeat(64));
         assert_eq!(of_sidecar(&two, name).unwrap_err(), "it has two checksums of the archive");
     }
@@ -93,7 +94,7 @@ mod tests {
         assert_eq!(some.unwrap().to_string(), digest);
         assert_eq!(of_end(&digest).unwrap(), None);
         assert_eq!(of_end("# ends\n#end\n").unwrap(), None);
-        let why = "`abc` is no SHA-256: 64 hexadecimal digits";
+        let why = "`abc` is not a SHA-256 (64 hexadecimal digits)";
         assert_eq!(of_end("# end abc\n").unwrap_err(), why);
     }
 }

@@ -153,7 +153,7 @@ impl Directory {
 
     fn root(&self, artifact: &ArtifactId) -> io::Result<&Root> {
         self.roots.get(artifact).ok_or_else(|| {
-            let what = format!("artifact `{artifact}` is not here");
+            let what = format!("artifact `{artifact}` is missing");
             io::Error::new(io::ErrorKind::NotFound, what)
         })
     }
@@ -291,7 +291,7 @@ impl ReadAt for Opened {
                 return error;
             }
             let path = self.file.path().display();
-            let what = format!("{path} became shorter since it was scanned");
+            let what = format!("{path} became shorter after the scan");
             io::Error::new(error.kind(), what)
         })
     }
@@ -307,7 +307,7 @@ impl OpenFile for Opened {
             return Ok(());
         }
         let path = self.file.path().display();
-        Err(io::Error::other(format!("{path} was changed while packages were made of it")))
+        Err(io::Error::other(format!("{path} was changed during the build")))
     }
 }
 
@@ -336,9 +336,7 @@ fn children(dir: &Path) -> Result<(Vec<Child>, Vec<Ignored>), Problems> {
         let parsed = match fs::metadata(entry.path()) {
             Ok(metadata) => layout::parse_child(&name, metadata.is_dir())
                 .map(|(id, storage)| (id, storage, metadata.len())),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-                Err("a link to nothing".to_owned())
-            }
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Err("dangling link".to_owned()),
             Err(e) => return Err(cannot(e).into()),
         };
         match (parsed, name.strip_suffix(SIDECAR)) {
@@ -359,10 +357,11 @@ fn children(dir: &Path) -> Result<(Vec<Child>, Vec<Ignored>), Problems> {
             Child { id, path, packed }
         })
         .collect();
-    ignored.extend(sidecars.into_values().map(|(_, name)| Ignored {
-        name,
-        reason: "a checksum of an archive that is not here".to_owned(),
-    }));
+    ignored.extend(
+        sidecars
+            .into_values()
+            .map(|(_, name)| Ignored { name, reason: "checksum without its archive".to_owned() }),
+    );
     children.sort_by(|a, b| a.id.cmp(&b.id));
     ignored.sort_by(|a, b| a.name.cmp(&b.name));
     once(&children)?;
@@ -373,10 +372,12 @@ fn empty(dir: &Path, ignored: &[Ignored]) -> Problem {
     let found = if ignored.is_empty() {
         "it is empty".to_owned()
     } else {
-        format!("none of its {} children is one", ignored.len())
+        format!("none of its {} entries is an artifact", ignored.len())
     };
-    Problem::error(Code::NoArtifacts, format!("no artifact in {}: {found}", dir.display()))
-        .help("give the directory whose children are named {name}_{component}_{family}, such as `base_lib_generic`")
+    Problem::error(Code::NoArtifacts, format!("no artifacts in {}: {found}", dir.display())).help(
+        "give the directory with entries named {name}_{component}_{family}, such as \
+            `base_lib_generic`",
+    )
 }
 
 fn once(children: &[Child]) -> Result<(), Problem> {
@@ -387,9 +388,8 @@ fn once(children: &[Child]) -> Result<(), Problem> {
             pair[0].path.display().to_string(),
             pair[1].path.display().to_string(),
         ];
-        let what = format!("artifact `{id}` is there twice: {one} and {other}");
-        Err(Problem::error(Code::ArtifactTwice, what)
-            .help("keep the directory or the archive, and remove the other"))
+        let what = format!("artifact `{id}` exists twice: {one} and {other}");
+        Err(Problem::error(Code::ArtifactTwice, what).help("remove the directory or the archive"))
     })
 }
 
@@ -427,7 +427,7 @@ fn not_behind_a_link(
         let what =
             format!("base directory `{base}` of artifact `{id}` leads through the link `{link}`");
         Err(Problem::error(Code::BaseDirectory, what)
-            .help(format!("list the directory itself in {}", layout::MANIFEST)))
+            .help(format!("list the target directory in {}", layout::MANIFEST)))
     })
 }
 
@@ -456,7 +456,7 @@ fn listed(id: &ArtifactId, dir: &Path, found: &Entry) -> ListedEntry {
     } else if found.file_type().is_file() {
         ListedKind::File
     } else {
-        return Err(cannot(&"it is a device, socket or pipe, which packages cannot hold"));
+        return Err(cannot(&"it is a device, socket or pipe; packages cannot contain it"));
     };
     Ok(Listed { path, kind })
 }
@@ -472,12 +472,12 @@ fn relative(id: &ArtifactId, dir: &Path, path: &Path) -> Result<RelPath, Problem
                 shown.escape_debug()
             ),
         )
-        .help("installers reject such names; rename the file in the build that installs it"));
+        .help("rename the file in the build; installers reject such names"));
     };
     let text = if cfg!(windows) { text.replace('\\', "/") } else { text.to_owned() };
     text.parse().map_err(|e| {
         Problem::error(Code::UnpackableFile, format!("artifact `{id}` has a file whose path {e}"))
-            .help("rename the file in the build that installs it")
+            .help("rename the file in the build")
     })
 }
 

@@ -30,7 +30,7 @@ pub(super) fn parse_child(name: &str, is_directory: bool) -> Result<(ArtifactId,
     } else if let Some(stem) = name.strip_suffix(".tar.xz") {
         (stem, Storage::Xz)
     } else {
-        return Err("neither a directory nor a .tar.zst or .tar.xz archive".to_owned());
+        return Err("it is neither a directory nor a .tar.zst or .tar.xz archive".to_owned());
     };
     let fields: Vec<&str> = stem.split('_').collect();
     let [artifact, component, family] = fields[..] else {
@@ -63,8 +63,8 @@ pub fn archive_names(id: &ArtifactId) -> [String; 2] {
 /// mean an incomplete write.
 pub(super) fn parse_bases(manifest: &Source) -> Result<Vec<RelPath>, Problems> {
     if manifest.text().is_empty() {
-        let what = format!("{} is empty: it names no base directory", manifest.name());
-        let help = "get the artifact again; its build writes base directories there, one a line";
+        let what = format!("{} is empty, without a base directory", manifest.name());
+        let help = "get the artifact again; its build writes one base directory per line";
         return Err(Problem::error(Code::BaseDirectory, what).help(help).into());
     }
     let (mut bases, mut problems, mut at) = (Vec::new(), Problems::new(), 0);
@@ -77,7 +77,10 @@ pub(super) fn parse_bases(manifest: &Source) -> Result<Vec<RelPath>, Problems> {
             Err(e) => problems.push(
                 Problem::error(Code::BaseDirectory, format!("base directory {e}"))
                     .label(&manifest.at(at..at + line.len()), "listed here")
-                    .help("list directories below the artifact, one a line, such as `math-libs/BLAS/stage`"),
+                    .help(
+                        "list directories below the artifact, one per line, such as \
+                        `math-libs/BLAS/stage`",
+                    ),
             ),
         }
         at += line.len() + 1;
@@ -103,7 +106,7 @@ pub(super) fn package_version(flags: &Value) -> Option<String> {
 /// Returns run and sources; skips sources without a commit. Errors are in words.
 pub(super) fn origin(flags: &Value) -> Result<BuildOrigin, String> {
     let commit = |of: &str, text: Option<String>| match text {
-        Some(text) if !is_commit(&text) => Err(format!("`{text}` is no commit of {of}")),
+        Some(text) if !is_commit(&text) => Err(format!("`{text}` is not a commit of {of}")),
         text => Ok(text),
     };
     let mut sources = Vec::new();
@@ -174,7 +177,7 @@ mod tests {
         assert!(parse_bases(&Source::new("m.txt", "\n")).unwrap().is_empty());
         let problems = parse_bases(&Source::new("m.txt", "")).unwrap_err();
         let found: Vec<_> = problems.iter().map(ToString::to_string).collect();
-        assert_eq!(found, ["m.txt is empty: it names no base directory"]);
+        assert_eq!(found, ["m.txt is empty, without a base directory"]);
     }
 
     #[test]
@@ -207,7 +210,7 @@ mod tests {
             assert!(super::origin(&nothing).unwrap().is_empty());
         }
         let bad = json!({"submodules": [{"submodule_path": "half", "pin_sha": "main"}]});
-        assert_eq!(super::origin(&bad).unwrap_err(), "`main` is no commit of half");
+        assert_eq!(super::origin(&bad).unwrap_err(), "`main` is not a commit of half");
         assert!(super::origin(&json!({"the_rock_commit": "HEAD"})).is_err());
     }
 

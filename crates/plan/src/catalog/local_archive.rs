@@ -68,7 +68,7 @@ impl ReadAt for Steady {
             return read;
         }
         let path = self.file.path().display();
-        Err(io::Error::other(format!("{path} was changed while it was read")))
+        Err(io::Error::other(format!("{path} was changed during the read")))
     }
 }
 
@@ -98,7 +98,7 @@ mod tests {
         fs::write(&path, [3; 50]).unwrap();
         for offset in [0, 60] {
             let error = stream.read_exact_at(offset, &mut buf).unwrap_err();
-            assert!(error.to_string().ends_with("a.tar.zst was changed while it was read"));
+            assert!(error.to_string().ends_with("a.tar.zst was changed during the read"));
         }
     }
 }

@@ -85,17 +85,21 @@ impl Lock {
     pub fn load(file: &Path) -> io::Result<Self> {
         let text = regular::read_to_string(file, MOST)?;
         let wrong = |why: String| {
-            let what = format!("{} is no lock file of artifacts: {why}", file.display());
+            let what = format!("{} is not a lock file of artifacts: {why}", file.display());
             io::Error::new(io::ErrorKind::InvalidData, what)
         };
         if !text.trim_start().starts_with('{') {
-            let why = "it is no object with `format` and `archives`, as `rockpack artifact fetch --lock FILE` writes it";
+            let why = "it is not an object with `format` and `archives`; write it with `rockpack \
+                artifact fetch --lock FILE`";
             return Err(wrong(why.to_owned()));
         }
         let saved: SavedLock = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;
         if saved.format != LOCK_FORMAT {
             let (found, known) = (saved.format, LOCK_FORMAT);
-            return Err(wrong(format!("it has format {found}, and this program reads {known}")));
+            return Err(wrong(format!(
+                "it has format {found}, but this program reads format \
+                {known}"
+            )));
         }
         let mut lock = Self::default();
         for archive in saved.archives {
@@ -187,20 +191,20 @@ mod tests {
         let row = format!("{{\"key\":\"a\",\"size\":7,\"sha256\":\"{digest}\"}}");
         for (text, why) in [
             ("{", "EOF"),
-            ("[]", "it is no object with `format` and `archives`"),
-            ("[1, []]", "it is no object with `format` and `archives`"),
-            ("{\"format\":2,\"archives\":[]}", "it has format 2, and this program reads 1"),
+            ("[]", "it is not an object with `format` and `archives`"),
+            ("[1, []]", "it is not an object with `format` and `archives`"),
+            ("{\"format\":2,\"archives\":[]}", "it has format 2, but this program reads format 1"),
             (&*format!("{{\"format\":1,\"archives\":[{row},{row}]}}"), "it has the key `a` twice"),
             (
                 "{\"format\":1,\"archives\":[{\"key\":\"a\",\"size\":7,\"sha256\":\"x\"}]}",
-                "`x` is no SHA-256",
+                "`x` is not a SHA-256",
             ),
         ] {
             fs::write(&file, text).unwrap();
             let error = Lock::load(&file).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidData);
             assert!(error.to_string().contains(why), "{error}");
-            assert!(error.to_string().contains("rockpack.lock is no lock file"), "{error}");
+            assert!(error.to_string().contains("rockpack.lock is not a lock file"), "{error}");
         }
     }
 }

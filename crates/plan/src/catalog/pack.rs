@@ -49,17 +49,22 @@ pub fn artifact_directories(dir: &Path) -> Result<Vec<(ArtifactId, PathBuf)>, Pr
     if dir.join(MANIFEST).is_file() {
         let whole = fs::canonicalize(dir).map_err(cannot)?;
         return of(whole).map(|one| vec![one]).ok_or_else(|| {
-            let what = format!("{} is not called {{name}}_{{component}}_{{family}}", dir.display());
+            let what = format!(
+                "the name of {} does not have the form \
+                {{name}}_{{component}}_{{family}}",
+                dir.display()
+            );
             let problem = Problem::error(Code::NoArtifacts, what);
-            problem.help("an archive has the name of its directory").into()
+            problem.help("rename the directory; its archive gets the same name").into()
         });
     }
     let children = directory::entries(dir).map_err(cannot)?;
     let mut found: Vec<_> = children.iter().filter_map(|child| of(child.path())).collect();
     found.sort();
     if found.is_empty() {
-        let what = format!("no artifact in {} is a directory", dir.display());
-        let help = "give the directory whose children are named {name}_{component}_{family}, such as `base_lib_generic`";
+        let what = format!("no artifact directories in {}", dir.display());
+        let help = "give the directory with entries named {name}_{component}_{family}, such as \
+            `base_lib_generic`";
         return Err(Problem::error(Code::NoArtifacts, what).help(help).into());
     }
     Ok(found)
@@ -119,7 +124,7 @@ pub fn pack(
 fn bases(id: &ArtifactId, dir: &Path) -> Result<Vec<PathBuf>, Problems> {
     let text = regular::read_to_string(dir.join(MANIFEST), LARGEST_TEXT).map_err(|e| {
         Problem::error(Code::BaseDirectory, format!("cannot pack artifact `{id}`: {e}"))
-            .help(format!("every artifact lists its base directories in {MANIFEST}"))
+            .help(format!("list the base directories of the artifact in {MANIFEST}"))
     })?;
     let bases = layout::parse_bases(&Text::new(format!("{id}/{MANIFEST}"), text))?;
     let bases = bases.into_iter().map(|base| PathBuf::from(base.as_str()));
@@ -175,7 +180,7 @@ impl<R: Read> Read for Whole<R> {
         let ended = read == 0 && !out.is_empty();
         self.left = match self.left.checked_sub(read as u64) {
             Some(left) if !ended || left == 0 => left,
-            _ => return Err(io::Error::other("a file changed its size while it was packed")),
+            _ => return Err(io::Error::other("a file changed its size during packing")),
         };
         Ok(read)
     }

@@ -111,9 +111,11 @@ impl Demands {
         })?;
         let sums = text.map(|text| Ok((of_sidecar(&text, key)?, of_end(&text)?))).transpose();
         let beside = sums.map_err(|why: String| {
-            let what = format!("the checksum of {} cannot be understood: {why}", packed.place());
-            Problem::error(Code::WrongChecksum, what)
-                .help(format!("`sha256sum {key} > {key}.sha256sum` writes one, where the archive is known to be right"))
+            let what = format!("the checksum file of {} is malformed: {why}", packed.place());
+            Problem::error(Code::WrongChecksum, what).help(format!(
+                "if the archive is known to be right, write a new one: `sha256sum \
+                    {key} > {key}.sha256sum`"
+            ))
         })?;
         match (locked, beside) {
             (Some(locked), Some((beside, _))) if locked.sha256 != beside => {
@@ -155,9 +157,9 @@ impl Demands {
         let first = lost.first()?;
         let more = match lost.len() - 1 {
             0 => String::new(),
-            more => format!(", nor {more} more of its archives"),
+            more => format!(" and {more} more archives"),
         };
-        let what = format!("{} has `{first}`, which is not there{more}", locked.file);
+        let what = format!("{} lists `{first}`{more}, but the directory lacks them", locked.file);
         Some(Problem::error(Code::NotAsLocked, what).help(remedy(&locked.file)))
     }
 
@@ -165,9 +167,9 @@ impl Demands {
         let Some(locked) = &self.lock else { return Ok(None) };
         let found = locked.lock.get(key);
         if found.is_none() && locked.exact {
-            let what = format!("`{key}` is not in {}", locked.file);
+            let what = format!("`{key}` is missing in {}", locked.file);
             let problem = Problem::error(Code::NotAsLocked, what);
-            return Err(problem.help("leave --locked out to add what the file does not have"));
+            return Err(problem.help("run without --locked to add missing archives"));
         }
         Ok(found)
     }
@@ -175,7 +177,7 @@ impl Demands {
     fn not_as_locked(&self, packed: &dyn Packed, locked: &LockedArchive, found: &str) -> Problem {
         let file = self.lock.as_ref().map_or("the lock file", |lock| &lock.file);
         let what = format!(
-            "{} is not what {file} says: expected {} and {} bytes, found {found}",
+            "{} does not match {file}: expected {} and {} bytes, found {found}",
             packed.place(),
             locked.sha256,
             locked.size
@@ -185,19 +187,18 @@ impl Demands {
 }
 
 fn remedy(file: &str) -> String {
-    format!("give the run that was locked; to lock this one, remove {file} first")
+    format!("give the locked run, or remove {file} to lock this run")
 }
 
 fn wrong(packed: &dyn Packed, expected: &Sha256, found: &Sha256) -> Problem {
     let place = packed.place();
-    let what = format!(
-        "{place} has another checksum than its sidecar says: expected {expected}, found {found}"
-    );
+    let what =
+        format!("{place} does not match its .sha256sum file: expected {expected}, found {found}");
     Problem::error(Code::WrongChecksum, what).help(DAMAGED)
 }
 
 const DAMAGED: &str =
-    "the archive or its .sha256sum is damaged, or of another build: get both again";
+    "get the archive and its .sha256sum again: one is damaged or of another build";
 
 /// Reports missing checksums: an error if demanded, otherwise a warning.
 pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
@@ -210,7 +211,8 @@ pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
     };
     let (has, it) = if keys.len() == 1 { ("has", "it") } else { ("have", "they") };
     let what = format!(
-        "{first}{more} {has} no .sha256sum beside, so that nobody knows whether {it} came whole"
+        "{first}{more} {has} no .sha256sum file, so rockpack cannot check whether {it} is \
+         complete"
     );
     let problem = if demanded {
         Problem::error(Code::NoChecksum, what)
@@ -218,8 +220,7 @@ pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
         Problem::warning(Code::NoChecksum, what)
     };
     let key = keys.first().unwrap_or(&"NAME.tar.zst");
-    problem
-        .help(format!("`sha256sum {key} > {key}.sha256sum`, where the archive is made, writes one"))
+    problem.help(format!("write it where the archive is made: `sha256sum {key} > {key}.sha256sum`"))
 }
 
 /// Limit for chains of hard links; archive writers do not make chains.
@@ -324,7 +325,7 @@ impl Reading<'_> {
 
     fn other_than_vouched(&self, part: &str) -> Problem {
         let place = self.packed.place();
-        let what = format!("{place} is not what its sidecar says: {part} another checksum");
+        let what = format!("{place} does not match its .sha256sum file: {part} another checksum");
         Problem::error(Code::WrongChecksum, what).help(DAMAGED)
     }
 }
@@ -403,13 +404,13 @@ fn broken(error: &UnpackError) -> Problem {
 }
 
 const REFUSED: &str =
-    "pack the artifact anew without this member, or get the archive again from its builder";
+    "pack the artifact again without this member, or get the archive again from its builder";
 
 /// Makes a problem that is equal for all archives, so that a full disk is reported once.
 pub(super) fn of_this_machine(text: String) -> Problem {
-    Problem::usage(Code::Environment, text).of_fact("room for what is unpacked").help(
-        "archives are unpacked below TMPDIR: set it to a directory that has room for what is in them",
-    )
+    Problem::usage(Code::Environment, text)
+        .of_fact("disk space for unpacked archives")
+        .help("set TMPDIR to a directory with enough space for the unpacked archives")
 }
 
 fn unread(error: &io::Error) -> Problem {

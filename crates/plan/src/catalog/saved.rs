@@ -57,7 +57,7 @@ pub enum CatalogError {
     },
     /// The file is a catalog of another format.
     #[error(
-        "the catalog {file} has format {found}, and this program reads format {CATALOG_FORMAT}"
+        "the catalog {file} has format {found}, but this program reads format {CATALOG_FORMAT}"
     )]
     Format {
         /// File name as given.
@@ -66,7 +66,7 @@ pub enum CatalogError {
         found: u64,
     },
     /// The content contradicts itself.
-    #[error("the catalog {file} is wrong in itself: {reason}")]
+    #[error("the catalog {file} contradicts itself: {reason}")]
     Inconsistent {
         /// File name as given.
         file: String,
@@ -159,7 +159,7 @@ impl Catalog {
             return Some("it has no artifact".to_owned());
         }
         if let Some(pair) = self.artifacts.windows(2).find(|pair| pair[0].id == pair[1].id) {
-            return Some(format!("artifact `{}` is there twice", pair[0].id));
+            return Some(format!("artifact `{}` exists twice", pair[0].id));
         }
         self.artifacts.iter().find_map(|artifact| {
             let twice = artifact.entries.windows(2).find(|pair| pair[0].order() == pair[1].order());

@@ -88,14 +88,15 @@ fn is_other_kind(error: &io::Error) -> bool {
 fn not_as_said(id: &ArtifactId, paths: &[&RelPath]) -> Problem {
     let first = paths.first().map(|path| format!("`{path}`")).unwrap_or_default();
     let what = match paths.len() {
-        0 | 1 => format!("{first} of artifact `{id}` is not what the catalog says of it"),
+        0 | 1 => format!("{first} of artifact `{id}` does not match the catalog"),
         many => {
             let more = counted(many - 1, "more file");
-            format!("{first} and {more} of artifact `{id}` are not what the catalog says of them")
+            format!("{first} and {more} of artifact `{id}` do not match the catalog")
         }
     };
     Problem::error(Code::BrokenCatalog, what).help(
-        "the catalog is of other artifacts: `rockpack artifact scan -o FILE` saves one of these",
+        "the catalog is of other artifacts; save a catalog of these with `rockpack artifact scan \
+         -o FILE`",
     )
 }
 
@@ -114,7 +115,7 @@ fn artifact(source: &dyn Source, id: &ArtifactId) -> Result<Artifact, Problems> 
             e.to_string()
         };
         Problem::error(Code::BaseDirectory, what).help(format!(
-            "every artifact lists its base directories in {}; is this one whole?",
+            "get the artifact again: every artifact lists its base directories in {}",
             layout::MANIFEST
         ))
     })?;
@@ -221,7 +222,7 @@ fn build_facts(artifacts: &[Artifact], source: &dyn Source) -> Result<BuildFacts
     let flags = json(layout::BUILD_FLAGS)?;
     let origin = layout::origin(&flags).map_err(|fault| {
         let text = format!("{}: {fault}", layout::BUILD_FLAGS);
-        Problem::error(Code::BuildFacts, text).help("mend the build that writes this file")
+        Problem::error(Code::BuildFacts, text).help("correct the build that writes this file")
     })?;
     Ok(BuildFacts {
         kpack_split: layout::kpack_split(&flags),

@@ -145,7 +145,9 @@ impl Piece {
 
     fn check_kept(&self) -> io::Result<()> {
         if self.uses.given_up.load(Ordering::SeqCst) {
-            return Err(io::Error::other("its bytes were given up: all packages have theirs"));
+            return Err(io::Error::other(
+                "its bytes were already released: all packages have them",
+            ));
         }
         Ok(())
     }

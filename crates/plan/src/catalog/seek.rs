@@ -209,7 +209,7 @@ impl<'s> SeekableReader<'s> {
         self.stream.read_exact_at(frame.packed_at, &mut packed)?;
         if frame.sha256.is_some_and(|sum| sum != Sha256::of(&packed)) {
             self.is_wrong = true;
-            let what = format!("frame {index} has another checksum than the archive's end says");
+            let what = format!("the checksum of frame {index} differs from the table of frames");
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         self.frame = None;
@@ -218,7 +218,7 @@ impl<'s> SeekableReader<'s> {
             Codec::Xz(header) => xz_index::decode(header, &packed, frame.packed, len)?,
         };
         if self.bytes.len() != len {
-            let what = "a frame has another number of bytes than the table of frames says";
+            let what = "the size of a frame differs from the table of frames";
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         self.frame = Some(index);

@@ -41,7 +41,7 @@ impl Proof {
 impl UnpackedArchive {
     pub fn text(&self, path: &RelPath, most: u64) -> io::Result<String> {
         let Some(Member::File { piece, .. }) = self.members.followed(path) else {
-            return Err(self.fault(io::ErrorKind::NotFound, path, "is not there, or no file"));
+            return Err(self.fault(io::ErrorKind::NotFound, path, "is missing or not a file"));
         };
         let name = format!("{}/{path}", self.taken.archive.key);
         if piece.len() > most {
@@ -60,7 +60,7 @@ impl UnpackedArchive {
             }
             Some(Member::Directory) => (io::ErrorKind::IsADirectory, "is a directory, not a file"),
             Some(Member::Symlink(_)) => (io::ErrorKind::InvalidInput, "is a link, not a file"),
-            None => (io::ErrorKind::NotFound, "is not there"),
+            None => (io::ErrorKind::NotFound, "is missing"),
         };
         Err(self.fault(kind, path, what))
     }

@@ -97,7 +97,7 @@ pub(super) fn decode(
     if out.len() == len {
         return Ok(out);
     }
-    let what = "a block has another number of bytes than the index says";
+    let what = "the size of a block differs from the index";
     Err(io::Error::new(io::ErrorKind::InvalidData, what))
 }
 

@@ -43,7 +43,7 @@ pub(super) fn apply<'a>(
     let left = runtime.aliases.iter().filter(|(path, _)| !runtime.placed.contains_key(*path));
     runtime.absent.extend(left.map(|(path, (alias, rule))| Absent {
         path: path.clone(),
-        reason: format!("another name of the library `{}`; wheels hold no links", alias.real),
+        reason: format!("another name of the library `{}`; wheels cannot hold links", alias.real),
         rule: rule.shown(),
     }));
 }
@@ -57,15 +57,18 @@ fn no_such_link(
     let hint = nearest(rule.path.as_str(), runtime.aliases.keys().map(RelPath::as_str));
     let label = match (view.get(&rule.path), hint) {
         (Some(item), _) => {
-            format!("artifact `{}` has it, which this package does not take", item.artifact.id)
+            format!(
+                "artifact `{}` has it, but this package does not take that artifact",
+                item.artifact.id
+            )
         }
-        (None, Some(near)) => format!("no library link is there; did you mean `{near}`?"),
-        (None, None) => "no library link is there".to_owned(),
+        (None, Some(near)) => format!("no library link at this path; did you mean `{near}`?"),
+        (None, None) => "no library link at this path".to_owned(),
     };
     Problem::error(
         Code::MissingLibrary,
         format!("package `{}` has no library under `{}`", *package.name, *rule.path),
     )
     .label(&rule.path.place, label)
-    .help("correct the path, remove the line, or say why it can be absent: optional=\"…\"")
+    .help("correct the path, remove the line, or give a reason: optional=\"…\"")
 }

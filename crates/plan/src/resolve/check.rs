@@ -16,17 +16,14 @@ use manifest::{Library, Package};
 pub(super) fn directories(made: &[(ResolvedDist<'_>, Distribution)]) -> Problems {
     let mut problems = Problems::new();
     for (dist, _) in made {
-        let rpaths = dist
-            .package
-            .rpaths
-            .iter()
-            .map(|rule| (rule, "libraries look in it for what they need"));
+        let rpaths =
+            dist.package.rpaths.iter().map(|rule| (rule, "libraries search this directory"));
         let environment = dist
             .package
             .environment
             .iter()
             .flat_map(|e| &e.directories)
-            .map(|rule| (rule, "an environment variable names it"));
+            .map(|rule| (rule, "an environment variable contains this directory"));
         for (rule, label) in rpaths.chain(environment).filter(|(rule, _)| rule.optional.is_none()) {
             let owner = made
                 .iter()
@@ -36,10 +33,19 @@ pub(super) fn directories(made: &[(ResolvedDist<'_>, Distribution)]) -> Problems
             };
             if owner.is_some_and(|(owner, _)| absent(owner)) {
                 problems.push(
-                    Problem::warning(Code::MissingDirectory, format!("package `{}` has no directory `{}`", *rule.package, *rule.directory))
-                        .label(&rule.directory.place, label)
-                        .of_fact(rule.directory.place.to_string())
-                        .help("correct the directory, remove the line, or say why it can be absent: optional=\"…\""),
+                    Problem::warning(
+                        Code::MissingDirectory,
+                        format!(
+                            "package `{}` has no directory `{}`",
+                            *rule.package, *rule.directory
+                        ),
+                    )
+                    .label(&rule.directory.place, label)
+                    .of_fact(rule.directory.place.to_string())
+                    .help(
+                        "correct the directory, remove the line, or give a reason: \
+                            optional=\"…\"",
+                    ),
                 );
             }
         }
@@ -75,13 +81,12 @@ pub(super) fn libraries(
         }
         for (rule, missing) in missing {
             let what = format!(
-                "package `{}` does not have {} that the runtime finds by name",
+                "package `{}` lacks {} that the runtime finds by name",
                 *package.name,
                 several(missing.len())
             );
-            let problem = Problem::warning(Code::MissingLibrary, what).help(
-                "correct the pattern, take the library, or say why it can be absent: optional=\"…\"",
-            );
+            let problem = Problem::warning(Code::MissingLibrary, what)
+                .help("correct the pattern, take the library, or give a reason: optional=\"…\"");
             let labelled = missing.into_iter().fold(problem, |problem, (library, label)| {
                 problem.label(&library.name.place, label)
             });
@@ -102,9 +107,9 @@ fn in_vain(library: &Library, all: &[&Filled<'_>], system: System) -> Option<(St
         .collect();
     let (first, pattern) = without.first()?;
     let label = match without.len() {
-        many if many == all.len() => format!("no file is `{pattern}`"),
-        1 => format!("no file of {} is `{pattern}`", first.dist.name),
-        many => format!("no file of {} and {} more is `{pattern}`", first.dist.name, many - 1),
+        many if many == all.len() => format!("no file matches `{pattern}`"),
+        1 => format!("no file of {} matches `{pattern}`", first.dist.name),
+        many => format!("no file of {} and {} more matches `{pattern}`", first.dist.name, many - 1),
     };
     Some(((*pattern).to_owned(), label))
 }

@@ -82,7 +82,7 @@ pub(super) fn missing<P>(
     let programs = idle.filter_map(|script| match &*script.target {
         ScriptTarget::Program(program) => Some((
             program.clone(),
-            format!("not there: no script `{}`", *script.name),
+            format!("missing: no script `{}`", *script.name),
             &script.name.place,
         )),
         ScriptTarget::Function(_) => None,
@@ -90,8 +90,7 @@ pub(super) fn missing<P>(
     let libraries =
         package.libraries.iter().filter(|l| l.optional.is_none()).filter_map(|library| {
             let pattern = pattern_without_match(library, system, placed)?;
-            let reason =
-                format!("not there: the runtime will not find library `{}`", *library.name);
+            let reason = format!("missing: the runtime will not find library `{}`", *library.name);
             Some((pattern.parse().ok()?, reason, &library.name.place))
         });
     programs
@@ -198,8 +197,8 @@ fn template<'t>(
         let known = templates.keys().filter(|name| *name != COMMON);
         let known = known.cloned().collect::<Vec<_>>().join(", ");
         problems.push(
-            Problem::error(Code::UnknownTemplate, format!("there is no template `{}`", name.value))
-                .label(&name.place, format!("templates are: {known}"))
+            Problem::error(Code::UnknownTemplate, format!("unknown template `{}`", name.value))
+                .label(&name.place, format!("the templates are {known}"))
                 .of_fact(name.place.to_string()),
         );
     }

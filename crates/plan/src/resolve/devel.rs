@@ -116,9 +116,9 @@ fn member(
             );
             problems.push(
                 Problem::error(Code::LinkOutside, what)
-                    .label(selected.rule, "takes it")
+                    .label(selected.rule, "taken here")
                     .of_fact(named(&selected.item))
-                    .help("make it relative and within the installation in the build"),
+                    .help("make the link relative and inside of the installation in the build"),
             );
             return None;
         }

@@ -98,18 +98,16 @@ fn line<'a>(owner: &Filled<'a>, artifact: &Artifact) -> Option<&'a ArtifactRule>
 fn problem(owner: &Filled<'_>, kept: &Kept<'_>) -> Problem {
     let (package, artifact) = (&owner.dist.package.name.value, &kept.artifact.id.name);
     let what = format!(
-        "{} ({}) with device code of artifact `{artifact}`, whose libraries package `{package}` ships, {} in no \
-         runtime package, the first is `{}`",
+        "{} ({}) with device code of artifact `{artifact}`, the libraries of which are in \
+         package `{package}`, {} in no runtime package: `{}` is the first",
         counted(kept.files, "file"),
         human_size(kept.size),
         if kept.files == 1 { "is" } else { "are" },
         kept.first.path
     );
     Problem::error(Code::PartedLibrary, what)
-        .label(kept.exclude, format!("keeps {} from the libraries", counted(kept.files, "file")))
+        .label(kept.exclude, format!("excludes {}", counted(kept.files, "file")))
         .label(kept.line, "takes the libraries")
         .of_fact(format!("{package} {}", kept.exclude))
-        .help(
-            "remove the exclude line, or say on the artifact line why its files can be apart: apart=\"…\"",
-        )
+        .help("remove the exclude line, or add a reason to the artifact line: apart=\"…\"")
 }

@@ -33,17 +33,17 @@ pub(super) fn told(
     remedy: &str,
     otherwise: impl FnOnce() -> String,
 ) -> (String, String) {
-    let below = format!("write \"{}/**\" for all that is below it", glob.as_str());
+    let below = format!("write \"{}/**\" for all files below it", glob.as_str());
     match directory {
         None => (otherwise(), remedy.to_owned()),
         Some(Matched { path, empty: true }) => {
-            (format!("`{path}` is an empty directory, and rules are over files"), remedy.to_owned())
+            (format!("`{path}` is an empty directory; rules match only files"), remedy.to_owned())
         }
         Some(Matched { path, empty: false }) if path.as_str() == glob.as_str() => {
-            ("this is a directory, and rules are over files".to_owned(), below)
+            ("this is a directory; rules match only files".to_owned(), below)
         }
         Some(Matched { path, empty: false }) => {
-            (format!("only directories match, such as `{path}`, and rules are over files"), below)
+            (format!("only directories match, such as `{path}`; rules match only files"), below)
         }
     }
 }

@@ -83,19 +83,21 @@ fn problem(
     lost: &Lost<'_>,
 ) -> Problem {
     let name = &package.name.value;
-    let what = format!("package `{name}` keeps no file of artifact `{}` `{component}`", *rule.name);
+    let what = format!(
+        "the rules of package `{name}` leave out all files of artifact `{}` \
+        `{component}`",
+        *rule.name
+    );
     let files = lost.values().map(|(_, files)| files.len()).sum();
     let problem = Problem::error(Code::MatchesNothing, what)
-        .label(place, format!("nothing is left of its {}", counted(files, "file")));
+        .label(place, format!("all {} left out", counted(files, "file")));
     let problem = lost.values().take(SHOWN).fold(problem, |problem, (refusal, files)| {
         let files = counted(files.len(), "file");
         let text = match refusal {
-            Refusal::NotIncluded(_) => format!("no include line matches its {files}"),
-            _ => format!("keeps out {files}"),
+            Refusal::NotIncluded(_) => format!("this include line matches none of {files}"),
+            _ => format!("excludes {files}"),
         };
         problem.label(refusal.place(), text)
     });
-    problem.help(
-        "let these lines take some of it, remove the component, or say why it can be so: optional=\"…\"",
-    )
+    problem.help("change these rules, remove the component, or give a reason: optional=\"…\"")
 }

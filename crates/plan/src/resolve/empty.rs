@@ -16,23 +16,29 @@ pub(super) fn problem(
     runtime: Option<&Runtime<'_>>,
 ) -> Problem {
     let mut problem = Problem::error(Code::EmptyPackage, format!("{} would be empty", dist.name))
-        .label(&dist.declared.name.place, "nothing is left of what its rules take");
+        .label(&dist.declared.name.place, "no files are left");
     for (place, text) in takes(catalog, dist).into_iter().take(SHOWN) {
         problem = problem.label(place, text);
     }
     for (place, count) in excluded(selection).into_values().take(SHOWN) {
-        problem = problem.label(place, format!("keeps out {}", counted(count, "file")));
+        problem = problem.label(place, format!("excludes {}", counted(count, "file")));
     }
     let out = selection.excluded.len();
     if let (Some(first), 0) = (dist.package.includes.first(), out) {
-        problem = problem.label(&first.glob.place, "no include rule matches any of it");
+        problem = problem.label(&first.glob.place, "no include rule matches a file");
     }
     let lost = runtime.and_then(|runtime| {
         runtime.absent.iter().find(|absent| !absent.reason.starts_with("excluded"))
     });
     match lost {
-        Some(absent) => problem.help(format!("what is selected cannot be shipped: `{}` {}", absent.path, absent.reason)),
-        None => problem.help("check its artifacts, includes and excludes, and that the artifacts for this target are there"),
+        Some(absent) => problem.help(format!(
+            "the selected files cannot be shipped: `{}` {}",
+            absent.path, absent.reason
+        )),
+        None => problem.help(
+            "check its artifacts, includes and excludes, and whether the \
+            artifacts of this target exist",
+        ),
     }
 }
 
@@ -73,8 +79,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_shipped_is_named_rather_than_what_is_excluded() {
-        let check = "check its artifacts, includes and excludes, and that the artifacts for this target are there";
-        let lost = "what is selected cannot be shipped: `l` dangles: no artifact has `gone`";
+        let check = "check its artifacts, includes and excludes, and whether the artifacts of \
+            this target exist";
+        let lost = "the selected files cannot be shipped: `l` dangles: no artifact has `gone`";
         let cases = [
             ("exclude \"k\"", "a_lib_generic k text k", check),
             ("", "a_lib_generic l link gone", lost),

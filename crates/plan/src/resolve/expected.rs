@@ -42,11 +42,11 @@ impl<'a> Expectations<'a> {
                 !used.contains(index) && rule.optional.is_none() && made(rule)
             });
         unused.fold(Problems::new(), |mut problems, (_, rule)| {
-            let what = format!("there is no warning that `ignore \"{}\"` expects", rule.code.value);
+            let what = format!("`ignore \"{}\"` matches no warning", rule.code.value);
             problems.push(
                 Problem::warning(Code::MatchesNothing, what)
-                    .label(&rule.code.place, "no warning of this kind is where it says")
-                    .help("remove the line, or say why it can be so: optional=\"…\""),
+                    .label(&rule.code.place, "no warning with this code and place")
+                    .help("remove the line, or give a reason: optional=\"…\""),
             );
             problems
         })

@@ -41,11 +41,11 @@ fn problem(
     };
     let artifact = &selected.item.artifact.id;
     let message = format!(
-        "artifact `{artifact}` brings `{path}`{more} into `{}`, which forbids it",
+        "artifact `{artifact}` has `{path}`{more}, which package `{}` forbids",
         dist.package.name.value
     );
     Problem::error(Code::ForbiddenFile, message)
         .label(&rule.glob.place, format!("forbidden: {}", rule.reason))
-        .label(selected.rule, "taken by this line")
-        .help("leave it out with `exclude`, or give it to another package")
+        .label(selected.rule, "taken here")
+        .help("leave it out with `exclude`, or take it in another package")
 }

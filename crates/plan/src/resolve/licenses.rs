@@ -84,8 +84,9 @@ pub(super) fn expression(
         shipped.iter().filter(|name| of(name).is_none()).map(|name| name.as_str()).collect();
     if let Some(first) = undeclared.first() {
         let problem =
-            Problem::error(Code::UndeclaredLicense, format!("the licence of package `{}` cannot be composed", package.name.value))
-                .label(&package.name.place, format!("no terms are given for {}", undeclared.join(", ")))
+            Problem::error(Code::UndeclaredLicense, format!("the licence of package `{}` is \
+                incomplete", package.name.value))
+                .label(&package.name.place, format!("no licence is given for {}", undeclared.join(", ")))
                 .help(format!("add `license-of \"{first}\" spdx=\"…\"` to `common`, or a `license` line to the package"));
         return Err(Box::new(problem.of_fact(package.name.value.to_string())));
     }

@@ -72,9 +72,19 @@ pub(super) fn members(
         match made {
             Ok(member) => members.push(Member { rule: rule.shown(), ..member }),
             Err(reason) if has_to_be(filled, path) => problems.push(
-                Problem::error(Code::MissingLibrary, format!("`{path}` of {} has nothing to stand for: {reason}", filled.dist.name))
-                    .label(rule, "asks for it")
-                    .help("take the library in a runtime package, remove the line, or say why it can be absent: optional=\"…\""),
+                Problem::error(
+                    Code::MissingLibrary,
+                    format!(
+                        "alias `{path}` of {} has no \
+                    library: {reason}",
+                        filled.dist.name
+                    ),
+                )
+                .label(rule, "requested here")
+                .help(
+                    "take the library in a runtime package, remove the line, or give a \
+                        reason: optional=\"…\"",
+                ),
             ),
             Err(reason) => absent.push(Absent { path: path.clone(), reason, rule: rule.shown() }),
         }

@@ -92,15 +92,11 @@ impl Check<'_> {
         });
         let mut problems = Problems::new();
         for (_, rule) in idle {
-            let what =
-                format!("there is nothing that `allow-isa \"{}\"` allows", rule.glob.as_str());
+            let what = format!("`allow-isa \"{}\"` matches no file", rule.glob.as_str());
             problems.push(
                 Problem::warning(Code::MatchesNothing, what)
-                    .label(
-                        &rule.glob.place,
-                        "no file of a package that could need it has such a path",
-                    )
-                    .help("correct the glob, remove it, or say why it can be so: optional=\"…\""),
+                    .label(&rule.glob.place, "no file with device code has such a path")
+                    .help("correct the glob, remove the line, or give a reason: optional=\"…\""),
             );
         }
         problems
@@ -113,11 +109,11 @@ fn is_content(member: &Member) -> bool {
 
 impl OtherIsas {
     fn problem(&self, dist: &ResolvedDist<'_>) -> Problem {
-        let paths = if self.files == 1 { "whose path names" } else { "whose paths name" };
+        let paths = if self.files == 1 { "with" } else { "with" };
         let whose = match dist.variant.per() {
-            Per::Isa | Per::Family => format!("{paths} another ISA than that of the wheel"),
+            Per::Isa | Per::Family => format!("{paths} the name of another ISA than the wheel"),
             Per::None | Per::Axis(_) => {
-                format!("{paths} an ISA, though the package is for none in particular")
+                format!("{paths} the name of an ISA, but is for all ISAs")
             }
         };
         let more = match self.files - self.first.len() {
@@ -132,7 +128,10 @@ impl OtherIsas {
         );
         Problem::warning(Code::MisplacedCode, message)
             .label(&dist.declared.name.place, "in these wheels")
-            .help("build them apart, as artifacts for the ISA; if it is meant, say so: allow-isa \"GLOB\" reason=\"…\"")
+            .help(
+                "build them as artifacts of the ISA, or allow them: allow-isa \"GLOB\" \
+                reason=\"…\"",
+            )
             .of_fact(dist.package.name.value.to_string())
     }
 }

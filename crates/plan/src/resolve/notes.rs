@@ -18,7 +18,7 @@ pub(super) fn catalog(manifest: &Manifest, catalog: &Catalog, targets: &Targets)
         .chain(
             other
                 .into_iter()
-                .map(|target| format!("artifacts for `{target}` are there and not asked for")),
+                .map(|target| format!("artifacts for `{target}` exist, but are not requested")),
         )
         .collect()
 }
@@ -28,19 +28,17 @@ pub(super) fn without_isas(manifest: &Manifest, targets: &Targets) -> Option<Str
     let names: Vec<String> =
         manifest.packages.values().filter(by_isa).map(|p| format!("`{}`", *p.name)).collect();
     let lost = targets.built.is_empty() && !names.is_empty();
-    lost.then(|| format!("no artifact is for an ISA: package {} is not made", names.join(", ")))
+    lost.then(|| format!("no artifact is for an ISA, so package {} is not made", names.join(", ")))
 }
 
 pub(super) fn shared(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Option<String> {
     let (path, artifacts) = selection.shared.first()?;
     let names: BTreeSet<String> = artifacts.iter().map(|a| format!("`{a}`")).collect();
     let names = names.into_iter().collect::<Vec<_>>().join(" and ");
-    let (count, are, first) = match selection.shared.len() {
-        1 => ("1 file".to_owned(), "is", "shipped once:"),
-        many => (counted(many, "file"), "are", "each shipped once, such as"),
-    };
+    let count = counted(selection.shared.len(), "file");
     Some(format!(
-        "{}: {count} {are} supplied with the same bytes by several artifacts, and {first} `{path}` by {names}",
+        "{}: several artifacts supply {count} with the same content, such as `{path}` by \
+         {names}; the package has one copy",
         dist.name
     ))
 }
@@ -62,5 +60,5 @@ pub(super) fn keep_links(dist: &ResolvedDist<'_>, archive: &[Member]) -> Option<
     let missing: Vec<String> =
         missing.map(|keep| format!("`{}` ({})", keep.value, keep.place)).collect();
     (!missing.is_empty())
-        .then(|| format!("{}: there is no link to keep at {}", dist.name, missing.join(", ")))
+        .then(|| format!("{}: `keep-link` matches no link at {}", dist.name, missing.join(", ")))
 }

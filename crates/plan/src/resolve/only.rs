@@ -30,9 +30,9 @@ pub(super) fn check(
             [] => String::new(),
             near => format!("did you mean {}? ", near.join(" or ")),
         };
-        let text = format!("--only: there is no package `{unknown}` in {mode} mode");
+        let text = format!("--only: unknown package `{unknown}` in {mode} mode");
         problems.push(Problem::usage(Code::UnknownPackage, text).help(format!(
-            "{hint}packages are: {}; their distributions are: {}",
+            "{hint}the packages are {}; their distributions are {}",
             listed(&packages),
             listed(&distributions)
         )));

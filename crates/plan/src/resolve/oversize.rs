@@ -46,8 +46,8 @@ mod tests {
         let wheel = |installed: &str| wheel(&given.dists()[0], installed);
         for (installed, problem) in [
             (longest.clone(), None),
-            (format!("{longest}b"), Some("a part of it is longer than 255 bytes")),
-            ("ü".repeat(128), Some("a part of it is longer than 255 bytes")),
+            (format!("{longest}b"), Some("one of its segments is longer than 255 bytes")),
+            ("ü".repeat(128), Some("one of its segments is longer than 255 bytes")),
             (format!("{longest}b {longest}c"), Some("255 bytes, and 1 more path too")),
             (vec![&*longest; 17].join("/"), Some("it is longer than 4,095 bytes")),
         ] {

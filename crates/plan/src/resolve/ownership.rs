@@ -163,15 +163,13 @@ fn same_path(one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) 
         format!("{first} and {second} both install `{a}`")
     } else {
         let Lookalikes { differ_in, one, other } = Lookalikes::new(a.as_str(), b.as_str());
-        format!(
-            "{first} installs `{one}` and {second} `{other}`, which differ in {differ_in} alone"
-        )
+        format!("{first} installs `{one}` and {second} `{other}`, which differ only in {differ_in}")
     };
     let code = if a == b { Code::TwoOwners } else { Code::CaseClash };
     let help = if one.index == other.index {
-        "a path has one content: exclude it, or mend the build"
+        "exclude it, or correct the build"
     } else {
-        "a path has one owner: exclude it from one of the packages, or take the artifact in one of them only"
+        "exclude it from one of the packages, or take the artifact in only one of them"
     };
     labelled(Problem::error(code, what), one, other, filled).help(help)
 }
@@ -197,14 +195,14 @@ fn alike(claims: &Claims<'_, '_, '_>, filled: &[Filled<'_>], system: System) -> 
         let (a, b) = (one.member.path.as_str(), other.member.path.as_str());
         let told = Lookalikes::new(a, b);
         let what = format!(
-            "{} installs `{}` and `{}`, which differ in {} alone{more}",
+            "{} installs `{}` and `{}`, which differ only in {}{more}",
             one.by.name, told.one, told.other, told.differ_in
         );
         let severity = if system == System::Windows { Problem::error } else { Problem::warning };
-        problems.push(
-            labelled(severity(Code::CaseClash, what), one, other, filled)
-                .help("where the file system does not mind the difference, one of them is lost: exclude one, or rename it in the build"),
-        );
+        problems.push(labelled(severity(Code::CaseClash, what), one, other, filled).help(
+            "exclude one, or rename it in the build: some file systems can hold only \
+                    one of them",
+        ));
     }
     problems
 }
@@ -216,7 +214,7 @@ fn nested(one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) -> 
         one.by.name, one.member.path, other.member.path
     );
     labelled(Problem::error(Code::FileAndDirectory, what), one, other, filled)
-        .help("the two disagree whether it is a directory: exclude one of them, or mend the build")
+        .help("exclude one of them, or correct the build")
 }
 
 fn labelled(

@@ -101,23 +101,23 @@ fn problem(library: &File<'_, '_>, companion: &File<'_, '_>) -> Problem {
     let artifact = &library.item.artifact.id.name;
     let goes = |file: &File<'_, '_>| format!("`{}/{}`", file.owner.dist.platform_dir, file.path);
     let what = format!(
-        "packages `{}` and `{}` part a library of artifact `{artifact}` from what it finds \
-         relative to itself: {} and {}",
+        "packages `{}` and `{}` separate a library of artifact `{artifact}` from files that it \
+         finds relative to itself: {} and {}",
         names[0],
         names[1],
         goes(library),
         goes(companion)
     );
     let problem = Problem::error(Code::PartedLibrary, what)
-        .label(library.rule, "the library goes into one directory")
-        .label(companion.rule, "what belongs to it goes into another");
+        .label(library.rule, "package of the library")
+        .label(companion.rule, "package of its files");
     let overlays = [library, companion].map(|f| f.owner.dist.package.overlay.as_ref());
     let problem = overlays.into_iter().flatten().fold(problem, |problem, overlay| {
         problem.label(&overlay.place, format!("the directory of `{}`", overlay.value))
     });
     problem.of_fact(format!("{artifact} {} {}", names[0], names[1])).help(
-        "take both in one package, or in one and a package that overlays it; where neither looks \
-         for the other, say why on one of the artifact lines: apart=\"…\"",
+        "take both in one package, or in a package and its overlay; if neither needs the other, \
+         add a reason to one of the artifact lines: apart=\"…\"",
     )
 }
 

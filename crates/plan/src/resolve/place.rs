@@ -111,9 +111,9 @@ impl<'a> Placing<'_, 'a> {
             self.problems.push(
                 Problem::error(
                     Code::SonameClash,
-                    format!("the SONAME of `{path}` is no file name: {e}"),
+                    format!("the SONAME of `{path}` is not a file name: {e}"),
                 )
-                .label(selected.rule, "takes it"),
+                .label(selected.rule, "taken here"),
             );
         }
         real.ok()
@@ -138,13 +138,13 @@ impl<'a> Placing<'_, 'a> {
             Target::File(item) => self.link_to_file(path, item, selected),
             Target::Directory => self.drop(
                 path,
-                "a link to a directory; wheels hold no links".to_owned(),
+                "a link to a directory; wheels cannot hold links".to_owned(),
                 selected.rule,
             ),
             Target::Missing(gone) => {
                 self.drop(path, format!("dangles: no artifact has `{gone}`"), selected.rule);
             }
-            Target::Loop => self.drop(path, "leads in a circle".to_owned(), selected.rule),
+            Target::Loop => self.drop(path, "is circular".to_owned(), selected.rule),
             Target::Outside => self.problems.push(leads_outside(path, text, selected)),
         }
     }
@@ -205,7 +205,7 @@ impl<'a> Placing<'_, 'a> {
             if self.view.is_empty_directory(path) {
                 self.drop(
                     path,
-                    "an empty directory; wheels hold files only".to_owned(),
+                    "an empty directory; wheels hold only files".to_owned(),
                     selected.rule,
                 );
             }
@@ -236,14 +236,14 @@ pub(super) fn broken(path: &RelPath, selected: &Selected<'_>) -> Option<Problem>
         _ => return None,
     };
     let what = format!(
-        "`{path}` of artifact `{}` starts like {format} and cannot be read as one: {reason}",
+        "`{path}` of artifact `{}` has the signature of {format}, but is malformed: {reason}",
         selected.item.artifact.id
     );
     Some(
         Problem::error(code, what)
-            .label(selected.rule, "takes it")
+            .label(selected.rule, "taken here")
             .of_fact(named(&selected.item))
-            .help("exclude the file, or mend the build: it may have been cut short"),
+            .help("exclude the file, or build it again: it may be truncated"),
     )
 }
 
@@ -255,9 +255,9 @@ fn leads_outside(path: &RelPath, text: &str, selected: &Selected<'_>) -> Problem
             selected.item.artifact.id
         ),
     )
-    .label(selected.rule, "takes it")
+    .label(selected.rule, "taken here")
     .of_fact(named(&selected.item))
-    .help("exclude the link, or make it relative and within the installation in the build")
+    .help("exclude the link, or make it relative and inside of the installation in the build")
 }
 
 pub(super) fn named(item: &Item<'_>) -> String {
@@ -268,35 +268,35 @@ fn two_libraries(real: &RelPath, one: &Item<'_>, other: &Selected<'_>) -> Proble
     Problem::error(
         Code::SonameClash,
         format!(
-            "{} and {} are both the library `{real}`, and no entry bears that name",
+            "{} and {} both have the SONAME `{real}`, but no entry has this name",
             named(one),
             named(&other.item)
         ),
     )
-    .label(other.rule, "takes both")
+    .label(other.rule, "both taken here")
     .of_fact(format!("{} {}", named(one), named(&other.item)))
-    .help("exclude one of them, or add the SONAME link in the build, which says which one is meant")
+    .help("exclude one of them, or add a link with the SONAME to one of them in the build")
 }
 
 fn soname_taken(real: &RelPath, selected: &Selected<'_>) -> Problem {
     Problem::error(
         Code::SonameClash,
-        format!("{} is the library `{real}`, and `{real}` is another file", named(&selected.item)),
+        format!("{} has the SONAME `{real}`, but `{real}` is another file", named(&selected.item)),
     )
-    .label(selected.rule, "takes both")
+    .label(selected.rule, "both taken here")
     .of_fact(named(&selected.item))
-    .help("exclude one of them, or mend the SONAME or the file names in the build")
+    .help("exclude one of them, or correct the SONAME or the file names in the build")
 }
 
 fn soname_excluded(real: &RelPath, selected: &Selected<'_>, exclude: &Place) -> Problem {
     Problem::error(
         Code::SonameExcluded,
-        format!("{} is the library `{real}`, which is excluded", named(&selected.item)),
+        format!("{} has the SONAME `{real}`, but `{real}` is excluded", named(&selected.item)),
     )
     .label(selected.rule, "takes the library")
-    .label(exclude, "excludes the name that it is loaded by")
+    .label(exclude, "excludes its SONAME")
     .of_fact(named(&selected.item))
-    .help("exclude the library under all its names, or under none")
+    .help("exclude all names of the library, or none")
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub(super) fn judge<'a>(
         Err(mixed) if asked.is_none() => {
             let problem = Problem::error(Code::PlatformTag, mixed.to_string());
             platform.problems.push(problem.help(
-                "leave the files for one of them out, or give the tag: --platform-tag linux_x86_64",
+                "exclude the files for one of them, or give the tag: --platform-tag linux_x86_64",
             ));
             return platform;
         }
@@ -61,7 +61,7 @@ pub(super) fn judge<'a>(
 fn note(Verdict { tag, older, .. }: &Verdict) -> Option<String> {
     let older = older.as_ref()?;
     let first = older.obstacles.first()?;
-    Some(format!("the platform tag is {tag}: {first}, which {} does not promise", older.tag))
+    Some(format!("the platform tag is {tag}: {first}, beyond {}", older.tag))
 }
 
 /// Warns of a wrong tag. No error: publishers can know their target systems better than a policy.
@@ -71,10 +71,7 @@ fn contradicted(asked: &str, needs: &Needs) -> Option<Problem> {
         Code::TagContradicted,
         format!("the platform tag {asked} is wrong: {why}"),
     );
-    Some(
-        problem
-            .help(format!("the best tag that is true of all files is {}", needs.verdict(None).tag)),
-    )
+    Some(problem.help(format!("the best tag for all files is {}", needs.verdict(None).tag)))
 }
 
 /// Reports needs or a requested tag beyond the manifest's limit.
@@ -85,15 +82,14 @@ fn too_new(manifest: &Manifest, request: &Request, needs: &Needs) -> Option<Prob
     let beyond = needs.beyond(level);
     let what = match beyond.first() {
         _ if needs.libc.is_some_and(|libc| libc != level.libc) => {
-            format!("`{}` is linked with another C library than that of {level}", needs.file)
+            format!("`{}` is linked with another C library than {level} has", needs.file)
         }
-        Some(first) => format!("{first}, which {level} does not promise"),
+        Some(first) => format!("{first}, beyond {level}"),
         None => return asked_too_new(request, level, &at_most.place),
     };
-    let problem =
-        Problem::error(Code::TagTooNew, what).label(&at_most.place, "no more than this is allowed");
+    let problem = Problem::error(Code::TagTooNew, what).label(&at_most.place, "limit set here");
     Some(problem.help(format!(
-        "{}what is true of all files now is {}",
+        "{}the best tag for all files is {}",
         besides(&beyond),
         needs.verdict(None).tag
     )))
@@ -101,15 +97,9 @@ fn too_new(manifest: &Manifest, request: &Request, needs: &Needs) -> Option<Prob
 
 fn asked_too_new(request: &Request, level: Level, at_most: &Place) -> Option<Problem> {
     let asked = request.platform_tag.as_ref().filter(|tags| is_newer(tags, level))?;
-    let problem = Problem::usage(
-        Code::TagTooNew,
-        format!("the platform tag {asked} is for newer systems only than those of {level}"),
-    );
-    Some(
-        problem
-            .label(at_most, "no more than this is allowed")
-            .help("give an older tag, or none: it is computed then"),
-    )
+    let problem =
+        Problem::usage(Code::TagTooNew, format!("the platform tag {asked} is newer than {level}"));
+    Some(problem.label(at_most, "limit set here").help("give an older tag, or none to compute it"))
 }
 
 /// Returns true if all tags are newer; `linux_x86_64` has no level and excludes no system.
@@ -130,8 +120,8 @@ fn besides(beyond: &[Obstacle]) -> String {
     let named: Vec<String> = rest.iter().take(MOST).map(ToString::to_string).collect();
     match rest.len() {
         0 => String::new(),
-        few if few <= MOST => format!("besides, {}; ", named.join(", ")),
-        many => format!("besides, {}, and {} things more; ", named.join(", "), many - MOST),
+        few if few <= MOST => format!("also, {}; ", named.join(", ")),
+        many => format!("also, {} and {} more obstacles; ", named.join(", "), many - MOST),
     }
 }
 

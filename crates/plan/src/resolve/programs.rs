@@ -40,12 +40,12 @@ fn problem(script: &Script, program: &RelPath, one: &Filled<'_>, why: &str) -> P
     )
     .label(&script.target.place, why)
     .of_fact(format!("{package} {name}"))
-    .help("correct the path, remove the line, or say why the program can be absent: optional=\"…\"")
+    .help("correct the path, remove the line, or give a reason: optional=\"…\"")
 }
 
 fn why(program: &RelPath, one: &Filled<'_>, filled: &[Filled<'_>], view: &View<'_, '_>) -> String {
     if one.runtime.placed.contains_key(program) {
-        return "it is a link, and no runtime package ships the program that it leads to".into();
+        return "it is a link to a program that no runtime package ships".into();
     }
     if let Some(absent) = one.runtime.absent.iter().find(|absent| absent.path == *program) {
         return format!("it is left out: {}", absent.reason);
@@ -55,12 +55,12 @@ fn why(program: &RelPath, one: &Filled<'_>, filled: &[Filled<'_>], view: &View<'
     }
     if let Some(item) = view.get(program) {
         return format!(
-            "artifact `{}` has it, and this package does not take that",
+            "artifact `{}` has it, but this package does not take that artifact",
             item.artifact.id
         );
     }
     nearest(program.as_str(), one.runtime.placed.keys().map(RelPath::as_str)).map_or_else(
-        || "no such file is there".to_owned(),
-        |near| format!("no such file is there; did you mean `{near}`?"),
+        || "no such file".to_owned(),
+        |near| format!("no such file; did you mean `{near}`?"),
     )
 }

@@ -155,14 +155,14 @@ fn problem(twice: &Twice<'_, '_>) -> Problem {
     Problem::error(
         Code::ShippedTwice,
         format!(
-            "packages `{}` and `{}` can be installed together, and both ship {of}{such}",
+            "packages `{}` and `{}` can be installed together, but both ship {of}{such}",
             names[0], names[1]
         ),
     )
     .label(one.rule, takes(one))
     .label(other.rule, takes(other))
     .help(
-        "take it in one of them, or split it with include and exclude; where both need it, say \
-         why on one of the artifact lines: repeats=\"…\"",
+        "take it in one of them, or split it with include and exclude; if both need it, add a \
+         reason to one of the artifact lines: repeats=\"…\"",
     )
 }

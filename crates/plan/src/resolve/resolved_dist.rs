@@ -142,13 +142,16 @@ pub(super) fn without_families(manifest: &Manifest, targets: &Targets) -> Proble
     if lost.is_empty() {
         return Problems::new();
     }
-    let problem = Problem::error(
-        Code::MissingTarget,
-        "there is no family to build for, so these packages would not be made",
-    );
-    let labelled =
-        lost.iter().fold(problem, |problem, d| problem.label(&d.name.place, "one for each family"));
-    labelled.help("no artifact of these packages is for a family: add them, or give the mode that the build is for with --mode").into()
+    let problem =
+        Problem::error(Code::MissingTarget, "no family is known, so these packages cannot be made");
+    let labelled = lost.iter().fold(problem, |problem, d| {
+        problem.label(
+            &d.name.place,
+            "one package for \
+            each family",
+        )
+    });
+    labelled.help("add artifacts for a family, or give the mode of the build with --mode").into()
 }
 
 fn dist<'a>(
@@ -201,7 +204,7 @@ fn not_a_directory(text: &str) -> NameError {
     NameError {
         kind: "a directory",
         text: text.to_owned(),
-        reason: "it has characters that paths cannot have",
+        reason: "it has characters that are not allowed in paths",
     }
 }
 

@@ -398,9 +398,9 @@ fn conflict(
             dist.name
         );
         return Problem::error(Code::PathConflict, what)
-            .label(one.rule, "takes both")
+            .label(one.rule, "both taken here")
             .of_fact(format!("{a} {path}"))
-            .help("one path can have one content: mend the build that installs it twice");
+            .help("correct the build that installs it twice");
     }
     let problem = Problem::error(
         Code::PathConflict,
@@ -417,7 +417,10 @@ fn conflict(
             .label(other.rule, format!("takes it from `{b}`"))
     };
     let problem = problem.of_fact(format!("{a} {b} {path}"));
-    problem.help("one path can have one content: exclude it from one of the artifacts, or mend the build that installs it twice")
+    problem.help(
+        "exclude it from one of the artifacts, or correct the build that installs it \
+        twice",
+    )
 }
 
 #[cfg(test)]

@@ -70,15 +70,17 @@ fn warning(
 ) -> Problem {
     let (name, isas) = (&rule.name.value, isas.join(", "));
     let message = format!(
-        "package `{}` gets nothing of artifact `{name}` ({component}) for {isas}",
+        "package `{}` has no files of artifact `{name}` ({component}) for {isas}",
         package.name.value
     );
     let help = match &rule.subproject {
         Some(part) => format!(
-            "build it for them too, or write them in families.kdl, in `without` of subproject \"{}\"",
+            "build it for them too, or add them in families.kdl to `without` of subproject \"{}\"",
             part.value
         ),
-        None => "build it for them too; if it is not meant to be, say so: optional=\"…\", or subproject=\"…\" with a `subproject` of families.kdl".to_owned(),
+        None => "build it for them too, or give a reason: optional=\"…\", or subproject=\"…\" \
+            with a `subproject` of families.kdl"
+            .to_owned(),
     };
     Problem::warning(Code::MissingArtifact, message)
         .label(&rule.name.place, "other ISAs of this build have it")

@@ -91,14 +91,14 @@ fn without_sources(request: &Request, unread: &[&PackageName], resolved: &mut Re
             count => format!(" and {count} more"),
         };
         let names = shown.join(", ");
-        resolved.notes.push(format!("left out, since no --sources are given: {names}{more}"));
+        resolved.notes.push(format!("left out without --sources: {names}{more}"));
     } else {
         let names = names.join(", ");
         let problem = Problem::usage(
             Code::MissingSource,
-            format!("--only: {names} cannot be made without sources"),
+            format!("--only: {names} cannot be made without --sources"),
         );
-        resolved.problems.push(problem.help("say where the checkouts are: --sources DIR"));
+        resolved.problems.push(problem.help("give the directory of the checkouts: --sources DIR"));
     }
 }
 
@@ -120,12 +120,12 @@ fn take(wheel: &ReadyWheel, sources: Option<&Sources>, resolved: &mut Resolved) 
         (None, true) => {
             let problem = Problem::error(
                 Code::MissingSource,
-                format!("there is no wheel `{name}` among the sources"),
+                format!("wheel `{name}` is missing in the sources"),
             );
-            let problem = problem.label(&glob.place, "no file below --sources matches this");
-            resolved.problems.push(
-                problem.help("correct the path, or say with optional=\"…\" why there can be none"),
-            );
+            let problem = problem.label(&glob.place, "no file below --sources matches");
+            resolved
+                .problems
+                .push(problem.help("correct the path, or give a reason: optional=\"…\""));
         }
     }
 }
@@ -150,14 +150,15 @@ fn build(context: &Context<'_>, project: &SourceProject, has_devel: bool, resolv
         let problem = Problem::error(
             Code::NotBuiltInMode,
             format!(
-                "project `{}` is given the tree of a devel package, and none is made",
+                "project `{}` uses the tree of a devel package, but none is made",
                 project.name.value
             ),
         );
-        let problem = problem.label(&project.name.place, "`{devel}` stands in it");
-        resolved
-            .problems
-            .push(problem.help("declare a package of kind devel and a selector that are built in this mode, or write another path"));
+        let problem = problem.label(&project.name.place, "uses `{devel}`");
+        resolved.problems.push(problem.help(
+            "declare a devel package and a selector for this mode, or write \
+                another path",
+        ));
     }
     let checkout = context.manifest.python.checkout(&source.checkout);
     resolved.projects.push(ProjectBuild {
@@ -293,12 +294,10 @@ fn unfilled(
         let name = &project.name;
         let problem = Problem::error(
             Code::MissingSource,
-            format!("`{}` needs {{{}}}, and that project has no sources", name.value, place.word()),
+            format!("`{}` needs {{{}}}, but that project has no sources", name.value, place.word()),
         );
         resolved.problems.push(
-            problem
-                .label(&name.place, "its lines name the directory")
-                .help("check that project out too"),
+            problem.label(&name.place, "uses the directory").help("check out that project too"),
         );
     }
 }
@@ -308,8 +307,7 @@ fn absent(by_reason: &BTreeMap<String, Vec<String>>) -> Option<String> {
         .iter()
         .map(|(reason, names)| format!("{} ({reason})", names.join(", ")))
         .collect();
-    (!groups.is_empty())
-        .then(|| format!("left out, since they are not among the sources: {}", groups.join("; ")))
+    (!groups.is_empty()).then(|| format!("left out, missing in the sources: {}", groups.join("; ")))
 }
 
 fn missing(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved) {
@@ -327,22 +325,25 @@ fn missing(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolv
     let Some(source) = project.sources.first() else { return };
     let message = match lacking {
         Some(_) => format!("the checkout of project `{name}` is not complete"),
-        None => format!("there is no source of project `{name}`"),
+        None => format!("the source of project `{name}` is missing"),
     };
     let label = match lacking {
         Some(lines) => lines.join("; "),
         None if project.native.is_some() => {
-            format!("there is no directory `{}` below --sources", source.directory())
+            format!("no directory `{}` below --sources", source.directory())
         }
         None => {
             let directory = source.directory();
-            format!("no pyproject.toml or setup.py is in `{directory}` below --sources")
+            format!("no pyproject.toml or setup.py in `{directory}` below --sources")
         }
     };
     let checkout = context.manifest.python.checkout(&source.checkout);
     let help = match checkout {
-        Some(_) => "`rockpack project clone` clones it, `rockpack project list` shows its address",
-        None => "check it out there, or say with optional=\"…\" why it can be absent",
+        Some(_) => {
+            "clone it with `rockpack project clone`; `rockpack project list` shows its \
+            address"
+        }
+        None => "check it out there, or give a reason: optional=\"…\"",
     };
     let problem = Problem::error(Code::MissingSource, message);
     resolved.problems.push(problem.label(&source.checkout.place, label).help(help));

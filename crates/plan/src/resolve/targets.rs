@@ -189,14 +189,16 @@ fn check_system(request: &Request, system: System, there: Option<System>, proble
             there.as_str()
         );
         let problem = Problem::usage(Code::OtherSystem, what);
-        problems.push(problem.help("leave the option out, or give the artifacts of that system"));
+        problems.push(problem.help("remove the option, or give artifacts of that system"));
     }
     let Some(tag) = &request.platform_tag else { return };
     if tag.system().is_some_and(|of| of != system) {
-        let what =
-            format!("the platform tag {tag} is not for {}, as the packages are", system.as_str());
+        let what = format!(
+            "the platform tag {tag} is not for {}, the system of the packages",
+            system.as_str()
+        );
         let problem = Problem::usage(Code::OtherSystem, what);
-        problems.push(problem.help("leave it out: it is computed from the binaries"));
+        problems.push(problem.help("remove it: rockpack computes it from the binaries"));
     }
 }
 
@@ -212,7 +214,7 @@ fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
     }
     let impossible = |e: VersionError| {
         Problem::error(Code::ImpossibleVersion, e.to_string())
-            .help("versions are like 7.10.0, 7.10.0rc1 or 7.10.0.dev0+abc (PEP 440)")
+            .help("write it like 7.10.0, 7.10.0rc1 or 7.10.0.dev0+abc (PEP 440)")
     };
     if let Some(text) = &catalog.build.package_version {
         return text.parse().map_err(impossible);
@@ -220,7 +222,7 @@ fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
     let Some(text) = catalog.build.version.as_deref() else {
         return Err(Problem::usage(
             Code::ImpossibleVersion,
-            "the version of the packages is not known",
+            "the version of the packages is unknown",
         )
         .help("give it: --version 7.2.0"));
     };
@@ -270,14 +272,17 @@ fn check_families(manifest: &Manifest, catalog: &Catalog, problems: &mut Problem
         let known = || manifest.families.is_on_axis(family);
         if seen.insert(family) && manifest.families.expand(family).is_empty() && !known() {
             let hint = nearest(family, manifest.families.names())
-                .map(|n| format!(" (is it `{n}`?)"))
+                .map(|n| format!("; did you mean `{n}`?"))
                 .unwrap_or_default();
             problems.push(
                 Problem::error(
                     Code::UnknownTarget,
-                    format!("artifact `{id}` is for `{family}`, which is no family and no ISA of families.kdl{hint}"),
+                    format!(
+                        "artifact `{id}` is for `{family}`, which families.kdl does not \
+                        declare{hint}"
+                    ),
                 )
-                .help(format!("declare it there: isa \"{family}\" product=\"…\"")),
+                .help(format!("declare it in families.kdl: isa \"{family}\" product=\"…\"")),
             );
         }
     }
@@ -319,17 +324,13 @@ fn expand(
             manifest.families.expand(base).into_iter().map(String::from).collect();
         if isas.is_empty() {
             let hint = nearest(base, manifest.families.names()).map_or_else(
-                || "families.kdl lists the families and ISAs there are".to_owned(),
-                |n| {
-                    format!(
-                        "did you mean `{n}`? families.kdl lists the families and ISAs there are"
-                    )
-                },
+                || "families.kdl lists all families and ISAs".to_owned(),
+                |n| format!("did you mean `{n}`? families.kdl lists all families and ISAs"),
             );
             problems.push(
                 Problem::usage(
                     Code::UnknownTarget,
-                    format!("--{}-amdgpu-families: `{name}` is no family and no ISA", of.as_str()),
+                    format!("--{}-amdgpu-families: `{name}` is not a family or ISA", of.as_str()),
                 )
                 .help(hint),
             );
@@ -370,18 +371,24 @@ fn built(
     problems: &mut Problems,
 ) -> Vec<String> {
     let (wanted, who) = match (asked, mode) {
-        (Some(asked), _) => (asked.clone(), "asked for"),
-        (None, Mode::Kpack) if !said.is_empty() => (said.to_vec(), "what the build says it is for"),
+        (Some(asked), _) => (asked.clone(), "requested"),
+        (None, Mode::Kpack) if !said.is_empty() => (said.to_vec(), "listed by the build"),
         (None, Mode::Kpack | Mode::Legacy) => (there.to_vec(), "there"),
     };
     let missing: Vec<&str> =
         wanted.iter().filter(|w| !there.contains(w)).map(String::as_str).collect();
     if !missing.is_empty() {
         let found = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
-        problems
-            .push(Problem::error(Code::MissingTarget, format!("no artifact for {}, which is {who}", missing.join(", "))).help(format!(
-                "device artifacts are there for: {found}; ask for those with --linux-amdgpu-families, or add the artifacts"
-            )));
+        problems.push(
+            Problem::error(
+                Code::MissingTarget,
+                format!("no artifact for {}, which is {who}", missing.join(", ")),
+            )
+            .help(format!(
+                "request other families with --linux-amdgpu-families, or add the artifacts; the \
+                 device artifacts are for {found}"
+            )),
+        );
     }
     wanted.into_iter().filter(|target| there.contains(target)).collect()
 }

@@ -116,12 +116,12 @@ fn idle_drop(
     let taken = matched.iter().find(|(_, entry)| selected.contains(&std::ptr::from_ref(*entry)));
     let (label, help) = match (taken, matched.is_empty(), scope.is_empty()) {
         (Some((artifact, entry)), ..) => (
-            format!("packages take what it matches, such as `{}` of {}", entry.path, artifact.id),
+            format!("packages take all matches, such as `{}` of {}", entry.path, artifact.id),
             IN_PACKAGES.to_owned(),
         ),
         (None, false, _) => return None,
         (None, true, true) => {
-            ("no artifact of this name and component is there".to_owned(), REMEDY.to_owned())
+            ("no artifact has this name and component".to_owned(), REMEDY.to_owned())
         }
         (None, true, false) => {
             let directory = directory::matched(&rule.glob, scope.iter().flat_map(|a| &a.entries));
@@ -136,7 +136,7 @@ fn idle_drop(
     )
 }
 
-const REMEDY: &str = "correct the rule, remove the line, or say why it can be so: optional=\"…\"";
+const REMEDY: &str = "correct the rule, remove the line, or give a reason: optional=\"…\"";
 const IN_PACKAGES: &str = "add everywhere=#true to leave such files out of every package, correct \
                            the rule, or remove the line";
 
@@ -152,7 +152,7 @@ mod tests {
             (
                 "drop \"f\" reason=\"-\"",
                 true,
-                Some("packages take what it matches, such as `f` of a_lib_generic"),
+                Some("packages take all matches, such as `f` of a_lib_generic"),
             ),
             ("drop \"f\" reason=\"-\"", false, None),
             ("drop \"g\" reason=\"-\"", true, None),
@@ -160,7 +160,7 @@ mod tests {
             (
                 "drop \"f\" reason=\"-\" artifact=\"b\"",
                 true,
-                Some("no artifact of this name and component is there"),
+                Some("no artifact has this name and component"),
             ),
         ];
         for (line, takes, expected) in cases {

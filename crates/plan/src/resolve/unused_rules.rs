@@ -9,10 +9,8 @@ use base::names::{ArtifactName, Component};
 use base::source::{Capped, Code, Problem, Problems, nearest};
 use manifest::{ArtifactRule, Glob, Manifest, Package, PathRule};
 
-const REMEDY: &str =
-    "correct the name, remove the line, or say why it can be absent: optional=\"…\"";
-const GLOB_REMEDY: &str =
-    "correct the glob, remove the line, or say why it can be so: optional=\"…\"";
+const REMEDY: &str = "correct the name, remove the line, or give a reason: optional=\"…\"";
+const GLOB_REMEDY: &str = "correct the glob, remove the line, or give a reason: optional=\"…\"";
 
 pub(super) fn rules(catalog: &Catalog, package: &Package, matched: &Matched<'_>) -> Problems {
     let mut problems = artifacts(catalog, package, matched);
@@ -106,7 +104,7 @@ pub(super) fn elsewhere(manifest: &Manifest, catalog: &Catalog) -> Problems {
             problems.push(
                 Problem::error(
                     Code::MatchesNothing,
-                    format!("`{}` is the path of no licence text", text.glob.as_str()),
+                    format!("`{}` matches no licence text", text.glob.as_str()),
                 )
                 .label(&text.glob.place, label)
                 .help(help),
@@ -119,10 +117,7 @@ pub(super) fn elsewhere(manifest: &Manifest, catalog: &Catalog) -> Problems {
             problems.push(
                 Problem::error(
                     Code::MatchesNothing,
-                    format!(
-                        "`{}` is the path of nothing that could be compressed",
-                        rule.glob.as_str()
-                    ),
+                    format!("`{}` matches no compressible file", rule.glob.as_str()),
                 )
                 .label(&rule.glob.place, label)
                 .help(help),
@@ -154,11 +149,11 @@ fn components(manifest: &Manifest, catalog: &Catalog, package: &Package) -> Prob
                 Problem::error(
                     Code::MatchesNothing,
                     format!(
-                        "package `{}` leaves out component `{}`, which none of its artifacts has",
+                        "package `{}` leaves out component `{}`, which none of its artifacts have",
                         *package.name, *rule.component
                     ),
                 )
-                .label(&rule.component.place, "no artifact that it takes has this component")
+                .label(&rule.component.place, "none of its artifacts have this component")
                 .help(REMEDY),
             );
         }
@@ -181,23 +176,19 @@ fn artifact(
             || "no such artifact".to_owned(),
             |n| format!("no such artifact; did you mean `{n}`?"),
         );
-        problems.push(
-            missing(format!("artifact `{name}` is not there")).label(&rule.name.place, label),
-        );
+        problems
+            .push(missing(format!("artifact `{name}` is missing")).label(&rule.name.place, label));
         return;
     }
-    let label = format!("takes nothing; there are {}", some(&there));
+    let label = format!("matches nothing; existing artifacts: {}", some(&there));
     if rule.components.is_empty() && Component::ALL.iter().all(|c| !matched.took(name, *c)) {
         problems.push(
-            missing(format!("artifact `{name}` has nothing that this package can take"))
+            missing(format!("artifact `{name}` has no files for this package"))
                 .label(&rule.name.place, &*label),
         );
     }
     for component in rule.components.iter().filter(|c| !matched.took(name, c.value)) {
-        let what = format!(
-            "artifact `{name}` has no component `{}` that this package can take",
-            **component
-        );
+        let what = format!("artifact `{name}` has no component `{}` for this package", **component);
         problems.push(missing(what).label(&component.place, &*label));
     }
 }
@@ -235,7 +226,7 @@ fn elsewhere_or_near<'e>(
         catalog.artifacts.iter().filter(|a| files(a).any(|e| rule.glob.matches(&e.path))).collect();
     if !elsewhere.is_empty() {
         return format!(
-            "only artifacts that this package does not take have such paths: {}",
+            "only artifacts outside of this package have such paths: {}",
             some(&elsewhere)
         );
     }

@@ -49,14 +49,16 @@ fn too_long<'a>(
         more => format!(", and {} too", counted(more, "more path")),
     };
     let what = format!(
-        "{} installs `{}`, which has {} characters{more}: with a site-packages of {}, Windows opens {} at most",
+        "{} installs `{}`, which has {} characters{more}: with a site-packages of {}, the limit \
+         of Windows is {}",
         distribution.name,
         longest.path,
         len(longest) - 1,
         limit.site_packages,
         limit.longest,
     );
-    let help = "shorten the path in the build, or exclude it; `windows-paths` in `common` says what is allowed for";
+    let help = "shorten the path in the build, or exclude it; `windows-paths` in `common` sets \
+        the limit";
     Some(Problem::error(Code::PathTooLong, what).help(help))
 }
 
@@ -65,7 +67,7 @@ fn impossible(distribution: &Distribution, member: &Member) -> Option<Problem> {
     let what = format!("{} installs `{}`: {why}", distribution.name, member.path);
     Some(
         Problem::error(Code::UnsafeName, what)
-            .help("Windows cannot have it: rename it in the build, or exclude it"),
+            .help("rename it in the build, or exclude it: Windows does not allow this name"),
     )
 }
 
@@ -76,13 +78,13 @@ fn why_not(name: &str) -> Option<String> {
         number.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
     };
     if DEVICES.contains(&&*stem) || NUMBERED.iter().any(|device| numbered(device)) {
-        return Some(format!("`{name}` is the name of a device"));
+        return Some(format!("`{name}` is a reserved device name"));
     }
     if name.ends_with(['.', ' ']) {
-        return Some(format!("`{name}` ends in a dot or a space, which Windows drops"));
+        return Some(format!("`{name}` ends in a dot or a space, which Windows removes"));
     }
     let bad = name.chars().find(|c| c.is_control() || "<>:\"|?*\\".contains(*c))?;
-    Some(format!("`{name}` has {bad:?}, which no name has there"))
+    Some(format!("`{name}` has {bad:?}, which Windows does not allow"))
 }
 
 #[cfg(test)]

@@ -129,7 +129,8 @@ fn projects(plan: &Plan, page: &mut Page) {
     });
     let projects = plan.projects.iter().map(project).chain(plan.wheels.iter().map(wheel));
     let rows: Vec<String> = prefetched.chain(projects).collect();
-    let head = "\n**Python projects, in the order in which they are built, and wheels**\n\n| distribution | from | built with |\n|:--|:--|:--|\n";
+    let head = "\n**Python projects in build order, and wheels**\n\n| distribution | from | \
+        built with |\n|:--|:--|:--|\n";
     let otherwise = (rows.len(), "Python projects and wheels");
     page.section(&Section {
         head,

@@ -20,14 +20,14 @@ pub fn planned(label: &str, plan: &Plan, built: &[Built], files: &[String]) -> V
         && old != new
     {
         found.push(
-            not_as(format!("the plan has version {old}, and the packages {new}")).within(label),
+            not_as(format!("the plan has version {old}, the packages have {new}")).within(label),
         );
     }
     // Wheels with different tags are compared below.
     if let (Some(old), Some(new)) = (&difference.old.platform_tag, &difference.new.platform_tag)
         && old != new
     {
-        let what = format!("the plan has the platform tag {old}, and the packages {new}");
+        let what = format!("the plan has the platform tag {old}, the packages have {new}");
         found.push(not_as(what).within(label));
     }
     for package in &difference.packages {
@@ -36,7 +36,7 @@ pub fn planned(label: &str, plan: &Plan, built: &[Built], files: &[String]) -> V
         );
     }
     for moved in &difference.moved {
-        let what = format!("the plan has in {} what is in {}", end(&moved.from), end(&moved.to));
+        let what = format!("planned in {}, but found in {}", end(&moved.from), end(&moved.to));
         let all = moved
             .files
             .iter()
@@ -51,7 +51,7 @@ fn end(moved: &MovedEnd) -> &str {
 }
 
 fn absent(name: &str) -> Finding {
-    Finding::error(Code::PackageMissing, "promises a package that is not there").because(name)
+    Finding::error(Code::PackageMissing, "planned package is missing").because(name)
 }
 
 fn not_as(what: String) -> Finding {
@@ -62,10 +62,10 @@ fn changes(package: &PackageChange) -> Vec<Finding> {
     match (&package.old, &package.new) {
         (_, None) => vec![absent(&package.title)],
         (None, Some(_)) => {
-            vec![Finding::error(Code::PackageUnplanned, "the plan does not promise it")]
+            vec![Finding::error(Code::PackageUnplanned, "it is not in the plan")]
         }
         (Some(_), Some(_)) => {
-            let what = "it is not what the plan promises (`-` promised, `+` there)";
+            let what = "it differs from the plan (`-` planned, `+` found)";
             let lines = package.lines().into_iter();
             lines.map(|line| Finding::error(Code::NotAsPlanned, what).because(line)).collect()
         }

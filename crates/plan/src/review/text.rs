@@ -76,7 +76,7 @@ fn projects(plan: &Plan, text: &mut String) {
     let width = names.map(str::len).max().unwrap_or(0);
     let table = || Table::new([Column::left().of(width)]).indented(2);
     if !plan.prefetched.is_empty() {
-        text.push_str("\nwheels of others, which are fetched before anything is built:\n");
+        text.push_str("\nwheels of others, fetched before the build:\n");
     }
     let mut prefetched = table();
     for wheel in &plan.prefetched {
@@ -84,7 +84,7 @@ fn projects(plan: &Plan, text: &mut String) {
     }
     *text += &prefetched.to_string();
     if !plan.projects.is_empty() {
-        text.push_str("\nprojects, in the order in which they are built:\n");
+        text.push_str("\nprojects, in build order:\n");
     }
     let mut projects = table();
     for project in &plan.projects {
@@ -96,7 +96,7 @@ fn projects(plan: &Plan, text: &mut String) {
     }
     *text += &projects.to_string();
     if !plan.wheels.is_empty() {
-        text.push_str("\nwheels that are taken:\n");
+        text.push_str("\nfinished wheels:\n");
     }
     let mut wheels = table();
     for wheel in &plan.wheels {

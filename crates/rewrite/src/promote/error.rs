@@ -22,13 +22,13 @@ pub enum PromoteError {
     #[error(transparent)]
     Gate(#[from] GateError),
     /// No package in the directory has a version that could be another.
-    #[error("{} has no package that a build of rockpack made", .dir.display())]
+    #[error("{} has no package from a build of rockpack", .dir.display())]
     None {
         /// The directory.
         dir: PathBuf,
     },
     /// Packages of two versions.
-    #[error("{} is of version {}, and {} of {}", .packages.0, .versions.0, .packages.1, .versions.1)]
+    #[error("{} has version {}, but {} has {}", .packages.0, .versions.0, .packages.1, .versions.1)]
     Mixed {
         /// Two packages.
         packages: Box<(String, String)>,
@@ -36,13 +36,13 @@ pub enum PromoteError {
         versions: Box<(String, String)>,
     },
     /// There is nothing to do.
-    #[error("the packages are of version {version} already")]
+    #[error("the packages already have version {version}")]
     Same {
         /// The version.
         version: String,
     },
     /// A target that nobody knows.
-    #[error("`{target}` is no target: neither families.kdl nor a package knows it")]
+    #[error("unknown target `{target}`: neither families.kdl nor a package has it")]
     UnknownTarget {
         /// The target, as it was given.
         target: String,
@@ -52,7 +52,7 @@ pub enum PromoteError {
         have: Vec<String>,
     },
     /// No package is for a target that is kept.
-    #[error("no package is for any of the targets that are to be kept ({})", .kept.join(", "))]
+    #[error("no package is for a target to keep ({})", .kept.join(", "))]
     NoOverlap {
         /// The targets, as they were given.
         kept: Vec<String>,
@@ -70,13 +70,13 @@ pub enum PromoteError {
         help: &'static str,
     },
     /// A package with another checksum than the listed one.
-    #[error("{} is not the file that SHA256SUMS beside it lists", .path.display())]
+    #[error("{} does not match SHA256SUMS of its directory", .path.display())]
     Changed {
         /// The package.
         path: PathBuf,
     },
     /// A package that was built with the others and is not there.
-    #[error("{package} is not in {}, and SHA256SUMS there lists it", .dir.display())]
+    #[error("{package} is missing in {}, but SHA256SUMS there lists it", .dir.display())]
     Absent {
         /// Its path below the directory.
         package: String,
@@ -84,7 +84,7 @@ pub enum PromoteError {
         dir: PathBuf,
     },
     /// A package that was not built with the others.
-    #[error("{package} is in {}, and SHA256SUMS there does not list it", .dir.display())]
+    #[error("{package} is in {}, but SHA256SUMS there does not list it", .dir.display())]
     Unlisted {
         /// Its path below the directory.
         package: String,
@@ -92,13 +92,13 @@ pub enum PromoteError {
         dir: PathBuf,
     },
     /// Inputs and outputs would be the same files.
-    #[error("the packages lie in {}, where those of the new version would go", .dir.display())]
+    #[error("the packages are in {}, the directory of the new packages", .dir.display())]
     SameDirectory {
         /// The directory.
         dir: PathBuf,
     },
     /// Two packages would have one name.
-    #[error("two packages would be called {name}")]
+    #[error("two packages would have the name {name}")]
     OneName {
         /// The name, below the destination.
         name: String,

@@ -100,7 +100,7 @@ fn said(package: &str, metadata: &str) -> Result<(String, Version), PromoteError
     let metadata = Metadata::parse(metadata);
     let both = metadata.name().and_then(|name| Ok((name.normalized(), metadata.version()?)));
     both.map_err(|error| {
-        refused(package, format!("there is no name and version: {error}"), "build it again")
+        refused(package, format!("no name and version in the metadata: {error}"), "build it again")
     })
 }
 
@@ -116,8 +116,8 @@ fn wheel(found: Found) -> Result<Input, PromoteError> {
 }
 
 fn mismatch(found: &Found) -> PromoteError {
-    let what = "the metadata is of another distribution or version than the file name";
-    refused(&file_name(found), what, "give it the name of what it is")
+    let what = "metadata and file name have different distributions or versions";
+    refused(&file_name(found), what, "rename the file to match its metadata")
 }
 
 /// The facts in a wheel's import package, if they are of this distribution.
@@ -172,8 +172,8 @@ fn sdist(found: Found) -> Result<Input, PromoteError> {
         Some(Own { member, text, facts })
     });
     if own.is_some() && !whole {
-        let what = "there are links, faults or more bytes than rockpack writes";
-        return Err(refused(&package, what, "`rockpack wheel verify` tells what is wrong with it"));
+        let what = "it has links, faults or more bytes than rockpack writes";
+        return Err(refused(&package, what, "see its faults with `rockpack wheel verify`"));
     }
     for file in &mut files {
         file.path = file.path.strip_prefix(&*top).unwrap_or(&file.path).to_owned();
@@ -184,11 +184,7 @@ fn sdist(found: Found) -> Result<Input, PromoteError> {
 /// A path below the destination.
 pub(super) fn output(found: &Found, name: &str) -> Result<RelPath, PromoteError> {
     let name: RelPath = name.parse().map_err(|_| {
-        refused(
-            &file_name(found),
-            format!("`{name}` is no name for a file"),
-            "give another version",
-        )
+        refused(&file_name(found), format!("`{name}` is not a file name"), "give another version")
     })?;
     Ok(found.directory.join(&name))
 }

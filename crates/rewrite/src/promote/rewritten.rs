@@ -42,8 +42,8 @@ pub(super) fn package(
             (Action::Sdist { name: dist_name(&input)?, members }, changes)
         }
         (Body::Sdist(_), None) => {
-            let what = "there is an sdist that rockpack did not make";
-            let help = "build it from the sources of that version";
+            let what = "rockpack did not make this sdist";
+            let help = "build it from the sources of the new version";
             return Err(refused(&input.file_name(), what, help));
         }
     };
@@ -74,9 +74,9 @@ fn no_pins(input: &Input, set: &Set) -> Result<(), PromoteError> {
     match requirements.iter().find(|requirement| set.repinned(&requirement.text).is_some()) {
         None => Ok(()),
         Some(pin) => {
-            let what = format!("the requirement `{}` is of the old version", pin.text);
-            let help = "rockpack did not make it: name it in a `promote` line of packages.kdl if its own version has that of the \
-                        others in it, else build it against the new one";
+            let what = format!("the requirement `{}` has the old version", pin.text);
+            let help = "name it in a `promote` line of packages.kdl if it carries the version of \
+                the others; otherwise build it against the new version";
             Err(refused(&input.file_name(), what, help))
         }
     }
@@ -92,7 +92,7 @@ fn sdist(
     let (package, set) = (input.file_name(), context.set);
     let done = facts::promoted(&own.member, &own.text, &own.facts, set, context.targets);
     let Some((facts, lines)) = done else {
-        let what = format!("`{}` is not as rockpack writes it", own.member);
+        let what = format!("`{}` does not have the form that rockpack writes", own.member);
         return Err(refused(&package, what, "build it again with this rockpack"));
     };
     let (requirements, extras) = metadata::requirements(&input.metadata);
@@ -114,8 +114,8 @@ fn sdist(
             _ => content,
         };
         let path = path.parse().map_err(|_| {
-            let what = format!("`{path}` is no path");
-            refused(&package, what, "`rockpack wheel verify` tells what is wrong with it")
+            let what = format!("`{path}` is not a valid path");
+            refused(&package, what, "see its faults with `rockpack wheel verify`")
         })?;
         members.push(SdistMember { path, executable, content: bytes });
     }

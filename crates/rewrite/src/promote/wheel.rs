@@ -49,8 +49,8 @@ pub(super) fn own(
     let Context { set, targets, .. } = context;
     let package = input.file_name();
     let damaged = |member: &str| {
-        let what = format!("`{member}` is not as rockpack writes it");
-        refused(&package, what, "build it again with this rockpack, or promote what it built")
+        let what = format!("`{member}` does not have the form that rockpack writes");
+        refused(&package, what, "build it again with this rockpack")
     };
     let mut work = Work::new(wheel, &set.to, true);
     let facts = facts::promoted(&own.member, &own.text, &own.facts, set, targets);
@@ -161,8 +161,9 @@ impl<'w> Work<'w> {
                 }
             }
             if needed && file.optional.is_none() && self.changes.len() == before {
-                let what = format!("no file `{}` holds the version", file.glob.as_str());
-                let help = "correct its `version-file` line in packages.kdl, or say with `optional` why it can be so";
+                let what = format!("no file `{}` has the version", file.glob.as_str());
+                let help = "correct its `version-file` line in packages.kdl, or give a reason: \
+                    optional=\"…\"";
                 return Err(refused(package, what, help));
             }
         }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{Date, DateError};
 
-/// What `version.json` has.
+/// Content of `version.json`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Base {
     /// The version: numbers with dots between them.
@@ -15,7 +15,7 @@ pub struct Base {
     pub date: Option<Date>,
 }
 
-/// Why a text is not a `version.json`.
+/// Error in a `version.json`.
 #[derive(Debug, thiserror::Error)]
 pub enum BaseError {
     /// It is not JSON, or not of this form.
@@ -25,7 +25,7 @@ pub enum BaseError {
     #[error("it has no text `{0}`")]
     Missing(String),
     /// Its version is not a base version.
-    #[error("`{0}` is not numbers with dots between them")]
+    #[error("`{0}` is not a version of numbers with dots between them")]
     Version(String),
     /// Its date is not one.
     #[error("release-metadata.base-date: {0}")]

@@ -20,14 +20,14 @@ pub enum ReleaseType {
     DevBkc,
 }
 
-/// How a version continues behind its base.
+/// The rest of a version after its base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Continuation {
-    /// As the type of build says.
+    /// By the type of build.
     Type(ReleaseType),
     /// A release candidate with its number.
     Prerelease(u32),
-    /// With this text, whatever it is.
+    /// A custom text.
     Suffix(String),
 }
 
@@ -42,12 +42,12 @@ impl ReleaseType {
         ("dev-bkc", Self::DevBkc),
     ];
 
-    /// Whether it is of a release branch that shares its index with others.
+    /// Returns whether it is of a release branch, which shares its index with others.
     pub(crate) fn is_bkc(self) -> bool {
         matches!(self, Self::NightlyBkc | Self::DevBkc)
     }
 
-    /// Whether it is named by its commit.
+    /// Returns whether its version contains the commit.
     pub fn is_by_commit(self) -> bool {
         matches!(self, Self::Ci | Self::Dev | Self::DevBkc)
     }

@@ -1,4 +1,4 @@
-//! The versions that a release flow publishes, each with what it is made of.
+//! Versions of a release flow.
 
 use std::str::FromStr;
 
@@ -138,10 +138,10 @@ fn traps_are_told_where_they_are() {
     starts("7.10.0", Continuation::Type(T::NightlyBkc), &["`==7.10.0a20260811` also matches"]);
     starts("7.10.0", Continuation::Type(T::Dev), &["sort by their commits' hashes"]);
     starts("7.14.0.post1", Continuation::Type(T::Release), &["without `.post` does not match"]);
-    starts("10.1.0", Continuation::Type(T::Release), &["local parts sort as texts"]);
+    starts("10.1.0", Continuation::Type(T::Release), &["local parts sort as text"]);
     starts("7.99.0", Continuation::Suffix(".custom1".to_owned()), &["is not a PEP 440 version"]);
-    starts("7.10.0", Continuation::Suffix("+0123".to_owned()), &["loses its first zeros"]);
-    // What is told is what happens.
+    starts("7.10.0", Continuation::Suffix("+0123".to_owned()), &["without leading zeros"]);
+    // The traps are true.
     let version = |text: &str| Version::from_str(text).unwrap();
     let specifier = pep440_rs::VersionSpecifiers::from_str("==10.1.0a20260811").unwrap();
     assert!(specifier.contains(&version("10.1.0a20260811+bkc.20260814")));

@@ -1,10 +1,10 @@
-//! What installers make of a version that is not what its author expects.
+//! Surprises of installers with versions.
 
 use std::str::FromStr;
 
 use super::{Continuation, Inputs, Versions};
 
-/// The traps that these versions are in, a sentence each, with what to do.
+/// Returns a sentence for each trap, with its correction.
 pub fn traps(inputs: &Inputs, versions: &Versions) -> Vec<(String, &'static str)> {
     let mut traps = Vec::new();
     let wheel = &*versions.wheel;
@@ -21,46 +21,53 @@ pub fn traps(inputs: &Inputs, versions: &Versions) -> Vec<(String, &'static str)
             let public = wheel.split('+').next().unwrap_or(wheel);
             traps.push((
                 format!("the requirement `=={public}` also matches `{wheel}`: a specifier without a local part ignores it"),
-                "publish builds of release branches on an index of their own",
+                "publish builds of release branches on a separate index",
             ));
         }
         if kind.is_by_commit() {
             traps.push((
                 "two development builds of one version sort by their commits' hashes, not by age"
                     .to_owned(),
-                "require the whole version, with its hash",
+                "require the whole version with its hash",
             ));
         }
     }
     if parsed.is_post() {
         traps.push((
             format!("a requirement of the release without `.post` does not match `{wheel}`"),
-            "publish all packages of the set anew with this version",
+            "publish all packages of the set again with this version",
         ));
     }
     if let Some(digits) = local(wheel).filter(|part| is_cut(part)) {
         traps.push((
-            format!("the local part `{digits}` has digits alone: it is read as a number, and loses its first zeros"),
-            "put a letter before it",
+            format!(
+                "the local part `{digits}` has only digits: installers read it as a number \
+                without leading zeros"
+            ),
+            "begin it with a letter",
         ));
     }
     let major = wheel.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
     if major.len() > 1 {
         traps.push((
-            format!("local parts sort as texts: a framework's `{}` is older than one that ends with `+{}9`", versions.suffix, inputs.product),
-            "publish frameworks for each major version on an index of their own",
+            format!(
+                "local parts sort as text: the framework version `{}` is older than a \
+                version that ends with `+{}9`",
+                versions.suffix, inputs.product
+            ),
+            "publish frameworks for each major version on a separate index",
         ));
     }
     traps
 }
 
-/// The parts behind `+` one of which is cut.
+/// Returns the part after `+` that would lose zeros.
 fn local(version: &str) -> Option<&str> {
     let (_, local) = version.split_once('+')?;
     local.split(['.', '-', '_']).find(|part| is_cut(part))
 }
 
-/// Whether it is a number that is written with zeros before it.
+/// Returns whether a part is a number with leading zeros.
 fn is_cut(part: &str) -> bool {
     part.len() > 1 && part.starts_with('0') && part.bytes().all(|b| b.is_ascii_digit())
 }

@@ -32,7 +32,7 @@ pub struct Division {
     pub whole: Vec<Whole>,
     /// Files of the host wheel that lose their code to archives.
     pub emptied: Vec<Emptied>,
-    /// Requirements that are left out, since --beside has no such package.
+    /// Requirements left out because --beside has no such package.
     pub left_out: Vec<String>,
     pub(super) wheel: Wheel,
     pub(super) fats: Vec<Fat>,
@@ -131,7 +131,8 @@ fn pins(input: &Input<'_>, manifest: &Manifest, ask: &Ask<'_>) -> Problems {
     let requirements = input.metadata.requirements().flatten();
     for requirement in requirements.filter(|r| own.contains(&r.name) && !fits_version(r, version)) {
         let what = format!("it requires `{}`, and --version is {version}", requirement.text);
-        let help = "give the version that it was built against, or a wheel that was built against this one";
+        let help = "give the version that the wheel was built against, or a wheel for this \
+            version";
         problems.push(refused(&input.path, &what, help));
     }
     problems
@@ -195,23 +196,23 @@ impl Work<'_> {
         let (mut problems, path) = (Problems::new(), &self.input.path);
         let extras = self.input.metadata.extras();
         if let Some(twice) = offered.iter().find(|offered| extras.contains(&offered.extra)) {
-            let what = format!("it has an extra `{}` already", twice.extra);
+            let what = format!("it already has an extra `{}`", twice.extra);
             problems.push(refused(
                 path,
                 &what,
-                "give the wheel as it was built: this one was split before",
+                "give the original wheel: this one was split before",
             ));
         }
         if self.sorted.targets.is_empty() {
             let help = match self.sorted.whole.first() {
                 Some(whole) => format!(
-                    "`{}` has code for {}, and programs and libraries stay whole",
+                    "`{}` has code for {}, but programs and libraries cannot be split",
                     whole.member,
                     whole.targets.join(", ")
                 ),
                 None => "give a wheel with device code".to_owned(),
             };
-            problems.push(refused(path, "no file of it goes into a wheel for a target", help));
+            problems.push(refused(path, "it has no file for a target", help));
         }
         let reached: BTreeSet<&str> = self
             .sorted
@@ -231,7 +232,8 @@ impl Work<'_> {
         for level in self.sorted.targets.keys().filter(|target| self.is_level(target)) {
             if !reached.contains(level.as_str()) {
                 let what = format!(
-                    "it has files for the level {level} and for no ISA below it, so that nothing would require them"
+                    "it has files for the level {level}, but for no ISA below it that would \
+                     require them"
                 );
                 let help = "build the wheel for such an ISA, or name the files in a `host` line of packages.kdl";
                 problems.push(refused(path, &what, help));
@@ -275,9 +277,9 @@ impl Work<'_> {
         let text = template.as_str();
         if text.contains("{version}") && self.ask.version.is_none() {
             if problems.is_empty() {
-                let what = "no --version is given, which a requirement has a place for";
+                let what = "a requirement contains the version, but --version is missing";
                 let problem = Problem::usage(Code::SplitRefused, what)
-                    .label(&template.place, "`{version}` stands here");
+                    .label(&template.place, "uses `{version}`");
                 let help = "give the version of the packages that the wheel was built against";
                 problems.push(problem.help(help));
             }
@@ -292,7 +294,7 @@ impl Work<'_> {
         let there: Vec<&str> = there.iter().map(String::as_str).collect();
         let (text, there) = (&wanted.text, there.join(" and "));
         let what = format!(
-            "a wheel for {target} would require `{text}`, and --beside has {} {there}",
+            "a wheel for {target} would require `{text}`, but --beside has {} {there}",
             wanted.name
         );
         let help = "give the packages that the wheel was built against, and their version";

@@ -31,7 +31,7 @@ pub(super) fn refused(path: &Path, what: &str, help: impl Into<String>) -> Probl
 impl<'m> Input<'m> {
     /// Opens the wheel; nothing of it is unpacked but its metadata.
     pub fn open(path: &Path, manifest: &'m Manifest) -> Result<Self, SplitError> {
-        let verify = "`rockpack wheel verify` tells all that is wrong with it";
+        let verify = "see its faults with `rockpack wheel verify`";
         let wrong = |what: &str| SplitError::Refused(refused(path, what, verify).into());
         let risky = |kind| {
             matches!(
@@ -54,7 +54,7 @@ impl<'m> Input<'m> {
         let same = metadata.name().is_ok_and(|dist| dist.normalized() == name)
             && metadata.version().is_ok_and(|version| version == wheel.name().version);
         if !same {
-            return Err(wrong("its metadata is another package's than its file name says"));
+            return Err(wrong("its metadata is of another package than its file name"));
         }
         let members = members(&wheel, &rows).map_err(|what| wrong(&what))?;
         Ok(Self { path: path.to_owned(), rule, wheel, text, metadata, members })
@@ -80,12 +80,12 @@ fn rule<'m>(path: &Path, manifest: &'m Manifest, name: &str) -> Result<&'m Split
     let known = || splits.iter().map(|split| split.name.as_str());
     let help = match (nearest(name, known()), splits.is_empty()) {
         (Some(near), _) => format!("did you mean `{near}`?"),
-        (None, true) => format!("write `wheel \"{name}\" {{ device-by … }}` in packages.kdl"),
+        (None, true) => format!("add `wheel \"{name}\" {{ device-by … }}` to packages.kdl"),
         (None, false) => {
-            format!("packages.kdl says it of {}", known().collect::<Vec<_>>().join(", "))
+            format!("packages.kdl has such lines for {}", known().collect::<Vec<_>>().join(", "))
         }
     };
-    let what = format!("no `wheel` line with `device-by` says how `{name}` is split");
+    let what = format!("packages.kdl has no `wheel` line with `device-by` for `{name}`");
     Err(SplitError::Refused(refused(path, &what, help).into()))
 }
 

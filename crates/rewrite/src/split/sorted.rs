@@ -117,8 +117,8 @@ fn unbundled(
             Err(why) => return Err(why.into()),
         }
     }
-    let what = "with device code that cannot be taken out";
-    let help = "name it in a `host` line of packages.kdl, with the reason why it stays whole";
+    let what = "with device code that cannot be moved";
+    let help = "name it in a `host` line of packages.kdl, with a reason";
     problems.extend(of_files(input, &stuck, what, help));
     sorted.archives = fat::archives(input, families, &sorted.fats);
     for target in sorted.archives.keys() {
@@ -128,8 +128,9 @@ fn unbundled(
     let there = paths.filter(|path| input.wheel.zip().find(path).is_some());
     let there: Vec<String> = there.map(|path| format!("`{path}`")).collect();
     if !there.is_empty() {
-        let what = format!("it has {} already, where code of its libraries goes", listed(&there));
-        let help = "give the wheel as it was built, or take `bundle` out of the `device-by` line";
+        let what =
+            format!("it already has {}, the archive for the code of its libraries", listed(&there));
+        let help = "give the original wheel, or remove `bundle` from the `device-by` line";
         problems.push(refused(&input.path, &what, help));
     }
     Ok(problems)
@@ -141,10 +142,10 @@ fn idle(lines: &[SplitFiles], used: &BTreeSet<Line>) -> Problems {
     for (line, files) in lines.iter().enumerate().filter(|(_, files)| files.optional.is_none()) {
         for (at, glob) in files.globs.iter().enumerate() {
             if !used.contains(&(line, at)) {
-                let what = format!("`{}` matches no file that it is meant for", glob.as_str());
+                let what = format!("`{}` matches no file", glob.as_str());
                 let problem = Problem::error(Code::MatchesNothing, what)
                     .label(&glob.place, "no file of the wheel")
-                    .help("correct the glob, take it away, or say with optional=\"…\" why there may be none");
+                    .help("correct the glob, remove it, or give a reason: optional=\"…\"");
                 problems.push(problem);
             }
         }
@@ -156,19 +157,20 @@ fn idle(lines: &[SplitFiles], used: &BTreeSet<Line>) -> Problems {
 fn homeless(input: &Input<'_>, misfit: Misfit, files: &[String]) -> Problems {
     let (what, help) = match misfit {
         Misfit::Unclaimed => (
-            "named by a target, and no `files` line takes it",
-            "name it in a `files` line of packages.kdl, or in a `host` line with the reason why it stays in the host wheel",
+            "with the name of a target, but not on a `files` line",
+            "name it in a `files` line of packages.kdl, or in a `host` line with a reason",
         ),
         Misfit::Several => (
-            "named by several targets, and can go into one wheel only",
-            "name it in a `host` line of packages.kdl, or take one of the names away",
+            "with the names of several targets",
+            "name it in a `host` line of packages.kdl, or remove one of the names: a file can be \
+             in one wheel only",
         ),
         Misfit::Family => (
-            "named by a family, of which no wheel is made",
-            "say with a `target-word` line of packages.kdl which level or ISA is meant",
+            "with the name of a family, which has no wheel",
+            "give its level or ISA in a `target-word` line of packages.kdl",
         ),
         Misfit::Unknown => (
-            "named by an ISA that families.kdl does not have",
+            "with the name of an ISA that families.kdl does not declare",
             "declare the ISA in families.kdl, or name the file in a `host` line of packages.kdl",
         ),
     };
@@ -212,11 +214,12 @@ fn compared(
         }
     }
     let mut problems = Problems::new();
-    let what = "with code for another target than its path names";
+    let what = "with code for another target than in its path";
     let help = "build the wheel again, or correct the `target-word` lines of packages.kdl";
     problems.extend(of_files(input, &foreign(input, names, inside, sorted), what, help));
-    let what = "with device code that no line tells the target of";
-    let help = "the path of such a file has to name one target; name it in a `host` line of packages.kdl if it stays in the host wheel";
+    let what = "with device code for an unknown target";
+    let help = "write one target into its path, or name it in a `host` line of packages.kdl to \
+        keep it in the host wheel";
     problems.extend(of_files(input, &unclaimed, what, help));
     problems
 }

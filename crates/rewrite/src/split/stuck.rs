@@ -17,12 +17,10 @@ pub(super) enum Stuck {
     #[error(transparent)]
     Bundle(#[from] BundleError),
     /// A target without a wheel.
-    #[error("it has code for {0}, which families.kdl does not have")]
+    #[error("it has code for {0}, which families.kdl does not declare")]
     Target(String),
     /// A path that is another one when the wheel is installed.
-    #[error(
-        "installers put it elsewhere than below the root, from where nothing leads to archives"
-    )]
+    #[error("installers place it outside of the root, from where its archive cannot be found")]
     Moved,
     /// The machine.
     #[error(transparent)]

@@ -17,7 +17,7 @@ pub use xz_writer::XzWriter;
 #[derive(Debug, thiserror::Error)]
 pub enum TarError {
     /// Content that differs from the announced size in the header.
-    #[error("`{path}` was announced with {announced} bytes and has {read}")]
+    #[error("`{path}` has {read} bytes instead of the announced {announced}")]
     Size {
         /// Member.
         path: RelPath,
@@ -27,7 +27,7 @@ pub enum TarError {
         read: u64,
     },
     /// Link with an invalid target.
-    #[error("the link `{path}` has the target `{}`, which no file can have", .target.escape_debug())]
+    #[error("the link `{path}` has the target `{}`, which is not a file name", .target.escape_debug())]
     Target {
         /// Link.
         path: RelPath,
@@ -35,7 +35,7 @@ pub enum TarError {
         target: String,
     },
     /// The content could not be read or the output not be written.
-    #[error("failed to put `{path}` into the tarball")]
+    #[error("failed to add `{path}` to the tarball")]
     Member {
         /// Member.
         path: RelPath,
@@ -43,7 +43,7 @@ pub enum TarError {
         source: io::Error,
     },
     /// An earlier member failed, so that later members could not be found.
-    #[error("`{path}` was not written whole, the tarball is torn")]
+    #[error("`{path}` is incomplete, so the tarball is broken")]
     Torn {
         /// Failed member.
         path: RelPath,

@@ -90,7 +90,7 @@ impl FromStr for Timestamp {
         let seconds: u64 = text
             .trim()
             .parse()
-            .map_err(|_| error("it has to be a whole number of seconds since 1970"))?;
+            .map_err(|_| error("it must be a whole number of seconds since 1970"))?;
         Self::from_seconds(seconds).ok_or_else(|| error("zip archives end with the year 2107"))
     }
 }

@@ -58,7 +58,7 @@ pub enum WheelError {
     #[error(transparent)]
     Zip(#[from] ZipError),
     /// Member after the metadata directory; installers read metadata from the end.
-    #[error("`{name}` comes after members of `{dist_info}`, which are the last ones of a wheel")]
+    #[error("`{name}` follows members of `{dist_info}`, which must be the last ones of a wheel")]
     AfterMetadata {
         /// Late member.
         name: RelPath,
@@ -66,7 +66,7 @@ pub enum WheelError {
         dist_info: RelPath,
     },
     /// Member that the writer itself creates.
-    #[error("`{name}` is written by rockpack and cannot be a member of its own")]
+    #[error("rockpack writes `{name}`; it cannot be another member")]
     Reserved {
         /// Name of the member.
         name: RelPath,
@@ -78,7 +78,7 @@ pub enum WheelError {
         name: RelPath,
     },
     /// Content that differs from the announced size in the header.
-    #[error("`{name}` was announced with {announced} bytes, and its digest is of {digested}")]
+    #[error("the digest of `{name}` is of {digested} bytes instead of the announced {announced}")]
     Size {
         /// Member.
         name: RelPath,
@@ -369,7 +369,7 @@ mod tests {
         assert_eq!(
             late.to_string(),
             format!(
-                "`pkg/late.py` comes after members of `{INFO}`, which are the last ones of a wheel"
+                "`pkg/late.py` follows members of `{INFO}`, which must be the last ones of a wheel"
             )
         );
         let missing = wheel.finish().unwrap_err();

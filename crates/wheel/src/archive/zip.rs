@@ -42,7 +42,7 @@ pub enum ZipError {
         length: usize,
     },
     /// Number of bytes that differs from the announced one in the header.
-    #[error("`{name}` was announced with {announced} bytes, and {written} came")]
+    #[error("`{name}` has {written} bytes instead of the announced {announced}")]
     Size {
         /// Member.
         name: RelPath,
@@ -52,7 +52,7 @@ pub enum ZipError {
         written: u64,
     },
     /// An earlier member was not ended.
-    #[error("`{name}` was begun and not ended, the archive is torn")]
+    #[error("`{name}` is incomplete, so the archive is broken")]
     Torn {
         /// Open member.
         name: RelPath,

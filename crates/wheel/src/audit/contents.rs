@@ -117,7 +117,7 @@ impl Contents {
         match pe::facts(file) {
             Ok(Some(facts)) => match windows_tag(&facts) {
                 Some(tag) => self.pe_files.push((path.to_owned(), tag)),
-                None => self.ignored.push(ignored("no platform tag speaks of it".to_owned())),
+                None => self.ignored.push(ignored("no platform tag covers it".to_owned())),
             },
             Ok(None) => {}
             Err(error) => self.ignored.push(ignored(error.to_string())),

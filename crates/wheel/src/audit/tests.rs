@@ -120,7 +120,7 @@ fn wheels_without_a_file_to_judge_are_for_any_platform_or_refused() {
         one(&bench.wheel("x-1-py3-none-win_amd64.whl", &[("x/a.dll", b"MZ")])).unwrap_err();
     assert_eq!(
         windows.to_string(),
-        "cannot audit x-1-py3-none-win_amd64.whl: win_amd64 is no platform tag for Linux, and it has no binary of Windows"
+        "cannot audit x-1-py3-none-win_amd64.whl: its platform tag win_amd64 is not for Linux, and it has no Windows binary"
     );
 }
 

@@ -37,7 +37,7 @@ pub enum MakeError {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// Another file has the name of the new wheel.
-    #[error("{} is there already, with other content", .path.display())]
+    #[error("{} already exists with other content", .path.display())]
     Exists {
         /// The file.
         path: PathBuf,

@@ -20,7 +20,8 @@ impl RecordRows {
     pub fn read(text: &str) -> Result<Self, String> {
         let mut rows = BTreeMap::new();
         for row in Rows::new(text.as_bytes()) {
-            let [path, hash, size] = row.map_err(|_| "a row has not three fields".to_owned())?;
+            let [path, hash, size] =
+                row.map_err(|_| "a row does not have three fields".to_owned())?;
             if rows.insert(path.clone(), (hash, size)).is_some() {
                 return Err(format!("`{path}` has two rows"));
             }
@@ -41,10 +42,10 @@ impl RecordRows {
                 .is_some_and(|text| text.len() == *length && text.chars().all(fine))
         });
         if !is_hash {
-            return Err(format!("`{name}` has the hash `{hash}`, which is no SHA-256 in base64"));
+            return Err(format!("the hash `{hash}` of `{name}` is not a SHA-256 in base64"));
         }
         if size.parse() != Ok(entry.size) {
-            return Err(format!("`{name}` has {} bytes, and its row says `{size}`", entry.size));
+            return Err(format!("`{name}` has {} bytes, but its row has `{size}`", entry.size));
         }
         Ok(())
     }
@@ -88,14 +89,14 @@ mod tests {
         assert_eq!(
             wrong,
             [
-                "`b` has the hash `sha256=HEX`, which is no SHA-256 in base64",
-                "`c` has the hash `md5=abc`, which is no SHA-256 in base64",
-                "`d` has 3 bytes, and its row says `4`",
-                "`e` has the hash ``, which is no SHA-256 in base64",
+                "the hash `sha256=HEX` of `b` is not a SHA-256 in base64",
+                "the hash `md5=abc` of `c` is not a SHA-256 in base64",
+                "`d` has 3 bytes, but its row has `4`",
+                "the hash `` of `e` is not a SHA-256 in base64",
                 "`f` has no row",
             ]
         );
         assert_eq!(RecordRows::read("a,,\na,,\n").unwrap_err(), "`a` has two rows");
-        assert_eq!(RecordRows::read("a,b\n").unwrap_err(), "a row has not three fields");
+        assert_eq!(RecordRows::read("a,b\n").unwrap_err(), "a row does not have three fields");
     }
 }

@@ -25,7 +25,7 @@ pub fn copied(entry: &DirectoryEntry) -> Result<CopiedMember, CopyError> {
         _ if entry.is_encrypted() => return Err(refused("is encrypted")),
         0 => Method::Store,
         8 => Method::Deflate,
-        _ => return Err(refused("is neither stored nor deflated, which not all installers take")),
+        _ => return Err(refused("is neither stored nor deflated; some installers reject it")),
     };
     let (day, time) = entry.time;
     let sound = Timestamp::from_dos(time, day).is_some();

@@ -62,7 +62,7 @@ impl Directory {
     pub fn read(file: &File) -> Result<Self, DirectoryError> {
         let mut end = End::find(file)?;
         if end.size > LONGEST {
-            return Err(DirectoryError::Broken("its directory is longer than any package's"));
+            return Err(DirectoryError::Broken("its central directory is larger than the limit"));
         }
         let mut bytes = vec![0; usize::try_from(end.size).unwrap_or_default()];
         read(file, end.start, &mut bytes)?;
@@ -103,7 +103,7 @@ impl Directory {
 /// Treats a premature end as a fault of the archive.
 fn read(file: &File, at: u64, bytes: &mut [u8]) -> Result<(), DirectoryError> {
     file.read_exact_at(bytes, at).map_err(|error| match error.kind() {
-        io::ErrorKind::UnexpectedEof => DirectoryError::Broken("it is cut short"),
+        io::ErrorKind::UnexpectedEof => DirectoryError::Broken("it is truncated"),
         _ => error.into(),
     })
 }
@@ -113,14 +113,14 @@ fn entries(bytes: &[u8], end: &mut End) -> Result<Vec<DirectoryEntry>, Directory
     let (mut entries, mut rest) = (Vec::new(), Fields(bytes));
     while !rest.0.is_empty() {
         let (entry, other_name) = DirectoryEntry::read(&mut rest, end.prefix)
-            .ok_or(DirectoryError::Broken("its directory is malformed"))?;
+            .ok_or(DirectoryError::Broken("its central directory is malformed"))?;
         end.faults.extend(other_name);
         if entries.len() == MOST_MEMBERS {
-            return Err(DirectoryError::Broken("it has more members than any package"));
+            return Err(DirectoryError::Broken("it has more members than the limit"));
         }
         if entry.method == 8 && entry.size / RATIO > entry.compressed {
             return Err(DirectoryError::Broken(
-                "a member claims more bytes than its own can unpack to",
+                "the recorded size of a member is larger than its bytes can unpack to",
             ));
         }
         entries.push(entry);
@@ -128,7 +128,7 @@ fn entries(bytes: &[u8], end: &mut End) -> Result<Vec<DirectoryEntry>, Directory
     if entries.len() as u64 == end.entries {
         return Ok(entries);
     }
-    Err(DirectoryError::Broken("its directory has another number of members than it says"))
+    Err(DirectoryError::Broken("the recorded number of members in its central directory is wrong"))
 }
 
 /// Reports features that installers lack: they unpack during the download and know two methods.
@@ -140,13 +140,13 @@ fn features(entry: &DirectoryEntry) -> Vec<Fault> {
     }
     if ![0, 8].contains(&entry.method) {
         found.push(
-            fault("compressed by a method that installers do not know")
+            fault("compression method that installers do not know")
                 .because(format!("method {}", entry.method)),
         );
     }
     if entry.flags & DESCRIPTOR != 0 && !entry.is_directory() {
         found.push(fault(
-            "its size stands behind it, so that it cannot be unpacked while it is downloaded",
+            "size after the content, so installers cannot unpack it while downloading",
         ));
     }
     found
@@ -171,9 +171,9 @@ fn gap(from: u64, to: u64, descriptor: bool) -> Result<Option<Fault>, DirectoryE
         Some(0) => Ok(None),
         Some(12 | 16 | 20 | 24) if descriptor => Ok(None),
         Some(bytes) => {
-            let what = "before it are bytes that belong to no member";
+            let what = "unused bytes before a member";
             Ok(Some(self::bytes(Fault::new(FaultKind::Stray, what), bytes)))
         }
-        None => Err(DirectoryError::Broken("two of its members share bytes")),
+        None => Err(DirectoryError::Broken("two of its members overlap")),
     }
 }

@@ -28,7 +28,7 @@ impl EntryPoints {
             }
             if count == MOST {
                 let what =
-                    format!("it has more than {MOST} entry points; the others were not read");
+                    format!("it has more than {MOST} entry points; rockpack read only these");
                 points.faults.push(Fault::new(FaultKind::EntryPoint, what));
                 break;
             }
@@ -59,7 +59,7 @@ impl EntryPoints {
             object: object.trim().to_owned(),
         });
         if entry.as_ref().and_then(EntryPoint::object).is_none() {
-            let fault = Fault::new(FaultKind::EntryPoint, "a line is no entry point");
+            let fault = Fault::new(FaultKind::EntryPoint, "a line is not an entry point");
             self.faults.push(fault.because(format!("`{line}`")));
         }
         self.entries.extend(entry);

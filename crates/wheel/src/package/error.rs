@@ -15,7 +15,7 @@ pub enum ReadError {
     #[error("cannot read built packages")]
     Read(#[from] io::Error),
     /// A directory without packages.
-    #[error("{} has no built packages: no .whl and no .tar.gz, neither there nor in a directory in it", .0.display())]
+    #[error("{} has no built packages: no .whl or .tar.gz in it or its directories", .0.display())]
     Empty(PathBuf),
     /// A wheel cannot be opened.
     #[error(transparent)]
@@ -42,7 +42,7 @@ pub enum OpenError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// Invalid zip.
-    #[error("{} is no zip archive that can be read: {reason}", .path.display())]
+    #[error("{} is not a readable zip archive: {reason}", .path.display())]
     Zip {
         /// Path of the file.
         path: PathBuf,
@@ -82,10 +82,10 @@ pub enum PackageError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// Sdist without metadata.
-    #[error("the sdist has no PKG-INFO in its directory at the top")]
+    #[error("the sdist has no PKG-INFO in its top directory")]
     NoPkgInfo,
     /// Invalid file of wheel variants.
-    #[error("it does not tell of wheel variants in a form that installers read")]
+    #[error("its variant data is malformed")]
     Variants(#[source] serde_json::Error),
     /// Invalid or missing metadata field.
     #[error(transparent)]
@@ -94,7 +94,7 @@ pub enum PackageError {
     #[error(transparent)]
     Path(#[from] PathError),
     /// Metadata that contradicts the file name.
-    #[error("its metadata is that of {name} {version}, which its file name is not")]
+    #[error("its metadata is of {name} {version}, unlike its file name")]
     Mismatch {
         /// Name in the metadata.
         name: DistName,

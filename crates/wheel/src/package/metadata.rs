@@ -19,10 +19,10 @@ pub enum FieldError {
     #[error("its metadata has no {0}")]
     Missing(&'static str),
     /// Invalid distribution name.
-    #[error("its metadata has an impossible name")]
+    #[error("its metadata has a malformed name")]
     Name(#[from] NameError),
     /// Invalid version.
-    #[error("its metadata has an impossible version")]
+    #[error("its metadata has a malformed version")]
     Version(#[from] VersionError),
 }
 

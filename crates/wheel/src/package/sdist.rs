@@ -105,13 +105,13 @@ impl Sdist {
         let Rest { source: mut gzip, faults, .. } = rest;
         self.faults.extend(faults.into_iter().map(Fault::from));
         if !is_filling {
-            let what = "bytes follow the end of its tar archive";
+            let what = "bytes after the end of its tar archive";
             self.faults.push(Fault::new(FaultKind::Stray, what));
         }
         // Reads to the checksum after the last byte.
         io::copy(&mut gzip, &mut io::sink())?;
         if gzip.into_inner().read(&mut [0])? > 0 {
-            self.faults.push(Fault::new(FaultKind::Stray, "bytes follow the archive"));
+            self.faults.push(Fault::new(FaultKind::Stray, "bytes after the archive"));
         }
         Ok(())
     }
@@ -156,7 +156,7 @@ fn is_pkg_info(path: &str) -> bool {
 fn mode(member: &TarMember) -> io::Result<Option<Fault>> {
     let mode = member.mode()?;
     let wrong = member.is_file() && mode & 0o7002 != 0;
-    let what = "writable for everyone, or set-user-id and the like";
+    let what = "writable for everyone, or with set-user-id, set-group-id or sticky bit";
     let fault = || Fault::new(FaultKind::Mode, what).because(format!("mode {:04o}", mode & 0o7777));
     Ok(wrong.then(fault))
 }

@@ -7,9 +7,9 @@ use crate::package::zip_file::LONGEST_TEXT;
 pub fn checked(bytes: Vec<u8>) -> (String, Option<Fault>) {
     let wrong = |what: &'static str| Some(Fault::new(FaultKind::Text, what));
     let fault = if bytes.len() as u64 > LONGEST_TEXT {
-        wrong("longer than 2 MiB, the limit for it")
+        wrong("longer than the limit of 2 MiB")
     } else if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
-        wrong("has a NUL byte").map(|fault| fault.because(format!("byte {at}")))
+        wrong("NUL byte").map(|fault| fault.because(format!("byte {at}")))
     } else {
         None
     };

@@ -38,7 +38,7 @@ impl WheelFile {
         faults.append(&mut directory.faults);
         faults.extend(directory.entries.iter().filter_map(entry_fault));
         if directory.entries.is_empty() && faults.is_empty() {
-            faults.push(Fault::new(FaultKind::Broken, "it is a zip archive without members"));
+            faults.push(Fault::new(FaultKind::Broken, "it is an empty zip archive"));
         }
         let dist_info = match dist_info(&directory.entries) {
             Ok(found) => Some(found),

@@ -28,7 +28,7 @@ pub struct WheelName {
 
 /// Invalid file name of a wheel.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no name of a wheel: NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM[-VARIANT].whl")]
+#[error("`{0}` is not a wheel name: NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM[-VARIANT].whl")]
 pub struct WheelNameError(pub String);
 
 impl FromStr for WheelName {

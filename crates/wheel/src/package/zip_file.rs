@@ -57,7 +57,7 @@ impl ZipFile {
         match entry.method {
             _ if entry.is_encrypted() => Err(broken("it is encrypted".to_owned())),
             0 | 8 => Ok(self.unpacked(entry)),
-            method => Err(broken(format!("it is packed by the unknown method {method}"))),
+            method => Err(broken(format!("its compression method {method} is unknown"))),
         }
     }
 
@@ -88,7 +88,7 @@ impl ZipFile {
         // One more byte detects longer members and triggers the check of size and CRC-32.
         self.member(entry)?.take(most + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > most {
-            return Err(broken(format!("it is longer than {} MiB, the limit for it", most >> 20)));
+            return Err(broken(format!("it is longer than the limit of {} MiB", most >> 20)));
         }
         Ok(bytes)
     }
@@ -172,9 +172,7 @@ impl Read for Unpacked<'_> {
         self.read += count as u64;
         if self.read > self.size {
             let told = self.size;
-            return Err(broken(format!(
-                "it has more than the {told} bytes that the archive tells"
-            )));
+            return Err(broken(format!("it has more than the recorded {told} bytes")));
         }
         if count == 0 && !out.is_empty() {
             self.check()?;
@@ -187,13 +185,13 @@ impl Unpacked<'_> {
     fn check(&self) -> io::Result<()> {
         if self.read < self.size {
             let (read, told) = (self.read, self.size);
-            return Err(broken(format!("it has {read} bytes, and the archive tells {told}")));
+            return Err(broken(format!("it has {read} bytes instead of the recorded {told}")));
         }
         if matches!(&self.source, Source::Deflated(source) if source.total_in() != self.compressed)
         {
-            return Err(broken("its compressed bytes end before their end".to_owned()));
+            return Err(broken("its compressed data is truncated".to_owned()));
         }
         let same = self.hasher.clone().finalize() == self.crc32;
-        if same { Ok(()) } else { Err(broken("its CRC-32 is another".to_owned())) }
+        if same { Ok(()) } else { Err(broken("its CRC-32 is wrong".to_owned())) }
     }
 }

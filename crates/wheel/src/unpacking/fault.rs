@@ -47,18 +47,18 @@ impl Refusal {
     /// Returns the description, identical for all members with this fault.
     pub fn what(&self) -> &'static str {
         match self {
-            Self::Name(_) => "its name cannot be unpacked",
+            Self::Name(_) => "installers cannot unpack this name",
             Self::Twice => "there twice",
-            Self::Below(_) => "it is below a file or a link",
-            Self::Above => "a file or a link, with other members below it",
-            Self::Outside(_) => "a link that leads outside",
-            Self::Circle(_) => "a link that leads in a circle",
-            Self::NoFile(_) => "a hard link to no file before it",
-            Self::Target(_) => "a link that leads nowhere",
-            Self::Link => "a link, which installers make a text file",
-            Self::Sparse => "a sparse file, which installers unpack differently",
-            Self::Special => "neither a file nor a directory nor a link",
-            Self::Ambiguous(_) => "its headers are read differently by different programs",
+            Self::Below(_) => "path below a file or a link",
+            Self::Above => "file or link with other members below it",
+            Self::Outside(_) => "link that leads outside",
+            Self::Circle(_) => "circular link",
+            Self::NoFile(_) => "hard link without a preceding target",
+            Self::Target(_) => "link to no file",
+            Self::Link => "link, which installers turn into a text file",
+            Self::Sparse => "sparse file, which installers unpack differently",
+            Self::Special => "neither file nor directory nor link",
+            Self::Ambiguous(_) => "ambiguous headers, which programs read differently",
         }
     }
 

@@ -113,22 +113,22 @@ impl TarMember {
     /// Returns a difference in the names, kinds or sizes that programs read.
     fn ambiguous(&self, name: &str, stored: u64) -> Option<&'static str> {
         if name.ends_with('/') && !self.is_directory() {
-            return Some("its name is a directory's");
+            return Some("its name ends like a directory name");
         }
         if is_of_first_programs(&self.header)
             && ends_with_slash(&self.header) != name.ends_with('/')
         {
-            return Some("one of its names is a directory's");
+            return Some("one of its names ends like a directory name");
         }
         if stored != 0 && !self.is_file() {
-            return Some("it has bytes, and is no file");
+            return Some("it has content but is not a file");
         }
         if self.is_sparse && !self.is_file() {
-            return Some("it has holes, and is no file");
+            return Some("it has holes but is not a file");
         }
         let is_gnu_sparse = self.header.entry_type().is_gnu_sparse();
         let other = self.header.as_ustar().is_none() && self.header.as_bytes()[PREFIX] != 0;
-        (other && !is_gnu_sparse).then_some("only some programs read a part of its name")
+        (other && !is_gnu_sparse).then_some("programs read its name differently")
     }
 }
 

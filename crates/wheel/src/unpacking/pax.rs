@@ -18,7 +18,7 @@ impl PaxRecords {
         let mut records = Self::default();
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let (key, value) =
-                record(line).ok_or_else(|| broken("it has malformed pax records"))?;
+                record(line).ok_or_else(|| broken("its pax records are malformed"))?;
             if !REPEATED.contains(&key) && records.get(key).is_some() {
                 return Err(broken("its pax records have a key twice"));
             }

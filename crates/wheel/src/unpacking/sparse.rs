@@ -59,11 +59,14 @@ impl Sparse {
             (None, None) => {
                 let places = places(records)?;
                 if needed("numblocks")? != places.len() as u64 {
-                    return Err(broken("a sparse file has another number of places than it says"));
+                    return Err(broken(
+                        "the recorded number of data regions of a sparse file is \
+                        wrong",
+                    ));
                 }
                 (needed("size")?, Some(places))
             }
-            _ => return Err(broken("it has a sparse file in a form later than 1.0")),
+            _ => return Err(broken("it has a sparse file in a newer format than 1.0")),
         };
         Ok(Some(Self { name, size, places }))
     }
@@ -76,7 +79,7 @@ impl Sparse {
 }
 
 fn wrong() -> io::Error {
-    broken("the places of a sparse file's data are not those of its bytes")
+    broken("the data regions of a sparse file do not match its bytes")
 }
 
 fn places(records: &PaxRecords) -> io::Result<Vec<Place>> {
@@ -107,7 +110,7 @@ fn leading(stored: &mut impl Read) -> io::Result<(Vec<Place>, u64)> {
     let mut lines = Lines { stored, block: [0; BLOCK], at: BLOCK, read: 0 };
     let count = lines.number()?;
     if count > MOST_PLACES {
-        return Err(broken("a sparse file has more places than any"));
+        return Err(broken("a sparse file has too many data regions"));
     }
     let mut places = Vec::new();
     for _ in 0..count {

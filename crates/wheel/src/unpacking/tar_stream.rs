@@ -164,7 +164,7 @@ impl<R> TarStream<R> {
         let records = PaxRecords::parse(bytes)?;
         let local = matches!(self.place, Upcoming::Records(Records { local: true, .. }));
         if !local && OF_ONE.iter().any(|key| records.has(key)) {
-            return Err(broken("its global pax records give all members one name or size"));
+            return Err(broken("its global pax records give all members the same name or size"));
         }
         if local {
             self.extensions.records = Some(records);
@@ -176,10 +176,10 @@ impl<R> TarStream<R> {
     fn extension(&mut self, header: &tar::Header) -> io::Result<u64> {
         let size = header.entry_size()?;
         if size == 0 {
-            return Err(broken("it has an empty name or no pax records in their place"));
+            return Err(broken("it has an empty name, or its pax records are missing"));
         }
         if size > LONGEST {
-            return Err(broken("it has a name or pax records longer than 1 MiB"));
+            return Err(broken("it has a name or pax records longer than the limit of 1 MiB"));
         }
         self.count(size)?;
         padded(size)
@@ -192,7 +192,7 @@ impl<R> TarStream<R> {
         if self.names > most {
             let most = most >> 20;
             return Err(broken(&format!(
-                "its names and pax records are longer than {most} MiB in all"
+                "its names and pax records exceed the limit of {most} MiB"
             )));
         }
         Ok(())
@@ -222,7 +222,7 @@ impl Extensions {
             return Err(broken("a member has two long names"));
         }
         if self.long_link && has(b"linkpath") {
-            return Err(broken("a member has two long targets"));
+            return Err(broken("a member has two long link targets"));
         }
         Ok(())
     }
@@ -259,7 +259,7 @@ fn content(bytes: u64) -> Upcoming {
 
 fn padded(size: u64) -> io::Result<u64> {
     size.checked_next_multiple_of(BLOCK)
-        .ok_or_else(|| broken("it has a member longer than any file"))
+        .ok_or_else(|| broken("it has a member that is longer than a file can be"))
 }
 
 fn is_more(byte: u8) -> io::Result<bool> {
@@ -326,18 +326,18 @@ mod tests {
         for kind in *b"LKxg" {
             let bomb = tar(&[(kind, LONGEST + 1, b"")]);
             let said = read(&bomb).unwrap_err();
-            assert_eq!(said, "it has a name or pax records longer than 1 MiB");
+            assert_eq!(said, "it has a name or pax records longer than the limit of 1 MiB");
         }
         let name = vec![b'n'; 1 << 20];
         let names = tar(&[(b'L', LONGEST, &name), (b'L', 4096, b"")]);
         assert_eq!(
             read(&names),
-            Err("its names and pax records are longer than 1 MiB in all".to_owned())
+            Err("its names and pax records exceed the limit of 1 MiB".to_owned())
         );
         let twice = tar(&[(b'L', 3, b"a/b"), (b'x', 12, b"12 path=b/a\n"), (b'0', 0, b"")]);
         assert_eq!(read(&twice), Err("a member has two long names".to_owned()));
         let global = tar(&[(b'g', 9, b"9 path=a\n"), (b'0', 0, b"")]);
-        let all = "its global pax records give all members one name or size";
+        let all = "its global pax records give all members the same name or size";
         assert_eq!(read(&global), Err(all.to_owned()));
         let between =
             tar(&[(b'x', 9, b"9 path=a\n"), (b'g', 13, b"13 comment=a\n"), (b'0', 0, b"")]);

@@ -55,21 +55,21 @@ pub fn misplaced(targets: &Targets, package: &Package, target: Option<&str>) -> 
             inside.iter().map(String::as_str).filter(|name| elsewhere(name)).collect();
         if !inside.is_empty() {
             let what = match target {
-                Some(_) => "has code for another ISA than the package",
-                None => "has code for an ISA, and the package is for none in particular",
+                Some(_) => "device code for another ISA than the package",
+                None => "device code for an ISA in a package for all ISAs",
             };
             let finding = Finding::error(Code::MisplacedCode, what).because(inside.join(", "));
             found.push(of(finding));
         } else if !called.is_empty() {
             let what = match target {
-                Some(_) => "is called by another ISA than the package",
-                None => "is called by an ISA, and the package is for none in particular",
+                Some(_) => "name of another ISA than the package",
+                None => "name of an ISA in a package for all ISAs",
             };
             let finding = Finding::warning(Code::MisplacedCode, what).because(called.join(", "));
             found.push(of(finding));
         }
         if let Some(part) = code.unread {
-            let what = format!("{part} cannot be read, so that nobody knows for which ISAs it is");
+            let what = format!("{part} cannot be read, so its ISAs are unknown");
             found.push(of(Finding::warning(Code::UnreadCode, what)));
         }
     }

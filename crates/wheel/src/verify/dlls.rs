@@ -34,7 +34,7 @@ impl Names {
             };
             for library in libraries.iter().filter(|library| !has(library)) {
                 let what =
-                    format!("imports `{library}`, which no package of the set has, nor the system");
+                    format!("neither the packages nor the system have the imported `{library}`");
                 let finding = Finding::warning(Code::ImportLeadsNowhere, what);
                 found.push(finding.of(&**member).to(&**library).within(&package.file));
             }

@@ -40,7 +40,7 @@ pub(super) fn check(
         // A directory without `__init__.py` is a module without content (PEP 420).
         let is_directory =
             object.attribute.is_none() && below(installed, &format!("{path}/")).next().is_some();
-        let absent = "an entry point names a module that is not in the wheel";
+        let absent = "entry point for a module that the wheel lacks";
         return if is_directory || is_compiled { None } else { error(absent) };
     };
     let attribute = object.attribute?.split('.').next()?;
@@ -50,7 +50,7 @@ pub(super) fn check(
     {
         return None;
     }
-    error("an entry point names something that its module does not define")
+    error("entry point for an object that its module does not define")
 }
 
 fn below<'i>(

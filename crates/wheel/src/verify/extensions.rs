@@ -16,7 +16,7 @@ pub(super) fn check(name: &WheelName, entries: &[DirectoryEntry]) -> Vec<Finding
         let file = entry.name.rsplit('/').next().unwrap_or_default();
         let Some(module) = Module::of(file) else { continue };
         if let Some(reason) = module.contradiction(name) {
-            let what = format!("an extension module {reason}");
+            let what = format!("extension module {reason}");
             found.push(Finding::error(Code::ForeignExtension, what).of(&*entry.name));
         }
     }

@@ -37,15 +37,18 @@ pub(super) fn check(
 
 fn name(entry: &DirectoryEntry) -> Option<Finding> {
     entry.name.contains(':').then(|| {
-        Finding::warning(Code::UnsafeName, "its name cannot be installed on Windows")
-            .because("it has `:`")
+        Finding::warning(Code::UnsafeName, "invalid name on Windows").because("it has `:`")
     })
 }
 
 fn kind(entry: &DirectoryEntry) -> Option<Finding> {
-    entry
-        .is_directory()
-        .then(|| Finding::warning(Code::MemberKind, "a directory: wheels hold files alone"))
+    entry.is_directory().then(|| {
+        Finding::warning(
+            Code::MemberKind,
+            "directory entry; a wheel should have only \
+            files",
+        )
+    })
 }
 
 fn bytes(member: &Member) -> Option<Finding> {
@@ -63,7 +66,7 @@ fn mode(entry: &DirectoryEntry) -> Vec<Finding> {
     let error =
         |what| Finding::error(Code::MemberMode, what).because(format!("mode {permissions:04o}"));
     if permissions & 0o7000 != 0 {
-        found.push(error("set-user-id, set-group-id or sticky"));
+        found.push(error("set-user-id, set-group-id or sticky bit"));
     }
     if permissions & 0o002 != 0 {
         found.push(error("writable for everyone"));
@@ -79,24 +82,24 @@ fn start(entry: &DirectoryEntry, member: &Member) -> Option<Finding> {
     let executable = entry.mode & 0o111 != 0;
     match &member.kind {
         FileRole::Elf(binary) if binary.is_program() && !executable => {
-            Some(Finding::error(Code::NotExecutable, "a program without an execute bit"))
+            Some(Finding::error(Code::NotExecutable, "program without execute bit"))
         }
         // Modules often have a shebang, and installers rewrite files in `.data/scripts`.
         FileRole::Script
             if !executable && !is_module(&entry.name) && !entry.name.contains(".data/scripts/") =>
         {
-            Some(Finding::warning(Code::NotExecutable, "a script (`#!`) without an execute bit"))
+            Some(Finding::warning(Code::NotExecutable, "script (`#!`) without execute bit"))
         }
         FileRole::Broken(Format::Elf, why) => Some(
-            Finding::error(Code::BrokenElf, "starts like an ELF file and cannot be read as one")
+            Finding::error(Code::BrokenElf, "malformed file with an ELF signature")
                 .because(why.clone()),
         ),
         FileRole::Broken(Format::Pe, why) => Some(
-            Finding::error(Code::BrokenPe, "starts like a PE file and cannot be read as one")
+            Finding::error(Code::BrokenPe, "malformed file with a PE signature")
                 .because(why.clone()),
         ),
         FileRole::BrokenImportLibrary(why) => {
-            let what = "starts like an import library and cannot be read as one";
+            let what = "malformed file with the signature of an import library";
             Some(Finding::error(Code::BrokenPe, what).because(why.clone()))
         }
         FileRole::Elf(_)
@@ -117,7 +120,7 @@ fn is_module(name: &str) -> bool {
 fn times(entries: &[DirectoryEntry]) -> Option<Finding> {
     let first = entries.first()?;
     let other = entries.iter().find(|entry| entry.time != first.time)?;
-    let what = "its members bear different times, so that it cannot be built again as it is";
+    let what = "its members have different timestamps, so its build is not reproducible";
     Some(Finding::warning(Code::MemberTime, what).because(format!(
         "{} and {}",
         time(first),
@@ -142,17 +145,14 @@ fn order(entries: &[DirectoryEntry], dist_info: &str) -> Option<Finding> {
     let mut after = files().skip_while(|entry| !inside(entry)).filter(|entry| !inside(entry));
     if let Some(entry) = after.next() {
         return Some(
-            Finding::warning(
-                Code::MemberOrder,
-                "stands behind the metadata, which belongs to the end",
-            )
-            .of(&*entry.name),
+            Finding::warning(Code::MemberOrder, "file after the metadata, which should be last")
+                .of(&*entry.name),
         );
     }
     let record = format!("{dist_info}/RECORD");
     let behind = files().skip_while(|entry| entry.name != record).nth(1)?;
     Some(
-        Finding::warning(Code::MemberOrder, "stands behind RECORD, which belongs to the end")
+        Finding::warning(Code::MemberOrder, "file after RECORD, which should be last")
             .of(&*behind.name),
     )
 }
@@ -181,7 +181,7 @@ pub(super) fn clashes(installed: &BTreeMap<String, String>) -> Vec<Finding> {
     for path in installed.keys() {
         if let Some(other) = seen.insert(folded(path), path) {
             let Lookalikes { differ_in, one, other } = Lookalikes::new(path, other);
-            let what = format!("differs from another member in {differ_in} alone");
+            let what = format!("name that differs from another member only in {differ_in}");
             found.push(
                 Finding::warning(Code::CaseClash, what).of(&one).because(format!("`{other}`")),
             );
@@ -194,7 +194,7 @@ pub(super) fn clashes(installed: &BTreeMap<String, String>) -> Vec<Finding> {
             .find(|parent| installed.contains_key(*parent))
         {
             found.push(
-                Finding::error(Code::FileAndDirectory, "lies below a file")
+                Finding::error(Code::FileAndDirectory, "path below a file")
                     .of(path)
                     .because(format!("`{parent}`")),
             );

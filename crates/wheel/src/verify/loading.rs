@@ -5,7 +5,9 @@ use base::source::Code;
 use binary::policy;
 use binary::site::{Linked, Lost, Site};
 
-pub(super) const REMEDY: &str = "set an rpath in its build (`-Wl,-rpath,'$ORIGIN'`, or `rockpack elf edit --rpath`); if the package loads the library itself before, `rockpack help manifest ignore` accepts it";
+pub(super) const REMEDY: &str = "set an rpath in the build (`-Wl,-rpath,'$ORIGIN'`) or with \
+    `rockpack elf edit --rpath`; if the package loads the library first, accept this with an \
+    `ignore` line (`rockpack help manifest ignore`)";
 
 /// Reports libraries of the set that the loader does not find: an error if the file's own package
 /// has it and failure is certain ([`Lost::certain`]), otherwise a warning, because another file may
@@ -28,14 +30,16 @@ pub fn loading(packages: &[Package], on_system: &dyn Fn(&str) -> bool) -> Vec<Fi
         let finding = match (own, lost.there.first()) {
             (Some(own), _) if lost.certain => {
                 let what = format!(
-                    "needs `{library}` of the same package, and no rpath leads to its directory"
+                    "needed `{library}` is in the same package, but no rpath leads to its \
+                     directory"
                 );
                 let (_, (at, _)) = owners[*own];
                 Finding::error(Code::LibraryNotFound, what).because(format!("it is `{at}`"))
             }
             (Some(own), _) => {
                 let what = format!(
-                    "needs `{library}` of the same package, to which no rpath leads: what opens it has to load that first"
+                    "needed `{library}` is in the same package, but no rpath leads to it; the \
+                     program must load it first"
                 );
                 let (_, (at, _)) = owners[*own];
                 Finding::warning(Code::LibraryNotFound, what).because(format!("it is `{at}`"))
@@ -43,7 +47,8 @@ pub fn loading(packages: &[Package], on_system: &dyn Fn(&str) -> bool) -> Vec<Fi
             (None, first) => {
                 let other = first.map_or("another package", |first| &*owners[*first].0.file);
                 let what = format!(
-                    "needs `{library}` of {other}, to which no rpath leads: another file has to load it first"
+                    "needed `{library}` is in {other}, but no rpath leads to it; another file \
+                     must load it first"
                 );
                 Finding::warning(Code::LibraryNotFound, what)
             }

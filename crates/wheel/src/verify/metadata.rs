@@ -72,7 +72,7 @@ impl Rules<'_> {
                     .filter(|(field, since)| *since > version && self.0.first(field).is_some());
                 let (told, what) = (
                     format!("{}.{}", version.0, version.1),
-                    "is newer than the Metadata-Version that is told",
+                    "is newer than the given Metadata-Version",
                 );
                 // A warning only: widely used tools write these fields too early, and installers
                 // accept them.
@@ -85,12 +85,12 @@ impl Rules<'_> {
                 found.push(
                     Finding::warning(
                         Code::MetadataField,
-                        "its Metadata-Version is newer than is known",
+                        "its Metadata-Version is newer than rockpack knows",
                     )
                     .because(format!("2.{minor}")),
                 );
             }
-            _ => found.push(error("it has no Metadata-Version that is known")),
+            _ => found.push(error("it has no known Metadata-Version")),
         }
         found
     }
@@ -114,12 +114,13 @@ impl Rules<'_> {
         let mut found = Vec::new();
         if self.0.first("License").is_some() {
             found.push(error(
-                "it has both License and License-Expression, which index servers refuse",
+                "it has both License and License-Expression; index servers reject this",
             ));
         }
         if self.0.all("Classifier").iter().any(|classifier| classifier.starts_with("License ::")) {
             found.push(error(
-                "it has a licence classifier beside License-Expression, which index servers refuse",
+                "it has both a licence classifier and License-Expression; index servers reject \
+                 this",
             ));
         }
         found
@@ -154,8 +155,8 @@ impl Rules<'_> {
                 None => found.push(invalid("Provides-Extra", &extra)),
                 Some(name) if name != extra && self.told_version() >= Some((2, 3)) => {
                     found.push(
-                        Finding::warning(Code::MetadataField, "an extra is not normalised")
-                            .because(format!("`{extra}` is `{name}`")),
+                        Finding::warning(Code::MetadataField, "an extra's name is not normalised")
+                            .because(format!("write `{name}`, not `{extra}`")),
                     );
                 }
                 Some(_) => {}
@@ -170,7 +171,7 @@ impl Rules<'_> {
             let requirement = match requirement {
                 Ok(requirement) => requirement,
                 Err(text) => {
-                    let what = "a Requires-Dist is no requirement";
+                    let what = "a Requires-Dist is not a requirement";
                     let finding = Finding::error(Code::RequirementForm, what);
                     found.push(finding.because(format!("`{text}`")));
                     continue;
@@ -180,7 +181,8 @@ impl Rules<'_> {
                 found.push(Finding::error(
                     Code::UnmetExtra,
                     format!(
-                        "it requires something for its extra `{extra}`, which it does not offer"
+                        "it has a requirement for its extra `{extra}`, but does not offer that \
+                         extra"
                     ),
                 ));
             }
@@ -192,9 +194,7 @@ impl Rules<'_> {
     pub fn license_files(&self, has: impl Fn(&str) -> bool) -> Vec<Finding> {
         let absent = self.0.all("License-File").into_iter().filter(|file| !has(file));
         absent
-            .map(|file| {
-                Finding::error(Code::LicenseFile, "a License-File that is not there").of(file)
-            })
+            .map(|file| Finding::error(Code::LicenseFile, "missing License-File").of(file))
             .collect()
     }
 
@@ -228,8 +228,8 @@ mod tests {
     #[test]
     fn fields_are_held_to_what_they_are() {
         for (text, needle) in [
-            ("Name: a\nVersion: 1\n", "no Metadata-Version"),
-            ("Metadata-Version: 2.9\nName: a\nVersion: 1\n", "newer than is known (2.9)"),
+            ("Name: a\nVersion: 1\n", "no known Metadata-Version"),
+            ("Metadata-Version: 2.9\nName: a\nVersion: 1\n", "newer than rockpack knows (2.9)"),
             ("Metadata-Version: 2.1\nName: a\nVersion: 1\nDynamic: x\n", "Dynamic is newer"),
             ("Metadata-Version: 2.1\nVersion: 1\n", "no Name"),
             ("Metadata-Version: 2.1\nName: -\nVersion: 1\n", "its Name is malformed"),
@@ -240,7 +240,10 @@ mod tests {
                 "its Requires-Python is malformed",
             ),
             ("Metadata-Version: 2.1\nName: a\nVersion: 1\nSummary: x\n  y\n", "more than one line"),
-            ("Metadata-Version: 2.4\nName: a\nVersion: 1\nProvides-Extra: X.y\n", "`X.y` is `x-y`"),
+            (
+                "Metadata-Version: 2.4\nName: a\nVersion: 1\nProvides-Extra: X.y\n",
+                "write `x-y`, not `X.y`",
+            ),
             (
                 "Metadata-Version: 2.4\nName: a\nVersion: 1\nLicense: x\nLicense-Expression: MIT\n",
                 "both License",
@@ -251,7 +254,7 @@ mod tests {
             ),
             (
                 "Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Dist: b=1\n",
-                "no requirement (`b=1`)",
+                "is not a requirement (`b=1`)",
             ),
             (
                 "Metadata-Version: 2.1\nName: a\nVersion: 1\nRequires-Dist: b; extra == 'x'\n",

@@ -31,15 +31,16 @@ impl<'w> Names<'w> {
         let Some(name) = &self.name else {
             return vec![Finding::error(
                 Code::PackageName,
-                "its file name is no wheel's: NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM[-VARIANT].whl",
+                "its file name does not have the form \
+                 NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM[-VARIANT].whl",
             )];
         };
         let mut found = Vec::new();
         let written = name.to_string();
         if written != self.file_name {
             found.push(
-                Finding::warning(Code::PackageName, "its file name is not normalised")
-                    .because(format!("`{written}` is")),
+                Finding::warning(Code::PackageName, "its file name is not normalised, expected")
+                    .because(format!("`{written}`")),
             );
         }
         for tag in name.tags().filter(|tag| !is_tag(tag)) {
@@ -54,8 +55,12 @@ impl<'w> Names<'w> {
         });
         if !same {
             found.push(
-                Finding::error(Code::NamesDisagree, "its metadata directory is another package's")
-                    .of(self.dist_info),
+                Finding::error(
+                    Code::NamesDisagree,
+                    "its metadata directory is of another \
+                    package or version",
+                )
+                .of(self.dist_info),
             );
         }
         found
@@ -68,16 +73,24 @@ impl<'w> Names<'w> {
         let said = |field| metadata.first(field);
         if let Some(dist) = said("Name").filter(|dist| !same_name(dist, &name.dist)) {
             found.push(
-                Finding::error(Code::NamesDisagree, "its metadata has another name")
-                    .because(format!("`{dist}`")),
+                Finding::error(
+                    Code::NamesDisagree,
+                    "the name in its metadata differs from the \
+                    file name",
+                )
+                .because(format!("`{dist}`")),
             );
         }
         if let Some(version) =
             said("Version").filter(|version| !same_version(version, &name.version))
         {
             found.push(
-                Finding::error(Code::NamesDisagree, "its metadata has another version")
-                    .because(format!("`{version}`")),
+                Finding::error(
+                    Code::NamesDisagree,
+                    "the version in its metadata differs from \
+                    the file name",
+                )
+                .because(format!("`{version}`")),
             );
         }
         found
@@ -89,7 +102,7 @@ impl<'w> Names<'w> {
         if !matches!(wheel.first("Root-Is-Purelib"), Some("true" | "false")) {
             found.push(Finding::error(
                 Code::MetadataField,
-                "WHEEL does not say `Root-Is-Purelib: true` or `false`",
+                "WHEEL has no `Root-Is-Purelib: true` or `false`",
             ));
         }
         let mut tags = wheel.all("Tag");
@@ -110,7 +123,7 @@ impl<'w> Names<'w> {
         if wheel.first("Build") != name.build.as_deref() {
             found.push(Finding::error(
                 Code::TagsDisagree,
-                "its file name and WHEEL have different build tags",
+                "file name and WHEEL have different build tags",
             ));
         }
         found
@@ -137,10 +150,8 @@ impl<'w> Names<'w> {
             };
             let Some(needs) = needs else { continue };
             if !platforms.iter().any(|platform| platform.ends_with(needs)) {
-                let what = format!(
-                    "{kind} file for {needs}, which the tag `{}` does not tell",
-                    name.platform
-                );
+                let what =
+                    format!("{kind} file for {needs} in a wheel with the tag `{}`", name.platform);
                 found.push(Finding::error(Code::WrongPlatform, what).of(&*entry.name));
             }
         }

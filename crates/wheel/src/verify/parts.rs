@@ -20,7 +20,7 @@ pub fn lost(packages: &[Package], is_part: &dyn Fn(&str) -> bool) -> Vec<Finding
         // Several extras may require the same part.
         let lost: BTreeSet<&str> = lost.map(|requirement| &*requirement.name).collect();
         found.extend(lost.into_iter().map(|name| {
-            let what = "it requires a wheel of the same split, which the set does not have";
+            let what = "a required wheel of the same split is missing";
             Finding::error(Code::UnmetRequirement, what).because(name).within(&part.file)
         }));
     }
@@ -31,7 +31,7 @@ pub fn lost(packages: &[Package], is_part: &dyn Fn(&str) -> bool) -> Vec<Finding
 pub fn left(host: &Package, target: &dyn Fn(&str) -> Option<String>) -> Vec<Finding> {
     let left = host.members().filter_map(|member| Some((member, target(member)?)));
     let finding = |(member, target): (&str, String)| {
-        let what = "is of an ISA, and the package is the host wheel of a split";
+        let what = "file of an ISA in the host wheel of a split";
         Finding::error(Code::MisplacedCode, what).of(member).because(target).within(&host.file)
     };
     left.map(finding).collect()

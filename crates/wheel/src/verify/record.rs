@@ -39,13 +39,13 @@ impl Record {
         for row in all.by_ref() {
             record.add(row, directory);
             if record.findings.len() + record.absent.len() >= MOST_WRONG {
-                let what = "RECORD has over 1,000 rows that are wrong; the others were not read";
+                let what = "RECORD has over 1,000 wrong rows; rockpack did not read the others";
                 record.findings.push(Finding::error(Code::RecordForm, what));
                 return record;
             }
         }
         if all.bytes() > LONGEST_RECORD {
-            let what = "RECORD is longer than 32 MiB, the limit for it";
+            let what = "RECORD is longer than the limit of 32 MiB";
             record.findings.push(Finding::error(Code::RecordForm, what));
             return record;
         }
@@ -63,7 +63,8 @@ impl Record {
         match directory.find(&path).map(|index| &mut self.rows[index]) {
             Some(place @ None) => *place = Some(Row { hash, size }),
             Some(Some(_)) => {
-                self.findings.push(Finding::error(Code::RecordForm, "twice in RECORD").of(path));
+                self.findings
+                    .push(Finding::error(Code::RecordForm, "listed twice in RECORD").of(path));
             }
             None => self.absent.push(path),
         }
@@ -96,12 +97,14 @@ impl Record {
                 }
                 None if signature || entry.is_directory() || !self.whole => {}
                 None => {
-                    found.push(Finding::error(Code::NotInRecord, "not in RECORD").of(&*entry.name));
+                    found.push(
+                        Finding::error(Code::NotInRecord, "not listed in RECORD").of(&*entry.name),
+                    );
                 }
             }
         }
         found.extend(self.absent.iter().map(|path| {
-            Finding::error(Code::OnlyInRecord, "in RECORD, and not in the wheel").of(path)
+            Finding::error(Code::OnlyInRecord, "listed in RECORD, but not in the wheel").of(path)
         }));
         found
     }
@@ -110,7 +113,7 @@ impl Record {
 /// Rejects RECORD's own hash, which it cannot contain.
 fn own_row(row: &Row) -> Option<Finding> {
     let blank = row.hash.is_empty() && row.size.is_empty();
-    (!blank).then(|| Finding::error(Code::RecordForm, "RECORD states a hash or size of itself"))
+    (!blank).then(|| Finding::error(Code::RecordForm, "RECORD has a hash or size for itself"))
 }
 
 fn differences(row: &Row, member: &Member) -> Vec<Finding> {
@@ -122,18 +125,18 @@ fn differences(row: &Row, member: &Member) -> Vec<Finding> {
     match row.hash.split_once('=').map(|(name, digest)| (Algorithm::of(name), digest)) {
         Some((Some(_), digest)) if digest == base64_url(&member.digest) => {}
         Some((Some(_), _)) => {
-            found.push(Finding::error(Code::RecordHash, "RECORD has another hash"));
+            found.push(Finding::error(Code::RecordHash, "wrong hash in RECORD"));
         }
         Some((None, _)) => {
-            let what = "RECORD has a hash that is malformed, or weaker than SHA-256";
+            let what = "hash in RECORD that is malformed or weaker than SHA-256";
             found.push(Finding::error(Code::RecordForm, what).because(row.hash.clone()));
         }
-        None => found.push(Finding::error(Code::RecordForm, "RECORD has no hash of it")),
+        None => found.push(Finding::error(Code::RecordForm, "no hash in RECORD")),
     }
     // The size is optional.
     if !row.size.is_empty() && row.size.parse() != Ok(member.size) {
-        let detail = format!("{} bytes, and RECORD says {}", member.size, row.size);
-        found.push(Finding::error(Code::RecordHash, "RECORD has another size").because(detail));
+        let detail = format!("{} bytes, in RECORD {}", member.size, row.size);
+        found.push(Finding::error(Code::RecordHash, "wrong size in RECORD").because(detail));
     }
     found
 }

@@ -94,34 +94,42 @@ fn particular(finding: &Finding) -> Option<String> {
 fn remedy(code: Code, what: &str) -> Option<&'static str> {
     Some(match code {
         Code::RecordHash | Code::NotInRecord | Code::OnlyInRecord => {
-            "the wheel was changed after it was made, or made wrong: build it anew, or write RECORD anew with `python -m wheel pack`"
+            "build the wheel again, or write a new RECORD with `python -m wheel pack`"
         }
-        Code::BrokenMember | Code::BrokenPackage => "download or build it anew",
-        Code::SdistUnusable => "build it anew; `pip wheel --no-deps FILE` shows the whole error",
+        Code::BrokenMember | Code::BrokenPackage => "download or build it again",
+        Code::SdistUnusable => "build it again; `pip wheel --no-deps FILE` shows the whole error",
         Code::RpathLeadsNowhere => {
-            "take the entry away in the build; if it is meant, `rockpack help manifest ignore` tells how to say so"
+            "remove the rpath entry in the build, or accept it with an `ignore` line (`rockpack \
+             help manifest ignore`)"
         }
         Code::ImportLeadsNowhere => {
-            "ship it, verify the package that has it too (`--with`), or list it: system-library"
+            "ship it, add its package with `--with`, or declare it with a `system-library` line"
         }
-        Code::Runpath => "`rockpack elf edit --convert-rpath` turns it into DT_RPATH",
+        Code::Runpath => "convert it to DT_RPATH with `rockpack elf edit --convert-rpath`",
         Code::LibraryNotFound => loading::REMEDY,
         Code::RpathOutside => "set the rpath relative to `$ORIGIN`",
-        Code::MemberTime => "build it with SOURCE_DATE_EPOCH set",
+        Code::MemberTime => "set SOURCE_DATE_EPOCH in the build",
         Code::TwoOwners => {
-            "installing the second overwrites the first, and uninstalling one breaks the other: keep the file in one of them"
+            "keep the file in one of them: the second installation overwrites it, and \
+             uninstalling one breaks the other"
         }
-        Code::TagsDisagree => "`python -m wheel tags` writes name, WHEEL and RECORD alike",
+        Code::TagsDisagree => {
+            "change the tags with `python -m wheel tags`, which writes name, \
+            WHEEL and RECORD"
+        }
         Code::MisplacedCode => {
-            "build it apart, or take it in a package for its ISA; if it is meant, `rockpack help manifest allow-isa` tells how to say so"
+            "move it to a package for its ISA, or accept it with an `allow-isa` line (`rockpack \
+             help manifest allow-isa`)"
         }
         Code::NotAsPlanned => {
-            "`rockpack build --plan` makes what a plan says; after `rockpack wheel retag` or `rockpack wheel promote`, compare with a plan of that --platform-tag or --version"
+            "build the plan with `rockpack build --plan`; after `rockpack wheel retag` or \
+             `rockpack wheel promote`, compare with a plan of that --platform-tag or --version"
         }
         Code::ChecksumList if what == sums::LOST => {
-            "fetch what is missing (a build with --remote-download-outputs minimal leaves packages in the farm's storage), or build it again; if it was removed on purpose, remove its line"
+            "fetch the missing file (a build with --remote-download-outputs minimal leaves \
+             packages in the farm's storage), build it again, or remove its line"
         }
-        Code::ChecksumList => "write it anew: sha256sum *.whl *.tar.gz > SHA256SUMS",
+        Code::ChecksumList => "write it again: sha256sum *.whl *.tar.gz > SHA256SUMS",
         _ => return None,
     })
 }

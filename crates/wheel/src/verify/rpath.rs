@@ -42,24 +42,23 @@ impl<'p> Directories<'p> {
                     continue;
                 }
                 Leads::Inside(to) => {
-                    let what = format!("an rpath leads to `{to}`, which no package of the set has");
+                    let what = format!("no package has the rpath directory `{to}`");
                     found.push(Finding::warning(Code::RpathLeadsNowhere, what).to(to));
                     continue;
                 }
-                Leads::Above => "an rpath leads out of site-packages",
-                Leads::Absolute => "an rpath is absolute",
+                Leads::Above => "rpath out of site-packages",
+                Leads::Absolute => "absolute rpath",
                 Leads::WorkingDirectory if entry.as_str().is_empty() => {
-                    "an rpath is empty, which is the directory that a program is started in"
+                    "empty rpath, which means the current directory"
                 }
-                Leads::WorkingDirectory => {
-                    "an rpath is relative to the directory that a program is started in"
-                }
+                Leads::WorkingDirectory => "rpath relative to the current directory",
             };
             let what = format!("{outside}: `{entry}`");
             found.push(Finding::error(Code::RpathOutside, what).to(entry.as_str()));
         }
         if search.runpath && shared {
-            let what = "looks for libraries of packages through DT_RUNPATH, before which LD_LIBRARY_PATH comes";
+            let what = "LD_LIBRARY_PATH overrides the DT_RUNPATH that leads to libraries of \
+                packages";
             found.push(Finding::warning(Code::Runpath, what));
         }
         found.into_iter().map(|finding| finding.of(&*search.member)).collect()

@@ -21,7 +21,7 @@ pub fn sdist(path: &Path, name: &str) -> io::Result<Package> {
     let sdist = Sdist::read(path, |_, _| Ok(()))?;
     let mut found: Vec<Finding> = sdist.faults.iter().cloned().map(Finding::from).collect();
     if let Some(error) = &sdist.broken {
-        let what = "it is no gzipped tar archive, or cut short";
+        let what = "it is not a gzipped tar archive, or truncated";
         found.push(Finding::error(Code::BrokenPackage, what).because(error.to_string()));
     } else {
         found.extend(check(&sdist, &file_name, &mut package));
@@ -35,7 +35,7 @@ pub fn sdist(path: &Path, name: &str) -> io::Result<Package> {
 fn check(sdist: &Sdist, file_name: &str, package: &mut Package) -> Vec<Finding> {
     let mut found = Vec::from_iter(tops(sdist, file_name));
     if sdist.times.len() > 1 {
-        let what = "its members bear different times, so that it cannot be built again as it is";
+        let what = "its members have different timestamps, so its build is not reproducible";
         found.push(Finding::warning(Code::MemberTime, what));
     }
     let missing = |what: &'static str| Finding::error(Code::MissingMetadata, what);
@@ -63,9 +63,10 @@ fn tops(sdist: &Sdist, file_name: &str) -> Option<Finding> {
     if tops.len() == 1 && tops.contains(&sdist.top) && file_name.ends_with(".tar.gz") {
         return None;
     }
-    let named = |top: String| if top.is_empty() { "files at its top".to_owned() } else { top };
+    let named =
+        |top: String| if top.is_empty() { "files at the top level".to_owned() } else { top };
     let detail = tops.into_iter().map(named).collect::<Vec<_>>().join(", ");
-    let what = "it is not one directory with the name of the file";
+    let what = "its top level is not one directory with the name of the file";
     Some(Finding::error(Code::NamesDisagree, what).because(detail))
 }
 
@@ -76,10 +77,10 @@ fn names(file_name: &str, metadata: &Metadata) -> Option<Finding> {
         return None;
     }
     Some(if package::sdist::is_of(file_name, &name, &version) {
-        Finding::warning(Code::PackageName, "its file name is not normalised")
-            .because(format!("`{expected}` is"))
+        Finding::warning(Code::PackageName, "its file name is not normalised, expected")
+            .because(format!("`{expected}`"))
     } else {
-        Finding::error(Code::NamesDisagree, "its metadata is another package's")
+        Finding::error(Code::NamesDisagree, "its metadata is of another package or version")
             .because(format!("`{}` {version}", name.normalized()))
     })
 }

@@ -11,7 +11,7 @@ use base::source::Code;
 
 const LONGEST: u64 = 4 << 20;
 
-pub(super) const LOST: &str = "a file of the list is not there";
+pub(super) const LOST: &str = "a listed file is missing";
 
 /// Checksum list of a package directory.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub fn beside(directory: &Path) -> io::Result<Option<Beside>> {
         match row(line) {
             Some((name, hash)) => rows.push((name.to_owned(), hash)),
             None => findings.push(
-                Finding::error(Code::ChecksumList, "a line is no checksum")
+                Finding::error(Code::ChecksumList, "a line is not a checksum")
                     .because(format!("`{line}`")),
             ),
         }
@@ -66,7 +66,7 @@ impl Beside {
             return Ok(Some(list(LOST).of(name)));
         }
         let found = regular::sha256(&path)?;
-        Ok((found != *hash).then(|| list("the list has another hash").of(name)))
+        Ok((found != *hash).then(|| list("wrong hash in the list").of(name)))
     }
 
     /// Returns malformed rows, and `packages` (relative to the list's directory) without a row.
@@ -76,7 +76,7 @@ impl Beside {
         let absent = packages
             .into_iter()
             .filter(|name| !listed.contains(name))
-            .map(|name| list("not in the list").of(name));
+            .map(|name| list("missing in the list").of(name));
         self.findings.iter().cloned().map(|finding| finding.within(FILE)).chain(absent).collect()
     }
 }

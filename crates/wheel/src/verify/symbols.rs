@@ -17,7 +17,7 @@ impl<'p> Defined<'p> {
     pub fn check(&self, package: &Package) -> Vec<Finding> {
         let files = package.symbols.iter().filter_map(|taken| {
             let missing = self.0.unresolved(&taken.symbols);
-            let what = "takes symbols that neither a package of the set defines nor the system";
+            let what = "neither the packages nor the system define symbols of a file";
             let finding = (!missing.is_empty())
                 .then(|| Finding::error(Code::UnresolvedSymbol, what).because(named(&missing)))?;
             Some(finding.of(&*taken.member).within(&package.file))

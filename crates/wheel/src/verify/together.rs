@@ -71,11 +71,11 @@ fn rivals(claims: &[Claim<'_>]) -> Option<Finding> {
         .flat_map(|(at, one)| claims[at + 1..].iter().map(move |other| (one, other)));
     let (one, other) = pairs.into_iter().find(|(one, other)| one.can_meet(other))?;
     let finding = if one.path == other.path {
-        Finding::error(Code::TwoOwners, format!("installs what {} installs", other.package.file))
+        Finding::error(Code::TwoOwners, format!("same path as in {}", other.package.file))
     } else {
         let told = Lookalikes::new(one.path, other.path);
         let by = &other.package.file;
-        let what = format!("differs in {} alone from what {by} installs", told.differ_in);
+        let what = format!("path that differs only in {} from a path of {by}", told.differ_in);
         let finding = Finding::error(Code::CaseClash, what).because(format!("`{}`", told.other));
         return Some(finding.of(&told.one).within(&one.package.file));
     };
@@ -87,7 +87,7 @@ fn nested(claims: &Claims<'_>, path: &str) -> Option<Finding> {
     let pairs =
         claims.get(path)?.iter().flat_map(|one| above.iter().map(move |other| (one, other)));
     let (one, other) = pairs.into_iter().find(|(one, other)| one.can_meet(other))?;
-    let what = format!("lies below what is a file of {}", other.package.file);
+    let what = format!("path below a file of {}", other.package.file);
     Some(
         Finding::error(Code::FileAndDirectory, what)
             .of(one.path)
@@ -113,7 +113,7 @@ fn unmet(packages: &[Package], requirement: &Requirement) -> Option<Finding> {
             .map(ToString::to_string)
             .collect();
         let what = format!(
-            "it requires `{}`, and the set has {} {}",
+            "it requires `{}`, but the set has {} {}",
             requirement.text,
             requirement.name,
             there.join(" and ")
@@ -127,7 +127,7 @@ fn unmet(packages: &[Package], requirement: &Requirement) -> Option<Finding> {
     Some(Finding::error(
         Code::UnmetExtra,
         format!(
-            "it requires `{}`, and {} has no extra `{extra}`",
+            "it requires `{}`, but {} has no extra `{extra}`",
             requirement.text, requirement.name
         ),
     ))

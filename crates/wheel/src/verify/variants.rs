@@ -29,11 +29,11 @@ pub(super) fn told(
     let (label, text) = match (label, text) {
         (None, None) => return (None, None),
         (None, Some(_)) => {
-            let what = "it says which variant it is, and its file name has no label";
+            let what = "it is a variant, but its file name has no label";
             return (None, Some(disagree(what).of(MEMBER)));
         }
         (Some(label), None) => {
-            let what = format!("its metadata directory has no {MEMBER}, as every variant has");
+            let what = format!("its metadata directory has no {MEMBER}, which a variant requires");
             let finding = Finding::error(Code::MissingMetadata, what);
             return (Some(Told { label: label.clone(), said: None }), Some(finding));
         }
@@ -45,7 +45,7 @@ pub(super) fn told(
             (Some(Told { label, said: Some(said) }), finding)
         }
         Err(error) => {
-            let what = "it does not say which variant it is in a form that installers read";
+            let what = "its variant data is malformed";
             let finding = Finding::error(Code::VariantForm, what).of(MEMBER);
             (Some(Told { label, said: None }), Some(finding.because(error.to_string())))
         }
@@ -61,8 +61,11 @@ fn own(label: &VariantLabel, said: &Variants) -> Option<Finding> {
     }
     let none = said.variants[label].as_object().is_none_or(serde_json::Map::is_empty);
     let what = match (label.as_str() == NULL, none) {
-        (true, false) => "the label `null` is for machines without properties, and it has some",
-        (false, true) => "the variant has no properties, so that no machine can choose it",
+        (true, false) => {
+            "it has properties, but its label `null` is for variants without \
+            properties"
+        }
+        (false, true) => "the variant has no properties, so no installer can select it",
         _ => return None,
     };
     Some(disagree(what))
@@ -85,11 +88,12 @@ pub fn variants_beside<'p>(
         };
         let finding = match (indexes.get(&(name.clone(), version.to_string())), &told.said) {
             (None, _) => {
-                let what = "no file beside it tells installers of its variants";
+                let what = "the file with the variants of its version is missing";
                 disagree(what).because(format!("`{}`", beside(name, version.as_str())))
             }
             (Some(Some(index)), Some(said)) if !index.has(said) => {
-                let what = "the file beside it says something else of its variant, or nothing";
+                let what = "the file with the variants of its version has other data or none for \
+                    its variant";
                 disagree(what).because(format!("`{}`", told.label))
             }
             _ => continue,
@@ -118,7 +122,7 @@ fn read(directory: &Path) -> io::Result<(Indexes, Vec<Finding>)> {
         let text = regular::read_to_string(directory.join(&file), LONGEST)?;
         let said = Variants::read(&text);
         if let Err(error) = &said {
-            let what = "installers cannot read it, and would refuse every wheel of the version";
+            let what = "installers cannot read it, and would reject every wheel of the version";
             let finding = Finding::error(Code::VariantForm, what).because(error.to_string());
             found.push(finding.within(&file));
         }
@@ -157,29 +161,25 @@ mod tests {
             (
                 None,
                 Some(&*gpu1),
-                "variants-disagree: it says which variant it is, and its file name has no label",
+                "variants-disagree: it is a variant, but its file name has no label",
             ),
             (
                 Some("gpu1"),
                 None,
-                "missing-metadata: its metadata directory has no variant.json, as every variant has",
+                "missing-metadata: its metadata directory has no variant.json, which a variant requires",
             ),
             (Some("gpu2"), Some(&*gpu1), "variants-disagree: its labels differ"),
             (
                 Some("gpu1"),
                 Some(&*text("gpu1", None)),
-                "variants-disagree: the variant has no properties, so that no machine can choose it",
+                "variants-disagree: the variant has no properties, so no installer can select it",
             ),
             (
                 Some("null"),
                 Some(&*text("null", Some("gpu1"))),
-                "variants-disagree: the label `null` is for machines without properties, and it has some",
+                "variants-disagree: it has properties, but its label `null` is for variants without properties",
             ),
-            (
-                Some("gpu1"),
-                Some("{}"),
-                "variant-form: it does not say which variant it is in a form that installers read",
-            ),
+            (Some("gpu1"), Some("{}"), "variant-form: its variant data is malformed"),
         ] {
             assert_eq!(said(label, text), expected);
         }

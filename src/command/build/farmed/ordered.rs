@@ -127,7 +127,7 @@ impl<'a> Ordered<'a> {
         let packages = vec![(found, made.path.to_string())];
         let findings = verify::of_plan(given.manifest, &("the plan".to_owned(), plan), packages)?;
         let first = wheel::verify::first(&findings);
-        Ok(first.map(|what| format!("what it built is not as planned: {what}")))
+        Ok(first.map(|what| format!("its packages differ from the plan: {what}")))
     }
 
     /// Removes a package that is built here instead.

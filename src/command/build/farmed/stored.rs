@@ -100,7 +100,7 @@ impl Packed for Known {
     }
 
     fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {
-        Err(io::Error::other(format!("{} is in the storage of a farm alone", self.place)))
+        Err(io::Error::other(format!("{} is only in the storage of a farm", self.place)))
     }
 
     fn sidecar(&self) -> io::Result<Option<String>> {
@@ -163,8 +163,7 @@ pub fn by_checksums(
     let found: Result<Vec<_>, Problem> =
         pool.install(|| archives.par_iter().map(|packed| one(&**packed)).collect());
     let found = found.map_err(|problem| Failure::Problems(problem.into()))?;
-    let unknown =
-        format!("--artifacts-digest checksums: no archive with a {SIDECAR} file beside it has");
+    let unknown = format!("--artifacts-digest checksums: no archive with a {SIDECAR} file has");
     Ok(Stored { known: found.into_iter().flatten().collect(), gone: BTreeSet::new(), unknown })
 }
 

@@ -41,8 +41,8 @@ fn dirty(snapshot: &Snapshot, place: &std::path::Path) -> Problem {
     }
     let message = format!("the checkout `{}` is dirty: {files}", snapshot.directory);
     Problem::error(Code::DirtyCheckout, message).help(format!(
-        "commit them, or take them out: `git stash --include-untracked` in {}. Files that belong there without a commit are named in an \
-         `include-ignored` line. --require-clean=false builds all the same.",
+        "commit them, or remove them with `git stash --include-untracked` in {}; name needed \
+         uncommitted files in an `include-ignored` line; or build with --require-clean=false",
         place.display()
     ))
 }

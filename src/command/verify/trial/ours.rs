@@ -19,7 +19,7 @@ pub(super) fn module(
     files: &[(String, Vec<u8>)],
     templates: &Templates,
 ) -> Result<String, String> {
-    let foreign = |path: &str| format!("`{path}` is not as this rockpack writes it");
+    let foreign = |path: &str| format!("`{path}` does not have the form that this rockpack writes");
     let mut modules: Vec<&str> = Vec::new();
     let mut has_backend = false;
     for (path, content) in files {

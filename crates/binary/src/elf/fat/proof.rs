@@ -32,7 +32,7 @@ pub fn prove(old: &impl ReadAt, new: &impl ReadAt, marker: &[u8]) -> Result<(), 
         expected[4..8].copy_from_slice(&VERSION.to_le_bytes());
         expected[NUMBER..].copy_from_slice(&(number as u64).to_le_bytes());
         if read(new)? != expected {
-            return broken(format!("the record at byte {:#x} is another", record.at));
+            return broken(format!("the record at byte {:#x} changed", record.at));
         }
         let there = read_bytes(new, length, record.bundle, marker.len() as u64, "a marker")?;
         if there != marker {

@@ -32,7 +32,7 @@ impl Both<'_> {
         self.check_search_paths(found);
         let (old, new) = (name_of(self.old, elf::DT_SONAME), name_of(self.new, elf::DT_SONAME));
         let named = old == new || new.is_some_and(|name| !name.is_empty());
-        check(found, "I11", named, || "DT_SONAME is gone or empty".to_owned());
+        check(found, "I11", named, || "DT_SONAME is missing or empty".to_owned());
         self.check_renames(found);
     }
 
@@ -43,10 +43,10 @@ impl Both<'_> {
             return;
         }
         check(found, "I11", self.new.tag(elf::DT_RUNPATH).is_none(), || {
-            "a DT_RUNPATH is left or new".to_owned()
+            "a DT_RUNPATH remains or is new".to_owned()
         });
         check(found, "I11", self.new.entries_of(elf::DT_RPATH).count() <= 1, || {
-            "DT_RPATH is there twice".to_owned()
+            "DT_RPATH exists twice".to_owned()
         });
         let old = self.old.effective_rpath().ok().flatten();
         let path = name_of(self.new, elf::DT_RPATH);
@@ -93,16 +93,16 @@ impl Both<'_> {
         } else {
             let want = edits.final_rpath(self.old).ok().flatten();
             check(found, "I11", name_of(self.new, elf::DT_RPATH) == want.as_deref(), || {
-                "DT_RPATH is not what was wanted".to_owned()
+                "DT_RPATH differs from the requested value".to_owned()
             });
             check(found, "I11", self.new.tag(elf::DT_RUNPATH).is_none(), || {
-                "a DT_RUNPATH is left".to_owned()
+                "a DT_RUNPATH remains".to_owned()
             });
         }
         let soname = edits.soname.as_ref().map(String::as_bytes);
         let soname = soname.or_else(|| name_of(self.old, elf::DT_SONAME));
         check(found, "I11", name_of(self.new, elf::DT_SONAME) == soname, || {
-            "DT_SONAME is not what was wanted".to_owned()
+            "DT_SONAME differs from the requested value".to_owned()
         });
         let renamed = |name: &[u8]| {
             let rename = edits.needed.iter().rfind(|rename| rename.from.as_bytes() == name);
@@ -111,7 +111,7 @@ impl Both<'_> {
         let names = |info| [needed(info), versioned(info)].concat();
         let want: Vec<_> = names(self.old).into_iter().map(renamed).collect();
         check(found, "I11", names(self.new) == want, || {
-            "DT_NEEDED and the version needs are not what was wanted".to_owned()
+            "DT_NEEDED and the version needs differ from the requested names".to_owned()
         });
     }
 

@@ -41,11 +41,11 @@ impl Both<'_> {
             let same_place = self.plan.is_none() || old.offset == load.offset;
             let grown = old.file_size <= load.file_size && zeros(old) == zeros(load);
             check(found, "I17", same_place && grown, || {
-                format!("the LOAD at {at:#x} shows other bytes, or has another size in memory")
+                format!("the LOAD at {at:#x} maps other bytes, or has another size in memory")
             });
         }
         let kept = self.old.loads().all(|old| after.contains_key(&old.address));
-        check(found, "I5", kept, || "a LOAD segment is gone".to_owned());
+        check(found, "I5", kept, || "a LOAD segment is missing".to_owned());
     }
 
     fn check_new_load(&self, load: &Segment, found: &mut Vec<Violation>) {
@@ -61,7 +61,7 @@ impl Both<'_> {
         });
         let apart = |old: &Segment| load.memory_end() <= old.address || old.memory_end() <= at;
         check(found, "I4", self.old.loads().all(apart), || {
-            format!("the new LOAD at {at:#x} lies over another one")
+            format!("the new LOAD at {at:#x} overlaps another one")
         });
     }
 
@@ -96,7 +96,7 @@ impl Both<'_> {
             let was_mapped =
                 self.old.offset_of(segment.address, segment.file_size) == Some(segment.offset);
             check(found, "I13", kept || !was_mapped, || {
-                format!("the note or loader name at {:#x} is gone", segment.offset)
+                format!("the note or loader name at {:#x} is missing", segment.offset)
             });
         }
     }

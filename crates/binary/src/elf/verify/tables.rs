@@ -70,7 +70,7 @@ impl Both<'_> {
         };
         // Loaders check hashes, flags, versions and links.
         let same = bytes(self.old, self.before) == bytes(self.new, self.after);
-        check(found, "I15", same, || "DT_VERNEED has other bytes than names of files".to_owned());
+        check(found, "I15", same, || "DT_VERNEED changed in more than file names".to_owned());
     }
 
     pub(super) fn moved_tables(&self) -> u64 {
@@ -96,13 +96,13 @@ impl Both<'_> {
             all.filter(|entry| !MINE.contains(&entry.tag)).collect::<Vec<_>>()
         };
         check(found, "I18", entries(self.old) == entries(self.new), || {
-            "a dynamic entry changed that was not asked for".to_owned()
+            "an unrelated dynamic entry changed".to_owned()
         });
         let tags = |info: &ElfInfo| {
             MINE[7..].iter().map(|&tag| info.entries_of(tag).count()).collect::<Vec<_>>()
         };
         check(found, "I15", tags(self.old) == tags(self.new), || {
-            "a symbol table is gone".to_owned()
+            "a symbol table is missing".to_owned()
         });
     }
 }

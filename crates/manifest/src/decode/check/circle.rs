@@ -32,19 +32,19 @@ pub(in super::super) fn projects(faults: &Faults, projects: &[SourceProject]) {
         if let Some(own) = step.before.iter().find(|name| name.value == *step.name) {
             let problem = Problem::error(
                 Code::RequiresCycle,
-                format!("project `{}` is to be built after itself", step.name),
+                format!("project `{}` must not be built after itself", step.name),
             );
-            faults.report(problem.label(&own.place, "name another here, or take the line away"));
+            faults.report(problem.label(&own.place, "name another project, or remove the line"));
         }
     }
     each(&steps, |circle| {
         let problem = Problem::error(
             Code::RequiresCycle,
-            format!("projects {} wait for each other", names(&steps, &circle)),
+            format!("the `after` lines of projects {} form a circle", names(&steps, &circle)),
         );
         faults.report(
             labelled(problem, &circle)
-                .help("take one of these names away: what is built first cannot wait"),
+                .help("remove one of these names, so that a project can be built first"),
         );
     });
 }
@@ -98,7 +98,7 @@ fn report(faults: &Faults, steps: &[Step<'_>], circle: &Circle<'_>) {
     let what = format!("packages {} require each other{in_a_circle}", names(steps, circle));
     let problem = labelled(Problem::error(Code::RequiresCycle, what), circle);
     faults.report(
-        problem.help("take one of these lines away: a package is installed after what it requires"),
+        problem.help("remove one of these lines: a package is installed after its requirements"),
     );
 }
 
@@ -111,11 +111,11 @@ fn names(steps: &[Step<'_>], circle: &Circle<'_>) -> String {
 fn labelled(problem: Problem, circle: &Circle<'_>) -> Problem {
     circle.iter().enumerate().fold(problem, |problem, (step, (_, place))| {
         let label = if step == 0 {
-            "from here"
+            "the circle begins here"
         } else if step + 1 == circle.len() {
-            "and back"
+            "the circle closes here"
         } else {
-            "on"
+            "the circle continues here"
         };
         problem.label(place, label)
     })

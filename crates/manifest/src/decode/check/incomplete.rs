@@ -85,10 +85,10 @@ impl Known<'_> {
         let names: Vec<&str> = self.without_terms(package).map(ArtifactName::as_str).collect();
         match missing {
             ["license"] if ships_nothing(package) => {
-                "it ships no artifact whose terms it could have".to_owned()
+                "it ships no artifacts to take a licence from".to_owned()
             }
-            ["license"] => format!("no terms are given for {}", listed(names)),
-            _ => "this is missing in it".to_owned(),
+            ["license"] => format!("no licence is given for {}", listed(names)),
+            _ => "incomplete".to_owned(),
         }
     }
 

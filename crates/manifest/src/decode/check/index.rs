@@ -30,11 +30,11 @@ fn several(package: &Package, index: &IndexRule) -> Option<Problem> {
     let mut built =
         Target::ALL.into_iter().filter(counts).filter_map(|at| package.distribution_for(at));
     let other = built.find(|distribution| distribution.per != Per::None)?;
-    let message = format!("index `{}` would have several selectors", index.name.value);
+    let message = format!("index `{}` must have one selector, not several", index.name.value);
     let problem = Problem::error(Code::OtherTarget, message)
-        .label(&index.name.place, "one index has one of them")
-        .label(&other.name.place, format!("per=\"{}\" makes one each", other.per.word()));
-    Some(problem.help("limit the line to a mode in which there is one selector: mode=\"kpack\""))
+        .label(&index.name.place, "one selector required")
+        .label(&other.name.place, format!("per=\"{}\" makes several selectors", other.per.word()));
+    Some(problem.help("limit the line to a mode with one selector: mode=\"kpack\""))
 }
 
 /// Returns the fault of a requirement: of a package that is not built, or of an ambiguous distribution.
@@ -48,7 +48,7 @@ fn required(
     if name == other {
         let message = format!("package `{name}` requires itself");
         let problem = Problem::error(Code::RequiresCycle, message);
-        let label = "name another package here, or take the line away";
+        let label = "name another package, or remove the line";
         return Some(problem.label(&rule.package.place, label));
     }
     if !package.is_whole() || !target.is_whole() {
@@ -65,21 +65,22 @@ fn required(
             index.name.value
         );
         let problem = Problem::error(Code::NotBuiltInMode, message)
-            .label(&rule.package.place, format!("there is no `{other}` in {place}"))
-            .label(&target.name.place, "by the distributions here");
-        let help = "limit the line to where the package is built, as with mode=\"kpack\"";
+            .label(&rule.package.place, format!("`{other}` does not exist in {place}"))
+            .label(&target.name.place, "its distributions are declared here");
+        let help = "limit the line to the modes and systems of the package, for example \
+            mode=\"kpack\"";
         return Some(problem.help(help));
     }
     let mut built = targets.into_iter().filter_map(|at| target.distribution_for(at));
     let several = built.find(|distribution| distribution.per != Per::None && !rule.all)?;
     let message = format!(
-        "index `{}` requires `{other}`, of which there is one for each {}",
+        "index `{}` requires `{other}`, which has a distribution for each {}",
         index.name.value, several.per
     );
     let problem = Problem::error(Code::OtherTarget, message)
-        .label(&rule.package.place, "which of them is meant?")
-        .label(&several.name.place, "makes several");
-    Some(problem.help("write offer=\"all\" to require every one"))
+        .label(&rule.package.place, "ambiguous")
+        .label(&several.name.place, "several distributions");
+    Some(problem.help("write offer=\"all\" to require all of them"))
 }
 
 /// Reports taken names of indexes, and shelves of unknown indexes.
@@ -93,30 +94,31 @@ pub(in super::super) fn names(
     for index in all() {
         let name = index.name.as_str();
         let owner = if families.families().iter().any(|family| family == name) {
-            Some("a target of this name can have a directory there")
+            Some("a target has this name")
         } else if distributions(packages, families).any(|other| other == name) {
-            Some("the pages of a distribution of this name lie there")
+            Some("a distribution has this name")
         } else {
             None
         };
         if let Some(label) = owner {
             let message = format!("`{name}` cannot be the name of an index");
             let problem = Problem::error(Code::InvalidText, message);
-            problems
-                .push(problem.label(&index.name.place, label).help("take another, such as `whl`"));
+            problems.push(problem.label(&index.name.place, label).help(
+                "choose another name, such as \
+                    `whl`",
+            ));
         }
     }
     for index in publishing.shelves.iter().filter_map(|shelf| shelf.index.as_ref()) {
         if all().all(|other| other.name.value != index.value) {
             let known = nearest(index.as_str(), all().map(|other| other.name.as_str()));
-            let label = known.map_or("nothing is called so".to_owned(), |near| {
-                format!("did you mean `{near}`?")
-            });
-            let message = format!("there is no index `{}`", index.value);
+            let label =
+                known.map_or("unknown name".to_owned(), |near| format!("did you mean `{near}`?"));
+            let message = format!("unknown index `{}`", index.value);
             problems.push(
                 Problem::error(Code::UnknownIndex, message)
                     .label(&index.place, label)
-                    .help("an `index` line in a selector makes one"),
+                    .help("declare it with an `index` line in a selector"),
             );
         }
     }

@@ -49,9 +49,9 @@ pub(in super::super) fn colliding(
 fn taken(name: &Spanned<PackageName>, (package, declared): Owner<'_>) -> Problem {
     Problem::error(
         Code::CollidingNames,
-        format!("package `{package}` makes a distribution `{}` too", name.value),
+        format!("package `{package}` also makes a distribution `{}`", name.value),
     )
-    .label(&name.place, "this makes one")
+    .label(&name.place, "declared here")
     .label(&declared.name.place, way(declared))
     .help("give one of them another name")
     .of_fact(name.as_str())
@@ -72,7 +72,7 @@ fn clash(what: &str, name: &str, first: Owner<'_>, again: Owner<'_>) -> Problems
     }
     Problem::error(
         Code::CollidingNames,
-        format!("packages `{}` and `{}` would both make the {what} `{name}`", first.0, again.0),
+        format!("packages `{}` and `{}` both make the {what} `{name}`", first.0, again.0),
     )
     .label(&again.1.name.place, way(again.1))
     .label(&first.1.name.place, way(first.1))
@@ -82,11 +82,7 @@ fn clash(what: &str, name: &str, first: Owner<'_>, again: Owner<'_>) -> Problems
 }
 
 fn way(declared: &Distribution) -> &'static str {
-    if declared.name.has_placeholder() {
-        "when a target of families.kdl is filled in"
-    } else {
-        "as it stands"
-    }
+    if declared.name.has_placeholder() { "for a target of families.kdl" } else { "declared here" }
 }
 
 /// Reports subprojects that families.kdl does not declare.
@@ -105,10 +101,12 @@ pub(in super::super) fn unknown_subprojects(
             Some(near) => format!("did you mean `{near}`?"),
             None => "families.kdl does not declare it".to_owned(),
         };
-        let message = format!("there is no subproject `{}`", subproject.value);
-        problems.push(Problem::error(Code::UnknownSubproject, message).label(&subproject.place, label).help(
-            "declare it in families.kdl with the ISAs that it is not built for, or leave `subproject` out",
-        ));
+        let message = format!("unknown subproject `{}`", subproject.value);
+        problems.push(
+            Problem::error(Code::UnknownSubproject, message).label(&subproject.place, label).help(
+                "declare it in families.kdl with the ISAs that lack it, or remove `subproject`",
+            ),
+        );
     }
     problems
 }
@@ -123,12 +121,19 @@ pub(in super::super) fn own_required(packages: &IndexMap<PackageName, Package>) 
             names.filter_map(normalized).any(|name| name == requirement.name)
         };
         if let Some(own) = packages.values().find(is_own) {
-            let message = format!("`{}` is package `{}`", requirement.name, own.name.value);
+            let message = format!(
+                "`requires-dist` names `{}`, a distribution of package `{}`",
+                requirement.name, own.name.value
+            );
             problems.push(
                 Problem::error(Code::InvalidText, message)
-                    .label(&rule.requirement.place, "no version of this build is pinned here")
+                    .label(
+                        &rule.requirement.place,
+                        "this line does not pin the version of this \
+                        build",
+                    )
                     .label(&own.name.place, "declared here")
-                    .help(format!("write requires \"{}\": the same version", own.name.value)),
+                    .help(format!("write requires \"{}\" to pin the version", own.name.value)),
             );
         }
     }

@@ -30,9 +30,9 @@ pub(super) fn check_modes(
     );
     let problem = problem
         .label(place, format!("there is no `{other}` in {mode}"))
-        .label(&target.name.place, format!("no distribution here counts in {mode}"));
+        .label(&target.name.place, format!("no distribution for {mode}"));
     faults.report(problem.help(format!(
-        "give `{other}` a distribution for {mode}, or let `{name}` have none in it"
+        "add a distribution of `{other}` for {mode}, or remove the distribution of `{name}`"
     )));
     true
 }
@@ -54,14 +54,17 @@ pub(super) fn check_targets(
     let problem = Problem::error(
         Code::OtherTarget,
         format!(
-            "package `{name}` {verb} `{other}`, of which there is one for each {} in {mode}",
+            "package `{name}` {verb} `{other}`, which has a distribution for each {} in {mode}",
             &several.per
         ),
     );
-    let problem =
-        problem.label(place, "which of them is meant?").label(&several.name.place, "makes several");
+    let problem = problem.label(place, "ambiguous").label(
+        &several.name.place,
+        "several \
+            distributions",
+    );
     faults.report(problem.help(format!(
-        "make `{name}` for each {} too, or leave `{other}` to an extra of the selector",
+        "make `{name}` for each {} too, or let an extra of the selector install `{other}`",
         &several.per
     )));
 }
@@ -99,34 +102,34 @@ pub(super) fn check_offered(faults: &Faults, package: &Package, extra: &Extra, t
     if built.is_empty() {
         let problem = Problem::error(
             Code::ExtraNeverOffered,
-            format!("extra `{}` is never offered", extra.name.value),
+            format!("no mode offers the extra `{}`", extra.name.value),
         )
-        .label(
-            &extra.package.place,
-            format!("`{other}` is not built in any mode that this line counts in"),
-        )
-        .label(&target.name.place, "by the distributions here");
+        .label(&extra.package.place, format!("`{other}` is not built in the modes of this line"))
+        .label(&target.name.place, "its distributions are declared here");
         return faults.report(problem.help("correct the package or the mode, or remove the line"));
     }
     if extra.at_least > 1 && built.iter().all(|d| d.per == Per::None) {
         let problem = Problem::error(
             Code::ExtraNeverOffered,
-            format!("extra `{}` is never offered", extra.name.value),
+            format!("no mode offers the extra `{}`", extra.name.value),
         )
-        .label(&extra.name.place, format!("it waits for {} distributions", extra.at_least))
-        .label(&built[0].name.place, "there is never more than this one");
+        .label(&extra.name.place, format!("needs {} distributions", extra.at_least))
+        .label(&built[0].name.place, "the only distribution");
         return faults.report(
-            problem.help("take `at-least` away, or name a package that is made for each target"),
+            problem.help("remove `at-least`, or name a package that is made for each target"),
         );
     }
     let several = offered.iter().find_map(|at| made_for_others(package, target, *at));
     if let Some(several) = several.filter(|_| extra.pick == Pick::Only) {
         let problem = Problem::error(
             Code::OtherTarget,
-            format!("extra `{}` does not say which `{other}` it installs", extra.name.value),
+            format!(
+                "extra `{}` is ambiguous: `{other}` has several distributions",
+                extra.name.value
+            ),
         )
-        .label(&extra.package.place, "which of them is meant?")
-        .label(&several.name.place, "makes several");
-        faults.report(problem.help("say it with offer=\"each\" or offer=\"all\""));
+        .label(&extra.package.place, "ambiguous")
+        .label(&several.name.place, "several distributions");
+        faults.report(problem.help("add offer=\"each\" or offer=\"all\""));
     }
 }

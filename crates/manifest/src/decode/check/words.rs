@@ -13,17 +13,17 @@ pub(in super::super) fn unknown_targets(splits: &[SplitRule], families: &Familie
         if !known().any(|name| name == target.value) {
             let label = match nearest(&target.value, known()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "families.kdl has no such ISA or level".to_owned(),
+                None => "families.kdl has no ISA or level of this name".to_owned(),
             };
-            let what = format!("there is no target `{}`", target.value);
+            let what = format!("unknown target `{}`", target.value);
             let problem = Problem::error(Code::UnknownTarget, what).label(&target.place, label);
-            problems.push(problem.help("write an ISA with packages of its own, or a level"));
+            problems.push(problem.help("write a level, or an ISA that has packages"));
         }
         if known().any(|name| name == word.value) {
-            let what = format!("`{}` is a target itself", word.value);
+            let what = format!("`{}` is already the name of a target", word.value);
             let problem = Problem::error(Code::GivenTwice, what)
-                .label(&word.place, "families.kdl declares it");
-            problems.push(problem.help("take the line away"));
+                .label(&word.place, "declared in families.kdl");
+            problems.push(problem.help("remove the line"));
         }
     }
     problems

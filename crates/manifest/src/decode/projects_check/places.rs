@@ -98,10 +98,10 @@ fn unknown(
     let message = format!("`{}` has an unknown placeholder `{{{word}}}`", value.value);
     let label = match nearest(&word, words.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{{{near}}}`?"),
-        None => "nothing fills this".to_owned(),
+        None => "no value for it here".to_owned(),
     };
     let words: Vec<String> = words.iter().map(|word| format!("{{{word}}}")).collect();
-    let help = format!("placeholders are {}", listed(words.iter().map(String::as_str)));
+    let help = format!("the placeholders are {}", listed(words.iter().map(String::as_str)));
     let problem = Problem::error(Code::InvalidText, message).label(&value.place, label);
     context.faults.report(problem.help(help));
 }
@@ -139,18 +139,21 @@ fn prefix_of(
     let native = python.project(name).filter(|other| other.native.is_some());
     if native.is_some() {
         report(
-            format!("`{}` is not built after `{name}`", project.name.value),
-            "its prefix may not be there yet",
-            format!("add the line `after \"{name}\"` to it"),
+            format!(
+                "`{}` uses the prefix of `{name}`, but is not built after it",
+                project.name.value
+            ),
+            "the prefix may not exist yet",
+            format!("add the line `after \"{name}\"`"),
         );
     } else {
         let all = python.projects.iter().filter(|p| p.native.is_some());
         let names: Vec<&str> = all.map(|p| p.name.as_str()).collect();
         let help = if names.is_empty() {
-            "this file declares none: `native-project \"NAME\" { … }`".to_owned()
+            "declare it: `native-project \"NAME\" { … }`".to_owned()
         } else {
-            format!("native projects here are {}", listed(names))
+            format!("the native projects are {}", listed(names))
         };
-        report(format!("there is no native project `{name}`"), "its prefix would stand here", help);
+        report(format!("unknown native project `{name}`"), "no prefix for it", help);
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn files(all: &[LoadedFile<'_>]) -> String {
 pub(super) fn loaded_by(loaders: &[LoadedFile<'_>]) -> String {
     let paths: BTreeSet<&str> = loaders.iter().map(path).collect();
     match paths.len() {
-        0 => "this one stands behind it".to_owned(),
+        0 => "second file".to_owned(),
         1 => format!("{} loads this one", files(loaders)),
         _ => format!("{} load this one", files(loaders)),
     }
@@ -61,7 +61,7 @@ impl Subject {
         let first = all.first().map(file).unwrap_or_default();
         let text = match (paths.len(), wheels.len()) {
             (0 | 1, 0 | 1) => first,
-            (0 | 1, wheels) => format!("{first} (alike in {})", counted(wheels - 1, "more wheel")),
+            (0 | 1, wheels) => format!("{first} (and in {})", counted(wheels - 1, "more wheel")),
             (paths, 0 | 1) => format!("{first} and {}", counted(paths - 1, "more file")),
             (paths, wheels) => format!(
                 "{first} and {} in {}",
@@ -100,24 +100,24 @@ pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Probl
     let problem = if library.contains('/') {
         Problem::error(
             Code::UnresolvedLibrary,
-            format!("{needs} `{library}`, a path of the machine that built it"),
+            format!("{needs} `{library}`, a path of the build machine"),
         )
-        .help("link by the library's SONAME in the build: packages are installed elsewhere")
+        .help("link by the library's SONAME in the build")
     } else if let Some(other) = in_the_way.filter(|found| is_dll(found.member.path.file_name())) {
         Problem::error(
             Code::UnresolvedLibrary,
-            format!("{needs} `{library}`, and {} is for another processor", file(&other)),
+            format!("{needs} `{library}`, but {} is for another processor", file(&other)),
         )
-        .help("exclude that file, or mend the build")
+        .help("exclude that file, or correct the build")
     } else if let Some(other) = in_the_way {
         Problem::error(
             Code::UnresolvedLibrary,
             format!(
-                "{needs} `{library}`, and the first file of that name, {}, is no library",
+                "{needs} `{library}`, but the first file of this name, {}, is not a library",
                 file(other)
             ),
         )
-        .help("the loader gives up there: exclude that file, or mend the build")
+        .help("exclude that file, or correct the build: the loader stops at that file")
     } else if let Some(other) = shipped.first() {
         let (find, place) = (who.with("do"), directory(other));
         let place = if place.is_empty() { String::new() } else { format!(" in `{place}`") };
@@ -139,11 +139,11 @@ pub(super) fn unresolved(manifest: &Manifest, group: &Group<'_>) -> Option<Probl
     } else {
         Problem::error(
             Code::UnresolvedLibrary,
-            format!("{needs} `{library}`, which is in no artifact and no library of the system"),
+            format!("{needs} `{library}`, which is neither in an artifact nor a system library"),
         )
         .help(format!(
-            "add it to the build; where every system has it, write system-library \"{library}\"; \
-             where some builds leave it out, allow-missing \"{library}\" reason=\"…\""
+            "add it to the build; if every system has it, write system-library \"{library}\"; if \
+             some builds leave it out, write allow-missing \"{library}\" reason=\"…\""
         ))
     };
     Some(problem)
@@ -166,13 +166,13 @@ fn having(artifacts: &[InArtifact<'_>]) -> String {
 
 fn take_it(all: &[LoadedFile<'_>], other: &InArtifact<'_>) -> String {
     if other.other_target {
-        return format!("it is `{}` there: build it for this target as well", other.path);
+        return format!("build it for this target too: it is `{}` there", other.path);
     }
     let package = all.first().map(|f| f.distribution.package.as_str()).unwrap_or_default();
     let (name, component) = (&other.artifact.name, other.artifact.component);
     format!(
-        "it is `{}` there: take artifact \"{name}\" \"{component}\" in package `{package}` or in one that is installed with it, \
-         and let no rule exclude the library",
+        "take artifact \"{name}\" \"{component}\" in package `{package}`, or in a package that \
+         is installed with it, without a rule that excludes the library; it is `{}` there",
         other.path
     )
 }
@@ -182,23 +182,31 @@ pub(super) fn devel(group: &Group<'_>) -> Problem {
     let find = Subject::new(&group.files).with("do");
     Problem::warning(
         Code::UnresolvedLibrary,
-        format!("{find} not find {}, which the tree has in directories that are not searched", names(&group.libraries)),
+        format!(
+            "{find} not find {}: the devel tree has it, but in directories outside of the \
+            search path",
+            names(&group.libraries)
+        ),
     )
-    .help("files of a devel package keep the rpath that the build gave them: set it there, or start them with LD_LIBRARY_PATH")
+    .help(
+        "set the rpath in the build, or use LD_LIBRARY_PATH: files of a devel package keep \
+        their rpath",
+    )
 }
 
 fn search_there(manifest: &Manifest, all: &[LoadedFile<'_>], library: &LoadedFile<'_>) -> String {
     let directory = directory(library);
     if is_dll(library.member.path.file_name()) {
         return format!(
-            "Windows looks beside the file, and in directories where `find-library` names a DLL of an installed package: \
-             put it beside the file, or write find-library \"NAME\" dll=\"{directory}/NAME*.dll\" in package `{}`",
+            "move it to the directory of the file, or write find-library \"NAME\" \
+             dll=\"{directory}/NAME*.dll\" in package `{}`: Windows searches the directory of \
+             the file, and those with a DLL of a `find-library` line",
             owner(manifest, library.distribution)
         );
     }
     let package = all.first().map(|f| f.distribution.package.as_str()).unwrap_or_default();
     format!(
-        "let package `{package}` search there: rpath \"{}\" \"{directory}\"",
+        "add to package `{package}`: rpath \"{}\" \"{directory}\"",
         owner(manifest, library.distribution)
     )
 }
@@ -227,7 +235,7 @@ pub(super) fn luck(
         library.distribution.name.to_string()
     };
     let message = format!(
-        "{} {} only where {other} is installed too",
+        "{} {} only if {other} is installed too",
         Subject::new(all).with("find"),
         names(&group.libraries)
     );
@@ -253,26 +261,24 @@ fn installed_with(manifest: &Manifest, package: &Package, library: &LoadedFile<'
         .is_some_and(|o| o.value == *name);
     if other == name {
         return format!(
-            "that wheel is for another target: let the artifacts of each target have `{}`",
+            "add `{}` to the artifacts of each target: that wheel is for another target",
             path(library)
         );
     }
     if overlays {
         return format!(
-            "`{name}` can be installed without `{other}`: ship `{}` in `{name}`",
+            "ship `{}` in `{name}`, which can be installed without `{other}`",
             path(library)
         );
     }
-    format!(
-        "nothing installs `{other}` with `{name}`: let it, with requires \"{other}\" in package `{name}`"
-    )
+    format!("add requires \"{other}\" to package `{name}`")
 }
 
 pub(super) fn through_loader(manifest: &Manifest, group: &Group<'_>) -> Option<Problem> {
     let Resolved::ThroughLoader { found, loader } = &group.need.resolved else { return None };
     let (all, library) = (&group.files, group.need.library);
     let message = format!(
-        "{} `{library}` only when {} loads it, and cannot be opened alone",
+        "{} `{library}` only if {} loads it first",
         Subject::new(all).with("find"),
         file(loader)
     );

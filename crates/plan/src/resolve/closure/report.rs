@@ -221,7 +221,7 @@ impl Excused<'_, '_> {
         let libraries = self.libraries.join(", ");
         let several = self.libraries.len() > 1;
         let text = if host {
-            format!("the host has to have {libraries}: {reason}")
+            format!("the system must have {libraries}: {reason}")
         } else {
             let (are, them) = if several { ("are", "them") } else { ("is", "it") };
             let need = messages::Subject::new(&self.files).with("need");
@@ -235,10 +235,9 @@ impl<'a> Twins<'a> {
     fn problem(&self, places: &Places<'a>) -> Problem {
         let order = if self.load[0].is_empty() { [1, 0] } else { [0, 1] };
         let [one, other] = order.map(|at| messages::file(&self.pair[at]));
-        let what =
-            format!("`{}` is found twice: {one} and {other} are different files", self.library);
+        let what = format!("two different files are named `{}`: {one} and {other}", self.library);
         let problem = Problem::warning(Code::LibraryTwice, what)
-            .help("exclude one of them, or give it a SONAME of its own in the build");
+            .help("exclude one of them, or give it another SONAME in the build");
         let labelled = order.iter().filter_map(|&at| {
             Some((places.of(&self.pair[at])?, messages::loaded_by(&self.load[at])))
         });

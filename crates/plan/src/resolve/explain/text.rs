@@ -175,13 +175,13 @@ fn in_mode(
     }
     for matched in &mode.dropped {
         let _ =
-            write!(text, "  in no package, on purpose\n{}", rule_lines("rules", &[matched], false));
+            write!(text, "  in no package: dropped\n{}", rule_lines("rules", &[matched], false));
     }
     for id in &mode.unowned {
-        let _ = writeln!(text, "  in no package: nothing takes it from {id}, and no rule drops it");
+        let _ = writeln!(text, "  in no package: no rule takes it from {id} or drops it");
     }
     for id in &mode.not_built {
-        let _ = writeln!(text, "  {id} is for {}, which nothing is built for", id.family);
+        let _ = writeln!(text, "  {id} is for {}, which is not built", id.family);
     }
     if !silent.is_empty() && !explanation.found.is_empty() {
         let seen: Vec<String> = saying.iter().map(|d| any_variant(d)).collect();
@@ -192,7 +192,7 @@ fn in_mode(
         };
         let mut names: Vec<String> = silent.iter().map(name).collect();
         names.dedup();
-        let _ = writeln!(text, "  no rule sees it in {}", names.join(", "));
+        let _ = writeln!(text, "  no rule applies to it in {}", names.join(", "));
     }
 }
 
@@ -325,11 +325,11 @@ fn says(matched: &MatchedRule, verbose: bool) -> String {
         }
         Says::Inherits { package, .. } => format!("{package} names it"),
         Says::WithoutArtifact | Says::WithoutComponent => format!("leaves {id} out"),
-        Says::Includes => "lets it in".to_owned(),
-        Says::NotIncluded => "no include rule lets it in".to_owned(),
-        Says::Excludes => "keeps it out".to_owned(),
+        Says::Includes => "includes it".to_owned(),
+        Says::NotIncluded => "no include rule matches it".to_owned(),
+        Says::Excludes => "excludes it".to_owned(),
         Says::Drops(_) => format!("drops it from {id}"),
-        Says::Alias => "asks for a library here".to_owned(),
+        Says::Alias => "requests a library here".to_owned(),
         Says::KeepsLink => "stays a link".to_owned(),
         Says::Finds(name) => format!("found as {name}"),
         Says::Starts(name) => format!("started as {name}"),
@@ -341,8 +341,8 @@ fn choice(distribution: &InDistribution, text: &mut String) {
     let why = match choice.why {
         // A single entry needs no reason, and a conflict is reported as a problem.
         Reason::Alone | Reason::Differ => return,
-        Reason::First => "all have the same bytes, and its name is the first",
-        Reason::Executable => "all have the same bytes, and it is the first that may be executed",
+        Reason::First => "all copies are equal; its name sorts first",
+        Reason::Executable => "all copies are equal; it is the first executable one",
     };
     labelled("counts", &choice.origin.to_string(), text);
     labelled("", why, text);
@@ -352,7 +352,7 @@ fn lands(landing: &Landing, verbose: bool, elf_known: bool, text: &mut String) {
     let member = &landing.member;
     let part = match landing.part {
         Part::Files => "",
-        Part::Licenses => ", a licence text in its metadata",
+        Part::Licenses => ", as a licence text in its metadata",
         Part::Archive => ", in its archive",
     };
     let step = match &member.step {
@@ -407,23 +407,23 @@ fn whereabouts(needed: &Needed) -> String {
         Whereabouts::Member(at) => place(at),
         Whereabouts::ThroughLoader { library, loader } => {
             format!(
-                "{}, in a directory that {} searches and this file does not",
+                "{}, in a directory that {} searches, but this file does not",
                 place(library),
                 loader.path
             )
         }
         Whereabouts::Luck(at) => {
-            format!("{}, which nothing installs together with this", place(at))
+            format!("{}, which no requirement installs together with this file", place(at))
         }
-        Whereabouts::System { rule } => format!("the system has it: {}", rule.place),
-        Whereabouts::Missing { rule } => format!("nothing has it, and that may be: {}", rule.place),
+        Whereabouts::System { rule } => format!("a system library: {}", rule.place),
+        Whereabouts::Missing { rule } => format!("missing, as allowed: {}", rule.place),
         Whereabouts::Unresolved { shipped, artifacts } => match (&shipped[..], &artifacts[..]) {
-            ([], []) => "not found: no artifact has it".to_owned(),
+            ([], []) => "not found in any artifact".to_owned(),
             ([], [first, ..]) => {
-                format!("not found: artifact {first} has it, and no package takes it")
+                format!("not found: artifact {first} has it, but no package takes it")
             }
             (shipped, _) => {
-                format!("not found: {} is in no directory that this file searches", places(shipped))
+                format!("not found: {} is in no search directory of this file", places(shipped))
             }
         },
     };

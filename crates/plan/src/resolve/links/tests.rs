@@ -105,7 +105,7 @@ fn an_alias_needs_its_library_by_the_way_from_where_it_is() {
     let reason = "the library `lib/libx.so.1` is in no runtime package";
     assert_eq!(
         made(&[alias("")], alone),
-        [format!("! `lib/libx.so` of x-core has nothing to stand for: {reason}")]
+        [format!("! alias `lib/libx.so` of x-core has no library: {reason}")]
     );
     assert_eq!(made(&[alias(" optional=\"-\"")], alone), [format!("lib/libx.so - {reason}")]);
 }

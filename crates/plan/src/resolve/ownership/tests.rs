@@ -28,7 +28,7 @@ fn a_path_has_one_owner_and_nothing_is_below_a_file() {
         (["", "", "a", "a"], &["! x-device-gfx942 and x-device-gfx1100 both install `a`"]),
         (
             ["d/a", "d/A", "", ""],
-            &["! x-core installs `d/a` and x-other `d/A`, which differ in case alone"],
+            &["! x-core installs `d/a` and x-other `d/A`, which differ only in case"],
         ),
         (["a a/b", "", "", ""], &["! x-core installs `a` as a file or link, and `a/b` below it"]),
         (
@@ -48,7 +48,7 @@ fn a_path_has_one_owner_and_nothing_is_below_a_file() {
 
 #[test]
 fn paths_of_one_package_that_differ_in_case_are_an_error_on_windows_alone() {
-    let told = "! x-core installs `a` and `A`, which differ in case alone";
+    let told = "! x-core installs `a` and `A`, which differ only in case";
     let cases = [
         (System::Linux, ["a A", "", "", ""], vec![format!("{told} (warning)")]),
         (System::Windows, ["a A", "", "", ""], vec![told.to_owned()]),

@@ -61,7 +61,7 @@ fn a_soname_that_something_else_has_is_wrong() {
         &[x, "lib/libx.so.1 text x"],
         &[
             "lib/libx.so.1 file lib/libx.so.1",
-            "! `lib/libx.so.1.0` of artifact `a_lib_generic` is the library `lib/libx.so.1`, and `lib/libx.so.1` is another file",
+            "! `lib/libx.so.1.0` of artifact `a_lib_generic` has the SONAME `lib/libx.so.1`, but `lib/libx.so.1` is another file",
         ],
     );
     becomes(
@@ -69,7 +69,7 @@ fn a_soname_that_something_else_has_is_wrong() {
         &[
             "lib/liby.so.1 file lib/liby.so.1",
             "lib/libx.so.1 = lib/liby.so.1",
-            "! `lib/libx.so.1.0` of artifact `a_lib_generic` is the library `lib/libx.so.1`, and `lib/libx.so.1` is another file",
+            "! `lib/libx.so.1.0` of artifact `a_lib_generic` has the SONAME `lib/libx.so.1`, but `lib/libx.so.1` is another file",
         ],
     );
     becomes(
@@ -77,14 +77,14 @@ fn a_soname_that_something_else_has_is_wrong() {
         &[
             "lib/libx.so.1 file lib/liba.so",
             "lib/liba.so = lib/libx.so.1",
-            "! `lib/liba.so` of artifact `a_lib_generic` and `lib/libb.so` of artifact `a_lib_generic` are both the library `lib/libx.so.1`, and no entry bears that name",
+            "! `lib/liba.so` of artifact `a_lib_generic` and `lib/libb.so` of artifact `a_lib_generic` both have the SONAME `lib/libx.so.1`, but no entry has this name",
         ],
     );
     let link =
         "a_lib_generic lib/libx.so.1.0 so libx.so.1\na_lib_generic lib/libx.so.1 link libx.so.1.0";
     assert_eq!(
         placed("exclude \"lib/libx.so.1\"", link).last().unwrap(),
-        "! `lib/libx.so.1.0` of artifact `a_lib_generic` is the library `lib/libx.so.1`, which is excluded"
+        "! `lib/libx.so.1.0` of artifact `a_lib_generic` has the SONAME `lib/libx.so.1`, but `lib/libx.so.1` is excluded"
     );
 }
 
@@ -136,9 +136,9 @@ fn a_link_to_a_program_starts_it_and_any_other_is_a_copy() {
 fn what_leads_to_no_file_is_absent_or_wrong() {
     let f = "d/f text f";
     let file = "d/f file d/f";
-    becomes(&[f, "l link d"], &[file, "l - a link to a directory; wheels hold no links"]);
+    becomes(&[f, "l link d"], &[file, "l - a link to a directory; wheels cannot hold links"]);
     becomes(&[f, "l link d/g"], &[file, "l - dangles: no artifact has `d/g`"]);
-    becomes(&[f, "l link l"], &[file, "l - leads in a circle"]);
+    becomes(&[f, "l link l"], &[file, "l - is circular"]);
     for text in ["/d/f", "../d/f"] {
         let wrong = format!(
             "! the link `l` of artifact `a_lib_generic` leads outside the installation: `{text}`"
@@ -151,7 +151,7 @@ fn what_leads_to_no_file_is_absent_or_wrong() {
 fn an_empty_directory_is_absent() {
     becomes(
         &["d dir", "d/f text f", "e dir", "e/e dir"],
-        &["d/f file d/f", "e/e - an empty directory; wheels hold files only"],
+        &["d/f file d/f", "e/e - an empty directory; wheels hold only files"],
     );
 }
 
@@ -162,7 +162,7 @@ fn a_broken_binary_is_wrong() {
         placed("", entries),
         [
             "f file f",
-            "! `x` of artifact `a_lib_generic` starts like an ELF file and cannot be read as one: the file ends before its headers"
+            "! `x` of artifact `a_lib_generic` has the signature of an ELF file, but is malformed: the file ends before its headers"
         ]
     );
     assert_eq!(placed("exclude \"x\"", entries)[0], "f file f");

@@ -47,7 +47,7 @@ fn otherwise(tag: &str, other: &str, files: &[Program<'_>]) -> Problem {
     };
     let what = format!("{}{more}: the wheels are for {tag}", first.unwrap_or_default());
     Problem::error(Code::PlatformTag, what)
-        .help("exclude what is for another processor, or mend the build")
+        .help("exclude the files for another processor, or correct the build")
 }
 
 fn counted_more(files: usize) -> String {

@@ -66,11 +66,8 @@ impl<'a> Resolver<'a> {
         notes.extend(python.notes.into_iter().map(Note::from));
         if platform_tag.is_none() && !problems.has_errors() {
             problems.push(
-                Problem::usage(
-                    Code::PlatformTag,
-                    "no binary says which platform the wheels are for",
-                )
-                .help("give the tag: --platform-tag linux_x86_64"),
+                Problem::usage(Code::PlatformTag, "no binary shows the platform of the wheels")
+                    .help("give the tag: --platform-tag linux_x86_64"),
             );
         }
         let Some(platform_tag) = platform_tag else { return Err(problems) };

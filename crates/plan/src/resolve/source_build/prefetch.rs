@@ -55,14 +55,15 @@ fn wheel(
 
 fn missing(prefetch: &Prefetch) -> Problem {
     let name = &prefetch.name;
-    let message = format!("there is no wheel `{name}` to build projects with", name = name.value);
+    let message =
+        format!("wheel `{name}`, needed to build projects, is missing", name = name.value);
     let problem = Problem::error(Code::MissingSource, message);
     match &prefetch.path {
-        Some(glob) => problem.label(&glob.place, "no file below --sources matches this").help(
-            "put the wheel there, or say with `index`, `requirement` or `git` where it comes from",
-        ),
+        Some(glob) => problem
+            .label(&glob.place, "no file below --sources matches")
+            .help("add the wheel there, or give its source with `index`, `requirement` or `git`"),
         None => problem
-            .label(&name.place, "the address of its index is empty")
-            .help("give the variable in it a value: --variable NAME=URL"),
+            .label(&name.place, "empty address of an index")
+            .help("give its variable a value: --variable NAME=URL"),
     }
 }

@@ -22,8 +22,8 @@ pub(super) fn value(
         return selection.to_string();
     };
     let label = match asked {
-        Some(_) => "--libs selects others than this line",
-        None => "this line selects",
+        Some(_) => "--libs overrides this line",
+        None => "selected here",
     };
     let mut report = |text: String, help: String| {
         let problem = Problem::error(Code::InvalidText, text);
@@ -47,10 +47,10 @@ pub(super) fn unknown(manifest: &Manifest, request: &Request) -> Problems {
     let known: Vec<&str> = known.map(|project| project.name.as_str()).collect();
     let mut problems = Problems::new();
     for (name, _) in request.libraries.iter().filter(|(name, _)| !known.contains(&name.as_str())) {
-        let text = format!("--libs: no project `{name}` has a `bindings` line");
+        let text = format!("--libs: no project `{name}` with a `bindings` line");
         let near = nearest(name.as_str(), known.iter().copied());
         let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-        let help = format!("{near}projects with one: {}", known.join(", "));
+        let help = format!("{near}the projects with one are {}", known.join(", "));
         problems.push(Problem::usage(Code::UnknownPackage, text).help(help));
     }
     problems

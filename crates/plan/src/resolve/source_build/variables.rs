@@ -46,8 +46,8 @@ impl<'a> Variables<'a> {
         let near = nearest(name, self.values.keys().copied());
         let hint = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
         let known = match names.as_slice() {
-            [] => "it has none".to_owned(),
-            names => format!("variables are {}", names.join(", ")),
+            [] => "the manifest has no variables".to_owned(),
+            names => format!("the variables are {}", names.join(", ")),
         };
         Problem::usage(Code::InvalidText, text).help(format!("{hint}{known}"))
     }

@@ -24,12 +24,12 @@ fn warning(rule: &AllowUnownedRule, files: &[&Left<'_>]) -> Problem {
     Problem::warning(Code::UnownedFiles, what)
         .label(&rule.glob.place, format!("allowed: {}", rule.reason))
         .of_fact(rule.glob.place.to_string())
-        .help("take them in a package or on a `drop` line, then remove this line")
+        .help("take the files in a package or on a `drop` line, then remove this line")
 }
 
 fn idle(rule: &AllowUnownedRule) -> Problem {
-    let what = format!("`allow-unowned \"{}\"` allows nothing", rule.glob.as_str());
+    let what = format!("`allow-unowned \"{}\"` matches no unowned file", rule.glob.as_str());
     Problem::warning(Code::MatchesNothing, what)
-        .label(&rule.glob.place, "every file that it matches is in a package or dropped")
-        .help("remove the line, or say why it can be so: optional=\"…\"")
+        .label(&rule.glob.place, "each matching file is in a package or dropped")
+        .help("remove the line, or give a reason: optional=\"…\"")
 }

@@ -77,7 +77,7 @@ impl<'a> Cause<'a> {
                 format!("`{}` does not take the artifacts of `{}`", devel.name.value, of.name.value)
             }
             Self::OtherTarget(place) => {
-                format!("{place} counts in another mode or on another system")
+                format!("{place} applies in another mode or on another system")
             }
             Self::OtherFamily { .. } => {
                 format!("no package for {} takes `{}` `{}`", id.family, id.name, id.component)

@@ -26,21 +26,23 @@ pub(super) fn of(group: &Group<'_>) -> String {
 fn taking(group: &Group<'_>) -> String {
     match group.cause {
         Cause::Refused(of, Refusal::NotIncluded(_)) => {
-            format!("write in package `{}`: include \"{}\"", of.name.value, glob(group))
+            format!("add to package `{}`: include \"{}\"", of.name.value, glob(group))
         }
         Cause::Refused(_, Refusal::OtherComponents(_)) => {
             let first = &group.items[0].artifact.id;
             format!("add \"{}\" to the line of artifact `{}`", first.component, first.name)
         }
-        Cause::Refused(..) => format!("remove the line, take {} in another package", group.them()),
-        Cause::NotInherited { devel, of } => {
-            format!("write in package `{}`: artifacts-of \"{}\"", devel.name.value, of.name.value)
+        Cause::Refused(..) => {
+            format!("remove the line, or take {} in another package", group.them())
         }
-        Cause::OtherTarget(..) => "let the line count here too".to_owned(),
+        Cause::NotInherited { devel, of } => {
+            format!("add to package `{}`: artifacts-of \"{}\"", devel.name.value, of.name.value)
+        }
+        Cause::OtherTarget(..) => "extend the line to this mode and system".to_owned(),
         Cause::OtherFamily { room: Some(room), .. } => {
             let lines: Vec<String> =
                 names(group).map(|name| artifact_line(group, name, room.kind)).collect();
-            format!("write in package `{}`: {}", room.name.value, lines.join("; "))
+            format!("add to package `{}`: {}", room.name.value, lines.join("; "))
         }
         Cause::OtherFamily { room: None, .. } => {
             format!("take {} in a package with a distribution for each target", group.them())
@@ -52,12 +54,12 @@ fn taking(group: &Group<'_>) -> String {
 fn unnamed(group: &Group<'_>, room: Option<&str>) -> String {
     let kind = if room.is_some() { PackageKind::Devel } else { PackageKind::Runtime };
     let place =
-        room.map_or_else(|| "in a package".to_owned(), |name| format!("in package `{name}`"));
+        room.map_or_else(|| "to a package".to_owned(), |name| format!("to package `{name}`"));
     let takes: Vec<String> = names(group).map(|name| artifact_line(group, name, kind)).collect();
     let drops = names(group).map(|name| format!("drop \"**\" artifact=\"{name}\" reason=\"…\""));
     let drops: Vec<String> = drops.collect();
     let (takes, drops) = (takes.join("; "), drops.join("; "));
-    format!("write {place}: {takes}, or drop {} with a reason: {drops}", group.them())
+    format!("add {place}: {takes}, or drop {} with a reason: {drops}", group.them())
 }
 
 fn names<'g>(group: &'g Group<'_>) -> impl Iterator<Item = &'g ArtifactName> {

@@ -121,12 +121,13 @@ fn warning(groups: &[Group<'_>]) -> Problem {
     let bytes = human_size(groups.iter().map(Group::size).sum());
     let are = if files == 1 { "is" } else { "are" };
     let what = format!(
-        "{} ({bytes}) {are} in no package, which --allow-unowned lets pass",
+        "{} ({bytes}) {are} in no package; allowed by --allow-unowned",
         counted(files, "file")
     );
     let labelled = groups.iter().filter_map(|group| Some((group, group.cause.place()?)));
     let problem = Problem::warning(Code::UnownedFiles, what).help(
-        "take them in a package, or drop them with a reason: without --allow-unowned, errors name the lines to write",
+        "take them in a package, or drop them with a reason; run without --allow-unowned for the \
+         lines to write",
     );
     labelled.take(NAMES).fold(problem, |problem, (group, place)| {
         problem.label(place, label(&group.cause, Some(group)))
@@ -171,7 +172,7 @@ fn subject(group: &Group<'_>, shippers: &BTreeMap<&ArtifactName, &PackageName>) 
         Some(first)
             if by.len() == 1 && artifacts.iter().all(|name| shippers.contains_key(*name)) =>
         {
-            format!(", whose libraries package `{first}` ships,")
+            format!(", the libraries of which are in package `{first}`,")
         }
         _ => String::new(),
     };
@@ -203,7 +204,7 @@ fn label(cause: &Cause<'_>, group: Option<&Group<'_>>) -> String {
     let files = group.map_or_else(|| "some files".to_owned(), |g| counted(g.items.len(), "file"));
     match *cause {
         Cause::Refused(of, Refusal::Excluded(_)) => {
-            format!("keeps {files} out of `{}`", of.name.value)
+            format!("excludes {files} from `{}`", of.name.value)
         }
         Cause::Refused(of, Refusal::WithoutArtifact(_) | Refusal::WithoutComponent(_)) => {
             format!("leaves {files} out of `{}`", of.name.value)
@@ -213,8 +214,8 @@ fn label(cause: &Cause<'_>, group: Option<&Group<'_>>) -> String {
         }
         Cause::Refused(_, Refusal::OtherComponents(_)) => "names other components".to_owned(),
         Cause::NotInherited { of, .. } => format!("`{}` is not among these", of.name.value),
-        Cause::OtherTarget(..) => "counts in another mode or on another system".to_owned(),
-        Cause::OtherFamily { .. } => "takes what is for other targets".to_owned(),
+        Cause::OtherTarget(..) => "applies in another mode or on another system".to_owned(),
+        Cause::OtherFamily { .. } => "takes artifacts of other targets".to_owned(),
         Cause::Unnamed { .. } => "no line of this package takes it".to_owned(),
     }
 }

@@ -123,7 +123,7 @@ fn values<'p>(package: &'p Package<'_>) -> Vec<(&'static str, Vec<Cow<'p, str>>)
     let scripts =
         package.entry_points.iter().map(|(name, object)| Cow::Owned(format!("{name} = {object}")));
     vec![
-        ("comes as", one(if package.form == Form::Wheel { "wheel" } else { "sdist" })),
+        ("form", one(if package.form == Form::Wheel { "wheel" } else { "sdist" })),
         ("directory", one(package.directory.as_str())),
         ("variant", package.wheel_variant.map(|v| one(v.json.trim_end())).unwrap_or_default()),
         ("summary", one(&metadata.summary)),

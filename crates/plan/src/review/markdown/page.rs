@@ -69,7 +69,7 @@ impl Page {
                 self.left_out.iter().map(|(count, what)| format!("{count} {what}")).collect();
             let _ = writeln!(
                 self.text,
-                "\nLeft out to stay below {} kB: {}. `rockpack plan --format html` has all of it.",
+                "\nLeft out to stay below {} kB: {}. `rockpack plan --format html` shows everything.",
                 self.limit / 1000,
                 all.join(", ")
             );
@@ -123,7 +123,7 @@ mod tests {
         let text = page(1000, 7);
         assert_eq!(
             text,
-            "\nLeft out to stay below 1 kB: 14 sections. `rockpack plan --format html` has all of it.\n"
+            "\nLeft out to stay below 1 kB: 14 sections. `rockpack plan --format html` shows everything.\n"
         );
     }
 }

@@ -13,7 +13,7 @@ pub enum StageError {
         dest: PathBuf,
     },
     /// The destination or a parent is a file.
-    #[error("`{}` is not a directory, packages cannot be written there", .path.display())]
+    #[error("`{}` is not a directory for packages", .path.display())]
     NotADirectory {
         /// Path of the file.
         path: PathBuf,
@@ -33,7 +33,7 @@ pub enum StageError {
         path: PathBuf,
     },
     /// The file system is full.
-    #[error("the disk that holds `{}` is full", .path.display())]
+    #[error("the disk of `{}` is full", .path.display())]
     Full {
         /// Path to be written.
         path: PathBuf,
@@ -53,13 +53,13 @@ pub enum StageError {
         path: RelPath,
     },
     /// A directory exists in place of an output.
-    #[error("`{}` is a directory, an output cannot take its name", .path.display())]
+    #[error("`{}` is a directory; an output cannot replace it", .path.display())]
     Occupied {
         /// Directory.
         path: PathBuf,
     },
     /// The destination is a dangling link.
-    #[error("`{}` is a link to something that does not exist", .path.display())]
+    #[error("`{}` is a dangling link", .path.display())]
     Dangling {
         /// Link.
         path: PathBuf,
@@ -68,15 +68,15 @@ pub enum StageError {
     #[error("the destination is an empty path")]
     Empty,
     /// The file system does not support new directories.
-    #[error("no directory can be made at `{}`: its file system makes none", .path.display())]
+    #[error("cannot create a directory at `{}`: its file system has no directories", .path.display())]
     NoDirectories {
         /// Directory to be created.
         path: PathBuf,
     },
     /// A failed change could not be undone.
     #[error(
-        "`{}` has outputs of two builds, since a change that failed could not be undone: \
-         once the disk works again, the next `rockpack build` or `rockpack wheel verify` undoes it",
+        "`{}` has outputs of two builds, because a failed change could not be undone; when the \
+         disk works again, run `rockpack build` or `rockpack wheel verify` to undo it",
         .dest.display()
     )]
     HalfWay {

@@ -16,7 +16,7 @@ pub struct StagedFile {
 
 #[derive(Debug, thiserror::Error)]
 enum FileError {
-    #[error("the disk that holds `{}` is full", .path.display())]
+    #[error("the disk of `{}` is full", .path.display())]
     Full { path: PathBuf, source: io::Error },
     #[error("failed to {doing} `{}`", .path.display())]
     Other { doing: &'static str, path: PathBuf, source: io::Error },

@@ -71,7 +71,7 @@ impl Journal {
             disk::rename(&unfinished, &place.journal())?;
             disk::sync(place.hidden)
         };
-        write().map_err(StageError::at("write down what is going to change", place.dest))
+        write().map_err(StageError::at("write the list of changes", place.dest))
     }
 
     /// Creates the directories of the outputs.
@@ -106,7 +106,7 @@ impl Journal {
         for path in journal.added.iter().filter(|path| !place.output(path).exists()) {
             done = done.and(disk::remove_file(&place.at(path)));
         }
-        done.map_err(StageError::at("undo a change that was interrupted", place.dest))?;
+        done.map_err(StageError::at("undo an interrupted change", place.dest))?;
         for path in journal.made.iter().rev() {
             let _ = disk::remove_dir(&place.at(path));
         }
@@ -125,13 +125,12 @@ impl Journal {
 
     fn read(place: Destination<'_>) -> Result<Option<Self>, StageError> {
         let path = place.journal();
-        let failed = |source| {
-            StageError::new("read the list of changes that were interrupted", &path, source)
-        };
+        let failed =
+            |source| StageError::new("read the list of interrupted changes", &path, source);
         let Ok(found) = fs::symlink_metadata(&path) else { return Ok(None) };
         let ours = found.uid() == rustix::process::geteuid().as_raw();
         if !ours || !found.is_file() || found.len() > LARGEST {
-            let what = "it is not a file that this user wrote: remove it";
+            let what = "this user did not write it; remove it";
             return Err(failed(io::Error::other(format!("`{}`: {what}", path.display()))));
         }
         let bytes = fs::read(&path).map_err(failed)?;

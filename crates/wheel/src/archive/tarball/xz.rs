@@ -69,7 +69,7 @@ pub enum XzError {
     #[error("failed to compress with xz")]
     Encoder(#[from] liblzma::stream::Error),
     /// Output of liblzma with an unexpected layout.
-    #[error("xz made something that is no stream of one block")]
+    #[error("the output of xz is not a stream of one block")]
     Layout,
 }
 

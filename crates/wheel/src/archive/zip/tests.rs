@@ -174,7 +174,7 @@ fn stored_bytes_have_to_be_as_many_as_announced() {
     zip.append(&mut entry, b"ab").unwrap();
     assert_eq!(
         zip.end(entry, 0).unwrap_err().to_string(),
-        "`a` was announced with 3 bytes, and 2 came"
+        "`a` has 2 bytes instead of the announced 3"
     );
     assert!(matches!(zip.finish(), Err(ZipError::Torn { .. })));
 }

@@ -35,13 +35,13 @@ impl End {
         let at = (0..bytes.len().saturating_sub(21))
             .rev()
             .find(whole)
-            .ok_or(DirectoryError::Broken("it is no zip archive"))?;
+            .ok_or(DirectoryError::Broken("it is not a zip archive"))?;
         let record = &bytes[at..];
         let place = len - tail + at as u64;
         let comment = u64::from(half(record, 20));
         let mut faults = behind(len - place - RECORD - comment, comment);
         if half(record, 4) != 0 || half(record, 6) != 0 || half(record, 8) != half(record, 10) {
-            return Err(DirectoryError::Broken("it is one of several disks"));
+            return Err(DirectoryError::Broken("it is part of a multi-disk archive"));
         }
         let small = Self {
             start: word(record, 16).into(),
@@ -65,16 +65,16 @@ impl End {
     fn settle(&mut self, limit: u64) -> Result<(), DirectoryError> {
         let start = limit
             .checked_sub(self.size)
-            .ok_or(DirectoryError::Broken("its directory is longer than the file"))?;
+            .ok_or(DirectoryError::Broken("its central directory is longer than the file"))?;
         self.prefix = start
             .checked_sub(self.start)
-            .ok_or(DirectoryError::Broken("its directory is not where it says"))?;
+            .ok_or(DirectoryError::Broken("its central directory is not at the recorded place"))?;
         self.start = start;
         Ok(())
     }
 
     fn before(&self) -> Option<Fault> {
-        let fault = Fault::new(FaultKind::Stray, "bytes stand before the archive");
+        let fault = Fault::new(FaultKind::Stray, "bytes before the archive");
         (self.prefix > 0).then(|| bytes(fault, self.prefix))
     }
 }
@@ -83,7 +83,7 @@ impl End {
 fn behind(bytes: u64, comment: u64) -> Vec<Fault> {
     let mut found = Vec::new();
     if bytes > 0 {
-        found.push(super::bytes(Fault::new(FaultKind::Stray, "bytes follow the archive"), bytes));
+        found.push(super::bytes(Fault::new(FaultKind::Stray, "bytes after the archive"), bytes));
     }
     if comment > 0 {
         found.push(super::bytes(
@@ -112,15 +112,15 @@ fn wide(file: &File, record: u64) -> Result<Option<(End, u64)>, DirectoryError> 
             let faults = if more == 0 { Vec::new() } else { vec![extensible(more)] };
             let [here, entries, size, start] = [24, 32, 40, 48].map(|at| double(&bytes, at));
             if here != entries {
-                return Err(DirectoryError::Broken("it is one of several disks"));
+                return Err(DirectoryError::Broken("it is part of a multi-disk archive"));
             }
             return Ok(Some((End { start, size, entries, prefix: 0, faults }, place)));
         }
     }
-    Err(DirectoryError::Broken("its zip64 record is not where it says"))
+    Err(DirectoryError::Broken("its zip64 record is not at the recorded place"))
 }
 
 fn extensible(bytes: u64) -> Fault {
-    let what = "its zip64 record has data of its own, which installers refuse";
+    let what = "its zip64 record has extra data, which installers reject";
     super::bytes(Fault::new(FaultKind::Feature, what), bytes)
 }

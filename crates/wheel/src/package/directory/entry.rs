@@ -95,7 +95,7 @@ pub(super) fn other_name(name: &[u8], extra: &[u8]) -> Option<Fault> {
     let other = field::extra(extra, PATH)?.get(5..).unwrap_or_default();
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     (other != name).then(|| {
-        Fault::new(FaultKind::Disagree, "an extra field gives it another name")
+        Fault::new(FaultKind::Disagree, "another name in an extra field")
             .of(text(name))
             .because(format!("`{}`", text(other)))
     })

@@ -19,7 +19,10 @@ pub(super) fn compare(
     let mut fixed = [0; 30];
     read(file, entry.header, &mut fixed)?;
     if !fixed.starts_with(b"PK\x03\x04") {
-        return Err(DirectoryError::Broken("a member is not where its directory says"));
+        return Err(DirectoryError::Broken(
+            "a member is not at the place that the central \
+            directory gives",
+        ));
     }
     let (name, extra) = (usize::from(half(&fixed, 26)), usize::from(half(&fixed, 28)));
     let mut more = vec![0; name + extra];
@@ -28,12 +31,12 @@ pub(super) fn compare(
     let end = entry
         .data
         .checked_add(entry.compressed)
-        .ok_or(DirectoryError::Broken("a member is longer than any file"))?;
+        .ok_or(DirectoryError::Broken("a member is longer than a file can be"))?;
     if end > len {
-        return Err(DirectoryError::Broken("a member ends behind the file"));
+        return Err(DirectoryError::Broken("a member ends after the end of the file"));
     }
     let (name, extra) = more.split_at(name);
-    let what = "its header and the directory disagree";
+    let what = "local header and central directory disagree";
     let fault = differing(&fixed, name, extra, entry)
         .map(|field| Fault::new(FaultKind::Disagree, what).of(&entry.name).because(field));
     Ok(fault.or_else(|| other_name(name, extra)))

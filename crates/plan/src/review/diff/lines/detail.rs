@@ -14,7 +14,7 @@ pub(super) fn of(what: &What, place: &Place) -> String {
         What::Source { old, new } => format!("from {old} → {new}"),
         What::Rpath { removed, added, order } => rpath(removed, added, order),
         What::Target { old, new } => format!("leads to {old} → {new}"),
-        What::Alias { old, new } => format!("stands as {old} → {new}"),
+        What::Alias { old, new } => format!("form {old} → {new}"),
         What::Machine { old, new } => format!("for {old} → {new}"),
         What::Executable { now: true } => "executable now".to_owned(),
         What::Executable { now: false } => "not executable now".to_owned(),
@@ -24,7 +24,7 @@ pub(super) fn of(what: &What, place: &Place) -> String {
         What::Text => "text".to_owned(),
         What::Content => "content".to_owned(),
         What::LeftOut { reason } => format!("left out now: {reason}"),
-        What::NotLeftOut { reason } => format!("not selected any more; was left out: {reason}"),
+        What::NotLeftOut { reason } => format!("no longer selected; was left out: {reason}"),
         What::LeftOutOtherwise { old, new } => format!("left out: {old} → {new}"),
     }
 }
