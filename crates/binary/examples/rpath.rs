@@ -1,4 +1,4 @@
-//! Sets the rpath of a library, verifies the edit, and writes the result to a new file.
+//! Writes a library with another rpath, verified, to a new file.
 //!
 //! `cargo run -p rockpack-binary --example rpath -- LIBRARY OUTPUT '$ORIGIN/lib'`
 
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let file = File::open(&library)?;
     let edits = Edits { rpath: RpathEdit::Set(arguments.collect()), ..Edits::default() };
-    // Fails unless the edited file, parsed again, differs only in its rpath.
+    // Verifies that only the rpath differs.
     let plan = elf::edit(&file, &edits)?;
     let mut new = File::create_new(&output)?;
     io::copy(&mut Edited::new(&file, &plan).reader(), &mut new)?;

@@ -40,7 +40,7 @@ pub fn is_container(start: &[u8]) -> bool {
 }
 
 impl Code {
-    /// Returns whether nothing was found and everything was read.
+    /// Returns whether nothing was found, and all was read.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -26,41 +26,40 @@ pub enum BinaryKind {
     Other,
 }
 
-/// Role, name and dependencies of a binary.
+/// Role, name and dependencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts<'f> {
-    /// Format of the file.
+    /// Format.
     pub format: Format,
-    /// Role of the binary.
+    /// Role.
     pub kind: BinaryKind,
-    /// Processor that the binary runs on.
+    /// Processor.
     pub machine: Machine,
-    /// Name by which other binaries refer to it: `DT_SONAME`, or the name in the export directory.
+    /// `DT_SONAME`, or the name in the export directory.
     pub name: Option<&'f str>,
-    /// Libraries loaded at start, in order: `DT_NEEDED`, imports.
+    /// Libraries loaded at start, in order.
     pub needs: &'f [String],
-    /// Libraries loaded at their first call: delay imports.
+    /// Delay imports.
     pub delayed: &'f [String],
-    /// Library search directories in the file. PE files have none.
+    /// Search directories; PE files have none.
     pub search: SearchPath<'f>,
-    /// Version in the file's resources. ELF files have none.
+    /// Version in the resources; ELF files have none.
     pub version: Option<&'f PeVersion>,
-    /// Required symbol versions of each library. PE files have none.
+    /// Required symbol versions; PE files have none.
     pub versions: &'f [VersionNeed],
 }
 
-/// Library search directories of an ELF file.
+/// Search directories of an ELF file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SearchPath<'f> {
     /// `DT_RPATH`: searched before `LD_LIBRARY_PATH`.
     pub before: Option<Rpath<'f>>,
-    /// `DT_RUNPATH`: searched after `LD_LIBRARY_PATH`. If present, `DT_RPATH` is ignored
-    /// (ld.so(8)).
+    /// `DT_RUNPATH`: searched after `LD_LIBRARY_PATH`. Disables `DT_RPATH` (ld.so(8)).
     pub after: Option<Rpath<'f>>,
 }
 
 impl Facts<'_> {
-    /// Returns all needed libraries, loaded at start or later.
+    /// Returns all needed libraries.
     pub fn all_needs(&self) -> impl Iterator<Item = &str> {
         self.needs.iter().chain(self.delayed).map(String::as_str)
     }

@@ -6,8 +6,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Installed files as the dynamic loader (ld.so(8)) finds them. Files and needed names are
-/// numbered.
+/// Installed files as the dynamic loader (ld.so(8)) finds them. Files and names are numbered.
 pub trait Installed {
     /// Returns the number of files.
     fn count(&self) -> usize;
@@ -15,10 +14,10 @@ pub trait Installed {
     /// Returns the needed names in order.
     fn needed(&self, file: usize) -> &[usize];
 
-    /// Returns the SONAME of a file, if another file needs that name.
+    /// Returns the SONAME, if another file needs it.
     fn soname(&self, file: usize) -> Option<usize>;
 
-    /// Returns whether loaded libraries search the file's directories, as with `DT_RPATH`.
+    /// Returns whether loaded libraries search the file's directories (`DT_RPATH`).
     fn inherited(&self, file: usize) -> bool;
 
     /// Returns the library `name` in the directories of `file`, installed together with `root`.
@@ -29,7 +28,6 @@ pub trait Installed {
 }
 
 type Needs = HashSet<(usize, usize)>;
-/// Loading files by loaded file.
 type LoadedBy = HashMap<usize, Vec<usize>>;
 
 /// Result of the simulated loads.
@@ -41,16 +39,16 @@ pub struct Loads {
 
 #[derive(Debug, Default, Clone, Copy)]
 struct Outcome {
-    /// Library, and root file of the load that found it.
+    /// Library, and root of the load that found it.
     found: Option<(usize, usize)>,
     failed: bool,
 }
 
-/// Beyond this limit, dependencies count as not found; such a package should set rpaths anyway.
+/// Beyond this limit, dependencies count as not found.
 const MOST_VISITS: usize = 200_000;
 
 impl Loads {
-    /// Simulates the loads of all dependencies that a file cannot find itself.
+    /// Simulates the loads of dependencies that files cannot find themselves.
     pub fn new(installed: &impl Installed) -> Self {
         let (pending, loaded_by) = survey(installed);
         let mut loads = Self::default();
@@ -62,7 +60,7 @@ impl Loads {
         loads
     }
 
-    /// Simulates loads that reach `need`, nearest root first, until one fails.
+    /// Nearest root first, until one fails.
     fn ask(
         &mut self,
         installed: &impl Installed,
@@ -95,7 +93,7 @@ impl Loads {
     }
 }
 
-/// Returns unresolved dependencies, and the loading files of each file.
+/// Unresolved dependencies, and the loading files of each file.
 fn survey(installed: &impl Installed) -> (Needs, LoadedBy) {
     let (mut pending, mut loaded_by) = (Needs::new(), LoadedBy::new());
     for file in 0..installed.count() {
@@ -119,7 +117,7 @@ struct Load<'i, I> {
     root: usize,
     queue: VecDeque<usize>,
     loaders: HashMap<usize, Option<usize>>,
-    /// Loaded libraries by file name and SONAME.
+    /// By file name and SONAME.
     known: HashMap<usize, usize>,
 }
 
@@ -136,7 +134,7 @@ impl<'i, I: Installed> Load<'i, I> {
         load
     }
 
-    /// Simulates loading until `asked` is decided; records other pending dependencies, too.
+    /// Records other pending dependencies, too.
     fn run(mut self, pending: &Needs, asked: (usize, usize), loads: &mut Loads) {
         let installed = self.installed;
         while let Some(file) = self.queue.pop_front() {
@@ -168,7 +166,6 @@ impl<'i, I: Installed> Load<'i, I> {
         self.known.extend(self.installed.soname(file).map(|name| (name, file)));
     }
 
-    /// Prefers a loaded library, then the directories of the file and of its loaders.
     fn library(&self, file: usize, name: usize) -> Option<usize> {
         if let Some(library) = self.known.get(&name) {
             return Some(*library);

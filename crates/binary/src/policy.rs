@@ -31,7 +31,7 @@ pub use windows::windows_tag;
 use crate::elf::stub::StubMachine;
 use table::is_forbidden_somewhere;
 
-/// C library that files are linked with.
+/// C library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Libc {
     /// glibc (manylinux).
@@ -41,7 +41,7 @@ pub enum Libc {
 }
 
 impl Libc {
-    /// Returns the prefix of its tags, up to the numbers.
+    /// Returns the prefix of its tags.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Glibc => "manylinux",

@@ -1,5 +1,3 @@
-//! Detection of a binary's format by its first bytes.
-
 use std::io;
 
 use super::elf::{self, ElfError, ElfFacts};
@@ -16,19 +14,19 @@ pub enum Binary {
     Pe(Box<PeFacts>),
 }
 
-/// Fault of a file that begins like a binary.
+/// Fault of a binary.
 #[derive(Debug, thiserror::Error)]
 pub enum BinaryError {
-    /// The file begins like ELF.
+    /// Fault of an ELF file.
     #[error(transparent)]
     Elf(#[from] ElfError),
-    /// The file begins like PE.
+    /// Fault of a PE file.
     #[error(transparent)]
     Pe(#[from] PeError),
 }
 
 impl Binary {
-    /// Returns the facts common to all formats.
+    /// Returns the common facts.
     pub fn facts(&self) -> Facts<'_> {
         match self {
             Self::Elf(facts) => (&**facts).into(),
@@ -38,7 +36,7 @@ impl Binary {
 }
 
 impl BinaryError {
-    /// Returns the format suggested by the first bytes.
+    /// Returns the format by the first bytes.
     pub fn format(&self) -> Format {
         match self {
             Self::Elf(_) => Format::Elf,
@@ -46,10 +44,7 @@ impl BinaryError {
         }
     }
 
-    /// Returns the system error of a failed read.
-    ///
-    /// # Errors
-    /// Returns the error itself if the content is at fault.
+    /// Returns the system error, or the fault of the content.
     pub fn into_io(self) -> Result<io::Error, Self> {
         match self {
             Self::Elf(ElfError::Read { source, .. }) | Self::Pe(PeError::Read { source, .. }) => {
@@ -61,9 +56,6 @@ impl BinaryError {
 }
 
 /// Reads the facts; `None` for unknown formats.
-///
-/// # Errors
-/// If a binary is truncated or malformed.
 pub fn read(file: &(impl ReadAt + ?Sized)) -> Result<Option<Binary>, BinaryError> {
     if let Some(facts) = elf::facts(file)? {
         return Ok(Some(Binary::Elf(Box::new(facts))));

@@ -1,26 +1,20 @@
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// Source of known length that several threads can read at any position.
+/// Source of known length, readable at any position by several threads.
 pub trait ReadAt {
     /// Returns the length in bytes.
-    ///
-    /// # Errors
-    /// If the file system does not report it.
     fn len(&self) -> io::Result<u64>;
 
     /// Returns whether the length is 0.
-    ///
-    /// # Errors
-    /// See [`ReadAt::len`].
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
 
-    /// Fills `buf` with the bytes from `offset` on.
+    /// Fills `buf` from `offset` on.
     ///
     /// # Errors
-    /// [`io::ErrorKind::UnexpectedEof`] if fewer bytes remain, or the error of the read.
+    /// [`io::ErrorKind::UnexpectedEof`] if fewer bytes remain.
     fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()>;
 }
 

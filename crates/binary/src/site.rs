@@ -1,4 +1,4 @@
-//! Installed ELF files below one site-packages, and the libraries that the loader finds.
+//! ELF files of one site-packages, and the libraries that the loader finds.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,12 +6,12 @@ use super::loader::{Installed, Loads};
 use crate::Machine;
 use crate::elf::{ElfFacts, ElfKind, Rpath};
 
-/// Properties of an installed ELF file that matter to the loader.
+/// Loader properties of an installed ELF file.
 #[derive(Debug, Clone)]
 pub struct Linked {
     /// Path below site-packages.
     pub path: String,
-    /// Processor that the file is built for.
+    /// Processor.
     pub machine: Machine,
     is_library: bool,
     is_module: bool,
@@ -22,7 +22,7 @@ pub struct Linked {
 }
 
 impl Linked {
-    /// Takes a file; `is_module` marks Python imports. `None` if the host does not load it.
+    /// `is_module` marks Python imports; `None` if the host does not load the file.
     pub fn new(path: String, facts: &ElfFacts, is_module: bool) -> Option<Self> {
         if !facts.kind.runs_on_hosts() {
             return None;
@@ -54,28 +54,28 @@ impl Linked {
     }
 }
 
-/// Needed library that is installed, but not found by the loader.
+/// Installed library that the loader does not find.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lost<'s> {
-    /// Number of the file that needs the library.
+    /// File that needs the library.
     pub file: usize,
     /// Needed name.
     pub library: &'s str,
-    /// Numbers of the installed files with this name.
+    /// Installed files with this name.
     pub there: Vec<usize>,
     /// Certain failure: the file is a program, a Python module, or loaded by another file.
     /// Otherwise the process may have loaded the library already.
     pub certain: bool,
 }
 
-/// Files installed together, numbered in the given order.
+/// Files installed together, numbered.
 #[derive(Debug)]
 pub struct Site<'s> {
     files: Vec<&'s Linked>,
     names: Vec<&'s str>,
     numbers: HashMap<&'s str, usize>,
     needed: Vec<Vec<usize>>,
-    /// Files by directory and name. Packages that are never installed together can share a path.
+    /// Packages that are never installed together can share a path.
     at: HashMap<(&'s str, &'s str), Vec<usize>>,
     bearers: HashMap<usize, Vec<usize>>,
 }
@@ -111,8 +111,7 @@ impl<'s> Site<'s> {
         site
     }
 
-    /// Returns installed libraries found neither in the file's directories nor through all its
-    /// loaders.
+    /// Returns libraries found neither in the file's directories nor through all its loaders.
     pub fn lost(&self) -> Vec<Lost<'s>> {
         let loads = Loads::new(self);
         let (mut lost, loaded) = (Vec::new(), self.loaded());

@@ -1,5 +1,3 @@
-//! Tests with stub PE files, intact and altered.
-
 mod import_library;
 mod version;
 
@@ -196,7 +194,6 @@ fn no_byte_makes_the_reader_panic() {
 
 #[test]
 fn no_more_is_read_than_the_tables_take() {
-    /// File with a section of 2 GiB that rejects large reads.
     struct Long(Vec<u8>);
     impl ReadAt for Long {
         fn len(&self) -> std::io::Result<u64> {

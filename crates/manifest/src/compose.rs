@@ -1,7 +1,7 @@
-//! Composes the nodes of a file: spreads groups over their lines, includes files, applies changes to them, and makes
-//! lines about artifacts that a build can lack optional.
+//! Composes the nodes of a file: groups, includes, changes, and `optional` of lines about artifacts
+//! that a build can lack.
 //!
-//! All of it happens to KDL nodes before they are read. A node keeps its place in its file.
+//! Works on KDL nodes before they are read. A node keeps its place in its file.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,6 @@ mod words;
 
 pub(crate) use words::{ALLOW_ABSENT, CHANGE, GROUP, INCLUDE, REMOVE};
 
-/// One of a manifest's two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     /// `packages.kdl`.
@@ -42,10 +41,10 @@ impl Which {
     }
 }
 
-/// Returns the nodes of the source of `faults`, and reports mistakes in includes and changes there.
+/// Returns the nodes of the source of `faults`, composed.
 ///
 /// # Errors
-/// When the text is not KDL.
+/// If the text is not KDL.
 pub(super) fn file(
     faults: &Faults,
     source: &Source,
@@ -63,15 +62,13 @@ pub(super) fn file(
 
 struct Composer<'c> {
     faults: &'c Faults,
-    /// The outermost file; included files are in its directory.
+    /// Included files are in its directory.
     source: &'c Source,
     which: Which,
     beside: Option<&'c Beside<'c>>,
-    /// Names of included files, each once.
     taken: BTreeSet<String>,
 }
 
-/// Edit by a `change` or a `remove`.
 enum Edit {
     Change(change::Change),
     Remove(remove::Removal),
@@ -95,7 +92,6 @@ impl Composer<'_> {
     }
 }
 
-/// Reads `change` or `remove`, in a block of `words`.
 fn edit(faults: &Faults, words: &'static [NodeSpec], node: &kdl::Node) -> Option<Edit> {
     match node.name.text.as_str() {
         "change" => change::read(faults, words, node).map(Edit::Change),
@@ -103,7 +99,6 @@ fn edit(faults: &Faults, words: &'static [NodeSpec], node: &kdl::Node) -> Option
     }
 }
 
-/// Applies edits to the nodes of `owner`, in their order.
 fn apply(
     faults: &Faults,
     owner: &str,
@@ -119,7 +114,7 @@ fn apply(
     }
 }
 
-/// Reads one line as a `T`, so that its mistakes look like the mistakes of other lines.
+/// Reads one line as a `T`, so that its mistakes look like mistakes of other lines.
 fn one<T: Line>(faults: &Faults, node: &kdl::Node) -> Option<T::Made> {
     let place = faults.at(&node.name.span);
     let no_file = |_: &Source, _: &RelPath| Err("includes are not allowed here".to_owned());
@@ -130,7 +125,6 @@ fn one<T: Line>(faults: &Faults, node: &kdl::Node) -> Option<T::Made> {
     block.collect(T::SPEC.name, Arity::Any, |node| T::read(node, &scope)).pop()
 }
 
-/// Returns the texts of a node's arguments.
 fn arguments(node: &kdl::Node) -> impl Iterator<Item = &str> {
     node.entries.iter().filter(|entry| entry.name.is_none()).filter_map(|e| e.value.as_text())
 }

@@ -9,14 +9,14 @@ use manifest_derive::Line;
 #[derive(Debug, Clone, Line)]
 #[line("compression", example = r#"compression "store" "share/videos/**" "**/*.zst""#)]
 pub struct CompressionRule {
-    /// store: no compression; fast, default and max: deflate, from fast to small. `--compression` overrides all levels
-    /// except `store`.
+    /// store: not at all; fast, default and max: deflated, from fast to small. `store` overrides
+    /// every `--compression`; the other levels do not override it.
     #[arg("LEVEL", "a level", shown = r#""store|fast|default|max""#)]
     pub level: Compression,
     /// Installed paths.
     #[each("GLOB", "a glob")]
     pub glob: Spanned<Glob>,
-    /// The reason why the line may match nothing; without it, that is an error.
+    /// Reason why the line may match nothing; without it, an error.
     #[prop("WHY")]
     pub optional: Option<String>,
 }

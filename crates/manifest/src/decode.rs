@@ -13,7 +13,7 @@ pub(super) mod families;
 mod license;
 mod projects_check;
 
-/// Decodes both files; faults of packages.kdl are first. `beside` has the files that they name.
+/// Faults of packages.kdl are first. `beside` has the files that they name.
 pub(super) fn manifest(
     packages: &Source,
     families: &Source,
@@ -74,7 +74,6 @@ fn decoded(
     }
 }
 
-/// Reads packages.kdl.
 pub(super) fn file(
     faults: &Faults,
     file: &[kdl::Node],
@@ -95,7 +94,6 @@ pub(super) fn file(
     manifest
 }
 
-/// Checks projects and packages against each other.
 pub(super) fn check_file(
     scope: &Scope<'_, '_>,
     project: &[Project],
@@ -114,7 +112,6 @@ pub(super) fn check_file(
     check::packages(context.faults, packages, licenses, context.templates);
 }
 
-/// Reports a library that is both of the system and missing.
 pub(super) fn refuse_both(scope: &Scope<'_, '_>, system: &[LibraryRule], missing: &[LibraryRule]) {
     for rule in missing {
         let Some(other) = system.iter().find(|s| s.name.as_str() == rule.name.as_str()) else {

@@ -6,16 +6,16 @@ use base::source::Spanned;
 use base::target::Condition;
 use manifest_derive::Line;
 
-/// Leaves files out of every package on purpose: files that no package takes, which would be an error without this
-/// line; with `everywhere`, also files that packages take.
+/// Leaves files out of every package: files that no package takes, otherwise an error; with
+/// `everywhere`, also files that packages take.
 #[derive(Debug, Clone, Line)]
 #[line(
     "drop",
     example = r#"drop "share/doc/blas/html/**" everywhere=#true reason="the documentation is on the web""#
 )]
 pub struct DropRule {
-    /// Installed paths of files and links; `*` stays in one directory, `**` spans them, `a/**` is all that is below the
-    /// directory `a`.
+    /// Installed paths of files and links; `*` stays in one directory, `**` spans them, `a/**` is
+    /// all below `a`.
     #[arg("GLOB", "a glob", shown = r#""**""#)]
     pub glob: Spanned<Glob>,
     /// Of this component only: lib, run, dev, dbg, doc or test.
@@ -24,17 +24,17 @@ pub struct DropRule {
     /// Of this artifact only.
     #[prop]
     pub artifact: Option<ArtifactName>,
-    /// Leave them out of every package, also of packages that take them, devel packages included. It is the one way to
-    /// ship a file nowhere that an `artifact` line takes.
+    /// Leave them out of every package, also of packages that take them, devel packages included:
+    /// the one way to ship a file nowhere that an `artifact` line takes.
     #[prop]
     pub everywhere: bool,
-    /// The reason why they are shipped nowhere.
+    /// Reason why they are shipped nowhere.
     #[prop]
     pub reason: String,
-    /// The reason why the line may match nothing; without it, that is an error.
+    /// Reason why the line may match nothing; without it, an error.
     #[prop]
     pub optional: Option<String>,
-    /// Targets of the line.
+    /// Targets.
     #[when]
     pub when: Condition,
 }

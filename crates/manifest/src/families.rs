@@ -11,11 +11,11 @@ pub mod lines;
 /// ISAs in the order of `families.kdl`, and the parts of a build that some lack.
 #[derive(Debug, Clone, Default)]
 pub struct Families {
-    /// ISA by name.
+    /// ISAs by name.
     pub isas: IndexMap<Isa, IsaFacts>,
     /// Levels above ISAs, by name.
     pub levels: IndexMap<String, Level>,
-    /// Values of each axis, a split other than by GPU.
+    /// Values of each axis.
     pub axes: IndexMap<String, Vec<String>>,
     /// Parts of the build, with the ISAs that lack them.
     pub subprojects: IndexMap<String, Vec<Isa>>,
@@ -24,22 +24,22 @@ pub struct Families {
 /// Facts of one ISA.
 #[derive(Debug, Clone)]
 pub struct IsaFacts {
-    /// The place of its declaration.
+    /// Place of its declaration.
     pub place: Place,
     /// Its families, without its own name.
     pub families: Vec<String>,
-    /// The ISA with the packages of its code; otherwise its own packages have it.
+    /// The ISA with its packages, if another.
     pub package: Option<Isa>,
     /// The level above it.
     pub parent: Option<String>,
-    /// The number that ELF code objects have for it (`EF_AMDGPU_MACH`, LLVM's AMDGPU user guide).
+    /// `EF_AMDGPU_MACH` (LLVM's AMDGPU user guide).
     pub mach: Option<u32>,
 }
 
-/// A level above ISAs: several run its code, and their packages require its package.
+/// A level above ISAs: they run its code, and their packages require its package.
 #[derive(Debug, Clone)]
 pub struct Level {
-    /// The place of its declaration.
+    /// Place of its declaration.
     pub place: Place,
     /// The level above it.
     pub parent: Option<String>,
@@ -71,20 +71,21 @@ impl Families {
         self.isas.iter().filter(|(_, facts)| facts.package.is_none()).map(|(isa, _)| isa)
     }
 
-    /// Returns the target with the packages of code for `family`: features make no other target, and an ISA can be
-    /// packaged with another one.
+    /// Returns the target with the packages of code for `family`: features make no other target,
+    /// and an ISA can use another's packages.
     pub fn home<'f>(&'f self, family: &'f Family) -> &'f str {
         self.package_of(family.as_str())
     }
 
-    /// Returns the same for any name.
+    /// Returns the target for any name.
     pub fn package_of<'f>(&'f self, name: &'f str) -> &'f str {
         let name = without_features(name);
         let facts = self.isas.iter().find(|(isa, _)| isa.as_str() == name).map(|(_, facts)| facts);
         facts.and_then(|facts| facts.package.as_ref()).map_or(name, Isa::as_str)
     }
 
-    /// Returns the ISAs with packages of `name` (a family, a level or an ISA), smallest first; empty for unknown names.
+    /// Returns the ISAs with packages of a family, level or ISA, smallest first; empty for unknown
+    /// names.
     pub fn expand(&self, name: &str) -> Vec<Isa> {
         let named = |(isa, facts): &(&Isa, &IsaFacts)| {
             isa.as_str() == name

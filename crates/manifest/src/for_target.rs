@@ -1,5 +1,3 @@
-//! The lines of a manifest that count for one target.
-
 use indexmap::IndexMap;
 
 use super::{HasCondition, HasGlob, Manifest, Rules, Script};
@@ -7,8 +5,8 @@ use crate::line::Keep;
 use base::target::Target;
 
 impl Manifest {
-    /// Returns the manifest with only the lines that count for `target`. A package that is not built for it stays,
-    /// without a distribution: others can name its artifacts.
+    /// Returns the manifest with only the lines for `target`. A package that is not built for it
+    /// stays, without a distribution: others can name its artifacts.
     #[must_use]
     pub fn for_target(&self, target: Target) -> Self {
         let mut manifest = self.clone();
@@ -87,8 +85,8 @@ package "tools" kind="runtime" on="linux" {
 drop "**" component="test" reason="tests" on="windows"
 "#;
 
-    /// Returns the numbers of lines that count: artifacts, excludes, forbids, rpaths, aliases, libraries,
-    /// scripts and search paths of `core`, distributions of `tools`, and drops.
+    /// Returns the numbers of artifacts, excludes, forbids, rpaths, aliases, libraries, scripts and
+    /// search paths of `core`, distributions of `tools`, and drops.
     fn counts(mode: Mode, system: System) -> [usize; 10] {
         let packages = Source::new("packages.kdl", PACKAGES);
         let families = Source::new("families.kdl", "isa \"gpu1\" product=\"A\"");

@@ -17,7 +17,7 @@ pub use rules::{HasGlob, Rules};
 #[derive(Debug, Clone)]
 pub struct Glob {
     text: String,
-    /// Common prefix of its paths, which excludes most others.
+    /// Common prefix of its paths.
     prefix: String,
     compiled: Compiled,
 }
@@ -26,7 +26,7 @@ impl Glob {
     /// Compiles a glob.
     ///
     /// # Errors
-    /// When its syntax is wrong, or when it is too large: the reason.
+    /// The reason: wrong syntax, or too large.
     pub fn new(text: &str) -> Result<Self, String> {
         let fixed = text.strip_suffix("/**").unwrap_or(text);
         let both = [text, fixed];
@@ -36,12 +36,12 @@ impl Glob {
         Ok(Self { text: text.to_owned(), prefix, compiled })
     }
 
-    /// The glob as it was written.
+    /// Returns the glob as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Returns whether the whole path fits.
+    /// Returns whether the whole path matches.
     pub fn matches(&self, path: &RelPath) -> bool {
         let path = path.as_str();
         path.starts_with(&self.prefix) && self.compiled.is_match(path)
@@ -52,21 +52,20 @@ impl Glob {
         (self.text == "**" || self.text.ends_with("/**")) && self.matches(directory)
     }
 
-    /// Returns a word of every path that it matches, found outside of braces.
     fn word(&self) -> Option<&str> {
         pattern::word(&self.text)
     }
 }
 
-/// A text that is no glob over installed paths, or that could match none.
+/// A text that is no glob over installed paths, or matches none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a glob over installed paths: {reason}")]
 pub struct GlobError {
-    /// The text as it was given.
+    /// Text.
     pub text: String,
-    /// The fault.
+    /// Fault.
     pub reason: String,
-    /// The remedy.
+    /// Remedy.
     pub remedy: Option<String>,
 }
 

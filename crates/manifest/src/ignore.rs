@@ -17,29 +17,28 @@ use manifest_derive::Line;
     example = r#"ignore "rpath-leads-nowhere" in="lib/fft/**" to="**/plugins" reason="people fill it""#
 )]
 pub struct IgnoreRule {
-    /// The name of the finding, as messages show it; of a plan's warnings: unresolved-library, library-by-luck,
+    /// A finding, as messages name it; of a plan's warnings: unresolved-library, library-by-luck,
     /// library-twice or missing-library.
     #[arg("CODE", "the code of a finding", via = FindingName)]
     pub code: Spanned<Code>,
     /// Of this package only.
     #[prop("PACKAGE", resolve, key)]
     pub package: Option<Spanned<PackageName>>,
-    /// In these files only: paths in the wheel, or below its platform directory; of a library that the runtime finds
-    /// by name, its pattern.
+    /// In these files only: paths in the wheel, or below its platform directory; for a library that
+    /// the runtime finds by name, its pattern.
     #[prop("GLOB", name = "in", key)]
     pub glob: Option<Glob>,
-    /// Only rpaths that lead to these directories, named from site-packages.
+    /// Only rpaths to these directories, relative to site-packages.
     #[prop("GLOB", key)]
     pub to: Option<Glob>,
-    /// The reason why it is accepted.
+    /// Reason why it is accepted.
     #[prop("WHY")]
     pub reason: String,
-    /// The reason why there may be no such finding; without it, that is a warning.
+    /// Reason why there may be no such finding; without it, a warning.
     #[prop("WHY")]
     pub optional: Option<String>,
 }
 
-/// Reports `to` for a warning of a plan.
 fn to_of_plans(
     node: &Node<'_>,
     _: &Scope<'_, '_>,
@@ -56,7 +55,7 @@ fn to_of_plans(
 }
 
 impl IgnoreRule {
-    /// Returns whether it is about warnings of plans, rather than findings in built packages.
+    /// Returns whether it is about warnings of plans.
     pub fn is_of_plans(&self) -> bool {
         Code::OF_PLANS.contains(&self.code.value)
     }

@@ -1,7 +1,7 @@
 //! Reads KDL 2 (kdl.dev), the language of the manifest.
 //!
-//! Reading takes linear time; depth of blocks and number of nodes and values are limited. Each mistake is reported at
-//! its place with a correction, including habits of other formats.
+//! Reading takes linear time; depth, nodes and values are limited. A mistake is reported at its
+//! place with a remedy, also for habits of other formats.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ mod token;
 pub use layout::layout;
 pub use limits::{MOST_BYTES, MOST_DEPTH, MOST_PARTS, source};
 
-/// One node: its name, arguments and properties in their order, and its block.
+/// One node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     /// `(type)` before its name.
@@ -27,7 +27,7 @@ pub struct Node {
     pub name: Name,
     /// Arguments and properties.
     pub entries: Vec<Entry>,
-    /// The nodes of its block, if it has one.
+    /// Nodes of its block, if any.
     pub block: Option<Vec<Node>>,
 }
 
@@ -37,13 +37,13 @@ impl Node {
         self.entries.iter().find(|entry| entry.name.is_none())?.value.as_text()
     }
 
-    /// The value of the property `name`; of several the last one.
+    /// Returns the value of a property, the last of several.
     pub fn property(&self, name: &str) -> Option<&Value> {
         let named = |entry: &&Entry| entry.key() == Some(name);
         self.entries.iter().rfind(named).map(|entry| &entry.value)
     }
 
-    /// Moves it and all that is in it `by` bytes on: several texts that are read together follow each other.
+    /// Moves its places `by` bytes, for texts that are read together.
     pub fn shift(&mut self, by: usize) {
         self.annotation.iter_mut().for_each(|name| name.shift(by));
         self.name.shift(by);
@@ -63,9 +63,9 @@ fn shifted(span: &Range<usize>, by: usize) -> Range<usize> {
 /// A name with its bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Name {
-    /// The name, without quotes.
+    /// Text without quotes.
     pub text: String,
-    /// Its place, quotes included.
+    /// Place, with quotes.
     pub span: Range<usize>,
 }
 
@@ -75,23 +75,23 @@ impl Name {
     }
 }
 
-/// An argument, or a property with its name.
+/// Argument or property.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// The property's name; arguments lack one.
+    /// Name of a property.
     pub name: Option<Name>,
     /// `(type)` before its value.
     pub annotation: Option<Name>,
     /// Its value.
     pub value: Value,
-    /// Its place, name included.
+    /// Place, with the name.
     pub span: Range<usize>,
-    /// The place of its value.
+    /// Place of the value.
     pub value_span: Range<usize>,
 }
 
 impl Entry {
-    /// The property's name; arguments lack one.
+    /// Returns the name of a property.
     pub fn key(&self) -> Option<&str> {
         self.name.as_ref().map(|name| name.text.as_str())
     }
@@ -100,9 +100,9 @@ impl Entry {
 /// Value of an argument or property.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// A text, with or without quotes.
+    /// Text, with or without quotes.
     Text(String),
-    /// A whole number that fits.
+    /// Whole number.
     Integer(i128),
     /// Any other number.
     Number,
@@ -122,10 +122,10 @@ impl Value {
     }
 }
 
-/// The nodes of a text.
+/// Parses a text.
 ///
 /// # Errors
-/// All that keeps it from being KDL, or a limit that it exceeds, each with its place.
+/// All mistakes and exceeded limits, each with its place.
 pub fn parse(source: &Source) -> Result<Vec<Node>, Problems> {
     limits::check(source)?;
     parser::parse(source)

@@ -1,7 +1,7 @@
 //! The manifest: `packages.kdl` and `families.kdl`, decoded, with the line of every rule.
 //!
-//! Takes KDL documents; returns a `Manifest` with resolved names and compiled globs, or every mistake with its place.
-//! Never reads an artifact.
+//! Takes KDL documents; returns a `Manifest` with valid names and globs, or every mistake with its
+//! place. Never reads an artifact.
 
 use indexmap::IndexMap;
 
@@ -96,7 +96,7 @@ pub const VOCABULARY: [KdlFile; 2] = [
     },
 ];
 
-/// A line of the manifest that can count for some targets only.
+/// A line that can be for some targets only.
 pub trait HasCondition {
     /// Returns the condition.
     fn when(&self) -> Condition;
@@ -114,7 +114,7 @@ pub struct Manifest {
     /// Lines of `common`.
     #[child]
     pub project: Project,
-    /// The packages in the order of the file, which is the order in which they are built.
+    /// Packages in the order of the file, which is the order of the build.
     #[child(of = Package, by = name, keep)]
     pub packages: IndexMap<PackageName, Package>,
     /// Files that no package takes.
@@ -135,7 +135,7 @@ pub struct Manifest {
     /// Expected findings in packages.
     #[child]
     pub ignores: Vec<IgnoreRule>,
-    /// Device code that can be in a package for another ISA, or for none in particular.
+    /// Device code that can be in a package for another ISA, or for none.
     #[child]
     pub allowed_isas: Vec<AllowIsaRule>,
     /// Files that may be in no package.
@@ -144,7 +144,7 @@ pub struct Manifest {
     /// Libraries of the system.
     #[child]
     pub system_libraries: Vec<LibraryRule>,
-    /// Libraries that files need and some builds leave out.
+    /// Libraries that some builds lack.
     #[child(of = library::MissingLibrary)]
     pub missing_libraries: Vec<LibraryRule>,
     /// ISAs and their families.
@@ -160,19 +160,18 @@ impl Manifest {
         selector.distributions.first().map(|d| d.name.as_str())
     }
 
-    /// Decodes the two files, and reads no other: a `readme` is an error.
+    /// Decodes the two files alone: a `readme` is an error.
     ///
     /// # Errors
-    /// All independent mistakes at once, each with its place.
+    /// All independent mistakes, each with its place.
     pub fn decode(packages: &Source, families: &Source) -> Result<Self, Problems> {
         decode::manifest(packages, families, None)
     }
 
-    /// Decodes the two files and reads the files that they name: an unknown template or an unreadable readme is a mistake
-    /// too.
+    /// Decodes the two files, and reads the files that they name.
     ///
     /// # Errors
-    /// All independent mistakes at once, each with its place.
+    /// All independent mistakes, with unknown templates and unreadable readmes.
     pub fn decode_beside(
         packages: &Source,
         families: &Source,

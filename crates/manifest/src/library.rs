@@ -15,12 +15,13 @@ pub struct LibraryRule {
     /// A name as in NEEDED, or a glob over such names.
     #[each("SONAME", "a library")]
     pub name: Spanned<LibraryName>,
-    /// The reason why the system has them.
+    /// Reason why the system has them.
     #[prop("WHY")]
     pub reason: Option<String>,
 }
 
-/// Names libraries that ELF files may need although no package has them: the plan has a note instead of an error.
+/// Names libraries that ELF files may need although no package has them: the plan has a note
+/// instead of an error.
 #[derive(Line)]
 #[line(
     "allow-missing",
@@ -32,7 +33,7 @@ pub(crate) struct MissingLibrary {
     /// A name as in NEEDED, or a glob over such names.
     #[each("SONAME", "a library")]
     name: Spanned<LibraryName>,
-    /// The reason why they can be missing.
+    /// Reason why they can be missing.
     #[prop("WHY", required)]
     reason: Option<String>,
 }
@@ -50,9 +51,9 @@ const DLL_ENDINGS: [&str; 2] = [".dll", ".drv"];
 #[derive(Debug, Clone)]
 pub struct LibraryName {
     text: String,
-    /// `None` when the text has no wildcard.
+    /// `None` without a wildcard.
     glob: Option<Compiled>,
-    /// A DLL, compared without regard to case.
+    /// Compared without regard to case.
     is_dll: bool,
 }
 
@@ -67,7 +68,7 @@ impl LibraryName {
         self.glob.is_some()
     }
 
-    /// Returns whether it matches a library that a file needs.
+    /// Returns whether it matches a needed library.
     pub fn matches(&self, needed: &str) -> bool {
         match &self.glob {
             None if self.is_dll => self.text.eq_ignore_ascii_case(needed),
@@ -96,11 +97,11 @@ impl Reason for LibraryNameError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a library name: {reason}")]
 pub struct LibraryNameError {
-    /// The text as it was given.
+    /// Text.
     pub text: String,
-    /// The fault.
+    /// Fault.
     pub reason: String,
-    /// The remedy.
+    /// Remedy.
     pub remedy: Option<String>,
 }
 

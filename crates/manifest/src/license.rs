@@ -14,15 +14,15 @@ use base::names::ArtifactName;
 use base::source::{Spanned, nearest};
 use manifest_derive::Line;
 
-/// Names the licence texts that artifacts install. A package's metadata has the texts of all artifacts that it ships
-/// files of.
+/// Names the licence texts that artifacts install. A package's metadata has the texts of the
+/// artifacts that it ships.
 #[derive(Debug, Clone, Line)]
 #[line("license-text", example = r#"license-text "share/doc/*/LICENSE*""#)]
 pub struct LicenseText {
     /// Installed paths.
     #[arg("GLOB", "a glob")]
     pub glob: Spanned<Glob>,
-    /// The reason why the line may match nothing; without it, that is an error.
+    /// Reason why the line may match nothing; without it, an error.
     #[prop("WHY")]
     pub optional: Option<String>,
 }
@@ -67,8 +67,7 @@ impl LicenseExpression {
         self.parsed.requirements().flat_map(|found| of(&found.req)).collect()
     }
 
-    /// The terms of something that has parts under each of these: they hold together (`AND`),
-    /// sorted, each once. Nothing for no parts.
+    /// Joins the terms of parts with `AND`, sorted, each once; `None` without parts.
     pub fn all_of<'e>(parts: impl IntoIterator<Item = &'e Self>) -> Option<String> {
         let terms: BTreeSet<String> = parts.into_iter().flat_map(Self::conjuncts).collect();
         let single = terms.len() == 1;
@@ -78,8 +77,7 @@ impl LicenseExpression {
         (!terms.is_empty()).then(|| shown.collect::<Vec<_>>().join(" AND "))
     }
 
-    /// Returns the operands of `AND` at the top, which hold together. An operand that is a choice
-    /// has ` OR ` in it, and no parentheses around it.
+    /// The operands of `AND`. A choice has ` OR ` in it, and no parentheses around it.
     fn conjuncts(&self) -> BTreeSet<String> {
         let mut stack: Vec<BTreeSet<String>> = Vec::new();
         for node in self.parsed.iter() {
@@ -101,7 +99,7 @@ impl LicenseExpression {
     }
 }
 
-/// One side of an `OR`: `AND` binds closer, so that only a choice inside it needs parentheses.
+/// A side of an `OR`: `AND` binds closer, so that only a choice inside it needs parentheses.
 fn operand(terms: BTreeSet<String>) -> String {
     let single = terms.len() == 1;
     let shown = terms
@@ -120,15 +118,15 @@ impl fmt::Display for LicenseExpression {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not an SPDX licence expression: {reason}")]
 pub struct LicenseError {
-    /// The text as it was given.
+    /// Text.
     pub text: String,
-    /// The fault.
+    /// Fault.
     pub reason: String,
-    /// The remedy.
+    /// Remedy.
     pub remedy: String,
 }
 
-/// Deprecated identifiers are still terms: that they are old is a warning's business.
+/// Deprecated identifiers are only warned of.
 const MODE: ParseMode = ParseMode { allow_deprecated: true, ..ParseMode::STRICT };
 
 impl FromStr for LicenseExpression {
@@ -164,7 +162,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')'))
 }
 
-/// References into other SPDX documents mean nothing in core metadata (PEP 639).
+/// References into other SPDX documents have no meaning in core metadata (PEP 639).
 fn leads_elsewhere(req: &LicenseReq) -> bool {
     let license = matches!(&req.license, LicenseItem::Other(other) if other.doc_ref.is_some());
     license || matches!(&req.addition, Some(AdditionItem::Other(_)))
@@ -205,7 +203,6 @@ fn explain(reason: &Reason, term: &str) -> (String, String) {
     }
 }
 
-/// The licence's name in place of its identifier.
 fn full_name(text: &str) -> Option<(String, String)> {
     let license = spdx::identifiers::LICENSES
         .iter()
@@ -213,7 +210,6 @@ fn full_name(text: &str) -> Option<(String, String)> {
     Some((format!("did you mean `{}`?", license.name), ON_NO_LIST.to_owned()))
 }
 
-/// The identifier that was most likely meant.
 fn meant(term: &str) -> Option<&'static str> {
     let licenses = || spdx::identifiers::LICENSES.iter().map(|license| license.name);
     let known =

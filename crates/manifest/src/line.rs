@@ -14,24 +14,22 @@ pub(crate) use context::Context;
 pub(crate) use once::Once;
 pub(crate) use scope::Scope;
 
-/// A type that a node of the manifest becomes. `#[derive(Line)]` implements it.
+/// A type that a node becomes. `#[derive(Line)]` implements it.
 pub(crate) trait Line: Sized {
-    /// Type of the values; the type itself unless it is a line alone.
+    /// The type itself unless it is a line alone.
     type Made;
 
-    /// Specification of the node.
     const SPEC: NodeSpec;
 
     /// Reads a node, which can have several values. Every part is read before one of them fails.
     fn read<'a>(node: &mut Node<'a>, scope: &Scope<'_, 'a>) -> Option<Vec<Self::Made>>;
 }
 
-/// A type of nodes that share a block with others. `#[derive(Line)]` implements it for structs without a name.
+/// Nodes that share a block with others. `#[derive(Line)]` implements it for structs without a
+/// name.
 pub(crate) trait Lines: Sized {
-    /// Specifications of the nodes.
     const NODES: &'static [NodeSpec];
 
-    /// Takes the nodes out of a block.
     fn take<'a>(lines: &mut Block<'a>, scope: &Scope<'_, 'a>) -> Option<Self>;
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use crate::text::{TextError, WebAddress, refuse};
 use manifest_derive::Line;
 
-/// Metadata that index servers show: of all packages, or of one.
+/// Metadata for index servers: of all packages, or of one.
 #[derive(Debug, Clone, Default, Line)]
 pub struct Listing {
     /// Labels and addresses.
@@ -46,7 +46,8 @@ pub struct Listing {
     example = r#"url "Documentation" "https://example.org/docs""#
 )]
 struct Address {
-    /// Its name on index servers, in at most 32 characters; they know Documentation, Source, Changelog and others.
+    /// Name on index servers, at most 32 characters; they know Documentation, Source, Changelog and
+    /// others.
     #[arg("LABEL", "a label", via = Label)]
     label: String,
     /// Its address.
@@ -55,7 +56,7 @@ struct Address {
 }
 
 impl Listing {
-    /// Returns the lines of all packages, followed by the lines of one.
+    /// Joins the lines of all packages and of one.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         Self {
@@ -71,7 +72,7 @@ fn both<T: Clone + PartialEq>(first: &[T], then: &[T]) -> Vec<T> {
     first.iter().chain(new).cloned().collect()
 }
 
-/// The label of an address: at most 32 characters, and a comma ends it (core metadata, `Project-URL`).
+/// At most 32 characters; a comma ends it (core metadata, `Project-URL`).
 struct Label(String);
 
 impl FromStr for Label {
@@ -88,7 +89,7 @@ impl FromStr for Label {
     }
 }
 
-/// A trove classifier. Licences are SPDX expressions now: index servers refuse both together (PEP 639).
+/// Index servers refuse licence classifiers with SPDX expressions (PEP 639).
 struct Classifier(String);
 
 impl FromStr for Classifier {
@@ -113,7 +114,7 @@ impl FromStr for Classifier {
     }
 }
 
-/// A keyword; commas are between them.
+/// Keywords are separated by commas.
 struct Keyword(String);
 
 impl FromStr for Keyword {
@@ -130,7 +131,6 @@ impl FromStr for Keyword {
     }
 }
 
-/// Fails if a text does not fit into a line of metadata.
 fn plain(text: &str, what: &str) -> Result<String, TextError> {
     if text.chars().any(char::is_control) || text.trim() != text {
         return refuse(

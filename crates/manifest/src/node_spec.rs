@@ -4,35 +4,35 @@ use serde::Serialize;
 
 use super::PackageKind;
 
-/// One of the two files of a manifest.
+/// A file of a manifest.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct KdlFile {
-    /// Its name, `packages.kdl`.
+    /// Name, `packages.kdl`.
     pub name: &'static str,
-    /// Its purpose, in one sentence.
+    /// Purpose.
     pub does: &'static str,
-    /// The nodes at its top, in reading order.
+    /// Nodes in reading order.
     pub nodes: &'static [NodeSpec],
 }
 
-/// A node of a file or a block.
+/// Node of a file or a block.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct NodeSpec {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// Its syntax with every part.
+    /// Syntax with every part.
     pub usage: &'static str,
-    /// Its effect, in one sentence.
+    /// Effect.
     pub does: &'static str,
-    /// Its number in a file or block.
+    /// Number in a file or block.
     pub times: Arity,
-    /// The kinds of package that can have it; empty outside of packages.
+    /// Kinds of package; empty outside of packages.
     pub kinds: &'static [PackageKind],
-    /// Its arguments in their order, then its properties.
+    /// Arguments in order, then properties.
     pub parts: &'static [ArgSpec],
-    /// The nodes in its block.
+    /// Nodes in its block.
     pub nodes: &'static [NodeSpec],
-    /// An example that a manifest can have.
+    /// Example.
     pub example: &'static str,
 }
 
@@ -50,14 +50,14 @@ pub enum Arity {
     Any,
 }
 
-/// An argument or a property of a node.
+/// Argument or property of a node.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ArgSpec {
-    /// Its kind, and whether it is required.
+    /// Kind, and whether it is required.
     pub takes: ArgKind,
-    /// A property's name, or the argument's word in the usage.
+    /// Name of a property, or the argument's word in the usage.
     pub name: &'static str,
-    /// Its meaning.
+    /// Meaning.
     pub says: &'static str,
 }
 
@@ -65,26 +65,26 @@ pub struct ArgSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArgKind {
-    /// The next argument, required.
+    /// Next argument.
     Argument,
-    /// The next argument, optional.
+    /// Next argument, optional.
     OptionalArgument,
     /// All further arguments, perhaps none.
     Arguments,
     /// All further arguments, at least one.
     OneOrMore,
-    /// A required property.
+    /// Required property.
     Required,
-    /// An optional property.
+    /// Optional property.
     Optional,
-    /// A property that is `#true` or, when absent, false.
+    /// Property that defaults to false.
     Flag,
-    /// An optional property: a whole number of at least 1.
+    /// Optional whole number of at least 1.
     Count,
 }
 
 impl KdlFile {
-    /// Returns every node, each before the nodes in its block, with the owner of its block.
+    /// Returns every node before the nodes in its block, with the block's owner.
     pub fn words(&self) -> Vec<(Option<&'static str>, &'static NodeSpec)> {
         fn below(
             owner: Option<&'static str>,
@@ -103,25 +103,22 @@ impl KdlFile {
 }
 
 impl ArgKind {
-    /// Returns whether it is an argument.
     pub(crate) fn is_argument(self) -> bool {
         matches!(self, Self::Argument | Self::OptionalArgument | Self::Arguments | Self::OneOrMore)
     }
 
-    /// Returns whether a node without it is at fault.
+    /// Returns whether nodes require it.
     pub fn is_required(self) -> bool {
         matches!(self, Self::Argument | Self::OneOrMore | Self::Required)
     }
 }
 
-/// Condition of a line: a mode.
 pub(super) const MODE: ArgSpec = ArgSpec {
     takes: ArgKind::Optional,
     name: "mode",
     says: "Counts in this mode only: kpack or legacy.",
 };
 
-/// Condition of a line: a system.
 pub(super) const ON: ArgSpec = ArgSpec {
     takes: ArgKind::Optional,
     name: "on",
@@ -140,7 +137,6 @@ impl NodeSpec {
         example: "",
     };
 
-    /// Returns the node under another name.
     pub(super) const fn named(
         self,
         name: &'static str,
@@ -151,18 +147,15 @@ impl NodeSpec {
         Self { name, usage, does, example, ..self }
     }
 
-    /// Limits how often it can be in its block.
     pub(super) const fn times(self, times: Arity) -> Self {
         Self { times, ..self }
     }
 
-    /// Limits it to these kinds of package.
     pub(super) const fn of(self, kinds: &'static [PackageKind]) -> Self {
         Self { kinds, ..self }
     }
 }
 
-/// Returns the number of nodes in all lists.
 pub(super) const fn count(lists: &[&[NodeSpec]]) -> usize {
     let (mut at, mut all) = (0, 0);
     while at < lists.len() {
@@ -172,7 +165,6 @@ pub(super) const fn count(lists: &[&[NodeSpec]]) -> usize {
     all
 }
 
-/// Joins lists of nodes.
 pub(super) const fn joined<const N: usize>(lists: &[&[NodeSpec]]) -> [NodeSpec; N] {
     let mut all = [NodeSpec::EMPTY; N];
     let (mut list, mut at, mut next) = (0, 0, 0);
@@ -187,7 +179,6 @@ pub(super) const fn joined<const N: usize>(lists: &[&[NodeSpec]]) -> [NodeSpec; 
     all
 }
 
-/// Returns the nodes for every kind of package.
 pub(super) const fn of_all<const N: usize>(nodes: &[NodeSpec]) -> [NodeSpec; N] {
     let mut all = [NodeSpec::EMPTY; N];
     let mut at = 0;

@@ -55,24 +55,23 @@ choice!(
 }"#
 )]
 pub struct Package {
-    /// The package's name in the manifest and for `--only`. Its distributions have other names.
+    /// Name in the manifest and for `--only`. Distributions have other names.
     #[arg("NAME", "a name")]
     pub name: Spanned<PackageName>,
-    /// Facts for checks of a package that is not whole.
     #[calc(draft)]
     pub(crate) draft: Draft,
-    /// selector: an sdist that installs the others; runtime: a wheel with a platform directory of files; devel: a wheel
-    /// with an archive of everything, expanded on the user's machine; choice: a small wheel without files of artifacts,
-    /// which requires the packages that a machine needs.
+    /// selector: an sdist that installs the others; runtime: a wheel with a platform directory;
+    /// devel: a wheel with an archive of everything, expanded on the user's machine; choice: a
+    /// small wheel that requires the packages that a machine needs.
     #[prop("selector|runtime|devel|choice", reads = kind)]
     pub kind: PackageKind,
     /// Targets of the package.
     #[when]
     pub when: Condition,
-    /// Its distributions; at most one for each target. For a target without one it is not built.
+    /// Distributions; at most one for each target, without one the package is not built for it.
     #[child(kinds, at_least_once)]
     pub distributions: Vec<Distribution>,
-    /// Describes the package in one line, `Summary` in its metadata.
+    /// Describes the package in one line, `Summary` in the metadata.
     #[leaf(
         "TEXT",
         "a text",
@@ -85,11 +84,11 @@ pub struct Package {
     /// Its long description.
     #[child(kinds)]
     pub readme: Option<Readme>,
-    /// Metadata that index servers show of it, in addition to the metadata of all packages.
+    /// Additional metadata for index servers.
     #[flat(kinds)]
     pub listing: Listing,
-    /// Gives the package's licence, `License-Expression` in its metadata. Without it, a wheel has the licences of all
-    /// artifacts with files in it (`license-of`), and of the Python sources in every package.
+    /// Gives the package's licence, `License-Expression` in its metadata. Without it, a wheel has
+    /// the terms of its artifacts (`license-of`) and of the Python sources in every package.
     #[leaf(
         "SPDX EXPRESSION",
         "an SPDX expression",
@@ -109,7 +108,7 @@ pub struct Package {
         example = r#"template "runtime""#
     )]
     pub template: Spanned<String>,
-    /// Installs the package's files in the platform directory of another package.
+    /// Puts the package's files into another one's platform directory, instead of a separate one.
     #[leaf(
         "PACKAGE",
         "a package",
@@ -119,10 +118,10 @@ pub struct Package {
         example = r#"overlay "core""#
     )]
     pub overlay: Option<Spanned<PackageName>>,
-    /// Packages that this one requires, at the same version.
+    /// Required packages, at the same version.
     #[child(kinds)]
     pub requires: Vec<RequireRule>,
-    /// Packages of others that it requires.
+    /// Required packages of others.
     #[child(kinds)]
     pub requires_dist: Vec<RequireDistRule>,
     /// Extras.
@@ -131,7 +130,7 @@ pub struct Package {
     /// Indexes in which it requires more.
     #[child(kinds(Selector))]
     pub indexes: Vec<IndexRule>,
-    /// Wheels for single targets, in addition to the plain one.
+    /// Additional wheels for single targets.
     #[child(kinds(Choice))]
     pub variant: Option<VariantRule>,
     /// Takes every artifact that these packages name, with all components.
@@ -146,11 +145,11 @@ pub struct Package {
         example = r#"artifacts-of "core" "device""#
     )]
     pub artifacts_of: Vec<Spanned<PackageName>>,
-    /// Artifacts it takes.
+    /// Artifacts.
     #[child(kinds(Runtime, Devel))]
     pub artifacts: Vec<ArtifactRule>,
-    /// Also takes the files for single built targets from the package's artifacts, such as static libraries of one ISA.
-    /// In devel packages with one distribution.
+    /// Takes also the files of its artifacts for single targets that are built, such as static
+    /// libraries of one ISA. In devel packages with one distribution for all.
     #[leaf(
         "NAME",
         "an artifact",
@@ -172,14 +171,14 @@ pub struct Package {
         example = r#"without-artifact "profiler""#
     )]
     pub without_artifacts: Vec<Spanned<ArtifactName>>,
-    /// Components it does not take after all.
+    /// Components to leave out.
     #[child(kinds(Devel))]
     pub without_components: Vec<ComponentRule>,
-    /// Narrows the package to these paths; where there are several, each adds some.
+    /// Paths to narrow it to.
     #[child(kinds(Runtime))]
     pub includes: Rules<PathRule>,
-    /// Keeps paths out of the package; it wins over `include`. A devel package has them still: `drop` with `everywhere`
-    /// leaves files out of every package.
+    /// Keeps paths out of the package, even if `include` names them. A devel package still has
+    /// them: `drop` with `everywhere` leaves files out of every package.
     #[child(
         kinds(Runtime),
         name = "exclude",
@@ -190,30 +189,30 @@ pub struct Package {
     /// Paths that it must not take.
     #[child(kinds(Runtime, Devel))]
     pub forbids: Rules<ForbidRule>,
-    /// Directories in which its ELF files look for libraries, in this order.
+    /// Directories in which ELF files find libraries.
     #[child(kinds(Runtime))]
     pub rpaths: Vec<RpathRule>,
-    /// Names without a version that programs open.
+    /// Library names without a version.
     #[child(kinds(Runtime))]
     pub aliases: Vec<AliasRule>,
-    /// Libraries that the runtime finds by short name.
+    /// Libraries with short names.
     #[child(kinds(Runtime))]
     pub libraries: Vec<Library>,
     /// Console scripts.
     #[child(kinds(Selector, Runtime, Devel), of = script::ScriptLine, keep)]
     pub scripts: Vec<Script>,
-    /// Search paths that the console scripts set.
+    /// Search paths of console scripts.
     #[child(kinds(Runtime))]
     pub environment: Vec<Environment>,
-    /// Installed paths that stay links when the archive is expanded.
+    /// Paths that stay links when the archive is expanded.
     #[child(kinds(Devel))]
     pub keep_links: Vec<KeepLinkRule>,
 }
 
-/// Facts of a package for checks; a manifest with a package that is not whole is an error.
+/// An incomplete package makes the manifest an error.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Draft {
-    /// Required parts that are missing: all are reported together.
+    /// All are reported together.
     pub missing: Vec<&'static str>,
     /// Number of `distribution` lines, also of unreadable ones.
     distributions: usize,
@@ -221,7 +220,7 @@ pub(crate) struct Draft {
     artifacts: usize,
 }
 
-/// Required lines: all missing ones are reported together.
+/// All missing ones are reported together.
 const NEEDED: [&str; 4] = ["distribution", "summary", "license", "template"];
 
 fn draft(node: &mut Node<'_>, _: &Scope<'_, '_>) -> Draft {
@@ -249,7 +248,6 @@ fn kind(node: &mut Node<'_>, _: &Scope<'_, '_>) -> PackageKind {
     node.required("kind").map_or(PackageKind::Runtime, |kind| kind.value)
 }
 
-/// Returns the kind that the lines of a package suggest.
 fn likely(lines: &Block<'_>) -> PackageKind {
     let has = |word| lines.count(word) > 0;
     match (has("extra"), has("artifacts-of") || has("keep-link")) {
@@ -284,7 +282,6 @@ fn open(node: &Node<'_>, lines: &mut Block<'_>, _: &Scope<'_, '_>) {
     }
 }
 
-/// Returns the line to write in place of a misplaced one.
 fn instead(name: &str, kind: PackageKind) -> Option<&'static str> {
     (name == "exclude" && kind == PackageKind::Devel).then_some(
         "; to leave files out of every package, write `drop \"GLOB\" everywhere=#true \
@@ -308,19 +305,19 @@ fn reduce(package: &mut Package, target: Target) {
 }
 
 impl Package {
-    /// Returns its distribution, of a manifest for one target ([`crate::Manifest::for_target`]); nothing where it is
-    /// not built.
+    /// Returns the distribution of a manifest for one target ([`crate::Manifest::for_target`]), if
+    /// built.
     pub fn distribution(&self) -> Option<&Distribution> {
         self.distributions.first()
     }
 
-    /// Returns its distribution for `target`, of a manifest for all.
+    /// Returns the distribution for `target`, of a manifest for all.
     pub fn distribution_for(&self, target: Target) -> Option<&Distribution> {
         let counts = |line: &&Distribution| self.when.holds(target) && line.when.holds(target);
         self.distributions.iter().find(counts)
     }
 
-    /// Returns the number of lines for its content and its requirements.
+    /// Returns the number of lines for content and requirements.
     pub fn rule_count(&self) -> usize {
         let names = self.requires.len()
             + self.artifacts_of.len()
@@ -338,12 +335,10 @@ impl Package {
         self.artifacts.len() + self.without_components.len() + names + paths + offers + indexes
     }
 
-    /// Returns whether it has distributions, and all of them could be read.
     pub(crate) fn is_whole(&self) -> bool {
         self.draft.distributions > 0 && self.draft.distributions == self.distributions.len()
     }
 
-    /// Returns whether all of its `artifact` lines could be read.
     pub(crate) fn has_all_artifacts(&self) -> bool {
         self.draft.artifacts == self.artifacts.len()
     }
@@ -354,7 +349,6 @@ impl Package {
         self.requires.iter().chain(of_indexes).map(|rule| &rule.package)
     }
 
-    /// Returns the packages with platform directories that its lines search.
     pub(crate) fn searched(&self) -> impl Iterator<Item = &Spanned<PackageName>> {
         let directories = self.environment.iter().flat_map(|line| &line.directories);
         self.rpaths.iter().chain(directories).map(|rule| &rule.package)

@@ -1,23 +1,20 @@
-//! Kind of a package.
-
 use serde::Serialize;
 
 /// Kind of a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PackageKind {
-    /// An sdist that picks the others (`kind="selector"`).
+    /// An sdist that picks the others.
     Selector,
-    /// A wheel with a platform directory (`kind="runtime"`).
+    /// A wheel with a platform directory.
     Runtime,
-    /// A wheel with an archive of everything, expanded on first use (`kind="devel"`).
+    /// A wheel with an archive of everything, expanded on first use.
     Devel,
-    /// A wheel without files of artifacts, which requires the packages that a machine needs (`kind="choice"`).
+    /// A wheel that requires the packages that a machine needs.
     Choice,
 }
 
 impl PackageKind {
-    /// Every kind.
     pub(crate) const ALL: &[Self] = &[Self::Selector, Self::Runtime, Self::Devel, Self::Choice];
 
     /// Returns the kind as manifests spell it.

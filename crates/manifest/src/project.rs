@@ -33,7 +33,7 @@ pub struct Project {
     /// Metadata that index servers show of every package.
     #[flat]
     pub listing: Listing,
-    /// Gives the versions of Python that the packages support, `Requires-Python` in their metadata.
+    /// Gives the supported versions of Python, `Requires-Python` in the metadata.
     #[leaf(
         ">=3.10",
         "a version specifier",
@@ -63,17 +63,17 @@ pub struct Project {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Line)]
 #[line("windows-paths", example = "windows-paths longest=259 site-packages=100")]
 pub struct WindowsPaths {
-    /// The characters of the whole path, 259 without this line: programs that do not ask for long paths open no longer
-    /// ones.
+    /// Characters of the whole path, 259 by default: programs that do not ask for long paths open
+    /// no longer ones.
     #[prop(default = Self::default().longest, shown = "longest=259")]
     pub longest: usize,
-    /// The characters that a user's site-packages may take of these, 75 without this line.
+    /// Characters of these for a user's site-packages, 75 by default.
     #[prop(default = Self::default().site_packages, shown = "site-packages=75")]
     pub site_packages: usize,
 }
 
 impl Default for WindowsPaths {
-    /// `MAX_PATH` without its final zero, and a site-packages below a user's profile.
+    /// `MAX_PATH` without its zero, and a site-packages below a user's profile.
     fn default() -> Self {
         Self { longest: 259, site_packages: 75 }
     }

@@ -7,9 +7,10 @@ use base::names::RelPath;
 use base::source::{Code, Problem, Spanned};
 use manifest_derive::Line;
 
-/// Names further files with the version, which `rockpack wheel promote` changes in addition to the files of rockpack.
-/// Packages from other tools are promoted only if a line names them and the local part of their version ends with the
-/// version (`2.10.0+git1a2b.example7.10.0rc1`): only this part changes.
+/// Names files with the version for `rockpack wheel promote`, beyond the files that rockpack wrote.
+/// Packages that rockpack did not make are promoted only if a line names them and the local part of
+/// their version ends with the version of rockpack's packages (`2.10.0+git1a2b.example7.10.0rc1`):
+/// only that part changes.
 #[derive(Debug, Clone, Line)]
 #[line(
     "promote",
@@ -20,34 +21,34 @@ use manifest_derive::Line;
 }"#
 )]
 pub struct PromoteRule {
-    /// A distribution's name, or a glob over such names, in an index's normal form (PEP 503). The first line with a
-    /// name counts for it.
+    /// A distribution, or a glob over distributions, in an index's normal form (PEP 503). The first
+    /// line with a name counts for it.
     #[arg("NAME", "a distribution")]
     pub names: Vec<Spanned<Glob>>,
-    /// Files that hold the version.
+    /// Files with the version.
     #[child]
     pub files: Vec<VersionFile>,
 }
 
-/// Names files with the version as a value: in Python (`.py`) string literals, in JSON the value of a key, otherwise
-/// the whole text. A value is replaced only if it is the version of this package or of the packages of rockpack.
+/// Names files with the version as a value: in Python (`.py`) string literals, in JSON the value of
+/// a key, otherwise the whole text. A value is replaced if it is exactly the version of the
+/// package, or of the packages that rockpack made.
 #[derive(Debug, Clone, Line)]
 #[line("version-file", example = r#"version-file "example/version.py" "example/_init.py""#)]
 pub struct VersionFile {
-    /// Paths in the wheel, or below its first directory; also in the archive of a devel package, which is read and
-    /// packed anew then.
+    /// Paths in the wheel, or below its first directory; also in the archive of a devel package,
+    /// which is then packed anew.
     #[each("GLOB", "a path")]
     pub glob: Glob,
-    /// The key, of JSON files.
+    /// Key in JSON files.
     #[prop("KEY", name = "json")]
     pub key: Option<String>,
-    /// The reason why there may be no such file with the version; without it, that is an error in packages that
-    /// rockpack did not make.
+    /// Reason why no file may have the version; without it, an error in packages that rockpack did
+    /// not make.
     #[prop("WHY")]
     pub optional: Option<String>,
 }
 
-/// Reports names that are not in an index's normal form.
 fn check_names(node: &Node<'_>, _: &Scope<'_, '_>, names: &[Spanned<Glob>]) {
     let odd = |name: &str| name.contains('/') || name != name.to_lowercase();
     for name in names.iter().filter(|name| odd(name.as_str())) {
@@ -59,7 +60,7 @@ fn check_names(node: &Node<'_>, _: &Scope<'_, '_>, names: &[Spanned<Glob>]) {
 }
 
 impl PromoteRule {
-    /// Returns whether it is about the distribution of this name, as indexes compare it.
+    /// Returns whether it is about this distribution, as indexes compare it.
     pub fn is_for(&self, name: &str) -> bool {
         let path = name.parse::<RelPath>();
         path.is_ok_and(|path| self.names.iter().any(|glob| glob.matches(&path)))
@@ -67,7 +68,7 @@ impl PromoteRule {
 }
 
 impl VersionFile {
-    /// Returns whether it is about this member of a package.
+    /// Returns whether it is about this member.
     pub fn is_meant(&self, member: &str) -> bool {
         let is = |path: &str| path.parse().is_ok_and(|path| self.glob.matches(&path));
         is(member) || member.split_once('/').is_some_and(|(_, below)| is(below))

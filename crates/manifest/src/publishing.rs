@@ -11,13 +11,14 @@ use manifest_derive::Line;
 /// Input of `rockpack index publish`.
 #[derive(Debug, Clone, Default, Line)]
 pub struct Publishing {
-    /// Parts of a store, each an index. A project goes to the first that takes it.
+    /// Parts of a store. A project is in the first that takes it.
     #[child]
     pub shelves: Vec<ShelfRule>,
-    /// Index above all of them.
+    /// Index of all shelves.
     #[child]
     pub aggregate: Option<Aggregate>,
-    /// Names projects that users get elsewhere: `rockpack index publish` does not ask for them in the directory or the store.
+    /// Names projects that users get elsewhere: `rockpack index publish` does not require them in
+    /// the directory or the store.
     #[leaf(
         "NAME",
         "a project",
@@ -31,8 +32,8 @@ pub struct Publishing {
     pub streams: Vec<StreamRule>,
 }
 
-/// Declares a part of a store that is a separate index, for `rockpack index publish --layout v5`: packages have the key
-/// `PATH/{project}/{file}`.
+/// Declares a part of a store with a separate index, for `rockpack index publish --layout v5`:
+/// packages are at `PATH/{project}/{file}`.
 #[derive(Debug, Clone, Line)]
 #[line(
     "shelf",
@@ -42,17 +43,17 @@ pub struct Publishing {
 }"#
 )]
 pub struct ShelfRule {
-    /// Its path below the URL that `rockpack index publish` is given.
+    /// Path below the URL of `rockpack index publish`.
     #[arg("PATH", "a path in a store")]
     pub path: Spanned<RelPath>,
-    /// Its path for clients: the path of a URL, with `/` at both ends.
+    /// Path for clients: the path of a URL, with `/` at both ends.
     #[prop("/PATH/", via = PublicPath)]
     pub public: String,
-    /// The `index` of a selector that it belongs to: packages go there too, with the selector of that index. The
-    /// aggregate has other shelves alone.
+    /// The `index` of a selector that it belongs to: it gets the packages too, with the selector of
+    /// that index. The aggregate has only other shelves.
     #[prop]
     pub index: Option<Spanned<PackageName>>,
-    /// Names projects that the shelf takes; a project goes to the first that takes it.
+    /// Names projects of the shelf; the first shelf that takes a project has it.
     #[leaf(
         "NAME",
         "a project",
@@ -64,34 +65,32 @@ pub struct ShelfRule {
     pub projects: Vec<Spanned<Glob>>,
 }
 
-/// Declares one index of the projects on all shelves, without copies of packages: a page, and a document for servers
-/// with the shelf of each project.
+/// Declares one index of the projects on all shelves, without copies of packages: a page, and a
+/// document by which a server redirects to a project's shelf.
 #[derive(Debug, Clone, Line)]
 #[line("aggregate", example = r#"aggregate "v5/whl" public="/whl/" routes="v5/whl-routes.json""#)]
 pub struct Aggregate {
-    /// The path of its page below the URL that `rockpack index publish` is given.
+    /// Path of its page below the URL of `rockpack index publish`.
     #[arg("PATH", "a path in a store")]
     pub path: RelPath,
-    /// Its path for clients: the path of a URL, with `/` at both ends.
+    /// Path for clients: the path of a URL, with `/` at both ends.
     #[prop("/PATH/", via = PublicPath)]
     pub public: String,
-    /// The path of the document of routes: JSON with a line for each project.
+    /// Path of the document of routes: JSON with a line for each project.
     #[prop("FILE")]
     pub routes: RelPath,
-    /// The path of a document that counts the packages and names projects that no shelf has yet.
+    /// Path of a document that counts the packages and names projects without a shelf.
     #[prop("FILE")]
     pub validation: Option<RelPath>,
 }
 
 checked_text!(
-    /// The path of a URL that leads to a directory.
     PublicPath,
     |text: &str| text.starts_with('/') && text.ends_with('/'),
     "is not a URL path of a directory",
     "begin and end it with `/`"
 );
 
-/// Reports names that are not in an index's normal form.
 fn check_projects(node: &Node<'_>, _: &Scope<'_, '_>, names: &[Spanned<Glob>]) {
     let is_name = |c: char| !c.is_ascii_uppercase() && !matches!(c, '/' | '_' | '.');
     for name in names.iter().filter(|name| !name.as_str().chars().all(is_name)) {
@@ -102,14 +101,14 @@ fn check_projects(node: &Node<'_>, _: &Scope<'_, '_>, names: &[Spanned<Glob>]) {
 }
 
 impl ShelfRule {
-    /// Returns whether it takes the project of this name, as indexes compare it.
+    /// Returns whether it takes this project, as indexes compare it.
     pub fn takes(&self, project: &str) -> bool {
         matches(&self.projects, project)
     }
 }
 
 impl Publishing {
-    /// Returns whether users get the project of this name elsewhere.
+    /// Returns whether users get this project elsewhere.
     pub fn is_outside(&self, project: &str) -> bool {
         matches(&self.outside, project)
     }

@@ -1,4 +1,4 @@
-//! Packages that are built of sources or taken as finished wheels.
+//! Packages built from sources or taken as finished wheels.
 
 use std::str::FromStr;
 
@@ -20,44 +20,36 @@ use wheel::{Prefetch, PrefetchLine, ReadyWheel, Wheel, WheelLine};
 /// Source projects and finished wheels, in the order of the file.
 #[derive(Debug, Clone, Default)]
 pub struct Python {
-    /// Source projects that are built, into wheels or into directories that others are built against.
+    /// Projects that are built, into wheels or directories.
     pub projects: Vec<SourceProject>,
     /// Finished wheels that are taken.
     pub wheels: Vec<ReadyWheel>,
     /// Finished wheels that are split.
     pub splits: Vec<SplitRule>,
-    /// Wheels that others provide, for projects to be built with.
+    /// Wheels of others, for builds.
     pub prefetched: Vec<Prefetch>,
     /// Origins of checkouts.
     pub checkouts: Vec<Checkout>,
-    /// Values that have a name, by which settings use them.
+    /// Named values of settings.
     pub variables: Vec<Pair<PackageName>>,
-    /// Lines for every project, unless it says otherwise itself.
+    /// Lines for every project.
     pub every: EveryProject,
 }
 
-/// Lines of the file that [`Python`] is made of.
 #[derive(Line)]
 pub(crate) struct PythonLines {
-    /// Python projects.
     #[child(of = PythonProject)]
     projects: Vec<SourceProject>,
-    /// Native projects.
     #[child(of = NativeProject)]
     natives: Vec<SourceProject>,
-    /// Wheels.
     #[child(of = WheelLine)]
     wheels: Vec<Wheel>,
-    /// Wheels of others.
     #[child(of = PrefetchLine)]
     prefetched: Vec<Prefetch>,
-    /// Checkouts.
     #[child]
     checkouts: Vec<Checkout>,
-    /// Variables.
     #[child(of = Named)]
     variables: Vec<Pair<PackageName>>,
-    /// Lines for every project.
     #[child(of = EveryProjectLine, default)]
     every: EveryProject,
 }
@@ -110,7 +102,8 @@ impl Python {
     }
 }
 
-/// Names the origin of a checkout; `rockpack project` compares it with the directory, and clones missing ones.
+/// Names the origin of a checkout; `rockpack project` compares it with the directory, and clones
+/// missing ones.
 #[derive(Debug, Clone, Line)]
 #[line(
     "source",
@@ -124,17 +117,18 @@ pub struct Checkout {
     /// The address for `git clone`.
     #[prop("URL")]
     pub git: String,
-    /// The branch of a version, with {major}, {minor} and {patch} for its numbers; without it, the default branch.
+    /// Branch of a version, with {major}, {minor} and {patch} for its numbers; without it, the
+    /// default branch.
     #[prop("BRANCH")]
     pub branch: Option<Spanned<String>>,
-    /// Its projects count commits for their versions: a shallow clone is refused, and a detached HEAD gets the branch's
-    /// name in the copy that is built.
+    /// Its projects count commits for their versions: a shallow clone is refused, and a detached
+    /// HEAD gets the branch's name in the copy.
     #[prop]
     pub history: bool,
 }
 
 impl Checkout {
-    /// Returns the branch for a version: `release/7.2` for 7.2.0.
+    /// Returns the branch for a version (`release/7.2`).
     pub fn branch_of(&self, version: &Version) -> Option<String> {
         let parts = ["{major}", "{minor}", "{patch}"].into_iter().zip(version.numbers());
         let fill =
@@ -143,27 +137,27 @@ impl Checkout {
     }
 }
 
-/// A choice of libraries: `a,b`, or `^a,b` for all but these; names can have `*` and `?`.
+/// Libraries: `a,b`, or `^a,b` for all but these; names can have `*` and `?`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
-    /// The names or patterns.
+    /// Names or patterns.
     pub names: Vec<String>,
     /// These are left out, rather than taken.
     pub without: bool,
 }
 
 impl Selection {
-    /// Reads one: names with `,` between, `^` before the first for all but these.
+    /// Parses a selection.
     pub fn parse(text: &str) -> Self {
         let (without, list) = text.strip_prefix('^').map_or((false, text), |list| (true, list));
         let names = list.split(',').map(|name| name.trim().to_owned());
         Self { names: names.filter(|name| !name.is_empty()).collect(), without }
     }
 
-    /// Returns the selected libraries in their order.
+    /// Returns the selected libraries in order.
     ///
     /// # Errors
-    /// The first name that none of them has.
+    /// The first unknown name.
     pub fn among(&self, known: &[String]) -> Result<Vec<String>, String> {
         let matches = |pattern: &str, name: &str| {
             let glob = Glob::new(pattern).ok();
@@ -188,7 +182,7 @@ impl std::fmt::Display for Selection {
     }
 }
 
-/// A version of Python in the name of an interpreter: `3.12`.
+/// Version of Python in an interpreter's name: `3.12`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PythonVersion(String);
 
@@ -198,7 +192,7 @@ impl std::fmt::Display for PythonVersion {
     }
 }
 
-/// A text that is no such version.
+/// Invalid version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a version of Python")]
 pub struct PythonVersionError(pub String);
@@ -222,23 +216,23 @@ impl FromStr for PythonVersion {
     }
 }
 
-/// A requirement (PEP 508), in its author's own spelling.
+/// A requirement (PEP 508), as spelled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requirement(String);
 
-/// One version of a distribution on an index: `NAME==VERSION`.
+/// One version of a distribution: `NAME==VERSION`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pin(String);
 
-/// A text that names no distribution, or not one version of it.
+/// Invalid requirement or pin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not {kind}: {reason}")]
 pub struct RequirementError {
-    /// The text as it was given.
+    /// Text.
     pub text: String,
-    /// The expected kind, with its article.
+    /// Expected kind, with its article.
     pub kind: &'static str,
-    /// The fault.
+    /// Fault.
     pub reason: &'static str,
 }
 

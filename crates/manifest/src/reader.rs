@@ -1,8 +1,8 @@
 //! Reads KDL nodes, and reports every part that nothing read.
 //!
-//! A [`Node`] returns its arguments, properties and block, records their names, and at the end reports the rest with
-//! the nearest known name. A read with a fault reports it and returns `None`: callers read every part before they use
-//! one, so that one run shows every mistake.
+//! A [`Node`] returns its arguments, properties and block, records their names, and at the end
+//! reports the rest with the nearest known name. A faulty read reports and returns `None`: callers
+//! read every part before they use one, so that one run shows every mistake.
 
 use std::any::{Any, TypeId};
 use std::cell::Cell;
@@ -23,7 +23,6 @@ pub(super) use block::{Block, either, listed};
 pub(super) use faults::{Asked, Faults};
 pub(super) use value::{FromText, Reason};
 
-/// One node, partly read.
 #[derive(Debug)]
 pub(super) struct Node<'a> {
     faults: &'a Faults,
@@ -34,9 +33,8 @@ pub(super) struct Node<'a> {
     asked: Vec<&'static str>,
     exhausted: bool,
     block_asked: bool,
-    /// A missing required property, where an unknown one may be its misspelling.
+    /// An unknown property may be its misspelling.
     mistaken: Option<&'static str>,
-    /// Some part is unreadable.
     broken: Cell<bool>,
 }
 
@@ -61,12 +59,10 @@ impl<'a> Node<'a> {
         node
     }
 
-    /// Returns the place of its name.
     pub fn place(&self) -> Place {
         self.faults.at(&self.kdl.name.span)
     }
 
-    /// Returns the name in its specification.
     pub fn word(&self) -> &'static str {
         self.spec.map_or("", |spec| spec.name)
     }
@@ -86,22 +82,18 @@ impl<'a> Node<'a> {
         self.broken.set(false);
     }
 
-    /// Returns the text of a property without taking it.
     pub fn peek(&self, name: &str) -> Option<&'a str> {
         self.kdl.property(name).and_then(kdl::Value::as_text)
     }
 
-    /// Returns whether it has neither arguments nor properties.
     pub(crate) fn is_bare(&self) -> bool {
         self.kdl.entries.is_empty()
     }
 
-    /// Returns the text of its first argument.
     pub(crate) fn first_text(&self) -> Option<&'a str> {
         self.kdl.first_text()
     }
 
-    /// Reports a fault of the node as a whole.
     pub fn fault(&self, message: impl Into<String>, label: impl Into<String>) {
         self.faults.report(
             Problem::error(Code::MissingPart, message)
@@ -110,7 +102,6 @@ impl<'a> Node<'a> {
         );
     }
 
-    /// Reports a fault of a part.
     pub fn report(&self, problem: Problem) {
         self.faults.report(problem);
     }
@@ -121,7 +112,6 @@ impl<'a> Node<'a> {
         self.next(what)
     }
 
-    /// Reads the next argument, if any.
     pub fn optional_argument<T: FromText>(&mut self) -> Option<Spanned<T>> {
         self.note(ArgKind::OptionalArgument, "");
         let entry = self.arguments.pop_front()?;
@@ -139,7 +129,6 @@ impl<'a> Node<'a> {
         self.read(entry)
     }
 
-    /// Reads all further arguments.
     pub fn arguments<T: FromText>(&mut self) -> Vec<Spanned<T>> {
         self.note(ArgKind::Arguments, "");
         self.rest()
@@ -171,7 +160,6 @@ impl<'a> Node<'a> {
         );
     }
 
-    /// Reads all further arguments, at least one.
     pub fn at_least_one<T: FromText>(&mut self, what: &str) -> Vec<Spanned<T>> {
         self.note(ArgKind::OneOrMore, "");
         if self.arguments.is_empty() {
@@ -196,7 +184,6 @@ impl<'a> Node<'a> {
         self.rest()
     }
 
-    /// Reads an optional property.
     pub fn property<T: FromText>(&mut self, name: &'static str) -> Option<Spanned<T>> {
         self.note(ArgKind::Optional, name);
         self.named(name)
@@ -207,7 +194,6 @@ impl<'a> Node<'a> {
         self.read(entry)
     }
 
-    /// Reads a required property.
     pub fn required<T: FromText>(&mut self, name: &'static str) -> Option<Spanned<T>> {
         self.note(ArgKind::Required, name);
         if !self.has(name) && self.mistaken.is_none() && self.unknown_properties() == 1 {
@@ -219,7 +205,7 @@ impl<'a> Node<'a> {
         self.named(name)
     }
 
-    /// Reads a switch, which defaults to false.
+    /// Reads a switch, false by default.
     pub fn flag(&mut self, name: &'static str) -> bool {
         self.note(ArgKind::Flag, name);
         self.take(name).and_then(|entry| value::flag(self.faults, entry)).unwrap_or_default()
@@ -231,7 +217,6 @@ impl<'a> Node<'a> {
         self.take(name).and_then(|entry| value::count(self.faults, entry))
     }
 
-    /// Reads `mode` and `on`.
     pub fn condition(&mut self) -> Condition {
         let mode = self.property::<Mode>("mode").map(|mode| mode.value);
         Condition { mode, on: self.property::<System>("on").map(|on| on.value) }
@@ -255,7 +240,6 @@ impl<'a> Node<'a> {
         Block::new(self.faults, format!("`{}`", self.title()), self.place(), words, nodes)
     }
 
-    /// Reports all parts that nothing read.
     fn finish(self) {
         self.refuse_arguments();
         self.properties.iter().for_each(|entry| self.refuse_property(entry));
@@ -282,7 +266,6 @@ impl<'a> Node<'a> {
         self.faults.note(|| Asked::Arg { node: self.kdl.name.text.clone(), takes, name });
     }
 
-    /// Returns the number of unknown properties.
     pub(crate) fn unknown_properties(&self) -> usize {
         let known = |name: &str| self.spec.is_some_and(|w| w.parts.iter().any(|p| p.name == name));
         self.properties.iter().filter(|entry| !known(key(entry))).count()

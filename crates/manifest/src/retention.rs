@@ -6,29 +6,29 @@ use base::names::NameError;
 use base::source::Spanned;
 use manifest_derive::Line;
 
-/// Limits the time that the packages of a stream stay where they were published: `rockpack index prune --stream NAME` deletes
-/// older ones, unless something that stays needs them.
+/// Limits the age of a stream's packages: `rockpack index prune --stream NAME` deletes older ones,
+/// unless packages that stay need them.
 #[derive(Debug, Clone, Line)]
 #[line("stream", once, example = r#"stream "nightly" keep="120 days" date="version""#)]
 pub struct StreamRule {
     /// The stream's name, such as `nightly`.
     #[arg("NAME", "a name")]
     pub name: Spanned<String>,
-    /// The time that they stay: `30 days`, `52 weeks`, `2 years` (of 365 days), or `for ever`.
+    /// Time that they stay: `30 days`, `52 weeks`, `2 years` (of 365 days), or `for ever`.
     #[prop("30 days")]
     pub keep: Keep,
-    /// The source of a package's age: `upload`, the time when the store got it, or `version`, the date in its version
-    /// (`7.2.0a20261122`), and the upload of a version without one. Without `date`, it is `upload`.
+    /// Source of a package's age: `upload` (default), the time when the store got it, or `version`,
+    /// the date in its version (`7.2.0a20261122`), otherwise the upload.
     #[prop("version", default)]
     pub date: Dated,
 }
 
-/// A time that packages stay.
+/// Time that packages stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
     /// For ever.
     Ever,
-    /// So many days.
+    /// Number of days.
     Days(u32),
 }
 
@@ -38,11 +38,10 @@ pub enum Dated {
     /// The upload.
     #[default]
     Upload,
-    /// The date in its version (`7.2.0a20261122`), where it has one.
+    /// The date in the version (`7.2.0a20261122`), if any.
     Version,
 }
 
-/// Remedy for a wrong `keep`.
 const PERIODS: &str =
     "write \"30 days\", \"52 weeks\" or \"2 years\" (of 365 days), or \"for ever\"";
 

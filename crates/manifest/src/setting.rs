@@ -6,35 +6,35 @@ use std::str::FromStr;
 
 use base::names::PackageName;
 
-/// A value with placeholders that a build fills: `{devel}/lib`.
+/// A value with placeholders: `{devel}/lib`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting(String);
 
-/// Filling of a placeholder in a [`Setting`].
+/// Filling of a placeholder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Filling {
-    /// `{devel}`: the expanded tree of the devel package of the same build.
+    /// `{devel}`: expanded tree of the devel package.
     Devel,
-    /// `{source}`: the project's checkout, a copy of which is built.
+    /// `{source}`: checkout.
     Source,
     /// `{python}`: the Python that builds.
     Python,
-    /// `{jobs}`: how many processes it may start at once.
+    /// `{jobs}`: number of processes.
     Jobs,
-    /// `{isas}`: the ISAs of the build, `;` between.
+    /// `{isas}`: ISAs of the build, `;` between.
     Isas,
-    /// `{prefix}`: the directory that this native project is installed into.
+    /// `{prefix}`: directory of this native project.
     Prefix,
-    /// `{prefix:NAME}`: the same of another native project, which is built before.
+    /// `{prefix:NAME}`: directory of another native project.
     PrefixOf(PackageName),
-    /// `{docs}`: the directory that documentation is written into.
+    /// `{docs}`: directory for documentation.
     Docs,
-    /// `{NAME}`: a `variable` of the manifest.
+    /// `{NAME}`: `variable` of the manifest.
     Variable(String),
 }
 
 impl Filling {
-    /// Every place with a fixed word.
+    /// All with a fixed word.
     pub const FIXED: [Self; 7] =
         [Self::Devel, Self::Source, Self::Python, Self::Jobs, Self::Isas, Self::Prefix, Self::Docs];
 
@@ -78,7 +78,7 @@ impl Setting {
         places(&self.0)
     }
 
-    /// Returns whether it has a placeholder for this.
+    /// Returns whether it has this placeholder.
     pub fn wants(&self, filling: &Filling) -> bool {
         self.places().contains(filling)
     }
@@ -89,7 +89,7 @@ pub fn places(text: &str) -> BTreeSet<Filling> {
     parts(text).filter_map(Result::ok).collect()
 }
 
-/// Fills the placeholders of a text, once. A placeholder stays where `fill` returns nothing.
+/// Fills the placeholders of a text, once. It stays where `fill` returns nothing.
 pub fn fill(text: &str, fill: impl Fn(&Filling) -> Option<String>) -> String {
     let part = |part: Result<Filling, &str>| match part {
         Ok(filling) => fill(&filling).unwrap_or_else(|| format!("{{{}}}", filling.word())),
@@ -114,7 +114,6 @@ fn parts(text: &str) -> impl Iterator<Item = Result<Filling, &str>> {
     })
 }
 
-/// Returns the placeholder at the start of a text, and the rest.
 fn place_at(text: &str) -> Option<(Filling, &str)> {
     let (word, behind) = text.strip_prefix('{')?.split_once('}')?;
     Some((Filling::of(word)?, behind))
@@ -126,7 +125,7 @@ impl fmt::Display for Setting {
     }
 }
 
-/// Every text is a setting; `decode` checks its placeholders against the whole manifest.
+/// `decode` checks the placeholders against the whole manifest.
 impl FromStr for Setting {
     type Err = std::convert::Infallible;
 

@@ -1,4 +1,4 @@
-//! Lines of a `wheel` that `rockpack wheel split` parts into a host wheel and one for each target.
+//! Lines of a `wheel` for `rockpack wheel split`.
 
 use super::{Glob, Template};
 use crate::line::Scope;
@@ -11,52 +11,47 @@ use manifest_derive::Line;
 /// Split of a finished wheel.
 #[derive(Debug, Clone)]
 pub struct SplitRule {
-    /// The name of its distribution, as indexes compare it, and the place of its declaration.
+    /// Distribution, as indexes compare it.
     pub name: Spanned<PackageName>,
-    /// Means by which device code is found.
+    /// Means of finding device code.
     pub by: Vec<DeviceBy>,
-    /// The names of the wheels with device code, with a place for the target.
+    /// Names of the wheels with device code, with a placeholder.
     pub device: Spanned<Template>,
-    /// The directory of the wheel that paths are below.
+    /// Root of paths in the wheel.
     pub root: Option<RelPath>,
-    /// Files that go into the wheel of the target that their path names.
+    /// Files by the target in their path.
     pub files: Vec<SplitFiles>,
-    /// Words that paths have for targets.
+    /// Words for targets in paths.
     pub words: Vec<TargetWord>,
     /// Files that stay in the host wheel.
     pub keeps: Vec<SplitFiles>,
-    /// Requirements of each wheel for an ISA, with places for the ISA and the version.
+    /// Requirements of each wheel for an ISA, with placeholders.
     pub requires: Vec<Spanned<Template>>,
 }
 
-/// Means by which device code is found.
+/// Means of finding device code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceBy {
-    /// Files, by the targets that their paths name.
+    /// Targets in paths.
     Path,
-    /// The offload bundles in programs and libraries, by the targets that these name.
+    /// Targets of offload bundles in programs and libraries.
     Bundle,
 }
 
 choice!(DeviceBy, "a criterion for device code", "path" => Path, "bundle" => Bundle);
 
-/// Lines of a wheel that is split.
 #[derive(Line)]
 pub(crate) struct SplitLines {
-    /// Means.
     #[child]
     means: Means,
-    /// Files of targets.
     #[child(at_least_once)]
     files: Vec<SplitFiles>,
-    /// Words of targets.
     #[child]
     words: Vec<TargetWord>,
-    /// Files of the host.
     #[child(of = Host)]
     keeps: Vec<SplitFiles>,
-    /// Names requirements of the wheel for an ISA, in addition to the host wheel and the levels above it. The wheel for
-    /// a level requires it only if `--beside` has that package.
+    /// Names requirements of the wheel for an ISA, in addition to the host wheel and the levels
+    /// above it. The wheel for a level requires it only if `--beside` has that package.
     #[leaf(
         "REQUIREMENT",
         "a requirement",
@@ -70,7 +65,6 @@ pub(crate) struct SplitLines {
 }
 
 impl SplitLines {
-    /// Returns the split of the wheel called `name`.
     pub fn rule(self, name: Spanned<PackageName>) -> SplitRule {
         let Means { by, root, device } = self.means;
         let Self { files, words, keeps, requires, .. } = self;
@@ -78,8 +72,8 @@ impl SplitLines {
     }
 }
 
-/// Splits the wheel in `rockpack wheel split`: each ISA or level gets a wheel with its device code, and the rest stays
-/// in the host wheel, which gets the extras `device-ISA` and `device-all`.
+/// Splits the wheel by `rockpack wheel split`: device code is moved into one wheel for each ISA or
+/// level; the host wheel keeps the rest, and gets the extras `device-ISA` and `device-all`.
 #[derive(Line)]
 #[line(
     "device-by",
@@ -89,28 +83,29 @@ impl SplitLines {
     example = r#"device-by "path" root="example" distribution="example-device-{isa}""#
 )]
 struct Means {
-    /// Means by which device code is found: `path`, files by the target that their path names; with `bundle`, also the
-    /// offload bundles in programs and libraries for Linux, of which archives of code (`.kpack`) are made.
+    /// Means of finding device code: `path`, files by the target in their path; with `bundle`, also
+    /// the offload bundles in programs and libraries for Linux, of which archives of code
+    /// (`.kpack`) are made.
     #[arg("path", "a criterion for device code")]
     by: Vec<DeviceBy>,
-    /// The directory of the wheel that the globs of `files` are below; without it, its top. `bundle` needs it.
+    /// Root of the globs of `files` in the wheel; without it, its top. `bundle` needs it.
     #[prop]
     root: Option<RelPath>,
-    /// The names of the wheels with device code; `{isa}` is the ISA or the level.
+    /// Names of the wheels with device code; `{isa}` is the ISA or level.
     #[prop(name = "distribution")]
     device: Spanned<Template>,
 }
 
-/// Names files that go into the wheel of the target that their path names: an ISA or a level of families.kdl, or a
-/// `target-word`. Of these, files that name none stay in the host wheel. A file elsewhere that names a target is an
-/// error.
+/// Names files for the wheel of the target in their path: an ISA or a level of families.kdl, or a
+/// `target-word`. Files without one stay in the host wheel. A file elsewhere that names a target is
+/// an error.
 #[derive(Debug, Clone, Line)]
 #[line("files", example = r#"files "lib/blas/library/**" "share/tuning/**""#)]
 pub struct SplitFiles {
     /// Paths below the root; `*` stays in one directory, `**` spans them.
     #[arg("GLOB", "a glob")]
     pub globs: Vec<Spanned<Glob>>,
-    /// The reason why a glob may match nothing; without it, that is an error.
+    /// Reason why a glob may match nothing; without it, an error.
     #[prop("WHY")]
     pub optional: Option<String>,
 }
@@ -127,10 +122,10 @@ struct Host {
     /// Paths in the wheel, or below the root.
     #[arg("GLOB", "a glob")]
     globs: Vec<Spanned<Glob>>,
-    /// The reason why they stay.
+    /// Reason why they stay.
     #[prop("WHY")]
     reason: String,
-    /// The reason why a glob may match nothing; without it, that is an error.
+    /// Reason why a glob may match nothing; without it, an error.
     #[prop("WHY")]
     optional: Option<String>,
 }
@@ -145,7 +140,7 @@ impl Host {
 #[derive(Debug, Clone, Line)]
 #[line("target-word", once, example = r#"target-word "gpu9xx" is="gpu90""#)]
 pub struct TargetWord {
-    /// The word in paths, with neither a letter nor a digit next to it.
+    /// The word in paths, with no letter or digit next to it.
     #[arg("WORD", "a word")]
     pub word: Spanned<String>,
     /// An ISA or a level of families.kdl.
@@ -154,13 +149,12 @@ pub struct TargetWord {
 }
 
 impl SplitFiles {
-    /// The first of its globs that matches, by its place among them.
+    /// Returns the index of the first glob that matches.
     pub fn taking(&self, path: &RelPath) -> Option<usize> {
         self.globs.iter().position(|glob| glob.matches(path))
     }
 }
 
-/// Reports `bundle` without `path` or without a root.
 fn check_means(
     node: &Node<'_>,
     _: &Scope<'_, '_>,

@@ -8,9 +8,7 @@ use base::names::System;
 use base::source::{Spanned, nearest};
 use manifest_derive::Line;
 
-/// Placeholders in the address of a store.
 const PLACEHOLDERS: [&str; 3] = ["external", "run", "system"];
-/// Beginnings of addresses.
 const SCHEMES: [&str; 5] = ["s3://", "gs://", "az://", "https://", "file://"];
 
 /// Names a store of artifacts of runs: `--store NAME --run ID` is the address of one run.
@@ -24,36 +22,37 @@ pub struct StoreRule {
     /// Its name for `--store`.
     #[arg("NAME", "a name")]
     pub name: Spanned<String>,
-    /// The address of a run: s3://, gs://, az://, https:// or file:// (a directory of this machine). {run} is the value
-    /// of `--run`, {system} is linux or windows, and {external} is empty or the value of `--external` with a final `/`.
+    /// The address of a run: s3://, gs://, az://, https:// or file:// (a directory of this
+    /// machine). {run} is the value of `--run`, {system} is linux or windows, {external} that of
+    /// `--external` with a `/`, or nothing.
     #[prop("SCHEME://…{external}{run}-{system}/")]
     pub url: Spanned<StoreUrl>,
-    /// Do not sign requests: everybody may read the store.
+    /// Do not sign requests: the store is public.
     #[prop]
     pub unsigned: bool,
 }
 
-/// The address of a run's artifacts, with placeholders: `{run}`, and perhaps `{system}` and `{external}`.
+/// Address of a run's artifacts with placeholders: `{run}`, perhaps `{system}` and `{external}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreUrl(String);
 
 /// Name of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct RunName<'a> {
-    /// `{run}`: its number.
+    /// Its number.
     pub run: &'a str,
     /// `{system}`.
     pub system: System,
-    /// `{external}`: of another repository, as `owner-name`; a `/` follows it in the address.
+    /// Another repository, `owner-name`; a `/` follows it in the address.
     pub external: Option<&'a str>,
 }
 
-/// Fault of an address of a store, or of a run's name.
+/// Fault of an address or a run's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreUrlError {
     /// The text.
     pub url: String,
-    /// The fault, as a sentence without its subject.
+    /// Fault, as a sentence without its subject.
     pub reason: String,
 }
 
@@ -78,16 +77,15 @@ impl Reason for StoreUrlError {
 }
 
 impl StoreUrl {
-    /// The address with its placeholders.
+    /// Returns the address with placeholders.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The address of a run.
+    /// Returns the address of a run.
     ///
     /// # Errors
-    /// When the name of the run has characters that no such name has, or is of a kind that the address
-    /// has no place for.
+    /// If the run's name has invalid characters, or the address has no place for it.
     pub fn of_run(&self, name: RunName<'_>) -> Result<String, StoreUrlError> {
         let error = |text: &str, reason: &str| StoreUrlError {
             url: text.to_owned(),

@@ -1,16 +1,16 @@
-//! Names with a place for the target: `rocm-sdk-device-{isa}`.
+//! Names with a placeholder for the target: `rocm-sdk-device-{isa}`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use base::target::Variant;
 
-/// A text that may have a placeholder in it, such as `{isa}`.
+/// A text that may have a placeholder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Template(String);
 
 impl Template {
-    /// Returns a template without a check.
+    /// Creates an unchecked template.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -25,7 +25,7 @@ impl Template {
         self.placeholders().next().is_some()
     }
 
-    /// Returns the text for some target, for checks of names.
+    /// Returns the text for some target, for checks.
     pub fn filled(&self) -> String {
         let mut text = self.0.clone();
         for placeholder in self.placeholders() {
@@ -39,22 +39,22 @@ impl Template {
         self.0.split('{').skip(1).map(|rest| rest.split_once('}').map_or(rest, |(name, _)| name))
     }
 
-    /// Returns the text for one target.
+    /// Returns the text for a target.
     pub fn fill(&self, variant: &Variant) -> String {
         variant.fill(&self.0)
     }
 
-    /// Returns the text for one target as an identifier: other characters become `_`.
+    /// Returns the text for a target as an identifier, with `_` for other characters.
     pub fn fill_identifier(&self, variant: &Variant) -> String {
         self.fill(variant).replace(['-', '.'], "_")
     }
 }
 
-/// A text with a placeholder that nothing can fill.
+/// Unknown placeholder.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` has an unknown placeholder `{{{placeholder}}}`")]
 pub struct TemplateError {
-    /// The text as it was given.
+    /// Text.
     pub text: String,
     /// The placeholder's name.
     pub placeholder: String,

@@ -17,7 +17,6 @@ pub(crate) enum TagSource {
     Computed,
 }
 
-/// A text that is not one of the words.
 #[derive(Debug)]
 pub struct ChoiceError {
     kind: &'static str,
@@ -42,11 +41,9 @@ impl Reason for ChoiceError {
     }
 }
 
-/// A type with a word for each value.
 pub(crate) trait Choice: Copy + PartialEq + 'static {
     /// Kind of a word, with its article.
     const KIND: &'static str;
-    /// Every word with its value.
     const WORDS: &'static [(&'static str, Self)];
 
     fn choose(text: &str) -> Result<Self, ChoiceError> {
@@ -78,7 +75,7 @@ macro_rules! choice {
 
 pub(crate) use choice;
 
-/// `offer` of a requirement: every distribution.
+/// `offer` of a requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Every {
     All,
@@ -87,14 +84,12 @@ pub(crate) enum Every {
 choice!(Every, "an offer of several", "all" => All);
 choice!(TagSource, "a source of a platform tag", "auto" => Computed);
 
-/// Code of a finding.
 pub(crate) struct FindingName(pub Code);
 
 fn known_findings() -> impl Iterator<Item = &'static Code> {
     Code::OF_PACKAGES.iter().chain(Code::OF_PLANS)
 }
 
-/// A text that is no code of a finding.
 #[derive(Debug)]
 pub(crate) struct FindingNameError(String);
 
@@ -156,7 +151,6 @@ impl Reason for GlobError {
     }
 }
 
-/// A text that breaks a rule of its kind.
 #[derive(Debug)]
 pub(crate) struct TextError {
     message: String,
@@ -182,7 +176,6 @@ pub(crate) fn refuse<T>(message: String, label: &'static str) -> Result<T, TextE
     Err(TextError { message, label, help: None })
 }
 
-/// Defines a text type with a predicate.
 macro_rules! checked_text {
     ($(#[$doc:meta])* $name:ident, $is:expr, $fault:literal, $label:literal) => {
         $(#[$doc])*
@@ -205,7 +198,6 @@ macro_rules! checked_text {
 pub(crate) use checked_text;
 
 checked_text!(
-    /// A web address.
     WebAddress,
     |text: &str| {
         let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
@@ -235,7 +227,6 @@ checked_text!(
 );
 
 checked_text!(
-    /// A file of the machine, such as a device.
     Device,
     |text: &str| text.starts_with('/') && !text.contains('\0'),
     "is not an absolute path",
@@ -253,7 +244,6 @@ checked_text!(
 );
 
 checked_text!(
-    /// A name for files and command lines.
     ShortName,
     |text: &str| {
         let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');

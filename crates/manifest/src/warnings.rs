@@ -23,7 +23,6 @@ pub(super) fn of(manifest: &Manifest) -> Problems {
     problems
 }
 
-/// Packages that no extra of the selector offers and no package requires.
 pub(super) fn unoffered(manifest: &Manifest) -> Problems {
     let mut problems = Problems::new();
     let packages = || manifest.packages.values();

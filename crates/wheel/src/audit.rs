@@ -1,8 +1,8 @@
 //! Audit of wheels: the true platform tag of each, and its reasons.
 //!
 //! Wheels audited together satisfy each other's libraries and symbols, judged by
-//! [`binary::policy`], like plans. Archives in devel wheels are read, too: they are shipped. The
-//! loader must find a library of the same wheel; a library of another wheel may already be loaded.
+//! [`binary::policy`]. Archives in devel wheels are read, too. The loader must find a library of
+//! the same wheel; a library of another wheel may already be loaded.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,13 +22,13 @@ use contents::Contents;
 /// Result for one wheel.
 #[derive(Debug, Clone, Serialize)]
 pub struct Audit {
-    /// File name of the wheel.
+    /// Wheel.
     pub file: String,
     /// Best true platform tag, or `any` if no file depends on an architecture.
     pub tag: String,
-    /// Other true tags: older names, and the other library's tag for files without a C library.
+    /// Other true tags: older names, and the other C library's.
     pub also: Vec<String>,
-    /// Platform tags in the file name, separated by `.`.
+    /// Platform tags in the file name.
     pub named: String,
     /// Reason why one of the tags in the file name is wrong.
     pub wrong: Option<String>,
@@ -53,7 +53,7 @@ pub struct Audit {
 /// Library that is in the wheel, but outside the loader's search path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unfound {
-    /// Path of the file that needs the library.
+    /// File that needs the library.
     pub file: String,
     /// Needed name.
     pub library: String,
@@ -81,7 +81,7 @@ pub enum AuditError {
     /// A wheel has files for both architectures.
     #[error("cannot audit {wheel}")]
     Mixed {
-        /// File name of the wheel.
+        /// Wheel.
         wheel: String,
         /// The two files.
         source: Mixed,
@@ -92,15 +92,15 @@ pub enum AuditError {
          Windows binary"
     )]
     OtherSystem {
-        /// File name of the wheel.
+        /// Wheel.
         wheel: String,
-        /// Tags in the file name.
+        /// Tags.
         platform: String,
     },
     /// A wheel is for another machine.
     #[error("cannot audit {wheel}: `{file}` is {machine}; only x86_64 and aarch64 have policies")]
     OtherMachine {
-        /// File name of the wheel.
+        /// Wheel.
         wheel: String,
         /// One of its ELF files.
         file: String,
@@ -110,17 +110,11 @@ pub enum AuditError {
 }
 
 /// Audits wheels as one set.
-///
-/// # Errors
-/// If a wheel is unreadable, not for Linux on x86-64 or aarch64, or for both.
 pub fn audit(wheels: &[&Path]) -> Result<Vec<Audit>, AuditError> {
     audit_with(wheels, &[])
 }
 
-/// Audits wheels together with `others`, which are not audited.
-///
-/// # Errors
-/// See [`audit`].
+/// Audits wheels with `others`, which are not audited.
 pub fn audit_with(wheels: &[&Path], others: &[&Path]) -> Result<Vec<Audit>, AuditError> {
     let mut contents: Vec<Contents> =
         wheels.iter().chain(others).map(|path| Contents::read(path)).collect::<Result<_, _>>()?;
@@ -159,7 +153,7 @@ fn lose(contents: &mut [Contents]) {
     }
 }
 
-/// Returns the reason why one of the tags (separated by `.`) is wrong.
+/// Returns the reason why a tag is wrong.
 pub fn contradiction(audit: &Audit, tag: &str) -> Option<String> {
     audit.needs.as_ref()?.contradiction(tag)
 }

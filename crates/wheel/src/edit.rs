@@ -38,28 +38,26 @@ pub use rows::RecordRows;
 use content::Attributes;
 use record::{OldRecord, Order, Row};
 
-/// Decisions about the members of a wheel, and the members that it gets.
+/// Decisions about the members of a wheel.
 #[derive(Debug)]
 pub struct Edit<'w> {
     wheel: &'w Wheel,
-    /// Metadata directory of the result.
     dist_info: String,
-    /// Directories with new names: old and new, each with its final `/`.
+    /// Old and new, each with its final `/`.
     renamed: Vec<(String, String)>,
     members: Vec<Member<'w>>,
     order: Order,
 }
 
-/// A member of the result.
 #[derive(Debug)]
 struct Member<'w> {
-    /// Place in the old wheel; `None` for an added member.
+    /// `None` for an added member.
     old: Option<usize>,
     name: String,
     content: Content<'w>,
 }
 
-/// Files of a wheel with their places: all members but directories, RECORD and its signatures.
+/// Files of a wheel with their places, without directories, RECORD and its signatures.
 pub fn files(wheel: &Wheel) -> impl Iterator<Item = (usize, &DirectoryEntry)> {
     let is_file = |entry: &DirectoryEntry| {
         let info = info_file(wheel, &entry.name);
@@ -68,13 +66,12 @@ pub fn files(wheel: &Wheel) -> impl Iterator<Item = (usize, &DirectoryEntry)> {
     wheel.entries().iter().enumerate().filter(move |(_, entry)| is_file(entry))
 }
 
-/// Path below the metadata directory, for members of that directory.
 fn info_file<'n>(wheel: &Wheel, name: &'n str) -> Option<&'n str> {
     name.strip_prefix(wheel.dist_info())?.strip_prefix('/')
 }
 
 impl<'w> Edit<'w> {
-    /// An edit that keeps all files of `wheel`, and the order of its RECORD.
+    /// Keeps all files of `wheel`, and the order of its RECORD.
     pub fn of(wheel: &'w Wheel) -> Self {
         let mut edit = Self::part_of(wheel, wheel.dist_info());
         edit.order = Order::Old;
@@ -84,8 +81,7 @@ impl<'w> Edit<'w> {
         edit
     }
 
-    /// An edit without members, for another distribution with the metadata directory `dist_info`. RECORD lists
-    /// members as they are kept and added.
+    /// Edit without members, for a distribution with the metadata directory `dist_info`.
     pub fn part_of(wheel: &'w Wheel, dist_info: &str) -> Self {
         let (renamed, members) = (Vec::new(), Vec::new());
         Self { wheel, dist_info: dist_info.to_owned(), renamed, members, order: Order::Members }
@@ -102,7 +98,7 @@ impl<'w> Edit<'w> {
         self.members.push(Member { old: None, name: name.to_owned(), content });
     }
 
-    /// Replaces the content of the member that the old wheel calls `name`, if it is kept.
+    /// Replaces the content of the member `name` of the old wheel, if kept.
     pub fn replace(&mut self, name: &str, content: Content<'w>) {
         let index = self.wheel.zip().find(name);
         let kept = self.members.iter_mut().find(|member| index.is_some() && member.old == index);
@@ -118,7 +114,7 @@ impl<'w> Edit<'w> {
         }
     }
 
-    /// Gives the directories that have the version in their names the names of `version`.
+    /// Renames directories with a version in their names.
     pub fn set_version(&mut self, version: &Version) {
         let info = with_version(&self.dist_info, version);
         let (old, new) = (stem(&self.dist_info), stem(&info));
@@ -132,7 +128,6 @@ impl<'w> Edit<'w> {
         }
     }
 
-    /// Signatures of the old RECORD, which the result does not have.
     pub(crate) fn signatures(&self) -> Vec<String> {
         let names = self.wheel.entries().iter().map(|entry| &entry.name);
         let signs = |name: &&String| info_file(self.wheel, name).is_some_and(is_signature);
@@ -140,10 +135,6 @@ impl<'w> Edit<'w> {
     }
 
     /// Writes the wheel, and returns the flushed sink.
-    ///
-    /// # Errors
-    /// Fails if RECORD is missing or no text, a member cannot be read or no installer takes it, two members have one
-    /// name, or the sink fails.
     pub fn write<S: Sink>(mut self, sink: S) -> Result<S, EditError> {
         let info = format!("{}/", self.dist_info);
         self.members.sort_by_key(|member| member.name.starts_with(&info));
@@ -167,7 +158,7 @@ impl<'w> Edit<'w> {
         Ok(zip.finish()?)
     }
 
-    /// Writes one member; returns the digest of a content that is not the old one.
+    /// Returns the digest of new content.
     fn put<S: Sink>(
         &self,
         zip: &mut ZipWriter<S>,
@@ -203,7 +194,7 @@ impl<'w> Edit<'w> {
         }
     }
 
-    /// Mode and time of a member: its old ones, or the time of METADATA if it is added.
+    /// Returns the old mode and time, or METADATA's time for an added member.
     fn attributes(&self, old: Option<usize>) -> Result<Attributes, EditError> {
         let metadata = || self.wheel.zip().find(&format!("{}/METADATA", self.wheel.dist_info()));
         let Some(index) = old.or_else(metadata) else { return Ok(Attributes::default()) };
@@ -215,19 +206,17 @@ impl<'w> Edit<'w> {
     }
 }
 
-/// Name of a metadata directory with another version.
+/// Replaces the version in a metadata directory's name.
 pub fn with_version(dist_info: &str, version: &Version) -> String {
     let stem = stem(dist_info);
     let name = stem.rsplit_once('-').map_or(stem, |(name, _)| name);
     format!("{name}-{version}.dist-info")
 }
 
-/// Name and version of a metadata directory.
 fn stem(dist_info: &str) -> &str {
     dist_info.strip_suffix(".dist-info").unwrap_or(dist_info)
 }
 
-/// New path of a member in one of the renamed directories.
 fn renamed(directories: &[(String, String)], name: &str) -> Option<String> {
     directories
         .iter()

@@ -1,7 +1,7 @@
-//! Another platform tag, or another version, for a finished wheel: name, `WHEEL`, `METADATA` and RECORD change, every
-//! other member's bytes are copied as they are stored.
+//! Another platform tag or version for a finished wheel: name, `WHEEL`, `METADATA` and RECORD
+//! change, all other bytes are copied.
 //!
-//! A wheel that rockpack built becomes byte for byte the wheel that a build for the other tag makes.
+//! The result equals a build for the other tag, byte for byte.
 
 use std::path::{Path, PathBuf};
 
@@ -13,37 +13,31 @@ use base::version::Version;
 
 mod same;
 
-/// Fault of a wheel that cannot get another tag.
+/// Fault of retagging.
 #[derive(Debug, thiserror::Error)]
 pub enum RetagError {
-    /// The wheel cannot be read, or the new one cannot be written.
+    /// Wheel that cannot be read or written.
     #[error(transparent)]
     Make(#[from] MakeError),
-    /// A file of the wheel does not run on the platforms of the tag.
+    /// Tag that a file contradicts.
     #[error("{} cannot be `{tag}`: {reason}", .wheel.display())]
     Contradicted {
-        /// The wheel.
+        /// Wheel.
         wheel: PathBuf,
-        /// The tag, one of the set.
+        /// Tag.
         tag: String,
-        /// The contradiction.
+        /// Contradiction.
         reason: String,
     },
 }
 
-/// Writes `wheel` into the directory `into` under the platform tag `platform`, or the tags of a
-/// compressed set (`manylinux_2_28_x86_64.linux_x86_64`). `wheel` stays.
-///
-/// # Errors
-/// Fails if the wheel cannot be read, another file has the new name, or the disk fails.
+/// Writes `wheel` into `into` under one or more platform tags
+/// (`manylinux_2_28_x86_64.linux_x86_64`).
 pub fn retag(wheel: &Path, platform: &PlatformTags, into: &Path) -> Result<Made, MakeError> {
     prepare(wheel, platform, into)?.put()
 }
 
-/// Writes `wheel` with its new tag as [`retag`] does, but under a temporary name.
-///
-/// # Errors
-/// Fails if the wheel cannot be read, or the disk fails.
+/// Writes like [`retag`], but under a temporary name.
 pub fn prepare(wheel: &Path, platform: &PlatformTags, into: &Path) -> Result<Prepared, MakeError> {
     let old = Wheel::open(wheel)?;
     let place = into.join(new_name(wheel, platform.as_str(), old.name().variant.as_ref()));
@@ -54,11 +48,8 @@ pub fn prepare(wheel: &Path, platform: &PlatformTags, into: &Path) -> Result<Pre
     retagged(&old, &name)?.prepare(place)
 }
 
-/// Writes `wheel` into the directory `into` under another version, with its metadata directories and its metadata.
-/// `wheel` stays. Files that the project itself wrote its version into keep it.
-///
-/// # Errors
-/// Fails if the wheel cannot be read, another file has the new name, or the disk fails.
+/// Writes `wheel` into `into` under another version. Files into which the project wrote its version
+/// keep it.
 pub fn reversion(wheel: &Path, version: &Version, into: &Path) -> Result<Made, MakeError> {
     let old = Wheel::open(wheel)?;
     let name = WheelName { version: version.clone(), ..old.name().clone() };
@@ -72,11 +63,7 @@ pub fn reversion(wheel: &Path, version: &Version, into: &Path) -> Result<Made, M
     edit.prepare(into.join(name.to_string()))?.put()
 }
 
-/// Refuses tags before [`retag`] writes anything: `contradiction` gives a reason against a tag, and is called for each
-/// of the set.
-///
-/// # Errors
-/// Fails if the wheel cannot be read, or a tag is contradicted.
+/// Refuses tags before [`retag`] writes anything; `contradiction` gives a reason against a tag.
 pub fn check(
     wheel: &Path,
     platform: &PlatformTags,
@@ -92,7 +79,7 @@ pub fn check(
     Ok(())
 }
 
-/// File name with another platform tag, before the label of a variant. The rest stays as its maker spelt it.
+/// The rest stays as its maker spelt it.
 fn new_name(wheel: &Path, platform: &str, label: Option<&VariantLabel>) -> String {
     let name = wheel.file_name().unwrap_or_default().to_string_lossy();
     let before = |text: &str| text.rsplit_once('-').map_or(text, |(before, _)| before).to_owned();
@@ -103,7 +90,6 @@ fn new_name(wheel: &Path, platform: &str, label: Option<&VariantLabel>) -> Strin
     }
 }
 
-/// An edit that gives `WHEEL` the tags of `name`.
 fn retagged<'w>(old: &'w Wheel, name: &WheelName) -> Result<Edit<'w>, OpenError> {
     let mut edit = Edit::of(old);
     let text = wheel_file(&old.info("WHEEL")?, name);
@@ -111,7 +97,6 @@ fn retagged<'w>(old: &'w Wheel, name: &WheelName) -> Result<Edit<'w>, OpenError>
     Ok(edit)
 }
 
-/// `WHEEL` with the tags of `name` in the place of its tags.
 fn wheel_file(old: &str, name: &WheelName) -> String {
     let lines: Vec<&str> = old.lines().filter(|line| !line.is_empty()).collect();
     let is_tag = |line: &&str| {

@@ -27,7 +27,6 @@ pub use tree::Tree;
 /// Parameters for kinds of tar archives.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
-    /// Limit of members.
     most_members: usize,
     /// Links must stay inside the top directory, because some installers strip it.
     in_top: bool,

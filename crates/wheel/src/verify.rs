@@ -71,9 +71,9 @@ pub struct Finding {
     pub severity: Severity,
     /// File of the package, as given by the caller.
     pub file: String,
-    /// Member at fault, if any.
+    /// Member, if any.
     pub member: Option<String>,
-    /// Description, identical for all members with the same fault.
+    /// Description, identical for equal faults.
     pub what: Cow<'static, str>,
     /// Detail of this member.
     pub detail: Option<String>,
@@ -136,7 +136,7 @@ impl Finding {
     }
 }
 
-/// Checked package: its findings, and data for checks of the set.
+/// Checked package.
 #[derive(Debug)]
 pub struct Package {
     /// File, as given by the caller.
@@ -163,7 +163,6 @@ pub struct Package {
     linked: Vec<(String, Linked)>,
     symbols: Vec<Taken>,
     imports: Vec<Imports>,
-    /// Installed paths in the devel archive.
     archived: Vec<String>,
     requires: Vec<Requirement>,
     variant: Option<variants::Told>,

@@ -55,7 +55,6 @@ pub(super) mod tests {
         out
     }
 
-    /// Archive in the layout of `rocm_kpack`'s writer, with one kernel per target.
     pub fn archive(targets: &[&str]) -> Vec<u8> {
         let kernel = map(&[("type", text("x")), ("ordinal", vec![0]), ("original_size", vec![9])]);
         let code: Vec<(&str, Vec<u8>)> = targets.iter().map(|t| (*t, kernel.clone())).collect();

@@ -15,11 +15,9 @@ const TRIPLE: &str = "amdgcn-amd-amdhsa";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// Offset from the start of the bundle.
     pub offset: u64,
-    /// Size in bytes.
     pub size: u64,
-    /// Bundle entry ID, such as `hipv4-amdgcn-amd-amdhsa--gfx942`.
+    /// Entry ID, such as `hipv4-amdgcn-amd-amdhsa--gfx942`.
     pub id: String,
 }
 
@@ -58,7 +56,6 @@ fn table(bundle: impl Read) -> io::Result<BTreeSet<String>> {
     Ok(with_code.filter_map(|entry| target(&entry.id).map(str::to_owned)).collect())
 }
 
-/// Reads the table of an uncompressed bundle.
 pub(super) fn entries(mut bundle: impl Read) -> io::Result<Vec<Entry>> {
     let mut magic = [0; 24];
     bundle.read_exact(&mut magic)?;
@@ -83,7 +80,7 @@ pub(super) fn entries(mut bundle: impl Read) -> io::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// Extracts `TARGET` from `KIND-TRIPLE--TARGET`; `None` for host entries.
+/// `TARGET` of `KIND-TRIPLE--TARGET`; `None` for the host.
 pub(super) fn target(id: &str) -> Option<&str> {
     let (_, rest) = id.split_once(TRIPLE)?;
     let rest = rest.trim_start_matches('-');
@@ -103,7 +100,6 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Bundle with one byte of code per ID.
     pub fn bundle(ids: &[&str]) -> Vec<u8> {
         let mut bundle = [&MAGIC[..], &(ids.len() as u64).to_le_bytes()].concat();
         for id in ids {

@@ -6,20 +6,17 @@ use super::{Code, bundle};
 use crate::ReadAt;
 
 pub(super) const AMDGPU: u16 = 224;
-/// `EF_AMDGPU_MACH`: bits of `e_flags` with the ISA number.
+/// Bits of `e_flags` with the ISA number.
 const MACH: u32 = 0xff;
 const CLASS_64: u8 = 2;
-/// Alignment set by compilers and kept by linkers, because the section is mapped in pages.
+/// Set by compilers and kept by linkers, because the section is mapped in pages.
 const ALIGNMENT: usize = 4096;
 /// `FileAlignment`, smaller than the alignment in memory.
 const ALIGNMENT_PE: usize = 512;
 const MOST_OPEN: usize = 16;
 const PIECE: usize = 256 * ALIGNMENT;
 
-/// Returns the targets of a binary. Ignores bytes that only resemble a bundle.
-///
-/// # Errors
-/// If reading fails.
+/// Returns the targets of a binary.
 pub fn of_binary(file: &(impl ReadAt + ?Sized)) -> io::Result<Code> {
     let (mut code, mut start) = (Code::default(), [0; 52]);
     let len = file.len()?;
@@ -50,10 +47,8 @@ pub fn of_binary(file: &(impl ReadAt + ?Sized)) -> io::Result<Code> {
     Ok(code)
 }
 
-/// Returns the targets of a stream.
-///
-/// A table that continues in the next piece is completed; beyond 16 such tables at a time, the
-/// result is marked as unread.
+/// Returns the targets of a stream. Beyond 16 tables at a time that continue in the next piece, it
+/// is marked as unread.
 ///
 /// # Errors
 /// If reading fails.
@@ -100,7 +95,6 @@ fn fill(file: &mut impl Read, piece: &mut [u8]) -> io::Result<usize> {
 pub(super) struct Cursor<'f, F: ?Sized> {
     pub file: &'f F,
     pub at: u64,
-    /// End offset.
     pub len: u64,
 }
 

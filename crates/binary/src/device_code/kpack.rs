@@ -28,9 +28,6 @@ const PIECES: usize = 64;
 const LEVEL: i32 = 3;
 
 /// Compresses `size` bytes of code to a piece of an archive.
-///
-/// # Errors
-/// If `code` cannot be read or does not have `size` bytes.
 pub fn compressed(code: &mut dyn Read, size: u64) -> io::Result<Vec<u8>> {
     let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
     encoder.set_pledged_src_size(Some(size))?;
@@ -53,9 +50,6 @@ pub struct Archiver<W> {
 
 impl<W: Write + Seek> Archiver<W> {
     /// Starts an archive on an empty `out`.
-    ///
-    /// # Errors
-    /// If writing fails.
     pub fn new(mut out: W, group: &str, isa: &str) -> io::Result<Self> {
         // `finish` overwrites these with the offset of the table and the number of pieces.
         out.write_all(&[0; PIECES + size_of::<u32>()])?;
@@ -70,8 +64,8 @@ impl<W: Write + Seek> Archiver<W> {
         })
     }
 
-    /// Adds one bundle's code for a target. `index` counts the bundles of `binary` from 0; `size`
-    /// is the unpacked size of `frame`, the output of [`compressed`].
+    /// Adds a bundle's code for a target. `index` counts the bundles of `binary` from 0; `size` is
+    /// the unpacked size of `frame`, made by [`compressed`].
     ///
     /// # Errors
     /// If writing fails, the piece exists, or it exceeds the format.
@@ -98,9 +92,6 @@ impl<W: Write + Seek> Archiver<W> {
     }
 
     /// Writes table and header, and returns the output.
-    ///
-    /// # Errors
-    /// If writing fails.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.write_all(&self.contents())?;
         let mut header = Vec::with_capacity(HEADER);
@@ -157,8 +148,7 @@ impl<W: Write + Seek> Archiver<W> {
 /// Returns the marker that replaces a bundle in a binary and refers to archives (`loader.cpp`,
 /// above).
 ///
-/// `binary` is its name in the archives. In `path`, relative to the binary, the runtime replaces
-/// `@GFXARCH@` with each compatible target.
+/// In `path`, relative to the binary, the runtime replaces `@GFXARCH@` with each compatible target.
 pub fn marker(binary: &str, path: &str) -> Vec<u8> {
     let mut marker = Packer::default();
     marker.map(2);

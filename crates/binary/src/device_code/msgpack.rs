@@ -26,7 +26,6 @@ impl<'b> Reader<'b> {
         usize::try_from(value).ok()
     }
 
-    /// Returns the number of entries of a map; `None` for other values.
     pub fn map(&mut self) -> Option<usize> {
         match self.take(1)?[0] {
             byte @ 0x80..=0x8f => Some(usize::from(byte & 15)),
@@ -36,7 +35,6 @@ impl<'b> Reader<'b> {
         }
     }
 
-    /// Reads a text; `None` for other values.
     pub fn text(&mut self) -> Option<&'b str> {
         let length = match self.take(1)?[0] {
             byte @ 0xa0..=0xbf => usize::from(byte & 31),

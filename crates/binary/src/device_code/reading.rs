@@ -1,4 +1,4 @@
-//! Detection of device code in files other than ELF, while their bytes pass.
+//! Detection of device code in passing bytes.
 
 use std::io::{self, Write};
 
@@ -6,13 +6,13 @@ use aho_corasick::AhoCorasick;
 
 use super::{Code, archive, bundle};
 
-/// Size of a bundle's start, enough for its table, plain or compressed.
+/// Enough for a bundle's table.
 const START_OF_BUNDLE: usize = 1 << 20;
 const LARGEST_TABLE: usize = 64 << 20;
 const LONGEST_NAME: usize = 32;
 const MOST_TEXTS: usize = 4096;
 
-/// Detector of device code for a set of ISA name prefixes.
+/// Detector of device code.
 #[derive(Debug)]
 pub struct Reading {
     prefixes: AhoCorasick,
@@ -33,7 +33,7 @@ impl Reading {
     }
 }
 
-/// Writer that receives all bytes of a file and keeps only the ones it needs.
+/// Writer that keeps only the bytes it needs.
 #[derive(Debug)]
 pub struct Sink<'r> {
     prefixes: Option<&'r AhoCorasick>,
@@ -46,10 +46,9 @@ pub struct Sink<'r> {
 
 #[derive(Debug, Clone, Copy)]
 enum FileKind {
-    /// Fewer than 24 bytes have arrived.
     Unknown,
     Bundle,
-    /// The offset of the table of contents.
+    /// Offset of the table of contents.
     Archive(u64),
     Other,
 }
@@ -107,7 +106,7 @@ impl Sink<'_> {
         self.at += bytes.len() as u64;
     }
 
-    /// Collects ISA names that begin before the last `less` bytes, which are kept.
+    /// Collects ISA names that begin before the last `less` bytes.
     fn look(&mut self, less: usize) {
         let Some(prefixes) = self.prefixes else { return };
         let end = self.kept.len().saturating_sub(less);
@@ -148,7 +147,6 @@ mod tests {
     use super::super::bundle::tests::{bundle, compressed};
     use super::*;
 
-    /// Detects with several chunk sizes and checks that the results are equal.
     fn found(bytes: &[u8], texts: bool) -> Code {
         let reading = Reading::new(["gfx"].into_iter());
         let all = [1, 7, 24, 100, bytes.len().max(1)].map(|size| {

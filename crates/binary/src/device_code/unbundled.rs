@@ -16,7 +16,7 @@ const START: usize = 32;
 /// Largest window of zstd, used by long-distance matching.
 const WINDOW_LOG: u32 = 31;
 
-/// Offload bundle in a file, with its position and its code objects.
+/// Offload bundle with its code objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bundle {
     at: u64,
@@ -25,10 +25,10 @@ pub struct Bundle {
     objects: Vec<Object>,
 }
 
-/// Code object for one target.
+/// Code for one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
-    /// Target name, with features if the ID has any.
+    /// Target, with features if the ID has any.
     pub target: String,
     /// Size in bytes.
     pub size: u64,
@@ -39,12 +39,12 @@ pub struct Object {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Plain,
-    /// Size of the header and of the uncompressed content.
+    /// Sizes of the header and of the content.
     Zlib(u64, u64),
     Zstd(u64, u64),
 }
 
-/// Fault of a bundle that prevents extraction. Positions are offsets in the file.
+/// Fault of a bundle. Positions are offsets in the file.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
     /// No bundle at this position.
@@ -56,11 +56,11 @@ pub enum BundleError {
          method {method}"
     )]
     Unknown {
-        /// Position of the bundle.
+        /// Position.
         at: u64,
-        /// Version in the header.
+        /// Version.
         version: u16,
-        /// Compression method in the header.
+        /// Compression method.
         method: u16,
     },
     /// Version 1 of compressed bundles, which has no length.
@@ -69,35 +69,35 @@ pub enum BundleError {
          size"
     )]
     Endless(u64),
-    /// The bundle extends beyond the given end.
+    /// Bundle beyond the given end.
     #[error("the offload bundle at byte {0:#x} is longer than its section allows")]
     Long(u64),
     /// Invalid table or content.
     #[error("the offload bundle at byte {at:#x} is damaged: {what}")]
     Damaged {
-        /// Position of the bundle.
+        /// Position.
         at: u64,
-        /// Description of the fault.
+        /// Fault.
         what: String,
     },
-    /// Code for something other than a GPU target, such as the host.
+    /// Code for no GPU target, such as the host.
     #[error(
         "the offload bundle at byte {at:#x} has code for `{id}`, which archives of code cannot \
          hold"
     )]
     Foreign {
-        /// Position of the bundle.
+        /// Position.
         at: u64,
-        /// Bundle entry ID.
+        /// Entry ID.
         id: String,
     },
     /// Entry that is not a code object, such as bitcode that a loader would have to compile or
     /// link.
     #[error("the offload bundle at byte {at:#x} has no finished code object for {target}")]
     NoObject {
-        /// Position of the bundle.
+        /// Position.
         at: u64,
-        /// Target of the entry.
+        /// Target.
         target: String,
     },
     /// The file could not be read.
@@ -107,9 +107,6 @@ pub enum BundleError {
 
 impl Bundle {
     /// Reads the bundle at `at` that ends at or before `end`, and checks all its code.
-    ///
-    /// # Errors
-    /// See [`BundleError`].
     pub fn read(file: &impl ReadAt, at: u64, end: u64) -> Result<Self, BundleError> {
         let mut start = [0; START];
         let room = end.checked_sub(at).ok_or(BundleError::None(at))?;
@@ -137,26 +134,23 @@ impl Bundle {
         Ok(bundle)
     }
 
-    /// Returns the offset of the bundle in the file.
+    /// Returns the offset in the file.
     pub fn at(&self) -> u64 {
         self.at
     }
 
-    /// Returns the size of the bundle in the file, in bytes.
+    /// Returns the size in the file, in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Returns the code objects in the order of the table.
+    /// Returns the code objects in table order.
     pub fn objects(&self) -> &[Object] {
         &self.objects
     }
 
-    /// Calls `take` with the index in [`Bundle::objects`] and the bytes of each code object, in
-    /// order of their offsets: a compressed bundle is decompressed only once.
-    ///
-    /// # Errors
-    /// If reading fails, and errors of `take`.
+    /// Calls `take` with the index in [`Bundle::objects`] and the bytes of each, in order of
+    /// offsets: the bundle is decompressed only once.
     pub fn each_code(
         &self,
         file: &impl ReadAt,
@@ -216,7 +210,6 @@ impl Bundle {
         Ok(objects)
     }
 
-    /// Decompresses to the end, and checks the ELF header of each code object.
     fn check(&self, file: &impl ReadAt) -> Result<(), BundleError> {
         let mut objects: Vec<&Object> = self.objects.iter().collect();
         objects.sort_by_key(|object| object.offset);
@@ -308,7 +301,6 @@ mod tests {
         object
     }
 
-    /// Bundle in clang's layout: a host entry, then code at multiples of a page.
     fn plain(code: &[(&str, Vec<u8>)]) -> Vec<u8> {
         let host = ("host-x86_64-unknown-linux-gnu-", 4096, 0);
         let mut entries = vec![(host.0.to_owned(), host.1, host.2)];
@@ -379,7 +371,6 @@ mod tests {
             all.unwrap();
             let expected = code().map(|(target, bytes)| (target.to_owned(), bytes));
             assert_eq!(read_code, expected);
-            // `take` may leave the bytes unread.
             let mut seen = Vec::new();
             read.each_code(&file, |index, _| {
                 seen.push(index);

@@ -1,5 +1,3 @@
-//! Edited file under construction: changed headers, and the bytes that differ.
-
 use std::collections::BTreeMap;
 
 use object::elf::{self, DynamicTag};
@@ -26,12 +24,10 @@ pub(super) struct ElfBuilder<'a, R: ?Sized> {
     pub info: &'a ElfInfo,
     pub segments: Vec<Segment>,
     pub sections: Vec<Section>,
-    /// New offset of the program header table.
     pub table_at: u64,
     pub entries: Vec<DynamicEntry>,
     pub dynamic: TablePlace,
     pub strings: TablePlace,
-    /// Descriptions of the changes, for users.
     pub steps: Vec<String>,
     writes: BTreeMap<u64, Vec<u8>>,
     tail: Vec<u8>,

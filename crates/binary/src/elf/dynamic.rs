@@ -16,13 +16,11 @@ pub(super) struct DynamicEntry {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Dynamic {
-    /// Offset in the file.
     pub offset: u64,
-    /// Address in memory.
     pub address: u64,
     /// Entries before the first `DT_NULL`.
     pub entries: Vec<DynamicEntry>,
-    /// Number of slots, with `DT_NULL`s.
+    /// Includes `DT_NULL`s.
     pub capacity: u64,
 }
 
@@ -53,7 +51,7 @@ impl Dynamic {
         Ok(Self { offset: segment.offset, address: segment.address, entries, capacity })
     }
 
-    /// Returns the last value, which loaders use.
+    /// The last value, which loaders use.
     pub(super) fn get(&self, tag: DynamicTag) -> Option<u64> {
         self.all(tag).last()
     }
@@ -86,7 +84,6 @@ impl Strings {
         self.get(offset).ok_or(ElfError::Dynamic { field, value: offset })
     }
 
-    /// Returns the offset of `value` as a whole string or as the end of a longer one.
     pub(super) fn find(&self, value: &[u8]) -> Option<u64> {
         let ends = self.bytes.iter().enumerate().filter(|(_, byte)| **byte == 0);
         ends.map(|(end, _)| &self.bytes[..end])

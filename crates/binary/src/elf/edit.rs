@@ -10,7 +10,7 @@ use crate::ReadAt;
 /// Plans and verifies `edits`, without writing.
 ///
 /// # Errors
-/// If the file cannot be edited, or the result would violate an invariant that it satisfies.
+/// If the result would violate an invariant that the file satisfies.
 pub fn edit(file: &(impl ReadAt + ?Sized), edits: &Edits) -> Result<EditPlan, ElfError> {
     let info = inspect(file)?;
     let plan = plan_edit(file, &info, edits)?;

@@ -1,15 +1,13 @@
-//! Plan of an edit: the bytes that differ, with explanations.
-
 use super::edits::Edits;
 use super::error::ElfError;
 use crate::ReadAt;
 
-/// Bytes that differ from the old file or are appended to it.
+/// Changed or appended bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overlay {
     /// Offset in the edited file.
     pub offset: u64,
-    /// Bytes at the offset.
+    /// Bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -29,7 +27,7 @@ impl Overlay {
         self.offset + self.bytes.len() as u64
     }
 
-    /// Removes equal bytes at both ends; `None` if no byte differs.
+    /// `None` if no byte differs.
     pub(super) fn without_what_is_there(
         mut self,
         file: &(impl ReadAt + ?Sized),
@@ -52,7 +50,7 @@ impl EditPlan {
         self.overlays.is_empty() && self.old_len == self.new_len
     }
 
-    /// Returns descriptions of the changes for users, one per change.
+    /// Returns descriptions of the changes for users.
     pub fn steps(&self) -> &[String] {
         &self.steps
     }
@@ -67,12 +65,12 @@ impl EditPlan {
         self.new_len
     }
 
-    /// Returns the overlays in order of their offsets.
+    /// Returns the overlays by offset.
     pub fn overlay(&self) -> &[Overlay] {
         &self.overlays
     }
 
-    /// Returns the edits that the plan implements.
+    /// Returns the edits.
     pub fn edits(&self) -> &Edits {
         &self.edits
     }

@@ -3,7 +3,7 @@ use std::io;
 use super::edit_plan::EditPlan;
 use crate::ReadAt;
 
-/// Edited file without writing it, readable at any position from any thread.
+/// Edited file, readable at any position from any thread.
 #[derive(Debug, Clone, Copy)]
 pub struct Edited<'p, R> {
     file: R,
@@ -16,7 +16,7 @@ impl<'p, R: ReadAt> Edited<'p, R> {
         Self { file, plan }
     }
 
-    /// Returns a sequential reader of the edited file.
+    /// Returns a sequential reader.
     pub fn reader(self) -> Reader<Self> {
         Reader::new(self)
     }
@@ -51,7 +51,7 @@ impl<R: ReadAt> ReadAt for Edited<'_, R> {
     }
 }
 
-/// Sequential reader of a [`ReadAt`].
+/// Sequential reader.
 #[derive(Debug, Clone)]
 pub struct Reader<R> {
     file: R,

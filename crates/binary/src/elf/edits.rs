@@ -8,7 +8,7 @@ use super::error::ElfError;
 use super::info::ElfInfo;
 use super::rpath::rpath_text;
 
-/// Changes to one file, applied all together or not at all.
+/// Changes to one file, applied all or none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edits {
     /// Change of the library search path.
@@ -29,15 +29,15 @@ pub enum RpathEdit {
     /// No change.
     #[default]
     Keep,
-    /// Move the existing directories to `DT_RPATH`.
+    /// Move the directories to `DT_RPATH`.
     Convert,
-    /// Move the existing directories to `DT_RPATH` and append these, without duplicates.
+    /// Like `Convert`, and append these, without duplicates.
     Append(Vec<String>),
     /// Set exactly these directories; an empty list removes both tags.
     Set(Vec<String>),
 }
 
-/// New name of a needed library; other files stay unchanged.
+/// New name of a needed library.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rename {
     /// Old name.
@@ -49,11 +49,9 @@ pub struct Rename {
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub entries: Vec<DynamicEntry>,
-    /// Strings to append to the string table.
     pub added: Vec<u8>,
-    /// New `vn_file`s: offset of the entry in its table, and offset of the string.
+    /// New `vn_file`s: offset of the entry, and of the string.
     pub needs: Vec<(u64, u64)>,
-    /// Descriptions of the changes, for users.
     pub steps: Vec<String>,
 }
 
@@ -248,7 +246,7 @@ impl Pool<'_> {
         })
     }
 
-    /// Keeps the offset of an unchanged rpath, so that only the tag changes.
+    /// Keeps the offset of an unchanged rpath: only the tag changes.
     fn offset_of_rpath(&mut self, info: &ElfInfo, value: &[u8]) -> Result<u64, ElfError> {
         let kept = info.effective_rpath()? == Some(value);
         Ok(info.effective_rpath_at().filter(|_| kept).unwrap_or_else(|| self.offset(value)))

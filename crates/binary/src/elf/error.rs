@@ -1,67 +1,65 @@
-//! Errors of reading and editing ELF files.
-
 use std::io;
 
 use super::violation::Violation;
 
-/// Fault of a file, with field and value. Callers add the path.
+/// Fault of a file. Callers add the path.
 #[derive(Debug, thiserror::Error)]
 pub enum ElfError {
     /// The file cannot be read.
     #[error("read {what}")]
     Read {
-        /// Part of the file.
+        /// Part.
         what: &'static str,
-        /// Error of the system.
+        /// System error.
         #[source]
         source: io::Error,
     },
     /// The magic number is missing.
     #[error("not an ELF file")]
     NotElf,
-    /// The file ends before a part that its headers announce.
+    /// File shorter than its headers announce.
     #[error("truncated: {what} ends at byte {need}, the file has {have}")]
     Truncated {
-        /// Part beyond the end.
+        /// Part.
         what: &'static str,
-        /// End of the part, in bytes.
+        /// End of the part in bytes.
         need: u64,
-        /// Length of the file in bytes.
+        /// Length in bytes.
         have: u64,
     },
-    /// A header field contradicts the format.
+    /// Invalid header field.
     #[error("malformed ELF header: {field} is {value:#x}")]
     Header {
-        /// Name of the field.
+        /// Field.
         field: &'static str,
-        /// Value of the field.
+        /// Value.
         value: u64,
     },
-    /// The dynamic section contradicts itself or the file.
+    /// Invalid dynamic section.
     #[error("malformed dynamic section: {field} is {value:#x}")]
     Dynamic {
         /// Entry or field.
         field: &'static str,
-        /// Value of the field.
+        /// Value.
         value: u64,
     },
-    /// No LOAD segment has file bytes for an address.
+    /// Address without bytes in a LOAD segment.
     #[error("{field}: address {address:#x} has no bytes in the file")]
     NotFileBacked {
-        /// Entry with the address.
+        /// Entry.
         field: &'static str,
         /// Address.
         address: u64,
     },
-    /// Two tables overlap, so that writing one would change the other.
+    /// Overlapping tables.
     #[error("malformed: {one} and {other} overlap")]
     Overlap {
-        /// Table that begins first.
+        /// First table.
         one: &'static str,
         /// Other table.
         other: &'static str,
     },
-    /// A version table contradicts the format.
+    /// Invalid version table.
     #[error("malformed {table} at byte {offset:#x} of the table")]
     Versions {
         /// `DT_VERNEED` or `DT_VERDEF`.
@@ -81,7 +79,7 @@ pub enum ElfError {
         /// `e_machine`.
         machine: u16,
     },
-    /// File for a machine other than x86-64 and aarch64.
+    /// Unsupported machine.
     #[error(
         "the ELF file is for machine {machine}; only x86-64 (62) and aarch64 (183) files can be \
          edited"
@@ -90,7 +88,7 @@ pub enum ElfError {
         /// `e_machine`.
         machine: u16,
     },
-    /// GPU code object, regardless of the file name.
+    /// GPU code object.
     #[error("a GPU code object (machine 224): the host's loader never reads it")]
     CodeObject,
     /// Relocatable file.
@@ -102,11 +100,10 @@ pub enum ElfError {
     /// Static executable.
     #[error("a static executable: it has no dynamic section")]
     Static,
-    /// Static position-independent executable. It relocates itself with tables at link-time
-    /// addresses and crashes if they move.
+    /// Static position-independent executable. Its own relocation crashes if tables move.
     #[error("a static position-independent executable: editing one makes it crash")]
     StaticPie,
-    /// Debug information without the code: headers whose bytes are in another file.
+    /// Debug information without the code.
     #[error("separate debug information: the dynamic section has no bytes in the file")]
     DebugOnly,
     /// Name that the format cannot hold.
@@ -115,7 +112,7 @@ pub enum ElfError {
          search path"
     )]
     Name {
-        /// Entry for the name.
+        /// Entry.
         field: &'static str,
         /// Name.
         value: String,
@@ -123,18 +120,18 @@ pub enum ElfError {
     /// More program headers than kernels accept.
     #[error("{count} program headers are more than the limit of 73")]
     TooManyHeaders {
-        /// Number of headers, existing or required.
+        /// Existing or required headers.
         count: u64,
     },
-    /// Executable with room for its program header table only where old kernels would not find it.
+    /// No room for the program header table where old kernels find it.
     #[error(
         "no room for a program header: kernels before 5.18 would need {padding} bytes of padding to find the table"
     )]
     OldKernel {
-        /// Required growth of the file in bytes.
+        /// Required padding in bytes.
         padding: u64,
     },
-    /// The edit would violate invariants of loaders and tools.
+    /// Edit that would violate invariants.
     #[error("the edit would break the file: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Verification(Vec<Violation>),
 }

@@ -10,23 +10,22 @@ use super::imports::NUMBER;
 use super::info::ElfInfo;
 use crate::ReadAt;
 
-/// Symbol that the loader can find in the file.
+/// Symbol that the loader can find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Export<'a> {
-    /// Name of the symbol.
+    /// Name.
     pub name: &'a [u8],
     /// Version; the loader accepts a symbol without one for every version.
     pub version: Option<&'a [u8]>,
 }
 
-/// Highest number without a version: local symbols and the file itself.
+/// Local symbols and the file itself.
 const WITHOUT_VERSION: u16 = elf::VER_NDX_GLOBAL.0;
 /// Flag of an old version, found only by its name.
 const HIDDEN: u16 = 0x8000;
 
 impl ElfInfo {
-    /// Calls `take` with each defined symbol in table order; a table that cannot be located counts
-    /// as empty.
+    /// Calls `take` with each defined symbol in table order; an unreadable table counts as empty.
     pub fn exports(&self, file: &(impl ReadAt + ?Sized), mut take: impl FnMut(Export<'_>)) {
         let _ = self.each_export(file, &mut take);
     }

@@ -1,5 +1,3 @@
-//! Facts of an ELF file for the catalog.
-
 use object::elf::{self, DynamicTag};
 use serde::{Deserialize, Serialize};
 
@@ -49,9 +47,6 @@ pub struct VersionNeed {
 }
 
 /// Reads the facts; `None` if the file is not ELF.
-///
-/// # Errors
-/// If an ELF file is truncated or malformed.
 pub fn facts(file: &(impl ReadAt + ?Sized)) -> Result<Option<ElfFacts>, ElfError> {
     match inspect(file) {
         Ok(info) => info.facts().map(Some),
@@ -62,9 +57,6 @@ pub fn facts(file: &(impl ReadAt + ?Sized)) -> Result<Option<ElfFacts>, ElfError
 
 impl ElfInfo {
     /// Returns the facts.
-    ///
-    /// # Errors
-    /// If a name is outside the string table.
     pub fn facts(&self) -> Result<ElfFacts, ElfError> {
         let versions = self.version_needs()?;
         let needed = self.needed()?;

@@ -42,7 +42,7 @@ const OF_BUNDLE: u32 = 0x4849_5046;
 const OF_MARKER: u32 = 0x4b50_4948;
 const VERSION: u32 = 1;
 
-/// Program or library with device code, in which only the records refer to the bundles.
+/// File with device code to which only records refer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FatElf {
     length: u64,
@@ -50,7 +50,7 @@ pub struct FatElf {
     records: Vec<Record>,
 }
 
-/// File offsets of a record and its bundle.
+/// File offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Record {
     at: u64,
@@ -61,8 +61,7 @@ impl FatElf {
     /// Finds the bundles.
     ///
     /// # Errors
-    /// If the layout differs from that written by compilers, or anything other than a record refers
-    /// to a bundle.
+    /// If the layout is unusual, or anything other than a record refers to a bundle.
     pub fn read(file: &impl ReadAt) -> Result<Self, FatError> {
         let info = inspect(file)?;
         if info.machine != Machine::X86_64 {
@@ -97,7 +96,7 @@ impl FatElf {
         Ok(Self { length: info.file_len, section, records: all })
     }
 
-    /// Returns the file range from each bundle to the next, by index.
+    /// Returns the file range from each bundle to the next.
     pub fn bundles(&self) -> Vec<Range<u64>> {
         let end = |start: u64| {
             let later = self.records.iter().map(|record| record.bundle).filter(|at| *at > start);
@@ -111,7 +110,7 @@ fn addresses(section: &Section) -> Range<u64> {
     section.address..section.address.saturating_add(section.size)
 }
 
-/// Returns the only section with this name, if mapped as in the file.
+/// The only section with this name, mapped as in the file.
 fn section<'i>(
     info: &'i ElfInfo,
     file: &impl ReadAt,

@@ -14,29 +14,28 @@ use object::{I64, LittleEndian as LE, U64};
 use super::rpath::Rpath;
 use super::write::{BUILD_ID, Image, READ_WRITE, Section, Segment, StubMachine};
 
-/// Reasons against building a forwarding library.
+/// Reason against a forwarding library.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ForwardError {
-    /// SONAME or NEEDED that is not a file name. With a slash, the loader would use it as a path
-    /// and ignore the rpath.
+    /// Name that is not a file name. With a slash, loaders ignore the rpath.
     #[error("cannot write a forwarding library: its {field} {value:?} is not a file name")]
     NotAFileName {
         /// `SONAME` or `NEEDED`.
         field: &'static str,
-        /// Value of the name.
+        /// Name.
         value: String,
     },
-    /// SONAME and NEEDED are equal.
+    /// Equal SONAME and NEEDED.
     #[error("cannot write a forwarding library: `{0}` would need itself")]
     NeedsItself(String),
-    /// Rpath with a NUL, or with an empty entry, which the loader reads as the working directory.
+    /// Rpath with a NUL, or an empty entry (the working directory).
     #[error(
         "cannot write the forwarding library `{soname}`: its rpath {rpath:?} has an empty entry or a NUL"
     )]
     Rpath {
-        /// SONAME of the library.
+        /// SONAME.
         soname: String,
-        /// Rejected rpath.
+        /// Rpath.
         rpath: String,
     },
 }
@@ -44,9 +43,6 @@ pub enum ForwardError {
 /// Builds the library `soname`, which loads `needed` from the directories in `rpath` (separated by
 /// `:`; `$ORIGIN` is its own directory), for glibc and musl. The bytes depend only on the
 /// arguments.
-///
-/// # Errors
-/// See [`ForwardError`].
 pub fn forwarding_library(
     machine: StubMachine,
     soname: &str,
@@ -118,13 +114,10 @@ fn sections(strings: Vec<u8>) -> Vec<Section> {
     ]
 }
 
-/// Returns one bucket, first symbol 1, one Bloom filter word (matches nothing), shift 0; then
-/// filter word and bucket.
 fn gnu_hash_of_nothing() -> Vec<u8> {
     [1u32, 1, 1, 0, 0, 0, 0].map(u32::to_le_bytes).concat()
 }
 
-/// Returns one bucket and one symbol (null); then bucket and chain.
 fn hash_of_nothing() -> Vec<u8> {
     [1u32, 1, 0, 0].map(u32::to_le_bytes).concat()
 }

@@ -47,7 +47,7 @@ pub(super) struct Section {
     pub entry_size: u64,
 }
 
-/// Checks the length first, so that a forged header allocates nothing.
+/// A forged header allocates nothing.
 pub(super) fn read_bytes(
     file: &(impl ReadAt + ?Sized),
     have: u64,

@@ -1,8 +1,7 @@
 //! Imported symbols and their versions.
 //!
 //! Undefined symbols precede others in the table: `DT_GNU_HASH` contains the index of the first
-//! defined symbol, `DT_HASH` the total. Names are only for messages and policies, so a table that
-//! cannot be located counts as empty.
+//! defined symbol, `DT_HASH` the total. An unreadable table counts as empty.
 
 use std::collections::HashMap;
 
@@ -14,18 +13,18 @@ use super::header::records;
 use super::info::ElfInfo;
 use crate::ReadAt;
 
-/// Symbol that the loader must find in another file.
+/// Symbol that the loader must find elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
-    /// Name of the symbol.
+    /// Name.
     pub name: String,
     /// Version (`GLIBC_2.17`) and library of the version; `None` for an unversioned symbol.
     pub version: Option<(String, String)>,
-    /// Whether loading succeeds without the symbol.
+    /// Whether the symbol is optional.
     pub weak: bool,
 }
 
-/// Mask of a version number without the hidden flag.
+/// Without the hidden flag.
 pub(super) const NUMBER: u16 = 0x7fff;
 
 impl ElfInfo {

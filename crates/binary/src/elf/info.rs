@@ -35,7 +35,7 @@ pub enum ElfKind {
 }
 
 impl ElfKind {
-    /// Returns whether edits apply to this kind; other files are copied unchanged.
+    /// Returns whether edits apply; other files are copied unchanged.
     pub fn is_editable(self) -> bool {
         match self {
             Self::SharedLibrary | Self::Executable => true,
@@ -51,7 +51,7 @@ impl ElfKind {
 }
 
 impl ElfKind {
-    /// Returns whether this kind is a program or library for the host.
+    /// Returns whether this is a host program or library.
     pub fn runs_on_hosts(self) -> bool {
         match self {
             Self::SharedLibrary | Self::Executable | Self::StaticExecutable | Self::StaticPie => {
@@ -64,7 +64,7 @@ impl ElfKind {
     }
 }
 
-/// Headers of a file, and the dynamic section with its tables if present.
+/// Headers, and the dynamic section with its tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ElfInfo {
     pub(super) file_len: u64,
@@ -81,10 +81,7 @@ pub struct ElfInfo {
     pub(super) isa_level: Option<u8>,
 }
 
-/// Reads headers, and for x86-64 and aarch64 binaries the tables.
-///
-/// # Errors
-/// If the file is not ELF, truncated or malformed.
+/// Reads headers, and for supported machines the tables.
 pub fn inspect(file: &(impl ReadAt + ?Sized)) -> Result<ElfInfo, ElfError> {
     let file_len =
         file.len().map_err(|source| ElfError::Read { what: "the file's length", source })?;
@@ -140,7 +137,7 @@ impl Machine {
         }
     }
 
-    /// Returns the largest page size in bytes.
+    /// Largest page in bytes.
     pub(super) fn page(self) -> u64 {
         match self {
             Self::Aarch64 => 0x10000,
@@ -167,12 +164,12 @@ impl ElfInfo {
         }
     }
 
-    /// Returns the kind of the file.
+    /// Returns the kind.
     pub fn kind(&self) -> ElfKind {
         self.kind
     }
 
-    /// Returns the processor that the file is built for.
+    /// Returns the processor.
     pub fn machine(&self) -> Machine {
         self.machine
     }
@@ -302,7 +299,7 @@ impl ElfInfo {
         self.dynamic.as_ref()?.get(tag)
     }
 
-    /// Returns a file offset, and the bytes left in the LOAD.
+    /// File offset, and the bytes left in the LOAD.
     pub(super) fn bytes_from(&self, address: u64) -> Option<(u64, u64)> {
         let load = self.loads().find(|load| load.offset_of(address, 1).is_some())?;
         Some((load.offset_of(address, 1)?, load.address + load.file_size - address))

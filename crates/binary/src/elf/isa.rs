@@ -1,4 +1,4 @@
-//! Required x86-64 level of a file (x86-64 psABI, "Program property").
+//! Required x86-64 level (x86-64 psABI, "Program property").
 
 use object::elf;
 

@@ -13,7 +13,6 @@ use crate::ReadAt;
 
 /// Limit of old kernels: headers in one page.
 pub(super) const MOST_HEADERS: u64 = 73;
-/// Zeros for further edits.
 const SLACK: u64 = 128;
 /// As in GNU ld.
 const SPARE_ENTRIES: u64 = 5;
@@ -22,17 +21,15 @@ const ALIGN: u64 = 16;
 pub(super) const MOST_PADDING: u64 = 1 << 20;
 
 pub(super) struct Growth {
-    /// Strings to append.
     pub added: Vec<u8>,
-    /// Whether the entries exceed the current dynamic section.
+    /// Whether the entries need a larger dynamic section.
     pub dynamic: bool,
 }
 
-/// Slot for one more program header.
 enum Slot {
-    /// Another entry is dropped, or unused bytes follow the table.
+    /// A dropped entry, or unused bytes after the table.
     Here,
-    /// Moving these blocks frees the bytes after the table.
+    /// Bytes after the table, freed by moving these blocks.
     Cleared(Vec<Block>),
     /// The table itself moves to the new segment.
     TableMoves,
@@ -61,7 +58,6 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         self.grow_in_new_load(growth, &claims)
     }
 
-    /// Uses unclaimed zeros after the table.
     fn grow_in_place(&mut self, added: &[u8], claims: &[Claim]) -> Result<bool, ElfError> {
         let end = self.strings.offset + self.strings.size;
         let strings_end = self.strings.address + self.strings.size;

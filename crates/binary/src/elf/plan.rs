@@ -12,9 +12,6 @@ use crate::Machine;
 use crate::ReadAt;
 
 /// Plans `edits`; [`super::edit()`] also verifies the plan.
-///
-/// # Errors
-/// If the file cannot be edited or has no room.
 pub fn plan_edit(
     file: &(impl ReadAt + ?Sized),
     info: &ElfInfo,
@@ -41,9 +38,6 @@ pub fn plan_edit(
 
 impl ElfInfo {
     /// Returns [`ElfInfo::facts`] of editable files.
-    ///
-    /// # Errors
-    /// If the file cannot be edited.
     pub fn editable_facts(&self) -> Result<ElfFacts, ElfError> {
         self.editable()?;
         self.facts()

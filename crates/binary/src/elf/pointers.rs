@@ -48,15 +48,13 @@ const NO_ADDRESS: [DynamicTag; 26] = [
 /// Word that the loader fills in (gABI, "Relocation").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Filled {
-    /// Address of the word.
     pub place: u64,
-    /// Address written to the word; `None` if it depends on a symbol.
+    /// `None` if it depends on a symbol.
     pub to: Option<u64>,
     /// Whether the loader adds only the base address.
     pub relative: bool,
 }
 
-/// Address ranges to be overwritten.
 struct Targets(Vec<Range<u64>>);
 
 impl Targets {

@@ -33,7 +33,6 @@ const SINGLE_ENTRIES: [(DynamicTag, &str); 21] = [
     (elf::DT_PREINIT_ARRAY, "count of DT_PREINIT_ARRAY entries"),
 ];
 
-/// Further tags with string offsets.
 const NAMES: [(DynamicTag, &str); 5] = [
     (elf::DT_AUXILIARY, "DT_AUXILIARY"),
     (elf::DT_FILTER, "DT_FILTER"),
@@ -71,7 +70,7 @@ impl ElfInfo {
         Ok(())
     }
 
-    /// Rejects overlapping LOADs, whose visible bytes depend on the loader.
+    /// The visible bytes of overlapping LOADs depend on the loader.
     fn check_load_order(&self) -> Result<(), ElfError> {
         let mut loads: Vec<_> = self.loads().filter(|load| load.memory_size > 0).collect();
         loads.sort_by_key(|load| load.address);
@@ -85,7 +84,7 @@ impl ElfInfo {
         }
     }
 
-    /// Rejects other offsets: loaders find the dynamic section by address, editors by offset.
+    /// Loaders find the dynamic section by address, editors by offset.
     fn check_dynamic_place(&self) -> Result<(), ElfError> {
         match self.segment(elf::PT_DYNAMIC) {
             Some(it) if self.offset_of(it.address, it.file_size) != Some(it.offset) => {

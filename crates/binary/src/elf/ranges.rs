@@ -13,7 +13,6 @@ pub(super) struct Range {
     pub tag: DynamicTag,
     pub name: &'static str,
     pub address: u64,
-    /// Size in bytes, if known.
     pub size: Option<u64>,
 }
 
@@ -21,7 +20,7 @@ pub(super) struct Range {
 pub(super) struct Claim {
     pub start: u64,
     pub end: u64,
-    /// Whether only headers refer to the bytes, so that they can be moved.
+    /// Whether only headers refer to the bytes.
     pub movable: bool,
 }
 
@@ -78,7 +77,7 @@ impl ElfInfo {
         })
     }
 
-    /// Derives the number from hash tables and sections: no dynamic entry contains it.
+    /// No dynamic entry contains the number: it is derived from hash tables and sections.
     pub(super) fn symbol_count(&self, file: &(impl ReadAt + ?Sized)) -> Option<u64> {
         let section = self
             .section_at(self.tag(elf::DT_SYMTAB)?)

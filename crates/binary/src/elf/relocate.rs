@@ -1,5 +1,3 @@
-//! Making room by moving small tables after the program header table.
-
 use object::elf;
 
 use super::builder::{ElfBuilder, TablePlace, round_up};
@@ -14,9 +12,9 @@ pub(super) struct Block {
     pub start: u64,
     pub end: u64,
     pub movable: bool,
-    /// Whether this is the dynamic string table, which is moved separately.
+    /// Dynamic string table, moved separately.
     pub is_strings: bool,
-    /// New offset in the same segment, instead of the new segment.
+    /// New offset in the same segment.
     pub nearby: Option<u64>,
 }
 
@@ -89,7 +87,7 @@ impl<R: ReadAt + ?Sized> ElfBuilder<'_, R> {
         block
     }
 
-    /// Rejects other bytes than zeros: they may be in use without a header.
+    /// Other bytes than zeros may be in use without a header.
     fn are_gaps_zero(&self, from: u64, to: u64, blocks: &[Block]) -> Result<bool, ElfError> {
         let starts = blocks.iter().map(|block| block.start).chain([to]);
         let ends = [from].into_iter().chain(blocks.iter().map(|block| block.end));

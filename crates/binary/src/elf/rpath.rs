@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-/// Value of either tag: directories in search order, separated by `:`.
+/// Directories in search order, separated by `:`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Rpath<'t>(&'t str);
 
-/// Directory of an rpath, as written.
+/// Directory, as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RpathEntry<'t>(&'t str);
 
@@ -19,14 +19,14 @@ pub enum Leads {
     Above,
     /// Absolute path.
     Absolute,
-    /// Relative path; an empty entry is the working directory.
+    /// Relative path; an empty one is the working directory.
     WorkingDirectory,
-    /// Known only to the loader (`$LIB`, `$PLATFORM`).
+    /// Known only to the loader (`$LIB`).
     Token,
 }
 
 impl<'t> Rpath<'t> {
-    /// Wraps the text. Empty text has no entries, as in glibc's loader.
+    /// Wraps the text; empty text has no entries, as in glibc.
     pub fn new(text: &'t str) -> Self {
         Self(text)
     }
@@ -36,18 +36,18 @@ impl<'t> Rpath<'t> {
         self.0.split(':').filter(move |_| !self.0.is_empty()).map(RpathEntry)
     }
 
-    /// Returns the non-empty entries; an empty one is the working directory.
+    /// Returns the non-empty entries.
     pub fn directories(self) -> impl Iterator<Item = RpathEntry<'t>> {
         self.entries().filter(|entry| !entry.0.is_empty())
     }
 
-    /// Returns the entries as strings for [`RpathEdit`](super::RpathEdit).
+    /// Returns the entries for [`RpathEdit`](super::RpathEdit).
     pub fn to_strings(self) -> Vec<String> {
         self.entries().map(|entry| entry.0.to_owned()).collect()
     }
 }
 
-/// Joins entries to the text of an rpath.
+/// Joins entries to an rpath.
 pub fn rpath_text<E: AsRef<str>>(entries: impl IntoIterator<Item = E>) -> String {
     let mut text = String::new();
     for entry in entries {
@@ -60,12 +60,12 @@ pub fn rpath_text<E: AsRef<str>>(entries: impl IntoIterator<Item = E>) -> String
 }
 
 impl<'t> RpathEntry<'t> {
-    /// Returns the text of the entry.
+    /// Returns the text.
     pub fn as_str(self) -> &'t str {
         self.0
     }
 
-    /// Returns the path after `$ORIGIN`, if the entry begins with it.
+    /// Returns the path after an initial `$ORIGIN`.
     pub fn below_origin(self) -> Option<&'t str> {
         let rest = self.0.strip_prefix("$ORIGIN").or_else(|| self.0.strip_prefix("${ORIGIN}"))?;
         (rest.is_empty() || rest.starts_with('/')).then_some(rest)
@@ -87,7 +87,7 @@ impl<'t> RpathEntry<'t> {
         walked(directory, rest).map_or(Leads::Above, Leads::Inside)
     }
 
-    /// Returns the target if it is below the root; see [`RpathEntry::leads_from`].
+    /// Returns the target if it is below the root.
     pub fn inside(self, directory: &str) -> Option<String> {
         match self.leads_from(directory) {
             Leads::Inside(inside) => Some(inside),

@@ -12,24 +12,22 @@
 //! exits like `env`: 127 if the target does not exist, 126 if it cannot be started. `/proc` must be
 //! mounted: `AT_EXECFN` may be relative or a symlink in another directory, which would start the
 //! wrong program.
-//!
-//! Unlike `execvp`, it does not run scripts without `#!` in a shell.
 
 use object::elf;
 
 pub use super::write::StubMachine;
 use super::write::{BUILD_ID, Image, READ_EXECUTE, Section, Segment};
 
-/// Reasons against building a stub.
+/// Reason against a stub.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StubError {
     /// Empty target.
     #[error("cannot write an exec stub: its target is empty")]
     Empty,
-    /// Path independent of the stub's directory.
+    /// Path that is not relative.
     #[error("cannot write an exec stub for `{0}`: the target must be relative to the stub")]
     Absolute(String),
-    /// Path with a NUL, which would end it in the kernel.
+    /// Path with a NUL.
     #[error("cannot write an exec stub for {0:?}: the target has a NUL")]
     Nul(String),
     /// Path that ends in `/`, `.` or `..`.
@@ -38,20 +36,16 @@ pub enum StubError {
     /// Path longer than the kernel accepts.
     #[error("cannot write an exec stub: its target has {len} bytes; the limit is {MAX_TARGET}")]
     TooLong {
-        /// Length of the target in bytes.
+        /// Length in bytes.
         len: usize,
     },
 }
 
-/// Maximum in bytes: `PATH_MAX` without the NUL. The kernel's limit applies to the whole path, so
-/// longer paths fail at run time.
+/// Maximum in bytes: `PATH_MAX` without the NUL. The kernel's limit is for the whole path.
 pub const MAX_TARGET: usize = 4095;
 
-/// Builds a Linux program that starts `target`, relative to its own directory and separated by `/`
+/// Builds a program that starts `target`, relative to its own directory
 /// (`../lib/llvm/bin/clang-22`). The bytes depend only on the arguments.
-///
-/// # Errors
-/// See [`StubError`].
 pub fn exec_stub(machine: StubMachine, target: &str) -> Result<Vec<u8>, StubError> {
     check(target)?;
     // The code expects the target directly after its end, so these sections must be adjacent.

@@ -1,4 +1,4 @@
-//! Verification of edits: both files are read again and compared.
+//! Verification of edits: both files are compared.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ mod tables;
 const PADDING: u64 = 3 * 0x1_0000;
 
 /// Verifies that `new`, by `plan` from `old`, has every edit and satisfies the invariants that
-/// `old` satisfies. Bytes outside the plan are assumed unchanged.
+/// `old` satisfies. Other bytes are assumed unchanged.
 ///
 /// # Errors
 /// All violations.
@@ -65,10 +65,7 @@ fn prove(
     if found.is_empty() { Ok(()) } else { Err(found) }
 }
 
-/// Returns the invariants that `file` itself violates, which edits keep.
-///
-/// # Errors
-/// See [`inspect`].
+/// Returns the violations of `file` itself, which edits keep.
 pub fn inherited(file: &(impl ReadAt + ?Sized)) -> Result<Vec<Violation>, ElfError> {
     Ok(violations(&inspect(file)?, file))
 }
@@ -77,7 +74,7 @@ fn unreadable(error: &ElfError) -> Violation {
     Violation { invariant: "I8", detail: error.to_string() }
 }
 
-/// Name, offset and size of fields unrelated to tables (gABI, "ELF Header").
+/// Name, offset and size (gABI, "ELF Header").
 const KEPT_FIELDS: [(&str, usize, usize); 8] = [
     ("e_ident", 0, 16),
     ("e_type", 16, 2),
@@ -123,7 +120,7 @@ impl Both<'_> {
         });
     }
 
-    /// Checks I17: the lengths are as planned.
+    /// Checks I17.
     fn check_lengths(&self, plan: &EditPlan, found: &mut Vec<Violation>) {
         let right = self.new.file_len == plan.new_len() && self.old.file_len == plan.old_len();
         check(found, "I17", right, || "the length of a file differs from the plan".to_owned());

@@ -1,5 +1,3 @@
-//! Needed and defined symbol versions.
-
 use object::elf::{Verdaux, Verdef, Vernaux, Verneed};
 use object::endian::LittleEndian as LE;
 use object::pod;
@@ -13,13 +11,12 @@ const WINDOW: u64 = 4096;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Versions {
-    /// Offset of the entry in its table.
     pub at: u64,
     /// `vn_file` of a need; 0 for a definition.
     pub file: u64,
     /// Names of the needed versions, or of the defined version and its parents.
     pub names: Vec<u64>,
-    /// `vna_other` of each name of a need, `vd_ndx` of a definition.
+    /// `vna_other`, or `vd_ndx` of a definition.
     pub numbers: Vec<u16>,
 }
 
@@ -41,7 +38,6 @@ impl Table {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct VersionTable {
     pub entries: Vec<Versions>,
-    /// Size of the table in bytes.
     pub size: u64,
 }
 
@@ -55,7 +51,7 @@ struct Parts {
 }
 
 impl VersionTable {
-    /// Reads a larger window until the last entry is inside: the size is not recorded.
+    /// Reads larger windows: the size is not recorded.
     pub(super) fn read(
         file: &(impl ReadAt + ?Sized),
         have: u64,
@@ -154,9 +150,8 @@ fn entry(table: Table, bytes: &[u8], at: u64) -> Option<Parts> {
 
 struct Name {
     offset: u64,
-    /// Version number used by symbols; definitions have it in the entry.
     number: Option<u16>,
-    /// Distance to the next name; 0 for the last.
+    /// 0 for the last.
     next: u64,
     size: u64,
 }

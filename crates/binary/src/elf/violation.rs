@@ -1,11 +1,11 @@
 use std::fmt;
 
-/// Invariant that a file or an edit violates.
+/// Violated invariant.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Violation {
-    /// Number of the invariant (`I4`).
+    /// Its number (`I4`).
     pub invariant: &'static str,
-    /// Description of the violation.
+    /// Description.
     pub detail: String,
 }
 

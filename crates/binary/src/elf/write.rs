@@ -23,10 +23,10 @@ pub enum StubMachine {
 }
 
 impl StubMachine {
-    /// All supported machines.
+    /// All machines.
     pub const ALL: [Self; 2] = [Self::X86_64, Self::Aarch64];
 
-    /// Converts from [`Machine`](super::Machine); `None` for unsupported machines.
+    /// `None` for unsupported machines.
     pub fn of(machine: super::Machine) -> Option<Self> {
         match machine {
             super::Machine::X86_64 => Some(Self::X86_64),
@@ -71,13 +71,12 @@ impl Section {
         self
     }
 
-    /// Sets table fields; `info` depends on the type of the section (gABI, "Sections").
+    /// `info` depends on the type of the section (gABI, "Sections").
     pub(super) fn table(mut self, entry_size: usize, link: &'static str, info: u32) -> Self {
         (self.entry_size, self.link, self.info) = (entry_size as u64, link, info);
         self
     }
 
-    /// Creates a note that [`Image::finish`] fills in.
     pub(super) fn build_id() -> Self {
         let mut bytes = [4u32, BUILD_ID_LEN, elf::NT_GNU_BUILD_ID.0].map(u32::to_le_bytes).concat();
         bytes.extend(b"GNU\0");
@@ -102,14 +101,13 @@ pub(super) struct Segment {
 }
 
 enum Span {
-    /// From the start of the file to the end of this section.
+    /// Up to the end of this section.
     HeadersTo(&'static str),
     Section(&'static str),
     Nothing,
 }
 
 impl Segment {
-    /// Covers the headers and all sections up to `last`.
     pub(super) fn load_to(last: &'static str, flags: ProgramFlags) -> Self {
         Self { kind: elf::PT_LOAD, flags, span: Span::HeadersTo(last) }
     }
@@ -146,7 +144,6 @@ pub(super) struct Image {
 }
 
 impl Image {
-    /// Adds the table of section names.
     pub(super) fn place(
         machine: StubMachine,
         kind: FileType,
@@ -178,7 +175,7 @@ impl Image {
         self.sections[index].bytes = bytes;
     }
 
-    /// Encodes the file. `entry` is the start address of a program, 0 for a library.
+    /// `entry` is the start address of a program, 0 for a library.
     pub(super) fn finish(self, entry: u64) -> Vec<u8> {
         let mut out = bytes_of(&self.file_header(entry)).to_vec();
         for segment in &self.segments {
@@ -308,7 +305,7 @@ fn name_offset(table: &[u8], name: &str) -> usize {
     found.map_or(0, |before| before + 1)
 }
 
-/// Converts a value that fits, because files written here have a few KB.
+/// Files written here have a few KB.
 fn narrow<T>(value: impl TryInto<T, Error: std::fmt::Debug>) -> T {
     value.try_into().expect("sizes and counts in a file of a few KB")
 }

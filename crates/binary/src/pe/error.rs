@@ -1,62 +1,62 @@
 use std::io;
 
-/// Fault of a PE file. Each `offset` is in bytes from the start of the file.
+/// Fault of a PE file. Offsets are in bytes.
 #[derive(Debug, thiserror::Error)]
 pub enum PeError {
-    /// The system could not read the file.
+    /// Unreadable file.
     #[error("cannot read {what}")]
     Read {
-        /// Part of the file.
+        /// Part.
         what: &'static str,
-        /// Error of the system.
+        /// System error.
         source: io::Error,
     },
-    /// The file ends too early.
+    /// Truncated file.
     #[error("the file has {have} bytes, but {what} at {offset:#x} ends at {}", .offset.saturating_add(*.len))]
     Truncated {
-        /// Truncated part.
+        /// Part.
         what: &'static str,
-        /// Offset of the part.
+        /// Offset.
         offset: u64,
-        /// Size of the part in bytes.
+        /// Size in bytes.
         len: u64,
-        /// Size of the file in bytes.
+        /// File size in bytes.
         have: u64,
     },
-    /// A field has a value that the format does not allow.
+    /// Invalid field.
     #[error("{field} at {offset:#x} is {value:#x}")]
     Field {
-        /// Name of the field in the specification.
+        /// Field in the specification.
         field: &'static str,
-        /// Offset of the field.
+        /// Offset.
         offset: u64,
-        /// Value of the field.
+        /// Value.
         value: u64,
     },
-    /// An address is outside the bytes of the file.
+    /// Address outside the file.
     #[error("{field} at {offset:#x} points to address {address:#x}, which is in no section")]
     Nowhere {
-        /// Field with the address.
+        /// Field.
         field: &'static str,
-        /// Offset of the field.
+        /// Offset.
         offset: u64,
         /// Address relative to the image base.
         address: u32,
     },
-    /// A table exceeds its section or the limit of entries.
+    /// Endless table.
     #[error("{what} at {offset:#x} does not end")]
     Endless {
-        /// Name of the table.
+        /// Table.
         what: &'static str,
-        /// Offset of the table.
+        /// Offset.
         offset: u64,
     },
-    /// A name is empty, unterminated, or not printable ASCII.
+    /// Name that is empty, unterminated, or not printable ASCII.
     #[error("{field} at {offset:#x} is not a name")]
     Name {
-        /// Field that refers to the name.
+        /// Field of the name.
         field: &'static str,
-        /// Offset of the name.
+        /// Offset.
         offset: u64,
     },
 }

@@ -1,5 +1,3 @@
-//! Facts of a PE file for the catalog.
-
 use object::endian::LittleEndian as LE;
 use object::pe;
 use object::pod::Pod;
@@ -10,7 +8,7 @@ use super::image::Image;
 use super::version::{PeVersion, version};
 use crate::{Machine, ReadAt};
 
-/// Limit of imports; today's largest files have a few hundred.
+/// The largest files have a few hundred.
 const MOST_IMPORTS: usize = 4096;
 
 /// Role of a PE file.
@@ -46,10 +44,7 @@ pub struct PeFacts {
     pub version: Option<PeVersion>,
 }
 
-/// Reads the facts; `None` without a PE signature (data, or a DOS program).
-///
-/// # Errors
-/// If a PE file is truncated or malformed.
+/// Reads the facts; `None` without a PE signature.
 pub fn facts(file: &(impl ReadAt + ?Sized)) -> Result<Option<PeFacts>, PeError> {
     let Some(image) = Image::read(file)? else { return Ok(None) };
     Ok(Some(PeFacts {
@@ -73,7 +68,7 @@ fn kind<R: ?Sized>(image: &Image<'_, R>) -> PeKind {
     }
 }
 
-/// Reads the field Name of the export directory ("Export Directory Table").
+/// "Export Directory Table".
 fn own_name<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Option<String>, PeError> {
     let Some((address, from)) = image.directory(pe::IMAGE_DIRECTORY_ENTRY_EXPORT) else {
         return Ok(None);
@@ -106,7 +101,7 @@ fn delayed<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Vec<String>, PeEr
     table(image, pe::IMAGE_DIRECTORY_ENTRY_DELAY_IMPORT, "the delay-load directory", 4, read)
 }
 
-/// Reads up to the first entry without a name, whose address `read` returns from offset `field`.
+/// `read` returns the address of a name from offset `field`.
 fn table<T: Pod, R: ReadAt + ?Sized>(
     image: &Image<'_, R>,
     index: usize,

@@ -21,11 +21,10 @@ pub(super) struct Image<'r, R: ?Sized> {
     pub machine: Machine,
     pub flags: FileFlags,
     pub subsystem: Subsystem,
-    /// Base of absolute addresses in old tables; only 32-bit files have it.
+    /// Only 32-bit files have absolute addresses.
     pub base: Option<u32>,
-    /// Bytes at the start of the file that are mapped at the image base.
     headers: u32,
-    /// Address of each data directory, with the file offset of that address.
+    /// Address and file offset of each directory.
     directories: Vec<(u32, u64)>,
     sections: Vec<Section>,
 }
@@ -33,7 +32,6 @@ pub(super) struct Image<'r, R: ?Sized> {
 struct Section {
     address: u32,
     offset: u32,
-    /// Bytes present in both file and image.
     len: u32,
 }
 
@@ -47,7 +45,6 @@ struct Optional {
 }
 
 impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
-    /// Reads the headers of `file`; `None` without a PE signature.
     pub fn read(file: &'r R) -> Result<Option<Self>, PeError> {
         let len =
             file.len().map_err(|source| PeError::Read { what: "the file's length", source })?;
@@ -167,13 +164,12 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
         Ok(())
     }
 
-    /// Returns a directory's address and the file offset of that address.
     pub fn directory(&self, index: usize) -> Option<(u32, u64)> {
         self.directories.get(index).copied().filter(|(address, _)| *address != 0)
     }
 
-    /// Returns the file offset of an address and of its section's end. `field` and `from` locate
-    /// the address in errors.
+    /// File offset of an address and of its section's end. `field` and `from` locate the address in
+    /// errors.
     pub fn place(
         &self,
         address: u32,
@@ -199,7 +195,7 @@ impl<'r, R: ReadAt + ?Sized> Image<'r, R> {
         read.map_err(|()| PeError::Truncated { what, offset, len, have })
     }
 
-    /// Reads a file name; `field` and `from` locate the address in errors.
+    /// `field` and `from` locate the address in errors.
     pub fn name(&self, address: u32, field: &'static str, from: u64) -> Result<String, PeError> {
         let (at, end) = self.place(address, field, from)?;
         let wanted =

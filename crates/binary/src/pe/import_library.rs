@@ -18,7 +18,7 @@ use super::error::PeError;
 use super::image::machine;
 use crate::{Machine, ReadAt};
 
-/// Limit of members; a library has about one per function.
+/// A library has about one per function.
 const MOST_MEMBERS: usize = 1 << 20;
 const LARGEST_OBJECT: u64 = 1 << 16;
 const LONGEST_NAME: usize = 260;
@@ -42,11 +42,7 @@ enum ArchiveMember {
     Other,
 }
 
-/// Reads an import library up to the first foreign member; `None` for other files and for archives
-/// without imports.
-///
-/// # Errors
-/// If an archive with imports is truncated or malformed.
+/// Reads an import library up to the first foreign member; `None` without imports.
 pub fn import_library(file: &(impl ReadAt + ?Sized)) -> Result<Option<ImportLibrary>, PeError> {
     let len = file.len().map_err(|source| PeError::Read { what: "the file's length", source })?;
     let archive = Archive { file, len };
@@ -88,7 +84,7 @@ struct Archive<'r, R: ?Sized> {
 }
 
 impl<R: ReadAt + ?Sized> Archive<'_, R> {
-    /// Returns start, end, and whether the member is a symbol or name table (`/`, `//`).
+    /// The last value marks symbol and name tables (`/`, `//`).
     fn member(&self, at: u64) -> Result<(u64, u64, bool), PeError> {
         let header: archive::Header = self.record(at, "a member's header")?;
         let wrong = |field, value| PeError::Field { field, offset: at, value };
@@ -230,7 +226,7 @@ fn bits(number: pe::Machine) -> u8 {
     if number == pe::IMAGE_FILE_MACHINE_I386 { 32 } else { 64 }
 }
 
-/// Builds a short-form import library for demos and tests, with the function `symbol` of `dll`.
+/// Builds an import library of `symbol` of `dll` for demos and tests.
 pub fn import_stub(of: Machine, dll: &str, symbol: &str) -> Vec<u8> {
     let number = match of {
         Machine::Aarch64 => pe::IMAGE_FILE_MACHINE_ARM64,

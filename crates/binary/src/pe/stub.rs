@@ -1,4 +1,4 @@
-//! Builder of small PE32+ files for demos and tests without a Windows compiler.
+//! Builder of small PE32+ files for demos and tests.
 
 use object::pe;
 
@@ -6,7 +6,7 @@ use super::facts::PeKind;
 use super::version::numbered;
 use crate::Machine;
 
-/// Position of the only section in memory (one page) and in the file.
+/// Position of the section in memory and in the file.
 pub(crate) const ADDRESS: u32 = 0x1000;
 pub(crate) const OFFSET: u32 = 0x400;
 const FILE_ALIGNMENT: usize = 0x200;
@@ -17,28 +17,27 @@ pub(crate) const OPTIONAL: usize = FILE_HEADER + 20;
 pub(crate) const DIRECTORIES: usize = OPTIONAL + 112;
 pub(crate) const SECTIONS: usize = DIRECTORIES + 16 * 8;
 
-/// Return 0.
 const RETURN_0_X86_64: &[u8] = &[0x31, 0xc0, 0xc3];
 const RETURN_0_AARCH64: &[u8] = &[0x00, 0x00, 0x80, 0x52, 0xc0, 0x03, 0x5f, 0xd6];
 
 /// Properties of a stub.
 #[derive(Debug, Clone, Copy)]
 pub struct Stub<'s> {
-    /// Library or program.
+    /// Role.
     pub kind: PeKind,
-    /// Processor: `Aarch64`; all others build x86-64.
+    /// `Aarch64`; all others build x86-64.
     pub machine: Machine,
     /// Name in the export directory.
     pub name: &'s str,
     /// DLLs loaded at start.
     pub imports: &'s [&'s str],
-    /// DLLs loaded at their first call.
+    /// Delay imports.
     pub delayed: &'s [&'s str],
-    /// Version in the resources.
+    /// Version.
     pub version: Option<[u16; 4]>,
 }
 
-/// Builds the file ("PE Format"): headers, then one section with code and tables.
+/// Builds the file ("PE Format").
 pub fn stub(wanted: &Stub<'_>) -> Vec<u8> {
     let mut made = Maker { bytes: vec![0; OFFSET as usize] };
     let (machine, code) = match wanted.machine {
@@ -130,14 +129,13 @@ impl Maker {
         self.bytes.resize(self.bytes.len().next_multiple_of(16), 0);
     }
 
-    /// Appends bytes to the section and returns their address.
     pub fn append(&mut self, bytes: &[u8]) -> u32 {
         let address = ADDRESS + size(self.bytes.len()) - OFFSET;
         self.bytes.extend(bytes);
         address
     }
 
-    /// Appends a version below directories for type, name and language. Returns address and size.
+    /// Appends a version below directories for type, name and language.
     fn resources(&mut self, statement: &[u8]) -> (u32, u32) {
         self.align();
         let data = self.append(statement);
@@ -155,8 +153,7 @@ impl Maker {
         (self.append(&made), size(made.len()))
     }
 
-    /// Appends a descriptor per name, and a zero descriptor. The name's address is at offset
-    /// `field`; `more` has other words.
+    /// The name's address is at offset `field`; `more` has other words.
     fn table(&mut self, names: &[&str], size: usize, field: usize, more: &[(usize, u32)]) -> u32 {
         let names: Vec<u32> =
             names.iter().map(|name| self.append(&[name.as_bytes(), b"\0"].concat())).collect();

@@ -11,7 +11,6 @@ use super::error::PeError;
 use super::image::Image;
 use crate::ReadAt;
 
-/// Resource type `RT_VERSION`.
 const VERSIONS: u32 = 16;
 const MOST_ENTRIES: u16 = 1024;
 const LARGEST: u32 = 64 << 10;
@@ -28,7 +27,6 @@ pub struct PeVersion {
     pub product: String,
 }
 
-/// Treats damaged resources as absent.
 pub(super) fn version<R: ReadAt + ?Sized>(
     image: &Image<'_, R>,
 ) -> Result<Option<PeVersion>, PeError> {
@@ -68,7 +66,7 @@ fn statement<R: ReadAt + ?Sized>(image: &Image<'_, R>) -> Result<Option<Vec<u8>>
     image.bytes(at, size as usize, what).map(Some)
 }
 
-/// Returns the offset of a directory; `None` for data, which lacks the highest bit.
+/// `None` for data, which lacks the highest bit.
 fn below(entry: u32) -> Option<u32> {
     (entry & pe::IMAGE_RESOURCE_DATA_IS_DIRECTORY != 0)
         .then_some(entry & !pe::IMAGE_RESOURCE_DATA_IS_DIRECTORY)
@@ -98,7 +96,7 @@ fn child<R: ReadAt + ?Sized>(
 struct Block<'b> {
     key: String,
     value: &'b [u8],
-    /// Length field of the value; for texts in UTF-16 units.
+    /// For texts in UTF-16 units.
     words: usize,
     blocks: &'b [u8],
 }
@@ -163,7 +161,6 @@ fn told(bytes: &[u8]) -> Option<PeVersion> {
     Some(PeVersion { product: product.unwrap_or_else(|| file.clone()), file })
 }
 
-/// Version structure with numbers only.
 pub(super) fn numbered(version: [u16; 4]) -> Vec<u8> {
     let key: Vec<u8> = "VS_VERSION_INFO\0".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let [a, b, c, d] = version.map(u32::from);

@@ -1,13 +1,8 @@
-//! Facts of ELF files for policies.
-
 use super::is_forbidden_somewhere;
 use crate::elf::{self, ElfError, ElfFacts, ElfInfo, ReadAt};
 use crate::{Binary, BinaryError};
 
-/// Reads facts like [`crate::read()`], with symbols that any policy forbids.
-///
-/// # Errors
-/// See [`crate::read()`].
+/// Reads like [`crate::read()`], with symbols that any policy forbids.
 pub fn facts(file: &(impl ReadAt + ?Sized)) -> Result<Option<Binary>, BinaryError> {
     match elf::inspect(file) {
         Ok(info) => Ok(Some(Binary::Elf(Box::new(facts_of(&info, file)?)))),
@@ -17,9 +12,6 @@ pub fn facts(file: &(impl ReadAt + ?Sized)) -> Result<Option<Binary>, BinaryErro
 }
 
 /// Returns [`ElfInfo::facts`] with symbols that any policy forbids.
-///
-/// # Errors
-/// See [`ElfInfo::facts`].
 pub fn facts_of(info: &ElfInfo, file: &(impl ReadAt + ?Sized)) -> Result<ElfFacts, ElfError> {
     let mut facts = info.facts()?;
     let is_forbidden =

@@ -1,11 +1,10 @@
 //! Symbols available in every Python process.
 //!
-//! The interpreter defines its API, and is linked with parts of the C library that were separate
-//! before glibc 2.34 or still are. A module without NEEDED entries for these loads anyway, with
-//! unversioned references.
+//! Modules without NEEDED entries for the API and for these parts of the C library load anyway,
+//! with unversioned references.
 
 /// Python API, threads, semaphores, clocks, timers, queues, floating-point environment, and stack
-/// unwinding, which compiler runtimes use without a NEEDED entry.
+/// unwinding.
 const BEGINNINGS: &[&str] = &[
     "Py",
     "_Py",

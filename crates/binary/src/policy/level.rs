@@ -19,7 +19,7 @@ pub struct Level {
     pub release: (u32, u32),
 }
 
-/// Text that is not a level.
+/// Invalid level.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a manylinux or musllinux tag without an architecture")]
 pub struct LevelError(pub String);
@@ -93,7 +93,7 @@ impl Measure {
     }
 }
 
-/// Parses the first two numbers: `(2, 17)` of `2.17` or `2.17.1`.
+/// `(2, 17)` of `2.17` or `2.17.1`.
 fn numbers(text: &str) -> Option<(u32, u32)> {
     let mut numbers = text.split('.').map(|number| number.parse().ok());
     Some((numbers.next()??, numbers.next()??))

@@ -1,5 +1,3 @@
-//! Requirements of a set of files on the system.
-
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,22 +8,22 @@ use crate::elf::{ElfFacts, ElfKind, Import};
 /// File of the set.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
-    /// Name of the file in messages.
+    /// Name in messages.
     pub file: &'a str,
-    /// Facts of the file.
+    /// Facts.
     pub facts: &'a ElfFacts,
-    /// Imported symbols; empty if they were not read.
+    /// Imported symbols, if read.
     pub imports: &'a [Import],
-    /// Shipped libraries that the loader does not find for this file.
+    /// Shipped libraries that its loader does not find.
     pub lost: &'a [String],
 }
 
-/// Libraries shipped with the files. They are not required from the system.
+/// Shipped libraries.
 #[derive(Debug, Clone, Default)]
 pub struct Shipped(BTreeSet<(StubMachine, String)>);
 
 impl Shipped {
-    /// Adds a library by its file name and its SONAME; ignores other files.
+    /// Adds a library by its names; ignores other files.
     pub fn add(&mut self, file_name: &str, facts: &ElfFacts) {
         if let (Some(machine), ElfKind::SharedLibrary) =
             (StubMachine::of(facts.machine), facts.kind)
@@ -35,7 +33,6 @@ impl Shipped {
         }
     }
 
-    /// Adds a library by a needed name.
     pub(crate) fn add_name(&mut self, machine: StubMachine, name: &str) {
         self.0.insert((machine, name.to_owned()));
     }
@@ -45,7 +42,7 @@ impl Shipped {
     }
 }
 
-/// Two files of a set for different architectures, for which no common tag exists.
+/// Files for two architectures.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is for {}, but `{}` for {}: no platform tag covers both", .0.0, .0.1, .1.0, .1.1)]
 pub struct Mixed(pub (String, &'static str), pub (String, &'static str));
@@ -57,16 +54,16 @@ struct Bearers {
     files: usize,
 }
 
-/// Requirements of a set of files, without duplicates.
+/// Requirements of files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Needs {
-    /// Architecture of the files.
+    /// Architecture.
     pub machine: StubMachine,
-    /// C library of the files; `None` if no file is linked with one.
+    /// C library, if any file is linked with one.
     pub libc: Option<Libc>,
-    /// First file for the architecture, used in messages.
+    /// First file, for messages.
     pub file: String,
-    /// Files linked with the other C library; they are not judged.
+    /// Files linked with the other C library, not judged.
     pub other_libc: Vec<String>,
     things: BTreeMap<Thing, Bearers>,
 }
@@ -78,9 +75,6 @@ impl Needs {
     ///
     /// Ignores files for other machines and files that no loader loads; `None` if none remains.
     /// `hint` chooses between two C libraries.
-    ///
-    /// # Errors
-    /// If files are for both architectures.
     pub fn of(
         subjects: &[Subject<'_>],
         shipped: &Shipped,
@@ -149,7 +143,7 @@ impl Needs {
         }
     }
 
-    /// Returns libraries first, then versions, newest first.
+    /// Libraries first, then versions, newest first.
     pub(super) fn obstacles(&self, measure: &Measure) -> Vec<Obstacle> {
         let mut found: Vec<(&Thing, &Bearers)> =
             self.things.iter().filter(|(thing, _)| !promised(measure, thing)).collect();
@@ -171,7 +165,7 @@ fn promised(measure: &Measure, (kind, name, library): &Thing) -> bool {
     }
 }
 
-/// Sort key of a version, by number: `GLIBC_2.9` before `GLIBC_2.10`.
+/// Sorts `GLIBC_2.9` before `GLIBC_2.10`.
 fn numbered(version: &str) -> (&str, Vec<Option<u64>>) {
     let (name, numbers) = version.split_once('_').unwrap_or((version, ""));
     (name, numbers.split('.').map(|number| number.parse().ok()).collect())

@@ -1,5 +1,3 @@
-//! Obstacles to a platform tag.
-
 use std::fmt;
 
 use serde::Serialize;
@@ -7,7 +5,7 @@ use serde::Serialize;
 /// Requirement that a tag does not promise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Obstacle {
-    /// Kind of the requirement.
+    /// Kind.
     pub kind: ObstacleKind,
     /// Name: `libdrm.so.2`, `GLIBC_2.34`, `uncompress2`, `x86-64-v3`.
     pub needs: String,
@@ -15,9 +13,9 @@ pub struct Obstacle {
     pub library: Option<String>,
     /// Symbol with the version, if known.
     pub symbol: Option<String>,
-    /// First file with the requirement.
+    /// First such file.
     pub file: String,
-    /// Number of files with the requirement.
+    /// Number of such files.
     pub files: usize,
 }
 
@@ -27,11 +25,11 @@ pub struct Obstacle {
 pub enum ObstacleKind {
     /// Processor level above the baseline.
     Processor,
-    /// Library that some of the systems lack.
+    /// Library that some systems lack.
     Library,
     /// Symbol version newer than the systems.
     Version,
-    /// Symbol that the library lacks on some of the systems.
+    /// Symbol that some systems lack.
     Symbol,
 }
 
@@ -51,7 +49,7 @@ impl Obstacle {
     }
 }
 
-/// Files and requirement as a clause.
+/// Files and requirement.
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let more = match self.files {

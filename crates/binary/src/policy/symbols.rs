@@ -37,13 +37,13 @@ const MODULE: &[u8] = b"PyInit_";
 /// A file with this in NEEDED does not rely on its loader for symbols.
 const LIBC: &str = "libc.so.6";
 
-/// Symbols that one file defines and imports.
+/// Defined and imported symbols.
 #[derive(Debug, Clone)]
 pub struct Symbols {
     machine: StubMachine,
     names: Vec<String>,
     needed: Vec<String>,
-    /// Hashes save memory: a set can have millions of symbols.
+    /// Hashes, since a set can have millions of symbols.
     defined: Vec<u64>,
     wanted: Vec<Import>,
     is_module: bool,
@@ -52,15 +52,14 @@ pub struct Symbols {
 /// Undefined symbols of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unresolved {
-    /// Path of the file.
+    /// File.
     pub file: String,
-    /// Symbols in table order: `name`, or `name@version of library`.
+    /// `name`, or `name@version of library`.
     pub symbols: Vec<String>,
 }
 
 impl Symbols {
-    /// Reads the symbols of the file at `path`, with its `info` and `facts`; `None` if the host
-    /// does not load it.
+    /// `None` if the host does not load the file.
     pub fn of(
         info: &ElfInfo,
         facts: &ElfFacts,
@@ -94,18 +93,18 @@ impl Symbols {
     }
 }
 
-/// Hashes a name alone (`None`) or with its version. The empty version matches every version.
+/// The empty version matches every version.
 fn hash(name: &[u8], version: Option<&[u8]>) -> u64 {
     let mut hasher = DefaultHasher::new();
     (name, version).hash(&mut hasher);
     hasher.finish()
 }
 
-/// Symbols of all files installed together.
+/// Symbols of files installed together.
 #[derive(Debug, Default)]
 pub struct SymbolSet<'s> {
     defined: HashSet<(StubMachine, u64)>,
-    /// NEEDED entries by machine and name, which several files can share.
+    /// By machine and name, which files can share.
     needed: BTreeMap<(StubMachine, &'s str), Vec<&'s [String]>>,
 }
 
@@ -122,7 +121,7 @@ impl<'s> SymbolSet<'s> {
         set
     }
 
-    /// Returns the symbols imported by a file of the set and defined nowhere.
+    /// Returns symbols that a file imports and no file defines.
     pub fn unresolved(&self, file: &Symbols) -> Vec<String> {
         let missing: Vec<&Import> = file.wanted.iter().filter(|i| self.lacks(file, i)).collect();
         let closed = missing.iter().any(|i| i.version.is_none()) && self.is_closed(file);

@@ -1,12 +1,10 @@
-//! Policies read from the table.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use super::{Libc, StubMachine, architecture};
 use crate::Machine;
 
-/// Promises common to all systems of a tag.
+/// Promises of a tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
     /// Tag without architecture: `manylinux_2_17`.
@@ -20,7 +18,7 @@ pub struct Policy {
     content: Content,
 }
 
-/// Sum of the table lines of a policy and its predecessors.
+/// A policy's table lines and its predecessors'.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Content {
     versions: BTreeSet<String>,
@@ -28,12 +26,12 @@ struct Content {
     forbidden: BTreeMap<&'static str, BTreeSet<&'static str>>,
 }
 
-/// Symbol versions regulated by glibc's policies.
+/// Versions that glibc's policies regulate.
 const JUDGED: [&str; 6] = ["GLIBC", "GLIBCXX", "CXXABI", "GCC", "ZLIB", "LIBATOMIC"];
 
 const TABLE: &str = include_str!("table.tsv");
 
-/// Returns the policies of an architecture and C library, oldest first.
+/// Returns the policies, oldest first.
 pub fn policies(machine: StubMachine, libc: Libc) -> &'static [Policy] {
     static POLICIES: OnceLock<Vec<(StubMachine, Libc, Vec<Policy>)>> = OnceLock::new();
     let all = POLICIES.get_or_init(|| {
@@ -46,7 +44,7 @@ pub fn policies(machine: StubMachine, libc: Libc) -> &'static [Policy] {
         .map_or(&[], |(_, _, policies)| policies)
 }
 
-/// Returns whether any policy promises this library for a machine.
+/// Returns whether any policy promises the library.
 pub fn is_promised(machine: Machine, library: &str) -> bool {
     let Some(machine) = StubMachine::of(machine) else { return false };
     let both = [Libc::Glibc, Libc::Musl].map(|libc| policies(machine, libc));
@@ -108,7 +106,6 @@ fn read(machine: StubMachine, libc: Libc) -> Vec<Policy> {
     policies
 }
 
-/// Parses `(2, 17)` from `manylinux_2_17`.
 pub(super) fn release(name: &str) -> Option<(u32, u32)> {
     let mut words = name.split('_').skip(1).map(str::parse);
     match (words.next(), words.next(), words.next()) {
@@ -137,13 +134,12 @@ impl Content {
 }
 
 impl Policy {
-    /// Returns whether the systems have `GLIBC_2.17`; true for unregulated versions.
+    /// True for unregulated versions.
     pub(crate) fn has_version(&self, version: &str) -> bool {
         let judged = version.split_once('_').is_some_and(|(name, _)| JUDGED.contains(&name));
         self.libc == Libc::Musl || !judged || self.content.versions.contains(version)
     }
 
-    /// Returns whether the systems have a library, by its name in NEEDED.
     pub(crate) fn has_library(&self, name: &str) -> bool {
         // The loader is present wherever a file is loaded. musl names its libc without an
         // architecture.
@@ -157,7 +153,7 @@ impl Policy {
         self.content.forbidden.get(library).is_some_and(|symbols| symbols.contains(symbol))
     }
 
-    /// Returns the tag with the architecture: `manylinux_2_17_x86_64`.
+    /// Returns the whole tag: `manylinux_2_17_x86_64`.
     pub fn tag(&self, machine: StubMachine) -> String {
         format!("{}_{}", self.name, architecture(machine))
     }

@@ -1,17 +1,15 @@
-//! Best platform tag of a set of files.
-
 use serde::Serialize;
 
 use super::{Level, Libc, Needs, Obstacle, ObstacleKind, Policy, architecture, policies};
 
-/// Best tag: true of the files, and accepted by most systems.
+/// Best tag: accepted by most systems.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verdict {
     /// Platform tag (`manylinux_2_17_x86_64`, `linux_x86_64`).
     pub tag: String,
-    /// Other true tags: older names, and the other library's tag for files without a C library.
+    /// Other true tags: older names, and the other C library's.
     pub also: Vec<String>,
-    /// Next better tag and its obstacles; `None` if no better tag exists.
+    /// Next better tag, if any.
     pub older: Option<Older>,
 }
 
@@ -20,7 +18,7 @@ pub struct Verdict {
 pub struct Older {
     /// Platform tag.
     pub tag: String,
-    /// All obstacles to the tag.
+    /// Obstacles.
     pub obstacles: Vec<Obstacle>,
 }
 
@@ -31,7 +29,7 @@ impl Policy {
 }
 
 impl Needs {
-    /// Returns the best tag. `hint` is the C library for files that are linked with none.
+    /// Returns the best tag; `hint` is for files without a C library.
     pub fn verdict(&self, hint: Option<Libc>) -> Verdict {
         let candidates = self.candidates(self.libc.or(hint).unwrap_or(Libc::Glibc));
         match self.best(candidates) {
@@ -48,7 +46,6 @@ impl Needs {
         }
     }
 
-    /// Returns the policies that can be proven, oldest first.
     fn candidates(&self, libc: Libc) -> &'static [Policy] {
         let all = policies(self.machine, libc);
         // Files do not record the release of musl, so only the newest known one is promised.
@@ -59,15 +56,14 @@ impl Needs {
         candidates.iter().position(|policy| self.lacks(policy).is_empty())
     }
 
-    /// Returns the first policy with obstacles other than symbol versions, or the last policy.
+    /// The first with obstacles other than symbol versions, or the last.
     fn within_reach(&self, candidates: &'static [Policy]) -> Option<&'static Policy> {
         let new_enough =
             |policy: &&Policy| self.lacks(policy).iter().all(|o| o.kind != ObstacleKind::Version);
         candidates.iter().find(new_enough).or(candidates.last())
     }
 
-    /// Returns libraries that no policy allows, so that users must install them. `hint`: see
-    /// [`Needs::verdict`].
+    /// Returns libraries that no policy allows; `hint` as in [`Needs::verdict`].
     pub fn external_libraries(&self, hint: Option<Libc>) -> Vec<Obstacle> {
         let newest = self.candidates(self.libc.or(hint).unwrap_or(Libc::Glibc)).last();
         let lacks = newest.map(|policy| self.lacks(policy)).unwrap_or_default();
@@ -82,7 +78,7 @@ impl Needs {
         self.beyond(policy.level())
     }
 
-    /// Returns the obstacles to a level; empty if its tag is true.
+    /// Returns the obstacles to a level.
     pub fn beyond(&self, level: Level) -> Vec<Obstacle> {
         level.measure(self.machine).map(|measure| self.obstacles(&measure)).unwrap_or_default()
     }
@@ -99,7 +95,7 @@ impl Needs {
         also
     }
 
-    /// Returns the reason why one of the tags (separated by `.`) is wrong.
+    /// Returns the reason why a tag is wrong.
     pub fn contradiction(&self, tags: &str) -> Option<String> {
         tags.split('.').find_map(|tag| self.contradicts(tag))
     }

@@ -3,8 +3,7 @@
 use crate::Machine;
 use crate::pe::{PeFacts, PeKind};
 
-/// Returns the tag of `sysconfig.get_platform()`; `None` for drivers and processors without a
-/// Python for Windows.
+/// Tag of `sysconfig.get_platform()`; `None` for drivers and processors without a Python.
 pub fn windows_tag(facts: &PeFacts) -> Option<&'static str> {
     match facts.machine {
         _ if facts.kind == PeKind::Native => None,

@@ -1,5 +1,3 @@
-//! Import libraries from the builder, intact and altered.
-
 use crate::Machine;
 use crate::pe::{PeError, import_library, import_stub};
 

@@ -1,5 +1,3 @@
-//! `allow-absent "A" component="run" reason="…"`: makes lines about the artifact optional.
-
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -10,8 +8,8 @@ use crate::reader::Faults;
 use base::names::Component;
 use base::source::{Code, Problem, Source};
 
-/// Gives `optional` to the lines of `nodes` about artifacts or components that a build can lack, if they have none.
-/// Reports the `allow-absent` of `file` that no line needs.
+/// Gives `optional` to lines of `nodes` about artifacts or components that a build can lack.
+/// Reports each `allow-absent` of `file` that no line needs.
 pub(super) fn spread(faults: &Faults, file: &Source, nodes: Vec<Node>) -> Vec<Node> {
     let is_ours = |node: &Node| node.name.text == ALLOW_ABSENT.name;
     let (lines, mut nodes): (Vec<_>, Vec<_>) = nodes.into_iter().partition(is_ours);
@@ -34,14 +32,13 @@ pub(super) fn spread(faults: &Faults, file: &Source, nodes: Vec<Node>) -> Vec<No
     nodes
 }
 
-/// An artifact, and one of its components if a build cannot lack the others.
+/// An artifact, and a component if a build cannot lack the others.
 type Key = (String, Option<Component>);
 
 #[derive(Default)]
 struct Absent(BTreeMap<Key, Reason>);
 
 struct Reason {
-    /// The property `optional` of the lines.
     optional: Entry,
     /// The artifact's name in the line that gives the reason.
     span: Range<usize>,
@@ -49,7 +46,6 @@ struct Reason {
 }
 
 impl Absent {
-    /// Reads one `allow-absent`.
     fn learn(&mut self, faults: &Faults, line: &Node) {
         let Some(AllowAbsent { names, component, reason }) = one::<AllowAbsent>(faults, line)
         else {
@@ -83,7 +79,6 @@ impl Absent {
         }
     }
 
-    /// Returns the property for a line about this artifact, or this component of it.
     fn reason(&mut self, name: &str, component: Option<Component>) -> Option<Entry> {
         let whole = (name.to_owned(), None);
         let key = if self.0.contains_key(&whole) { whole } else { (name.to_owned(), component) };
@@ -130,7 +125,6 @@ impl Absent {
         needed.into_iter().chain(optional).map(with).collect()
     }
 
-    /// Gives a `drop` line its property.
     fn dropped(&mut self, line: &mut Node) {
         let text = |key: &str| line.property(key).and_then(|value| value.as_text());
         let component = text("component").and_then(|text| text.parse().ok());
@@ -162,7 +156,6 @@ impl Absent {
     }
 }
 
-/// Returns the reason as the property `optional`.
 fn as_optional(reason: &Entry) -> Entry {
     let mut optional = reason.clone();
     optional.name = optional.name.map(|name| Name { text: "optional".to_owned(), span: name.span });

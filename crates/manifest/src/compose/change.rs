@@ -7,14 +7,12 @@ use crate::reader::Faults;
 use crate::{Arity, NodeSpec};
 use base::source::{Code, Problem, Spanned, nearest};
 
-/// One `change`, read.
 pub(super) struct Change {
     node: Spanned<String>,
     name: Option<Spanned<String>>,
     lines: Vec<kdl::Node>,
 }
 
-/// Reads a `change`, in a block of `known` nodes.
 pub(super) fn read(
     faults: &Faults,
     known: &'static [NodeSpec],
@@ -38,7 +36,6 @@ pub(super) fn read(
 }
 
 impl Change {
-    /// Changes the matching node.
     pub(super) fn apply(
         self,
         faults: &Faults,
@@ -114,7 +111,6 @@ fn lines(
     }
 }
 
-/// Returns the fault of an unknown node.
 pub(super) fn unknown(word: &Spanned<String>, words: &'static [NodeSpec]) -> Problem {
     let known = || words.iter().map(|spec| spec.name);
     let label = match nearest(&word.value, known()) {
@@ -127,7 +123,6 @@ pub(super) fn unknown(word: &Spanned<String>, words: &'static [NodeSpec]) -> Pro
         .help("`rockpack help manifest` lists all nodes and their places")
 }
 
-/// Returns a node's name in messages.
 pub(super) fn title(node: &str, name: Option<&str>) -> String {
     name.map_or_else(|| node.to_owned(), |name| format!("{node} \"{name}\""))
 }

@@ -7,7 +7,6 @@ use crate::reader::Faults;
 
 use base::source::{Code, Problem};
 
-/// Replaces groups by their lines.
 pub(super) fn spread(faults: &Faults, words: &'static [NodeSpec], nodes: Vec<Node>) -> Vec<Node> {
     let mut out = Vec::with_capacity(nodes.len());
     for mut node in nodes {

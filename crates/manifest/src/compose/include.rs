@@ -7,11 +7,10 @@ use crate::kdl;
 use base::names::RelPath;
 use base::source::{Code, Problem, Source};
 
-/// The word for the manifest that the program carries, here and for `--manifest`.
+/// The built-in manifest, also for `--manifest`.
 const BUILT_IN: &str = "built-in";
 
 impl Composer<'_> {
-    /// Returns the nodes of the named file, composed.
     pub(super) fn included(&mut self, line: &kdl::Node) -> Vec<kdl::Node> {
         let Some(words::Include { file: name }) = super::one::<words::Include>(self.faults, line)
         else {

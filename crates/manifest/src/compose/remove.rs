@@ -8,15 +8,13 @@ use crate::reader::Faults;
 use crate::{ArgKind, Arity, NodeSpec};
 use base::source::{Code, Place, Problem, Spanned, nearest};
 
-/// One `remove`, read.
 pub(super) struct Removal {
     node: Spanned<String>,
     names: Vec<Spanned<String>>,
-    /// Properties that the line has to have.
+    /// Properties that the line must have.
     properties: Vec<(&'static str, String)>,
 }
 
-/// Reads a `remove`.
 pub(super) fn read(faults: &Faults, line: &Node) -> Option<Removal> {
     let words::Remove { word: node, names, mode, on, component, artifact, package, within } =
         one::<words::Remove>(faults, line)?;
@@ -33,7 +31,6 @@ pub(super) fn read(faults: &Faults, line: &Node) -> Option<Removal> {
 }
 
 impl Removal {
-    /// Removes the matching lines of `nodes`.
     pub(super) fn apply(
         self,
         faults: &Faults,
@@ -74,7 +71,6 @@ impl Removal {
         }
     }
 
-    /// Returns whether a line has this name, these first arguments and the properties.
     fn is_meant(&self, spec: &NodeSpec, key: &[Spanned<String>], node: &Node) -> bool {
         let has = |(name, value): &(&str, String)| {
             node.property(name).and_then(|is| is.as_text()) == Some(value)
@@ -106,7 +102,6 @@ impl Removal {
     }
 }
 
-/// Returns the number of arguments before the list.
 fn fixed(spec: &NodeSpec) -> usize {
     let single = |takes| matches!(takes, ArgKind::Argument | ArgKind::OptionalArgument);
     spec.parts.iter().filter(|part| single(part.takes)).count()

@@ -23,7 +23,6 @@ package "other" kind="runtime" {
 }
 "#;
 
-/// A node as one line, without its block.
 fn line(node: &kdl::Node) -> String {
     let entries = node.entries.iter().map(|entry| {
         let value = match &entry.value {
@@ -42,7 +41,7 @@ fn lines(nodes: &[kdl::Node], depth: usize, out: &mut Vec<String>) {
     }
 }
 
-/// Returns the lines of `text` once it is composed; panics if it has a fault.
+/// Lines of `text` once composed; panics on a fault.
 fn composed(text: &str) -> Vec<String> {
     let source = Source::new("packages.kdl", text);
     let faults = Faults::new(&source);
@@ -60,7 +59,7 @@ fn composed(text: &str) -> Vec<String> {
     out
 }
 
-/// Returns the effect of `text` on its included file: removed lines, and added lines.
+/// Removed lines, and added lines.
 fn difference(text: &str) -> (Vec<String>, Vec<String>) {
     let (before, after) = (composed(INCLUDED), composed(&format!("include \"core.kdl\"\n{text}")));
     let only = |these: &[String], those: &[String]| {

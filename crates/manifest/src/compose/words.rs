@@ -1,4 +1,4 @@
-//! Nodes that are about other lines: they are carried out before anything is decoded.
+//! Nodes about other lines, carried out before anything is decoded.
 
 use crate::NodeSpec;
 use crate::line::Line as _;
@@ -14,7 +14,7 @@ pub(crate) const REMOVE: NodeSpec = Remove::SPEC;
 pub(crate) const GROUP: NodeSpec = Group::SPEC;
 pub(crate) const ALLOW_ABSENT: NodeSpec = AllowAbsent::SPEC;
 
-/// Inserts the nodes of another file: the built-in manifest, or a file of the same directory.
+/// Puts the nodes of another file here: of the built-in manifest, or of a file next to this one.
 #[derive(Line)]
 #[line("include", example = r#"include "built-in""#)]
 pub(super) struct Include {
@@ -24,8 +24,8 @@ pub(super) struct Include {
     pub file: Spanned<String>,
 }
 
-/// Adds lines to the block of a node of an included file. If the block can have a line only once, the new line replaces
-/// the existing one. `remove` and `change` in the block edit its lines.
+/// Adds lines to the block of a node that an included file has. A line that can occur once replaces
+/// the existing one; the block can have `remove` and `change`.
 #[derive(Line)]
 #[line(
     "change",
@@ -37,7 +37,7 @@ pub(super) struct Include {
 }"#
 )]
 pub(super) struct Change {
-    /// The name of the node: `package`, `common`, `isa`.
+    /// The node's first word: `package`, `common`, `isa`.
     #[arg("NODE", "a node name")]
     pub word: Spanned<String>,
     /// The node's first argument, except for `common`.
@@ -51,12 +51,12 @@ fn has_lines(node: &mut Node<'_>, _: &Scope<'_, '_>) {
     }
 }
 
-/// Takes away lines that an included file has. Of a line with a list of names, the given ones are removed, and the line
-/// with the last of them.
+/// Removes lines of an included file. Of a line with a list of names, the given names are removed,
+/// and the line with the last of them.
 #[derive(Line)]
 #[line("remove", example = r#"remove "package" "profiler""#)]
 pub(super) struct Remove {
-    /// The word that the line starts with: `script`, `rpath`, `package`.
+    /// The line's first word: `script`, `rpath`, `package`.
     #[arg("NODE", "a node name")]
     pub word: Spanned<String>,
     /// The line's first argument, and names of its list.
@@ -82,8 +82,8 @@ pub(super) struct Remove {
     pub within: Option<String>,
 }
 
-/// Names artifacts that a build can lack: `artifact` and `drop` lines about them are optional, in this file and in the
-/// files that it includes.
+/// Names artifacts that a build can lack: `artifact` and `drop` lines about them are optional, also
+/// in included files.
 #[derive(Line)]
 #[line(
     "allow-absent",
@@ -94,15 +94,15 @@ pub(super) struct AllowAbsent {
     /// An artifact of an `artifact` or `drop` line.
     #[arg("ARTIFACT", "an artifact")]
     pub names: Vec<Spanned<ArtifactName>>,
-    /// A build can lack this component of it only: lib, run, dev, dbg, doc or test.
+    /// Only this component can be absent: lib, run, dev, dbg, doc or test.
     #[prop]
     pub component: Option<Component>,
-    /// The reason, `optional` of lines without one.
+    /// Reason, the `optional` of lines without one.
     #[prop("WHY")]
     pub reason: String,
 }
 
-/// Says the same properties for each line in its block; a line can still say its own.
+/// Gives properties to each line in its block; a line's own ones win.
 #[derive(Line)]
 #[line(
     "group",
@@ -120,7 +120,7 @@ pub(super) struct Group {
     /// `on` of the lines.
     #[prop]
     pub on: Option<System>,
-    /// The reason why the line may match nothing; without it, that is an error.
+    /// Reason why the lines may match nothing; without it, an error.
     #[prop]
     pub optional: Option<String>,
     /// `reason` of the lines.
@@ -132,7 +132,6 @@ pub(super) struct Group {
 }
 
 fn holds_lines(node: &mut Node<'_>, _: &Scope<'_, '_>) {
-    // A property without a meaning is reported as unknown.
     node.forgive();
     if node.block().is_empty() {
         node.fault("`group` has no lines", "add a block with lines");

@@ -21,7 +21,6 @@ pub(super) use words::unknown_targets;
 
 use reliance::{check_modes, check_offered, check_targets};
 
-/// Checks packages against each other, and against licences and templates where those are known.
 pub(super) fn packages(
     faults: &Faults,
     packages: &[Package],
@@ -59,7 +58,6 @@ pub(super) fn packages(
     circle::check(faults, packages);
 }
 
-/// Returns the first place of each package.
 fn first_each<'p>(
     names: impl Iterator<Item = &'p Spanned<PackageName>>,
 ) -> Vec<&'p Spanned<PackageName>> {
@@ -72,7 +70,6 @@ fn first_each<'p>(
     first
 }
 
-/// Returns whether some line requires every distribution of the same package.
 fn is_required_in_full(package: &Package, rule: &RequireRule) -> bool {
     package.requires.iter().any(|r| r.all && r.package.value == rule.package.value)
 }
@@ -98,7 +95,6 @@ fn check_required(faults: &Faults, package: &Package, rule: &RequireRule, target
     }
 }
 
-/// Checks that the overlaid package has a platform directory.
 fn check_overlay(
     faults: &Faults,
     package: &Package,
@@ -166,7 +162,6 @@ fn check_searched(
     }
 }
 
-/// Reports artifacts that are left out, or taken for every target, and that the package does not take.
 fn check_left_out(faults: &Faults, package: &Package, packages: &[Package]) {
     let inherited = package
         .artifacts_of

@@ -9,7 +9,6 @@ use crate::{Families, IsaFacts, Level};
 use base::names::{Family, Isa};
 use base::source::{Code, Place, Problem, Spanned, nearest};
 
-/// Reads families.kdl.
 pub(crate) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
     let words = FamiliesLines::NODES;
     let context = Context::survey(faults, words, file, &|_, _| {
@@ -21,7 +20,6 @@ pub(crate) fn file(faults: &Faults, file: &[kdl::Node]) -> Families {
     read.map(|read| checked(faults, read)).unwrap_or_default()
 }
 
-/// Checks the lines against each other, and makes facts of them.
 fn checked(faults: &Faults, read: FamiliesLines) -> Families {
     let FamiliesLines { isas: lines, levels, axes, subprojects } = read;
     refuse_taken_names(faults, &lines, &levels, &axes);
@@ -90,7 +88,6 @@ fn packages(faults: &Faults, lines: &[IsaLine]) {
     }
 }
 
-/// Reports undeclared levels, and levels above themselves.
 fn parents(faults: &Faults, lines: &[IsaLine], levels: &[LevelLine]) {
     let known = |name: &str| levels.iter().find(|level| level.name.as_str() == name);
     let parents = lines.iter().filter_map(|line| line.parent.as_ref());
@@ -153,7 +150,6 @@ fn expanded(faults: &Faults, families: &Families, names: &[Spanned<String>]) -> 
     isas
 }
 
-/// Reports names that are both a family and an ISA, a level or a value.
 fn refuse_taken_names(faults: &Faults, lines: &[IsaLine], levels: &[LevelLine], axes: &[AxisLine]) {
     let isas: IndexMap<&str, &Place> =
         lines.iter().map(|line| (line.isa.as_str(), &line.isa.place)).collect();

@@ -8,7 +8,6 @@ use base::target::Condition;
 
 mod places;
 
-/// Checks all projects and wheels.
 pub(super) fn check(context: &Context<'_>, python: &Python) {
     let projects = &python.projects;
     let packages = || context.declared.iter().map(|(name, declared)| (*name, &declared.place));
@@ -38,7 +37,6 @@ pub(super) fn check(context: &Context<'_>, python: &Python) {
     places::check(context, python);
 }
 
-/// Reports variables of `without-env` that `every-project` does not have.
 fn check_left_out(context: &Context<'_>, python: &Python) {
     let every = &python.every;
     let set = every.environment.iter().map(|(name, _)| name.as_str());

@@ -9,25 +9,21 @@ use base::source::Spanned;
 use base::target::Condition;
 use manifest_derive::Line;
 
-/// Lines of the file, before they are checked against each other.
+/// Lines, before they are checked against each other.
 #[derive(Line)]
 #[line(before(INCLUDE), after(CHANGE, REMOVE))]
 pub(crate) struct FamiliesLines {
-    /// ISAs.
     #[child]
     pub isas: Vec<IsaLine>,
-    /// Levels.
     #[child]
     pub levels: Vec<LevelLine>,
-    /// Axes.
     #[child]
     pub axes: Vec<AxisLine>,
-    /// Subprojects.
     #[child]
     pub subprojects: Vec<SubprojectLine>,
 }
 
-/// Declares an ISA and the families that it is in, which artifacts and the command line can name.
+/// Declares an ISA and its families, which artifacts and the command line can name.
 #[derive(Line)]
 #[line(
     "isa",
@@ -37,26 +33,26 @@ pub(crate) struct FamiliesLines {
     example = r#"isa "gpu90" "gpu9-all" "server-all" mach=0x2c product="Example 90""#
 )]
 pub(crate) struct IsaLine {
-    /// The ISA as artifacts and the command line name it: lower-case letters and digits, with `-` between, without
-    /// features.
+    /// Name in artifacts and on the command line: lower-case letters and digits, with `-` between,
+    /// without features.
     #[arg("NAME", "an ISA")]
     pub isa: Spanned<Isa>,
     /// A family. The ISA's own name needs no mention.
     #[arg("FAMILY", "a family", many)]
     pub families: Vec<Spanned<Family>>,
-    /// The ISA with the packages for this one, which gets no packages and is not offered: `gpu90` for
-    /// `gpu90-strict`. Features (`gpu90:xnack+`, in names of files `gpu90-xnack+`) need no line: their code is in the
-    /// packages of the ISA.
+    /// The ISA with the packages for this one, which gets no packages and is not offered: `gpu90`
+    /// for `gpu90-strict`. Features (`gpu90:xnack+`, in names of files `gpu90-xnack+`) need no
+    /// line.
     #[prop]
     pub package: Option<Spanned<Isa>>,
     /// The level above it.
     #[prop]
     pub parent: Option<Spanned<Family>>,
-    /// The number that code objects have for it, `EF_AMDGPU_MACH` in the header of the ELF file. `rockpack wheel verify`
-    /// finds the ISA of such a file by it.
+    /// `EF_AMDGPU_MACH` in the ELF header of its code objects, by which `rockpack wheel verify`
+    /// finds their ISA.
     #[prop]
     pub mach: Option<usize>,
-    /// The products that have it, for readers.
+    /// Products with it, for readers.
     #[prop]
     #[expect(dead_code, reason = "for readers")]
     product: Option<String>,
@@ -74,12 +70,12 @@ fn check_isa(
     }
 }
 
-/// Declares a level above ISAs. Code of artifacts for a level runs on several ISAs. It is in a separate package, which
-/// the packages of these ISAs require and no extra offers.
+/// Declares a level above ISAs. Artifacts for a level run on several ISAs: their code is in a
+/// package that the packages of these ISAs require and no extra offers.
 #[derive(Line)]
 #[line("level", once, usage = r#"level "NAME" parent="LEVEL""#, example = r#"level "gpu9""#)]
 pub(crate) struct LevelLine {
-    /// The level, as it ends the names of artifacts: `NAME_lib_LEVEL`.
+    /// The level, the last part of artifacts' names: `NAME_lib_LEVEL`.
     #[arg("NAME", "a level")]
     pub name: Spanned<Family>,
     /// The level above it.
@@ -87,14 +83,15 @@ pub(crate) struct LevelLine {
     pub parent: Option<Spanned<Family>>,
 }
 
-/// Declares another split than by GPU: `per=` in packages.kdl names it, and artifacts are built for one of its values.
+/// Declares another split than by GPU: `per=` in packages.kdl names it, and artifacts are built for
+/// one of its values.
 #[derive(Line)]
 #[line("axis", once, check(check_axis(values)), example = r#"axis "vendor" "acme" "umbrella""#)]
 pub(crate) struct AxisLine {
-    /// Its name for `per` and placeholders: lower-case letters.
+    /// Name for `per` and placeholders: lower-case letters.
     #[arg("NAME", "a name", via = AxisName)]
     pub name: Spanned<String>,
-    /// A value, as it ends the names of artifacts: `NAME_lib_VALUE`.
+    /// A value, the last part of artifacts' names: `NAME_lib_VALUE`.
     #[arg("VALUE", "a value")]
     pub values: Vec<Spanned<Family>>,
 }
@@ -103,7 +100,7 @@ fn check_axis(_: &Node<'_>, scope: &Scope<'_, '_>, values: &[Spanned<Family>]) {
     given_once(scope, "value", values);
 }
 
-/// Declares parts of the build that it leaves out for some ISAs: `subproject=` in packages.kdl names them.
+/// Declares parts of the build that some ISAs lack: `subproject=` in packages.kdl names them.
 #[derive(Line)]
 #[line(
     "subproject",

@@ -6,18 +6,16 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::pattern::outside_classes;
 
-/// Most bytes of a glob.
 const MOST_BYTES: usize = 1_000;
 
-/// Deepest nesting of braces.
 const MOST_DEPTH: usize = 8;
 
-/// Globs longer than this are compiled at once, so that the regex engine can refuse them: shorter
-/// ones are far from its limits.
+/// Longer globs are compiled at once, so that the regex engine can refuse them: shorter ones are
+/// far from its limits.
 const SHORT: usize = 100;
 
-/// Globs of which one has to match. They are compiled when they are asked for the first time: most
-/// globs of a long manifest never are.
+/// Globs of which one must match, compiled at the first use: most globs of a long manifest are
+/// never used.
 #[derive(Debug, Clone)]
 pub(crate) struct Compiled {
     parsed: Vec<globset::Glob>,
@@ -25,11 +23,10 @@ pub(crate) struct Compiled {
 }
 
 impl Compiled {
-    /// Reads globs; with `segments`, `*` and `?` stay inside one segment of a path.
+    /// Reads globs; with `segments`, `*` and `?` stay inside one segment.
     ///
     /// # Errors
-    /// The fault of one of them: its syntax, its length, how deep its braces nest, or that
-    /// globset refuses it.
+    /// The fault of one: syntax, length, nesting, or refusal by globset.
     pub fn new(texts: &[&str], segments: bool) -> Result<Self, String> {
         let mut parsed = Vec::new();
         for text in texts {
@@ -44,15 +41,13 @@ impl Compiled {
         let compiled = Self { parsed, set: Arc::default() };
         if texts.iter().any(|text| text.len() > SHORT) {
             let set = build(&compiled.parsed).map_err(|e| e.kind().to_string())?;
-            // The first use.
             let _ = compiled.set.set(set);
         }
         Ok(compiled)
     }
 
-    /// Returns whether one of them matches.
     pub(crate) fn is_match(&self, text: &str) -> bool {
-        // An empty set matches nothing; a test holds that no short glob becomes one.
+        // An empty set matches nothing; a test checks that no short glob becomes one.
         self.set.get_or_init(|| build(&self.parsed).unwrap_or_default()).is_match(text)
     }
 }
@@ -65,7 +60,6 @@ fn build(globs: &[globset::Glob]) -> Result<GlobSet, globset::Error> {
     builder.build()
 }
 
-/// Refuses globs that are too large for globset and its regex engine.
 fn check(text: &str) -> Result<(), String> {
     if text.len() > MOST_BYTES {
         return Err(format!("it has {} bytes; the limit is {MOST_BYTES}", text.len()));
@@ -109,7 +103,7 @@ mod tests {
         assert_eq!(refused("[{{{{{{{{{{{{]"), None, "in a class they stand for themselves");
     }
 
-    /// Every glob within the limits compiles: short globs are compiled on use.
+    /// Compiles every glob within the limits, as short globs are compiled on use.
     #[test]
     fn all_within_the_limits_compiles() {
         for piece in ["**/", "a*", "?", "[!a]", "[a-z]", "{a,b}", "{é,*}", "ü", "{,a,[b-y]*}"] {

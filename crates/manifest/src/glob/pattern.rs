@@ -1,7 +1,7 @@
-//! Parts of a glob, to find that it can match nothing, or that another matches all of its paths.
+//! Parts of a glob, to find globs that match nothing, or less than another.
 
-/// Expands braces into globs without braces. `None` if they are too many, or cannot be written: `**` from `{b,*}{b,*}`
-/// would match several segments.
+/// Equivalent globs without braces; `None` if they are too many, or cannot be written: the two `*`
+/// of `{b,*}{b,*}` stay in one segment, unlike `**`.
 pub(super) fn alternatives(text: &str) -> Option<Vec<String>> {
     const MOST: usize = 256;
     let mut open = vec![text.to_owned()];
@@ -33,7 +33,6 @@ fn joins_stars(before: &str, after: &str) -> bool {
     before.ends_with('*') && after.starts_with('*')
 }
 
-/// Returns the places of the first `{` and its `}`.
 fn first_braces(glob: &str) -> Option<(usize, usize)> {
     let start = outside_classes(glob).find(|(_, c)| *c == '{')?.0;
     let mut depth = 0_usize;
@@ -66,7 +65,7 @@ fn choices(inside: &str) -> Vec<&str> {
     found
 }
 
-/// Characters that are not in `[…]`, where braces and commas stand for themselves.
+/// Characters that are not in `[…]`, which makes braces and commas ordinary.
 pub(super) fn outside_classes(glob: &str) -> impl Iterator<Item = (usize, char)> {
     let mut until = 0;
     glob.char_indices().filter(move |(at, c)| {
@@ -80,7 +79,7 @@ pub(super) fn outside_classes(glob: &str) -> impl Iterator<Item = (usize, char)>
     })
 }
 
-/// Returns the length of the class at the start of `text`; a `]` at its start is part of it.
+/// A `]` at the start of the class is part of it.
 fn class_length(text: &str) -> usize {
     let negated = usize::from(text[1..].starts_with(['!', '^']));
     let inside = 1 + negated;
@@ -88,8 +87,8 @@ fn class_length(text: &str) -> usize {
     text[inside + skip..].find(']').map_or(text.len(), |end| inside + skip + end + 1)
 }
 
-/// The longest text within a segment, outside of braces and classes, that every path has which
-/// the glob matches.
+/// The longest text within a segment, outside of braces and classes, common to all paths that
+/// match.
 pub(super) fn word(glob: &str) -> Option<&str> {
     let (mut longest, mut start, mut depth) = ("", 0, 0_usize);
     for (at, c) in outside_classes(glob).chain([(glob.len(), '/')]) {
@@ -109,7 +108,7 @@ pub(super) fn word(glob: &str) -> Option<&str> {
     (!longest.is_empty()).then_some(longest)
 }
 
-/// Returns a part of a glob that no installed path can have, with the remedy.
+/// A part that no installed path can have, with the remedy.
 pub(super) fn impossible(text: &str) -> Option<(String, Option<String>)> {
     if let Some((_, class)) = classes(text).find(|(_, class)| class.contains('/')) {
         return Some((format!("`{class}` matches one character of a segment, never `/`"), None));

@@ -1,4 +1,4 @@
-//! Rules over paths, found without asking each of them.
+//! Rules over paths, found by an index.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use aho_corasick::AhoCorasick;
 use super::Glob;
 use base::names::RelPath;
 
-/// A rule that counts for the paths that a glob matches.
+/// A rule for paths that a glob matches.
 pub trait HasGlob {
     /// Its glob.
     fn glob(&self) -> &Glob;
@@ -16,18 +16,16 @@ pub trait HasGlob {
 
 /// Rules in the order of the file.
 ///
-/// Most globs have a word that every path has that they match. One automaton finds which of these
-/// words a path has, so that the time of a question does not grow with the number of rules.
+/// Most globs have a word that is in every path that they match. One automaton finds these words in
+/// a path, so that the time does not grow with the number of rules.
 #[derive(Debug, Clone)]
 pub struct Rules<R> {
     rules: Vec<R>,
     words: Arc<Words>,
 }
 
-/// The words of some globs.
 #[derive(Debug, Default)]
 struct Words {
-    /// Finds the words, if any.
     automaton: Option<AhoCorasick>,
     /// The rule that each pattern of the automaton is of.
     owners: Vec<usize>,
@@ -86,14 +84,14 @@ impl Words {
         }
         let automaton = AhoCorasick::new(words).ok();
         if automaton.is_none() {
-            // Too many words for it: then each rule is asked.
+            // Too many words for the automaton: each rule is tried.
             others.append(&mut owners);
             others.sort_unstable();
         }
         Self { automaton, owners, others }
     }
 
-    /// Returns the rules without a word, and the rules with a word in the text, in their order.
+    /// Rules without a word, and rules with a word in the text, in their order.
     fn found_in(&self, text: &str) -> Vec<usize> {
         let mut found = self.others.clone();
         if let Some(automaton) = &self.automaton {

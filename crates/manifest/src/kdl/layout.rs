@@ -1,18 +1,17 @@
 //! Lays out a KDL text: indentation, one space between values, at most one blank line.
 //!
-//! It works on tokens: texts and comments stay as they are written, and nodes stay on their lines. A block of several
-//! lines begins behind its `{` and ends before its `}`.
+//! Works on tokens: texts and comments stay as written, and nodes stay on their lines.
 
 use super::token::{Token, TokenKind, token};
 use super::{Entry, Name, Node, parse};
 use base::source::{Code, Problem, Problems, Source};
 
-/// Indentation of a block.
 const INDENT: &str = "    ";
 
-/// Returns the text laid out. A second time changes nothing, and the nodes stay the same.
+/// Returns the text laid out, idempotent, with the same nodes.
 ///
-/// # Errors All mistakes, as [`parse`].
+/// # Errors
+/// All mistakes, as [`parse`].
 pub fn layout(source: &Source) -> Result<String, Problems> {
     let before = parse(source)?;
     let tokens = tokens(source.text());
@@ -30,14 +29,12 @@ pub fn layout(source: &Source) -> Result<String, Problems> {
     }
 }
 
-/// A written token, and the text before it.
 struct Piece {
     token: Token,
-    /// It has blanks before it.
     spaced: bool,
     /// Of a brace: whether its block takes several lines.
     tall: bool,
-    /// Nothing but `;` and a comment follows on its line.
+    /// Only `;` and a comment follow on its line.
     ends_line: bool,
 }
 
@@ -93,7 +90,6 @@ struct Layout<'t> {
     text: &'t str,
     tokens: &'t [Piece],
     out: String,
-    /// Number of open blocks of several lines.
     depth: usize,
 }
 
@@ -116,7 +112,7 @@ impl Layout<'_> {
             }
             let after_open = last.is_some_and(|l| l.token.kind == TokenKind::Open && l.tall);
             let before_close = kind == TokenKind::Close && piece.tall;
-            // A comment behind `{` is of the block as a whole.
+            // A comment after `{` belongs to the whole block.
             let trails = is_comment(kind) && piece.ends_line;
             if breaks == 0 && (after_open && !trails || before_close) {
                 breaks = 1;
@@ -158,7 +154,6 @@ impl Layout<'_> {
     }
 }
 
-/// Returns whether two tokens of a line have a space between.
 fn is_apart(last: &Piece, next: &Piece) -> bool {
     match (last.token.kind, next.token.kind) {
         (_, kind) if is_comment(kind) => true,
@@ -185,7 +180,6 @@ fn is_comment(kind: TokenKind) -> bool {
     matches!(kind, TokenKind::LineComment | TokenKind::BlockComment)
 }
 
-/// Returns whether nodes are the same, except for their places.
 fn same(one: &[Node], other: &[Node]) -> bool {
     one.len() == other.len()
         && one.iter().zip(other).all(|(one, other)| {

@@ -11,9 +11,10 @@ pub const MOST_DEPTH: usize = 32;
 /// Most nodes, arguments and properties of a text together.
 pub const MOST_PARTS: usize = 200_000;
 
-/// Returns the text of the file `file`, called `name` in messages.
+/// Returns the text of `file`, called `name` in messages.
 ///
-/// # Errors If its bytes are not UTF-8: the place of the first such byte.
+/// # Errors
+/// The place of the first byte that is not UTF-8.
 pub fn source(name: &str, file: &str, bytes: Vec<u8>) -> Result<Source, Problem> {
     String::from_utf8(bytes).map(|text| Source::of_file(name, file, text)).map_err(|error| {
         let (at, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
@@ -27,13 +28,11 @@ pub fn source(name: &str, file: &str, bytes: Vec<u8>) -> Result<Source, Problem>
     })
 }
 
-/// Replacement in the picture of bytes that are no character.
+/// Replaces invalid bytes in the picture.
 const MARK: char = '\u{fffd}';
 
-/// Most bytes after a place in its picture.
 const NEAR: usize = 400;
 
-/// Returns whether the text is readable.
 pub(super) fn check(source: &Source) -> Result<(), Problems> {
     if source.text().len() as u64 > MOST_BYTES {
         let message =
@@ -44,7 +43,6 @@ pub(super) fn check(source: &Source) -> Result<(), Problems> {
     odd.map_or(Ok(()), |(at, c)| Err(refused(source, at, c).into()))
 }
 
-/// A byte order mark says nothing at the start of a text.
 fn is_mark(at: usize, c: char) -> bool {
     at == 0 && c == '\u{feff}'
 }

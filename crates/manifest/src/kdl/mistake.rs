@@ -7,17 +7,16 @@ use super::token::{Token, TokenKind, is_blank, is_newline, run};
 use super::{MOST_DEPTH, MOST_PARTS, Name, Node};
 use base::source::{Capped, Code, Problem, Problems, Source, nearest};
 
-/// The mistakes of one text.
 pub(super) struct Mistakes<'a> {
     source: &'a Source,
     text: &'a str,
     found: Capped,
     /// Unmatched braces are reported if nothing else is wrong: another mistake may be the cause.
     braces: Capped,
-    /// The place of the last mistake: one place is reported once.
+    /// One place is reported once.
     last: Option<usize>,
     in_conflict: bool,
-    /// The place of the last comma: all commas of one line are one mistake.
+    /// All commas of one line are one mistake.
     comma: usize,
 }
 
@@ -32,7 +31,6 @@ impl<'a> Mistakes<'a> {
         Self { source, text, found, braces, last: None, in_conflict: false, comma: 0 }
     }
 
-    /// The nodes, unless there was a mistake.
     pub(crate) fn or(self, nodes: Vec<Node>) -> Result<Vec<Node>, Problems> {
         let found = if self.found.is_empty() { self.braces } else { self.found };
         if found.is_empty() { Ok(nodes) } else { Err(found.into_problems()) }
@@ -155,7 +153,6 @@ impl<'a> Mistakes<'a> {
         self.say(at, "a property has no value", "add a value", "");
     }
 
-    /// Returns the mistake of a text in quotes that starts at `at`.
     pub(crate) fn text(&mut self, at: usize, fault: Fault) {
         let within = |range: Range<usize>| at + range.start..at + range.end;
         match fault {
@@ -235,7 +232,6 @@ impl<'a> Mistakes<'a> {
         is_sign
     }
 
-    /// `license = "MIT"` and `license: "MIT"`.
     pub(crate) fn assignment(&mut self, name: &Name, sign: Range<usize>) {
         let value = self.ahead(sign.end).trim_matches([' ', '\t', ':', ',']);
         let name = name.text.trim_end_matches(':');
@@ -246,7 +242,6 @@ impl<'a> Mistakes<'a> {
         });
     }
 
-    /// Reports a token that starts no value.
     pub(crate) fn unreadable(&mut self, next: Token) {
         let at = next.range();
         match next.kind {
@@ -390,7 +385,7 @@ impl<'a> Mistakes<'a> {
         at + 1
     }
 
-    /// `mode: "kpack"`, where `mode="kpack"` is meant.
+    /// `mode: "kpack"` instead of `mode="kpack"`.
     fn colon(&mut self, next: Token) -> usize {
         let at = next.start + self.text[next.range()].find(':').unwrap_or_default();
         let label = "write `=`, without spaces";
@@ -398,7 +393,6 @@ impl<'a> Mistakes<'a> {
         at + 1
     }
 
-    /// Returns the end of the line with the byte `at`.
     fn line_end(&self, at: usize) -> usize {
         at + run(&self.text[at..], |c| !is_newline(c))
     }

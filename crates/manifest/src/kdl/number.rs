@@ -2,14 +2,12 @@
 
 use super::Value;
 
-/// Returns whether the word starts like a number and like no name.
 pub(super) fn is_meant(word: &str) -> bool {
     let unsigned = word.strip_prefix(['+', '-']).unwrap_or(word);
     let digits = unsigned.strip_prefix('.').unwrap_or(unsigned);
     digits.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// The number that the word is, if it is one.
 pub(super) fn parse(word: &str) -> Option<Value> {
     let unsigned = word.strip_prefix(['+', '-']).unwrap_or(word);
     let based = [("0x", 16), ("0o", 8), ("0b", 2)]

@@ -7,7 +7,6 @@ use super::token::{Token, TokenKind, token};
 use super::{Entry, MOST_DEPTH, MOST_PARTS, Name, Node, Value, number, text};
 use base::source::{Problems, Source};
 
-/// The nodes of the whole text.
 pub(super) fn parse(source: &Source) -> Result<Vec<Node>, Problems> {
     let start = if source.text().starts_with('\u{feff}') { 3 } else { 0 };
     let mut parser = Parser {
@@ -22,7 +21,7 @@ pub(super) fn parse(source: &Source) -> Result<Vec<Node>, Problems> {
     parser.mistakes.or(nodes)
 }
 
-/// A part is out of place, and was reported.
+/// A misplaced part that was reported.
 #[derive(Debug)]
 struct Lost;
 
@@ -31,7 +30,7 @@ type Read<T> = Result<T, Lost>;
 struct Parser<'a> {
     text: &'a str,
     next: Token,
-    /// A mistake was skipped: the next token needs no space before it.
+    /// After a skipped mistake, the next token needs no space before it.
     apart: bool,
     mistakes: Mistakes<'a>,
     /// Starts of open blocks.
@@ -52,7 +51,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Nodes up to the end of their block, or of the file.
     fn nodes(&mut self) -> Vec<Node> {
         let mut nodes = Vec::new();
         loop {
@@ -117,7 +115,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips the block, argument or property after `/-`; returns whether it is a block.
+    /// Returns whether the part after `/-` is a block.
     fn left_out(&mut self) -> Read<bool> {
         self.advance();
         self.skip_lines();
@@ -178,7 +176,6 @@ impl<'a> Parser<'a> {
         Ok(name)
     }
 
-    /// Skips a habit of another format, if any; returns whether it did.
     fn reads_over_habit(&mut self) -> bool {
         let habit = self.mistakes.habit(self.next);
         if let Some(end) = habit {
@@ -199,7 +196,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// An argument or property.
     fn entry(&mut self) -> Read<Entry> {
         self.count()?;
         let start = self.next.start;
@@ -222,7 +218,6 @@ impl<'a> Parser<'a> {
         Ok(Entry { name: Some(name), annotation, value, span, value_span })
     }
 
-    /// Reads the value after the `=` of a property.
     fn property(&mut self, name: &Name) -> Read<(Option<Name>, Value, Range<usize>)> {
         let equals = self.advance();
         if self.mistakes.comparison(name) {
@@ -257,7 +252,6 @@ impl<'a> Parser<'a> {
         Ok(Some(name))
     }
 
-    /// A text, number or keyword with its place.
     fn value(&mut self) -> Read<(Value, Range<usize>)> {
         let token = self.next;
         let written = &self.text[token.range()];
@@ -297,7 +291,6 @@ impl<'a> Parser<'a> {
         Ok(Value::Text(written.to_owned()))
     }
 
-    /// Counts one more node, argument or property.
     fn count(&mut self) -> Read<()> {
         self.parts += 1;
         if self.parts <= MOST_PARTS {
@@ -360,7 +353,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips everything between two nodes.
     fn skip_lines(&mut self) {
         loop {
             let kind = self.next.kind;

@@ -4,22 +4,21 @@ use std::ops::Range;
 
 use super::token::{escape, is_blank, is_newline, is_space, run};
 
-/// Mistake in a text in quotes, with its place in it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// A `\` before a character that it does nothing to.
+    /// A `\` before an ordinary character.
     Escape(Range<usize>),
-    /// `\u{…}` with a number of no character.
+    /// `\u{…}` with an invalid number.
     CodePoint(Range<usize>),
-    /// `"""` with something behind it on its line.
+    /// `"""` with text after it on its line.
     FirstLine(Range<usize>),
-    /// A closing `"""` with something before it on its line.
+    /// A closing `"""` with text before it on its line.
     LastLine(Range<usize>),
-    /// A line that is not indented as the closing quotes are.
+    /// A line with less indentation than the closing quotes.
     Indentation(Range<usize>),
 }
 
-/// The text that a token in quotes is; `raw` says that it has no escapes.
+/// Decodes a token in quotes; `raw` means without escapes.
 ///
 /// # Errors
 /// The first fault, as bytes of `token`.
@@ -35,12 +34,11 @@ pub(super) fn decode(token: &str, raw: bool) -> Result<String, Fault> {
     if raw { Ok(body.to_owned()) } else { unescaped(body, from) }
 }
 
-/// The lines of a text without the indentation of its last one.
 fn lines(body: &str, from: usize, raw: bool) -> Result<String, Fault> {
     if !body.starts_with(is_newline) {
         return Err(Fault::FirstLine(0..from));
     }
-    // Blanks that a `\` leaves out are no indentation, and no line breaks.
+    // Blanks after a `\` are neither indentation nor line breaks.
     let (joined, origin) = if raw { (body.to_owned(), Vec::new()) } else { without_left_out(body) };
     let lines = split(&joined);
     let place = |at: usize, length: usize| {
@@ -64,7 +62,7 @@ fn lines(body: &str, from: usize, raw: bool) -> Result<String, Fault> {
         };
         text.push_str(line);
     }
-    // Joined lines keep no places of escapes: the whole text is named.
+    // Joined lines lose the places of escapes: the whole text is named.
     if raw { Ok(text) } else { unescaped(&text, 0).map_err(|_| Fault::Escape(0..from)) }
 }
 
@@ -118,7 +116,7 @@ fn unescaped(body: &str, from: usize) -> Result<String, Fault> {
 
 type Refused = (fn(Range<usize>) -> Fault, usize);
 
-/// The character that the escape at the start of `rest` means, and how long the escape is.
+/// Returns the character of an escape, and the length of the escape.
 fn character(rest: &str) -> Result<(Option<char>, usize), Refused> {
     let meant = match rest[1..].chars().next() {
         Some('n') => '\n',

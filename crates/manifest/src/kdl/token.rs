@@ -1,23 +1,21 @@
-//! Tokens of a KDL text: every byte belongs to exactly one token.
+//! Tokens of a KDL text: every byte belongs to exactly one.
 //!
-//! Reading is linear: only the end of a text or comment is searched. An unclosed text ends with its line.
+//! Texts and comments are recognized by their ends alone, so that reading is linear, and an
+//! unclosed text ends with its line.
 
 use std::ops::Range;
 
-/// Kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
-    /// Spaces and tabs.
     Space,
-    /// One line break.
     Newline,
     /// `// …`, without the line break.
     LineComment,
-    /// `/* … */`, nested ones included.
+    /// `/* … */`, also nested.
     BlockComment,
-    /// `/-`: leaves out the next part.
+    /// `/-`, before an ignored part.
     Slashdash,
-    /// `\`: continues the node in the next line.
+    /// `\`, before a line break.
     Continue,
     /// `{`
     Open,
@@ -41,17 +39,15 @@ pub(super) enum TokenKind {
     Word,
     /// A path, a glob or a call without quotes.
     Bare,
-    /// `[`, `]` and other characters that no token starts with.
+    /// Characters that no token starts with, such as `[`.
     Stray,
-    /// A text in quotes without its end; it takes the rest of the line, or of the file.
+    /// An unclosed text, up to the end of the line or file.
     OpenText,
-    /// A comment without its end; it takes the rest of the file.
+    /// An unclosed comment, up to the end of the file.
     OpenComment,
-    /// Behind the last byte.
     End,
 }
 
-/// A token and its bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
     pub kind: TokenKind,
@@ -65,7 +61,6 @@ impl Token {
     }
 }
 
-/// The token that starts at byte `at`.
 pub(super) fn token(text: &str, at: usize) -> Token {
     let rest = &text[at..];
     let (kind, length) = scan(rest);
@@ -130,20 +125,19 @@ fn bare(rest: &str) -> usize {
     rest[..end].trim_end_matches(';').len().max(1)
 }
 
-/// Returns whether `rest` begins with `{a,b}`, unlike a block.
+/// `{a,b}`, unlike a block.
 fn is_choice(rest: &str) -> bool {
     let inside = ahead(rest, |c| matches!(c, '"' | ';' | '=' | '{'));
     inside.split_once('}').is_some_and(|(choice, _)| choice.contains(','))
 }
 
-/// Returns whether `rest` begins with `[ab]*`, unlike a list.
+/// `[ab]*`, unlike a list.
 fn is_class(rest: &str) -> bool {
     let inside = ahead(rest, |c| matches!(c, '"' | '\'' | ',' | '['));
     inside.split_once(']').is_some_and(|(class, after)| !class.is_empty() && !after.is_empty())
 }
 
-/// Returns the text after the first bracket of `rest`, up to a blank or its end, limited so that many brackets take
-/// linear time.
+/// Up to a blank or the end, limited so that many brackets take linear time.
 fn ahead(rest: &str, ends: impl Fn(char) -> bool) -> &str {
     const FAR: usize = 200;
     let inside = &rest[1..rest.floor_char_boundary(FAR)];
@@ -154,7 +148,6 @@ pub(super) fn is_blank(c: char) -> bool {
     is_space(c) || is_newline(c)
 }
 
-/// Returns whether `\` at the start of `rest` is alone on its line.
 fn continues(rest: &str) -> bool {
     let after = rest[1..].trim_start_matches(is_space);
     after.is_empty()
@@ -201,7 +194,7 @@ pub(super) fn escape(rest: &str) -> usize {
     }
 }
 
-/// `#"…"#`, `#true`, or a `#` that means nothing.
+/// `#"…"#`, `#true`, or a meaningless `#`.
 fn hash(rest: &str) -> (TokenKind, usize) {
     let hashes = run(rest, |c| c == '#');
     let body = &rest[hashes..];
@@ -233,12 +226,10 @@ fn newline(rest: &str) -> usize {
     if rest.starts_with("\r\n") { 2 } else { rest.chars().next().map_or(0, char::len_utf8) }
 }
 
-/// Returns the number of bytes at the start of `text` that are `of` one kind.
 pub(super) fn run(text: &str, of: impl Fn(char) -> bool) -> usize {
     text.find(|c| !of(c)).unwrap_or(text.len())
 }
 
-/// Returns whether a character is a unicode space of KDL.
 pub(super) fn is_space(c: char) -> bool {
     matches!(
         c,
@@ -252,7 +243,6 @@ pub(super) fn is_newline(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Returns whether an identifier without quotes can have a character.
 fn is_word(c: char) -> bool {
     let mark = matches!(c, '\\' | '/' | '(' | ')' | '{' | '}' | '[' | ']' | ';' | '"' | '#' | '=');
     !mark && !is_space(c) && !is_newline(c)

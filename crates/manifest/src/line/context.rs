@@ -13,23 +13,20 @@ use base::source::{Code, Place, Problem, Source, Spanned, nearest};
 use base::target::{Condition, Per};
 use base::text::counted;
 
-/// Opens the file that a line of the source names; fails with the reason.
+/// Opens the file that a line of the source names, or fails with the reason.
 pub(crate) type Open<'a> = dyn Fn(&Source, &RelPath) -> Result<Source, String> + 'a;
 
-/// Names and readers for the lines of one file.
 pub(crate) struct Context<'a> {
     pub faults: &'a Faults,
-    /// Opens a file next to the manifest, or of the program.
     pub read: &'a Open<'a>,
     /// The axes of the families' file.
     pub axes: Vec<&'a str>,
     /// Declared packages, also unreadable ones: their mistakes are reported once.
     pub declared: IndexMap<&'a str, Declared>,
-    /// Names that may be given once in the file.
     pub once: Once,
-    /// Names that no package has, with their places.
+    /// Names that no package has, with places.
     pub unknown: RefCell<IndexMap<PackageName, Vec<Place>>>,
-    /// Directories of `runtime/`, where known.
+    /// Directories of `runtime/`, if known.
     pub templates: Option<&'a [&'a str]>,
     /// Names of projects and wheels, also of unreadable ones.
     pub projects: Vec<(String, Place)>,
@@ -49,7 +46,6 @@ pub(crate) struct Declared {
 }
 
 impl<'a> Context<'a> {
-    /// Collects the packages' names before lines are read.
     pub fn survey(
         faults: &'a Faults,
         words: &'static [NodeSpec],
@@ -93,7 +89,6 @@ impl<'a> Context<'a> {
         Per::WORDS.into_iter().chain(self.axes.iter().copied())
     }
 
-    /// Returns the split of this word, or reports it.
     pub fn split(&self, word: Spanned<String>) -> Option<Spanned<Per>> {
         if self.splits().any(|known| known == word.value) {
             return Some(Spanned::new(Per::named(&word.value), word.place));
@@ -108,12 +103,10 @@ impl<'a> Context<'a> {
         None
     }
 
-    /// Notes a name that may be given once in the file.
     pub fn give(&self, what: &'static str, name: &str, when: Condition, place: &Place) -> bool {
         self.once.give(self.faults, (what, name), when, place)
     }
 
-    /// Reports a name that no package has, or a package of another kind.
     pub fn resolve(&self, name: &Spanned<PackageName>, kind: Option<PackageKind>) {
         let Some(declared) = self.declared.get(name.as_str()) else {
             let mut unknown = self.unknown.borrow_mut();
@@ -168,5 +161,4 @@ fn named(faults: &Faults, nodes: &[kdl::Node], names: &[&str]) -> Vec<(String, P
     entries.filter_map(|e| Some((e.value.as_text()?.to_owned(), faults.at(&e.span)))).collect()
 }
 
-/// Number of places of one mistake that are shown.
 const PLACES_SHOWN: usize = 3;

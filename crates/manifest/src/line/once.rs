@@ -8,7 +8,7 @@ use crate::reader::Faults;
 use base::source::{Code, Place, Problem};
 use base::target::Condition;
 
-/// Names that may be given once each; again only for other targets.
+/// Names that may be given once each, or again for other targets.
 #[derive(Debug, Default)]
 pub(crate) struct Once(RefCell<IndexMap<(&'static str, String), Vec<Given>>>);
 

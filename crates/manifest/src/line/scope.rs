@@ -6,7 +6,6 @@ use base::names::PackageName;
 use base::source::{Place, Spanned};
 use base::target::Condition;
 
-/// Block that lines are in.
 pub(crate) struct Scope<'c, 'a> {
     pub context: &'c Context<'a>,
     /// Kind of the package, if valid.
@@ -19,7 +18,6 @@ impl<'c, 'a> Scope<'c, 'a> {
         Self { context, kind, once: Once::default() }
     }
 
-    /// Returns a scope without names, for the lines of a block.
     pub fn inner(&self) -> Self {
         Self::new(self.context, self.kind)
     }
@@ -29,12 +27,10 @@ impl<'c, 'a> Scope<'c, 'a> {
         self.once.give(self.context.faults, (what, name), when, place)
     }
 
-    /// Notes a name that may be given once in the file.
     pub fn give_in_file(&self, what: &'static str, name: &str, when: Condition, place: &Place) {
         self.context.give(what, name, when, place);
     }
 
-    /// Reports a name that no package of this kind has.
     pub fn resolve(&self, name: &Spanned<PackageName>, kind: Option<PackageKind>) {
         self.context.resolve(name, kind);
     }

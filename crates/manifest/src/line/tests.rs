@@ -1,4 +1,4 @@
-//! Every example decodes, and readers ask for the specified parts, no less and no more.
+//! Examples decode, and readers ask for exactly the specified parts.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,6 @@ use crate::{ArgKind, ArgSpec, Arity, Beside, BuiltIn, KdlFile, NodeSpec, Package
 use base::names::RelPath;
 use base::source::{Problem, Source};
 
-/// A file with an example in it.
 struct Sample {
     of_packages: bool,
     text: String,
@@ -19,7 +18,6 @@ struct Sample {
 const PROJECT_LINES: [(&str, &str); 2] =
     [("author", "author \"A\""), ("requires-python", "requires-python \">=3.10\"")];
 
-/// Lines of every package.
 const PACKAGE_LINES: [(&str, &str); 4] = [
     ("distribution", "distribution \"example-sample\" module=\"example_sample\" per=\"none\""),
     ("summary", "summary \"A sample\""),
@@ -27,7 +25,6 @@ const PACKAGE_LINES: [(&str, &str); 4] = [
     ("template", "template \"runtime\""),
 ];
 
-/// The packages that examples name.
 const OTHERS: &str = r#"
 package "core" kind="runtime" {
     distribution "example-core" module="example_core" per="none"
@@ -40,10 +37,8 @@ package "device" kind="runtime" {
 python-project "example-runtime" { source "runtime"; }
 "#;
 
-/// Variables that the example of `without-env` leaves out.
 const EVERY: &str = r#"every-project { env "EXAMPLE_TARGETS" "{isas}"; }"#;
 
-/// Included file of examples.
 const INCLUDED: &str = r#"
 package "core" kind="runtime" {
     distribution "example-core" module="example_core" per="none"
@@ -56,7 +51,6 @@ package "profiler" kind="runtime" {
 }
 "#;
 
-/// Lines that are about lines of included files, or about the lines in their block.
 fn is_composed(word: &NodeSpec) -> bool {
     [CHANGE, REMOVE, GROUP].iter().any(|composed| composed.name == word.name)
 }
@@ -187,7 +181,6 @@ impl Sample {
     }
 }
 
-/// Returns every node with its file and owner.
 fn all() -> Vec<(KdlFile, Option<&'static str>, &'static NodeSpec)> {
     VOCABULARY
         .into_iter()

@@ -17,28 +17,29 @@ use manifest_derive::Line;
     example = r#"artifact "blas" "lib" "run" optional="not in every build""#
 )]
 pub struct ArtifactRule {
-    /// The artifact.
+    /// An artifact.
     #[arg("NAME", "an artifact")]
     pub name: Spanned<ArtifactName>,
-    /// lib, run, dev, dbg, doc or test. A runtime package names one at least; a devel package that names none takes
-    /// all.
+    /// lib, run, dev, dbg, doc or test. A runtime package names at least one; a devel package that
+    /// names none takes all.
     #[arg("COMPONENT", "a component", many, read = components)]
     pub components: Vec<Spanned<Component>>,
-    /// The reason why another package that can be installed with this one ships the same files too; without it, that is
-    /// a mistake. In runtime packages.
+    /// Reason why another package that can be installed with this one ships the same files; without
+    /// it, an error. In runtime packages.
     #[prop("WHY", except = Devel)]
     pub repeats: Option<String>,
-    /// The reason why libraries of the artifact can be in another directory than their files: files for single targets,
-    /// and files in the directory `NAME` next to `libNAME.so`. Without a reason, this is an error. In runtime packages.
+    /// Reason why its libraries may be in another directory than their files: files for single
+    /// targets, and the directory `NAME` next to `libNAME.so`; without it, an error. In runtime
+    /// packages.
     #[prop("WHY", except = Devel)]
     pub apart: Option<String>,
-    /// The reason why the line may match nothing; without it, that is an error.
+    /// Reason why the line may match nothing; without it, an error.
     #[prop("WHY")]
     pub optional: Option<String>,
-    /// The part of the build that it comes from: families.kdl says for which ISAs that is not built.
+    /// Part of the build; families.kdl has the ISAs that lack it.
     #[prop]
     pub subproject: Option<Spanned<String>>,
-    /// Targets of the line.
+    /// Targets.
     #[when]
     pub when: Condition,
 }
@@ -62,9 +63,9 @@ fn give_components(
     let give = |component: Component, place: &Place| {
         scope.give("artifact", &format!("{} {component}", name.value), when, place)
     };
-    // In a runtime package none is a mistake that has been reported, not a wish for all.
+    // A runtime package without components is a mistake that was reported, and does not take all.
     if components.is_empty() && scope.kind == Some(PackageKind::Devel) {
-        // All of them at once: the first that was given before says enough.
+        // Stops at the first component that was given before.
         let _ = Component::ALL.into_iter().all(|component| give(component, &name.place));
     }
     for component in components {
@@ -79,26 +80,26 @@ pub struct ComponentRule {
     /// lib, run, dev, dbg, doc or test.
     #[arg("COMPONENT", "a component", shown = r#""test""#)]
     pub component: Spanned<Component>,
-    /// The reason why the line may match nothing; without it, that is an error.
+    /// Reason why the line may match nothing; without it, an error.
     #[prop("WHY")]
     pub optional: Option<String>,
-    /// Targets of the line.
+    /// Targets.
     #[when]
     pub when: Condition,
 }
 
-/// Narrows the package to these paths; where there are several, each adds some.
+/// Narrows the package to these paths; several lines add up.
 #[derive(Debug, Clone, Line)]
 #[line("include", once, example = r#"include "lib/profiler/**""#)]
 pub struct PathRule {
-    /// Installed paths of files and links; `*` stays in one directory, `**` spans them, `a/**` is all that is below the
-    /// directory `a`, and a link `a` itself.
+    /// Installed paths of files and links; `*` stays in one directory, `**` spans them, `a/**` is
+    /// all below `a`, and a link `a` itself.
     #[each("GLOB", "a glob")]
     pub glob: Spanned<Glob>,
-    /// The reason why the line may match nothing; without it, that is an error.
+    /// Reason why the line may match nothing; without it, an error.
     #[prop("WHY")]
     pub optional: Option<String>,
-    /// Targets of the line.
+    /// Targets.
     #[when]
     pub when: Condition,
 }

@@ -11,7 +11,7 @@ use base::source::{Code, Problem, Spanned};
 use base::target::{Condition, Per};
 use manifest_derive::Line;
 
-/// Names the package's distributions and says how it is split into several; each mode has at most one such line.
+/// Names the package's distributions and their split; each mode has at most one such line.
 #[derive(Debug, Clone, Line)]
 #[line(
     "distribution",
@@ -19,18 +19,19 @@ use manifest_derive::Line;
     example = r#"distribution "example-math" module="example_math" per="none""#
 )]
 pub struct Distribution {
-    /// The distribution's name, with `{isa}`, `{family}` or the axis in braces where the split makes several.
+    /// The distribution's name, with `{isa}`, `{family}` or the axis in braces if the split makes
+    /// several.
     #[arg("NAME", "a name")]
     pub name: Spanned<Template>,
-    /// The import package; `-` and `.` of a target become `_` in it.
+    /// The import package; `-` and `.` of a target become `_`.
     #[prop("NAME")]
     pub module: Template,
-    /// none: one distribution, of generic artifacts; isa: one for each ISA, only of its artifacts; family: one for each
-    /// family, of its artifacts and generic ones; the name of an `axis` of families.kdl: one for each of its values,
-    /// only of its artifacts.
+    /// none: one distribution, of the artifacts for no particular GPU; isa: one for each ISA, of
+    /// its own artifacts alone; family: one for each family, of its own artifacts and those for no
+    /// particular GPU; an `axis` of families.kdl: one for each value, of its artifacts alone.
     #[prop("none|isa|family", read = per)]
     pub per: Per,
-    /// Targets of the line.
+    /// Targets.
     #[when]
     pub when: Condition,
 }
@@ -43,29 +44,28 @@ pub struct Distribution {
     example = r#"extra "device-{isa}" package="device" offer="each" at-least=2"#
 )]
 pub struct Extra {
-    /// The extra's name, with `{isa}` or `{family}` when there is one for each.
+    /// The extra's name, with `{isa}` or `{family}` if it is several.
     #[arg("NAME", "a name")]
     pub name: Spanned<Template>,
     /// The package that it installs.
     #[prop("PACKAGE", resolve)]
     pub package: Spanned<PackageName>,
-    /// For a package with several distributions: each makes an extra for every distribution, all installs all of them.
-    /// Without it, the package must have one distribution. To install the distribution that fits a machine, offer a
-    /// package of kind choice.
+    /// Of several distributions: each makes an extra for every one, all installs all. Without it,
+    /// the only one. For the one that a machine needs, offer a package of kind choice.
     #[prop("each|all", name = "offer", default = Pick::Only)]
     pub pick: Pick,
-    /// Offer it only when there are at least that many distributions.
+    /// Offer it only if at least so many distributions exist.
     #[prop(default = 1, shown = "at-least=2")]
     pub at_least: usize,
-    /// Targets of the line.
+    /// Targets.
     #[when]
     pub when: Condition,
 }
 
-/// Distributions of a package that an extra installs.
+/// Distributions that an extra installs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pick {
-    /// The only one (the default).
+    /// The only one (default).
     Only,
     /// One extra for each.
     Each,
@@ -73,7 +73,7 @@ pub enum Pick {
     All,
 }
 
-// `Pick::Only` has no word, so that there is one way to write it.
+// `Pick::Only` has no word: it is written in one way.
 choice!(Pick, "an offer", "each" => Each, "all" => All);
 
 fn per(node: &mut Node<'_>, scope: &Scope<'_, '_>) -> Option<Spanned<Per>> {
@@ -138,7 +138,6 @@ fn check_choice(context: &Context<'_>, split: &Spanned<Per>, kind: Option<Packag
     }
 }
 
-/// Reports missing and unfilled placeholders of names.
 fn check_placeholders(
     context: &Context<'_>,
     template: &Spanned<Template>,
@@ -184,7 +183,6 @@ fn check_placeholders(
     }
 }
 
-/// Checks the name with some target filled in.
 fn check_name<T: FromStr<Err = NameError>>(
     context: &Context<'_>,
     template: &Spanned<Template>,
@@ -236,7 +234,6 @@ fn check_pick(context: &Context<'_>, name: &Spanned<Template>, pick: Option<&Spa
     }
 }
 
-/// Reports two distributions of a package in one mode.
 pub(super) fn check_modes(_: &Node<'_>, scope: &Scope<'_, '_>, distributions: &[Distribution]) {
     let context = scope.context;
     for (index, again) in distributions.iter().enumerate() {
@@ -254,7 +251,6 @@ pub(super) fn check_modes(_: &Node<'_>, scope: &Scope<'_, '_>, distributions: &[
     }
 }
 
-/// Reports a placeholder of the summary that some distribution does not fill.
 pub(super) fn check_summary(
     _: &Node<'_>,
     scope: &Scope<'_, '_>,
@@ -280,7 +276,6 @@ pub(super) fn check_summary(
     }
 }
 
-/// Reports an extra for each distribution of a package that its placeholder does not fit.
 pub(crate) fn check_extra(faults: &Faults, extra: &Extra, distributions: &[Distribution]) {
     if extra.pick != Pick::Each {
         return;

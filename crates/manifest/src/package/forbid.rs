@@ -5,8 +5,8 @@ use base::source::Spanned;
 use base::target::Condition;
 use manifest_derive::Line;
 
-/// Stops the plan when the package takes one of these paths: for files that an artifact may get one day, and that
-/// belong elsewhere.
+/// Stops the plan if the package takes one of these paths, for files that an artifact may get one
+/// day and that belong elsewhere.
 #[derive(Debug, Clone, Line)]
 #[line(
     "forbid",
@@ -14,14 +14,14 @@ use manifest_derive::Line;
     example = r#"forbid "bin/profile-*" reason="they are in the profiler's package""#
 )]
 pub struct ForbidRule {
-    /// Installed paths of files and links; `*` stays in one directory, `**` spans them, `a/**` is all that is below the
-    /// directory `a`, and a link `a` itself.
+    /// Installed paths of files and links; `*` stays in one directory, `**` spans them, `a/**` is
+    /// all below `a`, and a link `a` itself.
     #[each("GLOB", "a glob")]
     pub glob: Spanned<Glob>,
-    /// The reason why they do not belong in the package.
+    /// Reason why they do not belong in the package.
     #[prop("WHY")]
     pub reason: String,
-    /// Targets of the line.
+    /// Targets.
     #[when]
     pub when: Condition,
 }

@@ -8,9 +8,10 @@ use base::source::{Code, Problem, Spanned};
 use base::target::Condition;
 use manifest_derive::Line;
 
-/// Makes a second selector of the same name and version with more requirements, for a separate index: the same
-/// packages, with this selector instead of the other. It is in `dist/NAME`. `rockpack index write` writes the pages to
-/// `NAME/simple`; `rockpack index publish` uses `NAME`, or the shelves with `index="NAME"`.
+/// Makes a second selector of the same name and version, which requires more, for an additional
+/// index: the same packages, with this selector instead of the other. It is written to `dist/NAME`;
+/// `rockpack index write` writes the pages to `NAME/simple`, `rockpack index publish` puts all
+/// below `NAME`, or on the shelves with `index="NAME"`.
 #[derive(Debug, Clone, Line)]
 #[line(
     "index",
@@ -20,10 +21,10 @@ use manifest_derive::Line;
     example = "index \"whl\" {\n    requires \"device\" offer=\"all\"\n}"
 )]
 pub struct IndexRule {
-    /// The name of the index and of its directory.
+    /// Name of the index and its directory.
     #[arg("NAME", "a name")]
     pub name: Spanned<PackageName>,
-    /// Targets of the line.
+    /// Targets.
     #[when]
     pub when: Condition,
     /// Requires another package in this index alone, at the same version.
@@ -36,7 +37,6 @@ pub struct IndexRule {
     pub requires: Vec<RequireRule>,
 }
 
-/// The directory that has the pages of an index.
 const PAGES: &str = "simple";
 
 fn check_name(node: &Node<'_>, _: &Scope<'_, '_>, name: Option<&Spanned<PackageName>>) {

@@ -9,23 +9,22 @@ use manifest_derive::Line;
 /// Most bytes of a readme.
 pub const MOST_OF_README: u64 = 256 << 10;
 
-/// Names the text that index servers show of the package, `Description` in its metadata. Without it, rockpack writes
-/// one: a description of the package, and how to install it.
+/// Names the long description, `Description` in the metadata. Without it, rockpack writes one about
+/// the package and its installation.
 #[derive(Debug, Clone, Line)]
 #[line("readme", then = Readme::read, example = r#"readme "docs/example.md""#)]
 pub struct Readme {
-    /// A text of at most 256 KiB, in the directory of packages.kdl or below; its name ends in `.md`, `.rst` or `.txt`.
-    /// May have the placeholder of the split.
+    /// A text of at most 256 KiB, in the directory of packages.kdl or below: `*.md`, `*.rst` or
+    /// `*.txt`. May have the placeholder of the split.
     #[arg("FILE", "a file")]
     pub path: Spanned<RelPath>,
-    /// Its markup.
+    /// Markup.
     pub format: ReadmeFormat,
-    /// Its text; may have the placeholder of the split.
+    /// Text; may have the placeholder of the split.
     pub text: String,
 }
 
 impl Readme {
-    /// Reads the file: its content is checked with the line that names it.
     fn read(self, node: &Node<'_>, scope: &Scope<'_, '_>) -> Option<Self> {
         let path = self.path;
         let refuse = |message: String, label: String, help: &str| {
@@ -55,7 +54,7 @@ impl Readme {
     }
 }
 
-/// Returns the text with `\n` at the end of its lines.
+/// Ends lines with `\n`.
 ///
 /// # Errors
 /// If metadata cannot have the text.
@@ -75,7 +74,7 @@ pub(crate) fn clean(text: &str) -> Result<String, String> {
     }
 }
 
-/// Markup that index servers render (core metadata, `Description-Content-Type`).
+/// Markup of index servers (core metadata, `Description-Content-Type`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ReadmeFormat {
     /// `.md`.
@@ -88,7 +87,7 @@ pub enum ReadmeFormat {
 }
 
 impl ReadmeFormat {
-    /// The format of a file by the end of its name.
+    /// Returns the format by the file name.
     pub fn of(path: &RelPath) -> Option<Self> {
         let (_, end) = path.file_name().rsplit_once('.')?;
         match end.to_ascii_lowercase().as_str() {
@@ -99,7 +98,7 @@ impl ReadmeFormat {
         }
     }
 
-    /// The content type, without its parameters.
+    /// Returns the content type, without parameters.
     pub fn content_type(self) -> &'static str {
         match self {
             Self::Markdown => "text/markdown",
@@ -109,19 +108,18 @@ impl ReadmeFormat {
     }
 }
 
-/// Files that the two files of a manifest name.
+/// Files that a manifest names.
 pub struct Beside<'b> {
-    /// The names of the runtime's templates.
+    /// Names of the runtime's templates.
     pub templates: Vec<&'b str>,
-    /// The text of a file, by its path from the manifest's directory, or the reason why it cannot be read.
+    /// Reads a file, by its path from the manifest's directory, or fails with the reason.
     pub read: &'b dyn Fn(&RelPath) -> Result<String, String>,
-    /// The manifest in the program.
+    /// Manifest in the program.
     pub built_in: Option<BuiltIn<'b>>,
 }
 
 impl Beside<'_> {
-    /// Opens a file that a line of `source` names, from the directory of `packages`. Lines of the built-in manifest
-    /// name files of the program.
+    /// Lines of the built-in manifest name files of the program.
     ///
     /// # Errors
     /// The reason, in words.
@@ -146,6 +144,6 @@ pub struct BuiltIn<'b> {
     pub packages: &'b Source,
     /// `families.kdl`.
     pub families: &'b Source,
-    /// The text of a file that these include or name, by its path, or the reason why the program has none.
+    /// Reads a file that these include or name, or fails with the reason.
     pub read: &'b dyn Fn(&RelPath) -> Result<String, String>,
 }

@@ -14,10 +14,10 @@ pub struct RequireRule {
     /// The package.
     #[arg("PACKAGE", "a package", resolve)]
     pub package: Spanned<PackageName>,
-    /// all: every distribution of a package that has several. Without it, the one for the same target.
+    /// all: every distribution of the package. Without it, the one for the same target.
     #[prop("all", name = "offer", via = Every, present)]
     pub all: bool,
-    /// Targets of the line.
+    /// Targets.
     #[when]
     pub when: Condition,
 }
@@ -26,10 +26,10 @@ pub struct RequireRule {
 #[derive(Debug, Clone, Line)]
 #[line("requires-dist", once, example = r#"requires-dist "numpy>=2" "pyyaml""#)]
 pub struct RequireDistRule {
-    /// A requirement as pip takes it (PEP 508). Packages of this manifest are required by `requires`.
+    /// A requirement (PEP 508). Packages of this manifest are required by `requires`.
     #[each("REQUIREMENT", "a requirement")]
     pub requirement: Spanned<Requirement>,
-    /// Targets of the line.
+    /// Targets.
     #[when]
     pub when: Condition,
 }

@@ -9,20 +9,20 @@ use base::source::{Code, Problem, Spanned};
 use base::target::Condition;
 use manifest_derive::Line;
 
-/// Adds directories to the rpath of the package's ELF files; the order of the lines is the order of the search.
+/// Adds directories to the rpath of the package's ELF files, searched in the order of the lines.
 #[derive(Debug, Clone, Line)]
 #[line("rpath", check(give_rpath(package, directory, when)), example = r#"rpath "core" "lib""#)]
 pub struct RpathRule {
-    /// The runtime package with the directories in its platform directory; it can be this package.
+    /// The runtime package with the directories in its platform directory, perhaps this one.
     #[arg("PACKAGE", "a package", resolve = PackageKind::Runtime)]
     pub package: Spanned<PackageName>,
-    /// Directories in it, in the order of the search.
+    /// Directories, in the order of the search.
     #[each("DIRECTORY", "a directory")]
     pub directory: Spanned<RelPath>,
-    /// The reason why the line may match nothing; without it, that is an error.
+    /// Reason why the line may match nothing; without it, an error.
     #[prop("WHY")]
     pub optional: Option<String>,
-    /// Targets of the line.
+    /// Targets.
     #[when]
     pub when: Condition,
 }
@@ -42,21 +42,22 @@ fn give_rpath(
     }
 }
 
-/// Ships a library also under its name without a version, for programs that open that name. Wheels cannot hold links.
+/// Ships a library also under its name without a version, for programs that open it. Wheels cannot
+/// hold links.
 #[derive(Debug, Clone, Line)]
 #[line("alias", once, example = r#"alias "lib/libfft.so""#)]
 pub struct AliasRule {
     /// Installed paths, each a link to the library in the artifacts.
     #[each("lib/libNAME.so", "a path", via = AliasPath)]
     pub path: Spanned<RelPath>,
-    /// forward, the default: a library of about 1 kB that needs the real one; copy: a second copy of the real one, for
+    /// forward (default): a library of about 1 kB that needs the real one; copy: a second copy, for
     /// libraries that are preloaded.
     #[prop("forward|copy", name = "as", default = AliasForm::Forward)]
     pub form: AliasForm,
-    /// The reason why the line may match nothing; without it, that is an error.
+    /// Reason why the line may match nothing; without it, an error.
     #[prop("WHY")]
     pub optional: Option<String>,
-    /// Targets of the line.
+    /// Targets.
     #[when]
     pub when: Condition,
 }
@@ -64,9 +65,9 @@ pub struct AliasRule {
 /// Form of an alias.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AliasForm {
-    /// A library of a few KB that needs the real one.
+    /// A small library that needs the real one.
     Forward,
-    /// The real library once more.
+    /// A copy.
     Copy,
 }
 
@@ -85,16 +86,17 @@ pub struct Library {
     /// Short names, each once in the whole file.
     #[each("NAME", "a short name", via = ShortName)]
     pub name: Spanned<String>,
-    /// The file on Linux, below the platform directory; the last segment can have `*`. Without it, `lib/libNAME.so*`.
+    /// File on Linux, below the platform directory; the last segment can have `*`. Without it,
+    /// `lib/libNAME.so*`.
     #[prop(via = LibraryPath)]
     pub so: Option<String>,
-    /// The file on Windows.
+    /// File on Windows.
     #[prop(via = LibraryPath)]
     pub dll: Option<String>,
-    /// The reason why it can be absent; the self-test then doesn't require it.
+    /// Reason why it can be absent; the self-test then doesn't require it.
     #[prop("WHY")]
     pub optional: Option<String>,
-    /// Targets of the line.
+    /// Targets.
     #[when]
     pub when: Condition,
 }
@@ -114,7 +116,6 @@ fn one_name(
     refuse_one_path(node, names, so.or(dll));
 }
 
-/// Reports a path for several names.
 pub(super) fn refuse_one_path<T, P>(
     node: &Node<'_>,
     names: &[Spanned<T>],
@@ -138,10 +139,10 @@ pub(super) fn refuse_one_path<T, P>(
     example = "prepend-path \"LD_LIBRARY_PATH\" {\n    directory \"core\" \"lib\"\n}"
 )]
 pub struct Environment {
-    /// The environment variable that holds it.
+    /// Environment variable with the path.
     #[arg("VARIABLE", "a variable", via = Variable)]
     pub variable: Spanned<String>,
-    /// Targets of the line.
+    /// Targets.
     #[when]
     pub when: Condition,
     /// Adds directories to the search path.
@@ -154,14 +155,14 @@ pub struct Environment {
     pub directories: Vec<RpathRule>,
 }
 
-/// Lets installed paths stay links into the package that ships it when the devel tree is expanded.
+/// Keeps installed paths as links into the package that ships them when the devel tree is expanded.
 #[derive(Debug, Clone, Line)]
 #[line("keep-link", once, example = r#"keep-link "bin/cc""#)]
 pub struct KeepLinkRule {
     /// Installed paths.
     #[each("PATH", "a path")]
     pub path: Spanned<RelPath>,
-    /// Targets of the line.
+    /// Targets.
     #[when]
     pub when: Condition,
 }

@@ -15,15 +15,15 @@ use manifest_derive::Line;
 /// A console script.
 #[derive(Debug, Clone)]
 pub struct Script {
-    /// The command's name.
+    /// Command.
     pub name: Spanned<String>,
-    /// The program or function that it starts.
+    /// Program or function.
     pub target: Spanned<ScriptTarget>,
-    /// Starts the program of the devel tree, expanding it first where it is installed.
+    /// Starts the program of the devel tree, expanded before.
     pub expand_devel: bool,
-    /// Targets of the line.
+    /// Targets.
     pub when: Condition,
-    /// The reason why its program can be absent; the command is then not registered.
+    /// Reason why the program can be absent; the command is then not registered.
     pub optional: Option<String>,
 }
 
@@ -33,12 +33,12 @@ impl crate::HasCondition for Script {
     }
 }
 
-/// Program or function of a console script.
+/// Program or function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScriptTarget {
-    /// A program below the platform directory.
+    /// Program below the platform directory.
     Program(RelPath),
-    /// A function of the import package (`__main__:main`).
+    /// Function of the import package (`__main__:main`).
     Function(String),
 }
 
@@ -54,29 +54,27 @@ pub enum ScriptTarget {
     example = r#"script "fft-info" program="bin/fft-info" expand-devel=#true on="linux""#
 )]
 pub(crate) struct ScriptLine {
-    /// Commands, each once in the whole file for a mode and a system.
+    /// Commands, each once in the file for a mode and a system.
     #[each("NAME", "a name", via = ShortName)]
     name: Spanned<String>,
-    /// The program it starts, below the platform directory; without it, `bin/NAME`. In a selector, which ships no
-    /// programs, a script needs `function`.
+    /// The program, below the platform directory; without it, `bin/NAME`. A selector ships no
+    /// programs: its scripts need `function`.
     #[prop]
     program: Option<Spanned<RelPath>>,
-    /// The function of the import package that it calls, `MODULE:FUNCTION`.
+    /// The function of the import package, `MODULE:FUNCTION`.
     #[prop(via = Function)]
     function: Option<Spanned<ScriptTarget>>,
-    /// Start the program of the devel tree where that package is installed, expanding it first.
+    /// Start the program of the devel tree if that package is installed, expanding it first.
     #[prop]
     expand_devel: bool,
-    /// The reason why the package can be without the program; there is no such command then. Without it, a program that
-    /// is missing is a mistake.
+    /// Reason why the program may be missing; the command is then absent. Without it, an error.
     #[prop("WHY")]
     optional: Option<String>,
-    /// Targets of the line.
+    /// Targets.
     #[when]
     when: Condition,
 }
 
-/// Returns the script, which starts the program of its name where the line names nothing.
 fn usual(line: ScriptLine, _: &Node<'_>, _: &Scope<'_, '_>) -> Option<Script> {
     let ScriptLine { name, program, function, expand_devel, optional, when } = line;
     let program = program.map(|p| Spanned::new(ScriptTarget::Program(p.value), p.place));

@@ -9,8 +9,9 @@ use base::source::{Code, Problem, Spanned};
 use base::target::Per;
 use manifest_derive::Line;
 
-/// Experimental: makes wheel variants (PEP 825) of the choice, one for each ISA that requires the package's
-/// distribution for it, one with the label `null`, and the file by which installers find them. The plain wheel stays.
+/// Experimental: makes wheel variants (PEP 825) of the choice, one for each ISA, which requires the
+/// package's distribution for it, one with the label `null`, and the file by which installers find
+/// them. The plain wheel stays.
 #[derive(Debug, Clone, Line)]
 #[line(
     "variant",
@@ -18,23 +19,23 @@ use manifest_derive::Line;
     example = r#"variant "{isa}" package="device" namespace="ex" feature="arch" provider="ex" plugin="ex:P""#
 )]
 pub struct VariantRule {
-    /// The last part of each file name, with `{isa}`.
+    /// Last part of each file name, with `{isa}`.
     #[arg("LABEL", "a label", shown = r#""{isa}""#)]
     pub label: Spanned<Template>,
     /// The package, with one distribution for each ISA.
     #[prop(resolve = PackageKind::Runtime)]
     pub package: Spanned<PackageName>,
-    /// The namespace of the property that a machine is asked for.
+    /// Namespace of the property.
     #[prop(via = Property)]
     pub namespace: String,
     /// The property's name; its values are ISAs.
     #[prop(via = Property)]
     pub feature: String,
-    /// The requirement (PEP 508) of the program that detects a machine's values. Installers run it only where users let
-    /// them.
+    /// Requirement (PEP 508) of the detector of a machine's values. Installers run it only if users
+    /// let them.
     #[prop]
     pub provider: Requirement,
-    /// The object in it that does.
+    /// The object in it that detects.
     #[prop("MODULE:OBJECT", via = Plugin)]
     pub plugin: String,
 }
@@ -54,7 +55,6 @@ fn check_label(node: &Node<'_>, _: &Scope<'_, '_>, label: Option<&Spanned<Templa
     }
 }
 
-/// Reports a package that is not split by ISA.
 pub(crate) fn check_package(faults: &Faults, rule: &VariantRule, distributions: &[Distribution]) {
     let Some(other) = distributions.iter().find(|d| d.per != Per::Isa) else { return };
     let message = format!("package `{}` is not split by ISA", rule.package.value);
@@ -65,7 +65,6 @@ pub(crate) fn check_package(faults: &Faults, rule: &VariantRule, distributions: 
 }
 
 checked_text!(
-    /// A namespace or a feature.
     Property,
     |text: &str| {
         let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
@@ -76,7 +75,6 @@ checked_text!(
 );
 
 checked_text!(
-    /// An object of a module.
     Plugin,
     |text: &str| {
         let name = |text: &str| {

@@ -10,21 +10,21 @@ use base::names::{PackageName, RelPath};
 use base::source::{Code, Problem, Source, Spanned};
 use manifest_derive::Line;
 
-/// Names its checkout; of several lines, the first existing one applies. The build uses a copy, so the checkout stays
-/// unchanged.
+/// Names the checkout; of several lines, the first that exists counts. A copy is built, so that the
+/// checkout stays unchanged.
 #[derive(Debug, Clone, Line)]
 #[line("source", example = r#"source "bindings" subdirectory="python""#)]
 pub struct ProjectSource {
     /// The checkout, below the directory of `--sources`.
     #[arg("DIRECTORY", "a directory")]
     pub checkout: Spanned<RelPath>,
-    /// The directory of pyproject.toml or setup.py in it, unless that is its top.
+    /// Directory of pyproject.toml or setup.py in it, unless its top.
     #[prop("DIRECTORY")]
     pub subdirectory: Option<RelPath>,
 }
 
 impl ProjectSource {
-    /// Returns the directory of the project, below the root of all sources.
+    /// Returns the project's directory, below the root of all sources.
     pub fn directory(&self) -> RelPath {
         self.subdirectory
             .as_ref()
@@ -32,8 +32,8 @@ impl ProjectSource {
     }
 }
 
-/// Names files that its checkout has to have, of which one is enough: otherwise it counts as not checked out, and the
-/// missing files are named.
+/// Names files that the checkout must have, at least one: otherwise it counts as not checked out,
+/// and the missing files are named.
 #[derive(Debug, Clone, Line)]
 #[line(
     "needs",
@@ -48,32 +48,33 @@ pub struct Need {
     pub help: Option<String>,
 }
 
-/// A program with its arguments, and conditions.
+/// Program with its arguments, and conditions.
 #[derive(Debug, Clone, Default)]
 pub struct Command {
-    /// The program and its arguments; of a script, its arguments.
+    /// Program and arguments; of a script, its arguments.
     pub words: Vec<Spanned<Setting>>,
-    /// The shell script, in place of a program.
+    /// Shell script instead of a program.
     pub script: Option<RunScript>,
-    /// It runs if the checkout has this.
+    /// Runs if the checkout has this.
     pub if_there: Option<RelPath>,
-    /// It runs if the machine has this: a device.
+    /// Runs if the machine has this device.
     pub needs: Option<String>,
 }
 
-/// Shell script of a command.
+/// Shell script.
 #[derive(Debug, Clone)]
 pub struct RunScript {
-    /// The file, relative to the manifest's directory.
+    /// File, relative to the manifest's directory.
     pub path: RelPath,
-    /// Its text, without placeholders.
+    /// Text, without placeholders.
     pub text: String,
 }
 
-/// Most bytes of a script. Linux passes at most 128 KiB in one argument.
+/// Linux passes at most 128 KiB in one argument.
 const MOST_OF_SCRIPT: usize = 64 << 10;
 
-/// Runs a program or a shell script in the copy of its checkout before it is built; several run in their order.
+/// Runs a program or a shell script in the copy of the checkout before the build; several run in
+/// order.
 #[derive(Line)]
 #[line(
     "run",
@@ -83,15 +84,15 @@ const MOST_OF_SCRIPT: usize = 64 << 10;
     example = r#"run "{python}" "render_version.py" if="render_version.py""#
 )]
 pub struct Run {
-    /// The program and its arguments, one by one, with the placeholders of `env`; there is no shell. With `script`, the
-    /// arguments of the script, `$1`, `$2` and so on.
+    /// The program and its arguments, one by one, with the placeholders of `env`, without a shell.
+    /// With `script`, the arguments of the script, `$1`, `$2` and so on.
     #[arg("PROGRAM", "a program", many, shown = r#""PROGRAM" "ARGUMENT""#)]
     words: Vec<Spanned<Setting>>,
-    /// A script for `sh`, in place of a program: a text of at most 64 KiB, in the directory of packages.kdl or below. It
-    /// has no placeholders.
+    /// A script for `sh` instead of a program: a text of at most 64 KiB, in the directory of
+    /// packages.kdl or below, without placeholders.
     #[prop("FILE")]
     script: Option<Spanned<RelPath>>,
-    /// Runs it only if the checkout has this file or directory.
+    /// Runs only if the checkout has this file or directory.
     #[prop("FILE", name = "if")]
     if_there: Option<RelPath>,
 }
@@ -136,8 +137,9 @@ fn short(text: String) -> Result<String, String> {
     Ok(text)
 }
 
-/// Runs a program against the installed wheel, with `--run-tests`: in an environment with the wheel, its requirements
-/// and `test-requires`, and in an empty directory. A status other than 0 fails the build.
+/// Tests the installed wheel, with `--run-tests`: in an environment with the wheel, its
+/// requirements and `test-requires`, and in an empty directory. Another status than 0 fails the
+/// build.
 #[derive(Line)]
 #[line(
     "test",
@@ -146,21 +148,23 @@ fn short(text: String) -> Result<String, String> {
     example = r#"test "{python}" "-m" "pytest" "{source}/tests" if="tests" needs="/dev/example""#
 )]
 pub struct Test {
-    /// The program and its arguments. Placeholders: {python} the Python of the environment, {source} a copy of the
-    /// checkout, {docs} the directory of the documentation, {jobs}, {isas} and {NAME} as in `env`.
+    /// The program and its arguments, one by one. {python} is the Python of the environment,
+    /// {source} a copy of the checkout, {docs} the directory of the documentation; {jobs} and
+    /// {isas} as in `env`, {NAME} a `variable`.
     #[arg("PROGRAM", "a program", shown = r#""PROGRAM" "ARGUMENT""#)]
     words: Vec<Spanned<Setting>>,
-    /// Runs it only if the checkout has this file or directory.
+    /// Runs only if the checkout has this file or directory.
     #[prop("FILE", name = "if")]
     if_there: Option<RelPath>,
-    /// Runs it only if the machine has this file, such as the device of a GPU; elsewhere it is skipped, and the build
-    /// says so.
+    /// Runs only if the machine has this file, such as the device of a GPU; otherwise skipped, with
+    /// a note.
     #[prop("FILE", via = Device)]
     needs: Option<String>,
 }
 
-/// Runs a program that makes its documentation, with `--docs`: in an environment with the wheel and `docs-requires`,
-/// and in an empty directory. The content of {docs} is copied to DEST/docs/NAME.
+/// Makes the documentation, with `--docs`: in an environment with the installed wheel and
+/// `docs-requires`, and in an empty directory. The content of {docs} is then moved to
+/// DEST/docs/NAME.
 #[derive(Line)]
 #[line(
     "docs",
@@ -169,19 +173,20 @@ pub struct Test {
     example = r#"docs "{python}" "-m" "sphinx" "{source}/docs" "{docs}" if="docs/conf.py""#
 )]
 pub struct Docs {
-    /// The program and its arguments. Placeholders: {python} the Python of the environment, {source} a copy of the
-    /// checkout, {docs} the directory of the documentation, {jobs}, {isas} and {NAME} as in `env`.
+    /// The program and its arguments, one by one. {python} is the Python of the environment,
+    /// {source} a copy of the checkout, {docs} the directory of the documentation; {jobs} and
+    /// {isas} as in `env`, {NAME} a `variable`.
     #[arg("PROGRAM", "a program", shown = r#""PROGRAM" "ARGUMENT""#)]
     words: Vec<Spanned<Setting>>,
-    /// Runs it only if the checkout has this file or directory.
+    /// Runs only if the checkout has this file or directory.
     #[prop("FILE", name = "if")]
     if_there: Option<RelPath>,
 }
 
-/// Commands for an environment in which a project's wheel is installed.
+/// Commands for an environment with the installed wheel.
 #[derive(Debug, Clone, Default)]
 pub struct Trial {
-    /// Their requirements, in addition to the wheel (PEP 508).
+    /// Requirements, in addition to the wheel (PEP 508).
     pub requires: Vec<Requirement>,
     /// The commands.
     pub commands: Vec<Command>,
@@ -190,7 +195,7 @@ pub struct Trial {
 /// Name and value of a variable or setting.
 pub type Pair<K> = (Spanned<K>, Spanned<Setting>);
 
-/// Sets an environment variable for its commands and its build.
+/// Sets an environment variable for commands and build.
 #[derive(Line)]
 #[line(
     "env",
@@ -203,15 +208,17 @@ pub(crate) struct Env {
     /// The variable.
     #[arg("VARIABLE", "a variable", via = Variable)]
     name: Spanned<String>,
-    /// Its value. Placeholders: {devel} the devel tree of the same build, {source} the copy of the checkout, {python}
-    /// the Python of the build, {jobs} the allowed number of processes, {isas} the ISAs of the build with `;` between,
-    /// {prefix:NAME} the directory of an earlier `native-project`, {prefix} the own directory of a `native-project`,
-    /// and {NAME} a `variable`. `${NAME}` is left to shells.
+    /// The value. {devel} is the expanded tree of the devel package of the same build, {source} the
+    /// copy of the checkout, {python} the Python that builds, {jobs} the number of processes it may
+    /// start, {isas} the ISAs of the build with `;` between, {prefix:NAME} the directory of a
+    /// `native-project` that is built before, {prefix} in a `native-project` its own directory,
+    /// {NAME} a `variable`. `${NAME}` is left to shells.
     #[arg("VALUE", "a value")]
     value: Spanned<Setting>,
 }
 
-/// Passes a setting to the build backend (PEP 517), as `python -m build -C` does; a key given twice makes a list.
+/// Passes a setting to the build backend (PEP 517), like `python -m build -C`; a repeated key makes
+/// a list.
 #[derive(Line)]
 #[line(
     "config-setting",
@@ -228,7 +235,7 @@ pub(crate) struct ConfigSetting {
     value: Spanned<Setting>,
 }
 
-/// Names a value, used as {NAME} in the lines of projects. `--variable NAME=VALUE` sets another.
+/// Names a value: {NAME} stands for it in lines of projects. `--variable NAME=VALUE` sets another.
 #[derive(Line)]
 #[line(
     "variable",
@@ -245,10 +252,8 @@ pub struct Named {
     value: Spanned<Setting>,
 }
 
-/// Placeholders of a branch.
 const VERSION_PARTS: [&str; 3] = ["major", "minor", "patch"];
 
-/// Reports placeholders that no version fills.
 pub(super) fn check_branch(node: &Node<'_>, _: &Scope<'_, '_>, branch: Option<&Spanned<String>>) {
     let Some(branch) = branch else { return };
     let words = branch.split('{').skip(1).map(|rest| rest.split('}').next().unwrap_or(rest));

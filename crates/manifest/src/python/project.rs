@@ -14,45 +14,44 @@ use base::source::{Code, Place, Problem, Spanned};
 use base::target::Condition;
 use manifest_derive::Line;
 
-/// A source project: `python-project`, which is built through PEP 517, or `native-project`, which is installed into a
-/// directory.
+/// A `python-project`, built through PEP 517, or a `native-project`, installed into a directory.
 #[derive(Debug, Clone)]
 pub struct SourceProject {
-    /// The name of the distribution it makes, as indexes compare it (PEP 503), and the place of its declaration.
+    /// The distribution, as indexes compare it (PEP 503).
     pub name: Spanned<PackageName>,
-    /// Its directories below the root of all sources; the first that exists counts.
+    /// Directories below the root of all sources; the first that exists counts.
     pub sources: Vec<ProjectSource>,
-    /// Files that its checkout needs.
+    /// Files that the checkout needs.
     pub needs: Vec<Need>,
-    /// Files that are built though git ignores them or does not have them.
+    /// Built files that git ignores or lacks.
     pub include_ignored: Vec<Spanned<Glob>>,
-    /// Projects that are built before, to be installed where it is built.
+    /// Projects that are built and installed before.
     pub after: Vec<Spanned<PackageName>>,
     /// Commands that prepare the checkout.
     pub run: Vec<Command>,
-    /// Requirements of the build, in addition to its pyproject.toml (PEP 508).
+    /// Build requirements that pyproject.toml lacks (PEP 508).
     pub build_requires: Vec<Requirement>,
     /// Environment variables.
     pub environment: Vec<Pair<String>>,
-    /// The selection of libraries, which is an environment variable too.
+    /// Selection of libraries, an environment variable too.
     pub libraries: Option<Libraries>,
-    /// Variables of the caller's environment that the build sees too.
+    /// Variables of the caller that the build gets.
     pub pass: Vec<String>,
     /// Variables of `every-project` that it does not get.
     pub without_env: Vec<Spanned<String>>,
-    /// Settings for the build backend (PEP 517, `config_settings`).
+    /// Settings for the build backend (PEP 517).
     pub config_settings: Vec<Pair<String>>,
-    /// The versions of Python that it is built for, a wheel each; of none, the Python that builds.
+    /// Versions of Python, a wheel each; if empty, the Python that builds.
     pub pythons: Vec<Spanned<PythonVersion>>,
-    /// Built in a separate environment, rather than with the packages of the Python that builds.
+    /// Built in a separate environment.
     pub isolated: bool,
-    /// Its wheel gets the libraries that it needs of native projects.
+    /// The wheel gets the libraries that it needs of native projects.
     pub repair: bool,
-    /// Its build, its tests and its documentation may open connections.
+    /// Build, tests and documentation may open connections.
     pub network: bool,
-    /// The reason why its sources can be absent.
+    /// Reason why its sources can be absent.
     pub optional: Option<String>,
-    /// The installation, of a native project.
+    /// Installation of a native project.
     pub native: Option<Native>,
     /// `test` lines with `test-requires`.
     pub tests: Trial,
@@ -66,7 +65,7 @@ pub struct EveryProject {
     /// Environment variables.
     #[child(of = Env)]
     pub environment: Vec<Pair<String>>,
-    /// Passes variables of rockpack's own environment to its build, which sees few others.
+    /// Passes variables of rockpack's environment to the build, which has few others.
     #[leaf(
         "VARIABLE",
         "a variable",
@@ -78,7 +77,7 @@ pub struct EveryProject {
     pub pass: Vec<String>,
 }
 
-/// Holds lines for all projects, unless a project says otherwise.
+/// Holds lines for all projects; a project's own ones win.
 #[derive(Line)]
 #[line(
     "every-project",
@@ -101,19 +100,16 @@ impl EveryProjectLine {
     }
 }
 
-/// Lines of Python and of native projects.
 #[derive(Line)]
 struct Shared {
-    /// Checkouts.
     #[child(at_least_once)]
     sources: Vec<ProjectSource>,
-    /// Needed files.
     #[child]
     needs: Vec<Need>,
-    /// Names files of its checkout that are built though git ignores them, or that are expected in addition to the
-    /// files of the commit. The copy that is built has the files of the commit, new files that git does not ignore, and
-    /// the files of `needs` and of this line. Files that these two name do not make a checkout dirty; the provenance
-    /// statement has the hash of each.
+    /// Names files of the checkout that are built though git ignores them, or that are expected in
+    /// addition to the commit. The copy that is built has the files of the commit, new files that
+    /// git does not ignore, and the files of `needs` and of this line. Files of these two lines do
+    /// not make a checkout dirty; the provenance statement has their hashes.
     #[leaf(
         "GLOB",
         "a file",
@@ -121,7 +117,7 @@ struct Shared {
         example = r#"include-ignored "generated" "src/*.gen.c""#
     )]
     include_ignored: Vec<Spanned<Glob>>,
-    /// Builds it after these projects. Their wheels are installed where it or its build requires them.
+    /// Builds it after these projects. Their wheels are installed if it or its build requires them.
     #[leaf(
         "NAME",
         "a project or a wheel",
@@ -131,10 +127,9 @@ struct Shared {
         example = r#"after "example-runtime""#
     )]
     after: Vec<Spanned<PackageName>>,
-    /// Commands.
     #[child(of = Run)]
     run: Vec<Command>,
-    /// Adds requirements of its build that its pyproject.toml lacks.
+    /// Adds requirements of the build that pyproject.toml lacks.
     #[leaf(
         "REQUIREMENT",
         "a requirement",
@@ -142,7 +137,6 @@ struct Shared {
         example = r#"build-requires "cython>=3""#
     )]
     build_requires: Vec<Requirement>,
-    /// Environment.
     #[flat]
     given: EveryProject,
     /// Leaves out variables that `every-project` sets or passes.
@@ -155,8 +149,8 @@ struct Shared {
         example = r#"without-env "EXAMPLE_TARGETS""#
     )]
     without_env: Vec<Spanned<String>>,
-    /// Lets its commands, its build, its tests and its documentation open and take connections. Requirements of a build
-    /// are fetched before, also without this line.
+    /// Lets its commands, build, tests and documentation open and accept connections. Build
+    /// requirements are fetched before, also without this line.
     #[leaf]
     network: bool,
 }
@@ -188,7 +182,7 @@ impl Shared {
     }
 }
 
-/// Declares a Python package that is built from a checkout of its sources, with PEP 517's hooks. `--sources` names the
+/// Declares a Python package built from a checkout with PEP 517's hooks. `--sources` names the
 /// directory of checkouts.
 #[derive(Line)]
 #[line(
@@ -205,30 +199,27 @@ impl Shared {
 }"#
 )]
 pub(super) struct PythonProject {
-    /// The distribution that it makes, in an index's normal form (PEP 503); `--only` and `after` use this name too.
+    /// The distribution, in an index's normal form (PEP 503), also for `--only` and `after`.
     #[arg("NAME", "a name")]
     name: Spanned<PackageName>,
-    /// The reason why its sources may be missing; without it, that is an error.
+    /// Reason why its sources may be missing; without it, an error.
     #[prop("WHY")]
     optional: Option<String>,
-    /// Lines of all projects.
     #[flat]
     shared: Shared,
-    /// Libraries.
     #[child(of = Bindings)]
     libraries: Option<Libraries>,
-    /// Settings.
     #[child(of = ConfigSetting)]
     config_settings: Vec<Pair<String>>,
     /// Builds it with the packages of the Python that builds, without a separate environment.
     #[leaf(name = "no-isolation", not)]
     isolated: bool,
-    /// Copies the libraries of native projects that its wheel needs into the wheel, with auditwheel. Libraries that the
-    /// packages of artifacts ship stay in these.
+    /// Copies the libraries of native projects that its wheel needs into the wheel, with
+    /// auditwheel. Libraries in packages of artifacts stay there.
     #[leaf]
     repair: bool,
-    /// Builds a wheel for each of these versions of Python, with the interpreters `python3.N` that PATH leads to;
-    /// without it, for the Python that builds. A wheel that fits all of them is built once.
+    /// Builds a wheel for each of these versions of Python, with `python3.N` on PATH; without it,
+    /// for the Python that builds. A wheel that fits all is built once.
     #[leaf(
         "3.N",
         "a version",
@@ -239,10 +230,9 @@ pub(super) struct PythonProject {
         example = r#"python "3.10" "3.12""#
     )]
     pythons: Vec<Spanned<PythonVersion>>,
-    /// Tests.
     #[child(of = Test)]
     tests: Vec<Command>,
-    /// Names requirements of its tests, which are installed with the wheel.
+    /// Names requirements of the tests, installed with the wheel.
     #[leaf(
         "REQUIREMENT",
         "a requirement",
@@ -250,10 +240,9 @@ pub(super) struct PythonProject {
         example = r#"test-requires "pytest" "numpy""#
     )]
     test_requires: Vec<Requirement>,
-    /// Documentation.
     #[child(of = Docs)]
     docs: Vec<Command>,
-    /// Names requirements of its documentation, which are installed with the wheel.
+    /// Names requirements of the documentation, installed with the wheel.
     #[leaf(
         "REQUIREMENT",
         "a requirement",
@@ -293,8 +282,8 @@ fn check_pythons(
     }
 }
 
-/// Declares a library or program that projects need for their build. It is built from a checkout and installed into a
-/// separate directory in DEST, which later builds reuse while nothing changes.
+/// Declares a library or a program that projects are built against: it is built from a checkout and
+/// installed into a separate directory in DEST, which is reused while nothing changed.
 #[derive(Line)]
 #[line(
     "native-project",
@@ -307,16 +296,14 @@ fn check_pythons(
 }"#
 )]
 pub(super) struct NativeProject {
-    /// Its name, for `--only`, `after` and `{prefix:NAME}`.
+    /// Name for `--only`, `after` and `{prefix:NAME}`.
     #[arg("NAME", "a name")]
     name: Spanned<PackageName>,
-    /// The reason why its sources may be missing; without it, that is an error.
+    /// Reason why its sources may be missing; without it, an error.
     #[prop("WHY")]
     optional: Option<String>,
-    /// Lines of all projects.
     #[flat]
     shared: Shared,
-    /// CMake.
     #[child]
     cmake: Option<Cmake>,
 }
@@ -332,19 +319,19 @@ impl NativeProject {
     }
 }
 
-/// Build and installation of a native project; without `cmake`, its commands do all.
+/// Build of a native project; without `cmake`, its commands do all.
 #[derive(Debug, Clone)]
 pub struct Native {
     /// `cmake "ARGUMENT" preset="NAME"`.
     pub cmake: Option<Cmake>,
 }
 
-/// Configures, builds and installs it with CMake after its `run` lines: rockpack names source, build and install
-/// directory.
+/// Configures, builds and installs it with CMake after its `run` lines: rockpack sets source, build
+/// and install directory.
 #[derive(Debug, Clone, Line)]
 #[line("cmake", example = r#"cmake "-DCMAKE_BUILD_TYPE=Release" "-GNinja""#)]
 pub struct Cmake {
-    /// More arguments for configuring, with the placeholders of `env`.
+    /// Arguments for configuring, with the placeholders of `env`.
     #[arg("ARGUMENT", "an argument", many)]
     pub arguments: Vec<Spanned<Setting>>,
     /// One of the project's CMake presets.
@@ -352,19 +339,19 @@ pub struct Cmake {
     pub preset: Option<Spanned<Setting>>,
 }
 
-/// Libraries that a project makes bindings for.
+/// Libraries with bindings in a project.
 #[derive(Debug, Clone)]
 pub struct Libraries {
-    /// The variable that the project reads.
+    /// Variable that the project reads.
     pub variable: Spanned<String>,
     /// The selected libraries.
     pub selection: Selection,
-    /// Files of its checkout, one for each library: `*` is the name.
+    /// Files of the checkout, one for each library: `*` stands for the name.
     pub among: Option<Spanned<Glob>>,
 }
 
-/// Selects the libraries it makes bindings for: a variable that lists them with `,` between. `--libs PROJECT=LIST`
-/// selects others.
+/// Selects the libraries with bindings: a variable that lists them with `,` between. `--libs
+/// PROJECT=LIST` selects others.
 #[derive(Line)]
 #[line(
     "bindings",
@@ -374,14 +361,14 @@ pub struct Libraries {
     example = r#"bindings "^fft" "rand" env="EXAMPLE_LIBS""#
 )]
 struct Bindings {
-    /// A library; with `^` before the first of them, all but these.
+    /// A library; with `^` before the first, all but these.
     #[arg("NAME", "a library", via = LibrarySelection)]
     names: Vec<Spanned<String>>,
-    /// The variable in which the project looks for the list.
+    /// The variable in which the project finds the list.
     #[prop("VARIABLE", name = "env", via = Variable)]
     variable: Spanned<String>,
-    /// The files of all libraries below the checkout, with `*` for the name; a selected name without such a file is an
-    /// error.
+    /// Files of all libraries below the checkout, with `*` for the name; a selected name without a
+    /// file is an error.
     #[prop("GLOB")]
     among: Option<Spanned<Glob>>,
 }
@@ -418,12 +405,12 @@ fn check_bindings(
 }
 
 impl SourceProject {
-    /// Returns the kind of node it is.
+    /// Returns the name of its node.
     pub fn node(&self) -> &'static str {
         if self.native.is_some() { "native-project" } else { "python-project" }
     }
 
-    /// Returns everything in it that may have placeholders.
+    /// Returns everything that may have placeholders.
     pub fn settings(&self) -> impl Iterator<Item = &Spanned<Setting>> {
         let pairs = self.environment.iter().chain(&self.config_settings).map(|(_, value)| value);
         let cmake = self.native.iter().filter_map(|native| native.cmake.as_ref());
@@ -431,7 +418,7 @@ impl SourceProject {
         self.run.iter().flat_map(|command| &command.words).chain(pairs).chain(cmake)
     }
 
-    /// Returns the native projects that its settings name.
+    /// Returns the native projects in its settings.
     pub fn prefixes(&self) -> impl Iterator<Item = (PackageName, &Place)> {
         self.settings().flat_map(|setting| {
             let named = |filling| match filling {

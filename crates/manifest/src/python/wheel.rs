@@ -10,14 +10,14 @@ use base::names::{self, DistName, PackageName};
 use base::source::{Code, Problem, Spanned};
 use manifest_derive::Line;
 
-/// A finished wheel that is taken.
+/// A finished wheel.
 #[derive(Debug, Clone)]
 pub struct ReadyWheel {
-    /// The name of its distribution, as indexes compare it, and the place of its declaration.
+    /// Distribution, as indexes compare it.
     pub name: Spanned<PackageName>,
-    /// Its origin.
+    /// Origin.
     pub from: WheelSource,
-    /// The reason why there can be none.
+    /// Reason why it can be absent.
     pub optional: Option<String>,
 }
 
@@ -26,17 +26,17 @@ pub struct ReadyWheel {
 pub enum WheelSource {
     /// Files below the root of all sources.
     Files(Box<Spanned<Glob>>),
-    /// An index, as the installer is configured: `NAME==VERSION`.
+    /// Index of the installer: `NAME==VERSION`.
     Index(Spanned<Pin>),
 }
 
-/// A finished wheel that is taken, or that is split.
+/// A wheel that is taken, or split.
 pub(crate) enum Wheel {
     Ready(ReadyWheel),
     Split(SplitRule),
 }
 
-/// Takes a finished wheel, to be published with the others: from `--sources`, or from the index that pip is set up for.
+/// Takes a finished wheel, to be published with the others: from `--sources`, or from pip's index.
 /// With `device-by` it says how `rockpack wheel split` splits one.
 #[derive(Line)]
 #[line(
@@ -51,16 +51,15 @@ pub(super) struct WheelLine {
     /// Its distribution, in an index's normal form (PEP 503).
     #[arg("NAME", "a name")]
     name: Spanned<PackageName>,
-    /// The files, below the directory of `--sources`.
+    /// Files, below the directory of `--sources`.
     #[prop("GLOB")]
     path: Option<Spanned<Glob>>,
-    /// The version for pip to fetch, in place of `path`.
+    /// The version for pip to fetch, instead of `path`.
     #[prop("NAME==VERSION")]
     index: Option<Spanned<Pin>>,
-    /// The reason why the line may match nothing; without it, that is an error.
+    /// Reason why the line may match nothing; without it, an error.
     #[prop("WHY")]
     optional: Option<String>,
-    /// Lines of a wheel that is split.
     #[flat]
     split: Option<SplitLines>,
 }
@@ -123,11 +122,11 @@ fn refuse_name<T>(
 /// A wheel that others provide.
 #[derive(Debug, Clone)]
 pub struct Prefetch {
-    /// The name of its distribution, as indexes compare it, and the place of its declaration.
+    /// Distribution, as indexes compare it.
     pub name: Spanned<PackageName>,
-    /// Files below the root of all sources; where some match, they are taken.
+    /// Files below the root of all sources, preferred if they exist.
     pub path: Option<Spanned<Glob>>,
-    /// Its origin otherwise.
+    /// Origin otherwise.
     pub from: Option<PrefetchSource>,
 }
 
@@ -136,22 +135,22 @@ pub struct Prefetch {
 pub enum PrefetchSource {
     /// From an index.
     Index {
-        /// Suitable versions; of none, the newest.
+        /// Suitable versions; otherwise the newest.
         requirement: Option<Spanned<Requirement>>,
-        /// The index; of none, the indexes that the installer is set up for.
+        /// The index; otherwise the installer's own.
         address: Option<Spanned<Setting>>,
     },
-    /// A repository, of which it is built.
+    /// Built from a repository.
     Git {
-        /// The address that git clones.
+        /// Address for git.
         address: Spanned<Setting>,
-        /// A branch, a tag or a commit; of none, the default branch.
+        /// Branch, tag or commit; otherwise the default branch.
         branch: Option<String>,
     },
 }
 
 impl Prefetch {
-    /// Returns the address, which has places for variables.
+    /// Returns the address, which can have variables.
     pub fn settings(&self) -> Option<&Spanned<Setting>> {
         match self.from.as_ref()? {
             PrefetchSource::Index { address, .. } => address.as_ref(),
@@ -160,8 +159,9 @@ impl Prefetch {
     }
 }
 
-/// Fetches a wheel of others into DEST/wheelhouse before the build, if a built project names it in `after`. pip prefers
-/// it to every index; it is not published. All unavailable wheels are reported together.
+/// Brings a wheel of others into DEST/wheelhouse before anything is built, if a project that is
+/// built names it in `after`. It is preferred to every index, and not published. All unavailable
+/// wheels are reported together.
 #[derive(Line)]
 #[line(
     "prefetch",
@@ -174,20 +174,20 @@ pub(super) struct PrefetchLine {
     /// Its distribution, in an index's normal form (PEP 503).
     #[arg("NAME", "a name")]
     name: Spanned<PackageName>,
-    /// Files below the directory of `--sources`; if some match, they are taken and nothing is fetched.
+    /// Files below the directory of `--sources`; if some match, nothing is fetched.
     #[prop("GLOB")]
     path: Option<Spanned<Glob>>,
-    /// The address of the index that it is fetched from, and of no other, with {NAME} for a `variable`. An empty one
-    /// counts as absent; without it, pip's own indexes are asked.
+    /// The only index that it is fetched from, with {NAME} for a `variable`. An empty address
+    /// counts as absent; without one, pip's own indexes are used.
     #[prop("URL")]
     index: Option<Spanned<Setting>>,
-    /// Suitable versions, as pip takes it (PEP 508); without it, the newest.
+    /// Suitable versions (PEP 508); without it, the newest.
     #[prop("REQUIREMENT")]
     requirement: Option<Spanned<Requirement>>,
-    /// The repository that it is built of, in place of an index, with {NAME} for a `variable`.
+    /// The repository that it is built from, instead of an index, with {NAME} for a `variable`.
     #[prop("URL")]
     git: Option<Spanned<Setting>>,
-    /// A branch, a tag or a commit of the repository; without it, the default branch.
+    /// Branch, tag or commit of the repository; without it, the default branch.
     #[prop("BRANCH")]
     branch: Option<Spanned<String>>,
 }

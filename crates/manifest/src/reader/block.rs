@@ -1,4 +1,4 @@
-//! Nodes of a block or a file, taken by name.
+//! Nodes of a block or file, taken by name.
 
 use super::former::former_node;
 use super::{Arity, Asked, Faults, Node, NodeSpec, title};
@@ -6,7 +6,6 @@ use crate::VOCABULARY;
 use crate::kdl;
 use base::source::{Code, Place, Problem, nearest};
 
-/// Nodes of a block or a file, partly taken.
 #[derive(Debug)]
 pub(in super::super) struct Block<'a> {
     faults: &'a Faults,
@@ -19,7 +18,7 @@ pub(in super::super) struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// Returns the nodes of `owner`, named at `place`, with the specifications `words`.
+    /// The nodes of `owner`, named at `place`.
     pub fn new(
         faults: &'a Faults,
         owner: String,
@@ -30,12 +29,10 @@ impl<'a> Block<'a> {
         Self { faults, owner, place, words, nodes: nodes.iter().collect(), excused: &[] }
     }
 
-    /// Returns the nodes of the file.
     pub fn of_file(faults: &'a Faults, words: &'static [NodeSpec], nodes: &'a [kdl::Node]) -> Self {
         Self::new(faults, faults.root().name().to_owned(), faults.root().at(0..0), words, nodes)
     }
 
-    /// Returns whether no node is left.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -73,12 +70,10 @@ impl<'a> Block<'a> {
         named.into_iter().filter_map(|kdl| self.read(kdl, &mut read)).collect()
     }
 
-    /// Returns the number of nodes called `name` that are left.
     pub fn count(&self, name: &str) -> usize {
         self.nodes.iter().filter(|n| n.name.text == name).count()
     }
 
-    /// Reports every node called `name` as out of place.
     pub fn refuse(&mut self, name: &str, message: &str, help: &str) {
         let (named, rest): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.nodes).into_iter().partition(|n| n.name.text == name);
@@ -91,7 +86,6 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Reports all nodes that are left.
     pub fn finish(self) {
         for kdl in &self.nodes {
             let name = &kdl.name;
@@ -130,7 +124,6 @@ impl<'a> Block<'a> {
         value
     }
 
-    /// Lets these nodes be missing.
     pub fn excuse(&mut self, names: &'static [&'static str]) {
         self.excused = names;
     }
@@ -181,7 +174,6 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Returns the place of nodes of this name.
 fn home(name: &str) -> Option<(String, &'static NodeSpec)> {
     let all = VOCABULARY.iter().flat_map(|file| {
         file.words().into_iter().map(move |(owner, word)| (file.name, owner, word))
@@ -191,12 +183,10 @@ fn home(name: &str) -> Option<(String, &'static NodeSpec)> {
     Some((owner.map_or_else(|| format!("at the top of {file}"), |o| format!("in `{o}`")), word))
 }
 
-/// Returns `a`, `b` and `c` as a list in prose.
 pub(in super::super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     joined(names, "and")
 }
 
-/// Returns `a`, `b` or `c` as a list in prose.
 pub(in super::super) fn either<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     joined(names, "or")
 }

@@ -6,24 +6,21 @@ use std::ops::Range;
 use crate::{ArgKind, Arity, Glob};
 use base::source::{Capped, Code, Place, Problem, Problems, Source, Spanned};
 
-/// A part that a reader asked for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Asked {
-    /// A node of a block or file, with its `NodeSpec` if there is one.
+    /// With its `NodeSpec` if known.
     Node { name: &'static str, times: Arity, known: bool },
     /// An argument (with an empty name) or a property of a node.
     Arg { node: String, takes: ArgKind, name: &'static str },
 }
 
-/// Most bytes of all globs of a file; a compiled one takes some kilobytes.
+/// In bytes; a compiled glob takes some kilobytes.
 const MOST_OF_GLOBS: usize = 256 << 10;
 
-/// Bytes that a shorter glob counts as.
+/// Minimum that a glob counts as, in bytes.
 const LEAST_OF_GLOB: usize = 16;
 
-/// Faults of one file and its included files.
-///
-/// Their texts follow each other: the spans of a text start after all earlier texts.
+/// Faults of a file and its included files; their spans follow each other.
 #[derive(Debug)]
 pub(crate) struct Faults {
     source: Source,
@@ -46,13 +43,11 @@ impl Faults {
         }
     }
 
-    /// Records the parts that readers ask for.
     #[cfg(test)]
     pub(crate) fn noting(source: &Source) -> Self {
         Self { asked: Some(RefCell::default()), ..Self::new(source) }
     }
 
-    /// Returns the parts that readers asked for, and the faults.
     #[cfg(test)]
     pub(crate) fn into_asked(mut self) -> (Vec<Asked>, Problems) {
         let asked = self.asked.take().map(RefCell::into_inner).unwrap_or_default();
@@ -77,7 +72,7 @@ impl Faults {
         }
     }
 
-    /// Adds an included text; returns the start of its spans.
+    /// Returns the start of the text's spans.
     pub fn add(&self, source: Source) -> usize {
         let mut included = self.included.borrow_mut();
         let end = |start: usize, source: &Source| start + source.text().len() + 1;
@@ -88,7 +83,6 @@ impl Faults {
         start
     }
 
-    /// Returns the file itself.
     pub fn root(&self) -> &Source {
         &self.source
     }

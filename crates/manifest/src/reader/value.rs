@@ -8,7 +8,7 @@ use crate::kdl::{Entry, Value};
 use base::names::{NameError, PathError};
 use base::source::{Code, Place, Problem, Spanned};
 
-/// Fault of a text: message, label and remedy.
+/// Message, label and remedy.
 pub(in super::super) trait Reason {
     fn message(&self) -> String;
     fn label(&self) -> String;
@@ -47,12 +47,10 @@ impl Reason for Infallible {
     }
 }
 
-/// A type that is read from a text, with a reason if it fails.
 pub(in super::super) trait FromText: FromStr<Err: Reason> + 'static {}
 
 impl<T: FromStr<Err: Reason> + 'static> FromText for T {}
 
-/// Reads the entry's text as a `T`.
 pub(super) fn read<T: FromText>(
     faults: &Faults,
     entry: &Entry,
@@ -109,7 +107,6 @@ fn text<'a>(
     None
 }
 
-/// Reads the entry as `#true` or `#false`.
 pub(super) fn flag(faults: &Faults, entry: &Entry) -> Option<bool> {
     let value = match entry.value {
         Value::Bool(value) => Some(value),
@@ -129,7 +126,6 @@ pub(super) fn flag(faults: &Faults, entry: &Entry) -> Option<bool> {
     value
 }
 
-/// Reads the entry as a whole number of at least 1.
 pub(super) fn count(faults: &Faults, entry: &Entry) -> Option<usize> {
     let value = match entry.value {
         Value::Integer(number) => usize::try_from(number).ok().filter(|n| *n > 0),
@@ -157,7 +153,6 @@ fn written(faults: &Faults, entry: &Entry) -> String {
     faults.at(&entry.value_span).text().to_owned()
 }
 
-/// Returns the place of the value, without the property's name.
 fn value_place(faults: &Faults, entry: &Entry) -> Place {
     faults.at(&entry.value_span)
 }

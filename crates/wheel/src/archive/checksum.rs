@@ -4,12 +4,12 @@ use base::hash::{Sha256Hasher, Sum};
 
 pub use base::hash::Sha256;
 
-/// CRC-32 of zip and gzip that can be combined from checksums of parts.
+/// CRC-32 of zip and gzip, combinable from parts.
 #[derive(Debug, Clone, Default)]
 pub struct Checksum(crc32fast::Hasher);
 
 impl Checksum {
-    /// Computes the checksum of `data`.
+    /// Checksums `data`.
     pub fn of(data: &[u8]) -> Self {
         let mut checksum = Self::default();
         checksum.update(data);
@@ -32,7 +32,7 @@ impl Checksum {
     }
 }
 
-/// Checksums and size of a member's content.
+/// Checksums and size of content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Digest {
     /// CRC-32.
@@ -44,7 +44,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// Computes the digest of `data`.
+    /// Digests `data`.
     pub fn of(data: &[u8]) -> Self {
         let mut hasher = Hasher::default();
         hasher.update(data);

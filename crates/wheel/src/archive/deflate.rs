@@ -17,7 +17,7 @@ use last_block::{LastBlock, last_block};
 /// for 1 MiB), because they share no history.
 pub const BLOCK: usize = 2 << 20;
 
-/// Encoder version for cache keys: another version may produce other bytes.
+/// Encoder version for cache keys: versions may differ in output.
 pub const ENCODER: &str = "libdeflater 1.26.1";
 
 /// Effort of deflate.
@@ -60,7 +60,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Creates an encoder with this level.
+    /// Creates an encoder.
     pub fn new(level: Level) -> Self {
         Self { compressor: Compressor::new(level.number()), scratch: Vec::new() }
     }
@@ -147,11 +147,11 @@ pub fn deflate(data: &[u8], level: Level) -> Vec<u8> {
 /// Digested and packed content of a zip member.
 #[derive(Debug, Clone)]
 pub struct Packed {
-    /// Storage method of `bytes`.
+    /// Method.
     pub method: Method,
     /// Digest of the content.
     pub digest: Digest,
-    /// Content, stored by `method`.
+    /// Packed content.
     pub bytes: Vec<u8>,
 }
 
@@ -186,7 +186,6 @@ mod tests {
         out
     }
 
-    /// Pseudo-random words, moderately compressible.
     fn text(size: usize) -> Vec<u8> {
         let mut state = 7_u64;
         let mut out = Vec::with_capacity(size + 16);
@@ -209,7 +208,6 @@ mod tests {
         (0..size).map(|_| byte()).collect()
     }
 
-    /// Bytes with some so rare that their codes are long.
     fn skewed(size: usize) -> Vec<u8> {
         noise(size)
             .iter()

@@ -9,7 +9,7 @@ pub const PKG_INFO: &str = "PKG-INFO";
 /// Requirements.
 pub const REQUIRES: &str = "requires.txt";
 
-/// Returns the directory of these files, relative to the sdist's top directory.
+/// Returns their directory, relative to the sdist's top directory.
 pub fn directory(dist: &DistName) -> String {
     format!("src/{}.egg-info", dist.file_stem())
 }

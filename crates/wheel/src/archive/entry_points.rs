@@ -8,7 +8,7 @@ pub const CONSOLE_SCRIPTS: &str = "console_scripts";
 /// Entry point: a named reference to a Python object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EntryPoint {
-    /// Group, such as [`CONSOLE_SCRIPTS`].
+    /// Group ([`CONSOLE_SCRIPTS`]).
     pub group: String,
     /// Name; for commands the file name.
     pub name: String,
@@ -26,12 +26,11 @@ pub struct Object<'e> {
 }
 
 impl EntryPoint {
-    /// Returns whether installers write a script for the entry.
     pub(crate) fn is_script(&self) -> bool {
         matches!(&*self.group, CONSOLE_SCRIPTS | "gui_scripts")
     }
 
-    /// Parses the object (`module:attribute [extra]`); `None` if installers reject the entry.
+    /// Parses the object; `None` if installers reject the entry.
     pub fn object(&self) -> Option<Object<'_>> {
         // Brackets contain extras required by the entry.
         let object = self.object.split('[').next().unwrap_or_default().trim();
@@ -71,9 +70,9 @@ pub enum EntryPointError {
     /// Object that is not a Python path.
     #[error("the entry point `{name}` has the object `{}`: write `package.module:function`", .object.escape_debug())]
     Object {
-        /// Name of the entry.
+        /// Entry.
         name: String,
-        /// Object of the entry.
+        /// Object.
         object: String,
     },
     /// Duplicate name in a group.

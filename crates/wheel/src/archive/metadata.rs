@@ -80,9 +80,6 @@ pub enum MetadataError {
 impl Metadata {
     /// Formats METADATA or PKG-INFO without empty fields. `license_files` are below `licenses/` or
     /// the top directory.
-    ///
-    /// # Errors
-    /// If a value is blank or has a line break or control character.
     pub fn render(
         &self,
         name: &DistName,
@@ -130,7 +127,6 @@ impl Fields {
         Ok(())
     }
 
-    /// Adds an optional field.
     fn said(&mut self, field: &'static str, value: &str) -> Result<(), MetadataError> {
         if value.is_empty() { Ok(()) } else { self.one(field, value) }
     }

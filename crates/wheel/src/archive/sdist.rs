@@ -11,7 +11,7 @@ use base::version::Version;
 
 const NEEDED: [&str; 2] = ["PKG-INFO", "pyproject.toml"];
 
-/// Returns the file name of an sdist (`my_dist-1.0.tar.gz`).
+/// Returns `my_dist-1.0.tar.gz`.
 pub fn sdist_file_name(dist: &DistName, version: &Version) -> String {
     format!("{}.tar.gz", stem(dist, version))
 }
@@ -40,13 +40,13 @@ pub enum SdistError {
     /// Duplicate member.
     #[error("the sdist has the member `{path}` twice")]
     Duplicate {
-        /// Path of the members.
+        /// Member.
         path: RelPath,
     },
-    /// Missing file that installers require.
+    /// Missing required file.
     #[error("the sdist has no `{name}`")]
     Missing {
-        /// Name of the file.
+        /// File.
         name: &'static str,
     },
     /// Invalid path.

@@ -37,8 +37,8 @@ pub const DIST: &str = "dist";
 
 /// Destination, locked by one build.
 ///
-/// Outputs in a hidden directory are renamed on commit; without commit the destination is
-/// unchanged. The next build removes leftovers of a killed build and undoes an interrupted change.
+/// Outputs are renamed from a hidden directory on commit; until then the destination is unchanged.
+/// The next build removes leftovers of a killed build and undoes an interrupted change.
 #[derive(Debug)]
 pub struct Stage {
     dest: PathBuf,
@@ -77,9 +77,6 @@ impl Stage {
     }
 
     /// Creates the output `path`, from any thread.
-    ///
-    /// # Errors
-    /// If it exists or cannot be created.
     pub fn create(&self, path: &RelPath) -> Result<StagedFile, StageError> {
         let shown = self.dest.join(path.as_str());
         let place = self.place(path)?;
@@ -93,10 +90,7 @@ impl Stage {
         Ok(StagedFile::new(file, shown))
     }
 
-    /// Returns the path for an output written by other code, and creates its directory.
-    ///
-    /// # Errors
-    /// If the directory cannot be created.
+    /// Returns the path for an output written by other code; creates its directory.
     pub fn place(&self, path: &RelPath) -> Result<PathBuf, StageError> {
         let place = self.path(path);
         let parent = place.parent().unwrap_or(&place);
@@ -110,8 +104,7 @@ impl Stage {
     /// Moves closed `outputs` to their final places, and removes `gone` and emptied directories.
     ///
     /// The change is atomic: if the process is killed, the next [`Stage::open`] or [`repair`]
-    /// undoes it. Each output replaces an older file without a gap, in order, before anything is
-    /// removed.
+    /// undoes it. Each output replaces an older file without a gap, before anything is removed.
     ///
     /// # Errors
     /// If an output is missing, or a path cannot be changed. The destination is then unchanged.
@@ -219,7 +212,6 @@ impl Drop for Stage {
     }
 }
 
-/// Registers the hidden directory and parents created for it.
 fn registered(hidden: &Path, created: &[PathBuf]) -> Registration {
     let (hidden, created) = (hidden.to_owned(), created.to_owned());
     cleanup::removal(move || {
@@ -233,9 +225,6 @@ fn registered(hidden: &Path, created: &[PathBuf]) -> Registration {
 }
 
 /// Undoes an interrupted change, and returns whether there was one.
-///
-/// # Errors
-/// If it cannot be undone, or another build has the lock.
 pub fn repair(dest: &Path) -> Result<bool, StageError> {
     if !Journal::is_at(&dest.join(PARTIAL)) {
         return Ok(false);

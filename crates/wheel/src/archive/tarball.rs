@@ -16,14 +16,14 @@ pub use xz_writer::XzWriter;
 /// Error of writing a tarball.
 #[derive(Debug, thiserror::Error)]
 pub enum TarError {
-    /// Content that differs from the announced size in the header.
+    /// Size that differs from the announced one.
     #[error("`{path}` has {read} bytes instead of the announced {announced}")]
     Size {
         /// Member.
         path: RelPath,
         /// Announced bytes.
         announced: u64,
-        /// Actual bytes, at most one more than announced.
+        /// Read bytes, at most one more than announced.
         read: u64,
     },
     /// Link with an invalid target.
@@ -34,15 +34,15 @@ pub enum TarError {
         /// Target.
         target: String,
     },
-    /// The content could not be read or the output not be written.
+    /// The content could not be read or written.
     #[error("failed to add `{path}` to the tarball")]
     Member {
         /// Member.
         path: RelPath,
-        /// Error of the reader or output.
+        /// Error of reading or writing.
         source: io::Error,
     },
-    /// An earlier member failed, so that later members could not be found.
+    /// Member after a failed one.
     #[error("`{path}` is incomplete, so the tarball is broken")]
     Torn {
         /// Failed member.
@@ -57,7 +57,6 @@ pub enum TarError {
 ///
 /// The format is pax (POSIX.1-2001): ustar headers, with extended headers for long or non-ASCII
 /// names and files of 8 GiB or more. Owner and group are 0 without names, modes 0644 and 0755.
-/// Without [`TarWriter::finish`] the tarball has no end.
 #[derive(Debug)]
 pub struct TarWriter<W> {
     sink: W,
@@ -72,9 +71,6 @@ impl<W: Write> TarWriter<W> {
     }
 
     /// Adds a file; `content` must have `size` bytes.
-    ///
-    /// # Errors
-    /// If the size differs, or reading or writing fails.
     pub fn file(
         &mut self,
         path: &RelPath,
@@ -94,9 +90,6 @@ impl<W: Write> TarWriter<W> {
     }
 
     /// Adds a symlink with an unchanged `target`, relative to its directory.
-    ///
-    /// # Errors
-    /// If the target is empty or has a NUL, or writing fails.
     pub fn symlink(&mut self, path: &RelPath, target: &str) -> Result<(), TarError> {
         check_target(path, target)?;
         self.put(
@@ -108,9 +101,6 @@ impl<W: Write> TarWriter<W> {
     }
 
     /// Adds a directory. Parents of members need no entry.
-    ///
-    /// # Errors
-    /// If writing fails.
     pub fn directory(&mut self, path: &RelPath) -> Result<(), TarError> {
         self.put(
             path,
@@ -121,9 +111,6 @@ impl<W: Write> TarWriter<W> {
     }
 
     /// Writes the end and returns the flushed output, without finishing a compressor.
-    ///
-    /// # Errors
-    /// If an earlier member failed, or writing fails.
     pub fn finish(mut self) -> Result<W, TarError> {
         self.check_whole()?;
         let end = self.sink.write_all(&[0; 2 * BLOCK]).and_then(|()| self.sink.flush());
@@ -154,7 +141,6 @@ impl<W: Write> TarWriter<W> {
         Ok(())
     }
 
-    /// Pads to whole blocks, and returns the size.
     fn content(&mut self, content: &mut dyn Read) -> io::Result<u64> {
         let size = io::copy(content, &mut self.sink)?;
         let fill = size.next_multiple_of(BLOCK as u64) - size;
@@ -170,9 +156,6 @@ pub fn file_headers(path: &RelPath, executable: bool, size: u64, time: Timestamp
 }
 
 /// Returns the headers of a symlink.
-///
-/// # Errors
-/// If the target is empty or has a NUL.
 pub fn symlink_headers(path: &RelPath, target: &str, time: Timestamp) -> Result<Vec<u8>, TarError> {
     check_target(path, target)?;
     Ok(header_bytes(path, HeaderFields { entry: EntryType::Symlink, mode: 0o777, target }, 0, time))
@@ -188,7 +171,6 @@ pub fn directory_headers(path: &RelPath, time: Timestamp) -> Vec<u8> {
     )
 }
 
-/// Includes the extended header if necessary.
 fn header_bytes(path: &RelPath, kind: HeaderFields<'_>, size: u64, time: Timestamp) -> Vec<u8> {
     let slash = if kind.entry == EntryType::Directory { "/" } else { "" };
     let name = format!("{path}{slash}");
@@ -226,7 +208,7 @@ const NAME: usize = 100;
 /// Exceeds the eleven octal digits of a ustar header.
 const LONG: u64 = 1 << 33;
 
-/// Truncates values that do not fit; [`extended`] repeats them.
+/// Truncates long values; [`extended`] repeats them.
 fn header(name: &str, kind: HeaderFields<'_>, size: u64, time: Timestamp) -> Header {
     let mut header = Header::new_ustar();
     header.set_entry_type(kind.entry);
@@ -283,7 +265,6 @@ mod tests {
         TarWriter::new(Vec::new(), Timestamp::EARLIEST)
     }
 
-    /// Path, link target, mode, type and content of each member.
     fn read(bytes: &[u8]) -> Vec<(String, String, u32, EntryType, String)> {
         let mut archive = tar::Archive::new(bytes);
         let member = |entry: io::Result<tar::Entry<'_, &[u8]>>| {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-/// Seconds since 1970 within the range of zip: even, from 1980 to 2107.
+/// Even seconds since 1970, from 1980 to 2107, as in zip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(u64);
 
@@ -31,8 +31,8 @@ impl Timestamp {
         self.0
     }
 
-    /// Brings seconds since 1970 into the range of zip: earlier times become 1980, odd seconds
-    /// even; `None` from 2108 on.
+    /// Converts seconds since 1970: earlier times become 1980, odd seconds even; `None` from 2108
+    /// on.
     pub fn from_seconds(seconds: u64) -> Option<Self> {
         (seconds < END).then(|| Self(seconds & !1).max(Self::EARLIEST))
     }
@@ -53,7 +53,7 @@ impl Timestamp {
         u64::try_from(seconds).ok().map(Self)
     }
 
-    /// Formats the time for indexes (RFC 3339, UTC; `2026-11-21T05:00:00Z`).
+    /// Formats as RFC 3339, UTC (`2026-11-21T05:00:00Z`).
     pub fn rfc3339(self) -> String {
         self.moment().to_string()
     }

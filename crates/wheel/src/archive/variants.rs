@@ -20,7 +20,7 @@ pub const NULL: &str = "null";
 
 const ENDING: &str = "-variants.json";
 
-/// Content of either file.
+/// Content of both files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Variants {
@@ -29,7 +29,7 @@ pub struct Variants {
     pub schema: String,
     /// Order of namespaces.
     pub default_priorities: Value,
-    /// Providers of a machine's properties, by namespace.
+    /// Providers by namespace.
     pub providers: Map<String, Value>,
     /// Properties of each label.
     pub variants: BTreeMap<VariantLabel, Value>,
@@ -38,11 +38,11 @@ pub struct Variants {
 /// Provider of a machine's properties.
 #[derive(Debug, Clone, Copy)]
 pub struct Provider<'p> {
-    /// Namespace of the properties.
+    /// Namespace.
     pub namespace: &'p str,
-    /// Requirement that installs the provider (PEP 508).
+    /// Requirement on the provider (PEP 508).
     pub requires: &'p str,
-    /// Python object of the provider.
+    /// Python object.
     pub plugin: &'p str,
 }
 
@@ -71,9 +71,6 @@ impl Variants {
     }
 
     /// Parses either file.
-    ///
-    /// # Errors
-    /// If the text is not JSON, or a key is missing or unknown.
     pub fn read(text: &str) -> serde_json::Result<Self> {
         serde_json::from_str(text)
     }

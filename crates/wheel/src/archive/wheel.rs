@@ -15,13 +15,13 @@ pub(crate) mod record;
 
 use record::Record;
 
-/// Returns `my_dist-1.0-py3-none-linux_x86_64.whl`. `platform` is one or more tags separated by
-/// `.`. Normalized versions have no `-`, so the name can be split.
+/// Returns `my_dist-1.0-py3-none-linux_x86_64.whl`; `platform` may be several tags, separated by
+/// `.`.
 pub fn wheel_file_name(dist: &DistName, version: &Version, platform: &str) -> String {
     format!("{}-{version}-py3-none-{platform}.whl", dist.file_stem())
 }
 
-/// Returns the file name with a label (PEP 825: `my_dist-1.0-py3-none-linux_x86_64-gpu1.whl`).
+/// Returns the file name with a label (PEP 825: `…-linux_x86_64-gpu1.whl`).
 pub fn variant_file_name(
     dist: &DistName,
     version: &Version,
@@ -32,14 +32,11 @@ pub fn variant_file_name(
 }
 
 /// Returns the metadata directory (`my_dist-1.0.dist-info`).
-///
-/// # Errors
-/// Never for parsed names and versions.
 pub fn dist_info_dir(dist: &DistName, version: &Version) -> Result<RelPath, PathError> {
     format!("{}-{version}.dist-info", dist.file_stem()).parse()
 }
 
-/// Returns the `WHEEL` file, with a `Tag` line for each tag in `platform` (separated by `.`).
+/// Returns `WHEEL`, with a `Tag` line for each tag in `platform`.
 pub fn wheel_file(platform: &str) -> String {
     let mut out = format!(
         "Wheel-Version: 1.0\nGenerator: rockpack {}\nRoot-Is-Purelib: false\n",
@@ -65,19 +62,19 @@ pub enum WheelError {
         /// Metadata directory.
         dist_info: RelPath,
     },
-    /// Member that the writer itself creates.
+    /// Member that the writer creates.
     #[error("rockpack writes `{name}`; it cannot be another member")]
     Reserved {
-        /// Name of the member.
+        /// Member.
         name: RelPath,
     },
-    /// Missing file that installers require.
+    /// Missing required file.
     #[error("the wheel has no `{name}`")]
     Missing {
-        /// Name of the file.
+        /// File.
         name: RelPath,
     },
-    /// Content that differs from the announced size in the header.
+    /// Size that differs from the announced one.
     #[error("the digest of `{name}` is of {digested} bytes instead of the announced {announced}")]
     Size {
         /// Member.
@@ -92,8 +89,7 @@ pub enum WheelError {
     Path(#[from] PathError),
 }
 
-/// Writer of a wheel in order of calls, metadata directory last. Without [`WheelWriter::finish`]
-/// the archive is incomplete.
+/// Writer of a wheel in order of calls, metadata directory last.
 #[derive(Debug)]
 pub struct WheelWriter<W> {
     zip: ZipWriter<W>,
@@ -104,9 +100,6 @@ pub struct WheelWriter<W> {
 
 impl<W: Write + Seek> WheelWriter<W> {
     /// Creates a wheel on an empty `sink`.
-    ///
-    /// # Errors
-    /// See [`dist_info_dir`].
     pub fn new(
         sink: W,
         dist: &DistName,
@@ -122,7 +115,7 @@ impl<W: Write + Seek> WheelWriter<W> {
         })
     }
 
-    /// Returns the position of the next byte: in the open member, or of the next header.
+    /// Returns the position of the next byte.
     pub fn position(&self) -> u64 {
         self.zip.position()
     }
@@ -138,9 +131,6 @@ impl<W: Write + Seek> WheelWriter<W> {
     }
 
     /// Writes a complete member without seeking.
-    ///
-    /// # Errors
-    /// If the name is a duplicate, RECORD, or late, and if writing fails.
     pub fn member(
         &mut self,
         name: &RelPath,
@@ -155,19 +145,12 @@ impl<W: Write + Seek> WheelWriter<W> {
     }
 
     /// Flushes, and returns the position of a complete member's bytes.
-    ///
-    /// # Errors
-    /// If the member does not exist, or writing fails.
     pub fn settled(&mut self, name: &RelPath) -> Result<Range<u64>, WheelError> {
         self.zip.flush()?;
         self.zip.place(name).ok_or_else(|| WheelError::Missing { name: name.clone() })
     }
 
-    /// Repeats the content of `first`; `source` reads its bytes, at the position from
-    /// [`WheelWriter::settled`].
-    ///
-    /// # Errors
-    /// See [`WheelWriter::member`], and if `first` or its bytes are missing.
+    /// Repeats the content of `first`; `source` reads its bytes.
     pub fn repeat(
         &mut self,
         name: &RelPath,
@@ -184,10 +167,7 @@ impl<W: Write + Seek> WheelWriter<W> {
     }
 
     /// Starts a member with `size` bytes of content, stored by `method` in [`WheelWriter::append`].
-    /// It must be ended before any other call.
-    ///
-    /// # Errors
-    /// See [`WheelWriter::member`].
+    /// Must be ended before any other call.
     pub fn start(
         &mut self,
         name: &RelPath,
@@ -201,9 +181,6 @@ impl<W: Write + Seek> WheelWriter<W> {
     }
 
     /// Starts a stored, non-executable member of at most `most` bytes.
-    ///
-    /// # Errors
-    /// See [`WheelWriter::member`].
     pub fn start_up_to(&mut self, name: &RelPath, most: u64) -> Result<WheelMember, WheelError> {
         self.place(name)?;
         let entry = self.zip.start_up_to(name, false, most)?;
@@ -211,17 +188,11 @@ impl<W: Write + Seek> WheelWriter<W> {
     }
 
     /// Appends bytes in the member's method.
-    ///
-    /// # Errors
-    /// If writing fails.
     pub fn append(&mut self, member: &mut WheelMember, bytes: &[u8]) -> Result<(), WheelError> {
         Ok(self.zip.append(&mut member.entry, bytes)?)
     }
 
     /// Ends the member with its digest.
-    ///
-    /// # Errors
-    /// If the size is not the announced one, or writing fails.
     pub fn end(&mut self, member: WheelMember, digest: &Digest) -> Result<(), WheelError> {
         let WheelMember { entry, name, size } = member;
         if let Some(announced) = size.filter(|size| *size != digest.size) {
@@ -233,9 +204,6 @@ impl<W: Write + Seek> WheelWriter<W> {
     }
 
     /// Writes RECORD and directory, and returns the flushed output.
-    ///
-    /// # Errors
-    /// If METADATA or WHEEL is missing, a member is open, or writing fails.
     pub fn finish(mut self) -> Result<W, WheelError> {
         for needed in ["METADATA", "WHEEL"] {
             let name = self.dist_info.join(&needed.parse()?);
@@ -278,7 +246,7 @@ impl<W: Write + Seek> WheelWriter<W> {
     }
 }
 
-/// Open member. Until [`WheelWriter::end`], all other calls on the wheel fail.
+/// Open member.
 #[derive(Debug)]
 pub struct WheelMember {
     entry: ZipEntry,

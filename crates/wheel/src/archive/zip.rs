@@ -26,7 +26,7 @@ pub enum ZipError {
     /// Duplicate member.
     #[error("the archive already has a member `{name}`")]
     Duplicate {
-        /// Name of the members.
+        /// Member.
         name: RelPath,
     },
     /// Unknown member.
@@ -41,7 +41,7 @@ pub enum ZipError {
         /// Length in bytes.
         length: usize,
     },
-    /// Number of bytes that differs from the announced one in the header.
+    /// Size that differs from the announced one.
     #[error("`{name}` has {written} bytes instead of the announced {announced}")]
     Size {
         /// Member.
@@ -62,7 +62,7 @@ pub enum ZipError {
     Write {
         /// Member or central directory.
         what: String,
-        /// Error of the output.
+        /// Cause.
         source: io::Error,
     },
 }
@@ -73,8 +73,7 @@ impl ZipError {
     }
 }
 
-/// Writer to an empty `sink`, in pieces of headers and of the caller's bytes: buffer it for many
-/// small members. Without [`ZipWriter::finish`] the archive is incomplete.
+/// Writer to an empty `sink`; buffer it for many small members.
 #[derive(Debug)]
 pub struct ZipWriter<W> {
     sink: W,
@@ -91,7 +90,7 @@ impl<W: Write + Seek> ZipWriter<W> {
         Self { sink, position: 0, complete: 0, time, members: IndexMap::new(), open: None }
     }
 
-    /// Returns the position of the next byte: in the open member, or of the next header.
+    /// Returns the position of the next byte.
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -114,17 +113,11 @@ impl<W: Write + Seek> ZipWriter<W> {
     }
 
     /// Flushes the output.
-    ///
-    /// # Errors
-    /// If writing fails.
     pub fn flush(&mut self) -> Result<(), ZipError> {
         self.sink.flush().map_err(ZipError::writing("what is buffered"))
     }
 
     /// Writes a complete member without seeking. `size` and `crc` are of the content.
-    ///
-    /// # Errors
-    /// If the name is a duplicate, a stored size is wrong, or writing fails.
     pub fn entry(
         &mut self,
         name: &RelPath,
@@ -147,9 +140,6 @@ impl<W: Write + Seek> ZipWriter<W> {
     }
 
     /// Writes a member of another archive; `source` reads its packed bytes.
-    ///
-    /// # Errors
-    /// If the name is a duplicate, `source` has another size, or writing fails.
     pub fn copy(
         &mut self,
         name: &RelPath,
@@ -160,9 +150,6 @@ impl<W: Write + Seek> ZipWriter<W> {
     }
 
     /// Copies like [`ZipWriter::copy`]; `write` transfers the bytes and returns their number.
-    ///
-    /// # Errors
-    /// See [`ZipWriter::copy`].
     pub(crate) fn copy_by(
         &mut self,
         name: &RelPath,
@@ -186,9 +173,6 @@ impl<W: Write + Seek> ZipWriter<W> {
     }
 
     /// Repeats the content of `first`; `source` reads its packed bytes.
-    ///
-    /// # Errors
-    /// See [`ZipWriter::copy`], and if `first` does not exist.
     pub fn repeat(
         &mut self,
         name: &RelPath,
@@ -203,11 +187,8 @@ impl<W: Write + Seek> ZipWriter<W> {
         self.copy(name, &CopiedMember { mode, time, method, crc, size, compressed }, source)
     }
 
-    /// Starts a member with `size` bytes of content for [`ZipWriter::append`]. It must be ended
-    /// before any other call.
-    ///
-    /// # Errors
-    /// If the name is a duplicate, or writing fails.
+    /// Starts a member with `size` bytes of content for [`ZipWriter::append`]. Must be ended before
+    /// any other call.
     pub fn start(
         &mut self,
         name: &RelPath,
@@ -220,9 +201,6 @@ impl<W: Write + Seek> ZipWriter<W> {
     }
 
     /// Starts a stored member of at most `most` bytes.
-    ///
-    /// # Errors
-    /// See [`ZipWriter::start`].
     pub fn start_up_to(
         &mut self,
         name: &RelPath,
@@ -233,11 +211,8 @@ impl<W: Write + Seek> ZipWriter<W> {
         self.start_with(name, mode, time, Method::Store, most, false)
     }
 
-    /// Begins a member with this mode and MS-DOS time. `size` is the size of its content if `exact`, otherwise an upper
-    /// limit for a stored member.
-    ///
-    /// # Errors
-    /// As [`ZipWriter::start`].
+    /// Starts a member with this mode and MS-DOS time. `size` is exact, or an upper limit for a
+    /// stored member.
     pub fn start_with(
         &mut self,
         name: &RelPath,
@@ -263,18 +238,12 @@ impl<W: Write + Seek> ZipWriter<W> {
     }
 
     /// Appends bytes in the member's method.
-    ///
-    /// # Errors
-    /// If writing fails.
     pub fn append(&mut self, entry: &mut ZipEntry, bytes: &[u8]) -> Result<(), ZipError> {
         entry.header.compressed += bytes.len() as u64;
         self.put(&entry.name, bytes)
     }
 
     /// Ends the member with its CRC-32, and completes its header.
-    ///
-    /// # Errors
-    /// If a stored size is not the announced one, or writing fails.
     pub fn end(&mut self, entry: ZipEntry, crc: u32) -> Result<(), ZipError> {
         let ZipEntry { name, mut header, exact } = entry;
         if exact {
@@ -302,9 +271,6 @@ impl<W: Write + Seek> ZipWriter<W> {
     }
 
     /// Writes the directory, and returns the flushed output.
-    ///
-    /// # Errors
-    /// If a member is open, or writing fails.
     pub fn finish(mut self) -> Result<W, ZipError> {
         self.check_whole()?;
         let failed = || ZipError::writing("the directory");
@@ -384,12 +350,11 @@ impl CopiedMember {
     }
 }
 
-/// Open member. Until [`ZipWriter::end`], all other calls on the archive fail.
+/// Open member.
 #[derive(Debug)]
 pub struct ZipEntry {
     name: RelPath,
     header: Header,
-    /// Whether the announced size is exact, or an upper bound.
     exact: bool,
 }
 

@@ -13,9 +13,7 @@ use binary::site::Linked;
 pub(super) struct Contents {
     pub file: String,
     pub name: WheelName,
-    /// ELF files for architectures with policies.
     pub files: Vec<File>,
-    /// PE files with their platform tags.
     pub pe_files: Vec<(String, &'static str)>,
     pub ignored: Vec<Ignored>,
     /// A file for a machine without policies, and the machine.
@@ -27,15 +25,13 @@ pub(super) struct File {
     pub facts: ElfFacts,
     imports: Vec<Import>,
     pub symbols: Option<Symbols>,
-    /// Properties for the loader, unless the file is inside an archive.
+    /// `None` inside an archive.
     pub linked: Option<Linked>,
-    /// Libraries of the wheel that the loader does not find.
     pub lost: Vec<Unfound>,
     lost_names: Vec<String>,
 }
 
 impl File {
-    /// Returns the imported symbols that no file of the set defines.
     pub fn unresolved(&self, set: &SymbolSet<'_>) -> Option<Unresolved> {
         let symbols = set.unresolved(self.symbols.as_ref()?);
         (!symbols.is_empty()).then(|| Unresolved { file: self.path.clone(), symbols })
@@ -45,7 +41,6 @@ impl File {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }
 
-    /// Records a library of the wheel at `at` that the loader does not find.
     pub(crate) fn lose(&mut self, library: &str, at: &str, certain: bool) {
         self.lost_names.push(library.to_owned());
         let (file, library, at) = (self.path.clone(), library.to_owned(), at.to_owned());

@@ -14,13 +14,13 @@ use base::names::RelPath;
 /// Content of a member.
 #[derive(Debug)]
 pub enum Content<'c> {
-    /// The bytes of the old wheel, as they are stored.
+    /// Bytes as stored in the old wheel.
     Kept,
-    /// The content in the old wheel, packed anew; its row of RECORD stays.
+    /// Old content, packed anew; its row of RECORD stays.
     Repacked(Packing),
-    /// Other bytes, packed.
+    /// Packed bytes.
     Packed(Packed),
-    /// Other bytes, which a function writes.
+    /// Bytes from a function.
     Stream(Stream<'c>),
 }
 
@@ -31,18 +31,18 @@ impl Content<'_> {
     }
 }
 
-/// Size of a content that is not written yet.
+/// Size of unwritten content.
 #[derive(Debug, Clone, Copy)]
 pub enum Size {
-    /// The size in bytes.
+    /// Exact size.
     Exact(u64),
-    /// An upper limit. Only stored members can have it.
+    /// Upper limit, for stored members only.
     AtMost(u64),
 }
 
 type WriteContent<'c> = dyn FnOnce(&mut dyn Write) -> Result<(), Fault> + 'c;
 
-/// A content that a function writes.
+/// Content from a function.
 pub struct Stream<'c> {
     packing: Packing,
     size: Size,
@@ -56,7 +56,7 @@ impl fmt::Debug for Stream<'_> {
 }
 
 impl<'c> Stream<'c> {
-    /// A content of `size` that `write` gives.
+    /// Content of `size` that `write` gives.
     pub fn new(
         packing: Packing,
         size: Size,
@@ -65,7 +65,6 @@ impl<'c> Stream<'c> {
         Self { packing, size, write: Box::new(write) }
     }
 
-    /// Writes it as the member `name`.
     pub(super) fn put<W: Write + Seek>(
         self,
         zip: &mut ZipWriter<W>,
@@ -97,13 +96,10 @@ impl<'c> Stream<'c> {
     }
 }
 
-/// Packs the bytes that it gets into a member.
 struct MemberSink<'z, W> {
     zip: &'z mut ZipWriter<W>,
     entry: ZipEntry,
-    /// `None` if the member is stored.
     encoder: Option<Encoder>,
-    /// Bytes of a block that is not full. A full block waits too: it can be the last one.
     waiting: Vec<u8>,
     hasher: Hasher,
     failed: Option<ZipError>,
@@ -152,7 +148,6 @@ impl<W: Write + Seek> Write for MemberSink<'_, W> {
     }
 }
 
-/// Mode and time of a member.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Attributes {
     pub mode: u32,
@@ -166,7 +161,6 @@ impl Default for Attributes {
 }
 
 impl Attributes {
-    /// Header of a member with this content.
     pub fn of(self, packed: &Packed) -> CopiedMember {
         CopiedMember::of(packed, self.mode, self.time)
     }

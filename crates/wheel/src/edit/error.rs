@@ -1,5 +1,3 @@
-//! Faults of an edit.
-
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -7,87 +5,86 @@ use crate::archive::zip::ZipError;
 use crate::package::{CopyError, OpenError};
 use base::names::PathError;
 
-/// A fault of a function that writes a content.
+/// Fault of a content function.
 pub type Fault = Box<dyn std::error::Error + Send + Sync>;
 
-/// Fault of a wheel that is written.
+/// Fault of writing a wheel.
 #[derive(Debug, thiserror::Error)]
 pub enum EditError {
     /// The old wheel cannot be read.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// No installer takes a member.
+    /// Member that installers reject.
     #[error(transparent)]
     Member(#[from] CopyError),
-    /// The name of a member is no path.
+    /// Member name that is no path.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// The archive cannot be written.
+    /// Archive that cannot be written.
     #[error(transparent)]
     Zip(#[from] ZipError),
-    /// A content cannot be made.
+    /// Content that cannot be made.
     #[error(transparent)]
     Content(#[from] Fault),
 }
 
-/// Fault of a wheel that is written into a directory.
+/// Fault of writing a wheel into a directory.
 #[derive(Debug, thiserror::Error)]
 pub enum MakeError {
-    /// The old wheel cannot be read.
+    /// Unreadable old wheel.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// Another file has the name of the new wheel.
+    /// Another file with the new name.
     #[error("{} already exists with other content", .path.display())]
     Exists {
-        /// The file.
+        /// File.
         path: PathBuf,
     },
-    /// No installer takes a member.
+    /// Member that installers reject.
     #[error("`{name}` of {} {reason}", .wheel.display())]
     Member {
-        /// The old wheel.
+        /// Old wheel.
         wheel: PathBuf,
-        /// The member.
+        /// Member.
         name: String,
-        /// The fault, as the rest of a sentence.
+        /// Fault, as the end of a sentence.
         reason: &'static str,
     },
-    /// The name of a member is no path.
+    /// Member name that is no path.
     #[error("a member of {} cannot be copied", .wheel.display())]
     Path {
-        /// The old wheel.
+        /// Old wheel.
         wheel: PathBuf,
-        /// The fault of the name.
+        /// Fault of the name.
         source: PathError,
     },
-    /// The archive cannot be written.
+    /// Archive that cannot be written.
     #[error("cannot write {}", .path.display())]
     Zip {
-        /// The new wheel.
+        /// New wheel.
         path: PathBuf,
-        /// The cause.
+        /// Cause.
         source: ZipError,
     },
-    /// A content cannot be made.
+    /// Content that cannot be made.
     #[error("cannot write {}", .path.display())]
     Content {
-        /// The new wheel.
+        /// New wheel.
         path: PathBuf,
-        /// The cause.
+        /// Cause.
         source: Fault,
     },
-    /// The file cannot be written.
+    /// File that cannot be written.
     #[error("cannot write {}", .path.display())]
     Write {
-        /// The new wheel.
+        /// New wheel.
         path: PathBuf,
-        /// The system's error.
+        /// System error.
         source: io::Error,
     },
 }
 
 impl MakeError {
-    /// Adds the paths of the old wheel and of the new one.
     pub(super) fn of(error: EditError, wheel: &Path, path: &Path) -> Self {
         let (wheel, path) = (wheel.to_owned(), path.to_owned());
         match error {

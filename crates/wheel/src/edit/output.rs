@@ -1,7 +1,7 @@
-//! A package that is hashed while it is written, with the package that it is made of.
+//! Package hashed while it is written, with its old package.
 //!
-//! Hashing is the slowest part of a copy. Up to its first member with another content, an edited wheel has the bytes
-//! of the old one: up to there one pass gives both hashes.
+//! Hashing is the slowest part of a copy. Up to the first changed member both have the same bytes:
+//! one pass gives both hashes.
 
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt as _;
@@ -14,15 +14,12 @@ use crate::archive::checksum;
 use crate::archive::stage::{SettlingFile, StagedFile};
 use base::regular;
 
-/// Bytes that are read and written at once: they stay in the cache of the processor until they are hashed.
+/// Bytes stay in the processor's cache until they are hashed.
 const BUFFER: usize = 256 << 10;
 
-/// A file that a wheel is written to.
+/// File for a wheel.
 pub trait Sink: Write + Seek {
-    /// Writes bytes of the old wheel, which begin at `at` in it; returns their number.
-    ///
-    /// # Errors
-    /// Fails if `source` cannot be read, or the file cannot be written.
+    /// Writes bytes of the old wheel from `at` on; returns their number.
     fn copy_old(&mut self, at: u64, source: &mut dyn Read) -> io::Result<u64>;
 }
 
@@ -32,42 +29,36 @@ impl<W: Write + Seek> Sink for BufWriter<W> {
     }
 }
 
-/// A new package, hashed in passing until an earlier place is written again.
+/// New package, hashed in passing until an earlier place is rewritten.
 pub struct Output {
     place: PathBuf,
     file: SettlingFile,
-    /// At most [`BUFFER`] bytes that are not written yet.
+    /// At most [`BUFFER`] bytes.
     waiting: Vec<u8>,
-    /// Bytes that were written and hashed.
     written: u64,
     hasher: Sha256,
     went_back: bool,
     old: Option<Old>,
 }
 
-/// The package that a new one is made of.
 struct Old {
     file: fs_err::File,
-    /// Bytes of it, to compare with the bytes that are written.
     buffer: Vec<u8>,
-    /// Hash of its bytes up to a place, from the first difference on.
+    /// Hash up to a place, from the first difference on.
     parted: Option<(Sha256, u64)>,
 }
 
 /// SHA-256 of packages, in hexadecimal.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Hashes {
-    /// The old package, if it was given.
+    /// Old package, if given.
     pub old: Option<String>,
-    /// The new package.
+    /// New package.
     pub new: String,
 }
 
 impl Output {
-    /// An output in `file`, which `disk` brings to the disk. The package at `old` is hashed too.
-    ///
-    /// # Errors
-    /// Fails if `old` cannot be read.
+    /// Output in `file`, synced by `disk`; also hashes the package at `old`.
     pub fn new(
         file: StagedFile,
         old: Option<&Path>,
@@ -80,10 +71,7 @@ impl Output {
         Ok(Self { place, file, waiting, written: 0, hasher: Sha256::new(), went_back: false, old })
     }
 
-    /// Ends the output; returns the hashes of the whole files.
-    ///
-    /// # Errors
-    /// Fails if a file cannot be read, or the last bytes cannot be written.
+    /// Ends the output; returns the hashes.
     pub fn finish(mut self) -> io::Result<Hashes> {
         self.write_waiting()?;
         self.file.settle()?;
@@ -100,7 +88,7 @@ impl Output {
         put
     }
 
-    /// Writes bytes, and hashes them; `known` are bytes that the old package has in the same place.
+    /// `known`: the old package has the same bytes in the same place.
     fn put(&mut self, bytes: &[u8], known: bool) -> io::Result<()> {
         if bytes.is_empty() {
             return Ok(());
@@ -122,8 +110,7 @@ fn text(hasher: Sha256) -> String {
 }
 
 impl Old {
-    /// Compares the bytes that are written at `at` with the old package; `hasher` has all bytes before, which both
-    /// packages have.
+    /// `hasher` has all bytes before, which both packages have.
     fn follow(&mut self, hasher: &Sha256, at: u64, bytes: &[u8]) -> io::Result<()> {
         if self.parted.is_some() {
             return Ok(());
@@ -145,7 +132,6 @@ impl Old {
         Ok(())
     }
 
-    /// Reads the rest. Without a difference so far, both have `written` bytes of one hash.
     fn finish(mut self, hasher: &Sha256, written: u64) -> io::Result<String> {
         let (mut own, at) = self.parted.take().unwrap_or_else(|| (hasher.clone(), written));
         self.file.seek(SeekFrom::Start(at))?;
@@ -160,7 +146,7 @@ impl Old {
 }
 
 impl Sink for Output {
-    /// In their old place, with nothing else before them, the bytes are read and hashed once.
+    /// In their old place after equal bytes, bytes are read and hashed once.
     fn copy_old(&mut self, at: u64, source: &mut dyn Read) -> io::Result<u64> {
         self.write_waiting()?;
         let in_place = self.old.as_ref().is_some_and(|old| old.parted.is_none());
@@ -210,7 +196,6 @@ impl Seek for Output {
         self.write_waiting()?;
         if !self.went_back {
             if let Some(old) = &mut self.old {
-                // Up to here the hash is of both, if they have not parted.
                 old.parted.get_or_insert_with(|| (self.hasher.clone(), self.written));
             }
             self.went_back = true;
@@ -226,7 +211,6 @@ mod tests {
     use super::*;
     use crate::archive::Stage;
 
-    /// Writes with `write` an output that is made of `old`; returns its hashes and its bytes.
     fn made(old: &[u8], write: impl FnOnce(&mut Output)) -> (Hashes, Vec<u8>) {
         let dir = tempfile::tempdir().unwrap();
         let place = dir.path().join("old");
@@ -249,7 +233,6 @@ mod tests {
         Hashes { old: Some(sha256(old)), new: sha256(new) }
     }
 
-    /// Spans of the old file with their places, with other bytes between them.
     #[test]
     fn bytes_of_the_old_file_count_wherever_they_go() {
         let old: Vec<u8> = (0..3 * BUFFER).map(|at| u8::try_from(at % 251).unwrap()).collect();
@@ -271,7 +254,6 @@ mod tests {
         }
     }
 
-    /// Each new file is written in parts, with a step back to its start before part `back`.
     #[test]
     fn both_hashes_are_those_of_the_whole_files() {
         let long = vec![7; 3 * BUFFER];

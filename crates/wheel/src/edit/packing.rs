@@ -1,4 +1,4 @@
-//! Packing of members, and the packing that members of a wheel have: the same content gives the same bytes.
+//! Packing of members: the same content gives the same bytes.
 
 use std::io::{self, Read};
 
@@ -16,11 +16,10 @@ use base::names::Compression;
 pub enum Packing {
     /// Stored.
     Store,
-    /// Deflated at this level.
+    /// Deflated.
     Deflate(Level),
 }
 
-/// Levels in the order in which they are tried.
 const LEVELS: [Level; 3] = [Level::Default, Level::Fast, Level::Max];
 
 impl From<Compression> for Packing {
@@ -35,11 +34,7 @@ impl From<Compression> for Packing {
 }
 
 impl Packing {
-    /// Packing of the members with these names, which were packed alike. The default level if several levels fit, or
-    /// none.
-    ///
-    /// # Errors
-    /// Fails if a member cannot be read.
+    /// Packing that all these members have; the default level if several fit, or none.
     pub fn of<'m>(wheel: &Wheel, members: impl Iterator<Item = &'m str>) -> io::Result<Self> {
         let mut fit = LEVELS.to_vec();
         let entries = members.filter_map(|name| wheel.zip().find(name));
@@ -56,9 +51,6 @@ impl Packing {
     }
 
     /// Packing of one member; this one if it fits.
-    ///
-    /// # Errors
-    /// Fails if the member cannot be read.
     pub fn of_member(self, wheel: &Wheel, entry: &DirectoryEntry) -> io::Result<Self> {
         if entry.is_stored() {
             return Ok(Self::Store);
@@ -70,7 +62,7 @@ impl Packing {
         }
     }
 
-    /// Packs a content. It is deflated even if that does not make it smaller, as in a build.
+    /// Packs a content. Deflates even if that does not make it smaller, as in a build.
     pub fn pack(self, content: &[u8]) -> Packed {
         match self {
             Self::Store => Packed::stored(content.to_vec()),
@@ -83,7 +75,7 @@ impl Packing {
     }
 }
 
-/// Levels at which the content of a member gives the bytes that it has.
+/// Levels that reproduce a member's bytes.
 fn levels(wheel: &Wheel, entry: &DirectoryEntry) -> io::Result<Vec<Level>> {
     let content = wheel.zip().bytes(entry, LONGEST_TEXT)?;
     let mut packed = Vec::new();
@@ -91,10 +83,7 @@ fn levels(wheel: &Wheel, entry: &DirectoryEntry) -> io::Result<Vec<Level>> {
     Ok(LEVELS.into_iter().filter(|level| deflate(&content, *level) == packed).collect())
 }
 
-/// Preset of an xz archive: the preset that makes its first block again, or the default.
-///
-/// # Errors
-/// Fails if the archive cannot be read.
+/// Preset that reproduces the first block of an xz archive, or the default.
 pub fn xz_preset(wheel: &Wheel, entry: &DirectoryEntry) -> Result<Preset, Fault> {
     let presets = (0..=6).rev().filter_map(Preset::new);
     let largest = presets.clone().map(Preset::block).max().unwrap_or_default();

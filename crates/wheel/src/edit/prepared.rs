@@ -10,34 +10,30 @@ use base::regular;
 use fs_err as fs;
 use tempfile::NamedTempFile;
 
-/// Size of the buffer before the file.
 const BUFFER: usize = 1 << 20;
 
-/// A wheel that does not have its final name yet. If it is dropped, nothing is left.
+/// Wheel under a temporary name, removed if dropped.
 #[derive(Debug)]
 pub struct Prepared {
     place: PathBuf,
-    /// `None` if the wheel at the place is the result already.
+    /// `None` if the result exists already.
     file: Option<(NamedTempFile, Registration)>,
     signatures: Vec<String>,
 }
 
-/// A wheel that has its final name.
+/// Wheel under its final name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Made {
-    /// Its path.
+    /// Path.
     pub path: PathBuf,
-    /// A file with exactly these bytes had the name before.
+    /// A file with these bytes existed before.
     pub was_there: bool,
-    /// Signatures of the old RECORD, which are wrong for the new one and were dropped.
+    /// Dropped signatures of the old RECORD.
     pub dropped: Vec<String>,
 }
 
 impl Edit<'_> {
     /// Writes the wheel under a temporary name; `place` is its final path.
-    ///
-    /// # Errors
-    /// Fails as [`Edit::write`] does, or if the directory cannot be written.
     pub fn prepare(self, place: PathBuf) -> Result<Prepared, MakeError> {
         let failed = |source| MakeError::Write { path: place.clone(), source };
         let into = place.parent().unwrap_or(&place);
@@ -54,25 +50,21 @@ impl Edit<'_> {
 }
 
 impl Prepared {
-    /// A wheel that is the result already.
     pub(crate) fn finished(place: PathBuf) -> Self {
         Self { place, file: None, signatures: Vec::new() }
     }
 
-    /// The file that has the bytes of the wheel, until it gets its name.
+    /// Temporary file with the bytes of the wheel.
     pub fn file(&self) -> &Path {
         self.file.as_ref().map_or(&self.place, |(file, _)| file.path())
     }
 
-    /// The path that the wheel gets.
+    /// Final path.
     pub fn place(&self) -> &Path {
         &self.place
     }
 
     /// Gives the wheel its final name.
-    ///
-    /// # Errors
-    /// Fails if another file has the name, or the disk fails.
     pub fn put(self) -> Result<Made, MakeError> {
         let Self { place, file, signatures: dropped } = self;
         let Some((file, _registration)) = file else {

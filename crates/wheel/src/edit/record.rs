@@ -16,22 +16,20 @@ pub(super) enum Order {
     Members,
 }
 
-/// A line of the old RECORD.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'t> {
     number: usize,
     text: &'t str,
 }
 
-/// Lines of the old RECORD. Paths of members have no line breaks, so a line is a row.
+/// Paths of members have no line breaks, so a line is a row.
 pub(super) struct OldRecord<'t> {
     lines: Vec<(String, Option<Line<'t>>)>,
     by_path: HashMap<String, usize>,
 }
 
-/// A row of the new RECORD, with its line break.
 pub(super) struct Row {
-    /// Line of the old RECORD; new rows follow all others.
+    /// Line of the old RECORD; new rows follow.
     number: usize,
     text: String,
 }
@@ -46,13 +44,12 @@ impl<'t> OldRecord<'t> {
         Self { by_path: by_path.collect(), lines }
     }
 
-    /// Takes the row of a member out.
     pub fn take(&mut self, path: &str) -> Option<Line<'t>> {
         self.lines[*self.by_path.get(path)?].1.take()
     }
 
-    /// Rows that belong to no member of `old`: absent paths, second rows and malformed rows, for which `verify` has
-    /// findings. Rows of dropped members and of RECORD itself, `own`, are removed.
+    /// Rows without a member in `old`, for which `verify` has findings. Excludes rows of dropped
+    /// members and of RECORD itself, `own`.
     pub fn rest(
         &self,
         old: &Wheel,
@@ -71,7 +68,7 @@ impl<'t> OldRecord<'t> {
     }
 }
 
-/// Path of a row; empty if the row is malformed.
+/// Returns an empty path for a malformed row.
 fn path(line: &str) -> String {
     fields(line).map_or_else(String::new, |[path, ..]| path)
 }
@@ -81,7 +78,7 @@ fn fields(line: &str) -> Option<[String; 3]> {
 }
 
 impl Row {
-    /// Row of the member `name`: `line` under this name, or with `digest` a new one. `None` if neither is known.
+    /// `line` renamed, or a new row; `None` without line and digest.
     pub fn of(line: Option<Line<'_>>, name: &str, digest: Option<Digest>) -> Option<Self> {
         let number = line.map_or(usize::MAX, |line| line.number);
         let text = match (digest, line.map(|line| (line.text, fields(line.text)))) {
@@ -96,7 +93,7 @@ impl Row {
     }
 }
 
-/// RECORD with these rows, and last the row of itself, `name`, without hash and size.
+/// Last is RECORD's own row, without hash and size.
 pub(super) fn text(mut rows: Vec<Row>, order: Order, name: &str) -> String {
     if order == Order::Old {
         rows.sort_by_key(|row| row.number);

@@ -1,22 +1,22 @@
-//! Rows of a RECORD that can go into another one.
+//! Rows of a RECORD for another one.
 
 use std::collections::BTreeMap;
 
 use crate::package::directory::DirectoryEntry;
 use crate::package::record::Rows;
 
-/// Hash and size of each member, as RECORD has them.
+/// Hash and size of each member.
 #[derive(Debug)]
 pub struct RecordRows(BTreeMap<String, (String, String)>);
 
-/// Hashes of RECORD, with their lengths in base64 without padding (binary distribution format: SHA-256 or better).
+/// Lengths are in base64 without padding (binary distribution format: SHA-256 or better).
 const HASHES: [(&str, usize); 3] = [("sha256=", 43), ("sha384=", 64), ("sha512=", 86)];
 
 impl RecordRows {
     /// Reads the rows.
     ///
     /// # Errors
-    /// Returns the fault of a row: another number of fields, or a path that has a row already.
+    /// The fault of a row: another number of fields, or a duplicate path.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut rows = BTreeMap::new();
         for row in Rows::new(text.as_bytes()) {
@@ -29,10 +29,10 @@ impl RecordRows {
         Ok(Self(rows))
     }
 
-    /// Checks that the row of a member has a strong hash and the size of the member.
+    /// Checks a member's row for a strong hash and the right size.
     ///
     /// # Errors
-    /// Returns the fault of the row.
+    /// The fault of the row.
     pub fn check(&self, entry: &DirectoryEntry) -> Result<(), String> {
         let name = &entry.name;
         let (hash, size) = self.0.get(name).ok_or_else(|| format!("`{name}` has no row"))?;

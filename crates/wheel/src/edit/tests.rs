@@ -8,10 +8,8 @@ use crate::archive::deflate::{BLOCK, Level, deflate};
 
 const INFO: &str = "demo-1.0.dist-info";
 const RECORD: &str = "demo-1.0.dist-info/RECORD,,\r\n\"b, \"\"c\"\".py\",md5=y,2\r\nabsent.py,sha256=x,1\r\nmalformed\r\na.py,sha256=x,1\r\na.py,twice,1\r\ndemo-1.0.dist-info/RECORD.p7s,,\r\ndemo-1.0.dist-info/WHEEL,sha256=z,3\r\n";
-/// Row of an empty file without its path.
 const EMPTY: &str = "sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0";
 
-/// A wheel out of order, with a signature, a directory, and faults of RECORD.
 fn wheel(dir: &Path) -> Wheel {
     let path = dir.join("demo-1.0-py3-none-any.whl");
     let mut zip = ::zip::ZipWriter::new(fs_err::File::create(&path).unwrap());

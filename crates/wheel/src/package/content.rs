@@ -33,9 +33,6 @@ pub struct Content<R> {
 
 impl<R: Read> Content<R> {
     /// Reads the first bytes.
-    ///
-    /// # Errors
-    /// If reading fails.
     pub fn new(mut rest: R) -> io::Result<Self> {
         let mut head = Vec::with_capacity(4);
         rest.by_ref().take(4).read_to_end(&mut head)?;
@@ -54,18 +51,12 @@ impl<R: Read> Content<R> {
     }
 
     /// Writes all bytes, including those before an error.
-    ///
-    /// # Errors
-    /// If reading or writing fails.
     pub fn copy_to(self, sink: &mut impl Write) -> io::Result<()> {
         sink.write_all(&self.head)?;
         io::copy(&mut BufReader::with_capacity(BLOCK, self.rest), sink).map(drop)
     }
 
     /// Buffers all bytes of a file with the declared `size`.
-    ///
-    /// # Errors
-    /// If reading or buffering fails.
     pub fn keep(self, size: u64) -> io::Result<Kept> {
         let mut kept = Kept::of_size(size)?;
         self.copy_to(&mut kept)?;
@@ -84,9 +75,6 @@ pub enum Kept {
 
 impl Kept {
     /// Creates a buffer suitable for `size` bytes.
-    ///
-    /// # Errors
-    /// If no temporary file can be created.
     pub(crate) fn of_size(size: u64) -> io::Result<Self> {
         let small = size <= IN_MEMORY;
         Ok(if small { Self::Memory(Vec::new()) } else { Self::File(tempfile::tempfile()?) })
@@ -122,7 +110,7 @@ impl ReadAt for Kept {
     }
 }
 
-/// Reader that passes all bytes read to a function.
+/// Reader that passes all bytes to a function.
 #[derive(Debug)]
 pub struct Shown<R, S> {
     source: R,

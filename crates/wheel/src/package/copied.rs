@@ -9,16 +9,13 @@ use crate::archive::zip::CopiedMember;
 #[derive(Debug, thiserror::Error)]
 #[error("`{name}` {reason}")]
 pub struct CopyError {
-    /// Name of the member.
+    /// Member.
     pub name: String,
     /// Reason, as the end of a sentence.
     pub reason: &'static str,
 }
 
 /// Returns the parameters for [`crate::archive::zip::ZipWriter::copy`].
-///
-/// # Errors
-/// If installers reject the member.
 pub fn copied(entry: &DirectoryEntry) -> Result<CopiedMember, CopyError> {
     let refused = |reason| CopyError { name: entry.name.clone(), reason };
     let method = match entry.method {

@@ -14,9 +14,6 @@ pub fn is_devel_archive(member: &str) -> bool {
 }
 
 /// Calls `visit` for each member; `name` is the path of the archive.
-///
-/// # Errors
-/// If the archive is unreadable or has an unsafe member, and errors of `visit`.
 pub fn each<E: From<io::Error>>(
     name: &str,
     archive: impl Read,
@@ -34,9 +31,6 @@ pub fn each<E: From<io::Error>>(
 }
 
 /// Reads like [`each`], but returns faults; `visit` also receives faulty members.
-///
-/// # Errors
-/// If the archive is unreadable, and errors of `visit`.
 pub fn faults<E: From<io::Error>>(
     name: &str,
     archive: impl Read,
@@ -55,7 +49,6 @@ pub fn faults<E: From<io::Error>>(
     Ok(all.into_iter().map(within).collect())
 }
 
-/// Returns links that lead outside.
 fn members<E: From<io::Error>>(
     name: &str,
     archive: impl Read,

@@ -56,9 +56,6 @@ pub enum DirectoryError {
 
 impl Directory {
     /// Reads the directory and all local headers.
-    ///
-    /// # Errors
-    /// If the file is unreadable, or members cannot be located.
     pub fn read(file: &File) -> Result<Self, DirectoryError> {
         let mut end = End::find(file)?;
         if end.size > LONGEST {
@@ -108,7 +105,6 @@ fn read(file: &File, at: u64, bytes: &mut [u8]) -> Result<(), DirectoryError> {
     })
 }
 
-/// Reads as many entries as the end of the archive declares.
 fn entries(bytes: &[u8], end: &mut End) -> Result<Vec<DirectoryEntry>, DirectoryError> {
     let (mut entries, mut rest) = (Vec::new(), Fields(bytes));
     while !rest.0.is_empty() {
@@ -152,7 +148,7 @@ fn features(entry: &DirectoryEntry) -> Vec<Fault> {
     found
 }
 
-/// Rejects overlapping members: each could unpack the same bytes again.
+/// Overlapping members could unpack the same bytes again.
 fn between(entries: &[DirectoryEntry], start: u64, end: u64) -> Result<Vec<Fault>, DirectoryError> {
     let mut sorted: Vec<&DirectoryEntry> = entries.iter().collect();
     sorted.sort_by_key(|entry| entry.header);

@@ -23,7 +23,7 @@ pub enum ReadError {
     /// A package contradicts its name or is truncated.
     #[error("{} cannot be read as a {what}", .path.display())]
     Package {
-        /// Path of the file.
+        /// File.
         path: PathBuf,
         /// `wheel` or `sdist`.
         what: &'static str,
@@ -44,7 +44,7 @@ pub enum OpenError {
     /// Invalid zip.
     #[error("{} is not a readable zip archive: {reason}", .path.display())]
     Zip {
-        /// Path of the file.
+        /// File.
         path: PathBuf,
         /// Fault of the zip.
         reason: String,
@@ -52,17 +52,17 @@ pub enum OpenError {
     /// Missing member.
     #[error("{} has no `{name}`", .path.display())]
     Missing {
-        /// Path of the file.
+        /// File.
         path: PathBuf,
-        /// Name of the member.
+        /// Member.
         name: String,
     },
     /// Unreadable member.
     #[error("`{name}` of {} cannot be read", .path.display())]
     Member {
-        /// Path of the file.
+        /// File.
         path: PathBuf,
-        /// Name of the member.
+        /// Member.
         name: String,
         /// Error of the member.
         source: io::Error,

@@ -11,13 +11,13 @@ pub struct Fault {
     pub kind: FaultKind,
     /// Member at fault, if any.
     pub member: Option<String>,
-    /// Description, identical for all members with the same fault.
+    /// Description, identical for equal faults.
     pub what: Cow<'static, str>,
     /// Detail of this member.
     pub detail: Option<String>,
 }
 
-/// Kind of a [`Fault`].
+/// Kind of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
     /// Unreadable archive.

@@ -10,7 +10,7 @@ use base::names::RelPath;
 /// Package file.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// Path of the file.
+    /// File.
     pub path: PathBuf,
     /// Directory as in plans: `dist`, or `dist/FAMILY`.
     pub directory: RelPath,
@@ -19,9 +19,6 @@ pub struct Found {
 }
 
 /// Lists the packages in `dir` or `dir/dist` and subdirectories, sorted.
-///
-/// # Errors
-/// If a directory is unreadable, or no package exists.
 pub fn packages(dir: &Path) -> Result<Vec<Found>, ReadError> {
     let below = dir.join("dist");
     let dir =

@@ -5,7 +5,7 @@
 pub struct Field<'t> {
     /// Original lines with line breaks.
     pub raw: &'t str,
-    /// Name of the field.
+    /// Field.
     pub name: &'t str,
     /// Value on one line.
     pub value: String,
@@ -28,8 +28,7 @@ pub fn fields(text: &str) -> (Vec<Field<'_>>, &str) {
     (fields, rest)
 }
 
-/// Text with other values of its fields: `new` gives the value of each, `None` for a field that is removed. Fields
-/// that keep their value, and the rest of the text, stay as they are.
+/// Returns the text with `new` values of fields; `None` removes a field. The rest stays as it is.
 pub fn rewritten(text: &str, mut new: impl FnMut(&Field<'_>) -> Option<String>) -> String {
     let (fields, body) = fields(text);
     let mut all = String::with_capacity(text.len());

@@ -43,17 +43,11 @@ impl Metadata {
     }
 
     /// Returns the name of the distribution.
-    ///
-    /// # Errors
-    /// If it is missing or invalid.
     pub fn name(&self) -> Result<DistName, FieldError> {
         Ok(self.first("Name").ok_or(FieldError::Missing("Name"))?.parse()?)
     }
 
     /// Returns the version.
-    ///
-    /// # Errors
-    /// If it is missing or invalid.
     pub fn version(&self) -> Result<Version, FieldError> {
         Ok(self.first("Version").ok_or(FieldError::Missing("Version"))?.parse()?)
     }

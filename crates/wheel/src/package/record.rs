@@ -6,7 +6,6 @@ use std::iter::Peekable;
 /// Files of the metadata directory that sign RECORD, and so cannot be in it.
 const SIGNATURES: [&str; 2] = ["RECORD.jws", "RECORD.p7s"];
 
-/// Returns whether a file of the metadata directory signs RECORD.
 pub(crate) fn is_signature(file: &str) -> bool {
     SIGNATURES.contains(&file)
 }
@@ -73,7 +72,6 @@ impl<R: Read> Rows<R> {
         self.unreadable
     }
 
-    /// Returns `None` at the end or after an error.
     fn byte(&mut self) -> Option<u8> {
         let byte = self.text.next()?.ok()?;
         self.read += 1;

@@ -34,10 +34,7 @@ pub struct Sdist {
 }
 
 impl Sdist {
-    /// Reads an sdist, and calls `visit` with each member.
-    ///
-    /// # Errors
-    /// If the file is unreadable. Faults of the archive are in the result.
+    /// Reads an sdist, and calls `visit` with each member. Faults of the archive are in the result.
     pub fn read(
         path: &Path,
         visit: impl FnMut(&TarMember, &mut dyn Read) -> io::Result<()>,
@@ -56,9 +53,6 @@ impl Sdist {
     }
 
     /// Reads like [`Sdist::read`], but rejects invalid archives and unsafe members.
-    ///
-    /// # Errors
-    /// If the file is unreadable or refused.
     pub fn open(
         path: &Path,
         visit: impl FnMut(&TarMember, &mut dyn Read) -> io::Result<()>,
@@ -136,7 +130,6 @@ impl Sdist {
         Ok(text)
     }
 
-    /// Selects metadata, and the data of the first module.
     fn wants(&self, path: &str) -> bool {
         let below = path.strip_prefix(&*self.top).and_then(|path| path.strip_prefix('/'));
         let own =

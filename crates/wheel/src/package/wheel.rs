@@ -20,10 +20,7 @@ pub struct WheelFile {
 }
 
 impl WheelFile {
-    /// Reads the directory, but no members.
-    ///
-    /// # Errors
-    /// If the file is unreadable. An invalid archive is a fault.
+    /// Reads the directory, but no members. An invalid archive is a fault.
     pub fn read(path: &Path) -> io::Result<Self> {
         let file = regular::open(path)?.into_parts().0;
         let mut faults = Vec::new();
@@ -68,7 +65,7 @@ impl WheelFile {
         &self.zip
     }
 
-    /// Returns the metadata directory (`NAME-VERSION.dist-info`), if unique.
+    /// Returns the metadata directory, if unique.
     pub fn dist_info(&self) -> Option<&str> {
         self.dist_info.as_deref()
     }
@@ -133,8 +130,7 @@ impl Wheel {
     /// Opens a wheel without reading members.
     ///
     /// # Errors
-    /// If the file is unreadable, its name is invalid, a member is unsafe, or there is not exactly
-    /// one metadata directory.
+    /// If a member is unsafe, or there is not exactly one metadata directory.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let WheelFile { path, zip, dist_info, faults } = WheelFile::read(path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().parse()?;
@@ -158,7 +154,7 @@ impl Wheel {
         &self.name
     }
 
-    /// Returns the metadata directory (`NAME-VERSION.dist-info`).
+    /// Returns the metadata directory.
     pub fn dist_info(&self) -> &str {
         &self.dist_info
     }
@@ -174,9 +170,6 @@ impl Wheel {
     }
 
     /// Returns a reader of the unpacked member.
-    ///
-    /// # Errors
-    /// If the compression method is unknown.
     pub fn member(&self, entry: &DirectoryEntry) -> Result<Unpacked<'_>, OpenError> {
         self.zip.member(entry).map_err(|source| self.unread(&entry.name, source))
     }
@@ -184,7 +177,7 @@ impl Wheel {
     /// Reads the member `name`, if present.
     ///
     /// # Errors
-    /// If it is unreadable, or longer than [`LONGEST_TEXT`] ([`LONGEST_RECORD`] for RECORD).
+    /// If longer than [`LONGEST_TEXT`] ([`LONGEST_RECORD`] for RECORD).
     pub fn bytes(&self, name: &str) -> Result<Option<Vec<u8>>, OpenError> {
         let Some(index) = self.zip.find(name) else { return Ok(None) };
         let is_record = name.ends_with(".dist-info/RECORD");
@@ -194,9 +187,6 @@ impl Wheel {
     }
 
     /// Reads a text like [`Wheel::bytes`].
-    ///
-    /// # Errors
-    /// See [`Wheel::bytes`], and if it is not UTF-8.
     pub fn text(&self, name: &str) -> Result<Option<String>, OpenError> {
         let not_text = || io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8");
         let text = |bytes| String::from_utf8(bytes).map_err(|_| self.unread(name, not_text()));
@@ -204,9 +194,6 @@ impl Wheel {
     }
 
     /// Reads `METADATA`, `WHEEL` or `RECORD`.
-    ///
-    /// # Errors
-    /// See [`Wheel::text`], and if the file is missing.
     pub fn info(&self, file: &str) -> Result<String, OpenError> {
         let name = format!("{}/{file}", self.dist_info);
         let missing = || OpenError::Missing { path: self.path.clone(), name: name.clone() };

@@ -10,7 +10,7 @@ use base::version::Version;
 /// Parsed file name of a wheel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WheelName {
-    /// Distribution name, as spelled.
+    /// Distribution, as spelled.
     pub dist: DistName,
     /// Version.
     pub version: Version,

@@ -11,9 +11,6 @@ const MOST_MEMORY: u64 = 128 << 20;
 const PARALLEL_MEMORY: u64 = 96 << 20;
 
 /// Decompresses `packed`, in parallel if it has several blocks.
-///
-/// # Errors
-/// If memory is exhausted.
 pub fn decoder<R: Read>(packed: R) -> io::Result<XzDecoder<R>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
     let stream = MtStreamBuilder::new()

@@ -50,9 +50,6 @@ impl ZipFile {
     }
 
     /// Returns a reader that checks size and CRC-32 at the end.
-    ///
-    /// # Errors
-    /// If the member is encrypted or its method unknown.
     pub fn member(&self, entry: &DirectoryEntry) -> io::Result<Unpacked<'_>> {
         match entry.method {
             _ if entry.is_encrypted() => Err(broken("it is encrypted".to_owned())),
@@ -80,9 +77,6 @@ impl ZipFile {
     }
 
     /// Reads at most `most` bytes, regardless of the declared size.
-    ///
-    /// # Errors
-    /// If the member is longer, damaged, or unreadable.
     pub fn bytes(&self, entry: &DirectoryEntry, most: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         // One more byte detects longer members and triggers the check of size and CRC-32.
@@ -98,7 +92,6 @@ fn broken(why: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, why)
 }
 
-/// Returns whether the error is of the archive and not of the system.
 pub(crate) fn is_broken(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -131,7 +124,6 @@ impl Read for Section<'_> {
     }
 }
 
-/// Random access to the unread part.
 impl ReadAt for Section<'_> {
     fn len(&self) -> io::Result<u64> {
         Ok(self.end - self.at)

@@ -1,5 +1,3 @@
-//! Whether what was asked for is there already.
-
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -8,13 +6,11 @@ use fs_err as fs;
 
 use crate::package::{Header, OpenError, Wheel, WheelName};
 
-/// Whether both paths lead to one file.
 pub(super) fn is_one_file(a: &Path, b: &Path) -> bool {
     let id = |path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
     id(a).is_some_and(|found| id(b) == Some(found))
 }
 
-/// Whether `WHEEL` has the tags that `name` stands for, and no others.
 pub(super) fn has_tags(wheel: &Wheel, name: &WheelName) -> Result<bool, OpenError> {
     let tags: BTreeSet<String> =
         Header::parse(&wheel.info("WHEEL")?).all("Tag").into_iter().collect();

@@ -17,7 +17,7 @@ pub struct MemberFault {
 /// Reason to refuse a member.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// Name that leads outside or is invalid in file systems.
+    /// Unsafe or invalid name.
     Name(&'static str),
     /// Name of an earlier member.
     Twice,
@@ -33,7 +33,7 @@ pub enum Refusal {
     NoFile(String),
     /// Link with an invalid target.
     Target(&'static str),
-    /// Symbolic link in an archive without links.
+    /// Symlink in an archive without links.
     Link,
     /// Sparse file in an archive without sparse files.
     Sparse,
@@ -44,7 +44,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Returns the description, identical for all members with this fault.
+    /// Returns the description, identical for equal faults.
     pub fn what(&self) -> &'static str {
         match self {
             Self::Name(_) => "installers cannot unpack this name",

@@ -14,9 +14,6 @@ pub enum Lost {
 
 /// Resolves `target` from the directory `from` (empty for the root). `links` returns targets of
 /// links. The first `floor` directories must not be left.
-///
-/// # Errors
-/// If the target is outside or circular.
 pub fn follow<'l>(
     from: &'l str,
     target: &'l str,

@@ -44,17 +44,11 @@ const PREFIX: usize = 345;
 
 impl TarMember {
     /// Returns the permissions.
-    ///
-    /// # Errors
-    /// If the header field is not a number.
     pub fn mode(&self) -> io::Result<u32> {
         self.header.mode()
     }
 
     /// Returns the modification time in seconds since 1970.
-    ///
-    /// # Errors
-    /// If the header field is not a number.
     pub fn time(&self) -> io::Result<u64> {
         self.header.mtime()
     }
@@ -132,7 +126,7 @@ impl TarMember {
     }
 }
 
-/// Returns the kind; pre-POSIX programs wrote directories as files with a final `/`.
+/// Pre-POSIX programs wrote directories as files with a final `/`.
 fn kind(header: &Header, name: &str, target: &str) -> MemberKind {
     match header.entry_type() {
         EntryType::Regular if is_of_first_programs(header) && name.ends_with('/') => {
@@ -167,7 +161,6 @@ fn text(bytes: &[u8]) -> (String, bool) {
     }
 }
 
-/// Removes an initial `./` if the rules allow it.
 fn from_root(name: &str, rules: Rules) -> &str {
     if rules.from_dot { name.trim_start_matches("./") } else { name }
 }

@@ -11,9 +11,6 @@ const REPEATED: [&[u8]; 2] = [b"GNU.sparse.offset", b"GNU.sparse.numbytes"];
 impl PaxRecords {
     /// Parses records. Programs split them by length or by line, so only records with the same
     /// result are accepted.
-    ///
-    /// # Errors
-    /// If a record is malformed or a key is repeated.
     pub fn parse(bytes: &[u8]) -> io::Result<Self> {
         let mut records = Self::default();
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -27,7 +24,6 @@ impl PaxRecords {
         Ok(records)
     }
 
-    /// Returns the records of a member.
     pub fn of(member: &mut tar::Entry<'_, impl io::Read>) -> io::Result<Self> {
         let mut records = Self::default();
         for record in member.pax_extensions()?.into_iter().flatten() {
@@ -37,32 +33,24 @@ impl PaxRecords {
         Ok(records)
     }
 
-    /// Returns the first value of a key.
     pub fn get<'r>(&'r self, key: &'r [u8]) -> Option<&'r [u8]> {
         self.all(key).next()
     }
 
-    /// Returns all values of a repeatable key.
     pub fn all<'r>(&'r self, key: &'r [u8]) -> impl Iterator<Item = &'r [u8]> {
         self.0.iter().filter(move |(other, _)| other == key).map(|(_, value)| &**value)
     }
 
-    /// Returns whether any key begins with `start`.
     pub fn has(&self, start: &[u8]) -> bool {
         self.0.iter().any(|(key, _)| key.starts_with(start))
     }
 
-    /// Returns the value of a key as a number.
-    ///
-    /// # Errors
-    /// If the value is not a number.
     pub fn number(&self, key: &str) -> io::Result<Option<u64>> {
         let name = key.rsplit('.').next().unwrap_or(key);
         self.get(key.as_bytes()).map(|value| number(name, value)).transpose()
     }
 }
 
-/// Parses digits; `name` is for the error.
 pub(super) fn number(name: &str, value: &[u8]) -> io::Result<u64> {
     let text = std::str::from_utf8(value).unwrap_or_default();
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());

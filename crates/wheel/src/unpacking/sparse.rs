@@ -18,9 +18,8 @@ const BLOCK: usize = 512;
 
 #[derive(Debug)]
 pub(super) struct Sparse {
-    /// Name, if it differs from the member's.
     pub name: Option<Vec<u8>>,
-    /// Size in bytes, including holes.
+    /// Includes holes.
     pub size: u64,
     /// Ranges of data; `None` if they precede the data.
     places: Option<Vec<Place>>,
@@ -33,17 +32,14 @@ struct Place {
 }
 
 impl Place {
-    /// Returns the end, which cannot overflow after `check`.
+    /// Cannot overflow after `check`.
     fn end(self) -> u64 {
         self.offset + self.len
     }
 }
 
 impl Sparse {
-    /// Reads the records of a member; `None` if it is not sparse.
-    ///
-    /// # Errors
-    /// If the records match none of the three formats.
+    /// `None` if the member is not sparse.
     pub fn of(records: &PaxRecords) -> io::Result<Option<Self>> {
         if !records.has(PREFIX.as_bytes()) {
             return Ok(None);
@@ -71,7 +67,6 @@ impl Sparse {
         Ok(Some(Self { name, size, places }))
     }
 
-    /// Expands the file from `stored`, which has `len` bytes.
     pub fn unpacked<R: Read>(self, stored: R, len: u64) -> Unpacked<R> {
         let Self { size, places, .. } = self;
         Unpacked { stored, len, places: Places::Unread(places), place: None, at: 0, size }
@@ -170,9 +165,8 @@ pub(super) struct Unpacked<R> {
 
 #[derive(Debug)]
 enum Places {
-    /// Unchecked ranges of records; `None` if they precede the data.
+    /// Unchecked; `None` if they precede the data.
     Unread(Option<Vec<Place>>),
-    /// Checked ranges.
     Left(std::vec::IntoIter<Place>),
 }
 
@@ -192,7 +186,7 @@ impl<R: Read> Unpacked<R> {
         })
     }
 
-    /// Returns the rest of the current hole, and of the data after it.
+    /// The current hole, and the data after it.
     fn ahead(&mut self) -> io::Result<(u64, u64)> {
         while self.place.is_none_or(|place| place.end() <= self.at) {
             self.place = self.next()?;

@@ -34,9 +34,6 @@ impl<R: Read> TarReader<R> {
     }
 
     /// Calls `visit` with each member; refused members have faults.
-    ///
-    /// # Errors
-    /// If headers are unreadable or ambiguous, and errors of `visit`.
     pub fn each<E: From<io::Error>>(
         mut self,
         visit: impl FnMut(&TarMember, &mut dyn Read) -> Result<(), E>,
@@ -53,9 +50,6 @@ impl<R: Read> TarReader<R> {
 
 impl<R: Read + Seek> TarReader<R> {
     /// Reads like [`TarReader::each`], but seeks over unread bytes.
-    ///
-    /// # Errors
-    /// See [`TarReader::each`].
     pub fn each_seeking<E: From<io::Error>>(
         mut self,
         visit: impl FnMut(&TarMember, &mut dyn Read) -> Result<(), E>,
@@ -67,9 +61,6 @@ impl<R: Read + Seek> TarReader<R> {
 
 impl<R: Read> Rest<R> {
     /// Returns whether the rest is a limited number of zeros.
-    ///
-    /// # Errors
-    /// If reading fails.
     pub fn is_filling(&mut self) -> io::Result<bool> {
         let mut rest = Vec::new();
         (&mut self.source).take(FILLING + 1).read_to_end(&mut rest)?;

@@ -19,15 +19,11 @@ pub(super) struct TarStream<R> {
 
 #[derive(Debug)]
 enum Upcoming {
-    /// Header, as far as read.
     Header(Vec<u8>),
-    /// Pax records.
     Records(Records),
     /// Further block of sparse ranges, as far as read, and the size of the data.
     Places(Vec<u8>, u64),
-    /// Remaining bytes of a member.
     Content(u64),
-    /// Bytes after the archive.
     End,
 }
 
@@ -35,9 +31,7 @@ enum Upcoming {
 struct Records {
     read: Vec<u8>,
     missing: u64,
-    /// Padding of the last block.
     fill: u64,
-    /// Whether the records apply only to the next member.
     local: bool,
 }
 
@@ -61,7 +55,6 @@ const MORE_IN_HEADER: usize = 482;
 const MORE_IN_BLOCK: usize = 504;
 
 impl<R> TarStream<R> {
-    /// Filters an archive of at most `most_members` members.
     pub fn new(source: R, most_members: usize) -> Self {
         let (place, extensions) = (Upcoming::Header(Vec::new()), Extensions::default());
         Self { source, most_members, members: 0, names: 0, place, extensions }
@@ -185,7 +178,6 @@ impl<R> TarStream<R> {
         padded(size)
     }
 
-    /// Counts bytes that readers keep.
     fn count(&mut self, bytes: u64) -> io::Result<()> {
         self.names = self.names.saturating_add(bytes);
         let most = LONGEST + self.most_members as u64 * USUAL;
@@ -214,7 +206,7 @@ impl Extensions {
         !self.long_name && !self.long_link && self.records.is_none()
     }
 
-    /// Rejects two names, of which readers choose different ones.
+    /// Readers choose different ones of two names.
     fn check(&self) -> io::Result<()> {
         let has =
             |key: &[u8]| self.records.as_ref().is_some_and(|records| records.get(key).is_some());
@@ -291,7 +283,6 @@ mod tests {
         bytes
     }
 
-    /// Checks that the result does not depend on the buffer size.
     fn read(bytes: &[u8]) -> Result<usize, String> {
         let mut results = Vec::new();
         for step in [1, 511, 512, 4096] {

@@ -18,7 +18,6 @@ pub struct Tree {
 #[derive(Debug)]
 enum Node {
     Directory,
-    /// Directory without a member.
     Implied,
     File,
     Link(Box<str>),
@@ -31,9 +30,6 @@ impl Tree {
     }
 
     /// Adds a member with a valid name.
-    ///
-    /// # Errors
-    /// If it is a duplicate, conflicts with another member, or leads outside.
     pub fn add(&mut self, path: &str, kind: &MemberKind) -> Result<(), Refusal> {
         let above = path.rmatch_indices('/').map(|(at, _)| &path[..at]);
         let near = above.clone().find_map(|above| Some((above, self.members.get(above)?)));
@@ -82,14 +78,12 @@ impl Tree {
         // If unpacked before the links on its path, the target resolves by its text alone.
         let lost = |lost| refused(lost, target);
         follow(directory(path), target, self.floor, |_| None).map_err(lost)?;
-        // `lost` reports circles, after all links were added.
         match self.leads_inside(path, target) {
             Err(refusal @ Refusal::Outside(_)) => Err(refusal),
             _ => Ok(Node::Link(target.into())),
         }
     }
 
-    /// Checks a hard link to a symbolic link at the new path.
     fn hard_link(&self, path: &str, target: &str) -> Result<Node, Refusal> {
         check_text(target)?;
         let outside = || Refusal::Outside(target.to_owned());

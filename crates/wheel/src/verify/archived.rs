@@ -8,24 +8,21 @@ use super::reading::{Tee, fault};
 use crate::package::{self, Content, Fault, FaultKind, devel_archive};
 use ::binary::device_code::{self, Code};
 
-/// File in a devel archive.
 #[derive(Debug)]
 pub(crate) struct Archived {
     pub(super) path: String,
     pub(super) code: Code,
-    /// DLLs imported, or provided to a linker.
     pub(super) imports: Vec<String>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Devel {
-    /// Difference from the wheel's headers.
     pub(super) fault: Option<String>,
     pub(super) faults: Vec<Fault>,
     pub(super) members: Vec<Archived>,
 }
 
-/// Reads all members; `targets` enables detection of device code.
+/// `targets` enables detection of device code.
 pub(super) fn read(name: &str, bytes: impl Read, targets: Option<&Targets>) -> io::Result<Devel> {
     let mut bytes = Noted { inner: bytes, error: None };
     let mut members = Vec::new();

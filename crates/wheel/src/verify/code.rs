@@ -7,7 +7,7 @@ use base::names::TargetNames;
 use base::source::Code;
 use binary::device_code::{Code as DeviceCode, Reading};
 
-/// Declared targets and a detector of their code.
+/// Targets and a detector of their code.
 #[derive(Debug)]
 pub struct Targets {
     names: TargetNames,

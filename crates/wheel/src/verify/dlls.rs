@@ -7,7 +7,6 @@ use base::source::Code;
 
 #[derive(Debug)]
 pub(super) struct Imports {
-    /// Path of the member.
     pub member: String,
     /// Names of the DLLs, including delay imports.
     pub libraries: Vec<String>,
@@ -25,7 +24,6 @@ impl Names {
         Self(names.map(str::to_ascii_lowercase).collect())
     }
 
-    /// Reports imported DLLs that are neither in the set nor `on_system`.
     pub fn check(&self, package: &Package, on_system: &dyn Fn(&str) -> bool) -> Vec<Finding> {
         let mut found = Vec::new();
         for Imports { member, libraries } in &package.imports {

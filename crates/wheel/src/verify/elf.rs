@@ -27,20 +27,16 @@ pub(super) struct Binary {
 
 #[derive(Debug)]
 pub(super) struct Taken {
-    /// Path of the member.
     pub member: String,
     pub symbols: Arc<Symbols>,
 }
 
 #[derive(Debug)]
 pub(super) struct Search {
-    /// Path of the member.
     pub member: String,
-    /// Installed path.
     pub path: String,
-    /// Directories, separated by `:`.
     pub directories: String,
-    /// The directories are from `DT_RUNPATH`, not `DT_RPATH`.
+    /// Otherwise from `DT_RPATH`.
     pub runpath: bool,
 }
 
@@ -57,19 +53,16 @@ impl Binary {
     }
 }
 
-/// Type of a file for its users.
 #[derive(Debug)]
 pub(super) enum FileRole {
     Data,
-    /// Script with `#!`.
     Script,
     Elf(Binary),
     Pe(Box<PeFacts>),
-    /// Import library for a linker.
     ImportLibrary(Box<ImportLibrary>),
-    /// Import library that cannot be read to its end.
+    /// Not readable to its end.
     BrokenImportLibrary(String),
-    /// File that begins like this format, but is invalid.
+    /// Begins like this format, but is invalid.
     Broken(Format, String),
 }
 

@@ -4,7 +4,6 @@ use super::Finding;
 use crate::package::{Fault, FaultKind};
 use base::source::Code;
 
-/// Assigns a code to each kind of fault.
 impl From<Fault> for Finding {
     fn from(fault: Fault) -> Self {
         let code = match fault.kind {

@@ -13,7 +13,7 @@ use base::names::{Lookalikes, folded, oversize};
 use base::source::Code;
 use binary::Format;
 
-/// Prefix of installed scripts, which are outside site-packages.
+/// Installed outside site-packages.
 pub(super) const SCRIPTS: &str = "<scripts>/";
 
 pub(super) fn check(
@@ -76,7 +76,6 @@ fn mode(entry: &DirectoryEntry) -> Vec<Finding> {
 
 fn start(entry: &DirectoryEntry, member: &Member) -> Option<Finding> {
     if member.fault.is_some() {
-        // Damage is already reported for the member.
         return None;
     }
     let executable = entry.mode & 0o111 != 0;
@@ -157,7 +156,6 @@ fn order(entries: &[DirectoryEntry], dist_info: &str) -> Option<Finding> {
     )
 }
 
-/// Returns the members by installed path.
 pub(super) fn installed(entries: &[DirectoryEntry]) -> BTreeMap<String, String> {
     let files = entries.iter().filter(|entry| !entry.is_directory());
     let files = files.filter(|entry| oversize(&entry.name).is_none());

@@ -20,7 +20,6 @@ use ::binary::elf::ReadAt;
 pub struct Member {
     pub(super) digest: Vec<u8>,
     pub(super) size: u64,
-    /// Difference from the headers.
     pub(super) fault: Option<String>,
     pub(super) kind: FileRole,
     pub(super) code: Code,
@@ -28,7 +27,7 @@ pub struct Member {
     pub(super) archive_faults: Vec<Fault>,
 }
 
-/// Reads a member; `targets` enables detection of device code. Damage is a fault in the result.
+/// `targets` enables detection of device code. Damage is a fault in the result.
 pub(super) fn read(
     zip: &ZipFile,
     entry: &DirectoryEntry,

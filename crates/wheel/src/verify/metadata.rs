@@ -47,7 +47,6 @@ fn error(what: impl Into<std::borrow::Cow<'static, str>>) -> Finding {
 }
 
 impl Rules<'_> {
-    /// Checks the fields.
     pub fn check(&self) -> Vec<Finding> {
         let mut found = self.version();
         found.extend(self.counts());
@@ -190,7 +189,6 @@ impl Rules<'_> {
         found
     }
 
-    /// Reports license files that are missing in the package.
     pub fn license_files(&self, has: impl Fn(&str) -> bool) -> Vec<Finding> {
         let absent = self.0.all("License-File").into_iter().filter(|file| !has(file));
         absent
@@ -198,7 +196,6 @@ impl Rules<'_> {
             .collect()
     }
 
-    /// Sets the fields of `package` for checks of the set.
     pub fn tell(&self, package: &mut Package) {
         package.name = self.0.name().ok().map(|name| name.normalized());
         package.version = self.0.version().ok();

@@ -21,12 +21,10 @@ impl<'w> Names<'w> {
         Self { file_name, name: file_name.parse().ok(), dist_info }
     }
 
-    /// Returns the label of the variant.
     pub fn label(&self) -> Option<&VariantLabel> {
         self.name.as_ref()?.variant.as_ref()
     }
 
-    /// Checks file name and metadata directory.
     pub fn findings(&self) -> Vec<Finding> {
         let Some(name) = &self.name else {
             return vec![Finding::error(
@@ -66,7 +64,6 @@ impl<'w> Names<'w> {
         found
     }
 
-    /// Compares with `METADATA`.
     pub fn compare(&self, metadata: &Metadata) -> Vec<Finding> {
         let Some(name) = &self.name else { return Vec::new() };
         let mut found = Vec::new();
@@ -96,7 +93,6 @@ impl<'w> Names<'w> {
         found
     }
 
-    /// Compares with `WHEEL`.
     pub fn tags(&self, wheel: &Header) -> Vec<Finding> {
         let mut found = version(wheel);
         if !matches!(wheel.first("Root-Is-Purelib"), Some("true" | "false")) {
@@ -129,13 +125,11 @@ impl<'w> Names<'w> {
         found
     }
 
-    /// Reports extension modules for another Python or platform.
     pub(crate) fn extensions(&self, entries: &[DirectoryEntry]) -> Vec<Finding> {
         let found = self.name.as_ref().map(|name| extensions::check(name, entries));
         found.unwrap_or_default()
     }
 
-    /// Reports binaries for another platform.
     pub fn platform(&self, entries: &[DirectoryEntry], members: &[Member]) -> Vec<Finding> {
         let Some(name) = &self.name else { return Vec::new() };
         let platforms: Vec<&str> = name.platform.split('.').collect();

@@ -19,9 +19,8 @@ struct Row {
 
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    /// Rows by index of the member.
+    /// By index of the member.
     rows: Vec<Option<Row>>,
-    /// Paths without a member.
     absent: Vec<String>,
     whole: bool,
     pub findings: Vec<Finding>,
@@ -74,13 +73,12 @@ impl Record {
         self.rows.get(index)?.as_ref()
     }
 
-    /// Returns the hash algorithm of the member at `index`, by its row if valid.
     pub(crate) fn algorithm(&self, index: usize) -> Algorithm {
         let row = self.row(index).and_then(|row| Algorithm::of(row.hash.split_once('=')?.0));
         row.unwrap_or_default()
     }
 
-    /// Compares rows with members. `own` is the path of RECORD.
+    /// `own` is the path of RECORD.
     pub fn compare(&self, own: &str, directory: &Directory, members: &[Member]) -> Vec<Finding> {
         let mut found = Vec::new();
         for (entry, member) in directory.entries.iter().zip(members) {
@@ -118,7 +116,6 @@ fn own_row(row: &Row) -> Option<Finding> {
 
 fn differences(row: &Row, member: &Member) -> Vec<Finding> {
     if member.fault.is_some() {
-        // Damaged bytes are already reported.
         return Vec::new();
     }
     let mut found = Vec::new();

@@ -1,5 +1,3 @@
-//! Reports of findings, grouped by fault.
-
 use std::collections::BTreeMap;
 use std::fmt;
 

@@ -20,7 +20,6 @@ impl<'p> Directories<'p> {
         Self(directories)
     }
 
-    /// Checks the search paths of a package.
     pub fn check(&self, package: &Package) -> Vec<Finding> {
         package
             .searches

@@ -22,9 +22,6 @@ pub struct Beside {
 }
 
 /// Reads the list in `directory`; `None` if there is no list.
-///
-/// # Errors
-/// If the list cannot be read.
 pub fn beside(directory: &Path) -> io::Result<Option<Beside>> {
     let path = directory.join(FILE);
     if !path.is_file() {
@@ -56,9 +53,6 @@ impl Beside {
     }
 
     /// Checks the file of a row.
-    ///
-    /// # Errors
-    /// If an existing file cannot be read.
     pub fn check(&self, row: usize) -> io::Result<Option<Finding>> {
         let Some((name, hash)) = self.rows.get(row) else { return Ok(None) };
         let path = self.directory.join(name);

@@ -13,7 +13,6 @@ impl<'p> Defined<'p> {
         Self(SymbolSet::new(packages.iter().flat_map(|p| &p.symbols).map(|taken| &*taken.symbols)))
     }
 
-    /// Reports files of a package with undefined symbols.
     pub fn check(&self, package: &Package) -> Vec<Finding> {
         let files = package.symbols.iter().filter_map(|taken| {
             let missing = self.0.unresolved(&taken.symbols);

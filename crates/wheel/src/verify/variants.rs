@@ -15,13 +15,10 @@ const LONGEST: u64 = 1 << 20;
 
 #[derive(Debug)]
 pub(super) struct Told {
-    /// Label in the file name.
     label: VariantLabel,
-    /// Content of `variant.json`, if valid.
     said: Option<Variants>,
 }
 
-/// Compares file name and `variant.json`.
 pub(super) fn told(
     label: Option<&VariantLabel>,
     text: Option<&str>,
@@ -72,9 +69,6 @@ fn own(label: &VariantLabel, said: &Variants) -> Option<Finding> {
 }
 
 /// Compares variants with the index files in `directory`.
-///
-/// # Errors
-/// If the directory or a file is unreadable.
 pub fn variants_beside<'p>(
     directory: &Path,
     packages: impl IntoIterator<Item = &'p Package>,

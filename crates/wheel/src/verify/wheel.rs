@@ -38,9 +38,6 @@ pub struct Wheel {
 
 impl Wheel {
     /// Opens the wheel at `path`, called `name` in findings. An invalid archive is a finding.
-    ///
-    /// # Errors
-    /// If the file is unreadable.
     pub fn open(path: &Path, name: &str) -> io::Result<Self> {
         let file = WheelFile::read(path)?;
         let zip = file.zip();
@@ -83,9 +80,6 @@ impl Wheel {
     }
 
     /// Reads a part. Faults of members are in the result.
-    ///
-    /// # Errors
-    /// If the file is unreadable.
     pub fn read(&self, part: Range<usize>) -> io::Result<Vec<Member>> {
         let entries = self.zip().entries().get(part.clone()).unwrap_or_default();
         part.zip(entries)
@@ -198,7 +192,6 @@ impl Wheel {
         found
     }
 
-    /// Reports a missing file.
     fn needed(&self, file: &str, found: &mut Vec<Finding>) -> Option<String> {
         let text = self.text(file, found);
         if text.is_none() {

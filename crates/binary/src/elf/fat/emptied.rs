@@ -11,19 +11,15 @@ use crate::elf::error::ElfError;
 
 pub(super) const CHUNK: usize = 1 << 20;
 
-/// Plan to remove the bundles of a file without changing its length.
+/// Plan to remove bundles without changing the file's length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Emptying {
     pub(super) zeros: Vec<Range<u64>>,
-    /// Markers and records to write.
     pub(super) overlays: Vec<Overlay>,
 }
 
 impl FatElf {
     /// Plans to replace each bundle by `marker` and zeros. `lengths` are by index.
-    ///
-    /// # Errors
-    /// If other bytes follow a bundle, or it is shorter than the marker.
     pub fn emptying(
         &self,
         file: &impl ReadAt,
@@ -59,7 +55,7 @@ impl FatElf {
 }
 
 impl Emptying {
-    /// Returns the number of bytes to clear.
+    /// Returns the number of cleared bytes.
     pub fn zeros(&self) -> u64 {
         self.zeros.iter().map(|zeros| zeros.end - zeros.start).sum()
     }
@@ -79,7 +75,7 @@ pub(super) fn not_zero(file: &impl ReadAt, place: Range<u64>) -> Result<Option<u
     Ok(None)
 }
 
-/// File with a plan applied: reads as the file without bundles.
+/// View of a file with a plan applied.
 #[derive(Debug, Clone, Copy)]
 pub struct Emptied<'p, R> {
     file: R,
@@ -92,7 +88,7 @@ impl<'p, R: ReadAt> Emptied<'p, R> {
         Self { file, plan }
     }
 
-    /// Returns a sequential reader of the file.
+    /// Returns a sequential reader.
     pub fn reader(self) -> Reader<Self> {
         Reader::new(self)
     }

@@ -1,12 +1,10 @@
-//! Errors of removing device code from a program or library.
-
 use crate::elf::error::ElfError;
 use base::names::offload::BUNDLES;
 
-/// Reason against removing the bundles of a file. Callers add the path.
+/// Reason against removing bundles. Callers add the path.
 #[derive(Debug, thiserror::Error)]
 pub enum FatError {
-    /// The file cannot be read, or verification of the result failed.
+    /// Error of reading or verification.
     #[error(transparent)]
     Elf(#[from] ElfError),
     /// Machine other than x86-64: the layout is untested there.
@@ -15,27 +13,27 @@ pub enum FatError {
     /// Neither a library nor a dynamic executable: the use of its parts is unknown.
     #[error("it is neither a shared library nor a dynamically linked program")]
     Kind,
-    /// Number of sections other than one, which is the number that compilers and linkers write.
+    /// Number of sections other than one.
     #[error("it has {count} sections `{name}` instead of one")]
     Sections {
-        /// Name of the section.
+        /// Name.
         name: &'static str,
-        /// Number of sections.
+        /// Number.
         count: usize,
     },
-    /// Section that is not mapped as it is in the file.
+    /// Section with other bytes in memory.
     #[error("its section `{name}` differs between memory and file")]
     Unmapped {
-        /// Name of the section.
+        /// Name.
         name: &'static str,
     },
-    /// Another table or section overlaps the bundles or records.
+    /// Table or section that overlaps bundles or records.
     #[error("another table or section overlaps its offload bundles or their records")]
     Shared,
-    /// A symbol or dynamic entry refers to the bundles.
+    /// Symbol or dynamic entry that refers to bundles.
     #[error("a symbol or an entry of the dynamic section points to its offload bundles")]
     Named,
-    /// Relocations or records cannot be read.
+    /// Unreadable relocations or records.
     #[error("its relocations, or the records of its offload bundles, cannot be read")]
     Unreadable,
     /// Relocation of bundles or records other than a record's address.
@@ -44,10 +42,10 @@ pub enum FatError {
          their records"
     )]
     Relocation {
-        /// Address of the relocated word.
+        /// Address of the word.
         address: u64,
     },
-    /// Size of the records that is not a multiple of a record.
+    /// Size that is no multiple of a record.
     #[error("the records of its offload bundles have {size} bytes, not a multiple of 24")]
     Records {
         /// Size in bytes.
@@ -56,21 +54,21 @@ pub enum FatError {
     /// Invalid record, or a record that was already changed.
     #[error("address {address:#x} has no record of an offload bundle, or an edited one")]
     Record {
-        /// Address of the record.
+        /// Address.
         address: u64,
     },
     /// Record without the address of a bundle.
     #[error("the offload bundle of the record at address {address:#x} is unknown")]
     Address {
-        /// Address of the record.
+        /// Address.
         address: u64,
     },
-    /// Record with an address outside the bundle section.
+    /// Record of an address outside the section.
     #[error(
         "the record at address {address:#x} points to an offload bundle outside of `{BUNDLES}`"
     )]
     Outside {
-        /// Address of the record.
+        /// Address.
         address: u64,
     },
     /// Bundle with two records.
@@ -85,13 +83,13 @@ pub enum FatError {
     /// Nonzero byte outside the bundles of all records.
     #[error("the byte at {at:#x} of the file is in no offload bundle with a record")]
     Stray {
-        /// Offset in the file.
+        /// Offset.
         at: u64,
     },
     /// Bundle shorter than the marker.
     #[error("the offload bundle at byte {at:#x} is too short for its replacement")]
     Short {
-        /// Offset of the bundle in the file.
+        /// Offset.
         at: u64,
     },
 }

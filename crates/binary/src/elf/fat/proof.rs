@@ -1,5 +1,3 @@
-//! Byte-by-byte verification of a file without bundles.
-
 use std::ops::Range;
 
 use super::emptied::{CHUNK, not_zero};
@@ -9,7 +7,7 @@ use crate::elf::error::ElfError;
 use crate::elf::header::read_bytes;
 use crate::elf::violation::Violation;
 
-/// Verifies that `new` is `old` except for markers and zeros instead of bundles, and the records.
+/// Verifies byte by byte that `new` is `old` except for markers, zeros and records.
 ///
 /// # Errors
 /// The first difference as [`ElfError::Verification`], or a read error.

@@ -19,7 +19,6 @@ struct Part {
 }
 
 struct Difference {
-    /// Distance from the start of the comparison.
     at: u64,
     old: u8,
     new: u8,
@@ -65,7 +64,7 @@ impl Both<'_> {
         tables.chain(segments.map(|it| Part::new("I17", it.address, it.file_size))).collect()
     }
 
-    /// Describes the first difference; ignores bytes that are not in the old file.
+    /// Ignores bytes that are not in the old file.
     fn difference_in(&self, part: Part) -> io::Result<Option<String>> {
         let mut at = part.start;
         while at < part.end {

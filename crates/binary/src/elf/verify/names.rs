@@ -1,5 +1,3 @@
-//! Comparison of rpath, SONAME and NEEDED.
-
 use object::elf::{self, DynamicTag};
 
 use super::Both;
@@ -82,7 +80,7 @@ impl Both<'_> {
         });
     }
 
-    /// Checks I11: every edit is applied, and other names are unchanged.
+    /// Checks I11: exactly the edits are applied.
     pub(super) fn check_edits(&self, edits: &Edits, found: &mut Vec<Violation>) {
         if edits.rpath == RpathEdit::Keep {
             for (tag, name) in [(elf::DT_RPATH, "DT_RPATH"), (elf::DT_RUNPATH, "DT_RUNPATH")] {

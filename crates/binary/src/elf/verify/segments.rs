@@ -1,5 +1,3 @@
-//! Comparison of the program headers.
-
 use std::collections::HashMap;
 
 use object::elf::{self, ProgramType};
@@ -120,7 +118,6 @@ impl Both<'_> {
     }
 }
 
-/// Counts program headers, except types that edits add.
 fn counts(info: &ElfInfo) -> HashMap<u32, usize> {
     let free: [ProgramType; 2] = [elf::PT_LOAD, elf::PT_NULL];
     let mut counts = HashMap::new();

@@ -7,13 +7,11 @@ use crate::{Package, SourceProject};
 use base::names::PackageName;
 use base::source::{Code, Place, Problem, Spanned};
 
-/// A package or project, with the names of its predecessors.
 struct Step<'o> {
     name: &'o PackageName,
     before: Vec<&'o Spanned<PackageName>>,
 }
 
-/// Reports each circle of packages that require each other once, at the first package of it.
 pub(super) fn check(faults: &Faults, packages: &[Package]) {
     let steps: Vec<Step<'_>> = packages
         .iter()
@@ -22,7 +20,6 @@ pub(super) fn check(faults: &Faults, packages: &[Package]) {
     each(&steps, |circle| report(faults, &steps, &circle));
 }
 
-/// Reports each circle of projects that are built after each other once.
 pub(in super::super) fn projects(faults: &Faults, projects: &[SourceProject]) {
     let steps: Vec<Step<'_>> = projects
         .iter()
@@ -49,7 +46,7 @@ pub(in super::super) fn projects(faults: &Faults, projects: &[SourceProject]) {
     });
 }
 
-/// The steps of a circle, each with the place that leads on.
+/// Each step with the place that leads on.
 type Circle<'o> = Vec<(usize, &'o Place)>;
 
 fn each<'o>(steps: &[Step<'o>], mut found: impl FnMut(Circle<'o>)) {

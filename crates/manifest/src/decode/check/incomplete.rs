@@ -8,15 +8,13 @@ use crate::{Distribution, LicenseOf, Package, PackageKind};
 use base::names::{ArtifactName, PackageName};
 use base::source::{Code, Problem};
 
-/// Facts for proposed lines.
 struct Known<'k> {
     packages: &'k [Package],
-    /// Unknown where `common` cannot be decoded.
+    /// Unknown if `common` cannot be decoded.
     licenses: Option<&'k [LicenseOf]>,
     templates: Option<&'k [&'k str]>,
 }
 
-/// Reports each package that lacks lines or terms, with the lines to write.
 pub(in super::super) fn check(
     faults: &Faults,
     packages: &[Package],
@@ -120,7 +118,6 @@ impl Known<'_> {
         most(named).unwrap_or_default()
     }
 
-    /// Returns the most common text of packages of its kind.
     fn usual(&self, kind: PackageKind, of: impl Fn(&Package) -> Option<String>) -> Option<String> {
         let alike = self.packages.iter().filter(|o| o.kind == kind);
         most(alike.filter_map(&of))
@@ -159,12 +156,10 @@ fn unoffered<'o>(package: &Package, packages: &'o [Package]) -> Option<&'o Packa
     (package.kind != PackageKind::Selector && !packages.iter().any(relies)).then_some(selector)
 }
 
-/// Returns whether a package of its kind ships no files of artifacts.
 fn ships_nothing(package: &Package) -> bool {
     matches!(package.kind, PackageKind::Selector | PackageKind::Choice)
 }
 
-/// Returns the licence that the package's line gives.
 fn said(package: &Package) -> Option<String> {
     package.license.as_ref().map(|license| license.value.to_string())
 }
@@ -173,12 +168,10 @@ fn head(package: &Package) -> String {
     format!("package \"{}\" kind=\"{}\" {{", package.name.value, package.kind.as_str())
 }
 
-/// Returns the lines in their block.
 fn indented(head: &str, lines: &[String]) -> String {
     lines.iter().fold(format!("  {head}"), |text, line| format!("{text}\n      {line}"))
 }
 
-/// Returns the line by which a selector offers a package.
 fn offer(package: &Package, selector: &Package) -> String {
     let name = &package.name.value;
     let line = format!("extra \"{name}\" package=\"{name}\"");

@@ -8,7 +8,6 @@ use base::target::{Per, Target, Values as _};
 
 use indexmap::IndexMap;
 
-/// Checks the indexes of one selector against the packages that they require.
 pub(super) fn check(faults: &Faults, package: &Package, packages: &[Package]) {
     for index in &package.indexes {
         if let Some(problem) = several(package, index) {

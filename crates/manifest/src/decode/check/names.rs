@@ -9,7 +9,6 @@ use base::names::{DistName, PackageName, Requirement, normalized};
 use base::source::{Code, Problem, Problems, Spanned, nearest};
 use base::target::{Target, Variant};
 
-/// Owner of a name.
 type Owner<'p> = (&'p PackageName, &'p Distribution);
 
 /// Reports distributions of two packages with one name, or one import package, in one mode.
@@ -45,7 +44,6 @@ pub(in super::super) fn colliding(
     problems
 }
 
-/// Returns the fault of a project or wheel with the distribution name of a package.
 fn taken(name: &Spanned<PackageName>, (package, declared): Owner<'_>) -> Problem {
     Problem::error(
         Code::CollidingNames,
@@ -85,7 +83,6 @@ fn way(declared: &Distribution) -> &'static str {
     if declared.name.has_placeholder() { "for a target of families.kdl" } else { "declared here" }
 }
 
-/// Reports subprojects that families.kdl does not declare.
 pub(in super::super) fn unknown_subprojects(
     packages: &IndexMap<PackageName, Package>,
     families: &Families,
@@ -111,7 +108,7 @@ pub(in super::super) fn unknown_subprojects(
     problems
 }
 
-/// Reports `requires-dist` lines of packages of this manifest: no version would be pinned.
+/// Reports `requires-dist` of packages of this manifest: no version would be pinned.
 pub(in super::super) fn own_required(packages: &IndexMap<PackageName, Package>) -> Problems {
     let mut problems = Problems::new();
     for rule in packages.values().flat_map(|package| &package.requires_dist) {

@@ -37,7 +37,6 @@ pub(super) fn check_modes(
     true
 }
 
-/// Reports a package for all targets that relies on a package for each.
 pub(super) fn check_targets(
     faults: &Faults,
     package: &Package,
@@ -89,7 +88,6 @@ fn made_for_others<'t>(
     (other.per != Per::None && other.per != own.per).then_some(other)
 }
 
-/// Reports an extra that is never offered, or that is ambiguous.
 pub(super) fn check_offered(faults: &Faults, package: &Package, extra: &Extra, target: &Package) {
     if !package.is_whole() || !target.is_whole() {
         return;

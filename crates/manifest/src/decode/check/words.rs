@@ -4,7 +4,6 @@ use crate::{Families, SplitRule, TargetWord};
 use base::names::Isa;
 use base::source::{Code, Problem, Problems, nearest};
 
-/// Reports targets that families.kdl lacks, and words that it has.
 pub(in super::super) fn unknown_targets(splits: &[SplitRule], families: &Families) -> Problems {
     let mut problems = Problems::new();
     let known =

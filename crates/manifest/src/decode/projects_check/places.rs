@@ -6,21 +6,19 @@ use crate::{Filling, Prefetch, Python, Setting, SourceProject};
 use base::names::PackageName;
 use base::source::{Code, Place, Problem, Spanned, nearest};
 
-/// Owner of a setting, on which its placeholders depend.
 #[derive(Clone, Copy)]
 enum Owner<'p> {
-    /// A variable, without placeholders for others.
+    /// Without placeholders for others.
     Variable,
     /// `every-project`.
     Every,
     Project(&'p SourceProject),
     /// `prefetch`, before anything is built.
     Prefetch,
-    /// A command with installed wheels; for documentation, `true`.
+    /// With installed wheels; for documentation, `true`.
     Trial(bool),
 }
 
-/// Checks the placeholders of every setting.
 pub(super) fn check(context: &Context<'_>, python: &Python) {
     for (_, value) in &python.variables {
         setting(context, python, Owner::Variable, value);
@@ -71,7 +69,6 @@ fn is_filled(python: &Python, owner: Owner<'_>, filling: &Filling) -> bool {
     }
 }
 
-/// Returns the words of the placeholders here.
 fn known(python: &Python, owner: Owner<'_>) -> Vec<String> {
     let fixed = Filling::FIXED.into_iter().filter(|filling| is_filled(python, owner, filling));
     let fixed = fixed.map(|filling| filling.word());

@@ -6,7 +6,6 @@ const LONGEST: usize = 15;
 const SYMBOLS: usize = 288;
 
 pub(super) struct Huffman {
-    /// Number of codes of each length.
     counts: [u16; LONGEST + 1],
     /// Symbols by code length, then by number.
     symbols: [u16; SYMBOLS],

@@ -1,8 +1,7 @@
-//! Search for the last block and the end of a deflate stream.
+//! Last block and end of a deflate stream.
 //!
-//! Finding the mark of the last block requires reading all codes before it, but not decompression:
-//! only the number of bits of each symbol matters (`steps`), and a block is read at several
-//! positions concurrently (`walk`).
+//! All codes before its mark must be read, but not decompressed: only the number of bits of each
+//! symbol matters (`steps`), and a block is read at several positions concurrently (`walk`).
 
 use super::huffman::Huffman;
 
@@ -16,7 +15,6 @@ use walk::walk;
 pub(super) struct LastBlock {
     /// Position of the bit that marks the last block.
     pub mark: usize,
-    /// End of its last symbol.
     pub end: usize,
 }
 
@@ -49,7 +47,6 @@ impl Bits<'_> {
         usize::try_from(value).unwrap_or_default()
     }
 
-    /// Skips length, complement, and bytes, from the next byte boundary.
     fn skip_stored(&mut self) -> Option<()> {
         let start = self.at.div_ceil(8);
         let &[a, b, c, d] = self.stream.get(start..)?.first_chunk()?;
@@ -83,7 +80,7 @@ fn fixed(steps: &mut Steps) -> Option<&Steps> {
     steps.set(&lengths, &[5; 30])
 }
 
-/// Order of code lengths of the code-length code (RFC 1951, section 3.2.7).
+/// RFC 1951, section 3.2.7.
 const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
 fn dynamic<'s>(steps: &'s mut Steps, bits: &mut Bits<'_>) -> Option<&'s Steps> {
@@ -96,7 +93,7 @@ fn dynamic<'s>(steps: &'s mut Steps, bits: &mut Bits<'_>) -> Option<&'s Steps> {
     steps.set(lengths.get(..literals)?, lengths.get(literals..)?)
 }
 
-/// Reads coded code lengths (RFC 1951, section 3.2.7).
+/// RFC 1951, section 3.2.7.
 fn code_lengths(bits: &mut Bits<'_>, code: &Huffman, wanted: usize) -> Option<Vec<u8>> {
     // These codes have at most seven bits. An entry contains the symbol and, in its lowest three
     // bits, the code length.

@@ -8,13 +8,10 @@ use std::thread::ScopedJoinHandle;
 
 use super::StagedFile;
 
-/// Does all jobs, each of which has a size, on `threads` threads; returns the results in the order of the jobs.
+/// Does sized jobs on `threads` threads; returns the results in order.
 ///
-/// `work` does one of them. The files that it sends are brought to the disk while others go on. No job is
-/// begun once another has failed.
-///
-/// # Errors
-/// Fails if `work` does, or the disk.
+/// `work` does one job. The files that it sends are synced while others go on. No job begins after
+/// a failure.
 pub fn written<J: Sync, D: Send, E: From<io::Error> + Send>(
     jobs: &[(u64, J)],
     threads: usize,
@@ -39,10 +36,7 @@ pub fn written<J: Sync, D: Send, E: From<io::Error> + Send>(
     })
 }
 
-/// Does all jobs as [`written`] does, without files.
-///
-/// # Errors
-/// Fails if `work` does.
+/// Does jobs as [`written`], without files.
 pub fn done<J: Sync, D: Send, E: Send>(
     jobs: &[(u64, J)],
     threads: usize,
@@ -51,7 +45,6 @@ pub fn done<J: Sync, D: Send, E: Send>(
     until(&AtomicBool::new(false), jobs, threads, work)
 }
 
-/// Does the jobs until `stopped`, which a failure sets.
 fn until<J: Sync, D: Send, E: Send>(
     stopped: &AtomicBool,
     jobs: &[(u64, J)],
@@ -59,7 +52,7 @@ fn until<J: Sync, D: Send, E: Send>(
     work: impl Fn(&J) -> Result<D, E> + Sync,
 ) -> Result<Vec<D>, E> {
     let mut order: Vec<usize> = (0..jobs.len()).collect();
-    // The largest first: no thread is left with one of them alone in the end.
+    // The largest first, so that no thread is left with one in the end.
     order.sort_by_key(|job| Reverse(jobs[*job].0));
     let next = AtomicUsize::new(0);
     let take = || order.get(next.fetch_add(1, Ordering::Relaxed)).copied();

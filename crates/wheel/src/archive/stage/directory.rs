@@ -7,7 +7,6 @@ use fs_err as fs;
 
 use super::{StageError, disk};
 
-/// Adds created directories to `created`, outermost first.
 pub(super) fn create_dirs(path: &Path, created: &mut Vec<PathBuf>) -> Result<(), StageError> {
     if path.as_os_str().is_empty() {
         return Err(StageError::Empty);

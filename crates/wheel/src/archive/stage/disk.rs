@@ -10,7 +10,7 @@ pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
 
-/// Keeps a second name: a hard link, or a copy if links are unsupported.
+/// Hard link, or a copy if links are unsupported.
 pub(super) fn keep(from: &Path, to: &Path) -> io::Result<()> {
     step()?;
     if fs::hard_link(from, to).is_ok() {
@@ -90,13 +90,11 @@ pub(super) mod faults {
         static CALLS: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// Sets the failures and resets the counter.
     pub(crate) fn inject(fault: Option<Fault>) {
         FAULT.set(fault);
         CALLS.set(0);
     }
 
-    /// Returns the number of calls.
     pub fn calls() -> usize {
         CALLS.get()
     }

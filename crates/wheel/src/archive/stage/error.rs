@@ -15,7 +15,7 @@ pub enum StageError {
     /// The destination or a parent is a file.
     #[error("`{}` is not a directory for packages", .path.display())]
     NotADirectory {
-        /// Path of the file.
+        /// File.
         path: PathBuf,
     },
     /// The destination is not writable.
@@ -23,7 +23,7 @@ pub enum StageError {
     NotWritable {
         /// Destination.
         path: PathBuf,
-        /// Error of the system.
+        /// System error.
         source: io::Error,
     },
     /// The file system is read-only.
@@ -37,19 +37,19 @@ pub enum StageError {
     Full {
         /// Path to be written.
         path: PathBuf,
-        /// Error of the system.
+        /// System error.
         source: io::Error,
     },
     /// Duplicate output.
     #[error("the output `{path}` is made twice")]
     Twice {
-        /// Path below the destination.
+        /// Output.
         path: RelPath,
     },
     /// Output that was never created.
     #[error("the output `{path}` was never made")]
     Missing {
-        /// Path below the destination.
+        /// Output.
         path: RelPath,
     },
     /// A directory exists in place of an output.
@@ -90,7 +90,7 @@ pub enum StageError {
     Io {
         /// Failed operation.
         doing: &'static str,
-        /// Error of the system, with the path.
+        /// System error, with the path.
         source: io::Error,
     },
 }

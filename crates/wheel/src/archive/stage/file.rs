@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
-/// File on the stage, unbuffered. Errors name the final path of the output.
+/// Unbuffered file on the stage. Errors name the final path.
 #[derive(Debug)]
 pub struct StagedFile {
     file: fs::File,
@@ -27,45 +27,33 @@ impl StagedFile {
         Self { file, shown }
     }
 
-    /// Returns the final path of the output; the destination for a temporary file.
+    /// Returns the final path, or the destination for a temporary file.
     pub fn path(&self) -> &Path {
         &self.shown
     }
 
-    /// Returns the path of the unfinished output.
+    /// Returns the temporary path.
     pub fn place(&self) -> &Path {
         self.file.path()
     }
 
     /// Returns the size in bytes.
-    ///
-    /// # Errors
-    /// If the system does not report it.
     pub fn size(&self) -> io::Result<u64> {
         Ok(self.file.metadata().map_err(|e| self.explain("measure", e))?.len())
     }
 
     /// Duplicates the file; both share one position.
-    ///
-    /// # Errors
-    /// If too many files are open.
     pub fn twin(&self) -> io::Result<Self> {
         let file = self.file.try_clone().map_err(|e| self.explain("open", e))?;
         Ok(Self { file, shown: self.shown.clone() })
     }
 
     /// Reads at `offset`, independent of the position.
-    ///
-    /// # Errors
-    /// If fewer bytes exist, or reading fails.
     pub fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         self.file.file().read_exact_at(out, offset).map_err(|e| self.explain("read", e))
     }
 
     /// Returns a reader of a range with a separate position.
-    ///
-    /// # Errors
-    /// If the file cannot be opened again.
     pub fn part(&self, place: Range<u64>) -> io::Result<io::Take<Self>> {
         let file = fs::File::open(self.file.path()).map_err(|e| self.explain("open", e))?;
         let mut part = Self { file, shown: self.shown.clone() };
@@ -74,14 +62,10 @@ impl StagedFile {
     }
 
     /// Syncs the written bytes to the disk.
-    ///
-    /// # Errors
-    /// If writing fails.
     pub fn settle(&self) -> io::Result<()> {
         self.file.sync_data().map_err(|e| self.explain("write to", e))
     }
 
-    /// Keeps the kind, which callers inspect.
     fn explain(&self, doing: &'static str, source: io::Error) -> io::Error {
         let (kind, path) = (source.kind(), self.shown.clone());
         io::Error::new(

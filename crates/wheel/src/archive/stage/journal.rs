@@ -16,7 +16,6 @@ use super::directory::create_dirs;
 use super::{StageError, disk};
 use base::names::RelPath;
 
-/// Journal, and incomplete journal, in the hidden directory.
 const NAME: &str = "journal";
 const UNFINISHED: &str = "journal.new";
 const OLD: &str = "old";
@@ -24,13 +23,12 @@ pub(super) const OUTPUTS: &str = "outputs";
 /// Paths of a million outputs.
 const LARGEST: u64 = 64 << 20;
 
-/// Changed paths, relative to the destination.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Journal {
     made: Vec<RelPath>,
     added: Vec<RelPath>,
-    /// Replaced or removed files, kept below `old`.
+    /// Files below `old`.
     kept: Vec<RelPath>,
 }
 
@@ -41,7 +39,6 @@ pub(super) struct Destination<'a> {
 }
 
 impl Journal {
-    /// Computes the change of adding `outputs` and removing `gone`.
     pub fn new(dest: &Path, outputs: &[RelPath], gone: &[RelPath]) -> Self {
         let is_there = |path: &&RelPath| fs::symlink_metadata(dest.join(path.as_str())).is_ok();
         let (mut kept, added): (Vec<_>, Vec<_>) = outputs.iter().partition(is_there);
@@ -74,12 +71,11 @@ impl Journal {
         write().map_err(StageError::at("write the list of changes", place.dest))
     }
 
-    /// Creates the directories of the outputs.
     pub(crate) fn make_directories(&self, place: Destination<'_>) -> Result<(), StageError> {
         self.made.iter().try_for_each(|path| create_dirs(&place.at(path), &mut Vec::new()))
     }
 
-    /// Completes the change: it is not undone from now on.
+    /// From now on, the change is not undone.
     pub fn end(place: Destination<'_>) -> Result<(), StageError> {
         disk::remove_file(&place.journal())
             .map_err(StageError::at("remove the list of changes", place.dest))?;
@@ -88,12 +84,10 @@ impl Journal {
         Ok(())
     }
 
-    /// Returns whether a journal exists.
     pub(crate) fn is_at(hidden: &Path) -> bool {
         fs::symlink_metadata(hidden.join(NAME)).is_ok()
     }
 
-    /// Undoes the change of a journal, if one exists.
     pub(crate) fn undo(place: Destination<'_>) -> Result<(), StageError> {
         let Some(journal) = Self::read(place)? else { return Ok(()) };
         let mut done = Ok(());
@@ -145,12 +139,10 @@ impl Destination<'_> {
         self.hidden.join(NAME)
     }
 
-    /// Returns the final path.
     pub fn at(self, path: &RelPath) -> PathBuf {
         self.dest.join(path.as_str())
     }
 
-    /// Returns the temporary path of an output.
     pub fn output(self, path: &RelPath) -> PathBuf {
         self.hidden.join(OUTPUTS).join(path.as_str())
     }

@@ -22,7 +22,7 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Locks `dest`, which must exist.
+    /// `dest` must exist.
     pub(super) fn take(dest: &Path) -> Result<Self, StageError> {
         let directory = dest.join(PARTIAL);
         // If the previous owner removes the file now, the lock is on an unlinked file, and another
@@ -56,13 +56,13 @@ impl Lock {
     }
 }
 
-/// Keeps the directory if another build has put a lock there.
+/// Keeps the directory if another build locked it.
 fn release(directory: &Path) {
     let _ = disk::remove_file(&directory.join(NAME));
     let _ = disk::remove_dir(directory);
 }
 
-/// Returns `None` if the file or its directory was removed concurrently.
+/// `None` if the file or its directory was removed concurrently.
 fn try_take(dest: &Path, directory: &Path) -> Result<Option<fs::File>, StageError> {
     match fs::create_dir(directory) {
         Ok(()) => {}
@@ -92,7 +92,6 @@ fn try_take(dest: &Path, directory: &Path) -> Result<Option<fs::File>, StageErro
     }
 }
 
-/// Returns whether `path` still refers to this file.
 fn is_at(file: &fs::File, path: &Path) -> bool {
     let id =
         |found: io::Result<std::fs::Metadata>| found.ok().map(|found| (found.dev(), found.ino()));

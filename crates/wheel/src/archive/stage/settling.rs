@@ -1,5 +1,3 @@
-//! Output that is synced to the disk while it is written.
-
 use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::mpsc::Sender;
 
@@ -7,7 +5,7 @@ use super::StagedFile;
 
 const OFTEN: usize = 16 << 20;
 
-/// Output that requests a sync at intervals, unbuffered.
+/// Unbuffered output that requests a sync at intervals.
 #[derive(Debug)]
 pub struct SettlingFile {
     file: StagedFile,
@@ -16,15 +14,12 @@ pub struct SettlingFile {
 }
 
 impl SettlingFile {
-    /// Wraps an output; `disk` is the channel to the syncing thread.
+    /// Wraps an output; `disk` leads to the syncing thread.
     pub fn new(file: StagedFile, disk: &Sender<StagedFile>) -> Self {
         Self { file, disk: disk.clone(), since: 0 }
     }
 
     /// Requests a sync without waiting for it.
-    ///
-    /// # Errors
-    /// If too many files are open.
     pub fn settle(&mut self) -> io::Result<()> {
         self.since = 0;
         // A closed channel is harmless: the receiver ends after all outputs are written.

@@ -296,7 +296,6 @@ fn a_destination_that_may_not_be_written_is_refused() {
     std::thread::scope(|scope| scope.spawn(refused).join().unwrap());
 }
 
-/// Removes root's permission to write to all directories, for this thread.
 fn give_up_writing_everywhere() {
     let mut rights = capabilities(None).unwrap();
     rights.effective.remove(CapabilitySet::DAC_OVERRIDE);

@@ -127,7 +127,6 @@ impl XzBlock {
     }
 }
 
-/// Sizes of a block without padding and of its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Record {
     unpadded: u64,
@@ -141,9 +140,6 @@ const FRAME: usize = 12;
 const BACKWARD: std::ops::Range<usize> = 4..8;
 
 /// Compresses `content`, not empty and at most [`Preset::block`] bytes.
-///
-/// # Errors
-/// If memory is exhausted.
 pub fn xz_block(content: &[u8], preset: Preset) -> Result<XzBlock, XzError> {
     // Only the multithreaded encoder writes sizes into block headers, which parallel decoders need.
     let mut stream = MtStreamBuilder::new();
@@ -225,7 +221,6 @@ fn append_number(out: &mut Vec<u8>, mut number: u64) {
     out.push(number.to_le_bytes()[0]);
 }
 
-/// Reads a number, and returns its length in bytes.
 fn number(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut value = 0;
     for (index, &byte) in bytes.iter().take(9).enumerate() {

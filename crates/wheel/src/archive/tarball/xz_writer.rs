@@ -4,20 +4,17 @@ use std::io::{self, Write};
 
 use super::{Preset, XzError, XzStream, xz_block};
 
-/// Compresses the bytes that it gets.
+/// xz compressor of a stream.
 pub struct XzWriter<W> {
     sink: W,
     preset: Preset,
     stream: XzStream,
-    /// Bytes of a block that is not full. A full block waits too: it can be the last one.
+    /// Incomplete block, or a full one, which can be the last.
     waiting: Vec<u8>,
 }
 
 impl<W: Write> XzWriter<W> {
     /// Begins a stream.
-    ///
-    /// # Errors
-    /// Fails if the sink does.
     pub fn new(mut sink: W, preset: Preset) -> io::Result<Self> {
         sink.write_all(&XzStream::START)?;
         Ok(Self { sink, preset, stream: XzStream::default(), waiting: Vec::new() })
@@ -31,9 +28,6 @@ impl<W: Write> XzWriter<W> {
     }
 
     /// Ends the stream.
-    ///
-    /// # Errors
-    /// Fails if the encoder or the sink does.
     pub fn finish(mut self) -> io::Result<()> {
         if !self.waiting.is_empty() {
             self.block(self.waiting.len())?;

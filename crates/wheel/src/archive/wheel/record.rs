@@ -22,19 +22,16 @@ impl Record {
         self.0.iter().map(|(name, digest)| (name, digest.sha256)).collect()
     }
 
-    /// Formats the file; its own row has neither hash nor size.
     pub(super) fn render(self, name: &RelPath) -> String {
         let rows = self.0.iter().map(|(name, digest)| row(name.as_str(), digest));
         rows.chain([own_row(name.as_str())]).collect()
     }
 }
 
-/// Formats the row of a member, with a line break.
 pub fn row(name: &str, digest: &Digest) -> String {
     format!("{},{},{}\n", field(name), digest.sha256.for_record(), digest.size)
 }
 
-/// Formats the row of RECORD itself, without hash and size.
 pub(crate) fn own_row(name: &str) -> String {
     format!("{},,\n", field(name))
 }

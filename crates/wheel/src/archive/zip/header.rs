@@ -57,12 +57,10 @@ impl Fields {
     }
 }
 
-/// Returns `value`, or all ones if it needs zip64.
 fn short(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// Returns a number of entries, or all ones if it needs zip64.
 fn short_count(count: usize) -> u16 {
     u16::try_from(count).unwrap_or(u16::MAX)
 }
@@ -116,7 +114,6 @@ impl Header {
         fields.bytes(name.as_bytes()).bytes(&extra).0
     }
 
-    /// Adds flags, method, time, date and CRC-32.
     fn common(&self, fields: Fields, name: &str) -> Fields {
         let flags = if name.is_ascii() { 0 } else { UTF_8 };
         let method = match self.method {
@@ -143,7 +140,6 @@ pub(super) fn end(entries: usize, directory: u64, length: u64) -> Vec<u8> {
     fields.u32(short(length)).u32(short(directory)).u16(0).0
 }
 
-/// Encodes the zip64 end record and its locator.
 fn zip64_end(entries: u64, directory: u64, length: u64) -> Fields {
     // 44 is the size of the rest of the record.
     let record = Fields::default().u32(0x0606_4b50).u64(44).u16(UNIX + 45).u16(45).u32(0).u32(0);

@@ -202,7 +202,6 @@ fn more_members_than_16_bits_count() {
     }
 }
 
-/// Writes `size` zeros as a streamed, stored member, with an arbitrary CRC.
 fn put_zeros(zip: &mut ZipWriter<Sparse>, name: &str, size: u64) {
     let zeros = vec![0; 16 << 20];
     let mut entry = zip.start(&path(name), false, Method::Store, size).unwrap();
@@ -238,7 +237,6 @@ fn members_and_archives_may_exceed_4_gib() {
     }
 }
 
-/// Checks both sizes in a local header, in its zip64 field if they exceed 32 bits.
 fn check_local(header: &[u8], size: u64) {
     let u32_at = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().unwrap());
     let u64_at = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().unwrap());

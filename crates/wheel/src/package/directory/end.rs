@@ -7,7 +7,6 @@ use super::{DirectoryError, bytes, read};
 use crate::package::{Fault, FaultKind};
 
 pub(super) struct End {
-    /// Offset of its first byte.
     pub start: u64,
     pub size: u64,
     pub entries: u64,
@@ -22,7 +21,6 @@ const LOCATOR: u64 = 20;
 const WIDE: u64 = 56;
 
 impl End {
-    /// Searches the end of the file for the records.
     pub fn find(file: &File) -> Result<Self, DirectoryError> {
         let len = file.metadata()?.len();
         let tail = len.min(RECORD + u64::from(u16::MAX));
@@ -79,7 +77,6 @@ impl End {
     }
 }
 
-/// Reports bytes after the last record, and its comment.
 fn behind(bytes: u64, comment: u64) -> Vec<Fault> {
     let mut found = Vec::new();
     if bytes > 0 {
@@ -94,7 +91,6 @@ fn behind(bytes: u64, comment: u64) -> Vec<Fault> {
     found
 }
 
-/// Returns the zip64 record and its offset.
 fn wide(file: &File, record: u64) -> Result<Option<(End, u64)>, DirectoryError> {
     let Some(at) = record.checked_sub(LOCATOR) else { return Ok(None) };
     let mut locator = [0; 20];

@@ -44,7 +44,6 @@ impl DirectoryEntry {
         self.method == 0
     }
 
-    /// Returns whether the member is encrypted.
     pub(crate) fn is_encrypted(&self) -> bool {
         self.flags & ENCRYPTED != 0
     }
@@ -78,7 +77,6 @@ impl DirectoryEntry {
     }
 }
 
-/// Splits off fixed fields, name, and extra fields.
 fn parts<'a>(rest: &mut Fields<'a>) -> Option<(&'a [u8], &'a [u8], &'a [u8])> {
     let fixed = rest.take(ENTRY)?;
     if !fixed.starts_with(b"PK\x01\x02") {

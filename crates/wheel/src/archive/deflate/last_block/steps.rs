@@ -22,14 +22,12 @@ pub(super) const LEAP: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SymbolBoundary {
-    /// Position of the next bit.
     pub at: usize,
     /// [`DISTANCE`] if a distance is expected, 0 for a literal or length.
     due: u16,
 }
 
 impl SymbolBoundary {
-    /// Boundary before a literal or length.
     pub fn new(at: usize) -> Self {
         Self { at, due: 0 }
     }
@@ -37,11 +35,9 @@ impl SymbolBoundary {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Boundary before the next symbol.
     Symbol(SymbolBoundary),
     /// End of the block at this bit.
     Over(usize),
-    /// Invalid code.
     Invalid,
 }
 
@@ -61,7 +57,7 @@ impl Default for Steps {
 }
 
 impl Steps {
-    /// Sets the codes by their lengths; `None` if they are invalid.
+    /// `None` if the lengths are invalid.
     pub fn set(&mut self, literals: &[u8], distances: &[u8]) -> Option<&Self> {
         (self.literals, self.distances) = (Huffman::new(literals)?, Huffman::new(distances)?);
         let (first, second) = self.table.split_at_mut(SIZE);
@@ -93,7 +89,6 @@ impl Steps {
             .then_some(SymbolBoundary { at: place.at + (passed & LEAPT), due: step & DISTANCE })
     }
 
-    /// Passes one symbol.
     pub fn pass(&self, stream: &[u8], place: SymbolBoundary) -> Next {
         let bits = peek(stream, place.at);
         let step = self.step(bits, place.due);
@@ -123,7 +118,6 @@ impl Steps {
     }
 }
 
-/// Returns the kind expected next.
 fn due_after(symbol: usize) -> u16 {
     if symbol > END { DISTANCE } else { 0 }
 }

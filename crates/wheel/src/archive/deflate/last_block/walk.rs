@@ -1,23 +1,21 @@
 //! Search for the end of a block, at several positions concurrently.
 //!
-//! Each symbol begins where the previous one ends, so a single walker mostly waits for memory. The
-//! block is therefore divided into stretches for several walkers, which take turns. A stretch need
-//! not begin at a symbol, but codes of different lengths synchronize: walkers from different starts
-//! soon reach the same boundaries. Each stretch begins with an approach, whose result is discarded.
-//! A walker continues to the end of the next stretch's approach; if the next walker left it at the
-//! same boundary, its path is valid, because a boundary determines everything after it. Otherwise
-//! the stretch is walked again.
+//! A single walker mostly waits for memory, so several walkers take turns on stretches of the
+//! block. A stretch need not begin at a symbol, but codes of different lengths synchronize: walkers
+//! from different starts soon reach the same boundaries. Each stretch begins with an approach,
+//! whose result is discarded. A walker continues to the end of the next stretch's approach; if the
+//! next walker left it at the same boundary, its path is valid, because a boundary determines
+//! everything after it. Otherwise the stretch is walked again.
 
 use super::steps::{LEAP, Next, Steps, SymbolBoundary};
 
 /// Their state fits into the registers of common processors.
 const WALKERS: usize = 4;
-/// Blocks have at most some tens of thousands of bytes; walking beyond the end is wasted.
+/// Blocks have at most some tens of thousands of bytes.
 const STRETCH: usize = 8 * 512;
 /// Walkers are almost always synchronized after this (98 % in libraries).
 const APPROACH: usize = 8 * 64;
 
-/// Finds the end of the block with its first symbol at `start`.
 pub(super) fn walk(steps: &Steps, stream: &[u8], start: usize) -> Option<usize> {
     let mut walk = Walk {
         steps,
@@ -50,7 +48,6 @@ struct Walker {
 
 enum Turn {
     Walk(Walker),
-    /// Stop: the result is known.
     Done(Option<usize>),
 }
 
@@ -112,7 +109,6 @@ impl Walk<'_> {
         Turn::Walk(Walker { place, until: self.end(index) })
     }
 
-    /// Assigns an invalid stretch again, or the next one.
     fn leave(&mut self, number: usize, exit: Next) -> Turn {
         self.stretches[self.at_work[number]].exit = Some(exit);
         while let Some(Stretch { entry, exit: Some(exit) }) =
@@ -165,7 +161,6 @@ mod tests {
         (0..size).map(|_| byte()).collect()
     }
 
-    /// Code lengths of some literals, the end symbol, and as many lengths as codes remain.
     fn literals(literals: &[u8], end: u8) -> Vec<u8> {
         let mut lengths = literals.to_vec();
         lengths.resize(256, 0);
