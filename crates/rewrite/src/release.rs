@@ -1,8 +1,8 @@
-//! The versions of a build: of its wheels, and of the deb and rpm packages made beside them.
+//! Versions of a build, for wheels and for deb and rpm packages.
 //!
-//! Pure: the date, the commit and what `version.json` has are given. A build is of one
-//! [`ReleaseType`], or has a suffix of its own; [`versions`] spells it for each kind of package,
-//! and [`traps`] tells what installers will make of it.
+//! Pure: the date, the commit and the content of `version.json` are arguments. [`versions`] spells
+//! a version of a [`ReleaseType`], or with a given suffix, for each kind of package; [`traps`]
+//! lists surprises that installers make of it.
 
 use std::fmt;
 
@@ -18,36 +18,36 @@ pub use date::{Date, DateError};
 pub use kind::{Continuation, ReleaseType};
 pub use traps::traps;
 
-/// What a version is made of.
+/// Parts of a version.
 #[derive(Debug, Clone)]
 pub struct Inputs {
-    /// What is released, by the name of its selector.
+    /// The released product, by the name of its selector.
     pub product: String,
-    /// The version that is worked on, and the date that a release branch started from.
+    /// Content of `version.json`.
     pub base: Base,
-    /// What kind of build it is.
+    /// Kind of build.
     pub kind: Continuation,
-    /// The day of the build, in UTC.
+    /// Day of the build, in UTC.
     pub date: Date,
-    /// The commit, in hexadecimal; asked for by development builds alone.
+    /// Commit in hexadecimal; only for development builds.
     pub sha: Option<String>,
 }
 
-/// One version in the spelling of each kind of package.
+/// A version, spelled for each kind of package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Versions {
-    /// Of wheels and sdists (PEP 440).
+    /// For wheels and sdists (PEP 440).
     pub wheel: String,
-    /// Of deb packages.
+    /// For deb packages.
     pub deb: String,
-    /// Of rpm packages.
+    /// For rpm packages.
     pub rpm: String,
-    /// What frameworks that are built against it append to their own version.
+    /// Suffix for the versions of frameworks that are built against it.
     pub suffix: String,
 }
 
 impl Versions {
-    /// Names and values, as CI reads them.
+    /// Names and values for CI.
     pub fn outputs(&self, product: &str) -> [(String, &str); 4] {
         [
             (format!("{product}_package_version"), &self.wheel),
@@ -58,12 +58,12 @@ impl Versions {
     }
 }
 
-/// Why there is no version.
+/// Reasons for a missing version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VersionsError {
-    /// A build of this type has a start date, and `version.json` has none.
+    /// `version.json` lacks the start date that this type needs.
     NoBaseDate(ReleaseType),
-    /// A development build is named by its commit, and no commit is known.
+    /// A development build without a commit.
     NoSha(ReleaseType),
     /// The commit is not a hash.
     Sha(String),
@@ -85,7 +85,7 @@ impl fmt::Display for VersionsError {
 }
 
 impl VersionsError {
-    /// What to do about it.
+    /// Remedy.
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::NoBaseDate(_) => "write it in version.json, or give --base-date YYYYMMDD",
@@ -95,10 +95,11 @@ impl VersionsError {
     }
 }
 
-/// The version of a build, spelled for each kind of package.
+/// Spells the version of a build.
 ///
 /// # Errors
-/// When the kind of build asks for a date or a commit that is not there.
+///
+/// Fails if the kind of build needs a date or a commit that is missing.
 pub fn versions(inputs: &Inputs) -> Result<Versions, VersionsError> {
     let (base, date) = (&*inputs.base.version, inputs.date);
     let (wheel, deb, rpm) = match &inputs.kind {
@@ -139,7 +140,7 @@ pub fn versions(inputs: &Inputs) -> Result<Versions, VersionsError> {
     Ok(Versions { wheel, deb, rpm, suffix })
 }
 
-/// What frameworks append: a local segment of their own version, so that `+` becomes `-` in it.
+/// Suffix for frameworks: a local segment, so `+` becomes `-`.
 pub fn suffix(product: &str, wheel: &str) -> String {
     let normal = wheel.parse::<::base::version::Version>();
     let text = normal.map_or_else(|_| wheel.to_owned(), |version| version.to_string());

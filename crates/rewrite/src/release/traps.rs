@@ -1,10 +1,10 @@
-//! What installers make of a version that is not what its author expects.
+//! Surprising interpretations of a version by installers.
 
 use std::str::FromStr;
 
 use super::{Continuation, Inputs, Versions};
 
-/// The traps that these versions are in, a sentence each, with what to do.
+/// Warnings about these versions, a sentence each, with a remedy.
 pub fn traps(inputs: &Inputs, versions: &Versions) -> Vec<(String, &'static str)> {
     let mut traps = Vec::new();
     let wheel = &*versions.wheel;
@@ -54,13 +54,13 @@ pub fn traps(inputs: &Inputs, versions: &Versions) -> Vec<(String, &'static str)
     traps
 }
 
-/// The parts behind `+` one of which is cut.
+/// The local part, if a segment of it is shortened.
 fn local(version: &str) -> Option<&str> {
     let (_, local) = version.split_once('+')?;
     local.split(['.', '-', '_']).find(|part| is_cut(part))
 }
 
-/// Whether it is a number that is written with zeros before it.
+/// Installers drop leading zeros of numbers.
 fn is_cut(part: &str) -> bool {
     part.len() > 1 && part.starts_with('0') && part.bytes().all(|b| b.is_ascii_digit())
 }
