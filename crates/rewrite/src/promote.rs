@@ -67,6 +67,7 @@ pub struct Promotion {
     statements: Vec<(String, PathBuf)>,
 }
 
+/// A package of a promotion.
 #[derive(Debug)]
 pub struct Package {
     /// Input file.

@@ -9,6 +9,7 @@ use wheel::archive::sdist::SdistError;
 use wheel::edit::{EditError, Fault};
 use wheel::package::{OpenError, ReadError};
 
+/// Fault of a promotion.
 #[derive(Debug, thiserror::Error)]
 pub enum PromoteError {
     /// Unreadable directory or package.

@@ -39,6 +39,7 @@ pub struct Division {
     pub(super) group: String,
 }
 
+/// A file of the host wheel that loses its code to archives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Emptied {
     /// Member.
