@@ -10,7 +10,7 @@ use super::key::{Content, Fingerprint, Key};
 use super::table::Table;
 use super::writer::Writer;
 
-/// Number of small segments that are left unmerged.
+/// Small segments left unmerged.
 const MANY: usize = 48;
 
 /// Merges the smallest segments into one of at most `cap` bytes, if more than [`MANY`] are small.
@@ -27,7 +27,7 @@ pub(super) fn merge(directory: &Directory, lock: &Lock, cap: u64) -> io::Result<
         sum += listed.size;
         sum <= cap
     });
-    // The newer of two streams with one key is kept.
+    // The newer of equal keys is kept.
     small.sort_by_key(|listed| std::cmp::Reverse(listed.used));
     merge_all(directory, lock, &small)
 }
@@ -38,7 +38,7 @@ fn merge_all(directory: &Directory, _: &Lock, small: &[Listed]) -> io::Result<us
         Merger { writer, keys: HashSet::new(), memos: Vec::new(), known: HashSet::new() };
     let mut merged = Vec::new();
     for listed in small {
-        // The next build that loads a broken segment removes it.
+        // The next build that loads it removes it.
         if let Ok(loaded) = directory.load(&listed.id) {
             target.take(loaded);
             merged.push(&listed.id);
