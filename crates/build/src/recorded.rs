@@ -82,8 +82,8 @@ impl Recorded {
         subjects.filter_map(|(name, sha256)| Some((in_dist(name).ok()?, sha256)))
     }
 
-    /// Combines new packages, described by `statements`, with the recorded ones; selected earlier packages
-    /// are removed. Hashes in `known` are not computed again.
+    /// Combines new packages, described by `statements`, with the recorded ones; selected earlier
+    /// packages are removed. Hashes in `known` are not computed again.
     pub fn combine(
         self,
         dest: &Path,

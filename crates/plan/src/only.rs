@@ -22,7 +22,7 @@ pub struct OnlyName {
 pub struct OnlyNameError(String);
 
 impl OnlyName {
-    /// Returns the original text.
+    /// Original text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -40,7 +40,7 @@ impl FromStr for OnlyName {
         let text = text.trim();
         let fits = |c: char| c.is_ascii_alphanumeric() || "-_.*?".contains(c);
         let error = || OnlyNameError(text.to_owned());
-        // Longer than a file name can be.
+        // Longer than any file name.
         if text.is_empty() || text.len() > 255 || !text.chars().all(fits) {
             return Err(error());
         }
@@ -55,7 +55,6 @@ impl fmt::Display for OnlyName {
     }
 }
 
-/// Normalizes a name as installers do (PEP 503).
 fn normal(name: &str) -> String {
     name.to_ascii_lowercase().replace(['_', '.'], "-")
 }

@@ -1,5 +1,3 @@
-//! Collects results and problems of parallel work.
-
 use super::ArtifactId;
 use base::names::RelPath;
 use base::source::{Code, Problem, Problems};

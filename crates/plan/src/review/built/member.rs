@@ -58,7 +58,7 @@ pub(super) fn of_tar(
     })
 }
 
-/// Reads only ELF files and `wanted` texts, since the CRC-32 is known.
+/// Reads only ELF files and `wanted` texts.
 pub(super) fn of_zip(bytes: impl Read, size: u64, crc32: u32, wanted: bool) -> io::Result<Bytes> {
     Ok(Bytes { crc32, ..read(Content::new(bytes)?, size, wanted, false)? })
 }

@@ -1,5 +1,3 @@
-//! Compares generated Python data by value.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -9,7 +7,7 @@ use base::python_literal::data;
 
 pub(super) const FILE: &str = "_dist_info.py";
 
-/// Compares by top-level key; `None` without changes, or if a side is not data.
+/// By top-level key; `None` without changes, or if a side is not data.
 pub(super) fn difference(old: &str, new: &str) -> Option<Vec<FieldChange>> {
     let (Value::Object(old), Value::Object(new)) = (data(old)?, data(new)?) else { return None };
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
@@ -29,7 +27,7 @@ pub(super) fn difference(old: &str, new: &str) -> Option<Vec<FieldChange>> {
 #[derive(Default)]
 struct Said {
     values: BTreeSet<String>,
-    /// Objects of scalars, shown as one value unless both sides have them.
+    /// Shown as one value unless both sides have them.
     records: BTreeMap<String, BTreeMap<String, String>>,
 }
 
