@@ -243,7 +243,6 @@ impl<'a> Shard<'a> {
         AssembleError::Absent { path, list }
     }
 
-    /// Packages of unknown origin must not be passed on.
     fn is_told(&self) -> Result<(), AssembleError> {
         let named: BTreeMap<RelPath, &str> = self.recorded.packages().collect();
         let untold = |(path, sha256): &(&RelPath, &String)| {

@@ -13,8 +13,7 @@
 //! becomes visible when its table is renamed.
 //!
 //! The cache trusts no bytes: a table has a checksum, a stream the CRC-32 of its packed bytes,
-//! compared by [`Store::check`]. Damaged parts are skipped, and removed when the build ends. A
-//! cache never fails a build: its errors are only reported.
+//! compared by [`Store::check`]. Damaged parts are skipped, and removed when the build ends.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -166,9 +166,8 @@ pub struct Settings {
     pub elsewhere: Option<Elsewhere>,
 }
 
-/// Builds all outputs of `plan` in the directory `dest`, with checksums and provenance.
-///
-/// Removes selected packages of earlier builds. Runs on the current rayon pool.
+/// Builds all outputs of `plan` in the directory `dest`, with checksums and provenance. Removes
+/// selected packages of earlier builds.
 ///
 /// # Errors
 ///
@@ -358,7 +357,6 @@ impl<'b> Build<'b> {
         }
     }
 
-    /// Receives awaited streams in packing order.
     fn bring(self, wheels: &[Vec<pack::Packable<'_>>], over: &AtomicBool) {
         let Some(source) = self.lookup.and_then(|lookup| lookup.0.source()) else { return };
         let mut wheels: Vec<&[pack::Packable<'_>]> = wheels.iter().map(Vec::as_slice).collect();
@@ -481,7 +479,6 @@ fn failed(
     ExecuteError::Output { output: output.clone(), reason: base::text::with_causes(error) }
 }
 
-/// Returns true if any cause is a full disk or quota.
 fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
     let kind =
         |e: &(dyn std::error::Error + 'static)| e.downcast_ref::<io::Error>().map(io::Error::kind);

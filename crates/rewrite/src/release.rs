@@ -36,11 +36,11 @@ pub struct Inputs {
 /// A version, spelled for each kind of package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Versions {
-    /// For wheels and sdists (PEP 440).
+    /// Version of wheels and sdists (PEP 440).
     pub wheel: String,
-    /// For deb packages.
+    /// Version of deb packages.
     pub deb: String,
-    /// For rpm packages.
+    /// Version of rpm packages.
     pub rpm: String,
     /// Suffix for the versions of frameworks that are built against it.
     pub suffix: String,

@@ -73,7 +73,7 @@ pub fn is_tag_level(text: &str) -> bool {
     matches!(split(text), Some((TagKind::Glibc(_) | TagKind::Musl, None)))
 }
 
-/// In the spelling of `uname -m`.
+/// Architectures in the spelling of `uname -m`.
 const LINUX: [&str; 11] = [
     "x86_64",
     "aarch64",

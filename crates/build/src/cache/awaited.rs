@@ -17,7 +17,7 @@ pub enum Form {
 
 /// Stream that this build packs, unless another machine delivers it first.
 pub trait Awaited: Debug + Sync {
-    /// Settings that determine the packed bytes, as in [`super::Key::new`].
+    /// Settings of [`super::Key::new`].
     fn settings(&self) -> &str;
     /// Form of the packed bytes.
     fn form(&self) -> Form;
@@ -29,7 +29,7 @@ pub trait Awaited: Debug + Sync {
     fn content(&self) -> io::Result<Content>;
     /// Fills `buffer` with content from `offset` on.
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
-    /// Returns true if the stream is neither delivered nor started here.
+    /// Returns true if the stream is neither delivered nor started.
     fn is_open(&self) -> bool;
     /// Keeps threads from starting on the stream for `time`.
     fn hold(&self, time: Duration);
@@ -41,10 +41,10 @@ pub trait Awaited: Debug + Sync {
 
 /// Supplier of streams that the store lacks: other machines.
 pub trait Source: Debug + Sync {
-    /// Returns true if a stream of this size and packing time is worth a request.
+    /// Returns true if a stream is worth a request.
     fn wants(&self, size: u64, effort: Duration) -> bool;
 
-    /// Initial hold of a stream of this size and packing time.
+    /// Initial hold of a stream.
     fn patience(&self, size: u64, effort: Duration) -> Duration;
 
     /// Delivers streams of `awaited`, which are in packing order. Returns when none is left, or

@@ -190,7 +190,7 @@ impl Directory {
         PartialFile::locked(&self.temporaries(), "", 0o644)
     }
 
-    /// Clones `file` as a reflink, independent of later changes; `None` without reflinks.
+    /// Clones `file` as a reflink; `None` without reflinks.
     pub(crate) fn adopt(&self, file: &Path) -> Option<PartialFile> {
         self.reflink(file).ok()
     }
@@ -311,7 +311,7 @@ fn remove(path: &Path) -> io::Result<u64> {
     }
 }
 
-/// Removes a file without a living writer, if `still` holds after the lock is taken.
+/// Removes a file without a living writer, if `still` holds under the lock.
 fn remove_dead(path: &Path, still: impl Fn() -> bool) -> io::Result<u64> {
     let file = match regular::open_unlinked(path) {
         Ok(file) => file,

@@ -137,8 +137,7 @@ impl Cache {
         Ok(Some(Room { file, offset: std::mem::replace(&mut known.length, end), len }))
     }
 
-    /// Accepts the stream in `room` if it unpacks to the size and hash of `recipe`. It is then
-    /// found by its key, and kept when the build ends.
+    /// Accepts the stream in `room` if it unpacks to the size and hash of `recipe`.
     pub fn import(
         &self,
         recipe: &Recipe,

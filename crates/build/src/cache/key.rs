@@ -43,8 +43,7 @@ impl From<[u8; 32]> for Key {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(pub [u8; 32]);
 
-/// SHA-256 keys, hashed by their first bytes: each opening of a cache inserts tens of thousands of
-/// rows.
+/// SHA-256 keys, hashed by their first bytes: each opening of a cache inserts tens of thousands.
 pub(super) type ByHash<K, V> = HashMap<K, V, BuildHasherDefault<FirstBytes>>;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -198,7 +197,6 @@ mod tests {
         assert_eq!(fs_err::metadata(&path).unwrap().modified().unwrap(), modified);
         let after = at(&path, later()).unwrap();
         assert_ne!(before, after);
-        // A copy has another inode.
         fs_err::copy(&path, dir.path().join("g")).unwrap();
         fs_err::rename(dir.path().join("g"), &path).unwrap();
         assert_ne!(after, at(&path, later()).unwrap());

@@ -14,7 +14,7 @@ use super::writer::Writer;
 const MANY: usize = 48;
 
 /// Merges the smallest segments into one of at most `cap` bytes, if more than [`MANY`] are small.
-/// It inherits the latest time of use. Returns the number of merged segments.
+/// Returns the number of merged segments.
 pub(super) fn merge(directory: &Directory, lock: &Lock, cap: u64) -> io::Result<usize> {
     let mut small: Vec<Listed> =
         directory.listed()?.into_iter().filter(|listed| listed.size < cap / 4).collect();
@@ -27,7 +27,6 @@ pub(super) fn merge(directory: &Directory, lock: &Lock, cap: u64) -> io::Result<
         sum += listed.size;
         sum <= cap
     });
-    // The newer of equal keys is kept.
     small.sort_by_key(|listed| std::cmp::Reverse(listed.used));
     merge_all(directory, lock, &small)
 }

@@ -36,7 +36,7 @@ impl Cache {
     }
 
     /// Removes broken segments, and the rows of rejected streams; returns the number of affected
-    /// segments. Waits for other processes.
+    /// segments.
     pub fn heal(&self) -> Result<usize, CacheError> {
         if !self.needs_healing() {
             return Ok(0);
@@ -92,7 +92,6 @@ pub(super) fn prune(
     let mut listed = directory.listed()?;
     let mut pruned =
         Pruned { left: listed.iter().map(|listed| listed.size).sum(), ..Pruned::default() };
-    // The stable sort keeps the order of last use.
     listed.sort_by_key(|listed| shares.get(&listed.id).copied());
     for segment in listed {
         if pruned.left <= limit {

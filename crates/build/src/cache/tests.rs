@@ -12,7 +12,6 @@ use wheel::archive::deflate::{Level, Method, Packed};
 
 const SETTINGS: &str = "deflate of a test";
 
-/// Pseudo-random, partly compressible bytes.
 fn content(number: u64, size: usize) -> Vec<u8> {
     let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let next = || {

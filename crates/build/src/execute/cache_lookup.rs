@@ -97,7 +97,7 @@ impl CacheLookup<'_> {
         self.checked(self.0.find(&key(content, packing))?, len as u64)
     }
 
-    /// Rejects a longer stream than packing can produce.
+    /// Rejects streams that are too long.
     fn checked(self, entry: cache::CacheEntry, len: u64) -> Option<cache::CacheEntry> {
         if entry.packed_len > len + len / 8 + SLACK {
             self.0.reject(&entry);
@@ -150,7 +150,6 @@ mod tests {
     use wheel::archive::checksum::{Checksum, Digest};
     use wheel::archive::deflate::{Level, Method};
 
-    /// Stores a stream, and looks it up.
     fn recalled(content: &[u8], digest: &Digest, packed: &[u8]) -> bool {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::open(dir.path(), 1 << 20).unwrap();

@@ -16,7 +16,7 @@ use wheel::archive::deflate::{Encoder, Level};
 use wheel::archive::tarball::{Preset, xz_block};
 
 /// Estimates the file size in bytes of each distribution of `plan`, in order. Reads and compresses
-/// a part of every large file. Runs on the current rayon pool.
+/// a part of every large file.
 pub fn estimate(plan: &Plan, artifacts: &dyn Source) -> Result<Vec<u64>, ExecuteError> {
     let outputs = prepare::all(plan, artifacts, |_| false, &Recorder::new(false))?;
     let sizes = plan.distributions.iter().zip(outputs).map(|(distribution, output)| {

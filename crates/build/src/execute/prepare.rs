@@ -94,8 +94,7 @@ pub(super) fn all(
     if faults.is_empty() { Ok(outputs) } else { Err(ExecuteError::Files(faults)) }
 }
 
-/// Checks without writing that `plan` can be executed: files exist, ELF edits are proven. Runs on
-/// the current rayon pool.
+/// Checks without writing that the files of `plan` exist and its ELF edits are possible.
 ///
 /// # Errors
 ///

@@ -18,7 +18,7 @@ const AHEAD: u64 = 32 << 20;
 /// the most expensive is first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
-    /// At least a third of its bytes are not compressed in this build.
+    /// At least a third of its bytes are not compressed.
     stored: bool,
     cost: u64,
 }

@@ -21,7 +21,7 @@ pub(super) trait Writer<'a>: Send {
     fn end(&mut self) -> Result<(), Self::Error>;
     /// Final bytes at the start of the file: after [`Writer::end`], all of them.
     fn solid(&self) -> u64;
-    /// After the follower has read every byte.
+    /// Runs after the follower has read every byte.
     fn finish(&mut self, follower: Self::Follower);
 }
 
@@ -32,7 +32,7 @@ pub(super) trait Follower: Send {
     fn follow(&mut self, end: u64) -> Result<(), Self::Error>;
 }
 
-/// Small enough to leave little work for the end.
+/// Step that leaves little work for the end.
 const STRETCH: u64 = 16 << 20;
 
 /// A wheel's single writer does not keep up with more.

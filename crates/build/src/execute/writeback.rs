@@ -10,7 +10,8 @@ use wheel::archive::stage::StagedFile;
 pub(super) struct Writeback(Sender<(usize, StagedFile)>);
 
 impl Writeback {
-    /// Errors return the number `output`. The receiver ends early only if the build has failed.
+    /// Sends a file; errors return the number `output`. The receiver ends early only if the build
+    /// has failed.
     pub fn settle(&self, output: usize, file: StagedFile) {
         let _ = self.0.send((output, file));
     }

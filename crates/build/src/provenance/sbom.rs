@@ -25,8 +25,8 @@ use library_version::library_version;
 /// Path of the document below a wheel's metadata directory (PEP 770).
 pub const SBOM_PATH: &str = "sboms/rockpack.cdx.json";
 
-/// The document of each distribution of `plan`, in order and without hashes; `None` for an sdist.
-/// The plan must be made of `manifest` and `catalog`.
+/// The document of each distribution of `plan`, without hashes; `None` for an sdist. The plan must
+/// be made of `manifest` and `catalog`.
 pub fn sboms(manifest: &Manifest, catalog: &Catalog, plan: &Plan) -> Vec<Option<Document>> {
     let facts = Facts::new(catalog);
     let wheel = |distribution| {
@@ -185,7 +185,6 @@ impl<'p> Bill<'p> {
         Some(component)
     }
 
-    /// Artifacts keep each project in a separate base directory.
     fn license_texts(&self) -> BTreeMap<(&'p ArtifactName, &'p RelPath), Vec<ExternalReference>> {
         let Distribution { name, licenses, .. } = self.distribution;
         let directory = format!("{}-{}.dist-info/licenses", name.file_stem(), self.plan.version);
@@ -199,7 +198,7 @@ impl<'p> Bill<'p> {
         texts
     }
 
-    /// Missing libraries become properties of the file that needs them.
+    /// Missing libraries become properties of the files that need them.
     fn dependencies(
         &self,
         components: &mut [Component],

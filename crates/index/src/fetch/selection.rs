@@ -19,7 +19,7 @@ use plan::resolve::{self, Needed};
 /// Needed and other archives of a run.
 #[derive(Debug)]
 pub struct Selection {
-    /// Sorted by key.
+    /// Needed archives, sorted by key.
     pub selected: Vec<Selected>,
     /// Other archives, sorted by key.
     pub unneeded: Vec<Unneeded>,

@@ -2,10 +2,10 @@
 //!
 //! The order ensures that pages name existing packages after an interruption:
 //!
-//! 1. checks before any write: ages, and packages that must stay: requirements of remaining
-//! packages, packages on other pages, and the newest complete version of each project;\n2. pages
-//! lose names; pages of requiring projects before pages of required ones;\n3. objects without a
-//! page are deleted: METADATA and other companions, then the package.
+//! 1. checks before any write: ages, and packages that must stay. These are requirements of
+//!    remaining packages, packages on other pages, and the newest complete version of each project;
+//! 2. pages lose names; pages of requiring projects before pages of required ones;
+//! 3. objects without a page are deleted: METADATA and other companions, then the package.
 //!
 //! **Repetition.** A run after an interrupted run deletes old packages without a page.
 

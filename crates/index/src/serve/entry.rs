@@ -50,7 +50,7 @@ fn indexes(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// By its data, or by the name `simple`.
+/// Detects an index by its data, or by the name `simple`.
 fn is_index(directory: &Path) -> bool {
     let leads_to_projects = || {
         let data = regular::read(directory.join("index.json"), LONGEST).ok();

@@ -89,7 +89,6 @@ impl Unpacking<'_> {
         self.end(read).map(|()| missed)
     }
 
-    /// Skips unwanted members.
     pub(super) fn at_random(
         &mut self,
         bytes: impl Read + Seek,

@@ -40,7 +40,6 @@ pub(super) fn of_sidecar(text: &str, name: &str) -> Result<Sha256, String> {
     )
 }
 
-/// Hexadecimal SHA-256 of written bytes.
 pub(crate) fn sha256_of_writing(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
     let mut hasher = Sha256Hasher::default();
     let _ = write(&mut hasher);

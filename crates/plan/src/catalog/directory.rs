@@ -409,7 +409,7 @@ fn scratch_file(scratch: &Scratch) -> Result<ScratchFile, Problem> {
     taken.map_err(|e| packed::of_this_machine(e.to_string()))
 }
 
-/// Base directories behind a link could be outside of the artifact.
+/// Rejects base directories behind a link, which could be outside of the artifact.
 fn not_behind_a_link(
     id: &ArtifactId,
     base: &RelPath,

@@ -41,7 +41,7 @@ fn duplicated(catalog: &Catalog) -> Vec<(usize, usize)> {
     shared.flatten().collect()
 }
 
-/// Only the manifest knows the targets of a package, but they have a common stem.
+/// The targets of a package are in the manifest, but have a common stem.
 fn installed_together(one: &Family, other: &Family) -> bool {
     one.is_generic() || other.is_generic() || one.stem() == other.stem()
 }

@@ -26,7 +26,7 @@ pub trait Packed: Debug + Send + Sync {
     /// Path or address for messages.
     fn place(&self) -> String;
 
-    /// Size in bytes, as far as known before reading.
+    /// Size in bytes, if known before reading.
     fn size(&self) -> u64;
 
     /// Opens the archive for reading from its start. All errors, also of later reads, name the
@@ -211,7 +211,7 @@ pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
 /// Archive writers do not make chains of hard links.
 const CHAIN: usize = 4;
 
-/// Small archives are read whole, because one request is faster than several.
+/// Archives up to this size are read whole: one request is faster than several.
 const SMALL: u64 = 4 << 20;
 
 /// Unpacks wanted files and verifies the checksum, before reading if random access is possible. Of
@@ -391,7 +391,7 @@ fn broken(error: &UnpackError) -> Problem {
 const REFUSED: &str =
     "pack the artifact anew without this member, or get the archive again from its builder";
 
-/// Equal for all archives, so that a full disk is reported once.
+/// Makes a problem that is equal for all archives, so that a full disk is reported once.
 pub(super) fn of_this_machine(text: String) -> Problem {
     Problem::usage(Code::Environment, text).of_fact("room for what is unpacked").help(
         "archives are unpacked below TMPDIR: set it to a directory that has room for what is in them",

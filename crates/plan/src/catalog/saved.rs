@@ -147,7 +147,6 @@ impl Catalog {
         }
     }
 
-    /// Finds a contradiction in a sorted catalog.
     fn fault(&self) -> Option<String> {
         if self.artifacts.is_empty() {
             return Some("it has no artifact".to_owned());

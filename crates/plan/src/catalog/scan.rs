@@ -158,7 +158,7 @@ fn file(source: &dyn Source, origin: &Origin) -> io::Result<EntryKind> {
     Ok(EntryKind::File { size, executable: file.is_executable(), content: content(&*file, size)? })
 }
 
-/// By the bytes, never by the name. Only binaries are read beyond their start.
+/// Detects the type by the bytes, never by the name. Reads only binaries beyond their start.
 fn content(file: &dyn OpenFile, len: u64) -> io::Result<Content> {
     let mut start = [0; 4];
     let known = usize::try_from(len).unwrap_or(start.len()).min(start.len());

@@ -109,7 +109,6 @@ pub(super) struct Piece {
 struct Uses {
     /// Holders that may still read.
     count: AtomicUsize,
-    /// Freed by the last holder.
     given_up: AtomicBool,
 }
 

@@ -178,7 +178,7 @@ impl ReadAt for LastBytes<'_> {
     }
 }
 
-/// Never decodes skipped frames.
+/// Skips frames without decoding them.
 pub(super) struct SeekableReader<'s> {
     stream: &'s dyn ReadAt,
     table: SeekTable,

@@ -6,7 +6,6 @@ use base::names::RelPath;
 /// A set of files, by artifact.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Wanted {
-    /// Relative to the artifact's directory.
     members: BTreeMap<ArtifactId, BTreeSet<RelPath>>,
     /// Artifacts of which less than half of the bytes is wanted.
     partial: BTreeSet<ArtifactId>,

@@ -292,7 +292,6 @@ impl<'a> Closure<'a> {
         artifacts
     }
 
-    /// `None` means all targets.
     fn same_target(&self, file: usize, target: Option<&str>) -> bool {
         let own = self.distributions[self.tree.files[file].distribution].variant.as_deref();
         let (Some(own), Some(target)) = (own, target) else { return true };

@@ -25,7 +25,7 @@ pub(super) fn render(path: RelPath, text: String) -> Member {
     }
 }
 
-/// Without the licence, which depends on the shipped files.
+/// Metadata without the licence, which depends on the shipped files.
 pub(super) fn metadata(
     manifest: &Manifest,
     dist: &ResolvedDist<'_>,

@@ -49,7 +49,6 @@ pub(super) fn check(
     problems
 }
 
-/// Files that a line keeps out of a package, by the line's place.
 fn kept<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,

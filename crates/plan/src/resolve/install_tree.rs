@@ -78,7 +78,6 @@ impl<'a> Layer<'a> {
     }
 }
 
-/// Generic and target-specific layer.
 #[derive(Debug)]
 pub(super) struct View<'v, 'a> {
     generic: &'v Layer<'a>,

@@ -27,7 +27,7 @@ impl Claim<'_, '_> {
         self.can_meet(other) || self.index == other.index && self.member.path == other.member.path
     }
 
-    /// Exact in one package, folded between packages.
+    /// Compares exactly in one package, folded between packages.
     fn is_above(&self, other: &Self) -> bool {
         let below = other.member.path.as_str().strip_prefix(self.member.path.as_str());
         self.can_meet(other)

@@ -23,7 +23,6 @@ struct File<'f, 'a> {
 
 type Files<'f, 'a> = Vec<File<'f, 'a>>;
 
-/// Reports separations without a reason.
 pub(super) fn check(filled: &[Filled<'_>]) -> Problems {
     let mut problems = Problems::new();
     for files in by_artifact(filled).values() {

@@ -17,7 +17,7 @@ pub(super) struct Page<'p, 'a> {
     pub targets: &'p Targets,
     pub all: &'p [ResolvedDist<'a>],
     pub dist: &'p ResolvedDist<'a>,
-    /// With members and entry points.
+    /// Distribution with members and entry points.
     pub distribution: &'p Distribution,
 }
 

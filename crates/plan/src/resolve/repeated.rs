@@ -34,7 +34,6 @@ struct Twice<'f, 'a> {
     sonames: BTreeSet<&'f str>,
 }
 
-/// Pairs of packages, unless a line gives a reason.
 pub(super) fn check(filled: &[Filled<'_>]) -> Problems {
     let mut twice: BTreeMap<Parties<'_>, Twice<'_, '_>> = BTreeMap::new();
     let mut known: HashMap<Same<'_>, Vec<Copy<'_, '_>>> = HashMap::new();
@@ -92,7 +91,6 @@ pub(super) fn in_several<'a>(filled: &[Filled<'a>]) -> BTreeSet<&'a ArtifactName
     by.into_iter().filter(|(_, homes)| homes.len() > 1).map(|(name, _)| name).collect()
 }
 
-/// Owner of the platform directory.
 fn home(package: &Package) -> &PackageName {
     package.overlay.as_ref().map_or(&package.name.value, |owner| &owner.value)
 }

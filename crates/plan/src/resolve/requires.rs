@@ -38,8 +38,8 @@ pub(super) fn requires(
     Ok(requirements)
 }
 
-/// Without marker, since the label selects the target. `None` without a target: the variant then
-/// requires the same as the plain wheel.
+/// Requirement without marker, since the label selects the target. `None` without a target: the
+/// variant then requires the same as the plain wheel.
 fn of_variant(
     manifest: &Manifest,
     targets: &Targets,

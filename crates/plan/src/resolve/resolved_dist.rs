@@ -129,7 +129,7 @@ fn variants(targets: &Targets, package: &Package) -> Result<Vec<Labelled>, NameE
     isas.map(labelled).chain([Ok(null)]).collect()
 }
 
-/// Without families, most packages split by family would be missing.
+/// Reports missing families, without which most packages split by family would be missing.
 pub(super) fn without_families(manifest: &Manifest, targets: &Targets) -> Problems {
     let declared = manifest.packages.values().filter_map(|p| p.distribution());
     let lost: Vec<_> =

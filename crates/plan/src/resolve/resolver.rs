@@ -92,7 +92,7 @@ fn machine(catalog: &Catalog) -> StubMachine {
 
 struct Resolver<'a> {
     manifest: &'a Manifest,
-    /// With the lines of all targets.
+    /// Manifest with the lines of all targets.
     whole: &'a Manifest,
     /// If packages are published for both systems.
     other: Option<(System, &'a Manifest)>,

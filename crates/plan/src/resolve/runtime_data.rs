@@ -23,7 +23,7 @@ pub(super) struct Known<'k, 'a> {
     pub extras: &'k Extras,
 }
 
-/// Facts that depend on files are in the wheels with these files.
+/// Facts that depend on files are in the wheels.
 pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value {
     let (manifest, targets) = (known.manifest, known.targets);
     let own_family = dist.variant.as_str().map(str::to_owned);
@@ -87,7 +87,7 @@ fn own_names(selector: &ResolvedDist<'_>) -> Value {
     })
 }
 
-/// Names for single targets keep their placeholder, independent of the build's targets.
+/// Names for single targets keep their placeholder.
 fn of_the_set(
     manifest: &Manifest,
     targets: &Targets,
@@ -209,10 +209,9 @@ fn libraries(known: &Known<'_, '_>) -> Value {
 
 #[derive(Default)]
 pub(super) struct Own<'o> {
-    /// Only scripts with a shipped program, which the runtime treats as available.
+    /// Scripts with a shipped program.
     pub scripts: &'o [(&'o str, &'o ScriptTarget)],
     pub aliases: &'o [&'o RelPath],
-    /// By short name.
     pub libraries: BTreeMap<String, RelPath>,
     pub archive: Option<&'o str>,
 }
@@ -293,7 +292,6 @@ fn environment(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Value {
     variables.collect::<Map<_, _>>().into()
 }
 
-/// Links from an expanded devel tree to a device wheel's files.
 pub(super) fn device_links(
     targets: &Targets,
     dist: &ResolvedDist<'_>,

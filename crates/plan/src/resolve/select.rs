@@ -152,7 +152,7 @@ fn taken<'a, T: SelectionTrace<'a>>(
     taken
 }
 
-/// In one mode, no two rules name the same component.
+/// Finds the rule of a component, unique in one mode.
 fn named<'a>(
     package: &'a Package,
     id: &'a ArtifactId,
@@ -261,7 +261,7 @@ fn take<'a>(
 }
 
 enum Narrowed<'a> {
-    /// By an include rule, if the package has any.
+    /// Include rule, if the package has any.
     In(Option<&'a Place>),
     Excluded(&'a Place),
     NotIncluded,
@@ -329,7 +329,7 @@ pub(super) fn matches(glob: &Glob, entry: &CatalogEntry) -> bool {
     }
 }
 
-/// One entry per path; equal copies are allowed.
+/// One entry per path; different copies are an error.
 fn own<'a>(
     taken: Taken<'a>,
     dist: &ResolvedDist<'a>,

@@ -16,7 +16,7 @@ pub(super) struct Targets {
     pub version: Version,
     /// ISAs in kpack mode, families in legacy mode.
     pub built: Vec<String>,
-    /// For the selector's extras.
+    /// Published targets, for the selector's extras.
     pub published: BTreeMap<System, Vec<String>>,
     /// Lists for both systems were given, so that extras have markers.
     pub marked: bool,

@@ -27,7 +27,6 @@ pub(super) struct Left<'a> {
 /// Files of used artifacts.
 pub(super) struct Leftover<'a> {
     pub unowned: Vec<Left<'a>>,
-    /// In file order.
     pub dropped: Vec<Dropped>,
     pub problems: Problems,
 }

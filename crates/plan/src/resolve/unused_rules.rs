@@ -46,7 +46,7 @@ pub(super) fn artifacts(catalog: &Catalog, package: &Package, matched: &Matched<
     problems
 }
 
-/// In misspelled artifacts, which are reported instead.
+/// Rules that match in misspelled artifacts, which are reported instead.
 fn would_match(catalog: &Catalog, package: &Package) -> BTreeSet<*const PathRule> {
     let meant = meant(catalog, package);
     let entries = catalog.artifacts.iter().filter(|a| meant.contains(&a.id.name)).flat_map(files);

@@ -13,7 +13,7 @@ const PAGE: &str = include_str!("html/page.html");
 
 const STYLE: &str = include_str!("html/style.css");
 
-/// In order of dependence.
+/// Scripts in order of dependence.
 const SCRIPT: [&str; 10] = [
     include_str!("html/script/text.js"),
     include_str!("html/script/data.js"),

@@ -25,7 +25,7 @@ pub struct Shares {
 
 #[derive(Debug, Default, Serialize)]
 struct Share {
-    /// For `--only`.
+    /// Value of `--only`.
     only: String,
     /// Seconds on one core.
     cost: u64,
@@ -35,8 +35,8 @@ struct Share {
 /// `--only NAME` selects these together.
 type Namesakes<'p> = (String, Vec<&'p Distribution>);
 
-/// At most `most` jobs: largest package first, each to the job with the least work. Distributions
-/// of one name stay together.
+/// Divides the packages among at most `most` jobs: largest first, each to the job with the least
+/// work. Distributions of one name stay together.
 pub fn shares(plan: &Plan, most: usize) -> Shares {
     let mut left: BTreeMap<String, Vec<&Distribution>> = BTreeMap::new();
     for dist in &plan.distributions {

@@ -23,7 +23,7 @@ pub enum ReleaseType {
 /// Continuation of a base version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Continuation {
-    /// By type of build.
+    /// Type of build.
     Type(ReleaseType),
     /// Release candidate number.
     Prerelease(u32),

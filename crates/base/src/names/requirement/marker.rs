@@ -17,7 +17,7 @@ const VARIABLES: [&str; 14] = [
     "dependency_groups",
 ];
 
-/// Longer ones precede their prefixes.
+/// Signs before their prefixes.
 const SIGNS: [&str; 8] = ["===", "==", "~=", "!=", "<=", ">=", "<", ">"];
 
 struct Reader<'m> {

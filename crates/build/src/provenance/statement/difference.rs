@@ -111,7 +111,7 @@ impl Statement {
         self.predicate.build_definition.internal_parameters.get(PLAN)?.as_str()
     }
 
-    /// By order, not by name: the directory may have another name on another machine.
+    /// Compares by order, not by name: the directory may have another name on another machine.
     fn other_manifest(&self, other: &Self) -> Option<Difference> {
         let mut files = [self, other].map(|statement| {
             let all = statement.predicate.build_definition.resolved_dependencies.iter();

@@ -59,7 +59,7 @@ impl<K: FromStr> Settings<K> {
         Ok(Self(settings))
     }
 
-    /// On failure, names the first variable without which `make` succeeds.
+    /// Makes a client; on failure, names the first variable without which `make` succeeds.
     pub(super) fn client<T>(
         &self,
         make: impl Fn(&mut dyn Iterator<Item = (K, String)>) -> Result<T, object_store::Error>,

@@ -29,7 +29,7 @@ pub(super) fn file(found: &LoadedFile<'_>) -> String {
     format!("`{}` of {}", path(found), found.distribution.name)
 }
 
-/// Equal paths in several wheels count once.
+/// Lists files; equal paths in several wheels count once.
 pub(super) fn files(all: &[LoadedFile<'_>]) -> String {
     let paths: Vec<&str> = all.iter().map(path).collect::<BTreeSet<_>>().into_iter().collect();
     let first: Vec<String> = paths.iter().take(SHOWN).map(|path| format!("`{path}`")).collect();
@@ -48,7 +48,6 @@ pub(super) fn loaded_by(loaders: &[LoadedFile<'_>]) -> String {
     }
 }
 
-/// Singular or plural.
 pub(super) struct Subject {
     text: String,
     one: bool,

@@ -44,10 +44,10 @@ type Key<'a> = (&'a str, &'a str);
 struct Report<'c, 'a> {
     closure: &'c Closure<'a>,
     expected: &'c Expectations<'c>,
-    /// By package, remedy and expecting line.
+    /// Needs by package, remedy and expecting line.
     wrong: IndexMap<(&'a PackageName, Ground<'a>, Option<usize>), Group<'a>>,
     twins: IndexMap<[Key<'a>; 2], Twins<'a>>,
-    /// By `missing` (otherwise system), line, library.
+    /// Needs by `missing` (otherwise system), line, library.
     excused: BTreeMap<(bool, usize, &'a str), (&'a LibraryRule, Vec<LoadedFile<'a>>)>,
 }
 
@@ -55,12 +55,11 @@ struct Report<'c, 'a> {
 enum Ground<'a> {
     Library(&'a str),
     Directory(&'a str, &'a str),
-    /// With true if each of its wheels has the library.
+    /// True if each of its wheels has the library.
     Package(&'a PackageName, bool),
     Devel,
 }
 
-/// Files of one name in search order, and the files that load each.
 struct Twins<'a> {
     library: &'a str,
     pair: [LoadedFile<'a>; 2],

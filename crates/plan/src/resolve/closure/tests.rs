@@ -2,7 +2,6 @@ use super::*;
 use crate::resolve::resolver;
 use crate::resolve::tests::{Case, devel, device, line, package, runtime};
 
-/// `LIBRARY PATH` if found, otherwise `LIBRARY` and the reason; others follow `also`.
 fn needs(packages: &[String], entries: &str, name: &str, path: &str) -> Vec<String> {
     needs_of(&Case::new(packages, entries), name, None, path)
 }
@@ -134,7 +133,7 @@ fn artifacts_for_the_target_of_the_file_are_named_first() {
     }
 }
 
-/// `DT_RPATH` of a loading file also applies to loaded files, and loaded libraries are found again.
+/// `DT_RPATH` also applies to loaded files, and loaded libraries are found again.
 #[test]
 fn a_library_is_found_by_way_of_what_loads_the_file() {
     let p = "a_lib_generic p exe needs=liba.so.1 rpath=$ORIGIN/d:$ORIGIN/e

@@ -43,7 +43,7 @@ pub(super) struct Candidate<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Tree<'a> {
     pub files: Vec<File<'a>>,
-    /// Without directories that lack a candidate.
+    /// Directories with candidates, by search.
     pub searches: Vec<Vec<usize>>,
     pub names: Vec<&'a str>,
     numbers: HashMap<&'a str, usize>,

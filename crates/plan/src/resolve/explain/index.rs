@@ -31,7 +31,6 @@ pub(super) fn below_platform_directory(path: &RelPath, modes: &[InOneMode<'_>]) 
 
 const OFFERED: usize = 6;
 
-/// Most similar known paths, best first.
 pub(super) fn nearest(text: &str, known: &BTreeSet<RelPath>) -> Vec<RelPath> {
     let name = text.rsplit('/').next().unwrap_or(text);
     let ending = format!("/{text}");

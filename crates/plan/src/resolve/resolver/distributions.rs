@@ -65,7 +65,6 @@ impl<'a> Resolver<'a> {
         Ok(distribution)
     }
 
-    /// Links from an expanded devel tree to a device wheel's files.
     fn device_links(&self, filled: &Filled<'_>, placed: &[Member]) -> Option<Member> {
         let dist = &filled.dist;
         let devel = self.all.iter().find(|i| i.package.kind == PackageKind::Devel)?;

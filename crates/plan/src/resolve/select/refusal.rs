@@ -28,7 +28,6 @@ impl<'a> Refusal<'a> {
 }
 
 pub(in crate::resolve) struct Refusals<'a> {
-    /// By name and component.
     whole: Option<Refusal<'a>>,
     narrowing: Option<(Narrowing<'a>, Option<&'a Place>)>,
 }

@@ -18,22 +18,22 @@ pub(in crate::resolve) enum RuleMatch<'a> {
     Includes(&'a PathRule),
     NotIncluded,
     Excludes(&'a PathRule),
-    /// From every package.
+    /// Drop from every package.
     Drops(&'a DropRule),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::resolve) enum Why {
     Alone,
-    /// Of equal entries.
+    /// First executable one of equal entries.
     Executable,
-    /// By name, of equal entries.
+    /// First artifact by name, of equal entries.
     First,
     /// An error.
     Differ,
 }
 
-/// Called in evaluation order.
+/// Observer, called in evaluation order.
 pub(in crate::resolve) trait SelectionTrace<'a> {
     /// A rule matches an artifact or a path in it.
     fn on_match(&mut self, artifact: &'a ArtifactId, said: RuleMatch<'a>);
@@ -41,7 +41,7 @@ pub(in crate::resolve) trait SelectionTrace<'a> {
     /// Rules apply to files: this alone does not make the rule used.
     fn on_directory_match(&mut self, _artifact: &'a ArtifactId, _said: RuleMatch<'a>) {}
 
-    /// Restricted by includes and excludes.
+    /// The artifact is taken, restricted by includes and excludes.
     fn admit(&mut self, _artifact: &'a ArtifactId) {}
 
     /// A file remains after includes, excludes and drops.

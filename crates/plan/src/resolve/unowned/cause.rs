@@ -87,7 +87,7 @@ impl<'a> Cause<'a> {
 
 pub(in crate::resolve) struct Causes<'a> {
     manifest: &'a Manifest,
-    /// With the lines of all targets.
+    /// Manifest with the lines of all targets.
     whole: &'a Manifest,
     target: Target,
     dists: &'a [ResolvedDist<'a>],
@@ -166,7 +166,7 @@ impl<'a> Causes<'a> {
         })
     }
 
-    /// A line takes the component for other targets only.
+    /// A line takes the component for other targets.
     fn other_family(&self, id: &ArtifactId) -> Option<Cause<'a>> {
         let (of, line) = self.manifest.packages.values().find_map(|package| {
             let rule = package.artifacts.iter().find(|rule| takes(rule, id))?;

@@ -115,7 +115,6 @@ fn shippers<'a>(filled: &[Filled<'a>]) -> BTreeMap<&'a ArtifactName, &'a Package
     shippers
 }
 
-/// Replaces all errors.
 fn warning(groups: &[Group<'_>]) -> Problem {
     let files: usize = groups.iter().map(|group| group.items.len()).sum();
     let bytes = human_size(groups.iter().map(Group::size).sum());

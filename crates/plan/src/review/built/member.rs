@@ -86,7 +86,6 @@ fn search(facts: Option<&ElfFacts>) -> Option<Search> {
     Some(Search { rpath: facts.rpath.clone(), runpath: facts.runpath.clone() })
 }
 
-/// Recognizes rockpack's own output.
 fn made(kept: &Kept, facts: Option<&ElfFacts>) -> Option<Step> {
     let Kept::Memory(bytes) = kept else { return None };
     if bytes.len() > LARGEST_MADE {

@@ -36,8 +36,8 @@ fn reasons(absent: Option<&[Absent]>) -> Reasons<'_> {
     absent.into_iter().flatten().map(|a| (a.path.as_str(), a.reason.as_str())).collect()
 }
 
-/// Of paired packages, unless the other side has a file. A path that another package now lacks for
-/// the same reason only moved.
+/// Compares absent paths, unless the other side has a file. A path that another package now lacks
+/// for the same reason only moved.
 pub(super) fn changes(
     old: &Contents<'_>,
     new: &Contents<'_>,
@@ -109,7 +109,7 @@ fn all_reasons(absent: &[Absent]) -> BTreeMap<&str, BTreeSet<Cow<'_, str>>> {
     all
 }
 
-/// Without names, so that paths with one cause are grouped.
+/// Omits names, so that paths with one cause are grouped.
 fn told(reasons: &BTreeSet<Cow<'_, str>>) -> String {
     reasons.iter().map(|reason| without_names(reason)).collect::<Vec<_>>().join("; ")
 }

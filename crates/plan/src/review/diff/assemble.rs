@@ -58,7 +58,7 @@ struct ChangedPackage {
     changes: IndexMap<What, Vec<FileChange>>,
     /// Plans count sizes before edits, so that comparisons subtract these.
     edits: i64,
-    /// Moved into or out of it.
+    /// Files moved into or out of it.
     moved: bool,
 }
 

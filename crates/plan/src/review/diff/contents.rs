@@ -218,7 +218,7 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// Relative to the platform directory or to site-packages.
+    /// Path below the platform directory or site-packages.
     pub(super) fn shown(&self, file: &File<'a>) -> Cow<'a, str> {
         match file.area {
             Area::Platform | Area::Other => Cow::Borrowed(file.path),
@@ -230,7 +230,7 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// Relative to site-packages, the base of links and rpaths.
+    /// Path below site-packages, the base of links and rpaths.
     pub(super) fn installed(&self, file: &File<'_>) -> String {
         match (file.area, self.platform_dir) {
             (Area::Platform, Some(root)) => format!("{root}/{}", file.path),

@@ -11,7 +11,7 @@ use base::text::human_size;
 /// GitHub allows 65,536 characters per comment.
 const LONGEST: usize = 64_000;
 
-/// For closing blocks and the note on omitted lines.
+/// Space for closing blocks and the note on omitted lines.
 const TAIL: usize = 400;
 
 /// Less than 64 kB; omitted lines are counted.
@@ -93,7 +93,7 @@ fn lines(report: &Report, page: &mut Page) {
     }
 }
 
-/// Longer than any run of backticks in the text.
+/// Fence that is longer than any run of backticks in the text.
 fn fence(report: &Report) -> String {
     let lines = report
         .sections

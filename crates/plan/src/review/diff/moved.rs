@@ -22,7 +22,7 @@ struct Key {
     reason: Option<String>,
 }
 
-/// For files with unchanged paths.
+/// Limit for files with unchanged paths.
 const MOST_PLACES: usize = 8;
 
 pub(super) fn grouped<'a>(
@@ -69,7 +69,8 @@ pub(super) fn grouped<'a>(
     all
 }
 
-/// Except for link targets and search paths, which change with the place.
+/// Describes further changes, except for link targets and search paths, which change with the
+/// place.
 fn aside(what: &What) -> Option<String> {
     match what {
         What::Step { old, new } => Some(format!("{old} → {new}")),

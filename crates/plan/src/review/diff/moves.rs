@@ -12,7 +12,6 @@ pub(super) struct At {
     pub file: usize,
 }
 
-/// Without a counterpart.
 #[derive(Debug, Default)]
 pub(super) struct Left {
     pub gone: Vec<At>,
@@ -23,7 +22,7 @@ pub(super) struct Left {
     pub emptied: Vec<Move>,
 }
 
-/// Added or removed with their content.
+/// Directories added or removed with their content.
 #[derive(Debug, Default)]
 pub(super) struct Dead {
     pub gone: HashSet<At>,

@@ -74,8 +74,8 @@ pub(super) fn change(
     }
 }
 
-/// At most `limit` places. Directories with all candidates become one place, as high as possible;
-/// then the deepest places are merged.
+/// Groups files into at most `limit` places. Directories with all candidates become one place, as
+/// high as possible; then the deepest places are merged.
 pub(super) fn places(files: &[FileChange], universe: &Universe<'_>, limit: usize) -> Vec<Place> {
     let mut walk = Walk { files, universe, sums: sums(files), found: Vec::new() };
     walk.directory("", 0, files.len());

@@ -70,9 +70,9 @@ fn in_both_orders<'t>(before: &'t [String], after: &[String]) -> Vec<&'t String>
 }
 
 struct Directory {
-    /// Relative to site-packages; other entries unchanged.
+    /// Path below site-packages; other entries unchanged.
     path: String,
-    /// Common to files of a rule: the file's own directory stays `$ORIGIN`.
+    /// Text common to files of a rule: the file's own directory stays `$ORIGIN`.
     shown: String,
 }
 

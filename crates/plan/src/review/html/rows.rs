@@ -7,7 +7,7 @@ use super::column::Column;
 use crate::catalog::{ArtifactId, Origin};
 
 pub(super) struct Row<'p> {
-    /// From 1; 0 for none.
+    /// Number from 1; 0 for none.
     pub distribution: u64,
     pub part: Part,
     /// A substitute for absent and unowned files.
@@ -23,7 +23,6 @@ pub(super) struct Row<'p> {
 
 #[derive(Clone, Copy)]
 pub(super) enum Part {
-    /// Also absent paths and unowned files.
     File,
     License,
     Archive,
@@ -101,7 +100,7 @@ struct Columns {
     size: Column,
     executable: Column,
     rule: Column,
-    /// From 1; 0 for none.
+    /// Number from 1; 0 for none.
     artifact: Column,
     base: Column,
     /// Leading segments that the source's path lacks.

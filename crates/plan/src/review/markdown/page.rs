@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// For the summary of omitted parts.
+/// Space for the summary of omitted parts.
 const RESERVE: usize = 1000;
 
 const MORE: usize = 120;

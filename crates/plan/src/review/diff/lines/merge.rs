@@ -47,7 +47,7 @@ fn together(alike: Vec<Shown<'_>>) -> (Option<Row>, Option<Section>) {
     (Some(row), section)
 }
 
-/// Unique for packages without a variant.
+/// Key of merged packages, unique without a variant.
 #[derive(PartialEq, Eq, Hash)]
 enum Shape {
     Alone(usize),
@@ -68,7 +68,7 @@ fn shape(index: usize, shown: &Shown<'_>) -> Shape {
     }
 }
 
-/// Independent of variant, count and bytes.
+/// Part that is independent of variant, count and bytes.
 fn signature(line: &Line, variant: Option<&str>) -> (char, String, String) {
     // Size differences vary between ISAs.
     let detail = if line.detail.starts_with("size ") {
@@ -79,7 +79,7 @@ fn signature(line: &Line, variant: Option<&str>) -> (char, String, String) {
     (line.mark, general(&line.place, variant), detail)
 }
 
-/// In both spellings.
+/// Replaces both spellings of the variant by `*`.
 fn general(text: &str, variant: Option<&str>) -> String {
     match variant {
         Some(variant) => text.replace(variant, "*").replace(&variant.replace('-', "_"), "*"),

@@ -3,7 +3,7 @@ use indexmap::IndexMap;
 use super::super::FieldChange;
 use super::{Line, detail};
 
-/// Without their common key.
+/// Old and new value, without their common key.
 struct Pair {
     old: String,
     new: String,
