@@ -17,12 +17,9 @@ mod orphans;
 
 pub use orphans::{adopt_orphans, end_orphans};
 
-/// Grace period after SIGTERM.
 const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(20);
-/// Attempts to remove a path that other threads recreate.
 const ATTEMPTS: u32 = 50;
-/// Pause between attempts.
 const BETWEEN: Duration = Duration::from_millis(2);
 
 static REGISTERED: Mutex<Registered> = Mutex::new(Registered { next: 0, things: BTreeMap::new() });
@@ -37,7 +34,6 @@ struct Registered {
 enum Thing {
     /// Leader of a process group.
     Programs(Pid),
-    /// Removes something and returns whether it is gone.
     Removal(Box<dyn Fn() -> bool + Send>),
 }
 
@@ -65,9 +61,6 @@ pub fn path(path: PathBuf) -> Registration {
 }
 
 /// Creates and registers a temporary file or directory in one step; blocks once [`run`] has begun.
-///
-/// # Errors
-/// If `make` fails.
 pub fn temporary<T: AsRef<Path>>(
     make: impl FnOnce() -> io::Result<T>,
 ) -> io::Result<(T, Registration)> {
@@ -129,7 +122,7 @@ pub fn run() {
             Thing::Programs(_) => None,
         })
     };
-    // Threads that still work may add files to a directory during its removal.
+    // Other threads may add files during the removal.
     let all_gone = || (removals().filter(|remove| !remove()).count() == 0).then_some(());
     retry::until(ATTEMPTS, BETWEEN, all_gone);
     // Other threads block on these locks until the process exits.

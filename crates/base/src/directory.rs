@@ -7,47 +7,32 @@ use std::path::Path;
 use fs_err as fs;
 use walkdir::{DirEntry, WalkDir};
 
-/// Entries of one directory, sorted by name.
-///
-/// # Errors
-/// Fails if the directory cannot be read. The error names it.
+/// Entries of a directory, sorted by name. Errors name it.
 pub fn entries(dir: impl AsRef<Path>) -> io::Result<Vec<fs::DirEntry>> {
     let mut entries = fs::read_dir(dir.as_ref())?.collect::<io::Result<Vec<_>>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);
     Ok(entries)
 }
 
-/// Names in one directory that are UTF-8, sorted.
-///
-/// # Errors
-/// As [`entries`].
+/// UTF-8 names in a directory, sorted.
 pub fn names(dir: impl AsRef<Path>) -> io::Result<Vec<String>> {
     let entries = entries(dir)?;
     Ok(entries.iter().filter_map(|entry| entry.file_name().into_string().ok()).collect())
 }
 
-/// Whether a directory has no entry.
-///
-/// # Errors
-/// As [`entries`].
+/// Returns true for a directory without entries.
 pub fn is_empty(dir: impl AsRef<Path>) -> io::Result<bool> {
     Ok(fs::read_dir(dir.as_ref())?.next().transpose()?.is_none())
 }
 
-/// A directory, and all files, links and directories below it.
-///
-/// # Errors
-/// An item is an error if an entry cannot be read. The error names it.
+/// A directory, and all files, links and directories below it. Errors name the entry.
 pub fn walk(root: &Path) -> impl Iterator<Item = io::Result<Entry>> {
     let root_len = root.components().count();
     let walk = WalkDir::new(root).sort_by_file_name().into_iter();
     walk.map(move |entry| Ok(Entry { entry: entry?, root_len }))
 }
 
-/// Entries as of [`walk`] without those that `enters` refuses, and all below them.
-///
-/// # Errors
-/// As [`walk`].
+/// Entries as of [`walk`], without entries that `enters` refuses and all below them.
 pub fn walk_where(
     root: &Path,
     mut enters: impl FnMut(&Entry) -> bool,
@@ -61,58 +46,55 @@ pub fn walk_where(
 /// Entries as of [`walk`], with the targets of links in place of links.
 ///
 /// # Errors
-/// As [`walk`], and if a link leads to a directory above it or to nothing.
+///
+/// Fails if a link leads to a directory above it or to nothing.
 pub fn walk_through_links(root: &Path) -> impl Iterator<Item = io::Result<Entry>> {
     let root_len = root.components().count();
     let walk = WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter();
     walk.map(move |entry| Ok(Entry { entry: entry?, root_len }))
 }
 
-/// A file, link or directory below the root of a walk, or the root.
+/// Entry of a walk, possibly the root.
 #[derive(Debug)]
 pub struct Entry {
     entry: DirEntry,
-    /// The number of components of the root's path.
     root_len: usize,
 }
 
 impl Entry {
-    /// The path, which begins with that of the root.
+    /// Path, beginning with the root.
     pub fn path(&self) -> &Path {
         self.entry.path()
     }
 
-    /// The path below the root.
+    /// Path below the root.
     pub fn below(&self) -> &Path {
         let mut components = self.path().components();
         components.by_ref().take(self.root_len).for_each(drop);
         components.as_path()
     }
 
-    /// The name, with `U+FFFD` in place of bytes that are not UTF-8.
+    /// Name, with `U+FFFD` for bytes that are not UTF-8.
     pub fn name(&self) -> String {
         self.entry.file_name().to_string_lossy().into_owned()
     }
 
-    /// The number of directories between the root and the entry, with the root: 0 of the root.
+    /// Number of directories above, including the root.
     pub fn depth(&self) -> usize {
         self.entry.depth()
     }
 
-    /// Whether the name of an entry below the root begins with a dot.
+    /// Returns true for a name below the root that begins with a dot.
     pub fn is_hidden(&self) -> bool {
         self.depth() > 0 && self.entry.file_name().as_encoded_bytes().starts_with(b".")
     }
 
-    /// The kind of the entry.
+    /// Kind of entry.
     pub fn file_type(&self) -> FileType {
         self.entry.file_type()
     }
 
-    /// The entry's metadata.
-    ///
-    /// # Errors
-    /// Fails if the entry is gone or cannot be read.
+    /// Metadata of the entry.
     pub fn metadata(&self) -> io::Result<Metadata> {
         Ok(self.entry.metadata()?)
     }

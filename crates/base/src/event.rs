@@ -9,23 +9,23 @@ use crate::names::RelPath;
 pub enum Event {
     /// A build of packages starts.
     BuildStarted {
-        /// Number of outputs.
+        /// Outputs.
         outputs: usize,
-        /// Bytes of input of all outputs.
+        /// Bytes of input.
         bytes: u64,
     },
     /// A build by a farm starts.
     FarmStarted {
-        /// Number of outputs.
+        /// Outputs.
         outputs: usize,
-        /// Bytes of input of all outputs.
+        /// Bytes of input.
         bytes: u64,
     },
     /// Fetching of archives from a store starts.
     FetchStarted {
-        /// Number of archives.
+        /// Archives.
         archives: usize,
-        /// Total size in bytes.
+        /// Size in bytes.
         bytes: u64,
     },
     /// An archive or package is finished, successfully or not.
@@ -62,6 +62,6 @@ pub enum Event {
 
 /// Receiver of events, called from any thread.
 pub trait Reporter: Sync {
-    /// Takes one event.
+    /// Takes an event.
     fn report(&self, event: Event);
 }

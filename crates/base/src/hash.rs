@@ -1,4 +1,4 @@
-//! SHA-256 and length of files, streams and bytes that pass by.
+//! SHA-256 and length of files and streams.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::ops::Range;
@@ -9,19 +9,19 @@ mod sha256;
 
 pub use sha256::Sha256;
 
-/// How much is read at once: it stays in a core's cache until it is hashed.
+/// Read buffer, which fits into a core's cache.
 const PIECE: usize = 256 << 10;
 
-/// SHA-256 and length of some bytes.
+/// SHA-256 and length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sum {
-    /// The SHA-256 of the bytes.
+    /// SHA-256.
     pub sha256: Sha256,
-    /// The number of bytes.
+    /// Length in bytes.
     pub size: u64,
 }
 
-/// Hash and length of all bytes so far.
+/// Hasher that counts bytes.
 #[derive(Debug, Clone, Default)]
 pub struct Sha256Hasher {
     hasher: sha2::Sha256,
@@ -36,10 +36,7 @@ impl Sha256Hasher {
         self.size += bytes.len() as u64;
     }
 
-    /// Adds the bytes of `range`, which `read` fills a buffer with from an offset on.
-    ///
-    /// # Errors
-    /// As `read`.
+    /// Adds the bytes of `range`, which `read` copies into a buffer from an offset.
     pub fn update_from(
         &mut self,
         range: Range<u64>,
@@ -55,12 +52,12 @@ impl Sha256Hasher {
         Ok(())
     }
 
-    /// The number of bytes so far.
+    /// Number of bytes so far.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Hash and length of all bytes.
+    /// Returns hash and length.
     pub fn finish(self) -> Sum {
         Sum { sha256: self.hasher.into(), size: self.size }
     }
@@ -77,7 +74,7 @@ impl Write for Sha256Hasher {
     }
 }
 
-/// A reader or a writer whose bytes are hashed and counted as they pass.
+/// A reader or writer that hashes and counts its bytes.
 #[derive(Debug)]
 pub struct Hashed<S> {
     stream: S,
@@ -86,27 +83,24 @@ pub struct Hashed<S> {
 }
 
 impl<S> Hashed<S> {
-    /// Hashes all that passes from here on.
+    /// Hashes from here on.
     pub fn new(stream: S) -> Self {
         Self { stream, hasher: Sha256Hasher::default(), has_failed: false }
     }
 
-    /// Whether the reader failed: the fault is not in the use of its bytes.
+    /// Returns true if reading failed, as opposed to the use of the bytes.
     pub fn has_failed(&self) -> bool {
         self.has_failed
     }
 
-    /// The stream, with hash and length of all that passed.
+    /// The stream, with hash and length.
     pub fn finish(self) -> (S, Sum) {
         (self.stream, self.hasher.finish())
     }
 }
 
 impl<R: Read> Hashed<R> {
-    /// Reads the rest; returns hash and length of all.
-    ///
-    /// # Errors
-    /// As the reader.
+    /// Reads the rest; returns hash and length.
     pub fn read_to_end(mut self) -> io::Result<Sum> {
         let mut piece = vec![0; PIECE];
         loop {
@@ -143,10 +137,7 @@ impl<W: Write> Write for Hashed<W> {
     }
 }
 
-/// Hash and length of the bytes of `reader`.
-///
-/// # Errors
-/// As the reader.
+/// Hash and length of `reader`.
 pub fn of_reader(reader: impl Read) -> io::Result<Sum> {
     Hashed::new(reader).read_to_end()
 }

@@ -60,7 +60,7 @@ pub use target_names::TargetNames;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not {kind}: {reason}")]
 pub struct NameError {
-    /// Expected kind, with its article ("a distribution name").
+    /// Expected kind, with an article ("a distribution name").
     pub kind: &'static str,
     /// Given text.
     pub text: String,
@@ -69,7 +69,7 @@ pub struct NameError {
 }
 
 impl NameError {
-    /// Creates the error for `text`.
+    /// Creates an error.
     pub fn new(kind: &'static str, text: &str, reason: &'static str) -> Self {
         Self { kind, text: text.to_owned(), reason }
     }
@@ -180,9 +180,6 @@ impl DistName {
     }
 
     /// Returns the platform directory: `_`, the name with `_` for `-` and `.`, the suffix.
-    ///
-    /// # Errors
-    /// If the result is not importable.
     pub fn platform_dir(&self, suffix: &str) -> Result<ModuleName, NameError> {
         format!("_{}{suffix}", self.0.replace(['-', '.'], "_")).parse()
     }
@@ -208,10 +205,10 @@ pub enum Component {
 }
 
 impl Component {
-    /// All components, in conventional order.
+    /// All components.
     pub const ALL: [Self; 6] = [Self::Lib, Self::Run, Self::Dev, Self::Dbg, Self::Doc, Self::Test];
 
-    /// Returns the name in directory names and manifests.
+    /// Name in directory names and manifests.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Lib => "lib",
@@ -261,7 +258,7 @@ impl Mode {
     /// All modes.
     pub const ALL: [Self; 2] = [Self::Kpack, Self::Legacy];
 
-    /// Returns the name in manifests and on the command line.
+    /// Name in manifests and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Kpack => "kpack",
@@ -300,7 +297,7 @@ impl System {
     /// All systems.
     pub const ALL: [Self; 2] = [Self::Linux, Self::Windows];
 
-    /// Returns the name in manifests.
+    /// Name in manifests.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Linux => "linux",
@@ -308,7 +305,7 @@ impl System {
         }
     }
 
-    /// Returns Python's `sys.platform` (PEP 508).
+    /// Python's `sys.platform` (PEP 508).
     pub fn sys_platform(self) -> &'static str {
         match self {
             Self::Linux => "linux",

@@ -1,4 +1,4 @@
-//! Files that grow under a hidden name and get their own once they are whole.
+//! Files with a temporary name until they are complete.
 
 use std::fs::{File, Permissions, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -9,24 +9,21 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::cleanup::{self, Registration, Undisturbed};
 
-/// Mode of a new file that everybody may read and write, before the user's mask.
+/// Mode of ordinary files, before the user's mask.
 pub const ORDINARY: u32 = 0o666;
-/// Mode of a new file that belongs to its user alone.
+/// Mode of files for the user alone.
 pub const PRIVATE: u32 = 0o600;
 
-/// A file without its final name. Removed when dropped, and when the process is ended by a signal.
+/// File with a temporary name. Removed when dropped, and when a signal ends the process.
 #[derive(Debug)]
 pub struct PartialFile {
-    // Removed before it is no longer registered.
+    // Dropped before its registration.
     file: NamedTempFile,
     registration: Registration,
 }
 
 impl PartialFile {
-    /// Creates a file in `dir` whose name begins with `prefix`.
-    ///
-    /// # Errors
-    /// Fails if it cannot be created.
+    /// Creates a file in `dir` with a prefix.
     pub fn new(dir: &Path, prefix: &str, mode: u32) -> io::Result<Self> {
         let mut builder = Builder::new();
         builder.prefix(prefix).rand_bytes(20).permissions(Permissions::from_mode(mode));
@@ -35,18 +32,12 @@ impl PartialFile {
     }
 
     /// Creates a file in the directory of `place`.
-    ///
-    /// # Errors
-    /// As [`Self::new`].
     pub fn beside(place: &Path, mode: u32) -> io::Result<Self> {
         let dir = place.parent().filter(|dir| !dir.as_os_str().is_empty());
         Self::new(dir.unwrap_or(Path::new(".")), ".rockpack-", mode)
     }
 
-    /// Creates a file as [`Self::new`], locked while it is open, so that no sweep takes it for abandoned.
-    ///
-    /// # Errors
-    /// As [`Self::new`].
+    /// Creates a locked file, which no sweep takes for abandoned.
     pub fn locked(dir: &Path, prefix: &str, mode: u32) -> io::Result<Self> {
         loop {
             let partial = Self::new(dir, prefix, mode)?;
@@ -59,7 +50,7 @@ impl PartialFile {
         }
     }
 
-    /// The path of the file before it has its final name.
+    /// Temporary path.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
@@ -74,34 +65,22 @@ impl PartialFile {
         self.file.as_file_mut()
     }
 
-    /// Sets the mode that the file has under its final name.
-    ///
-    /// # Errors
-    /// As chmod(2).
+    /// Sets the final mode.
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
         self.as_file().set_permissions(Permissions::from_mode(mode))
     }
 
     /// Waits until all bytes are on the disk.
-    ///
-    /// # Errors
-    /// As fsync(2).
     pub fn sync(&self) -> io::Result<()> {
         self.as_file().sync_all()
     }
 
-    /// Gives the file its final name, in place of another file.
-    ///
-    /// # Errors
-    /// As rename(2).
+    /// Renames the file to `place`, which it replaces.
     pub fn persist(self, place: &Path) -> io::Result<File> {
         self.persist_within(place, &cleanup::undisturbed())
     }
 
-    /// Gives the file its final name as a part of a larger change.
-    ///
-    /// # Errors
-    /// As [`Self::persist`].
+    /// Renames the file like [`Self::persist`], as a part of a larger change.
     pub fn persist_within(self, place: &Path, _whole: &Undisturbed) -> io::Result<File> {
         let Self { file, registration } = self;
         let file = file.persist(place).map_err(|error| error.error)?;

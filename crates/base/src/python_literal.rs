@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// Returns a module with sorted mappings; `doc` is the docstring.
+/// Module with sorted mappings; `doc` is the docstring.
 pub fn module(doc: &str, name: &str, value: &Value) -> String {
     format!("\"\"\"{doc}\"\"\"\n\n{}", assignment(name, value))
 }
 
-/// Returns `NAME = …` with sorted mappings and a final line break.
+/// `NAME = …` with sorted mappings and a line break.
 pub fn assignment(name: &str, value: &Value) -> String {
     let mut text = format!("{name} = ");
     literal(value, 0, &mut text);
@@ -62,8 +62,7 @@ fn string(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
 }
 
-/// Returns the data of a [`module`] with the name `DIST`: JSON except for three words and trailing
-/// commas.
+/// Parses a [`module`] with the name `DIST`: JSON except for three words and trailing commas.
 pub fn data(text: &str) -> Option<Value> {
     let (_, literal) = text.split_once("DIST = ")?;
     serde_json::from_str(&json(literal)).ok()
@@ -105,7 +104,7 @@ fn string_len(text: &str) -> usize {
     end.map_or(text.len(), |(at, _)| at + 1)
 }
 
-/// Returns an injective Python name: `-` becomes `_`, other special characters become hexadecimal
+/// Makes an injective Python name: `-` becomes `_`, other special characters become hexadecimal
 /// between `_`.
 pub fn identifier(text: &str) -> String {
     let mut out = String::new();

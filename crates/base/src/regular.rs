@@ -17,17 +17,11 @@ use rustix::fs::{Advice, CWD, Mode, OFlags, fadvise, openat};
 use crate::hash::{self, Sum};
 
 /// Opens a regular file, following links.
-///
-/// # Errors
-/// If it is missing or irregular; the error names it.
 pub fn open(path: impl AsRef<Path>) -> io::Result<File> {
     open_with(path.as_ref(), OFlags::empty())
 }
 
-/// Opens a regular file that is not a link.
-///
-/// # Errors
-/// See [`open`], and if it is a link.
+/// Opens a regular file; fails for a link.
 pub fn open_unlinked(path: impl AsRef<Path>) -> io::Result<File> {
     let path = path.as_ref();
     check(path, &fs_err::symlink_metadata(path)?)?;
@@ -36,9 +30,6 @@ pub fn open_unlinked(path: impl AsRef<Path>) -> io::Result<File> {
 
 /// Opens a regular file below `dir` without following links, even if other processes change
 /// directories.
-///
-/// # Errors
-/// See [`open_unlinked`], and if a directory is a link.
 pub fn open_below(dir: &Path, below: &Path) -> io::Result<File> {
     let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut place = dir.to_owned();
@@ -76,27 +67,18 @@ pub fn read_ahead(file: &File, offset: u64, len: u64) {
     }
 }
 
-/// Checks metadata.
-///
-/// # Errors
-/// If it is not of a regular file; names path and kind.
+/// Fails for metadata of anything but a regular file; names path and kind.
 pub fn check(path: &Path, found: &Metadata) -> io::Result<()> {
     let kind = found.file_type();
     if kind.is_file() { Ok(()) } else { Err(irregular(path, kind)) }
 }
 
-/// Reads at most `most` bytes, even if the file grows.
-///
-/// # Errors
-/// See [`open`], and if the file is larger.
+/// Reads a file of at most `most` bytes, even if it grows.
 pub fn read(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
     read_open(open(path)?, most)
 }
 
 /// Reads like [`read`], but rejects a link.
-///
-/// # Errors
-/// See [`open_unlinked`], and if the file is larger.
 pub fn read_unlinked(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
     read_open(open_unlinked(path)?, most)
 }
@@ -116,18 +98,12 @@ fn read_open(mut file: File, most: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Reads a text like [`read`].
-///
-/// # Errors
-/// See [`read`], and if it is not UTF-8.
 pub fn read_to_string(path: impl AsRef<Path>, most: u64) -> io::Result<String> {
     let path = path.as_ref();
     text(read(path, most)?, &path.display())
 }
 
 /// Decodes UTF-8; `of` names the source in the error.
-///
-/// # Errors
-/// If the bytes are not UTF-8.
 pub fn text(bytes: Vec<u8>, of: &dyn Display) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -147,29 +123,23 @@ fn irregular(path: &Path, kind: FileType) -> io::Error {
     io::Error::new(error, format!("`{}` is {what}, not a regular file", path.display()))
 }
 
-/// Returns the error for input `of` with more than `most` bytes.
+/// Error for input `of` with more than `most` bytes.
 pub fn too_large(of: &dyn Display, most: u64) -> io::Error {
     let text = format!("`{of}` is larger than the limit of {most} bytes");
     io::Error::new(ErrorKind::FileTooLarge, text)
 }
 
-/// Returns hash and length of a regular file.
-///
-/// # Errors
-/// See [`open`], and if reading fails.
+/// Hash and length of a regular file.
 pub fn sum(path: impl AsRef<Path>) -> io::Result<Sum> {
     hash::of_reader(open(path)?)
 }
 
-/// Returns the SHA-256 of a regular file in hexadecimal.
-///
-/// # Errors
-/// See [`sum`].
+/// Hexadecimal SHA-256 of a regular file.
 pub fn sha256(path: impl AsRef<Path>) -> io::Result<String> {
     Ok(sum(path)?.sha256.to_string())
 }
 
-/// Adds a missing path to an error.
+/// Adds the path to an error.
 pub fn of(path: &Path, error: io::Error) -> io::Error {
     let (path, text) = (path.display().to_string(), error.to_string());
     if text.contains(&path) {
@@ -243,7 +213,7 @@ mod tests {
         assert!(said(dir.path()).ends_with("` is a directory, not a regular file"));
         assert_eq!(said(Path::new("/dev/zero")), "`/dev/zero` is a device, not a regular file");
         assert_eq!(open(dir.path().join("c")).unwrap_err().kind(), ErrorKind::NotFound);
-        // Generated files of procfs report no size.
+        // procfs reports no size.
         assert_eq!(read("/proc/self/maps", 9).unwrap_err().kind(), ErrorKind::FileTooLarge);
     }
 }

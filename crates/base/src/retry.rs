@@ -1,21 +1,21 @@
-//! Repeated attempts and the pauses between them.
+//! Repeated attempts with pauses.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-/// Pauses that double from try to try, with a random part: programs that met once do not meet again.
+/// Pauses that double, with a random part: programs that collided once do not collide again.
 #[derive(Debug, Clone, Copy)]
 pub struct Backoff {
-    /// The longest first pause.
+    /// Limit of the first pause.
     pub shortest: Duration,
-    /// The longest of all pauses.
+    /// Limit of all pauses.
     pub longest: Duration,
-    /// The part of a pause that is not random, in hundredths.
+    /// Part that is not random, in percent.
     pub steady: u32,
 }
 
 impl Backoff {
-    /// The pause after so many tries.
+    /// Pause after this number of tries.
     pub fn pause(&self, tries: u32) -> Duration {
         let whole = self.shortest.saturating_mul(1 << tries.min(10)).min(self.longest);
         let steady = whole * self.steady / 100;
@@ -24,7 +24,7 @@ impl Backoff {
     }
 }
 
-/// Tries at most so often, with a pause between two tries; returns what the first success gives.
+/// Tries at most `tries` times, with pauses; returns the first success.
 pub fn until<T>(tries: u32, pause: Duration, mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     for number in 0..tries {
         if number > 0 {

@@ -31,9 +31,7 @@ struct Text {
     name: String,
     file: Option<String>,
     whole: String,
-    /// Text for pictures, if it differs.
     drawn: OnceLock<Option<String>>,
-    /// Offsets of line breaks.
     breaks: Vec<usize>,
 }
 
@@ -49,7 +47,7 @@ impl Source {
         Self::with(name.into(), None, text.into())
     }
 
-    /// Creates a source from a file; `name` is displayed, `file` is the path as given by the user.
+    /// Creates a source from a file at the path `file`, as given by the user; `name` is displayed.
     pub fn of_file(
         name: impl Into<String>,
         file: impl Into<String>,
@@ -63,22 +61,22 @@ impl Source {
         Self(Arc::new(Text { name, file, whole: text, drawn: OnceLock::new(), breaks }))
     }
 
-    /// Returns the name in messages and plans (`packages.kdl`).
+    /// Name in messages and plans (`packages.kdl`).
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// Returns the path of the file, if any (`packaging/packages.kdl`).
+    /// Path of the file, if any (`packaging/packages.kdl`).
     pub fn file(&self) -> Option<&str> {
         self.0.file.as_deref()
     }
 
-    /// Returns the whole text.
+    /// Whole text.
     pub fn text(&self) -> &str {
         &self.0.whole
     }
 
-    /// A text at a path from the directory of this one.
+    /// A text at a path relative to this one.
     #[must_use]
     pub fn sibling(&self, path: &str, text: impl Into<String>) -> Self {
         let of = |name: &str| Path::new(name).with_file_name(path).display().to_string();
@@ -109,7 +107,7 @@ impl Source {
         Position { line, column: before.chars().count() + 1 }
     }
 
-    /// Returns the place of these bytes.
+    /// Place of these bytes.
     pub fn at(&self, bytes: Range<usize>) -> Place {
         Place { source: self.clone(), bytes, shown: OnceLock::new() }
     }
@@ -124,27 +122,27 @@ pub struct Place {
 }
 
 impl Place {
-    /// Returns the source.
+    /// Source.
     pub fn source(&self) -> &Source {
         &self.source
     }
 
-    /// Returns the text at this place.
+    /// Text at this place.
     pub fn text(&self) -> &str {
         self.source.text().get(self.bytes.clone()).unwrap_or_default()
     }
 
-    /// Returns the start in bytes.
+    /// Start in bytes.
     pub fn start(&self) -> usize {
         self.bytes.start
     }
 
-    /// Returns the first line, counted from 1.
+    /// First line, counted from 1.
     pub fn line(&self) -> usize {
         self.source.line_of(self.bytes.start)
     }
 
-    /// Returns start and end in lines and columns.
+    /// Start and end in lines and columns.
     pub fn span(&self) -> Span {
         Span {
             start: self.source.position(self.bytes.start),
@@ -152,7 +150,7 @@ impl Place {
         }
     }
 
-    /// Returns the place for display, shared because plans repeat it.
+    /// Place for display, shared because plans repeat it.
     pub fn shown(&self) -> Arc<str> {
         let shown = || format!("{}:{}", self.source.name(), self.line()).into();
         self.shown.get_or_init(shown).clone()
@@ -213,7 +211,7 @@ pub struct Problem {
 /// Declaration in the manifest that a warning is expected.
 #[derive(Debug, Clone)]
 pub struct Expected {
-    /// Reason in the manifest.
+    /// Reason.
     pub reason: String,
     /// Place of the declaration.
     pub place: Place,
@@ -281,7 +279,7 @@ impl Problem {
         self
     }
 
-    /// Returns the declaration that the warning is expected.
+    /// Expectation of the warning.
     pub fn expectation(&self) -> Option<&Expected> {
         self.expected.as_deref()
     }
@@ -297,37 +295,37 @@ impl Problem {
         self.labels.first().map(|(place, _)| (place.source.name(), place.bytes.start))
     }
 
-    /// Returns the code.
+    /// Code.
     pub fn code(&self) -> Code {
         self.code
     }
 
-    /// Returns the severity; only errors stop the work.
+    /// Severity.
     pub fn severity(&self) -> Severity {
         self.severity
     }
 
-    /// Returns whether the problem stops the work.
+    /// Returns true if the problem stops the work.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 
-    /// Returns the message.
+    /// Message.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Returns the remedy.
+    /// Remedy.
     pub fn remedy(&self) -> Option<&str> {
         self.help.as_deref()
     }
 
-    /// Returns the places in the first file, with their labels.
+    /// Labelled places in the first file.
     pub fn labels(&self) -> &[(Place, String)] {
         &self.labels
     }
 
-    /// Returns the places in other files, with their labels.
+    /// Labelled places in other files.
     pub fn labels_elsewhere(&self) -> impl Iterator<Item = &(Place, String)> {
         self.elsewhere.iter().flat_map(|other| &other.labels)
     }
@@ -363,7 +361,7 @@ impl Problems {
         }
     }
 
-    /// Adds all problems of another collection.
+    /// Adds all problems.
     pub fn extend(&mut self, other: Self) {
         other.found.into_iter().for_each(|problem| self.push(problem));
     }
@@ -375,22 +373,22 @@ impl Problems {
         self
     }
 
-    /// Returns whether any problem stops the work.
+    /// Returns true if a problem stops the work.
     pub fn has_errors(&self) -> bool {
         self.found.iter().any(Problem::is_error)
     }
 
-    /// Returns whether all errors are of the command line.
+    /// Returns true if all errors are of the command line.
     pub fn blame_usage(&self) -> bool {
         self.found.iter().filter(|p| p.is_error()).all(|p| p.usage)
     }
 
-    /// Returns whether the collection is empty.
+    /// Returns true without problems.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
 
-    /// Returns the problems in order.
+    /// Problems in order.
     pub fn iter(&self) -> impl Iterator<Item = &Problem> {
         self.found.iter()
     }
@@ -404,7 +402,7 @@ impl From<Problem> for Problems {
     }
 }
 
-/// Returns the most similar name, if any.
+/// Most similar name, if any.
 pub fn nearest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST: usize = 200;
     let known = known.into_iter().filter(|_| text.len() <= LONGEST);

@@ -15,13 +15,13 @@ pub struct Version(String);
 #[cfg(feature = "schemas")]
 const PATTERN: &str = r"^([1-9][0-9]*!)?[0-9]+(\.[0-9]+)*((a|b|rc)[0-9]+)?(\.post[0-9]+)?(\.dev[0-9]+)?(\+[a-z0-9]+(\.[a-z0-9]+)*)?$";
 
-/// Text that is not a PEP 440 version.
+/// Text that is not a version (PEP 440).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a PEP 440 version: {reason}")]
 pub struct VersionError {
     /// Given text.
     pub text: String,
-    /// Error of the parser.
+    /// Parser's error.
     pub reason: String,
 }
 
@@ -58,14 +58,14 @@ impl Version {
         Self(format!("{}.dirty", self.0))
     }
 
-    /// Returns three numbers of the release; missing ones are 0.
+    /// Three numbers of the release; missing ones are 0.
     pub fn numbers(&self) -> [u64; 3] {
         let release = pep440_rs::Version::from_str(&self.0).map(|v| v.release().to_vec());
         let release = release.unwrap_or_default();
         [0, 1, 2].map(|index| release.get(index).copied().unwrap_or_default())
     }
 
-    /// Returns the normalized text.
+    /// Normalized text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

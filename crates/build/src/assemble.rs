@@ -1,4 +1,4 @@
-//! Unites the packages, checksums and provenance of several builds of one plan.
+//! Union of the packages, checksums and provenance of several builds of one plan.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -25,9 +25,9 @@ pub use promised::Promised;
 /// Result of uniting packages.
 #[derive(Debug)]
 pub struct Assembled {
-    /// Packages by path below the destination, with their SHA-256.
+    /// SHA-256 of packages by path below the destination.
     pub packages: BTreeMap<RelPath, String>,
-    /// Number of statements needed to describe all packages.
+    /// Number of statements for all packages.
     pub statements: usize,
     /// Removed packages of an earlier build.
     pub removed: Vec<RelPath>,
@@ -39,7 +39,7 @@ pub enum AssembleError {
     /// Directory without the record of a build.
     #[error(transparent)]
     NoRecord(#[from] RecordError),
-    /// Directory with a record, although only finished files are allowed.
+    /// Directory with a record, where only finished files are allowed.
     #[error("{} already records a build or finished files", .file.display())]
     Record {
         /// Checksums or statement.
@@ -91,7 +91,7 @@ pub enum AssembleError {
     /// Two different packages with one name.
     #[error("{name} differs between {} and {}", .dirs.0.display(), .dirs.1.display())]
     Different {
-        /// File, below `dist`.
+        /// Name below `dist`.
         name: String,
         /// Directories of both.
         dirs: Box<(PathBuf, PathBuf)>,
@@ -104,7 +104,7 @@ pub enum AssembleError {
         /// Difference.
         difference: Box<Difference>,
     },
-    /// Statement without the digests for comparing builds.
+    /// Statement without digests for comparing builds.
     #[error(
         "the provenance of {} does not record its plan and its rockpack",
         .dir.display()
@@ -149,23 +149,20 @@ pub enum AssembleError {
 }
 
 struct Shard<'a> {
-    /// Directory named by the user.
     dir: &'a Path,
     dist: PathBuf,
     recorded: Recorded,
 }
 
 /// Collects the packages of all `dirs` in `dest`. Each is a destination of a build or its `dist`
-/// directory.
-///
-/// Files are linked if possible, otherwise copied. Recorded packages of an earlier build in `dest`
-/// are removed.
+/// directory. Files are linked if possible, otherwise copied. Recorded packages of an earlier build
+/// in `dest` are removed.
 ///
 /// # Errors
-/// Fails if a directory has no record of a build, a package differs from its record or does not
-/// pass the gate, two different files have one name, or the builds differ in more than their
-/// selected packages; with a plan, also if one of its packages is missing. `dest` is then
-/// unchanged.
+///
+/// Fails if a package has no record, differs from it or does not pass the gate, two different files
+/// have one name, or the builds differ in more than their selected packages; with a plan, also if
+/// one of its packages is missing. `dest` is then unchanged.
 pub fn assemble(
     dirs: &[PathBuf],
     promised: Option<&Promised>,
@@ -180,10 +177,11 @@ pub fn assemble(
     unite(shards, dest, gate)
 }
 
-/// Collects directories with finished, unrecorded files, and states that they are `made` of a
-/// commit. The caller is responsible for this claim.
+/// Collects directories with finished, unrecorded files, which are `made` of a commit; the caller
+/// is responsible for this claim.
 ///
 /// # Errors
+///
 /// Fails if a directory has a record, contains anything but files, or is empty; otherwise as
 /// [`assemble`].
 pub fn assemble_finished(
@@ -214,7 +212,7 @@ fn unite(shards: Vec<Shard<'_>>, dest: &Path, gate: &Gate<'_>) -> Result<Assembl
 
 impl<'a> Shard<'a> {
     fn read(dir: &'a Path) -> Result<Self, AssembleError> {
-        // A build's destination, or its `dist` directory, which may be renamed.
+        // A destination, or its `dist` directory, possibly renamed.
         let below = dir.join(DIST);
         let dist = if below.is_dir() { below } else { dir.to_owned() };
         let recorded = Recorded::read_whole(&dist)?;
@@ -223,7 +221,6 @@ impl<'a> Shard<'a> {
         Ok(shard)
     }
 
-    /// Fails if the package differs from its record.
     fn bring(&self, path: &RelPath, sha256: &str, stage: &Stage) -> Result<(), AssembleError> {
         let below = below_dist(path);
         let from = self.dist.join(below);
@@ -231,7 +228,7 @@ impl<'a> Shard<'a> {
             .map_err(|error| self.unusable(path, from.clone(), error))?;
         let to = stage.place(path)?;
         put(file, &to)?;
-        // The staged file is hashed, since the original can change meanwhile.
+        // The original can change meanwhile.
         if regular::sha256(&to)? == sha256 {
             Ok(())
         } else {
@@ -247,7 +244,6 @@ impl<'a> Shard<'a> {
         AssembleError::Absent { path, list }
     }
 
-    /// Packages of unknown origin must not be passed on.
     fn is_told(&self) -> Result<(), AssembleError> {
         let named: BTreeMap<RelPath, &str> = self.recorded.packages().collect();
         let untold = |(path, sha256): &(&RelPath, &String)| {
@@ -285,7 +281,7 @@ fn incomplete(label: &str, lacking: &[String]) -> String {
     format!("{packages} of {label} {are} missing in all directories: {shown}{more}")
 }
 
-/// The file's old name may already refer to another file.
+/// The old name may already refer to another file.
 fn put(mut file: File, to: &Path) -> io::Result<()> {
     let open = format!("/proc/self/fd/{}", file.file().as_raw_fd());
     if linkat(CWD, open, CWD, to, AtFlags::SYMLINK_FOLLOW).is_err() {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base::names::{RelPath, TargetNames};
 use manifest::{Families, SplitFiles, SplitRule};
 
-/// The wheels of files by one rule.
+/// Wheels of files by one rule.
 pub struct Assignment<'m> {
     rule: &'m SplitRule,
     families: &'m Families,
@@ -18,25 +18,25 @@ pub struct Assignment<'m> {
 pub enum Home {
     /// The host wheel.
     Host,
-    /// The host wheel, by this glob of `host`, whatever code the file has.
+    /// The host wheel, by a glob of `host`, even with code in the file.
     Kept(Line),
-    /// The wheel of a target, by this glob of `files`.
+    /// The wheel of a target, by a glob of `files`.
     Target(String, Line),
 }
 
 /// Index of a line, and of a glob in it.
 pub type Line = (usize, usize);
 
-/// Reason why a file has no wheel.
+/// Reason for a missing wheel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Misfit {
-    /// It names a target, and no line takes it.
+    /// No line takes its target.
     Unclaimed,
-    /// It names several targets.
+    /// Several targets.
     Several,
-    /// It names a family, of which no wheel is.
+    /// A family without a wheel.
     Family,
-    /// It names an ISA that families.kdl does not have.
+    /// An ISA that families.kdl lacks.
     Unknown,
 }
 
@@ -60,7 +60,8 @@ impl<'m> Assignment<'m> {
     /// Returns the wheel of the file at `path`.
     ///
     /// # Errors
-    /// Fails if the file has no wheel: the reason, and the targets that it names.
+    ///
+    /// Fails without a wheel: the reason, and the targets of the path.
     pub fn home(&self, path: &RelPath) -> Result<Home, (Misfit, String)> {
         let below = match &self.rule.root {
             Some(root) => path.below(root),
@@ -87,7 +88,7 @@ impl<'m> Assignment<'m> {
         }
     }
 
-    /// The ISA or the level whose wheel has the files with `name` in their paths.
+    /// The ISA or level of the wheel for files with `name` in their paths.
     fn target<'n>(&'n self, name: &'n str) -> Result<&'n str, Misfit> {
         if let Some(target) = self.words.get(name) {
             return Ok(target);
@@ -101,8 +102,8 @@ impl<'m> Assignment<'m> {
     }
 }
 
-/// Returns the target of each member of a wheel, by its name; none for members of the host wheel and for files
-/// without a wheel.
+/// The target of each member of a wheel, by its name; `None` for members of the host wheel and
+/// files without a wheel.
 pub fn home<'m>(
     rule: &'m SplitRule,
     families: &'m Families,
@@ -114,7 +115,6 @@ pub fn home<'m>(
     }
 }
 
-/// The first glob of these lines that matches.
 fn taking(lines: &[SplitFiles], path: &RelPath) -> Option<Line> {
     lines.iter().enumerate().find_map(|(line, files)| Some((line, files.taking(path)?)))
 }

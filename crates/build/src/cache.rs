@@ -1,24 +1,19 @@
 //! Packed members of earlier builds, so that an unchanged member is not packed again.
 //!
-//! A build uses a [`Store`]; [`Cache`] is the store in a local directory.
-//!
-//! A [`Key`] finds a stream (a member deflated, stored, or compressed by xz): the SHA-256 of the
-//! content and of its settings. The cache also remembers the content behind each [`Fingerprint`],
-//! so that an unchanged file is not even read.
+//! A [`Key`] finds a stream (a member deflated, stored, or compressed by xz). The cache also
+//! remembers the content behind each [`Fingerprint`], so that an unchanged file is not even read.
 //!
 //! `rockpack-cache-1/segments` contains pairs of files: `ID.seg` has the bytes of a segment,
 //! `ID.idx` the table of its streams. A segment is usually a whole archive of a build, kept as a
-//! reflink, so no byte is written; bytes between the streams are harmless. Without reflinks, or if
-//! little of the archive is new, streams are copied. A hard link is no option: a writer of the
-//! package could then change the cache.
+//! reflink, so no byte is written. Without reflinks, or if little of the archive is new, streams
+//! are copied. A hard link is no option: a writer of the package could then change the cache.
 //!
 //! Segments never change, so any number of processes read them without a lock, even while another
 //! process removes them. A segment is written in `tmp`, locked as long as its writer lives, and
 //! becomes visible when its table is renamed.
 //!
 //! The cache trusts no bytes: a table has a checksum, a stream the CRC-32 of its packed bytes,
-//! compared by [`Store::check`]. Damaged parts are skipped, and removed when the build ends. A
-//! cache never fails a build: its errors are only reported.
+//! compared by [`Store::check`]. Damaged parts are skipped, and removed when the build ends.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -68,7 +63,7 @@ pub use stats::Stats;
 pub use store::Store;
 pub use summary::Summary;
 
-/// Default limit of a cache: 10 GB.
+/// Default limit of a cache.
 pub const DEFAULT_LIMIT: u64 = 10_000_000_000;
 
 #[derive(Debug)]
@@ -88,7 +83,7 @@ struct Segment {
     length: u64,
     /// Packed bytes that this build used.
     used: AtomicU64,
-    /// Flag that memo rows set too: they have no packed bytes.
+    /// Memo rows set it too, without packed bytes.
     touched: AtomicBool,
 }
 
@@ -101,7 +96,7 @@ struct Counts {
     damaged: AtomicU64,
 }
 
-/// Open cache, with the segments of the time of opening. Threads may share it.
+/// Open cache, with the segments at the time of opening. Threads may share it.
 #[derive(Debug)]
 pub struct Cache {
     dir: PathBuf,
@@ -115,7 +110,6 @@ pub struct Cache {
     memos: ByHash<Fingerprint, (Option<Content>, usize)>,
     sizes: Vec<u64>,
     broken: Vec<(String, Broken)>,
-    /// Errors of segments that may be intact.
     unreadable: Vec<io::Error>,
     counts: Counts,
     imports: Imports,
@@ -124,24 +118,17 @@ pub struct Cache {
 impl Cache {
     /// Opens the cache in `dir`, creating it if missing, and removes broken segments.
     /// [`Cache::finish`] prunes it to about `limit` bytes.
-    ///
-    /// # Errors
-    /// Fails if the directory cannot be created, read or written. The build then continues without
-    /// a cache.
     pub fn open(dir: &Path, limit: u64) -> Result<Self, CacheError> {
         let directory = Directory::below(dir);
         let created = directory.create().and_then(|()| directory.remember_limit(limit));
         created.map_err(CacheError::at("open", dir))?;
         let cache = Self::load(dir, directory, limit)?;
-        // A broken segment that cannot be removed is ignored too.
+        // Broken segments are ignored anyway.
         cache.broken.iter().for_each(|(id, _)| drop(cache.directory.remove(id)));
         Ok(cache)
     }
 
     /// Opens the cache in `dir` without changing it. A missing cache is empty.
-    ///
-    /// # Errors
-    /// Fails if the directory cannot be read.
     pub fn look(dir: &Path) -> Result<Self, CacheError> {
         let directory = Directory::below(dir);
         directory.check().map_err(CacheError::at("read", dir))?;
@@ -232,7 +219,7 @@ impl Cache {
         self.limit
     }
 
-    /// Returns the content that an earlier build computed for this fingerprint.
+    /// The content that an earlier build computed for this fingerprint.
     pub fn content_of(&self, fingerprint: &Fingerprint) -> Option<Content> {
         let &(Some(content), segment) = self.memos.get(fingerprint)? else { return None };
         self.segments[segment].touched.store(true, Ordering::Relaxed);
@@ -240,7 +227,7 @@ impl Cache {
         Some(content)
     }
 
-    /// Returns whether any cached content has this size. If not, the caller need not hash it. (The
+    /// Returns true if a cached content has this size. If not, the caller need not hash it. (The
     /// content of an xz stream is the xz file.)
     pub fn has_size(&self, size: u64) -> bool {
         let has = self.sizes.binary_search(&size).is_ok();
@@ -250,7 +237,7 @@ impl Cache {
         has
     }
 
-    /// Returns the stream of this key. The caller must compare its bytes with their checksum: see
+    /// The stream of this key. The caller must compare its bytes with their checksum: see
     /// [`Store::check`] and [`Cache::reject`].
     pub fn find(&self, key: &Key) -> Option<CacheEntry> {
         let slot = self
@@ -277,7 +264,7 @@ impl Cache {
         Some(*entry)
     }
 
-    /// Marks a stream as damaged: it is no longer found, and is removed when the build ends.
+    /// Marks a stream as damaged, to be removed when the build ends.
     pub fn reject(&self, entry: &CacheEntry) {
         let Some(slot) = self.slots.get(entry.slot).filter(|slot| slot.entry == *entry) else {
             if self.imports.reject(entry) {
@@ -295,24 +282,24 @@ impl Cache {
         self.counts.misses.fetch_add(found, Ordering::Relaxed);
     }
 
-    /// Returns whether the cache has a stream of this key, without counting a hit or miss.
+    /// Returns true for a cached key, without counting a hit or miss.
     pub fn has(&self, key: &Key) -> bool {
         let slot = self.keys.get(key).map(|slot| &self.slots[*slot]);
         slot.is_some_and(|slot| !slot.damaged.load(Ordering::Relaxed))
             || self.imports.find(key).is_some()
     }
 
-    /// Returns an empty offer for one archive.
+    /// Empty offer for one archive.
     pub fn offer(&self) -> Offer {
         self.claims.offer()
     }
 
-    /// Returns all streams in disk order, including duplicates of a key.
+    /// All streams in disk order, including duplicates of a key.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (&Key, &CacheEntry)> {
         self.slots.iter().map(|slot| (&slot.key, &slot.entry))
     }
 
-    /// Returns the segment of a stream, for messages.
+    /// Segment of a stream, for messages.
     pub fn segment_of(&self, entry: &CacheEntry) -> PathBuf {
         self.slots
             .get(entry.slot)
@@ -320,12 +307,12 @@ impl Cache {
             .map_or_else(|| self.dir.clone(), |segment| segment.file.path().to_owned())
     }
 
-    /// Returns path and fault of broken segments.
+    /// Path and fault of broken segments.
     pub fn broken(&self) -> impl ExactSizeIterator<Item = (PathBuf, String)> {
         self.broken.iter().map(|(id, why)| (self.directory.table(id), why.to_string()))
     }
 
-    /// Returns errors of reading segments, which may be intact.
+    /// Read errors of segments, which may be intact.
     pub fn unreadable(&self) -> &[io::Error] {
         &self.unreadable
     }

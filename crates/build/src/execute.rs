@@ -1,7 +1,7 @@
 //! Executes a plan: reads, edits, packs and writes in parallel, with bounded memory.
 //!
-//! Bytes stream from artifacts into archives. A plan gives the same bytes for any number of
-//! threads: blocks are cut by size alone, and joined in order.
+//! Bytes stream from artifacts into archives. Bytes are the same for any number of threads: blocks
+//! are cut by size, and joined in order.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -75,15 +75,15 @@ pub struct Built {
     pub name: DistName,
     /// Path below the destination.
     pub path: RelPath,
-    /// Number of installed files.
+    /// Installed files.
     pub files: usize,
-    /// Total size of the installed files in bytes.
+    /// Bytes of installed files.
     pub installed: u64,
     /// Size of the file in bytes.
     pub size: u64,
     /// SHA-256 in hexadecimal.
     pub sha256: String,
-    /// Time spent on writing it.
+    /// Duration of writing.
     pub took: Duration,
 }
 
@@ -92,7 +92,7 @@ pub struct Built {
 pub struct Attestations {
     /// Bills of materials in the plan's order: [`crate::provenance::sboms`].
     pub sboms: Vec<Option<Document>>,
-    /// Inputs recorded in the provenance statement.
+    /// Inputs for the provenance statement.
     pub inputs: Inputs,
 }
 
@@ -105,9 +105,9 @@ pub struct Outcome {
     pub earlier: Earlier,
     /// Time spent on waiting for [`Elsewhere`] packages.
     pub waited: Duration,
-    /// Time of this process by kind of work.
+    /// Time by kind of work.
     pub timings: Timings,
-    /// Use of the cache, if any.
+    /// Use of the cache.
     pub cache: Option<cache::Summary>,
 }
 
@@ -120,10 +120,10 @@ pub struct Earlier {
     pub changed: Vec<RelPath>,
 }
 
-/// Reason for a failed build. Its partial files are removed.
+/// Reason for a failed build.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecuteError {
-    /// Files of the plan that cannot be packed, each with its reason.
+    /// Files that cannot be packed, each with its reason.
     #[error("{}", .0.join("\n"))]
     Files(Vec<String>),
     /// The destination is not writable.
@@ -134,7 +134,7 @@ pub enum ExecuteError {
     Full {
         /// Destination.
         dest: PathBuf,
-        /// Unfinished output, below the destination.
+        /// Unfinished output.
         output: RelPath,
     },
     /// A package of an earlier build is unreadable.
@@ -148,12 +148,12 @@ pub enum ExecuteError {
     Output {
         /// Path below the destination.
         output: RelPath,
-        /// Error with all its causes.
+        /// Error with its causes.
         reason: String,
     },
 }
 
-/// Settings of a build that do not affect the bytes of packages.
+/// Settings that do not affect the bytes of packages.
 #[derive(Debug)]
 pub struct Settings {
     /// Limit in bytes for blocks in memory.
@@ -166,12 +166,11 @@ pub struct Settings {
     pub elsewhere: Option<Elsewhere>,
 }
 
-/// Builds all outputs of `plan` in the directory `dest`, with checksums and provenance.
-///
-/// Removes packages of earlier builds that `goes` selects. Unrecorded files are not touched. Runs
-/// on the current rayon pool.
+/// Builds all outputs of `plan` in the directory `dest`, with checksums and provenance. Removes
+/// selected packages of earlier builds.
 ///
 /// # Errors
+///
 /// Fails with the first faulty output in the plan's order, and leaves `dest` unchanged.
 pub fn execute(
     plan: &Plan,
@@ -224,11 +223,11 @@ pub fn execute(
 
 /// Moves the packages of `stage` to their destination, and rewrites checksums and provenance.
 ///
-/// Removes earlier packages that `goes` selects. Hashes in `known` are not computed again.
+/// Removes selected earlier packages. Hashes in `known` are not computed again.
 ///
 /// # Errors
-/// Fails if an earlier package is unreadable or a file cannot be moved; the destination is then
-/// unchanged.
+///
+/// On failure the destination is unchanged.
 pub fn conclude(
     stage: Stage,
     plan: &Plan,
@@ -240,7 +239,7 @@ pub fn conclude(
     put_in_place(stage, plan, attestations, (made, &[]), known, goes)
 }
 
-/// Does the work of [`conclude`]. Packages at the paths in `apart` are not on the stage.
+/// Packages at the paths in `apart` are not on the stage.
 fn put_in_place(
     stage: Stage,
     plan: &Plan,
@@ -254,7 +253,7 @@ fn put_in_place(
     let (left, made_here): (Vec<Package<'_>>, Vec<Package<'_>>) =
         made.iter().partition(|package| apart.contains(package.path));
     let replaced = elsewhere::replaced(stage.dest(), &recorded, &left)?;
-    // Recorded packages in other directories stay listed if this build leaves packages there too.
+    // Packages recorded in other directories stay listed if this build leaves packages there too.
     let absent = if left.is_empty() {
         Vec::new()
     } else {
@@ -279,7 +278,7 @@ fn put_in_place(
 
 const DIST: &str = "dist";
 
-/// Returns paths and hashes of packages for the attestations.
+/// Paths and hashes for the attestations.
 pub fn packages(built: &[Built]) -> Vec<Package<'_>> {
     built.iter().map(|b| Package { path: &b.path, sha256: &b.sha256 }).collect()
 }
@@ -358,7 +357,6 @@ impl<'b> Build<'b> {
         }
     }
 
-    /// Receives awaited streams in packing order.
     fn bring(self, wheels: &[Vec<pack::Packable<'_>>], over: &AtomicBool) {
         let Some(source) = self.lookup.and_then(|lookup| lookup.0.source()) else { return };
         let mut wheels: Vec<&[pack::Packable<'_>]> = wheels.iter().map(Vec::as_slice).collect();
@@ -445,7 +443,7 @@ impl<'b> Build<'b> {
     }
 }
 
-/// Sets the flag when dropped, also on errors and panics.
+/// Sets the flag when dropped.
 struct Ends<'o>(&'o AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -481,7 +479,6 @@ fn failed(
     ExecuteError::Output { output: output.clone(), reason: base::text::with_causes(error) }
 }
 
-/// Returns whether any cause of the error is a full disk or quota.
 fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
     let kind =
         |e: &(dyn std::error::Error + 'static)| e.downcast_ref::<io::Error>().map(io::Error::kind);

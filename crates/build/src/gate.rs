@@ -5,9 +5,8 @@
 //! files ─entrants─► read (each once) ─► findings ─Judged (the manifest's lines)─► errors ─allowed codes─► refused
 //! ```
 //!
-//! Callers use [`Gate::check`] before they give packages their final names. Packages built from
-//! artifacts do not pass the gate: tests run `verify` on the code that writes them. Warnings do not
-//! refuse a package.
+//! Packages of artifacts do not pass the gate: tests run `verify` on the code that writes them.
+//! Warnings do not refuse a package.
 
 use std::io;
 use std::path::Path;
@@ -25,7 +24,7 @@ pub use judged::{Judged, Reason};
 pub use owner::{Owner, filled, known_target, misplaced};
 pub use read::{Entrant, read};
 
-/// Rules for packages that enter a directory or a store.
+/// Rules for packages that enter a directory or store.
 pub struct Gate<'g> {
     /// Manifest with the `ignore` and `allow-isa` lines.
     pub manifest: &'g Manifest,
@@ -53,20 +52,14 @@ impl std::fmt::Debug for Gate<'_> {
 }
 
 impl Gate<'_> {
-    /// Reads the packages among `files`, each once, and refuses all if one has an error.
-    ///
-    /// # Errors
-    /// Fails if a package is unreadable, or has an error that neither the manifest nor
-    /// [`Gate::allowed`] accepts.
+    /// Reads the packages among `files`, each once, and refuses all if one has an error that
+    /// neither the manifest nor [`Gate::allowed`] accepts.
     pub fn check<'f>(&self, files: impl IntoIterator<Item = &'f Path>) -> Result<(), GateError> {
         let entrants: Vec<Entrant> = files.into_iter().filter_map(Entrant::of).collect();
         self.check_as(&entrants)
     }
 
-    /// Checks packages as [`Gate::check`] does, before they have their final file names.
-    ///
-    /// # Errors
-    /// As [`Gate::check`].
+    /// Checks packages like [`Gate::check`], before they have their final names.
     pub fn check_as(&self, entrants: &[Entrant]) -> Result<(), GateError> {
         let targets = Arc::new(Targets::new(self.manifest.families.target_names()));
         let packages = read(entrants, &targets)?;
@@ -95,14 +88,14 @@ impl Gate<'_> {
     }
 }
 
-/// Splits findings into errors accepted by `allowed`, and all others.
+/// Splits findings into errors that `allowed` accepts, and all others.
 pub fn let_through(findings: Vec<Finding>, allowed: &[Code]) -> (Vec<Finding>, Vec<Finding>) {
     findings
         .into_iter()
         .partition(|finding| finding.severity == Severity::Error && allowed.contains(&finding.code))
 }
 
-/// Returns a warning for each accepted fault.
+/// A warning for each accepted fault.
 pub fn warnings(allowed: &[Finding], shown: Shown) -> Problems {
     let doubtful =
         allowed.iter().map(|finding| Finding { severity: Severity::Warning, ..finding.clone() });
@@ -115,7 +108,7 @@ pub fn warnings(allowed: &[Finding], shown: Shown) -> Problems {
     warnings
 }
 
-/// Returns an error for each refused fault, with the option that accepts it.
+/// An error for each refused fault, with the option that accepts it.
 pub fn problems(refused: &[Finding]) -> Problems {
     let mut problems = Problems::new();
     for problem in verify::problems(refused, Shown::Few).iter() {

@@ -1,7 +1,8 @@
 //! Execution of plans.
 //!
-//! Takes a plan and a source of artifact bytes; returns packages, their checksums and a provenance statement. An
-//! output exists under its final name only when it is complete. Never decides the content of a package.
+//! Takes a plan and a source of artifact bytes; returns packages, checksums and a provenance
+//! statement. An output exists under its final name only when it is complete. Never decides the
+//! content of a package.
 
 pub mod assemble;
 pub mod assignment;

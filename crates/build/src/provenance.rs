@@ -2,8 +2,8 @@
 //!
 //! `SHA256SUMS` has the format of `sha256sum -c`. The statement is an unsigned in-toto Statement v1
 //! with the predicate SLSA Provenance v1, in one JSON document. Neither contains a time, nor facts
-//! about the machine except tools and variables of project builds: equal builds give equal bytes.
-//! `schema/provenance.md` describes the fields.
+//! about the machine except tools and variables of project builds. `schema/provenance.md` describes
+//! the fields.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -32,32 +32,26 @@ pub use run::{ProgramSources, Run};
 pub use sbom::{Document, SBOM_PATH, sboms};
 pub use statement::{Difference, Part, Promoted, SplitInto, Statement};
 
-/// Name of the checksum file in `dist`.
+/// Checksum file in `dist`.
 pub const SUMS: &str = package::sums::FILE;
-/// Name of the first statement in `dist`.
+/// First statement in `dist`.
 pub(crate) const STATEMENT: &str = "provenance.intoto.json";
 
-/// SLSA build type of `rockpack build`, which defines the parameters (`schema/provenance.md`).
+/// SLSA build type of `rockpack build` (`schema/provenance.md`).
 pub(crate) const BUILD_TYPE: &str = "urn:rockpack:build:1";
-/// Build type of files made by another program, as recorded by `rockpack merge --source-commit`.
+/// Build type of files made by another program (`rockpack merge --source-commit`).
 pub(crate) const FILES_TYPE: &str = "urn:rockpack:files:1";
-/// Build type of promoted packages, made by `rockpack wheel promote`.
+/// Build type of `rockpack wheel promote`.
 pub(crate) const PROMOTION_TYPE: &str = "urn:rockpack:promotion:1";
-/// Build type of split wheels, made by `rockpack wheel split`.
+/// Build type of `rockpack wheel split`.
 pub(crate) const SPLIT_TYPE: &str = "urn:rockpack:split:1";
 
-/// Returns the path of the checksums below the destination.
-///
-/// # Errors
-/// Never fails; the type checks the path again.
+/// Path of the checksums below the destination.
 pub(crate) fn sums_path() -> Result<RelPath, PathError> {
     format!("{DIST}/{SUMS}").parse()
 }
 
-/// Returns the path of a statement below the destination. The first has the plain name.
-///
-/// # Errors
-/// Never fails; the type checks the path again.
+/// Path of a statement below the destination. The first has the plain name.
 pub fn statement_path(index: usize) -> Result<RelPath, PathError> {
     match index {
         0 => format!("{DIST}/{STATEMENT}"),
@@ -66,7 +60,6 @@ pub fn statement_path(index: usize) -> Result<RelPath, PathError> {
     .parse()
 }
 
-/// Returns whether a file name in `dist` is the name of a statement.
 pub(crate) fn is_statement(file_name: &str) -> bool {
     let number = file_name
         .strip_prefix("provenance.")
@@ -78,10 +71,10 @@ pub(crate) fn is_statement(file_name: &str) -> bool {
 /// Reason for rejecting a document as a statement of rockpack.
 #[derive(Debug, thiserror::Error)]
 pub enum StatementError {
-    /// No statement, or a statement with unknown fields.
+    /// Another form, or unknown fields.
     #[error("it is not a provenance statement")]
     Form(#[from] serde_json::Error),
-    /// Statement of another build type.
+    /// Another build type.
     #[error("it is of another kind of build")]
     Kind,
 }
@@ -91,7 +84,7 @@ pub enum StatementError {
 pub struct Package<'a> {
     /// Path below the destination: `dist/…`.
     pub path: &'a RelPath,
-    /// SHA-256 in hexadecimal.
+    /// Hexadecimal SHA-256.
     pub sha256: &'a str,
 }
 
@@ -111,10 +104,9 @@ fn in_order<'p, 'a>(packages: &'p [Package<'a>]) -> Vec<&'p Package<'a>> {
     sorted
 }
 
-/// Returns the text of `SHA256SUMS`: a line for each package, sorted by path.
+/// Text of `SHA256SUMS`: a line for each package, sorted by path.
 pub(crate) fn sha256sums(packages: &[Package<'_>]) -> String {
     in_order(packages).into_iter().fold(String::new(), |mut text, package| {
-        // Writing to a String cannot fail.
         let _ = writeln!(text, "{}  {}", package.sha256, package.name());
         text
     })
@@ -125,13 +117,12 @@ pub(crate) fn sha256sums(packages: &[Package<'_>]) -> String {
 pub struct BuilderId(String);
 
 impl BuilderId {
-    /// Returns the URI.
+    /// URI.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Builder without an identity.
 impl Default for BuilderId {
     fn default() -> Self {
         Self("urn:rockpack:unidentified-builder".to_owned())
@@ -149,7 +140,7 @@ pub struct BuilderIdError {
 impl FromStr for BuilderId {
     type Err = BuilderIdError;
 
-    /// Parses a scheme, `:` and more, without spaces (RFC 3986, section 3).
+    /// A scheme, `:` and more, without spaces (RFC 3986, section 3).
     fn from_str(text: &str) -> Result<Self, BuilderIdError> {
         let scheme = |scheme: &str| {
             let of_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
@@ -176,7 +167,7 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Collects inputs without a builder. `manifest` has name and text of each manifest file.
+    /// Inputs without a builder. `manifest` has name and text of each manifest file.
     pub fn new(request: Request, manifest: &[(&str, &str)], catalog: &Catalog) -> Self {
         let files = manifest
             .iter()
@@ -229,7 +220,7 @@ impl Inputs {
     }
 }
 
-/// Returns the statement of `packages`.
+/// Statement of `packages`.
 pub fn statement(plan: &Plan, inputs: &Inputs, packages: &[Package<'_>]) -> Statement {
     Statement::new(plan, inputs, in_order(packages))
 }

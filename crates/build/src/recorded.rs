@@ -22,20 +22,20 @@ mod whole;
 pub use replace::{Replaced, replace};
 pub use whole::RecordError;
 
-/// Maximum size of a list of checksums or a statement, enough for a hundred thousand packages.
+/// Enough for a hundred thousand packages.
 const LARGEST: u64 = 32 << 20;
 
 /// Records of earlier builds in a destination.
 #[derive(Debug, Default)]
 pub struct Recorded {
-    /// Lines of `SHA256SUMS`: paths below the destination, SHA-256 in hexadecimal.
+    /// Hexadecimal SHA-256 by path below the destination, from `SHA256SUMS`.
     pub sums: BTreeMap<RelPath, String>,
     /// Statements, starting with the plain name.
     pub statements: Vec<Statement>,
     files: Vec<RelPath>,
 }
 
-/// Records of a destination after adding the packages of a build.
+/// Records of a destination after a build.
 #[derive(Debug)]
 pub struct Combined {
     /// Text of each record.
@@ -50,22 +50,16 @@ pub struct Combined {
 
 impl Recorded {
     /// Reads the records in `dest`. Ignores unreadable records and records of other programs.
-    ///
-    /// # Errors
-    /// Fails if the directory of packages cannot be listed.
     pub fn read(dest: &Path) -> io::Result<Self> {
         Self::read_in(&dest.join(DIST))
     }
 
-    /// Makes a record that is not written yet.
+    /// A record that is not written yet.
     pub fn unwritten(sums: BTreeMap<RelPath, String>, statement: Statement) -> Self {
         Self { sums, statements: vec![statement], files: Vec::new() }
     }
 
-    /// Reads the records in `dist`, the directory of the packages, which can have any name.
-    ///
-    /// # Errors
-    /// As [`Recorded::read`].
+    /// Reads the records in `dist`, the directory of packages, which can have any name.
     pub fn read_in(dist: &Path) -> io::Result<Self> {
         let mut recorded = Self::default();
         let sums = dist.join(provenance::SUMS);
@@ -82,18 +76,14 @@ impl Recorded {
         Ok(recorded)
     }
 
-    /// Returns the packages named in statements: paths below the destination, SHA-256 in
-    /// hexadecimal.
+    /// Packages named in statements: paths below the destination, hexadecimal SHA-256.
     pub fn packages(&self) -> impl Iterator<Item = (RelPath, &str)> {
         let subjects = self.statements.iter().flat_map(Statement::subjects);
         subjects.filter_map(|(name, sha256)| Some((in_dist(name).ok()?, sha256)))
     }
 
-    /// Combines new packages, described by `statements`, with the recorded ones; earlier packages
-    /// that `goes` selects are removed. Hashes in `known` are not computed again.
-    ///
-    /// # Errors
-    /// Fails if a file is unreadable, or a recorded name is no path.
+    /// Combines new packages, described by `statements`, with the recorded ones; selected earlier
+    /// packages are removed. Hashes in `known` are not computed again.
     pub fn combine(
         self,
         dest: &Path,
@@ -136,8 +126,8 @@ impl Recorded {
         Ok(Combined { texts, removed, obsolete, changed })
     }
 
-    /// Returns name and new text of all records that name a file of `gone`. Names are below the
-    /// directory of [`Recorded::read_in`].
+    /// Name and new text of all records that name a file of `gone`. Names are below the directory
+    /// of [`Recorded::read_in`].
     pub fn without(&self, gone: &BTreeSet<&str>) -> Vec<(String, String)> {
         let goes = |path: &RelPath| gone.contains(below_dist(path));
         let stays = |name: &str| !in_dist(name).is_ok_and(|path| goes(&path));
@@ -162,10 +152,7 @@ impl Recorded {
     }
 }
 
-/// Returns the texts of the statements and of the checksums, with their paths.
-///
-/// # Errors
-/// Never fails; the type checks the path again.
+/// Texts of the statements and of the checksums, with their paths.
 pub fn texts(
     packages: &[Package<'_>],
     statements: &[Statement],
@@ -174,7 +161,7 @@ pub fn texts(
         .iter()
         .enumerate()
         .map(|(index, statement)| Ok((provenance::statement_path(index)?, statement.to_json())));
-    // The checksums are written last, when all listed files exist.
+    // The checksums are last, when all listed files exist.
     let sums = [Ok((provenance::sums_path()?, provenance::sha256sums(packages)))];
     statements.chain(sums).collect()
 }
@@ -187,7 +174,7 @@ pub fn united(statements: impl IntoIterator<Item = Statement>) -> Vec<Statement>
             continue;
         }
         let rest = united.iter_mut().try_fold(statement, |statement, other| {
-            // `Err` ends the search after a successful union.
+            // `Err` ends the search after a union.
             match other.unite(statement) {
                 Ok(()) => Err(()),
                 Err(back) => Ok(*back),
@@ -201,7 +188,7 @@ pub fn united(statements: impl IntoIterator<Item = Statement>) -> Vec<Statement>
     united
 }
 
-/// Sorts the plain name first, then by number.
+/// The plain name is first, then by number.
 fn statement_files(dist: &Path) -> io::Result<Vec<RelPath>> {
     let names = match directory::names(dist) {
         Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -216,10 +203,7 @@ fn statement_files(dist: &Path) -> io::Result<Vec<RelPath>> {
     Ok(files)
 }
 
-/// Returns the hash of a regular file, or `None` for anything else.
-///
-/// # Errors
-/// Fails if the file is unreadable.
+/// Hash of a regular file; `None` for anything else.
 pub(crate) fn hash_of(path: &Path) -> io::Result<Option<String>> {
     let found = fs::symlink_metadata(path);
     if found.is_ok_and(|found| found.is_file()) {

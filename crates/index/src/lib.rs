@@ -1,7 +1,6 @@
 //! Package indexes and object stores.
 //!
-//! Takes finished packages and a store; returns index pages, published packages and fetched
-//! archives. A page names a package only after the package exists. Never builds or edits a package.
+//! A page names a package only after the package exists. Never builds or edits a package.
 
 pub mod fetch;
 pub mod publish;

@@ -99,7 +99,7 @@ pub enum Step {
     Yank {
         /// File name.
         file: String,
-        /// Reason, possibly empty; `None` takes the yank back.
+        /// Reason; `None` takes the yank back.
         reason: Option<String>,
     },
     /// New or changed page.
@@ -133,7 +133,7 @@ impl Summary {
     }
 }
 
-/// Reason for publishing nothing, or not everything.
+/// Reason of an incomplete publication.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {
     /// Unreadable packages.
@@ -157,7 +157,7 @@ pub enum PublishError {
     /// Keys with other bytes.
     #[error("{} already in the store with other bytes; nothing was written: {}", are(.0), shown(.0))]
     OtherBytes(Vec<String>),
-    /// Keys that another program filled with other bytes during the upload.
+    /// Keys that another program filled meanwhile.
     #[error("another program uploaded other bytes as {} meanwhile; {}", .keys.join(", "), unnamed(*.uploaded))]
     Overtaken {
         /// Keys.
@@ -168,7 +168,7 @@ pub enum PublishError {
     /// Unmet requirements.
     #[error("{} missing; nothing was written:\n{}", are(.0), lines(.0))]
     Incomplete(Vec<Unmet>),
-    /// Page that cannot be read or merged.
+    /// Invalid or unmergeable page.
     #[error("{}", page_text(store, key, source))]
     Page {
         /// Store.
@@ -215,7 +215,7 @@ pub enum PublishError {
         /// Given stream.
         stream: String,
     },
-    /// Removal of more than half of the packages, a likely mistake.
+    /// Removal of more than half of the packages.
     #[error(
         "{going} of the {all} packages in `{store}` would be removed, more than half; nothing was written"
     )]
@@ -239,7 +239,7 @@ pub enum PublishError {
         /// Number of attempts.
         tries: usize,
     },
-    /// Remaining packages with unknown requirements.
+    /// Packages to keep with unknown requirements.
     #[error("the requirements of {} packages are unknown, so nothing is removed: {}", .0.len(), shown(.0))]
     Unknown(Vec<String>),
     /// Packages without a SHA-256 on any page.
@@ -259,7 +259,7 @@ pub enum PublishError {
         /// Page.
         key: RelPath,
     },
-    /// Index with packages at the destination of a mirror.
+    /// Index with packages, at the destination of a mirror.
     #[error(
         "`{key}` in `{store}` links to packages next to it: it is an index of `rockpack index publish` or `rockpack index write`, \
          not a mirror; nothing was written"
@@ -322,9 +322,9 @@ fn lines(list: &[Unmet]) -> String {
 /// Publishes the packages below `dir`. Calls `told` before each step, from several threads.
 ///
 /// # Errors
-/// Fails before any write for a broken or rejected package, other bytes at a key, an unmet
-/// requirement, or an unmergeable page. After a later failure the index is consistent, and another
-/// run completes it.
+///
+/// Fails before any write for a rejected package, other bytes at a key, an unmet requirement, or an
+/// unmergeable page. After a later failure the index is consistent, and another run completes it.
 pub fn publish(
     dir: &Path,
     bucket: &dyn Bucket,

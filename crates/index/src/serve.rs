@@ -1,8 +1,8 @@
 //! Web server for a directory of packages, for tests and trials: loopback and files only.
 //!
-//! HTTP/1.1 by hyper, with persistent connections, `HEAD`, entity tags and single ranges. `Accept`
-//! selects an HTML or JSON page (PEP 691). Hidden files and files outside of the directory,
-//! including link targets, are not served.
+//! HTTP/1.1 by hyper, with `HEAD`, entity tags and single ranges. `Accept` selects HTML or JSON
+//! (PEP 691). Hidden files and files outside of the directory, including link targets, are not
+//! served.
 
 use std::convert::Infallible;
 use std::io;
@@ -95,10 +95,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on `address` and `port`, or a free port for 0, and serves `root`.
+    /// Listens on `address` and `port` (0 for a free one), and serves `root`.
     ///
     /// # Errors
-    /// Fails if `root` is not a directory, or the address is not loopback or is in use.
+    ///
+    /// Fails if `root` is no directory, or the address is not loopback or in use.
     pub fn bind(root: &Path, address: IpAddr, port: u16) -> Result<Self, ServeError> {
         let unserved = |source| ServeError::Directory { path: root.to_owned(), source };
         let directory = Root::open(root).map_err(unserved)?;
@@ -111,20 +112,17 @@ impl Server {
         let listener = runtime
             .block_on(TcpListener::bind(address))
             .map_err(|source| ServeError::Bind { address, source })?;
-        // Handle signals before the caller can publish the address.
+        // Before the caller publishes the address.
         let end = runtime.block_on(async { Interruption::new() }).map_err(ServeError::Start)?;
         Ok(Self { runtime, listener, root: directory.into(), end })
     }
 
-    /// Returns address and port.
-    ///
-    /// # Errors
-    /// Fails with the system's error.
+    /// Address and port.
     pub fn address(&self) -> Result<SocketAddr, ServeError> {
         self.listener.local_addr().map_err(ServeError::Start)
     }
 
-    /// Answers requests until SIGINT or SIGTERM, then completes open requests within five seconds.
+    /// Answers requests until SIGINT or SIGTERM, then completes open ones within five seconds.
     /// Calls `told` for each answer.
     pub fn run(self, told: impl Fn(&Access) + Send + Sync + 'static) {
         let Self { runtime, listener, root, end } = self;
@@ -148,9 +146,9 @@ async fn serve<T: Fn(&Access) + Send + Sync + 'static>(
     loop {
         tokio::select! {
             connection = listener.accept() => {
-                // The client closed the connection before it was accepted.
+                // Closed by the client.
                 let Ok((stream, _)) = connection else {
-                    // Without a free file descriptor, an immediate retry would fail too.
+                    // Without a free file descriptor, a retry would fail too.
                     tokio::time::sleep(PAUSE).await;
                     continue;
                 };
@@ -163,11 +161,11 @@ async fn serve<T: Fn(&Access) + Send + Sync + 'static>(
             () = end.comes() => break,
         }
     }
-    // Unfinished transfers are cut off.
+    // Cuts off unfinished transfers.
     let _ = tokio::time::timeout(GRACE, open.shutdown()).await;
 }
 
-/// Signal handlers. While they exist, the signals do not end the process.
+/// Signal handlers, which keep the signals from ending the process.
 #[derive(Debug)]
 struct Interruption {
     interrupt: Signal,

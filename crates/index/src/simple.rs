@@ -7,9 +7,9 @@
 //! **Incremental.** [`STATE`] keeps size, mtime and SHA-256 of every package; only changed packages
 //! are read.
 //!
-//! **Atomic.** Files are renamed into place, link targets first; obsolete pages are deleted last. A
-//! symlink to a whole generation would not survive a copy to an object store, and two requests of
-//! one reader could still see two generations.
+//! **Atomic.** Files are renamed into place, link targets first; obsolete pages are deleted last.
+//! No link to a whole generation: it would not survive a copy to an object store, nor help a reader
+//! between two requests.
 //!
 //! **Reproducible.** Pages depend only on the packages and the given time, not on clocks or file
 //! times.
@@ -48,7 +48,7 @@ pub use wheel::package::PackageError;
 /// Data of a flat page in a store. A server could return an `index.json` instead of the page.
 pub const RECORD: &str = "packages.json";
 
-/// Layout of the pages in a directory.
+/// Layout of the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Layout {
     /// One index of all packages for `--index-url`: `simple/{project}/`, and a page at the top that
@@ -62,12 +62,12 @@ pub enum Layout {
     Run,
 }
 
-/// Layout and further options.
+/// Settings of an index.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Layout of the pages.
     pub layout: Layout,
-    /// Upload time of all packages; defaults to the time of each package's newest member.
+    /// Upload time; defaults to the time of each package's newest member.
     pub time: Option<Timestamp>,
     /// Skips unreadable packages instead of failing.
     pub skip_broken: bool,
@@ -77,7 +77,7 @@ pub struct Options {
     pub remove: BTreeSet<String>,
 }
 
-/// Result of an update.
+/// Counts of an update.
 #[derive(Debug, Default)]
 pub struct Summary {
     /// Packages on the pages.
@@ -94,7 +94,7 @@ pub struct Summary {
     pub removed: Vec<RelPath>,
     /// Skipped packages with the reason.
     pub skipped: Vec<(RelPath, PackageError)>,
-    /// Pages to pass to an installer, sorted.
+    /// Pages for an installer, sorted.
     pub entries: Vec<RelPath>,
 }
 
@@ -115,7 +115,7 @@ pub enum IndexError {
         /// System error with the path.
         source: io::Error,
     },
-    /// Package path that is invalid in URLs and RECORD.
+    /// Path that is invalid in URLs and RECORD.
     #[error("a package in {} has an invalid name", .dir.display())]
     Name {
         /// Directory.
@@ -131,7 +131,7 @@ pub enum IndexError {
         /// Fault of the package.
         source: PackageError,
     },
-    /// Two packages with one file name and different content in one index.
+    /// Packages with one name and different content in one index.
     #[error(
         "`{first}` and `{second}` have one file name and different content; an index cannot contain both"
     )]
@@ -159,7 +159,7 @@ pub enum IndexError {
         /// Page.
         path: RelPath,
     },
-    /// Page with information that the packages do not contain: an update would lose it.
+    /// Page with more information than the packages.
     #[error(
         "`{path}` was made by `rockpack index publish` or `rockpack index mirror`, and an update would lose information that only this page contains"
     )]
@@ -167,27 +167,25 @@ pub enum IndexError {
         /// Page.
         path: RelPath,
     },
-    /// Failed to move the pages into place.
+    /// Files that could not be moved into place.
     #[error("cannot write the index")]
     Stage(#[from] StageError),
-    /// Failed to write a page.
+    /// Page that could not be written.
     #[error("cannot write the index")]
     Write(#[source] io::Error),
 }
 
-/// Updates the index of the packages in `dir`; for `time` see [`Options::time`].
+/// Updates the index of `dir`; for `time` see [`Options::time`].
 ///
 /// # Errors
-/// Fails if a package is unreadable, two different packages have one name, another program made a
-/// page, or the disk fails. The index is then unchanged.
+///
+/// Fails if a package is unreadable, two packages conflict, or another program made a page. The
+/// index is then unchanged.
 pub fn write(dir: &Path, layout: Layout, time: Option<Timestamp>) -> Result<Summary, IndexError> {
     write_with(dir, &Options { layout, time, ..Options::default() })
 }
 
 /// Updates the index with all options.
-///
-/// # Errors
-/// As [`write()`].
 pub fn write_with(dir: &Path, options: &Options) -> Result<Summary, IndexError> {
     update::Update::begin(dir, options)?.run()
 }

@@ -34,11 +34,10 @@ pub use error::{ErrorKind, StoreError};
 
 use location::Location;
 
-/// Limit of one request in bytes: 5 GiB, as in S3. Multipart uploads cannot be conditional on an
-/// empty key.
+/// Limit of one request in bytes: 5 GiB, as in S3.
 pub const LARGEST: u64 = 5 << 30;
 
-/// Access and retry settings.
+/// Access and retries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// Authentication.
@@ -47,7 +46,7 @@ pub struct Options {
     pub retries: usize,
     /// Pause before the first retry; later ones are longer and random.
     pub pause: Duration,
-    /// Duration without a byte until a connection counts as broken.
+    /// Silence after which a connection counts as broken.
     pub stall: Duration,
 }
 
@@ -62,13 +61,12 @@ impl Default for Options {
 /// variables with the prefixes `AWS_`, `GOOGLE_` and `AZURE_`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Access {
-    /// Signs requests if the environment has credentials. Otherwise the store must be public.
+    /// Signs requests if the environment has credentials.
     #[default]
     Any,
     /// Never signs requests.
     Anonymous,
-    /// Always signs requests. Without credentials in the environment, asks the machine's role for
-    /// some.
+    /// Always signs requests; without credentials, asks the machine's role.
     Signed,
 }
 
@@ -81,7 +79,7 @@ pub struct Object {
     pub size: u64,
     /// Entity tag; missing on a few servers.
     pub etag: Option<String>,
-    /// Generation number for [`Bucket::replace`], only in `gs://`. Missing in listings.
+    /// Generation number in `gs://`, for [`Bucket::replace`]. Missing in listings.
     pub version: Option<String>,
     /// SHA-256 from [`Headers::sha256`]. Missing in listings.
     pub sha256: Option<String>,
@@ -91,9 +89,9 @@ pub struct Object {
 
 /// An object with its body.
 pub struct Content {
-    /// Metadata from the same response.
+    /// Metadata of the same response.
     pub object: Object,
-    /// Body. Reading fails if it is shorter than the object's size.
+    /// Body. Reading fails if it is shorter than the size.
     pub body: Box<dyn Read + Send>,
 }
 
@@ -102,19 +100,18 @@ pub struct Content {
 pub enum Body<'a> {
     /// Bytes in memory.
     Bytes(&'a [u8]),
-    /// A memory-mapped file, which must not change during the call. The system can reclaim the
-    /// mapped memory.
+    /// A memory-mapped file, which must not change during the call.
     File(&'a Path),
 }
 
-/// Headers that a store returns with an object. Directories ignore them.
+/// Headers of an object. Directories ignore them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Headers<'a> {
     /// `Content-Type`.
     pub content_type: &'a str,
     /// `Cache-Control`; omitted if empty.
     pub cache_control: &'a str,
-    /// SHA-256 of the bytes in hexadecimal, returned in [`Object::sha256`].
+    /// SHA-256 in hexadecimal, returned in [`Object::sha256`].
     pub sha256: Option<&'a str>,
 }
 
@@ -123,7 +120,7 @@ pub struct Headers<'a> {
 pub enum Created {
     /// Created.
     Created,
-    /// Unchanged: the key has an object.
+    /// The key has an object.
     Exists,
 }
 
@@ -132,37 +129,37 @@ pub enum Created {
 pub enum Replaced {
     /// Replaced.
     Replaced,
-    /// Unchanged: the object was changed or removed meanwhile.
+    /// The object was changed or removed meanwhile.
     Changed,
 }
 
 /// A location with objects.
 pub trait Bucket: Debug + Send + Sync {
-    /// Returns the URL or path, without secrets, for messages.
+    /// URL or path, without secrets.
     fn name(&self) -> &str;
 
     /// Lists objects below `directory`, or all, sorted by key. Omits keys that are not a
     /// [`RelPath`].
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] for web servers, which have no listing.
+    ///
+    /// Fails with [`ErrorKind::Unsupported`] for web servers.
     fn list(&self, directory: Option<&RelPath>) -> Result<Vec<Object>, StoreError>;
 
-    /// Returns the metadata of an object; `None` if it does not exist.
-    ///
-    /// # Errors
-    /// Fails without an answer or permission.
+    /// Metadata of an object, if it exists.
     fn head(&self, key: &RelPath) -> Result<Option<Object>, StoreError>;
 
     /// Opens an object. With `etag`, requires this entity tag.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`], [`ErrorKind::Changed`], and the errors of [`Bucket::head`].
+    ///
+    /// [`ErrorKind::NotFound`], [`ErrorKind::Changed`].
     fn get(&self, key: &RelPath, etag: Option<&str>) -> Result<Content, StoreError>;
 
     /// Reads `range` of an object. With `etag`, requires this entity tag.
     ///
     /// # Errors
+    ///
     /// As [`Bucket::get`]; fails also if the object ends inside `range`.
     fn get_range(
         &self,
@@ -174,7 +171,8 @@ pub trait Bucket: Debug + Send + Sync {
     /// Creates an object unless the key exists.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] above [`LARGEST`]; fails if the store refuses the object.
+    ///
+    /// [`ErrorKind::TooLarge`] above [`LARGEST`].
     fn create(
         &self,
         key: &RelPath,
@@ -195,22 +193,17 @@ pub trait Bucket: Debug + Send + Sync {
     ) -> Result<Replaced, StoreError>;
 
     /// Creates or replaces an object.
-    ///
-    /// # Errors
-    /// As [`Bucket::create`].
     fn put(&self, key: &RelPath, body: Body<'_>, headers: &Headers<'_>) -> Result<(), StoreError>;
 
-    /// Removes an object. Succeeds if it does not exist.
-    ///
-    /// # Errors
-    /// Fails if the store refuses.
+    /// Removes an object, if it exists.
     fn delete(&self, key: &RelPath) -> Result<(), StoreError>;
 }
 
-/// Opens a directory or URL. Sends no request, except for the region of an `s3://` bucket.
+/// Opens a directory or URL. Sends no request, except for an `s3://` region.
 ///
 /// # Errors
-/// [`ErrorKind::Invalid`] for an invalid URL or one with a password; [`ErrorKind::Unsupported`]
+///
+/// [`ErrorKind::Invalid`] for an invalid URL or a password in it; [`ErrorKind::Unsupported`]
 /// without the feature `stores`.
 pub fn open(url: &str, options: &Options) -> Result<Box<dyn Bucket>, StoreError> {
     match Location::parse(url)? {
@@ -230,12 +223,12 @@ pub fn open(url: &str, options: &Options) -> Result<Box<dyn Bucket>, StoreError>
     }
 }
 
-/// Returns true for URLs, also for malformed ones without slashes, which [`open`] rejects.
+/// Returns true for URLs, also without slashes, which [`open`] rejects.
 pub fn is_url(text: &str) -> bool {
     text.contains("://") || location::cut_scheme(text).is_some()
 }
 
-/// Returns true for addresses of web servers, which are read-only.
+/// Returns true for web servers, which are read-only.
 pub fn is_web(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }
@@ -244,7 +237,8 @@ impl Content {
     /// Reads the whole body.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] above `most` bytes; fails if the body cannot be read.
+    ///
+    /// [`ErrorKind::TooLarge`] above `most` bytes.
     pub fn bytes(mut self, bucket: &dyn Bucket, most: u64) -> Result<Vec<u8>, StoreError> {
         let (key, name) = (&self.object.key, bucket.name());
         let mut bytes = Vec::new();
@@ -265,10 +259,7 @@ impl Debug for Content {
 }
 
 impl Body<'_> {
-    /// Returns the size in bytes.
-    ///
-    /// # Errors
-    /// Fails if the file's metadata is unreadable.
+    /// Size in bytes.
     pub fn size(&self) -> std::io::Result<u64> {
         match self {
             Self::Bytes(bytes) => Ok(bytes.len() as u64),
@@ -280,7 +271,6 @@ impl Body<'_> {
 fn below(directory: Option<&RelPath>, key: &str) -> String {
     let mut path = String::new();
     if let Some(directory) = directory {
-        // Infallible for a String.
         let _ = write!(path, "{directory}/");
     }
     path + key

@@ -59,7 +59,7 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Returns the catalog sorted; [`scan`] already sorts.
+    /// Sorted catalog; [`scan`] already sorts.
     pub fn in_order(&self) -> Cow<'_, Self> {
         let sorted = self.artifacts.is_sorted_by_key(|a| &a.id)
             && self.artifacts.iter().all(|a| a.entries.is_sorted_by_key(CatalogEntry::order));
@@ -71,7 +71,6 @@ impl Catalog {
         Cow::Owned(catalog)
     }
 
-    /// Sorts artifacts, entries and ignored children.
     fn sort(&mut self) {
         self.artifacts.sort_by(|a, b| a.id.cmp(&b.id));
         self.ignored.sort_by(|a, b| a.name.cmp(&b.name));
@@ -203,7 +202,6 @@ pub enum Content {
 }
 
 impl CatalogEntry {
-    /// Returns the sort key.
     fn order(&self) -> (&RelPath, &RelPath) {
         (&self.path, &self.base)
     }
@@ -213,7 +211,7 @@ impl CatalogEntry {
         matches!(self.kind, EntryKind::File { executable: true, .. })
     }
 
-    /// Returns the size in bytes; 0 for directories and links.
+    /// Size in bytes; 0 for directories and links.
     pub fn size(&self) -> u64 {
         match self.kind {
             EntryKind::File { size, .. } => size,
@@ -221,7 +219,7 @@ impl CatalogEntry {
         }
     }
 
-    /// Returns the facts of a readable ELF or PE file.
+    /// Facts of a readable ELF or PE file.
     pub fn binary(&self) -> Option<binary::Facts<'_>> {
         match &self.kind {
             EntryKind::File { content: Content::Elf(facts), .. } => Some((&**facts).into()),
@@ -230,7 +228,7 @@ impl CatalogEntry {
         }
     }
 
-    /// Returns the facts of a readable PE file.
+    /// Facts of a readable PE file.
     pub fn pe(&self) -> Option<&PeFacts> {
         match &self.kind {
             EntryKind::File { content: Content::Pe(facts), .. } => Some(facts),
@@ -238,7 +236,7 @@ impl CatalogEntry {
         }
     }
 
-    /// Returns the content of a readable import library.
+    /// Content of a readable import library.
     pub fn import_library(&self) -> Option<&ImportLibrary> {
         match &self.kind {
             EntryKind::File { content: Content::ImportLibrary(library), .. } => Some(library),
@@ -246,7 +244,7 @@ impl CatalogEntry {
         }
     }
 
-    /// Returns the facts of a readable ELF file, which edits need.
+    /// Facts of a readable ELF file, which edits need.
     pub fn elf(&self) -> Option<&ElfFacts> {
         match &self.kind {
             EntryKind::File { content: Content::Elf(facts), .. } => Some(facts),

@@ -1,8 +1,7 @@
 //! A small artifact directory for trying out rockpack.
 //!
-//! It has everything that `packages.kdl` requires, in the shape of a real build: chains of library
-//! links, links to other artifacts and directories, device code. Libraries are generated, programs
-//! come from the caller; for Windows, both are generated.
+//! It has everything that `packages.kdl` requires, in the shape of a real build. Libraries are
+//! generated, programs come from the caller; for Windows, both are generated.
 
 use std::io;
 use std::path::Path;
@@ -23,7 +22,7 @@ const WINDOWS: &str = include_str!("demo/artifacts-windows.txt");
 /// Marks a directory as a demo; outside of the installed files.
 const MARK: &str = "base_lib_generic/.rockpack-demo";
 
-/// Fault of making a demo directory.
+/// Fault of a demo directory.
 #[derive(Debug, Error)]
 pub enum DemoError {
     /// The directory has other content, which is kept.
@@ -44,15 +43,13 @@ pub enum DemoError {
 /// device code. Replaces an empty directory or an earlier demo.
 ///
 /// # Errors
-/// Fails if `dir` has other content or cannot be written.
+///
+/// Fails if `dir` has other content.
 pub fn make(dir: &Path, kpack: bool, program: &[u8]) -> Result<(), DemoError> {
     make_for(System::Linux, dir, kpack, program)
 }
 
 /// Writes a demo like [`make`] for either system. Windows programs exit at once.
-///
-/// # Errors
-/// As [`make`].
 pub fn make_for(system: System, dir: &Path, kpack: bool, program: &[u8]) -> Result<(), DemoError> {
     clear(dir)?;
     let list = List::parse(match system {
@@ -81,7 +78,6 @@ pub fn make_for(system: System, dir: &Path, kpack: bool, program: &[u8]) -> Resu
     Ok(fs::write(dir.join(MARK), "")?)
 }
 
-/// Removes an earlier demo.
 fn clear(dir: &Path) -> Result<(), DemoError> {
     let empty = match is_empty(dir) {
         Ok(empty) => empty,
@@ -94,15 +90,14 @@ fn clear(dir: &Path) -> Result<(), DemoError> {
     Ok(fs::remove_dir_all(dir)?)
 }
 
-/// Parsed list of demo entries.
 #[derive(Debug, Default)]
 struct List {
     /// Pairs of ISA and family.
     isas: Vec<(&'static str, &'static str)>,
-    /// Artifacts that exist once for each family if device code is not split off.
+    /// Artifacts of each family, if device code is not split off.
     per_family: Vec<&'static str>,
     entries: Vec<&'static str>,
-    /// Entry lines for each ISA, with `ISA` as placeholder.
+    /// Lines for each ISA, with the placeholder `ISA`.
     device: Vec<&'static str>,
 }
 
@@ -168,7 +163,7 @@ impl<'l> DemoFile<'l> {
         Ok(())
     }
 
-    /// Makes a PE file. `detail` has its name, its imports and, after `;`, its delayed imports.
+    /// `detail` has its name, its imports and, after `;`, its delayed imports.
     fn pe(&self, kind: PeKind) -> Vec<u8> {
         let (now, late) = self.detail.split_once(';').unwrap_or((self.detail, ""));
         let (now, late): (Vec<&str>, Vec<&str>) =

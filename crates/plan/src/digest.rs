@@ -1,4 +1,4 @@
-//! Digest of a plan, equal in builds that make different packages of it.
+//! Digest of a plan, equal in builds of different packages of it.
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write as _};
@@ -10,8 +10,7 @@ use crate::catalog::sha256_of_writing;
 use base::names::{Compression, DistName, Form, Mode, ModuleName, PackageName, RelPath};
 use base::version::Version;
 
-/// The part of a distribution that determines its bytes, without reasons, estimates and manifest
-/// lines.
+/// Part of a distribution that determines its bytes.
 ///
 /// Python projects are excluded, since only machines with their sources plan them; compression
 /// rules, since manifest and options have them.
@@ -35,18 +34,18 @@ struct Decided<'a> {
     archive: Option<(&'a RelPath, Option<u8>, Vec<Placed<'a>>)>,
 }
 
-/// A member without its rule: path, step, executable flag, size.
+/// Path, step, executable flag, size.
 type Placed<'a> = (&'a RelPath, &'a Step, bool, u64);
 
 impl Plan {
-    /// Returns the SHA-256 of the whole plan, including packages that `--only` leaves out.
+    /// SHA-256 of the whole plan, including packages that `--only` leaves out.
     pub fn digest(&self) -> String {
         let own = || digest(self.mode, &self.version, &self.platform_tag, &self.distributions);
         self.whole.clone().unwrap_or_else(own)
     }
 }
 
-/// Returns the SHA-256, in hexadecimal, of a plan with these distributions.
+/// Hexadecimal SHA-256 of a plan with these distributions.
 pub fn digest<'a>(
     mode: Mode,
     version: &Version,
@@ -64,7 +63,7 @@ pub fn digest<'a>(
 }
 
 fn decided(distribution: &Distribution) -> Decided<'_> {
-    // Each new field must be added to the digest or ignored here.
+    // New fields must be digested or ignored here.
     let Distribution {
         package,
         variant,

@@ -84,23 +84,23 @@ pub struct Absent {
 }
 
 impl Distribution {
-    /// Returns the compression of the member `path` of a wheel.
+    /// Compression of the member `path` of a wheel.
     pub fn compression_of(&self, path: &RelPath) -> Compression {
         self.compressed_otherwise.get(path).copied().unwrap_or(self.compression)
     }
 
-    /// Returns everything that is installed: members, licence texts and members of the archive.
+    /// Members, licence texts and members of the archive.
     pub fn all_members(&self) -> impl Iterator<Item = &Member> {
         let archived = self.archive.iter().flat_map(|a| &a.members);
         self.members.iter().chain(&self.licenses).chain(archived)
     }
 
-    /// Returns the number of installed files and links, without directories.
+    /// Number of installed files and links, without directories.
     pub fn file_count(&self) -> usize {
         self.all_members().filter(|m| m.step != Step::Directory).count()
     }
 
-    /// Returns the number of installed bytes.
+    /// Installed bytes.
     pub fn size(&self) -> u64 {
         self.all_members().map(|m| m.size).sum()
     }

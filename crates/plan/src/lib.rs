@@ -48,7 +48,7 @@ pub use wheel::archive::variants::{NULL, Provider, Variants};
 /// field or step, or another type or meaning. Added fields count because the schema is closed.
 pub const FORMAT: u32 = 1;
 
-/// Python sources of the runtime: path and text, by template name.
+/// Python sources of the runtime: path and text, by template.
 pub type Templates = BTreeMap<String, Vec<(RelPath, String)>>;
 
 /// Everything a build makes: printed by `rockpack plan --json`, executed by `rockpack build`.
@@ -94,7 +94,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns the artifact file of each member; files with several members repeat.
+    /// Artifact file of each member, with repetitions.
     pub fn sources(&self) -> impl Iterator<Item = &Origin> {
         let members = self.distributions.iter().flat_map(Distribution::all_members);
         members.filter_map(|member| member.step.source())
@@ -129,6 +129,5 @@ pub struct Unowned {
     pub reason: String,
 }
 
-// Unit tests share cases with `tests/`, which import this crate by its name.
 #[cfg(test)]
 extern crate self as plan;

@@ -89,7 +89,7 @@ pub struct Archive {
 }
 
 impl Step {
-    /// Returns the source, if the step has one.
+    /// Source, if the step has one.
     pub fn source(&self) -> Option<&Origin> {
         match self {
             Self::Copy { source } | Self::Relink { source, .. } => Some(source),
@@ -101,7 +101,7 @@ impl Step {
         }
     }
 
-    /// Returns the step's name in plans.
+    /// Name in plans.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Copy { .. } => "copy",

@@ -43,7 +43,7 @@ pub struct Labelled {
 }
 
 impl Note {
-    /// Returns the note with its manifest line in parentheses.
+    /// Note with its manifest line in parentheses.
     pub fn shown(&self) -> String {
         match &self.rule {
             Some(rule) => format!("{} ({rule})", self.text),

@@ -20,7 +20,7 @@ pub struct OnlyName {
 pub struct OnlyNameError(String);
 
 impl OnlyName {
-    /// Returns the original text.
+    /// Original text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -38,7 +38,7 @@ impl FromStr for OnlyName {
         let text = text.trim();
         let fits = |c: char| c.is_ascii_alphanumeric() || "-_.*?".contains(c);
         let error = || OnlyNameError(text.to_owned());
-        // Longer than a file name can be.
+        // Longer than any file name.
         if text.is_empty() || text.len() > 255 || !text.chars().all(fits) {
             return Err(error());
         }
@@ -53,7 +53,6 @@ impl fmt::Display for OnlyName {
     }
 }
 
-/// Normalizes a name as installers do (PEP 503).
 fn normal(name: &str) -> String {
     name.to_ascii_lowercase().replace(['_', '.'], "-")
 }

@@ -1,16 +1,14 @@
-//! Reads plans that were printed as JSON.
-
 use serde::Deserialize;
 
 use super::{FORMAT, Plan};
 
-/// Fault of a text that should be a plan. The caller adds the file name.
+/// Fault of the text of a plan.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanReadError {
-    /// Not JSON, or without a number `format`.
+    /// Not JSON, or without `format`.
     #[error("this is not a plan of `rockpack plan --json`, which is JSON with a number `format`")]
     NoPlan(#[source] serde_json::Error),
-    /// A plan of another format.
+    /// Another format.
     #[error(
         "this plan has format {found}, but this rockpack reads format {FORMAT}: make the plan \
          again, or use the rockpack that made it"
@@ -19,12 +17,11 @@ pub enum PlanReadError {
         /// Its format.
         found: u64,
     },
-    /// Content that does not match this format.
+    /// Content of another form.
     #[error("this plan does not match format {FORMAT}")]
     Content(#[source] serde_json::Error),
 }
 
-/// The fields of every format.
 #[derive(Deserialize)]
 struct Head {
     format: u64,
@@ -34,7 +31,8 @@ impl Plan {
     /// Parses the output of `rockpack plan --json`.
     ///
     /// # Errors
-    /// Fails if the text is not a plan, has another format than [`FORMAT`], or lacks a field of it.
+    ///
+    /// Fails for another format than [`FORMAT`], or a missing field.
     pub fn read(text: &str) -> Result<Self, PlanReadError> {
         let head: Head = serde_json::from_str(text).map_err(PlanReadError::NoPlan)?;
         if head.format != u64::from(FORMAT) {
@@ -53,7 +51,6 @@ mod tests {
     const PLAN: &str = r#"{"format": 1, "mode": "kpack", "version": "7.2.0", "platform_tag": "linux_x86_64",
         "distributions": [], "unowned": [], "notes": []}"#;
 
-    /// Returns the error message with its cause.
     fn refused(text: &str) -> String {
         let error = Plan::read(text).unwrap_err();
         error.source().map_or(error.to_string(), |cause| format!("{error}: {cause}"))

@@ -24,27 +24,26 @@ pub struct Request {
     pub platform_tag: Option<PlatformTags>,
     /// Findings below the root of all sources; `None` plans no source builds.
     pub sources: Option<Sources>,
-    /// Packages, distributions, projects and wheels to make; empty for all.
+    /// Nodes and distributions to make; empty for all.
     pub only: Vec<OnlyName>,
     /// Values that override variables of the manifest.
     pub variables: Vec<(String, String)>,
-    /// Libraries to build for a project, overriding the manifest.
+    /// Libraries of a project, overriding the manifest.
     pub libraries: Vec<(PackageName, String)>,
     /// Compression of wheels. Default: the manifest's.
     pub compression: Option<Compression>,
-    /// xz preset for the devel archive, 0 to 6; `None` for a plain tar.
+    /// xz preset of the devel archive, 0 to 6; `None` for a plain tar.
     pub xz_preset: Option<u8>,
     /// Turns the error for unowned files into a warning.
     pub allow_unowned: bool,
 }
 
 impl Request {
-    /// Returns true if `--only` selects this node of the manifest.
+    /// Returns true if `--only` selects this node.
     pub fn wants(&self, name: &PackageName) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| only.matches(name.as_str()))
     }
 
-    /// Returns true if `--only` selects the package or this distribution of it.
     pub(crate) fn wants_distribution(&self, package: &PackageName, name: &DistName) -> bool {
         self.wants(package) || self.only.iter().any(|only| only.matches(name.as_str()))
     }

@@ -1,5 +1,3 @@
-//! Compiles a manifest and a catalog into a [`Plan`].
-//!
 //! Pure: no file system, clock or host path; equal inputs give equal plans.
 
 use crate::catalog::Catalog;
@@ -61,6 +59,7 @@ pub use needed::{Missing, Needed, needed, possible};
 /// Compiles `manifest` and `catalog` into a plan with warnings.
 ///
 /// # Errors
+///
 /// Fails with all problems that would break a package.
 pub fn plan(
     manifest: &Manifest,

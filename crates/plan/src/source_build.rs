@@ -101,7 +101,7 @@ pub struct RunScript {
 }
 
 impl RunCommand {
-    /// Returns program and arguments, with placeholders filled by `fill`.
+    /// Program and arguments, filled by `fill`.
     pub fn argv(&self, fill: impl Fn(&str) -> String) -> Vec<String> {
         let script = self.script.iter();
         let shell = script.flat_map(|it| ["sh", "-c", &it.text, it.path.as_str()]);
@@ -109,7 +109,7 @@ impl RunCommand {
     }
 }
 
-/// The command in messages: of a script, its name.
+/// The name of a script, in messages.
 impl fmt::Display for RunCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let script = self.script.iter().map(|script| script.path.as_str());
@@ -199,14 +199,14 @@ pub struct Sources {
 }
 
 impl ProjectBuild {
-    /// Returns the project's directory, relative to the root of all sources.
+    /// Project's directory, relative to the root of all sources.
     pub fn directory(&self) -> RelPath {
         self.subdirectory
             .as_ref()
             .map_or_else(|| self.source.clone(), |below| self.source.join(below))
     }
 
-    /// Describes the inputs of the build, one line each.
+    /// Inputs of the build, one line each.
     pub fn given(&self) -> Vec<String> {
         let mut given = Vec::new();
         given.extend((!self.after.is_empty()).then(|| {
@@ -255,7 +255,7 @@ impl PrefetchedWheel {
         self.requirement.as_ref().is_some_and(|requirement| requirement.contains(" @ git+"))
     }
 
-    /// Describes the source of the wheel.
+    /// Source of the wheel.
     pub fn origin(&self) -> String {
         let files: Vec<&str> = self.files.iter().map(RelPath::as_str).collect();
         let Some(requirement) = &self.requirement else { return files.join(", ") };
@@ -268,7 +268,7 @@ impl PrefetchedWheel {
 }
 
 impl TakenWheel {
-    /// Describes the source of the wheel.
+    /// Source of the wheel.
     pub fn origin(&self) -> String {
         let files: Vec<&str> = self.files.iter().map(RelPath::as_str).collect();
         self.index.as_ref().map_or_else(|| files.join(", "), |pin| format!("{pin} of the index"))

@@ -48,7 +48,7 @@ pub struct Failure {
     tail: Vec<String>,
 }
 
-/// Makes items of a plan; usable from any thread.
+/// Makes items of a plan, from any thread.
 pub struct Builder<'a> {
     plan: &'a Plan,
     settings: &'a Settings,
@@ -103,7 +103,6 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Returns the dependencies of each item, by index.
     pub fn order(&self) -> Vec<Vec<usize>> {
         let before = |item: &Item<'_>| match item {
             Item::Taken(_) | Item::Devel(_) => Vec::new(),
@@ -147,7 +146,7 @@ impl<'a> Builder<'a> {
         };
         let done = done.map_err(|failed| failed.or_full(&place.directory));
         if !matches!(item, Item::Devel(_)) {
-            // The results were moved elsewhere; a build that filled the disk frees room here.
+            // Results were moved; a build that filled the disk frees room here.
             let _ = fs::remove_dir_all(&place.directory);
         }
         match done {
@@ -229,7 +228,6 @@ impl<'a> Builder<'a> {
         Ok(finished)
     }
 
-    /// Adds a mark to the version of wheels from a dirty checkout.
     fn marked(
         &self,
         item: Item<'_>,
@@ -252,8 +250,8 @@ impl<'a> Builder<'a> {
         passed.map_err(|error| Failed::new(with_causes(&error)))
     }
 
-    /// Runs a project's tests or documentation with its wheel. Complete documentation is moved to
-    /// the destination.
+    /// Runs a project's tests or documentation with its wheel. Moves complete documentation to the
+    /// destination.
     fn tried(
         &self,
         project: &ProjectBuild,
@@ -307,8 +305,6 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Returns the wheels that a project is built against: packages of artifacts, and wheels of
-    /// dependencies.
     fn required(&self, item: Item<'_>) -> io::Result<Vec<PathBuf>> {
         let Item::Project(project) = item else { return Ok(Vec::new()) };
         let mut offered = wheelhouse::of_artifacts(self.plan, self.stage.dest())?;
@@ -387,7 +383,6 @@ impl Item<'_> {
         if let Self::Trial(_, kind, _) = self { Some(*kind) } else { None }
     }
 
-    /// Returns the name of the log and the directory.
     fn called(&self) -> String {
         let kind = self.trial().map(|kind| format!(".{}", kind.word()));
         self.name().to_owned() + &kind.unwrap_or_default()

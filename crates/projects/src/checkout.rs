@@ -12,9 +12,6 @@ use base::directory::entries;
 
 /// Copies a checkout with its content. git works in the copy, but cannot change the original.
 /// Without version control, everything is copied. `branch` names a detached HEAD.
-///
-/// # Errors
-/// Fails if an entry is unreadable or of an unsupported type, or if the copy cannot be written.
 pub fn copy_checkout(
     from: &Path,
     to: &Path,
@@ -58,9 +55,6 @@ fn copy_git(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Copies a directory with links, times and modes. Files share their blocks if the file system
 /// supports it.
-///
-/// # Errors
-/// Fails if an entry is unreadable or of an unsupported type, or if the copy cannot be written.
 pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in entries(from)? {
@@ -88,7 +82,6 @@ fn copy_file(from: &Path, kind: FileType, place: &Path) -> io::Result<()> {
         return Err(io::Error::other(text));
     }
     fs::copy(from, place)?;
-    // make and similar tools depend on times.
     let time = fs::metadata(from)?.modified()?;
     let copied = fs::OpenOptions::new().write(true).open(place);
     copied.or_else(|_| fs::File::open(place))?.file().set_modified(time)

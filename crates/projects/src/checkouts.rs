@@ -20,7 +20,7 @@ use manifest::{Manifest, ProjectSource, SourceProject};
 /// State of a checkout, and the expected state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CheckoutState {
-    /// Directory, relative to the root of all sources.
+    /// Directory below the root of all sources.
     pub directory: RelPath,
     /// Summary.
     pub state: State,
@@ -28,16 +28,15 @@ pub struct CheckoutState {
     pub branch: Option<String>,
     /// Current commit.
     pub commit: Option<String>,
-    /// Files that differ from the commit, sorted: changed, removed and new ones, also in
-    /// submodules.
+    /// Files that differ from the commit, sorted: changed, removed and new, also in submodules.
     pub changed: Vec<String>,
     /// Hash of all files, without version control.
     pub tree: Option<String>,
-    /// Branch that the manifest expects for the version.
+    /// Branch that the manifest expects.
     pub expected_branch: Option<String>,
     /// Commit in the remote repository, if requested.
     pub expected_commit: Option<String>,
-    /// Address of the remote repository.
+    /// Remote repository.
     pub git: Option<String>,
     /// Complete projects in it.
     pub projects: Vec<PackageName>,
@@ -53,7 +52,7 @@ pub enum State {
     Fine,
     /// Missing.
     Missing,
-    /// Incomplete: a project lacks something.
+    /// A project lacks something.
     Lacking,
     /// On another branch.
     OtherBranch,
@@ -64,9 +63,6 @@ pub enum State {
 }
 
 /// Returns the state of every checkout that projects use, in manifest order.
-///
-/// # Errors
-/// Fails if `root` or a checkout is unreadable.
 pub fn checkouts(
     manifest: &Manifest,
     root: &Path,
@@ -160,9 +156,6 @@ impl CheckoutState {
     }
 
     /// Requests the commit of the expected branch from the remote repository, and compares it.
-    ///
-    /// # Errors
-    /// Fails if git does.
     pub fn ask(&mut self) -> Result<(), GitError> {
         let Some(address) = &self.git else { return Ok(()) };
         let name = self.expected_branch.as_ref();
@@ -175,9 +168,6 @@ impl CheckoutState {
     }
 
     /// Clones the checkout below `root`, atomically.
-    ///
-    /// # Errors
-    /// Fails if git does, or if the directory cannot be moved into place.
     pub fn clone_into(&self, root: &Path) -> Result<(), GitError> {
         let Some(address) = &self.git else { return Ok(()) };
         let place = root.join(self.directory.as_str());

@@ -1,4 +1,4 @@
-//! Runs programs that may only write into some directories and open no connections, as far as the
+//! Runs programs that may write only into some directories and open no connections, as far as the
 //! kernel supports it (Landlock: writing since Linux 5.19, TCP since 6.7, signals and abstract
 //! sockets since 6.12).
 
@@ -10,7 +10,7 @@ use landlock::{
     RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
 };
 
-/// Devices that may be written. None of them stores data, except for shared memory.
+/// Writable devices. None stores data, except for shared memory.
 const DEVICES: &[&str] = &[
     "/dev/null",
     "/dev/zero",
@@ -27,13 +27,13 @@ const DEVICES: &[&str] = &[
 /// Limits of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Writable directories and files, in addition to [`DEVICES`].
+    /// Writable paths, in addition to [`DEVICES`].
     pub writable: Vec<PathBuf>,
-    /// TCP connections are allowed.
+    /// Allows TCP connections.
     pub network: bool,
 }
 
-/// Parts of `Limits` that the kernel enforces.
+/// Enforced parts of [`Limits`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Holds {
     /// None.
@@ -48,9 +48,6 @@ pub enum Holds {
 
 /// Runs `work` on a thread with permanent limits, which started programs inherit. Limits that the
 /// kernel does not support are not enforced.
-///
-/// # Errors
-/// Fails if `work` does, or if the kernel rejects a supported limit.
 pub fn confined<T: Send>(
     limits: &Limits,
     work: impl FnOnce() -> io::Result<T> + Send,
@@ -65,7 +62,7 @@ pub fn confined<T: Send>(
     done.unwrap_or_else(|_| Err(io::Error::other("a thread that starts programs panicked")))
 }
 
-/// Returns the limits that the kernel supports.
+/// Limits that the kernel supports.
 pub fn holds() -> Holds {
     let hard = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     if writing().is_err() {

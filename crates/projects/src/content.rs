@@ -14,7 +14,7 @@ use base::names::RelPath;
 use manifest::Glob;
 use plan::ProjectBuild;
 
-/// Files of a checkout to copy, and the state of its repositories.
+/// Files of a checkout to copy, and its repositories.
 #[derive(Debug, Clone, Default)]
 pub struct Content {
     /// Repository of the checkout, then submodules by path; empty without version control.
@@ -31,11 +31,11 @@ pub struct Content {
 /// A git repository in a checkout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repository {
-    /// Path relative to the checkout; empty for the checkout itself.
+    /// Path in the checkout; empty for the checkout itself.
     pub path: PathBuf,
-    /// Current commit; `None` before the first one.
+    /// Commit; `None` before the first one.
     pub commit: Option<String>,
-    /// Address of the remote `origin`.
+    /// Remote `origin`.
     pub address: Option<String>,
 }
 
@@ -47,7 +47,7 @@ pub struct Named {
 }
 
 impl Named {
-    /// Collects the files of a project's lines.
+    /// Collects the files of a project.
     pub fn by(project: &ProjectBuild) -> Self {
         let globs = project.include_ignored.iter().filter_map(|glob| Glob::new(glob).ok());
         Self { paths: project.needs.clone(), globs: globs.collect() }
@@ -58,8 +58,8 @@ impl Named {
         Self { paths, globs }
     }
 
-    /// Returns true if the manifest names the file or a parent directory. A path only names a
-    /// directory without tracked files: build output in other directories is not included.
+    /// Returns true if the manifest names the file or a parent. A path only names a directory
+    /// without tracked files: build output in other directories is not included.
     fn has(&self, path: &Path, tracked: &[PathBuf]) -> bool {
         let parsed = path.to_str().and_then(|path| path.trim_end_matches('/').parse().ok());
         let Some(own): Option<RelPath> = parsed else { return false };
@@ -77,10 +77,7 @@ impl Named {
 }
 
 impl Content {
-    /// Reads the content of a checkout.
-    ///
-    /// # Errors
-    /// Fails if the checkout is unreadable or git fails.
+    /// Reads a checkout.
     pub fn read(checkout: &Path, named: &Named) -> Result<Self, GitError> {
         let mut content = Self::default();
         if GitDirectory::of(checkout)?.is_none() {
@@ -105,7 +102,7 @@ impl Content {
         !self.changed.is_empty()
     }
 
-    /// Returns true if a file or directory is part of the content.
+    /// Returns true for a path of the content.
     pub fn has(&self, path: &RelPath) -> bool {
         let path = Path::new(path.as_str());
         self.files.iter().any(|file| file.starts_with(path))
@@ -126,7 +123,7 @@ impl Content {
         }
         for path in inner {
             if GitDirectory::of(&checkout.join(&path))?.is_some() {
-                // Without the slash of a directory that git does not track.
+                // Without the slash of an untracked directory.
                 let path: PathBuf = path.components().collect();
                 self.add(checkout, &path, named)?;
             }
@@ -134,7 +131,7 @@ impl Content {
         Ok(())
     }
 
-    /// Adds the files that git tracks in the repository at `below`; returns its submodules.
+    /// Adds tracked files; returns submodules.
     fn tracked(&mut self, checkout: &Path, below: &Path) -> Result<Vec<PathBuf>, GitError> {
         let place = checkout.join(below);
         let mut inner = Vec::new();
@@ -151,7 +148,8 @@ impl Content {
         Ok(inner)
     }
 
-    /// Adds new files, and what differs from the commit; returns directories that may be repositories.
+    /// Adds new files and differences from the commit; returns directories that may be
+    /// repositories.
     fn changes(
         &mut self,
         checkout: &Path,
@@ -184,7 +182,6 @@ impl Content {
         Ok(inner)
     }
 
-    /// Adds the ignored files that the manifest names.
     fn ignored(
         &mut self,
         checkout: &Path,
@@ -202,7 +199,7 @@ impl Content {
         Ok(())
     }
 
-    /// Adds a file unless it was removed, or is outside of a sparse checkout.
+    /// Adds a file, unless removed or outside of a sparse checkout.
     fn file(&mut self, checkout: &Path, path: PathBuf) {
         if checkout.join(&path).symlink_metadata().is_ok_and(|found| !found.is_dir()) {
             self.files.push(path);

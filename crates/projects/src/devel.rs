@@ -9,10 +9,9 @@ use super::workspace::{Failed, MAKING_ENVIRONMENT, Workspace};
 use super::{variables, wheelhouse};
 use plan::{DevelTree, Plan};
 
-/// Name of its directory, log and events.
 pub const NAME: &str = "devel-tree";
 
-/// Installs the packages into a separate environment and expands the devel tree. Returns its path.
+/// Installs the packages into a separate environment and expands the devel tree.
 pub fn make(
     tree: &DevelTree,
     plan: &Plan,

@@ -6,20 +6,18 @@ use base::hash::Sha256Hasher;
 pub struct Fingerprint(Sha256Hasher);
 
 impl Fingerprint {
-    /// Starts a hash; `of` names the kind of values.
     pub fn new(of: &str) -> Self {
         let mut hash = Self(Sha256Hasher::default());
         hash.add(of);
         hash
     }
 
-    /// Adds a text with its length, so that different lists never have the same input.
+    /// Adds a text with its length, so that different lists have different inputs.
     pub fn add(&mut self, text: &str) {
         self.0.update((text.len() as u64).to_le_bytes());
         self.0.update(text);
     }
 
-    /// Returns the hash in hexadecimal.
     pub fn end(self) -> String {
         self.0.finish().sha256.to_string()
     }

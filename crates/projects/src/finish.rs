@@ -16,9 +16,6 @@ use wheel::retag;
 ///
 /// Wheels with the tag `any` keep it. Others are audited together with the wheels in `set` that
 /// they require, including transitive ones, since these are always installed too.
-///
-/// # Errors
-/// Fails if the wheel cannot be read, audited or moved, or if the name exists already.
 pub(crate) fn finish_wheel(wheel: &Path, set: &[PathBuf], into: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(into)?;
     let name: WheelName = wheel

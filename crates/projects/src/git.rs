@@ -7,22 +7,18 @@ use fs_err as fs;
 
 use base::directory::walk;
 
-/// The git directory behind a checkout's `.git`.
 #[derive(Debug)]
 pub(crate) struct GitDirectory {
     /// Directory of HEAD and index.
     own: PathBuf,
-    /// Directory of objects and refs; for a further working tree, the main one's.
+    /// Directory of objects and refs; a further working tree shares the main one's.
     common: PathBuf,
     /// `.git` is a file, as in submodules and further working trees.
     elsewhere: bool,
 }
 
 impl GitDirectory {
-    /// Finds the git directory of a checkout; `None` without one.
-    ///
-    /// # Errors
-    /// Fails if `.git` is unreadable or refers to nothing.
+    /// Finds the git directory of a checkout, if any.
     pub fn of(checkout: &Path) -> io::Result<Option<Self>> {
         let place = checkout.join(".git");
         let Ok(metadata) = fs::symlink_metadata(&place) else { return Ok(None) };
@@ -51,18 +47,17 @@ impl GitDirectory {
         Ok(Some(Self { own, common, elsewhere }))
     }
 
-    /// Returns true for a shallow clone.
     pub(crate) fn is_shallow(&self) -> bool {
         self.common.join("shallow").is_file()
     }
 
-    /// Returns the current branch; `None` if HEAD is detached.
+    /// Current branch; `None` if HEAD is detached.
     pub fn branch(&self) -> Option<String> {
         let head = fs::read_to_string(self.own.join("HEAD")).ok()?;
         Some(head.trim().strip_prefix("ref: refs/heads/")?.to_owned())
     }
 
-    /// Returns the current commit, if a file has it.
+    /// Current commit, if a file has it.
     pub fn commit(&self) -> Option<String> {
         let head = fs::read_to_string(self.own.join("HEAD")).ok()?;
         let Some(name) = head.trim().strip_prefix("ref: ") else {
@@ -79,9 +74,6 @@ impl GitDirectory {
     /// Makes an independent `.git` for a copy, if `.git` refers to another place: separate HEAD,
     /// refs and index, and shared read-only objects. Programs in the copy then cannot change the
     /// checkout.
-    ///
-    /// # Errors
-    /// Fails if reading or writing does.
     pub fn copy(&self, to: &Path) -> io::Result<bool> {
         if !self.elsewhere {
             return Ok(false);
@@ -101,7 +93,6 @@ impl GitDirectory {
         if self.common.join("refs").is_dir() {
             copy_refs(&self.common, to)?;
         }
-        // The configuration of a submodule names its working tree, which is another one.
         let config = fs::read_to_string(self.common.join("config")).unwrap_or_default();
         let lines = config.lines().filter(|line| {
             let key = line.split('=').next().unwrap_or_default().trim();
@@ -126,11 +117,7 @@ fn copy_refs(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Attaches a detached HEAD in the copy `git` to `branch`, because scripts ask for the current
-/// branch.
-///
-/// # Errors
-/// Fails if it cannot be written.
+/// Attaches a detached HEAD in the copy `git` to `branch`: scripts ask for the current branch.
 pub(crate) fn attach(git: &Path, branch: &str) -> io::Result<()> {
     let head = fs::read_to_string(git.join("HEAD"))?;
     if head.starts_with("ref: ") {

@@ -1,5 +1,3 @@
-//! Runs of the program git.
-
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
@@ -27,7 +25,7 @@ pub enum GitError {
 /// Message of a program that failed silently.
 pub const NOTHING: &str = "it said nothing";
 
-/// Variables, set in git hooks, that redirect git to another repository.
+/// Variables of git hooks that redirect git to another repository.
 const OTHER_REPOSITORY: [&str; 8] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -40,9 +38,6 @@ const OTHER_REPOSITORY: [&str; 8] = [
 ];
 
 /// Runs git without a terminal; returns standard output.
-///
-/// # Errors
-/// Fails if git is missing or exits with an error.
 pub fn git<W: AsRef<OsStr>>(words: &[W]) -> Result<Vec<u8>, GitError> {
     let mut command = Command::new("git");
     command.args(words).env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C").stdin(Stdio::null());
@@ -63,9 +58,6 @@ pub fn git<W: AsRef<OsStr>>(words: &[W]) -> Result<Vec<u8>, GitError> {
 
 /// Runs git in a checkout. It neither starts programs from the repository's configuration nor
 /// writes anything.
-///
-/// # Errors
-/// As [`git`].
 pub(crate) fn git_in(checkout: &Path, words: &[&str]) -> Result<Vec<u8>, GitError> {
     let fixed =
         ["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];

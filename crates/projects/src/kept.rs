@@ -25,15 +25,13 @@ const KEPT: &str = "kept";
 
 const MOST: u64 = 8 << 20;
 
-/// Recorded result of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Product {
     /// Hash of the inputs: sources, environment, dependencies.
     key: String,
-    /// Wheels in `dist`, with hashes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     wheels: BTreeMap<String, String>,
-    /// Inputs for provenance; `None` for prefetched wheels.
+    /// Inputs; `None` for prefetched wheels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     inputs: Option<ProjectInputs>,
     /// Hash of a native project's directory.
@@ -65,7 +63,7 @@ impl Product {
         self.inputs.as_ref()
     }
 
-    /// Reads a record; ignores unreadable ones, which are not rockpack's.
+    /// Reads a record; ignores unreadable ones.
     pub fn read(file: &Path) -> Option<Self> {
         let text = regular::read_to_string(file, MOST).ok()?;
         serde_json::from_str(&text).ok()
@@ -80,14 +78,12 @@ impl Product {
         self.key == key
     }
 
-    /// Returns true if the wheels in a directory are unchanged.
     pub(crate) fn has_wheels_in(&self, directory: &Path) -> bool {
         self.wheels.iter().all(|(name, sha256)| {
             regular::sha256(directory.join(name)).is_ok_and(|found| found == *sha256)
         })
     }
 
-    /// Returns true if all results are unchanged.
     fn is_there(&self, dest: &Path, prefix: &Path) -> bool {
         let installed = self
             .installed
@@ -97,7 +93,6 @@ impl Product {
     }
 }
 
-/// Finds reusable results.
 pub(crate) struct Keeper<'a> {
     plan: &'a Plan,
     directory: PathBuf,
@@ -111,7 +106,7 @@ pub(crate) struct Keeper<'a> {
 }
 
 impl<'a> Keeper<'a> {
-    /// Finds all reusable results. `dest` must be canonical.
+    /// `dest` must be canonical.
     pub fn survey(
         plan: &'a Plan,
         settings: &Settings,
@@ -139,7 +134,6 @@ impl<'a> Keeper<'a> {
         Ok(keeper)
     }
 
-    /// Checks one project, after its dependencies.
     fn find(&mut self, project: &ProjectBuild, settings: &Settings, dest: &Path) {
         let before = self.plan.projects.iter().filter(|p| project.after.contains(&p.name));
         if before.into_iter().any(|before| !self.has(&before.name)) {
@@ -161,7 +155,6 @@ impl<'a> Keeper<'a> {
         self.directory.join(format!("{name}.json"))
     }
 
-    /// Returns the parent directory of installed native projects.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
@@ -174,7 +167,6 @@ impl<'a> Keeper<'a> {
         &self.sources
     }
 
-    /// Returns true if the project is reusable.
     pub fn has(&self, name: &PackageName) -> bool {
         self.kept.contains_key(name)
     }
@@ -206,7 +198,7 @@ impl<'a> Keeper<'a> {
         product.write(&self.file(&project.name))
     }
 
-    /// Hashes the inputs. `made` has the wheels outside of the destination.
+    /// `made` has the wheels outside of the destination.
     fn key(&self, project: &ProjectBuild, made: &Made, dest: &Path) -> io::Result<String> {
         let mut key = Fingerprint::new("project");
         key.add(&self.common);
@@ -264,7 +256,7 @@ fn common(plan: &Plan, settings: &Settings, dest: &Path, tools: &Tools) -> io::R
     Ok(hash.end())
 }
 
-/// Hashes names, sizes and times of a native project's files, without reading them.
+/// Hashes names, sizes and times of a native project's files, not their content.
 fn contents(prefix: &Path) -> io::Result<String> {
     let mut hash = Fingerprint::new("installed");
     for entry in walk(prefix) {

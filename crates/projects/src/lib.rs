@@ -76,11 +76,11 @@ pub struct Settings {
     pub sources: Option<PathBuf>,
     /// Building Python: a path, or a name in `PATH`.
     pub python: PathBuf,
-    /// Number of parallel projects, and of their processes together; at least 1.
+    /// Number of parallel projects, and of their processes together.
     pub jobs: usize,
     /// No downloads: requirements come from pip's find-links or earlier results.
     pub offline: bool,
-    /// Builds everything, without reuse.
+    /// Disables reuse.
     pub anew: bool,
     /// Builds may write anywhere.
     pub unconfined: bool,
@@ -103,16 +103,16 @@ pub enum Happened {
     Failed(String),
 }
 
-/// A wheel that was made or taken.
+/// A made or taken wheel.
 #[derive(Debug, Clone)]
 pub struct MadeWheel {
     /// Project or `wheel` node.
     pub name: PackageName,
-    /// Path relative to the destination.
+    /// Path below the destination.
     pub path: RelPath,
     /// Size in bytes.
     pub size: u64,
-    /// Duration of the project's build.
+    /// Duration of the build.
     pub took: Duration,
     /// Reused from an earlier build.
     pub kept: bool,
@@ -121,7 +121,7 @@ pub struct MadeWheel {
 /// A missing result.
 #[derive(Debug, Clone)]
 pub struct NotMade {
-    /// Name of the project, wheel or devel tree.
+    /// Project, wheel or devel tree.
     pub name: PackageName,
     /// Trial that failed although the wheel exists; `None` without the wheel.
     pub trial: Option<TrialKind>,
@@ -136,7 +136,7 @@ pub enum Why {
     Failed {
         /// Step, and its failure.
         reason: String,
-        /// Log of all steps, relative to the destination.
+        /// Log, relative to the destination.
         log: Option<RelPath>,
         /// Last lines of the log.
         tail: Vec<String>,
@@ -212,9 +212,6 @@ pub enum ProjectError {
 
 /// Checks that Python is suitable, and that `dest` has the packages of artifacts that this build
 /// does not make.
-///
-/// # Errors
-/// Fails if a package is missing, or Python is unsuitable.
 pub fn check(plan: &Plan, settings: &Settings, dest: &Path) -> Result<(), ProjectError> {
     if let Some(pin) = wheelhouse::absent(plan, dest)? {
         return Err(ProjectError::Absent { pin, dest: dest.to_owned() });
@@ -234,9 +231,6 @@ fn tools(plan: &Plan, settings: &Settings) -> Result<tools::Tools, ToolsError> {
 
 /// Fetches missing prefetched wheels into `dest`. If any is unavailable, returns all unavailable
 /// ones and changes nothing.
-///
-/// # Errors
-/// Fails if nothing can be fetched.
 pub fn prefetch(
     plan: &Plan,
     settings: &Settings,
@@ -255,9 +249,6 @@ pub fn prefetch(
 /// caller moves them into place. A wheel that fails the gate is a failure.
 ///
 /// Packages of artifacts and prefetched wheels must be in `dest` before. Logs are in `dest`/logs.
-///
-/// # Errors
-/// Fails if nothing can be built; other failures are part of the outcome.
 pub fn build(
     plan: &Plan,
     settings: &Settings,
@@ -279,5 +270,4 @@ fn wheel_of(file_name: &str) -> Option<String> {
     file_name.parse::<WheelName>().ok().map(|name| name.dist.normalized())
 }
 
-/// Wheels by project or node.
 type Made = BTreeMap<PackageName, Vec<PathBuf>>;

@@ -10,17 +10,15 @@ use super::workspace::{Failed, Workspace};
 use base::directory::{entries, is_empty};
 use plan::NativeBuild;
 
-/// Parameters of a native build.
 pub struct Site<'a> {
     /// Installation directory.
     pub prefix: PathBuf,
     pub processes: usize,
-    /// The project in the copy of its checkout.
+    /// The project in its copied checkout.
     pub directory: &'a Path,
 }
 
 impl Site<'_> {
-    /// Empties the installation directory.
     pub fn begin(&self) -> io::Result<()> {
         // The directory itself stays, because access was granted to it.
         fs::create_dir_all(&self.prefix)?;
@@ -34,7 +32,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Builds and installs with CMake, if declared; fails if nothing was installed.
+    /// Builds and installs with CMake; fails if nothing was installed.
     pub fn build(
         &self,
         native: &NativeBuild,

@@ -27,7 +27,7 @@ use base::text::with_causes;
 use plan::{Plan, PrefetchedWheel};
 use wheel::archive::Stage;
 
-/// Fetches all wheels. Returns all unavailable ones; then nothing is changed.
+/// Fetches all wheels; otherwise returns the unavailable ones and changes nothing.
 pub fn fill(
     plan: &Plan,
     settings: &Settings,
@@ -73,14 +73,13 @@ struct Fetcher<'a> {
     report: &'a (dyn Fn(Happened) + Sync),
 }
 
-/// Fetched wheels with the hash of their origin.
 struct Fetched {
     key: String,
     wheels: Vec<PathBuf>,
 }
 
 impl Fetcher<'_> {
-    /// Fetches one wheel into a separate directory; `None` if it is current.
+    /// Fetches a wheel; `None` if it is current.
     fn bring(&self, wheel: &PrefetchedWheel) -> Result<Option<Fetched>, (String, Vec<String>)> {
         let start = Instant::now();
         let bare = |e: io::Error| (with_causes(&e), Vec::new());
@@ -147,7 +146,6 @@ impl Fetcher<'_> {
         Ok(wheels)
     }
 
-    /// Downloads for one version of Python with pip, without dependencies.
     fn ask(
         &self,
         wheel: &PrefetchedWheel,
@@ -179,7 +177,7 @@ impl Fetcher<'_> {
         place.run(doing, &self.tools.pip(&python, options))
     }
 
-    /// Returns the Python versions of dependent projects; `None` for the building Python.
+    /// Python versions of dependent projects; `None` for the building Python.
     fn versions(&self, wheel: &PrefetchedWheel) -> BTreeSet<Option<&str>> {
         let projects = self.plan.projects.iter().filter(|p| p.after.contains(&wheel.name));
         let mut versions = BTreeSet::new();
@@ -192,7 +190,6 @@ impl Fetcher<'_> {
         versions
     }
 
-    /// Hashes the origin, without asking an index for its current content.
     fn key(&self, wheel: &PrefetchedWheel) -> io::Result<String> {
         let mut key = Fingerprint::new("prefetch");
         let plain = PrefetchedWheel { rule: "".into(), ..wheel.clone() };

@@ -12,21 +12,18 @@ use super::variables;
 use super::workspace::Workspace;
 use plan::ProjectBuild;
 
-/// Downloads in pip's cache, without the wheels that it built.
+/// Downloads in pip's cache, without built wheels.
 const DOWNLOADS: &[&str] = &["http", "http-v2"];
 
 /// cargo's settings and downloads. Unpacked sources are excluded.
 const CARGO_SETTINGS: &[&str] = &["config", "config.toml", "credentials", "credentials.toml"];
 const CARGO_DOWNLOADS: &[&str] = &["registry/index", "registry/cache", "git/db"];
 
-/// Maximum length of a Unix socket's path (`sun_path`), including the final zero.
+/// Maximum length of a Unix socket's path (`sun_path`), with the final zero.
 const SOCKET_PATH: usize = 108;
 
 /// Confines the programs of a workspace to a project's rights: writing into its parts, into `more`,
 /// and into private caches.
-///
-/// # Errors
-/// Fails if directories cannot be created.
 pub(crate) fn confine(
     place: &mut Workspace,
     project: &ProjectBuild,
@@ -39,26 +36,19 @@ pub(crate) fn confine(
     private_caches(directory, network, cargo, &mut place.variables)
 }
 
-/// Confines rockpack's own steps to the workspace.
-///
-/// # Errors
-/// Fails if directories cannot be created.
 pub(crate) fn confine_steps(place: &mut Workspace) -> io::Result<()> {
     place.reach = Some(Reach::of_steps(&place.directory));
     let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     private_caches(&place.directory, true, cargo, &mut place.variables)
 }
 
-/// Returns true if ccache's files remain for later builds.
+/// Returns true if ccache's files remain.
 pub(crate) fn shares_compiler_cache(place: &Workspace) -> bool {
     place.reach.is_none() || is_shared("CCACHE_DIR", &place.directory, &place.variables)
 }
 
 /// Puts the caches of tools into `directory`, which is temporary. pip and cargo see existing
 /// downloads, but add none. `home_of_cargo` is the caller's variable.
-///
-/// # Errors
-/// Fails if the caches cannot be created.
 fn private_caches(
     directory: &Path,
     network: bool,
@@ -88,7 +78,7 @@ fn private_caches(
     for (name, below) in [("CCACHE_DIR", "ccache"), ("SCCACHE_DIR", "sccache")] {
         variables.entry(name.to_owned()).or_insert_with(|| cache.join(below).into());
     }
-    // Otherwise sccache's server uses TCP, and an outside server would compile outside.
+    // Otherwise sccache's server uses TCP, and one from outside would compile outside.
     let socket = directory.join("tmp/sccache");
     if socket.as_os_str().len() < SOCKET_PATH {
         variables.insert("SCCACHE_SERVER_UDS".to_owned(), socket.into());

@@ -16,7 +16,7 @@ use super::confined::{Limits, confined};
 use base::cleanup;
 use base::regular;
 
-/// Log file of all steps of a project.
+/// Log of all steps of a project.
 #[derive(Debug, Clone)]
 pub(crate) struct Log {
     path: PathBuf,
@@ -53,22 +53,17 @@ pub struct Run<'a> {
     pub command: &'a [OsString],
     /// Working directory.
     pub directory: &'a Path,
-    /// All environment variables.
+    /// Complete environment.
     pub environment: &'a BTreeMap<String, OsString>,
     /// Limits; `None` for all rights of the user.
     pub limits: Option<&'a Limits>,
 }
 
-/// Bytes to read for the last lines.
 const TAIL: u64 = 64 * 1024;
 
 impl Log {
-    /// Creates a new log.
-    ///
-    /// # Errors
-    /// Fails if it cannot be written.
     pub fn create(path: PathBuf) -> io::Result<Self> {
-        // Removes an old log first, and never writes through a link or pipe.
+        // Never writes through a link or pipe.
         match fs::remove_file(&path) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
             _ => fs::File::create_new(&path)?,
@@ -85,9 +80,6 @@ impl Log {
     }
 
     /// Runs a program, and logs its command line and output.
-    ///
-    /// # Errors
-    /// Fails if it cannot be started or exits with an error.
     pub fn run(&self, run: &Run<'_>) -> Result<(), ProcessError> {
         let mut file = self.append()?;
         writeln!(file, "$ {}", shown(run.command))?;
@@ -100,15 +92,11 @@ impl Log {
         }
     }
 
-    /// Appends a line.
-    ///
-    /// # Errors
-    /// Fails if the log cannot be written.
     pub fn say(&self, line: &str) -> io::Result<()> {
         writeln!(self.append()?, "{line}")
     }
 
-    /// Returns the last `count` lines; empty if unreadable.
+    /// The last lines; empty if unreadable.
     pub fn tail(&self, count: usize) -> Vec<String> {
         let read = || -> io::Result<Vec<u8>> {
             let mut file = regular::open_unlinked(&self.path)?;
@@ -125,7 +113,7 @@ impl Log {
     }
 }
 
-/// Runs a program as leader of a process group, and kills the remaining group at its end.
+/// Runs a program as leader of a process group, and kills the rest of the group at its end.
 fn to_its_end(command: &mut Command, run: &Run<'_>) -> Result<ExitStatus, ProcessError> {
     // The cleanup runs before the start or after the registration.
     let together = cleanup::undisturbed();
@@ -149,9 +137,6 @@ fn to_its_end(command: &mut Command, run: &Run<'_>) -> Result<ExitStatus, Proces
 }
 
 /// Runs a program; returns its standard output.
-///
-/// # Errors
-/// Fails if it cannot be started or exits with an error.
 pub fn answer(run: &Run<'_>) -> Result<String, ProcessError> {
     let output = command(run)?.stderr(Stdio::null()).output().map_err(|e| not_started(run, e))?;
     if !output.status.success() {
@@ -160,7 +145,7 @@ pub fn answer(run: &Run<'_>) -> Result<String, ProcessError> {
     Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }
 
-/// Uses a shell that sets the umask, so that modes of built files do not depend on the caller.
+/// A shell sets the umask, so that modes of built files do not depend on the caller.
 fn command(run: &Run<'_>) -> Result<Command, ProcessError> {
     let program = run.command.first().map(OsString::as_os_str).unwrap_or_default();
     if !is_there(program, run) {

@@ -22,7 +22,6 @@ use wheel::package::WheelName;
 
 const MOST_ANSWERED: u64 = 1 << 20;
 
-/// Prepares a directory and the environment variables.
 pub(crate) fn furnish(
     place: &mut Workspace,
     settings: &Settings,
@@ -46,7 +45,6 @@ pub(crate) fn furnish(
     Ok(())
 }
 
-/// A project with its inputs.
 pub struct Site<'a> {
     pub project: &'a ProjectBuild,
     pub sources: &'a Path,
@@ -97,7 +95,6 @@ impl Site<'_> {
         Ok(wheels)
     }
 
-    /// Confines programs to the directories of the project, including its installation directory.
     fn confine(&self, settings: &Settings, place: &mut Workspace) -> io::Result<()> {
         if settings.unconfined {
             return Ok(());
@@ -107,7 +104,6 @@ impl Site<'_> {
         private::confine(place, project, prefix.as_deref(), &settings.protected)
     }
 
-    /// Builds or installs a project in a copy of its checkout; returns the wheels.
     fn build(&self, place: &mut Workspace) -> Result<Vec<PathBuf>, Failed> {
         let project = self.project;
         let source = place.directory.join("source");
@@ -201,7 +197,6 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Records the versions of Python, pip and compilers, for provenance.
     fn remember_tools(&self, place: &mut Workspace, setuptools: bool) {
         let own = Some(self.tools.compiler()).filter(|own| setuptools && !own.is_empty());
         place.used.tools = compilers(place, own);
@@ -232,7 +227,6 @@ impl Site<'_> {
         })
     }
 
-    /// Returns the Python of a new environment, or the building one.
     fn environment(&self, place: &mut Workspace) -> Result<PathBuf, Failed> {
         if !self.project.isolated {
             let python = self.tools.python().to_owned();
@@ -268,7 +262,6 @@ impl Site<'_> {
             place.run(INSTALLING, &self.tools.install(python, list))?;
             return Ok(place.used.report(&report)?);
         }
-        // The installation of the building Python must not change.
         let target = place.directory.join("requires");
         let options = [OsString::from("--target"), target.clone().into_os_string()];
         place.run(INSTALLING, &self.tools.install(python, options.into_iter().chain(list)))?;
@@ -384,5 +377,4 @@ fn uses_setuptools(directory: &Path) -> bool {
     backend.is_none_or(|line| line.contains("setuptools"))
 }
 
-/// Config settings with placeholders filled in.
 type Configured<'a> = BTreeMap<&'a String, Vec<String>>;

@@ -13,21 +13,19 @@ use fs_err as fs;
 
 use super::confined::Limits;
 
-/// Directory of tool caches in a workspace.
 pub const CACHE: &str = "cache";
 
 /// Directory of a build's answers in a workspace.
 pub(crate) const ANSWERS: &str = "answers";
 
-/// Directories of a workspace that project code may write. The environment is excluded, because the
-/// next step of rockpack runs it with network access.
+/// Writable for project code. The environment is excluded: rockpack's next step runs it with
+/// network access.
 const OWN: &[&str] =
     &[CACHE, ANSWERS, "source", "tmp", "build", "out", "repaired", "empty", "docs"];
 
 /// Variables of compiler caches, which users set to share a cache.
 const SHARED: &[&str] = &["CCACHE_DIR", "CCACHE_TEMPDIR", "SCCACHE_DIR"];
 
-/// Limits of the programs in a workspace.
 #[derive(Debug, Clone)]
 pub(crate) struct Reach {
     fetching: Limits,
@@ -37,17 +35,13 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// Returns the limits of rockpack's own steps in `directory`, which run third-party code.
+    /// Limits of rockpack's own steps, which run third-party code.
     pub(crate) fn of_steps(directory: &Path) -> Self {
         let limits = Limits { writable: vec![directory.to_owned()], network: true };
         Self { fetching: limits.clone(), building: limits, protected: Vec::new() }
     }
 
-    /// Returns the limits of a project in `directory`, and creates its parts. It may also write
-    /// into `more`.
-    ///
-    /// # Errors
-    /// Fails if the directories cannot be created.
+    /// Limits of a project in `directory`, with more writable directories. Creates its parts.
     pub(crate) fn of_project(
         directory: &Path,
         more: Option<&Path>,
@@ -65,7 +59,7 @@ impl Reach {
         Ok(Self { fetching, building: Limits { writable, network }, protected })
     }
 
-    /// Allows project code to write into one more directory, from which nothing else is run.
+    /// Allows writing into one more directory, from which nothing else is run.
     pub fn with(mut self, directory: &Path) -> Self {
         self.building.writable.push(directory.to_owned());
         self
@@ -75,9 +69,10 @@ impl Reach {
         &self.fetching
     }
 
-    /// Returns the limits of the project's steps, which may use the compiler caches in variables.
+    /// Limits of project steps, with the compiler caches in variables.
     ///
     /// # Errors
+    ///
     /// Fails if such a cache contains a protected directory.
     pub(crate) fn building(
         &self,

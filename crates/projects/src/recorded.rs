@@ -1,4 +1,4 @@
-//! Inputs of a build, for provenance: checkout, requirements, tools and variables.
+//! Inputs of a build, for provenance.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -16,10 +16,6 @@ use base::names::normalized;
 use build::provenance::{BuildRequirement, ProjectInputs, ProjectRepository, RequirementDigest};
 use plan::ProjectBuild;
 
-/// Returns the installed distributions of a Python.
-///
-/// # Errors
-/// Fails if the Python does not answer.
 pub fn installed(python: &Path, place: &Workspace) -> io::Result<Vec<BuildRequirement>> {
     let command = [python.into(), "-c".into(), OsString::from(INSTALLED)];
     let limits = place.building().map_err(io::Error::other)?;
@@ -49,8 +45,7 @@ for found in importlib.metadata.distributions():
     rows.append([found.metadata['Name'], found.version, hashlib.sha256(text.encode()).hexdigest()])
 print(json.dumps(rows))";
 
-/// Returns the compilers of a build, by their variables. Compilers that the build installed are
-/// among its requirements.
+/// Compilers by their variables. Installed ones are among the requirements.
 pub(crate) fn compilers(place: &Workspace, python: Option<&str>) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let Ok(limits) = place.building() else { return found };
@@ -80,9 +75,6 @@ pub(crate) fn compilers(place: &Workspace, python: Option<&str>) -> BTreeMap<Str
 }
 
 /// Collects the inputs of a build.
-///
-/// # Errors
-/// Fails if a file that the manifest names is unreadable.
 pub fn inputs(
     project: &ProjectBuild,
     root: &Path,
@@ -120,8 +112,7 @@ pub fn inputs(
     })
 }
 
-/// Returns the effective variables: the caller's, without secrets in addresses, and the project's,
-/// with placeholders.
+/// Effective variables: the caller's, without secrets in addresses, and the project's, filled in.
 fn environment(
     project: &ProjectBuild,
     variables: BTreeMap<String, OsString>,
@@ -132,7 +123,7 @@ fn environment(
     of_caller.chain(own.map(|(name, value)| (name.clone(), value.clone()))).collect()
 }
 
-/// Returns the names of passed variables that are set.
+/// Passed variables that are set.
 fn passed(project: &ProjectBuild, is_set: impl Fn(&str) -> bool) -> Vec<String> {
     let own = |name: &&String| !project.environment.contains_key(*name) && is_set(name);
     project.pass.iter().filter(own).cloned().collect()

@@ -1,10 +1,9 @@
 //! Addresses without secrets.
 
-/// Returns the public address of a repository, without passwords, tokens and queries; `None` for a
-/// local path.
+/// Address without passwords, tokens and queries; `None` for a local path.
 pub(crate) fn public_address(address: &str) -> Option<String> {
     let Some((scheme, rest)) = address.split_once("://") else {
-        // `user@host:path` of ssh; a path has `/` before any `:`.
+        // `user@host:path` of ssh; paths have `/` before any `:`.
         let (host, path) = address.split_once(':')?;
         let is_host = !host.is_empty() && !host.contains('/') && !path.starts_with("//");
         return is_host.then(|| format!("ssh://{host}/{}", path.trim_start_matches('/')));
@@ -21,7 +20,7 @@ pub(crate) fn public_address(address: &str) -> Option<String> {
     Some(format!("{scheme}://{user}{host}/{path}"))
 }
 
-/// Replaces users, passwords and queries of all addresses in a text by `***`.
+/// Replaces users, passwords and queries of addresses by `***`.
 pub(crate) fn redacted(text: &str) -> String {
     let mut words = Vec::new();
     for word in text.split(' ') {

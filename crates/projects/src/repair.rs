@@ -23,7 +23,6 @@ pub struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Copies the needed libraries into the wheel.
     pub fn repair(
         &self,
         wheel: &Path,

@@ -24,8 +24,7 @@ enum State<T, E> {
 /// receives the index and the item's share of the free processes. Running items have `jobs`
 /// processes together, or one each.
 ///
-/// Independent items start in order. Cycles are not allowed: their items would never start, and
-/// wait for themselves.
+/// Cycles are not allowed: their items would never start, and wait for themselves.
 pub fn run<T: Send, E: Send>(
     after: &[Vec<usize>],
     jobs: usize,
@@ -78,7 +77,6 @@ fn worker<T, E>(
     }
 }
 
-/// Returns the share of the next item.
 fn share<T, E>(after: &[Vec<usize>], jobs: usize, states: &[State<T, E>]) -> usize {
     let taken = states.iter().map(|state| if let State::Running(it) = state { *it } else { 0 });
     let free = jobs.saturating_sub(taken.sum());
@@ -91,7 +89,6 @@ fn is_ready<T, E>(after: &[Vec<usize>], states: &[State<T, E>], index: usize) ->
         && after[index].iter().all(|&before| matches!(states[before], State::Over(End::Done(_))))
 }
 
-/// Skips items with missing dependencies, transitively.
 fn skip<T, E>(after: &[Vec<usize>], states: &mut [State<T, E>]) {
     let lost = |state: &State<T, E>| matches!(state, State::Over(End::Failed(_) | End::Waited(_)));
     let hopeless = |states: &[State<T, E>]| {
@@ -139,7 +136,6 @@ mod tests {
             let mut most_so_far = most.lock().unwrap();
             *most_so_far = now.max(*most_so_far);
             drop(most_so_far);
-            // Only two items at once pass this.
             meet.wait();
             std::thread::sleep(Duration::from_millis(5));
             *running.lock().unwrap() -= 1;

@@ -15,7 +15,7 @@ use plan::{Plan, ProjectBuild};
 /// Checkout of a project.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    /// Directory, relative to the root of all sources.
+    /// Directory below the root of all sources.
     pub directory: RelPath,
     /// Files and repositories.
     pub content: Content,
@@ -24,10 +24,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads the checkout of a project, below the root of all sources.
-    ///
-    /// # Errors
-    /// Fails if the checkout is unreadable or git fails.
+    /// Reads the checkout of a project.
     pub fn take(root: &Path, project: &ProjectBuild) -> Result<Self, GitError> {
         let place = root.join(project.source.as_str());
         let content = Content::read(&place, &Named::by(project))?;
@@ -36,9 +33,6 @@ impl Snapshot {
     }
 
     /// Hashes everything that a build can see: files, commits, branches, and if it is dirty.
-    ///
-    /// # Errors
-    /// Fails if git's directories are unreadable.
     pub fn identity(&self, root: &Path) -> io::Result<String> {
         let mut hash = Fingerprint::new("checkout");
         hash.add(&self.tree);
@@ -56,9 +50,6 @@ impl Snapshot {
 }
 
 /// Reads the checkouts of all projects.
-///
-/// # Errors
-/// Fails if a checkout is unreadable or git fails.
 pub fn snapshots(plan: &Plan, root: &Path) -> Result<BTreeMap<PackageName, Snapshot>, GitError> {
     let projects = plan.projects.iter();
     projects.map(|project| Ok((project.name.clone(), Snapshot::take(root, project)?))).collect()

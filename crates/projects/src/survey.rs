@@ -11,9 +11,6 @@ use manifest::{Glob, Manifest, Native, ProjectSource, SourceProject, WheelSource
 use plan::Sources;
 
 /// Finds the projects and finished wheels of `manifest`.
-///
-/// # Errors
-/// Fails if `root` is unreadable.
 pub fn survey(manifest: &Manifest, root: &Path) -> io::Result<Sources> {
     let mut sources = Sources::default();
     let found = |project: &SourceProject| {
@@ -59,7 +56,7 @@ pub fn survey(manifest: &Manifest, root: &Path) -> io::Result<Sources> {
     Ok(sources)
 }
 
-/// Returns true if the directory has a build script (PEP 518, or the older form).
+/// Requires a build script (PEP 518, or the older form).
 fn holds(root: &Path, project: &SourceProject, source: &ProjectSource) -> bool {
     let directory = root.join(source.directory().as_str());
     match &project.native {
@@ -71,7 +68,6 @@ fn holds(root: &Path, project: &SourceProject, source: &ProjectSource) -> bool {
 
 const SCRIPTS: [&str; 2] = ["pyproject.toml", "setup.py"];
 
-/// Returns the first source with a nonempty checkout.
 fn checked_out<'p>(root: &Path, project: &'p SourceProject) -> Option<&'p ProjectSource> {
     let is_there = |source: &&ProjectSource| {
         is_empty(root.join(source.checkout.as_str())).is_ok_and(|empty| !empty)
@@ -97,7 +93,7 @@ fn lacking(
     let checkout = root.join(directory.as_str());
     let mut lines = Vec::new();
     for need in &project.needs {
-        // A dangling link counts as missing.
+        // A dangling link is missing.
         if need.files.iter().any(|file| checkout.join(file.as_str()).exists()) {
             continue;
         }
@@ -115,7 +111,7 @@ fn lacking(
     Ok(lines)
 }
 
-/// Returns the part of each file name that the `*` of the glob matches.
+/// The part of each file name that `*` matches.
 fn names(files: &[RelPath], glob: &Glob) -> Vec<String> {
     let last = glob.as_str().rsplit('/').next().unwrap_or_default();
     let (before, after) = last.split_once('*').unwrap_or((last, ""));
@@ -125,7 +121,7 @@ fn names(files: &[RelPath], glob: &Glob) -> Vec<String> {
     files.iter().filter_map(name).collect()
 }
 
-/// Returns the matching files, sorted. Only walks the directory that the glob begins with.
+/// Matching files, sorted. Walks only the directory that the glob begins with.
 fn matching(root: &Path, glob: &Glob) -> io::Result<Vec<RelPath>> {
     let fixed: Vec<&str> = glob
         .as_str()

@@ -12,7 +12,6 @@ use base::names::RelPath;
 use base::regular;
 use plan::TakenWheel;
 
-/// Copies or downloads the wheels into a separate directory; returns their paths.
 pub fn bring(
     wheel: &TakenWheel,
     sources: Option<&PathBuf>,

@@ -10,10 +10,8 @@ use super::process::{ProcessError, Run, answer};
 #[derive(Debug, Clone)]
 pub struct Tools {
     python: PathBuf,
-    /// All its answers.
     identity: String,
     compiler: String,
-    /// Interpreters of other versions.
     others: BTreeMap<String, Interpreter>,
 }
 
@@ -61,7 +59,7 @@ pub enum ToolsError {
 }
 
 impl ToolsError {
-    /// Returns the remedy.
+    /// Remedy.
     pub fn remedy(&self) -> String {
         match self {
             Self::NoPython { .. } => "name another: --python PATH".to_owned(),
@@ -77,7 +75,7 @@ impl ToolsError {
     }
 }
 
-/// Prints one line each: path, presence of `build`, version of pip, compiler, version and platform.
+/// Prints a line each: path, presence of `build`, version of pip, compiler, version and platform.
 const QUESTION: &str = "\
 import importlib.util, sys, sysconfig
 print(sys.executable)
@@ -88,9 +86,6 @@ print(sys.version.replace('\\n', ' '), sysconfig.get_platform())";
 
 impl Tools {
     /// Checks that `python` can build.
-    ///
-    /// # Errors
-    /// Fails if it does not run, or lacks something.
     pub fn find(python: &Path) -> Result<Self, ToolsError> {
         let python = python.to_owned();
         let environment: BTreeMap<String, OsString> = std::env::vars_os()
@@ -122,10 +117,8 @@ impl Tools {
         Ok(Self { python: executable.into(), compiler: next(), identity: said.clone(), others })
     }
 
-    /// Finds the interpreters of pairs of project and version.
-    ///
-    /// # Errors
-    /// Fails if one does not run, has another version, or cannot make environments.
+    /// Finds the interpreters of pairs of project and version. Fails if one does not run, has
+    /// another version, or cannot make environments.
     pub(crate) fn with_interpreters<'p>(
         mut self,
         wanted: impl IntoIterator<Item = (&'p str, &'p str)>,
@@ -150,12 +143,12 @@ impl Tools {
         &self.python
     }
 
-    /// Returns the configured compiler of extension modules.
+    /// Configured compiler of extension modules.
     pub fn compiler(&self) -> &str {
         &self.compiler
     }
 
-    /// Returns version and platform of the building Python, or of another interpreter.
+    /// Version and platform of an interpreter.
     pub(crate) fn python_version(&self, version: Option<&str>) -> &str {
         let identity =
             version.map_or(&*self.identity, |version| self.interpreter_identity(version));
@@ -166,12 +159,12 @@ impl Tools {
         self.identity.lines().nth(2).unwrap_or_default()
     }
 
-    /// Returns all facts that builds depend on.
+    /// All facts that builds depend on.
     pub fn identity(&self) -> &str {
         &self.identity
     }
 
-    /// Returns the command that makes an empty environment.
+    /// Command that makes an empty environment.
     pub fn venv(&self, version: Option<&str>, place: &Path) -> Vec<OsString> {
         let other = version.and_then(|version| self.others.get(version));
         let python = other.map_or(&self.python, |other| &other.python);
@@ -179,7 +172,7 @@ impl Tools {
         [python.into()].into_iter().chain(words).chain([place.into()]).collect()
     }
 
-    /// Returns the command that installs into the environment of `python`.
+    /// Command that installs into the environment of `python`.
     pub fn install(
         &self,
         python: &Path,
@@ -188,13 +181,12 @@ impl Tools {
         self.pip(python, [OsString::from("install")].into_iter().chain(options))
     }
 
-    /// Returns the pip command for the environment of `python`.
+    /// pip command for the environment of `python`.
     pub fn pip(&self, python: &Path, words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
         let given = [OsString::from("--python"), python.into()];
         self.module("pip", &[], given.into_iter().chain(words))
     }
 
-    /// Returns the command that runs a module.
     pub fn module(
         &self,
         module: &str,
@@ -208,14 +200,14 @@ impl Tools {
     }
 }
 
-/// Prints one line each: path, version, version with platform.
+/// Prints a line each: path, version, version with platform.
 const WHICH: &str = "\
 import sys, sysconfig, venv
 print(sys.executable)
 print('%d.%d' % sys.version_info[:2])
 print(sys.version.replace('\\n', ' '), sysconfig.get_platform())";
 
-/// Finds the interpreter of a version in `PATH`.
+/// Searches `PATH`.
 fn interpreter(version: &str) -> Option<Interpreter> {
     let environment: BTreeMap<String, OsString> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))

@@ -14,10 +14,6 @@ use fs_err as fs;
 use base::hash::Sha256;
 use base::regular;
 
-/// Returns the hash of these files, relative to a checkout.
-///
-/// # Errors
-/// Fails if a file is unreadable.
 pub(crate) fn tree_hash(checkout: &Path, files: &[PathBuf]) -> io::Result<String> {
     let mut files: Vec<&PathBuf> = files.iter().collect();
     files.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
@@ -31,10 +27,7 @@ pub(crate) fn tree_hash(checkout: &Path, files: &[PathBuf]) -> io::Result<String
     Ok(Sha256::of(&text).to_string())
 }
 
-/// Returns git's mode and the content's hash; `None` for other file types.
-///
-/// # Errors
-/// Fails if it is unreadable.
+/// git's mode and the content's hash; `None` for other file types.
 pub(crate) fn file_hash(path: &Path) -> io::Result<Option<(&'static str, String)>> {
     let found = fs::symlink_metadata(path)?;
     if found.is_symlink() {

@@ -28,7 +28,7 @@ pub enum TrialKind {
 }
 
 impl TrialKind {
-    /// Returns the name in directories and logs.
+    /// Name in directories and logs.
     pub fn word(self) -> &'static str {
         match self {
             Self::Tests => "tests",
@@ -46,13 +46,12 @@ pub struct Ran {
     pub skipped: Vec<(String, String)>,
 }
 
-/// Parameters of a trial.
 pub struct Site<'a> {
     pub project: &'a ProjectBuild,
     pub kind: TrialKind,
     pub sources: &'a Path,
     pub checkout: &'a Snapshot,
-    /// Installable wheels, including the project's own.
+    /// Installable wheels, with the project's own.
     pub offered: Vec<PathBuf>,
     pub tools: &'a Tools,
     pub processes: usize,
@@ -161,7 +160,6 @@ impl Site<'_> {
     }
 }
 
-/// Replaces the documentation of an earlier build.
 pub fn put(from: &Path, directory: &Path, name: &PackageName) -> Result<(), Failed> {
     if is_empty(from)? {
         return Err(Failed::new("its commands left nothing in {docs}"));
@@ -175,7 +173,7 @@ pub fn put(from: &Path, directory: &Path, name: &PackageName) -> Result<(), Fail
     Ok(())
 }
 
-/// Returns the reason to skip a command.
+/// Reason to skip a command.
 fn hindrance(command: &RunCommand, has: impl Fn(&RelPath) -> bool) -> Option<String> {
     let device = command.needs.as_ref().filter(|needs| !Path::new(needs).exists());
     let file = command.if_there.as_ref().filter(|file| !has(file));

@@ -12,12 +12,9 @@ use build::provenance::{BuildRequirement, RequirementDigest};
 
 const LARGEST: u64 = 64 << 20;
 
-/// Installed distributions and used tools.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Used {
-    /// Installed distributions.
     pub requirements: Vec<BuildRequirement>,
-    /// Versions of tools.
     pub tools: BTreeMap<String, String>,
 }
 
@@ -70,10 +67,6 @@ impl Used {
         self.tools.extend(other.tools);
     }
 
-    /// Adds a report of pip.
-    ///
-    /// # Errors
-    /// Fails if the report is unreadable.
     pub fn report(&mut self, file: &Path) -> io::Result<()> {
         let report: Report = serde_json::from_str(&regular::read_to_string(file, LARGEST)?)?;
         let requirements = report.install.into_iter().map(requirement).collect();
@@ -81,7 +74,7 @@ impl Used {
         Ok(())
     }
 
-    /// Adds distributions that existed before, unless the same version was installed.
+    /// Adds earlier distributions, unless the same version was installed.
     pub(crate) fn were_there(&mut self, mut found: Vec<BuildRequirement>) {
         let same = |a: &BuildRequirement, b: &BuildRequirement| {
             (&a.name, &a.version) == (&b.name, &b.version)

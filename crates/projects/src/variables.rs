@@ -54,8 +54,7 @@ const PROGRAMS: &[&str] = &["cc", "c++", "gcc", "g++", "clang", "cmake", "ninja"
 /// Path that compilers store instead of the work directory.
 const SHOWN: &str = "/rockpack";
 
-/// Returns the environment of all builds: passed variables of the caller, and settings for
-/// reproducible bytes.
+/// Environment of all builds: passed variables, and settings for reproducible bytes.
 pub fn base(caller: impl Iterator<Item = (String, OsString)>) -> BTreeMap<String, OsString> {
     let passed = |name: &str| {
         WITH_EFFECT.contains(&name)
@@ -97,7 +96,6 @@ pub(crate) fn show_fixed_paths(
     }
 }
 
-/// Makes Rust's compiler store [`SHOWN`] instead of `work`.
 pub(crate) fn map_paths_of_rust(variables: &mut BTreeMap<String, OsString>, work: &Path) {
     // cargo separates flags by spaces too. RUSTFLAGS override these.
     if !work.to_string_lossy().contains(char::is_whitespace) {
@@ -106,7 +104,6 @@ pub(crate) fn map_paths_of_rust(variables: &mut BTreeMap<String, OsString>, work
     }
 }
 
-/// Returns true if the variable can affect a build.
 pub(crate) fn shapes_builds(name: &str) -> bool {
     !WITHOUT_EFFECT.contains(&name)
 }
@@ -130,14 +127,13 @@ const NOT_RECORDED: &[&str] = &[
     "PIP_TRUSTED_HOST",
 ];
 
-/// Returns true if provenance records the variable: it affects compilers or pip's choice of
-/// requirements.
+/// Recorded variables affect compilers or pip's choice of requirements.
 pub(crate) fn is_recorded(name: &str) -> bool {
     let shapes = WITH_EFFECT.contains(&name) || name.starts_with("PIP_");
     shapes && !NOT_RECORDED.contains(&name)
 }
 
-/// Finds a program by path, or by name in `PATH`.
+/// Finds a program by path or in `PATH`.
 pub fn found(variables: &BTreeMap<String, OsString>, program: &str) -> Option<PathBuf> {
     if program.contains('/') {
         return Some(program.into());
@@ -147,7 +143,6 @@ pub fn found(variables: &BTreeMap<String, OsString>, program: &str) -> Option<Pa
     places.find(|place| place.is_file())
 }
 
-/// Finds the programs that builds start.
 pub fn programs(variables: &BTreeMap<String, OsString>) -> Vec<PathBuf> {
     let path = variables.get("PATH").cloned().unwrap_or_default();
     let directories: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -157,7 +152,6 @@ pub fn programs(variables: &BTreeMap<String, OsString>) -> Vec<PathBuf> {
     PROGRAMS.iter().filter_map(find).collect()
 }
 
-/// CMake's variables for compiler launchers.
 const LAUNCHERS: [&str; 2] = ["CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER"];
 
 /// Uses ccache if `PATH` has it and no other launcher is set. `compiler` is Python's, which
@@ -199,7 +193,7 @@ pub fn prepend(variables: &mut BTreeMap<String, OsString>, name: &str, directory
     *value = path;
 }
 
-/// Returns a file URL, for lists that pip splits at spaces.
+/// File URL, for lists that pip splits at spaces.
 pub fn address(path: &Path) -> String {
     let mut text = "file://".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {

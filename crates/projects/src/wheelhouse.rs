@@ -27,7 +27,7 @@ pub(crate) fn of_other(dest: &Path, name: &PackageName) -> io::Result<Vec<PathBu
     in_directory(&dest.join(OTHERS), |file| wheel_of(file).is_some_and(|o| o == name.as_str()))
 }
 
-/// Returns the packages of artifacts that this plan makes or its devel tree needs.
+/// Packages of artifacts that the plan makes or its devel tree needs.
 pub fn of_artifacts(plan: &Plan, dest: &Path) -> io::Result<Vec<PathBuf>> {
     let installed = plan
         .devel
@@ -54,8 +54,8 @@ pub fn of_artifacts(plan: &Plan, dest: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Returns the first package, as `NAME==VERSION`, that the devel tree needs, but neither the plan
-/// makes nor `dest` has.
+/// First package, as `NAME==VERSION`, that the devel tree needs and neither the plan nor `dest`
+/// has.
 pub fn absent(plan: &Plan, dest: &Path) -> io::Result<Option<String>> {
     let name_of = |file: &PathBuf| distribution_of(&file.file_name()?.to_string_lossy());
     let there: BTreeSet<String> = of_artifacts(plan, dest)?.iter().filter_map(name_of).collect();
@@ -69,7 +69,7 @@ pub fn absent(plan: &Plan, dest: &Path) -> io::Result<Option<String>> {
     Ok(pins.into_iter().find(|pin| !has(pin)).cloned())
 }
 
-/// Returns the wheels of dependencies: new ones, otherwise an earlier build's.
+/// Wheels of dependencies: new ones, otherwise an earlier build's.
 pub fn of_projects(before: &[PackageName], made: &Made, dest: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for name in before {
@@ -83,7 +83,7 @@ pub fn of_projects(before: &[PackageName], made: &Made, dest: &Path) -> io::Resu
     Ok(files)
 }
 
-/// Returns the files that `fits`, sorted by name; empty without the directory.
+/// Files that `fits`, sorted by name; empty without the directory.
 pub fn in_directory(directory: &Path, fits: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
     if !directory.is_dir() {
         return Ok(Vec::new());
@@ -96,9 +96,6 @@ pub fn in_directory(directory: &Path, fits: impl Fn(&str) -> bool) -> io::Result
 /// Makes pip and uv find `files` in `place`, and nothing else with these names.
 ///
 /// Requirements with an address are excluded, because installers would not accept another source.
-///
-/// # Errors
-/// Fails if `place` cannot be written.
 pub fn offer(
     files: &[PathBuf],
     place: &Path,
@@ -115,7 +112,7 @@ pub fn offer(
     Ok(())
 }
 
-/// Returns constraints that select exactly these wheels.
+/// Constraints that select exactly these wheels.
 pub(crate) fn constraints(files: &[PathBuf]) -> Vec<String> {
     let mut by_name: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for file in files {
@@ -147,7 +144,7 @@ pub(crate) fn without_addresses(requirements: &str, files: &[PathBuf]) -> String
     requirements.lines().map(|text| line(text) + "\n").collect()
 }
 
-/// Returns the metadata; `None` if unreadable, which installers report.
+/// Metadata; `None` if unreadable, which installers report.
 fn metadata(file: &Path) -> Option<Metadata> {
     let is_wheel = file.extension().is_some_and(|extension| extension == "whl");
     let text = is_wheel.then(|| Wheel::open(file).ok()?.info("METADATA").ok()).flatten()?;
@@ -178,9 +175,6 @@ fn one_version(files: &[PathBuf]) -> Option<String> {
 }
 
 /// Makes pip find `files` in `place`; returns their links.
-///
-/// # Errors
-/// Fails if `place` cannot be written.
 pub fn show(
     files: &[PathBuf],
     place: &Path,

@@ -27,21 +27,15 @@ pub const TAIL: usize = 20;
 /// Free space in bytes below which a disk counts as full: failing programs leave a little.
 const ROOM: u64 = 256 * 1024;
 
-/// Directory and environment in which an item is made.
 pub(crate) struct Workspace {
-    /// Exclusive directory.
     pub directory: PathBuf,
-    /// Environment variables.
     pub variables: BTreeMap<String, OsString>,
-    /// Log of all output.
     pub log: Log,
-    /// Installed distributions and used tools.
     pub used: Used,
-    /// Limits; `None` for all rights of the user.
+    /// `None` for all rights of the user.
     pub reach: Option<Reach>,
 }
 
-/// Reason of a failure.
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}")]
 pub struct Failed {
@@ -53,7 +47,7 @@ impl Failed {
         Self { reason: reason.into() }
     }
 
-    /// Adds the cause that the failed program often cannot log: a full disk.
+    /// Adds a cause that the failed program often cannot log: a full disk.
     pub(crate) fn or_full(self, directory: &Path) -> Self {
         match rustix::fs::statvfs(directory) {
             Ok(disk) if disk.f_bavail.saturating_mul(disk.f_frsize) < ROOM => Self::new(format!(
@@ -86,8 +80,7 @@ impl Workspace {
     /// Runs a step of rockpack, with network access. `doing` describes it: `installing its
     /// requirements`.
     pub fn run(&self, doing: &str, command: &[OsString]) -> Result<(), Failed> {
-        // Python imports modules from its working directory, and no project can write into this
-        // one.
+        // Python imports from its working directory; no project can write into this one.
         let directory = Path::new("/");
         self.run_within(self.reach.as_ref().map(Reach::fetching), directory, doing, command)
     }
@@ -102,10 +95,8 @@ impl Workspace {
         self.run_within(limits.as_ref(), directory, doing, command)
     }
 
-    /// Returns the limits of the project's steps; `None` without confinement.
-    ///
-    /// # Errors
-    /// Fails if a variable names a compiler cache that cannot be shared.
+    /// Limits of project steps; `None` without confinement. Fails if a variable names a compiler
+    /// cache that cannot be shared.
     pub(crate) fn building(&self) -> Result<Option<Limits>, String> {
         self.reach.as_ref().map(|reach| reach.building(&self.variables)).transpose()
     }
@@ -137,13 +128,12 @@ const CONFINED: &str = "; without --unconfined it may write only below its own d
 const DENIED: &str = "ermission denied";
 
 impl Workspace {
-    /// Returns true if a denied write may be the cause.
     fn was_confined(&self) -> bool {
         self.reach.is_some() && self.log.tail(TAIL).iter().any(|line| line.contains(DENIED))
     }
 }
 
-/// Returns the wheels in a directory, sorted; fails for other distributions than `name`.
+/// Sorted wheels in a directory; fails for other distributions than `name`.
 pub(crate) fn wheels_in(directory: &Path, name: &PackageName) -> Result<Vec<PathBuf>, Failed> {
     let wheels = in_directory(directory, |file| Form::of_file(file) == Some(Form::Wheel))?;
     for wheel in &wheels {
@@ -160,7 +150,7 @@ pub(crate) fn wheels_in(directory: &Path, name: &PackageName) -> Result<Vec<Path
     Ok(wheels)
 }
 
-/// Returns the only wheel in a directory; fails for another distribution than `name`.
+/// The only wheel in a directory; fails for another distribution than `name`.
 pub(crate) fn wheel_in(directory: &Path, name: &PackageName) -> Result<PathBuf, Failed> {
     let mut wheels = wheels_in(directory, name)?;
     match wheels.len() {

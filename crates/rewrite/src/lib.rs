@@ -1,7 +1,7 @@
 //! Packages made from finished packages: promotion to another version, splits by device code.
 //!
-//! Takes finished packages; returns the packages that a build would have made. Unchanged members are copied as
-//! they are stored. Never reads artifacts.
+//! Takes finished packages; returns the packages that a build would have made. Never reads
+//! artifacts.
 
 pub mod promote;
 pub mod release;

@@ -51,34 +51,32 @@ use wheel::{Context, WheelRewrite};
 /// Plan of a promotion.
 #[derive(Debug)]
 pub struct Promotion {
-    /// The version that they have.
+    /// Old version.
     pub from: Version,
-    /// The version that they get.
+    /// New version.
     pub to: Version,
-    /// The targets that are kept, where that was asked for.
+    /// Kept targets, if given.
     pub keep: Vec<String>,
     /// The packages, sorted by path.
     pub packages: Vec<Package>,
-    /// Packages for targets that are not kept: their paths below the directory.
+    /// Packages for other targets, as paths below the directory.
     pub left_out: Vec<String>,
-    /// Targets that are to be kept, and that no package is for.
+    /// Kept targets without a package.
     pub absent: Vec<String>,
-    /// SHA256SUMS of the packages, by path below the directory.
     sums: BTreeMap<String, String>,
-    /// Provenance statements of the inputs: their paths below the directory.
     statements: Vec<(String, PathBuf)>,
 }
 
-/// One package of a promotion.
+/// A package of a promotion.
 #[derive(Debug)]
 pub struct Package {
-    /// The file that it is made of.
+    /// Input file.
     pub from: PathBuf,
-    /// Its path below the directory of packages.
+    /// Path below the directory of packages.
     pub input: String,
-    /// Path of the new package below the destination.
+    /// Path below the destination.
     pub output: RelPath,
-    /// Each changed field; empty for a package that is copied.
+    /// Changed fields; empty for a copied package.
     pub changes: Vec<Change>,
     action: Action,
 }
@@ -91,15 +89,9 @@ enum Action {
     Sdist { name: DistName, members: Vec<SdistMember> },
 }
 
-/// Plans the promotion of the packages in `dir`, the destination of a build or its `dist`. Nothing is written.
-///
-/// `manifest` has the names of the packages, and rules for foreign ones that have the version. `keep` are the kept
-/// targets; empty, all are.
-///
-/// # Errors
-/// Fails if no package is of rockpack, or they are of several versions; if `to` is their version and all targets are
-/// kept; if a target is unknown or no package is for a kept one; if they are not the packages that SHA256SUMS lists; or
-/// if a package is not as rockpack writes it, or cannot be read.
+/// Plans the promotion of the packages in `dir`, the destination of a build or its `dist`. Writes
+/// nothing. `manifest` has the names of the packages, and rules for foreign ones that have the
+/// version. An empty `keep` keeps all targets.
 pub fn plan(
     dir: &Path,
     manifest: &Manifest,
@@ -150,7 +142,6 @@ pub fn plan(
     })
 }
 
-/// The version of all packages that rockpack made.
 fn version(dir: &Path, inputs: &[Input]) -> Result<Version, PromoteError> {
     let mut own = inputs.iter().filter(|input| input.own.is_some());
     let first = own.next().ok_or_else(|| PromoteError::None { dir: dir.to_owned() })?;
@@ -163,7 +154,6 @@ fn version(dir: &Path, inputs: &[Input]) -> Result<Version, PromoteError> {
     }
 }
 
-/// The target that a whole package is for, if it is for one.
 fn target<'i>(input: &'i Input, targets: &'i Targets) -> Option<&'i str> {
     targets.of_package(&input.name, input.family()).or_else(|| variants::target(input, targets))
 }
@@ -175,7 +165,6 @@ fn have(inputs: &[Input], targets: &Targets) -> BTreeSet<String> {
     whole.chain(facts.flat_map(|own| facts::targets(&own.facts))).collect()
 }
 
-/// The rule for a distribution.
 fn rule<'m>(manifest: &'m Manifest, name: &str) -> Option<&'m PromoteRule> {
     manifest.promotions.iter().find(|rule| rule.is_for(name))
 }
@@ -225,7 +214,6 @@ fn dist(inputs: &[Input]) -> Option<PathBuf> {
     if first.family().is_some() { parent.parent() } else { Some(parent) }.map(Path::to_owned)
 }
 
-/// The statements in the directory of the packages.
 fn statements(dist: Option<&Path>) -> Vec<(String, PathBuf)> {
     let Some(dist) = dist else { return Vec::new() };
     let names = (0..).map_while(|index| {
@@ -237,12 +225,8 @@ fn statements(dist: Option<&Path>) -> Vec<(String, PathBuf)> {
 }
 
 impl Promotion {
-    /// Writes the packages below `dest` on `threads` threads, with checksums and provenance. Packages of an earlier build
-    /// there are removed.
-    ///
-    /// # Errors
-    /// Fails if a package would be written over its input or does not pass the gate, or if a file cannot be read or
-    /// written. `dest` is then as it was.
+    /// Writes the packages below `dest`, with checksums and provenance, and removes packages of an
+    /// earlier build there. On failure `dest` is as it was.
     pub fn write(
         &self,
         dest: &Path,
@@ -272,7 +256,6 @@ impl Promotion {
         Rewritten::put(stage, packages, |made| Statement::of_promotion(&promoted, made), gate)
     }
 
-    /// Compares the packages with the listed checksums.
     fn check_sums(&self, written: &[Hashes]) -> Result<(), PromoteError> {
         for (package, written) in self.packages.iter().zip(written) {
             let listed = self.sums.get(&package.input);
@@ -283,7 +266,6 @@ impl Promotion {
         Ok(())
     }
 
-    /// Refuses a destination that has the packages that are promoted.
     fn check_destination(&self, dest: &Path) -> Result<(), PromoteError> {
         let own = dest.canonicalize();
         let beside = |package: &Package| {

@@ -1,7 +1,8 @@
-//! Versions of a build: of its wheels, and of its deb and rpm packages.
+//! Versions of a build, for wheels and for deb and rpm packages.
 //!
-//! Pure: takes the date, the commit and the content of `version.json`. A build has a [`ReleaseType`] or a custom
-//! suffix; [`versions`] formats it for each kind of package, and [`traps`] lists its surprises for installers.
+//! Pure: the date, the commit and the content of `version.json` are arguments. [`versions`] spells
+//! a version of a [`ReleaseType`], or with a given suffix, for each kind of package; [`traps`]
+//! lists surprises that installers make of it.
 
 use std::fmt;
 
@@ -20,33 +21,33 @@ pub use traps::traps;
 /// Parts of a version.
 #[derive(Debug, Clone)]
 pub struct Inputs {
-    /// Name of the selector.
+    /// The released product, by the name of its selector.
     pub product: String,
-    /// The next version, and the start date of a release branch.
+    /// Content of `version.json`.
     pub base: Base,
     /// Kind of build.
     pub kind: Continuation,
-    /// The day of the build, in UTC.
+    /// Day of the build, in UTC.
     pub date: Date,
-    /// The commit in hexadecimal; only development builds need it.
+    /// Commit in hexadecimal; only for development builds.
     pub sha: Option<String>,
 }
 
-/// One version in the spelling of each kind of package.
+/// A version, spelled for each kind of package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Versions {
-    /// Of wheels and sdists (PEP 440).
+    /// Version of wheels and sdists (PEP 440).
     pub wheel: String,
-    /// Of deb packages.
+    /// Version of deb packages.
     pub deb: String,
-    /// Of rpm packages.
+    /// Version of rpm packages.
     pub rpm: String,
-    /// Suffix for the versions of frameworks built against it.
+    /// Suffix for the versions of frameworks that are built against it.
     pub suffix: String,
 }
 
 impl Versions {
-    /// Names and values, as CI reads them.
+    /// Names and values for CI.
     pub fn outputs(&self, product: &str) -> [(String, &str); 4] {
         [
             (format!("{product}_package_version"), &self.wheel),
@@ -57,12 +58,12 @@ impl Versions {
     }
 }
 
-/// Error of a version that cannot be made.
+/// Reasons for a missing version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VersionsError {
-    /// `version.json` lacks the start date that a build of this type needs.
+    /// `version.json` lacks the start date that this type needs.
     NoBaseDate(ReleaseType),
-    /// The commit of a development build is unknown.
+    /// A development build without a commit.
     NoSha(ReleaseType),
     /// The commit is not a hash.
     Sha(String),
@@ -85,7 +86,7 @@ impl fmt::Display for VersionsError {
 }
 
 impl VersionsError {
-    /// Returns the correction.
+    /// Remedy.
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::NoBaseDate(_) => "write it in version.json, or give --base-date YYYYMMDD",
@@ -95,10 +96,11 @@ impl VersionsError {
     }
 }
 
-/// Returns the version of a build for each kind of package.
+/// Spells the version of a build.
 ///
 /// # Errors
-/// Fails if the kind of build needs a missing date or commit.
+///
+/// Fails if the kind of build needs a date or a commit that is missing.
 pub fn versions(inputs: &Inputs) -> Result<Versions, VersionsError> {
     let (base, date) = (&*inputs.base.version, inputs.date);
     let (wheel, deb, rpm) = match &inputs.kind {
@@ -139,7 +141,7 @@ pub fn versions(inputs: &Inputs) -> Result<Versions, VersionsError> {
     Ok(Versions { wheel, deb, rpm, suffix })
 }
 
-/// Returns the local part for the versions of frameworks; `+` becomes `-`.
+/// Suffix for frameworks: a local segment, so `+` becomes `-`.
 pub fn suffix(product: &str, wheel: &str) -> String {
     let normal = wheel.parse::<::base::version::Version>();
     let text = normal.map_or_else(|_| wheel.to_owned(), |version| version.to_string());

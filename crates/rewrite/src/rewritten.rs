@@ -1,5 +1,3 @@
-//! The packages that a promotion or a split writes, and their destination.
-
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,14 +12,14 @@ use wheel::archive::{Stage, StageError};
 /// Packages in their destination.
 #[derive(Debug)]
 pub struct Rewritten {
-    /// The packages, by path below the destination, with their SHA-256.
+    /// SHA-256 by path below the destination.
     pub packages: BTreeMap<RelPath, String>,
-    /// Packages of an earlier run that were removed.
+    /// Removed packages of an earlier run.
     pub removed: Vec<RelPath>,
 }
 
 impl Rewritten {
-    /// Puts packages of `stage` in place, with checksums and the statement about them.
+    /// Moves packages of `stage` into place, with checksums and the statement.
     pub(crate) fn put<E: From<io::Error> + From<StageError> + From<GateError>>(
         stage: Stage,
         packages: BTreeMap<RelPath, String>,
@@ -34,7 +32,7 @@ impl Rewritten {
     }
 }
 
-/// The directory for packages below `dest`, with the first of `inputs` that is in it.
+/// Returns the directory for packages below `dest` and the first of `inputs` in it.
 pub(crate) fn overwritten<'p>(
     dest: &Path,
     mut inputs: impl Iterator<Item = &'p Path>,

@@ -4,9 +4,8 @@
 //! wheel ──input──► members ──assignment, scan──► Sorted ──division──► Part, one a wheel ──write──► wheels
 //! ```
 //!
-//! The path of a file decides on its wheel; its code must not contradict. Nothing is compressed again: members are
-//! copied as they are stored, with their rows of RECORD. Programs and libraries that lose their code to archives
-//! (`device-by "path" "bundle"`) are the exception.
+//! The path of a file decides on its wheel; its code must not contradict. Programs and libraries
+//! that lose their code to archives (`device-by "path" "bundle"`) are the exception.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -42,29 +41,30 @@ use input::{Input, none, refused};
 /// Request for a split.
 #[derive(Debug)]
 pub struct Ask<'a> {
-    /// The wheels.
+    /// Wheels to split.
     pub wheels: &'a [PathBuf],
-    /// The version of the packages that they were built against.
+    /// Version of the packages that they were built against.
     pub version: Option<&'a Version>,
     /// Directory with these packages.
     pub beside: Option<&'a Path>,
-    /// Number of threads that read and write.
+    /// Number of threads.
     pub threads: usize,
 }
 
 /// Division of wheels.
 #[derive(Debug)]
 pub struct Split {
-    /// A wheel each, in the order in which they were given.
+    /// One per wheel, in the given order.
     pub divisions: Vec<Division>,
 }
 
-/// Divides wheels by the `wheel` lines of a manifest that have `device-by`. Nothing is written.
+/// Divides wheels by the `wheel` lines of a manifest that have `device-by`. Writes nothing.
 ///
 /// # Errors
-/// Fails if a wheel cannot be read, is damaged or has members that installers refuse; if no line is for it; if a file
-/// names a target and no line takes it, or several targets, or has code for another; if two wheels are of one
-/// distribution and two versions, or install one path; or if the required versions contradict each other.
+///
+/// Fails if a wheel is unreadable, damaged, unsafe to install or without a line; if a file names a
+/// target that no line takes, or several targets, or has code for another; if two wheels conflict
+/// in version or path; or if the required versions contradict each other.
 pub fn plan(manifest: &Manifest, ask: &Ask<'_>) -> Result<Split, SplitError> {
     let beside = ask.beside.map(Beside::read).transpose()?;
     let inputs = ask.wheels.iter().map(|path| Input::open(path, manifest));
@@ -77,7 +77,6 @@ pub fn plan(manifest: &Manifest, ask: &Ask<'_>) -> Result<Split, SplitError> {
     Ok(Split { divisions })
 }
 
-/// Wheels of one distribution in two versions.
 fn versions(inputs: &[Input<'_>]) -> Problems {
     let (mut problems, mut first) = (Problems::new(), BTreeMap::new());
     for input in inputs {
@@ -93,7 +92,7 @@ fn versions(inputs: &[Input<'_>]) -> Problems {
     problems
 }
 
-/// Wheels with one name, and paths that wheels of two distributions install.
+/// Problems of equal wheel names, and of paths that two distributions install.
 fn owners(divisions: &[Division]) -> Problems {
     let (mut problems, mut names) = (Problems::new(), BTreeMap::new());
     let mut paths: BTreeMap<&str, &Division> = BTreeMap::new();
@@ -123,12 +122,8 @@ fn owners(divisions: &[Division]) -> Problems {
 }
 
 impl Split {
-    /// Writes the wheels below `dest` on `threads` threads, with checksums and provenance. Packages of an earlier run there
-    /// are removed.
-    ///
-    /// # Errors
-    /// Fails if a wheel would be written over its input or does not pass the gate, or if a file cannot be read or written.
-    /// `dest` is then as it was.
+    /// Writes the wheels below `dest`, with checksums and provenance, and removes packages of an
+    /// earlier run there. On failure `dest` is as it was.
     pub fn write(
         &self,
         dest: &Path,
@@ -146,7 +141,6 @@ impl Split {
         Rewritten::put(stage, hashes.outputs, |made| Statement::of_split(&into, made), gate)
     }
 
-    /// Refuses a destination that has the wheels that are split.
     fn check_destination(&self, dest: &Path) -> Result<(), SplitError> {
         let inputs = self.divisions.iter().map(|division| &*division.from);
         match overwritten(dest, inputs) {

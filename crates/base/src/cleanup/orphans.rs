@@ -18,9 +18,6 @@ const PAUSE: Duration = Duration::from_millis(5);
 static ADOPTING: AtomicBool = AtomicBool::new(false);
 
 /// Makes this process a subreaper. Not for libraries: [`end_orphans`] kills every child.
-///
-/// # Errors
-/// If the system refuses.
 pub fn adopt_orphans() -> io::Result<()> {
     set_child_subreaper(Some(getpid()))?;
     ADOPTING.store(true, Ordering::SeqCst);

@@ -34,7 +34,6 @@ impl Sha256 {
     }
 }
 
-/// Finishes a hasher.
 impl From<sha2::Sha256> for Sha256 {
     fn from(hasher: sha2::Sha256) -> Self {
         Self(hasher.finalize().into())

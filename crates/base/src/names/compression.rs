@@ -26,10 +26,10 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// All levels, from fastest to smallest.
+    /// All levels.
     pub const ALL: [Self; 4] = [Self::Store, Self::Fast, Self::Default, Self::Max];
 
-    /// Returns the name in manifests and on the command line.
+    /// Name in manifests and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Store => "store",

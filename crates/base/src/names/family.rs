@@ -15,34 +15,34 @@ use super::NameError;
 pub struct Family(Arc<str>);
 
 impl Family {
-    /// Returns the name in directory names.
+    /// Name in directory names.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns the family of target-neutral artifacts.
+    /// Family of target-neutral artifacts.
     pub fn generic() -> Self {
         Self("generic".into())
     }
 
-    /// Returns whether the artifact is target-neutral.
+    /// Returns true for target-neutral artifacts.
     pub fn is_generic(&self) -> bool {
         &*self.0 == "generic"
     }
 
-    /// Returns the name without features: see [`without_features`].
+    /// Name without features.
     pub fn base(&self) -> &str {
         without_features(&self.0)
     }
 
-    /// Returns the first word, common to the ISAs and artifacts of a package.
+    /// First word, common to the ISAs and artifacts of a package.
     pub fn stem(&self) -> &str {
         stem(&self.0)
     }
 }
 
 /// Removes the features of a target (target IDs of LLVM's AMDGPU user guide): `gpu9:ecc+:try-`, in
-/// file names `gpu9-try+`. Features end with `+` or `-`, so `gpu9-strict` has none.
+/// file names `gpu9-try+`. Features end with `+` or `-`, so `gpu9-strict` stays.
 pub fn without_features(text: &str) -> &str {
     let mut name = text.split(':').next().unwrap_or(text);
     while let Some(feature) = name.strip_suffix(['+', '-'])
@@ -82,12 +82,12 @@ impl FromStr for Family {
 pub struct Isa(Arc<str>);
 
 impl Isa {
-    /// Returns the ISA as text.
+    /// Name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns whether `other` is this ISA followed by `-` and more.
+    /// Returns true if `other` is this ISA followed by `-` and more.
     pub fn has_kind(&self, other: &Self) -> bool {
         other.0.strip_prefix(&*self.0).is_some_and(|rest| rest.starts_with('-'))
     }

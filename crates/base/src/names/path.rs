@@ -29,27 +29,27 @@ pub struct PathError {
 }
 
 impl RelPath {
-    /// Returns the path as text.
+    /// Path as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns the last segment.
+    /// Last segment.
     pub fn file_name(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 
-    /// Returns the path without its last segment.
+    /// Path without its last segment.
     pub fn parent(&self) -> Option<Self> {
         self.0.rsplit_once('/').map(|(parent, _)| Self(parent.into()))
     }
 
-    /// Returns the segments in order.
+    /// Segments in order.
     pub fn segments(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.0.split('/')
     }
 
-    /// Returns the number of parents: 0 for `a`, 1 for `a/b`.
+    /// Number of parents: 0 for `a`, 1 for `a/b`.
     pub fn depth(&self) -> usize {
         self.segments().count() - 1
     }
@@ -60,15 +60,12 @@ impl RelPath {
         Self([&self.0, "/", &below.0].concat().into())
     }
 
-    /// Returns the path relative to `directory`, if below it.
+    /// Path relative to `directory`, if below it.
     pub fn below(&self, directory: &Self) -> Option<Self> {
         self.0.strip_prefix(&*directory.0)?.strip_prefix('/').map(|rest| Self(rest.into()))
     }
 
     /// Replaces the last segment.
-    ///
-    /// # Errors
-    /// If `name` is not a valid segment.
     pub fn with_file_name(&self, name: &str) -> Result<Self, PathError> {
         match self.0.rsplit_once('/') {
             Some((parent, _)) => format!("{parent}/{name}").parse(),
@@ -76,7 +73,7 @@ impl RelPath {
         }
     }
 
-    /// Returns the path from this file's directory: from `bin/a` to `lib/b` it is `../lib/b`.
+    /// Relative path to another file: from `bin/a` to `lib/b` it is `../lib/b`.
     pub fn relative_to_sibling(&self, to: &Self) -> String {
         let alike = self.0.bytes().zip(to.0.bytes()).take_while(|(a, b)| a == b).count();
         let shared =
@@ -117,7 +114,7 @@ impl FromStr for RelPath {
 
 text_conversions!(RelPath, PathError);
 
-/// Returns why file systems or installers reject a path as too long or deep.
+/// Reason why file systems or installers reject a path as too long or deep.
 pub fn oversize(path: &str) -> Option<&'static str> {
     if path.len() > 4095 {
         return Some("it is longer than 4,095 bytes");

@@ -15,26 +15,26 @@ pub struct PlatformTags(String);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{tag}` is not a platform tag: {reason}; {remedy}")]
 pub struct PlatformTagError {
-    /// Invalid tag, or the whole set.
+    /// Invalid tag or set.
     pub tag: String,
     /// Reason.
     pub reason: String,
-    /// Correction to write.
+    /// Correction.
     pub remedy: String,
 }
 
 impl PlatformTags {
-    /// Returns the set as in file names.
+    /// Set as in file names.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns the tags.
+    /// Tags.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.split('.')
     }
 
-    /// Returns the system of the tags; `None` for `any`.
+    /// System of the tags; `None` for `any`.
     pub fn system(&self) -> Option<System> {
         match self.as_str() {
             "any" => None,
@@ -68,13 +68,12 @@ impl FromStr for PlatformTags {
     }
 }
 
-/// Returns whether a text is a tag without its architecture: `manylinux_2_28`, `manylinux2014`,
-/// `musllinux_1_2`.
+/// Returns true for a tag without architecture: `manylinux_2_28`, `manylinux2014`, `musllinux_1_2`.
 pub fn is_tag_level(text: &str) -> bool {
     matches!(split(text), Some((TagKind::Glibc(_) | TagKind::Musl, None)))
 }
 
-/// In the spelling of `uname -m`.
+/// Architectures in the spelling of `uname -m`.
 const LINUX: [&str; 11] = [
     "x86_64",
     "aarch64",
@@ -107,11 +106,9 @@ const MACOS: [&str; 11] = [
 const LEGACY: [(&str, (u32, u32)); 3] =
     [("manylinux2014", (2, 17)), ("manylinux2010", (2, 12)), ("manylinux1", (2, 5))];
 
-/// Start of a tag.
 #[derive(Clone, Copy)]
 enum TagKind {
     Linux,
-    /// Promised release.
     Glibc((u32, u32)),
     Musl,
     MacOs,
@@ -181,12 +178,10 @@ fn split(tag: &str) -> Option<(TagKind, Option<&str>)> {
     Some((system, behind(rest).ok()?))
 }
 
-/// Parses `_x86_64` to `x86_64`; nothing to `None`.
 fn behind(rest: &str) -> Result<Option<&str>, ()> {
     if rest.is_empty() { Ok(None) } else { rest.strip_prefix('_').map(Some).ok_or(()) }
 }
 
-/// Parses a number without leading zeros.
 fn number(text: &str) -> Option<(u32, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);

@@ -12,7 +12,7 @@ const COUNT: usize = 2;
 /// Targets declared by the manifest.
 #[derive(Debug, Clone, Default)]
 pub struct TargetNames {
-    /// ISAs with packages, by each declared name.
+    /// ISAs with packages, by name.
     packages: BTreeMap<String, BTreeSet<String>>,
     isas: BTreeSet<String>,
     /// Letters at the start of ISA names.
@@ -44,17 +44,17 @@ impl TargetNames {
         self.add_group(word, isas);
     }
 
-    /// Returns the letters at the start of ISA names.
+    /// Letters at the start of ISA names.
     pub fn prefixes(&self) -> impl Iterator<Item = &str> {
         self.prefixes.iter().map(String::as_str)
     }
 
-    /// Returns the ISA with this number in ELF files.
+    /// ISA with this number in ELF files.
     pub fn of_mach(&self, mach: u32) -> Option<&str> {
         self.machs.get(&mach).map(String::as_str)
     }
 
-    /// Returns whether both share an ISA. An undeclared name matches only itself.
+    /// Returns true if both share an ISA. An undeclared name matches only itself.
     pub fn belongs(&self, name: &str, target: &str) -> bool {
         let packages = |name: &str| self.packages.get(without_features(name));
         match (packages(name), packages(target)) {
@@ -63,7 +63,7 @@ impl TargetNames {
         }
     }
 
-    /// Returns the targets in a path, in order and without duplicates.
+    /// Targets in a path, in order, without duplicates.
     ///
     /// Names are delimited by other characters than letters and digits. `-` may be `_` in the path,
     /// and a number of compute units may follow directly. Undeclared ISAs include all digits.
@@ -96,7 +96,7 @@ impl TargetNames {
         })
     }
 
-    /// Returns the declared ISA at the start of a text, not followed by a hexadecimal digit.
+    /// Declared ISA at the start of a text, not followed by a hexadecimal digit.
     pub fn in_text(&self, text: &str) -> Option<&str> {
         let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_hexdigit());
         let fits = |name: &&String| starts_with(text, name).is_some_and(ends);

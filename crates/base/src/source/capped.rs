@@ -19,12 +19,12 @@ impl Capped {
         }
     }
 
-    /// Returns whether no problem was reported.
+    /// Returns true without reports.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
 
-    /// Returns the kept problems in file order, with a note of others.
+    /// Kept problems in file order, with a note of others.
     pub fn into_problems(mut self) -> Problems {
         // Byte offsets are comparable only within a file.
         let mut files: Vec<String> = Vec::new();
@@ -72,7 +72,6 @@ pub(super) fn short(message: String) -> String {
     format!("{head} … ({between} more characters) … {tail}")
 }
 
-/// Longer words are cut.
 const WORD: usize = 60;
 
 pub(super) fn short_lines(text: &str) -> String {

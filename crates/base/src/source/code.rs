@@ -12,21 +12,21 @@ macro_rules! codes {
             /// All codes, grouped by the stage that reports them.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// Returns the stable name: lower-case words separated by `-`.
+            /// Stable name: lower-case words separated by `-`.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
                 }
             }
 
-            /// Returns the step whose findings a manifest can expect or ignore: the word after `@`.
+            /// Step, given after `@`, with findings that a manifest can expect or ignore.
             const fn finder(self) -> Finder {
                 match self {
                     $(Self::$variant => [$(Finder::$finder,)? Finder::Other][0],)+
                 }
             }
 
-            /// Returns a sentence that describes the problem.
+            /// Sentence that describes the problem.
             pub fn meaning(self) -> &'static str {
                 match self {
                     $(Self::$variant => $means,)+
@@ -36,18 +36,13 @@ macro_rules! codes {
     };
 }
 
-/// A step that finds problems.
 #[derive(Clone, Copy)]
 enum Finder {
-    /// The resolver, in plans.
     Plan,
-    /// The check of packages.
     Packages,
-    /// Any other step.
     Other,
 }
 
-/// The number of codes of `finder`.
 const fn count(finder: Finder) -> usize {
     let (mut count, mut at) = (0, 0);
     while at < Code::ALL.len() {
@@ -57,7 +52,6 @@ const fn count(finder: Finder) -> usize {
     count
 }
 
-/// The codes of `finder`, in their order.
 const fn found<const COUNT: usize>(finder: Finder) -> [Code; COUNT] {
     let (mut codes, mut count, mut at) = ([Code::ALL[0]; COUNT], 0, 0);
     while at < Code::ALL.len() {

@@ -15,7 +15,6 @@ use super::{Place, Problem, Source, wrap};
 
 const BESIDE: usize = 1000;
 
-/// Minimum width of label text.
 const NARROWEST_LABEL: usize = 30;
 
 /// Renders lines of at most `width` columns without breaking paths, flags and code. Distant labels
@@ -82,7 +81,6 @@ fn spans(labels: &[(Place, String)], width: usize) -> Vec<LabeledSpan> {
     labels.iter().enumerate().map(make).collect()
 }
 
-/// Returns only the start of a long place.
 fn underlined(place: &Place) -> Range<usize> {
     const MOST: usize = 200;
     let most = place.source.text().floor_char_boundary(place.bytes.start + MOST);

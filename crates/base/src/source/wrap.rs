@@ -29,7 +29,6 @@ fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     }))
 }
 
-/// Returns the end of the first word with its trailing spaces.
 fn word_end(text: &str) -> Option<usize> {
     let (mut at, mut before) = (0, ' ');
     while let Some(c) = text[at..].chars().next() {
@@ -40,7 +39,6 @@ fn word_end(text: &str) -> Option<usize> {
         let opens = c == '`' || c == '"' && matches!(before, ' ' | '=' | '(');
         let inside = if opens { text[at + 1..].find(c) } else { None };
         before = c;
-        // An unpaired mark is an ordinary character.
         at += inside.map_or(c.len_utf8(), |len| len + 2);
     }
     (at > 0).then_some(at)

@@ -20,11 +20,11 @@ pub enum Per {
 
 /// Values of splits.
 pub trait Values {
-    /// Returns the ISAs.
+    /// ISAs.
     fn isas(&self) -> Vec<String>;
-    /// Returns the families and ISAs.
+    /// Families and ISAs.
     fn families(&self) -> Vec<String>;
-    /// Returns the values of an axis.
+    /// Values of an axis.
     fn axis(&self, name: &str) -> Vec<String>;
 }
 
@@ -42,12 +42,12 @@ impl Per {
         }
     }
 
-    /// Returns the value of `per`.
+    /// Value of `per`.
     pub fn word(&self) -> &str {
         self.placeholder().unwrap_or("none")
     }
 
-    /// Returns the placeholder of names: `isa` for `{isa}`.
+    /// Placeholder of names: `isa` for `{isa}`.
     pub fn placeholder(&self) -> Option<&str> {
         match self {
             Self::None => None,
@@ -57,12 +57,12 @@ impl Per {
         }
     }
 
-    /// Returns whether a machine can select its distribution by GPU.
+    /// Returns true if a machine can select its distribution by GPU.
     pub fn is_by_gpu(&self) -> bool {
         matches!(self, Self::Family | Self::Isa)
     }
 
-    /// Returns whether no machine can select its distribution.
+    /// Returns true if no machine can select its distribution.
     pub fn is_by_axis(&self) -> bool {
         matches!(self, Self::Axis(_))
     }

@@ -13,7 +13,7 @@ pub enum Variant {
 }
 
 impl Per {
-    /// Returns the variants of a split, one per distribution.
+    /// Variants of a split, one per distribution.
     pub fn variants(&self, values: &dyn Values) -> Vec<Variant> {
         let values = match self {
             Self::None => return vec![Variant::None],
@@ -24,7 +24,7 @@ impl Per {
         values.into_iter().map(|value| Variant::Of(self.clone(), value)).collect()
     }
 
-    /// Returns the variant of this split for a distribution of `variant`.
+    /// Variant of this split for a distribution of `variant`.
     #[must_use]
     pub fn beside(&self, variant: &Variant) -> Variant {
         if *self == Self::None { Variant::None } else { variant.clone() }
@@ -32,7 +32,7 @@ impl Per {
 }
 
 impl Variant {
-    /// Returns the value.
+    /// Value.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::None => None,
@@ -40,7 +40,7 @@ impl Variant {
         }
     }
 
-    /// Returns the split.
+    /// Split.
     pub fn per(&self) -> &Per {
         match self {
             Self::None => &Per::None,
@@ -48,7 +48,7 @@ impl Variant {
         }
     }
 
-    /// Returns whether the distribution accepts an artifact for `family`. `home` is the target of
+    /// Returns true if the distribution accepts an artifact for `family`. `home` is the target of
     /// its packages: without features, possibly another ISA.
     pub fn takes(&self, family: &Family, home: &str) -> bool {
         match self {

@@ -3,7 +3,7 @@ pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {}", plural(count, what))
 }
 
-/// Returns the noun in the number for `count`.
+/// Noun in the number for `count`.
 pub fn plural(count: usize, what: &str) -> String {
     match what.strip_suffix('y') {
         _ if count == 1 => what.to_owned(),

@@ -83,7 +83,7 @@ pub fn installs(requirements: &[String]) -> String {
     }
 }
 
-/// Returns the name in `name==version; marker`.
+/// Name in `name==version; marker`.
 pub fn required_name(requirement: &str) -> &str {
     requirement.split_once("==").map_or(requirement, |(name, _)| name)
 }

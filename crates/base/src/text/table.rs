@@ -11,38 +11,37 @@ pub struct Column {
 }
 
 impl Column {
-    /// A column as wide as its widest cell, with its cells at the left.
+    /// Left-aligned column, as wide as its widest cell.
     pub fn left() -> Self {
         Self { is_right: false, least: 0, most: usize::MAX }
     }
 
-    /// A column as wide as its widest cell, with its cells at the right.
+    /// Right-aligned column, as wide as its widest cell.
     pub fn right() -> Self {
         Self { is_right: true, ..Self::left() }
     }
 
-    /// Has at least this width.
+    /// Sets a minimum width.
     #[must_use]
     pub fn at_least(self, width: usize) -> Self {
         Self { least: width, ..self }
     }
 
-    /// Has at most this width; a longer cell moves those after it.
+    /// Sets a maximum width; a longer cell moves those after it.
     #[must_use]
     pub fn at_most(self, width: usize) -> Self {
         Self { most: width, ..self }
     }
 
-    /// Has this width; a longer cell moves those after it.
+    /// Sets the width; a longer cell moves those after it.
     #[must_use]
     pub fn of(self, width: usize) -> Self {
         self.at_least(width).at_most(width)
     }
 }
 
-/// Rows of cells, aligned by their columns. No line ends with a blank.
-///
-/// The last column need not be declared: cells without one are as wide as their text.
+/// Rows of aligned cells. Lines have no trailing blanks. Cells beyond the declared columns are as
+/// wide as their text.
 #[derive(Debug)]
 pub struct Table {
     columns: Vec<Column>,
@@ -52,18 +51,18 @@ pub struct Table {
 }
 
 impl Table {
-    /// An empty table of these columns, two blanks apart.
+    /// Empty table with two blanks between columns.
     pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
         Self { columns: columns.into_iter().collect(), indent: 0, gap: 2, rows: Vec::new() }
     }
 
-    /// Begins each line with so many blanks.
+    /// Sets the indent.
     #[must_use]
     pub fn indented(self, indent: usize) -> Self {
         Self { indent, ..self }
     }
 
-    /// Has so many blanks between columns.
+    /// Sets the gap between columns.
     #[must_use]
     pub fn spaced(self, gap: usize) -> Self {
         Self { gap, ..self }

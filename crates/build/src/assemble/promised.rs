@@ -7,11 +7,11 @@ use wheel::package::distribution_of;
 /// Packages that a plan promises.
 #[derive(Debug, Clone)]
 pub struct Promised {
-    /// Name of the plan for messages.
+    /// Name for messages.
     pub label: String,
     /// Digest of the plan.
     pub digest: String,
-    /// Files of its packages, below the destination.
+    /// Its files, below the destination.
     pub files: BTreeSet<RelPath>,
     /// Normalized names of distributions with a version that only their build determines.
     pub projects: BTreeSet<String>,

@@ -17,40 +17,34 @@ pub enum Form {
 
 /// Stream that this build packs, unless another machine delivers it first.
 pub trait Awaited: Debug + Sync {
-    /// Settings that determine the packed bytes, as in [`super::Key::new`].
+    /// Settings of [`super::Key::new`].
     fn settings(&self) -> &str;
     /// Form of the packed bytes.
     fn form(&self) -> Form;
     /// Size of the content in bytes.
     fn size(&self) -> u64;
-    /// Estimated packing time on one thread.
+    /// Packing time on one thread, estimated.
     fn effort(&self) -> Duration;
     /// Reads and hashes the content.
-    ///
-    /// # Errors
-    /// Fails if the content cannot be read.
     fn content(&self) -> io::Result<Content>;
     /// Fills `buffer` with content from `offset` on.
-    ///
-    /// # Errors
-    /// Fails if the content cannot be read.
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
-    /// Returns whether the stream is neither delivered nor started here.
+    /// Returns true if the stream is neither delivered nor started.
     fn is_open(&self) -> bool;
     /// Keeps threads from starting on the stream for `time`.
     fn hold(&self, time: Duration);
     /// Ends all holds, also later ones.
     fn give_up(&self);
-    /// Reports that the stream is in the store. Returns whether it was in time.
+    /// Reports that the stream is in the store; returns true if in time.
     fn arrive(&self, entry: CacheEntry) -> bool;
 }
 
 /// Supplier of streams that the store lacks: other machines.
 pub trait Source: Debug + Sync {
-    /// Returns whether a stream of this size and packing time is worth a request.
+    /// Returns true if a stream is worth a request.
     fn wants(&self, size: u64, effort: Duration) -> bool;
 
-    /// Returns the initial hold of a stream of this size and packing time.
+    /// Initial hold of a stream.
     fn patience(&self, size: u64, effort: Duration) -> Duration;
 
     /// Delivers streams of `awaited`, which are in packing order. Returns when none is left, or

@@ -16,14 +16,13 @@ use base::regular;
 /// The number is the version of the format.
 const NAME: &str = "rockpack-cache-1";
 const BYTES: &str = "seg";
-/// A segment is visible once its table exists.
+/// Visible once its table exists.
 const TABLE: &str = "idx";
-/// Maximum size, enough for a million streams.
+/// Enough for a million streams.
 const LARGEST_TABLE: u64 = 100 << 20;
-/// Flags against following links and blocking on pipes.
 const UNLINKED: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK);
 const TAG: &str = "CACHEDIR.TAG";
-/// Age at which a temporary file counts as abandoned on file systems without locks.
+/// Age of abandoned temporary files on file systems without locks.
 const OLD: Duration = Duration::from_hours(24);
 /// Content that makes backups skip the directory (bford.info/cachedir).
 const CACHEDIR_TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n# Packed files of rockpack, which makes them again when they are gone.\n";
@@ -55,8 +54,7 @@ pub(super) enum NotLoaded {
     Unreadable(io::Error),
 }
 
-/// Lock for removing or replacing segments. The system releases it when the process ends, even if
-/// killed.
+/// Lock for removing or replacing segments. The system releases it even if the process is killed.
 #[derive(Debug)]
 pub(super) struct Lock {
     _file: fs::File,
@@ -67,7 +65,6 @@ impl Directory {
         Self { root: dir.join(NAME) }
     }
 
-    /// Fails if the cache is not writable.
     pub fn create(&self) -> io::Result<()> {
         if let Some(dir) = self.root.parent() {
             fs::create_dir_all(dir)?;
@@ -87,8 +84,8 @@ impl Directory {
         }
     }
 
-    /// Rejects redirected directories. The user's directory may be a link of the user or of root;
-    /// directories below it must not be links.
+    /// Rejects redirected directories. Only the user's directory may be a link of the user or of
+    /// root.
     pub fn check(&self) -> io::Result<()> {
         let named = self.root.parent().into_iter();
         for dir in named.filter(|dir| dir.is_symlink()) {
@@ -129,7 +126,7 @@ impl Directory {
         self.segments().join(id).with_extension(TABLE)
     }
 
-    /// Returns the visible segments, least recently used first.
+    /// Visible segments, least recently used first.
     pub fn listed(&self) -> io::Result<Vec<Listed>> {
         let mut listed = Vec::new();
         for id in self.ids(TABLE)? {
@@ -182,7 +179,7 @@ impl Directory {
         Ok(Loaded { file, table })
     }
 
-    /// Removes a segment, the table first, so that it is never visible without bytes. Returns the
+    /// Removes a segment, the table first, so that it is never visible without bytes; returns the
     /// freed bytes.
     pub fn remove(&self, id: &str) -> io::Result<u64> {
         Ok(remove(&self.table(id))? + remove(&self.bytes(id))?)
@@ -193,8 +190,7 @@ impl Directory {
         PartialFile::locked(&self.temporaries(), "", 0o644)
     }
 
-    /// Clones `file` as a reflink, independent of later changes. Returns `None` if the file systems
-    /// cannot do that.
+    /// Clones `file` as a reflink; `None` without reflinks.
     pub(crate) fn adopt(&self, file: &Path) -> Option<PartialFile> {
         self.reflink(file).ok()
     }
@@ -205,8 +201,7 @@ impl Directory {
         Ok(temporary)
     }
 
-    /// Makes a segment of `bytes` from [`Directory::temporary`] or [`Directory::adopt`]. Returns
-    /// its ID.
+    /// Makes a segment of `bytes`; returns its ID.
     pub fn publish(&self, bytes: PartialFile, table: &Table) -> io::Result<String> {
         let id =
             bytes.path().file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
@@ -308,7 +303,6 @@ const NOW: rustix::fs::Timestamps = rustix::fs::Timestamps {
     last_modification: rustix::fs::Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW },
 };
 
-/// Removes a file, if it exists, and returns its size.
 fn remove(path: &Path) -> io::Result<u64> {
     let size = fs::symlink_metadata(path).map_or(0, |found| found.len());
     match fs::remove_file(path) {
@@ -317,7 +311,7 @@ fn remove(path: &Path) -> io::Result<u64> {
     }
 }
 
-/// Removes a file without a living writer, if `still` holds after the lock is taken.
+/// Removes a file without a living writer, if `still` holds under the lock.
 fn remove_dead(path: &Path, still: impl Fn() -> bool) -> io::Result<u64> {
     let file = match regular::open_unlinked(path) {
         Ok(file) => file,

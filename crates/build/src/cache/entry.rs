@@ -1,17 +1,15 @@
 use wheel::archive::checksum::Digest;
 use wheel::archive::deflate::Method;
 
-/// Packed stream in a cache.
-///
-/// An xz stream counts as stored: its content is the xz file. Its key is computed from the
-/// uncompressed content.
+/// Packed stream in a cache. An xz stream counts as stored: its content is the xz file, but its key
+/// is computed from the uncompressed content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheEntry {
     /// Checksums and size of the content, as an archive records them.
     pub digest: Digest,
     /// Compression method.
     pub method: Method,
-    /// Size of the packed stream in bytes.
+    /// Size of the packed stream.
     pub packed_len: u64,
     /// CRC-32 of the packed stream.
     pub packed_crc: u32,

@@ -1,9 +1,7 @@
-//! Errors of a cache. They never stop a build.
-
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Failed operation on a cache.
+/// Failed operation on a cache, which never stops a build.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {doing} the cache in {}", .dir.display())]
 pub struct CacheError {
@@ -21,7 +19,7 @@ impl CacheError {
         move |source| Self::new(doing, dir, source)
     }
 
-    /// Returns whether the disk or a quota is full.
+    /// Returns true for a full disk or quota.
     pub fn is_full(&self) -> bool {
         matches!(self.source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
     }

@@ -14,10 +14,8 @@ use super::{Cache, CacheError, Content, Fingerprint, Summary, cap, merge, prune}
 
 impl Cache {
     /// Ends a build: keeps the streams that `archives` offer, marks used segments, removes damaged
-    /// ones, and prunes to the limit.
-    ///
-    /// If another process is changing segments, repair and pruning are left to it and to the next
-    /// build. Entries are invalid afterwards.
+    /// ones, and prunes to the limit. If another process is changing segments, repair and pruning
+    /// are left to it. Entries are invalid afterwards.
     pub fn finish(self, archives: Vec<Archive>) -> Summary {
         let mut summary = self.summary();
         let mut shares = self.shares();
@@ -27,7 +25,7 @@ impl Cache {
         }
         let touched =
             shares.keys().filter(|id| self.segments.iter().any(|segment| segment.id == **id));
-        // A segment that cannot be marked is only pruned too early.
+        // An unmarked segment is only pruned too early.
         touched.for_each(|id| drop(self.directory.touch(id, None)));
         let tidied = self
             .directory
@@ -50,7 +48,7 @@ impl Cache {
         }
     }
 
-    /// Returns the used share of each used segment, in thousandths.
+    /// Used share by segment, in thousandths.
     fn shares(&self) -> BTreeMap<String, u64> {
         let touched =
             self.segments.iter().filter(|segment| segment.touched.load(Ordering::Relaxed));
@@ -70,7 +68,7 @@ impl Cache {
     ) -> (Vec<Sealed>, Vec<(Fingerprint, Content)>) {
         let (mut sealed, mut memos, mut rest) = (Vec::new(), Vec::new(), Vec::new());
         let mut budget = self.limit;
-        // Received streams are in use, so they take the budget before packed ones.
+        // Received streams are in use, so they take the budget first.
         if let Some(came) = self.imports.take() {
             budget = budget.saturating_sub(came.table.length);
             sealed.push(came);
@@ -91,8 +89,8 @@ impl Cache {
         (sealed, memos)
     }
 
-    /// Adopts an archive by reflink, and returns its length. Returns `None` without reflinks, over
-    /// the budget, or if less than a third of the archive is offered streams.
+    /// Adopts an archive by reflink; returns its length. `None` without reflinks, over the budget,
+    /// or if less than a third of the archive is offered streams.
     fn adopt(&self, archive: &Path, rows: &[Row], budget: u64) -> Option<(PartialFile, u64)> {
         let packed: u64 = rows.iter().map(|row| row.packed_len).sum();
         let length = fs_err::metadata(archive).ok()?.len();
@@ -174,8 +172,8 @@ impl Cache {
     }
 }
 
-/// Share of a new segment. It is pruned before fully used ones, so that a cache that is too small
-/// keeps the same streams from build to build.
+/// Share of a new segment, which is pruned before fully used ones, so that a too small cache keeps
+/// the same streams from build to build.
 const NEW: u64 = 999;
 
 impl Summary {

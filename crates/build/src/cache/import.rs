@@ -23,7 +23,7 @@ pub(super) struct Imports {
     known: Mutex<Known>,
 }
 
-/// Two handles of one file: `temporary` removes it when dropped.
+/// Two handles of one file, which `temporary` removes when dropped.
 #[derive(Debug)]
 struct Growing {
     temporary: Mutex<Option<PartialFile>>,
@@ -32,13 +32,13 @@ struct Growing {
 
 #[derive(Debug, Default)]
 struct Known {
-    /// Reserved bytes; rejected streams count.
+    /// Includes rejected streams.
     length: u64,
     rows: Vec<Row>,
     keys: HashMap<[u8; 32], usize>,
 }
 
-/// Reserved range for one stream, with one writer.
+/// Reserved range for one stream.
 #[derive(Debug)]
 pub struct Room<'c> {
     file: &'c File,
@@ -47,12 +47,12 @@ pub struct Room<'c> {
 }
 
 impl Room<'_> {
-    /// Size of the range in bytes.
+    /// Size in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Returns whether the range has no bytes.
+    /// Returns true for an empty range.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -60,7 +60,8 @@ impl Room<'_> {
     /// Writes bytes at `at`, relative to the start of the stream.
     ///
     /// # Errors
-    /// [`io::ErrorKind::FileTooLarge`] if they exceed the range, and errors of writing.
+    ///
+    /// [`io::ErrorKind::FileTooLarge`] beyond the range.
     pub fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
         let fits = at.checked_add(bytes.len() as u64).is_some_and(|end| end <= self.len);
         if !fits {
@@ -81,7 +82,7 @@ impl Imports {
         Some(known.rows[number].entry(number))
     }
 
-    /// Forgets a stream. Returns whether it was received in this build.
+    /// Forgets a stream; returns true if it was received in this build.
     pub fn reject(&self, entry: &CacheEntry) -> bool {
         let mut known = self.lock();
         let number = usize::MAX - entry.slot;
@@ -120,11 +121,7 @@ impl Row {
 }
 
 impl Cache {
-    /// Reserves `len` bytes for a received stream. Returns `None` if they would exceed the cache's
-    /// limit.
-    ///
-    /// # Errors
-    /// Fails if the file for received streams cannot be created.
+    /// Reserves `len` bytes for a received stream; `None` if they would exceed the cache's limit.
     pub fn room(&self, len: u64) -> io::Result<Option<Room<'_>>> {
         let mut known = self.imports.lock();
         let Some(end) = known.length.checked_add(len).filter(|end| *end <= self.limit) else {
@@ -140,11 +137,7 @@ impl Cache {
         Ok(Some(Room { file, offset: std::mem::replace(&mut known.length, end), len }))
     }
 
-    /// Accepts the stream in `room` if it unpacks to the size and hash of `recipe`. It is then
-    /// found by its key, and kept when the build ends.
-    ///
-    /// # Errors
-    /// Fails if the content differs or the stream is unreadable.
+    /// Accepts the stream in `room` if it unpacks to the size and hash of `recipe`.
     pub fn import(
         &self,
         recipe: &Recipe,

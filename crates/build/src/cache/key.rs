@@ -17,8 +17,8 @@ pub struct Content(pub Sha256);
 pub struct Key([u8; 32]);
 
 impl Key {
-    /// Makes the key of `content` packed with `settings`, which must name everything that affects
-    /// the packed bytes, encoder and version included.
+    /// Key of `content` packed with `settings`, which must name everything that affects the packed
+    /// bytes, encoder and version included.
     pub fn new(content: Content, settings: &str) -> Self {
         let mut hasher = Sha256Hasher::default();
         hasher.update(b"rockpack key 1\n");
@@ -43,8 +43,7 @@ impl From<[u8; 32]> for Key {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(pub [u8; 32]);
 
-/// Map with SHA-256 keys, hashed by their first bytes: each opening of a cache inserts tens of
-/// thousands of rows.
+/// SHA-256 keys, hashed by their first bytes: each opening of a cache inserts tens of thousands.
 pub(super) type ByHash<K, V> = HashMap<K, V, BuildHasherDefault<FirstBytes>>;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -80,10 +79,8 @@ fn first_bytes(hash: &[u8; 32]) -> u64 {
     hash.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Minimum age of a file's last change for a valid fingerprint.
-///
-/// Within one tick of a file system's clock (4 ms, on some 1 or 2 s), a file can change twice and
-/// keep the same times.
+/// Age from which a file's last change gives a valid fingerprint. Within one tick of a file
+/// system's clock (4 ms, on some 1 or 2 s), a file can change twice and keep the same times.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// Makes a [`Fingerprint`] of a member's source files and their edits.
@@ -134,7 +131,7 @@ impl Fingerprinter {
         self.hasher.update(bytes);
     }
 
-    /// Returns the fingerprint, or `None` if a file changed less than two seconds ago.
+    /// Fingerprint; `None` if a file changed less than two seconds ago.
     pub fn finish(self) -> Option<Fingerprint> {
         self.finish_at(SystemTime::now())
     }
@@ -146,7 +143,7 @@ impl Fingerprinter {
         (settled && !self.timeless).then(|| Fingerprint(*self.hasher.finish().sha256.as_bytes()))
     }
 
-    /// Updates the newest time. A time before 1970 makes the fingerprint invalid.
+    /// A time before 1970 makes the fingerprint invalid.
     fn see(&mut self, (seconds, nanoseconds): (i64, i64)) {
         let (Ok(seconds), Ok(nanoseconds)) = (u64::try_from(seconds), u32::try_from(nanoseconds))
         else {
@@ -193,7 +190,6 @@ mod tests {
         fs_err::write(&path, "one").unwrap();
         let before = at(&path, later()).unwrap();
         assert_eq!(before, at(&path, later()).unwrap());
-        // Size and mtime are unchanged, but ctime differs.
         let modified = fs_err::metadata(&path).unwrap().modified().unwrap();
         std::thread::sleep(Duration::from_millis(20));
         fs_err::write(&path, "two").unwrap();
@@ -201,7 +197,6 @@ mod tests {
         assert_eq!(fs_err::metadata(&path).unwrap().modified().unwrap(), modified);
         let after = at(&path, later()).unwrap();
         assert_ne!(before, after);
-        // A copy has another inode.
         fs_err::copy(&path, dir.path().join("g")).unwrap();
         fs_err::rename(dir.path().join("g"), &path).unwrap();
         assert_ne!(after, at(&path, later()).unwrap());

@@ -10,11 +10,11 @@ use super::key::{Content, Fingerprint, Key};
 use super::table::Table;
 use super::writer::Writer;
 
-/// Number of small segments that are left unmerged.
+/// Small segments left unmerged.
 const MANY: usize = 48;
 
 /// Merges the smallest segments into one of at most `cap` bytes, if more than [`MANY`] are small.
-/// It inherits the latest time of use. Returns the number of merged segments.
+/// Returns the number of merged segments.
 pub(super) fn merge(directory: &Directory, lock: &Lock, cap: u64) -> io::Result<usize> {
     let mut small: Vec<Listed> =
         directory.listed()?.into_iter().filter(|listed| listed.size < cap / 4).collect();
@@ -27,7 +27,6 @@ pub(super) fn merge(directory: &Directory, lock: &Lock, cap: u64) -> io::Result<
         sum += listed.size;
         sum <= cap
     });
-    // The newer of two streams with one key is kept.
     small.sort_by_key(|listed| std::cmp::Reverse(listed.used));
     merge_all(directory, lock, &small)
 }
@@ -38,7 +37,7 @@ fn merge_all(directory: &Directory, _: &Lock, small: &[Listed]) -> io::Result<us
         Merger { writer, keys: HashSet::new(), memos: Vec::new(), known: HashSet::new() };
     let mut merged = Vec::new();
     for listed in small {
-        // The next build that loads a broken segment removes it.
+        // The next build that loads it removes it.
         if let Ok(loaded) = directory.load(&listed.id) {
             target.take(loaded);
             merged.push(&listed.id);

@@ -13,7 +13,7 @@ use wheel::archive::deflate::Method;
 pub struct Claims(Arc<Mutex<HashSet<Key>>>);
 
 impl Claims {
-    /// Returns an empty offer for one more archive.
+    /// Empty offer for one more archive.
     pub fn offer(&self) -> Offer {
         Offer { claims: self.clone(), rows: Vec::new(), recipes: Vec::new(), memos: Vec::new() }
     }
@@ -23,9 +23,8 @@ impl Claims {
     }
 }
 
-/// Streams of one archive with their offsets, and memo rows of its files.
-///
-/// Streams are kept only by [`super::Store::finish`], which gets the path of the finished archive.
+/// Streams of one archive with their offsets, and memo rows of its files. Kept only by
+/// [`super::Store::finish`].
 #[derive(Debug)]
 pub struct Offer {
     claims: Claims,
@@ -37,7 +36,7 @@ pub struct Offer {
 /// Packed bytes in an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
-    /// Offset of the first byte in the archive.
+    /// Offset in the archive.
     pub offset: u64,
     /// Size in bytes.
     pub len: u64,
@@ -64,8 +63,8 @@ impl Row {
 }
 
 impl Offer {
-    /// Offers the stream `key` of `content`, unless another archive of this build does. Skips a
-    /// stored stream if its size differs from its content.
+    /// Offers a stream, unless another archive of this build does. Skips a stored stream if its
+    /// size differs from its content.
     pub fn stream(&mut self, key: Key, content: &Digest, packed: Stretch) {
         let Stretch { offset, len, crc, method } = packed;
         let torn = method == Method::Store && len != content.size;
@@ -90,7 +89,7 @@ impl Offer {
         }
     }
 
-    /// Returns recipes and packed bytes of the streams from [`Offer::made`].
+    /// Recipes and packed bytes of the streams from [`Offer::made`].
     pub fn recipes(&self) -> impl Iterator<Item = (&Recipe, Stretch)> {
         self.recipes.iter().map(|(row, recipe)| (recipe, self.rows[*row].stretch()))
     }
@@ -99,12 +98,12 @@ impl Offer {
     pub fn memo(&mut self, fingerprint: Fingerprint, content: Content) {
         self.memos.push((fingerprint, content));
     }
-    /// Returns all streams: key, content, and packed bytes in the archive.
+    /// All streams: key, content, and packed bytes in the archive.
     pub fn streams(&self) -> impl Iterator<Item = (&Key, &Digest, Stretch)> {
         self.rows.iter().map(|row| (&row.key, &row.digest, row.stretch()))
     }
 
-    /// Returns the remembered contents of fingerprints.
+    /// Remembered contents of fingerprints.
     pub fn memos(&self) -> &[(Fingerprint, Content)] {
         &self.memos
     }

@@ -21,8 +21,7 @@ impl Cache {
     /// Removes segments from the cache in `dir`, least recently used first, down to `to` bytes, and
     /// files of killed builds. Waits for other processes.
     ///
-    /// # Errors
-    /// Fails if the directory cannot be read or written. Earlier removals stay.
+    /// Earlier removals stay, also on failure.
     pub fn prune(dir: &Path, to: u64) -> Result<Pruned, CacheError> {
         let directory = Directory::below(dir);
         if !directory.exists() {
@@ -36,11 +35,8 @@ impl Cache {
         pruned.map_err(CacheError::at("prune", dir))
     }
 
-    /// Removes broken segments, and the rows of rejected streams. Waits for other processes.
-    /// Returns the number of affected segments.
-    ///
-    /// # Errors
-    /// Fails if the directory cannot be written.
+    /// Removes broken segments, and the rows of rejected streams; returns the number of affected
+    /// segments.
     pub fn heal(&self) -> Result<usize, CacheError> {
         if !self.needs_healing() {
             return Ok(0);
@@ -65,7 +61,7 @@ impl Cache {
             let id = &self.segments[segment].id;
             let Ok(mut loaded) = self.directory.load(id) else { continue };
             loaded.table.rows.retain(|row| !damaged.contains(&row.key));
-            // Memo rows are small compared with streams, and can be recomputed.
+            // Memo rows are small, and can be recomputed.
             if loaded.table.rows.is_empty() {
                 self.directory.remove(id)?;
             } else {
@@ -85,8 +81,8 @@ impl Cache {
     }
 }
 
-/// Removes segments down to `limit` bytes: first segments not in `shares`, least recently used
-/// first, then the others by their used share (in thousandths).
+/// Removes segments down to `limit` bytes: unused ones, least recently used first, then the others
+/// by their share in thousandths.
 pub(super) fn prune(
     directory: &Directory,
     _: &Lock,
@@ -96,7 +92,6 @@ pub(super) fn prune(
     let mut listed = directory.listed()?;
     let mut pruned =
         Pruned { left: listed.iter().map(|listed| listed.size).sum(), ..Pruned::default() };
-    // The stable sort keeps the order of last use.
     listed.sort_by_key(|listed| shares.get(&listed.id).copied());
     for segment in listed {
         if pruned.left <= limit {

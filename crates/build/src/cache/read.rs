@@ -30,7 +30,8 @@ impl Cache {
     /// Fills `buffer` with packed bytes from `offset` on, relative to the start of the stream.
     ///
     /// # Errors
-    /// [`io::ErrorKind::UnexpectedEof`] if the range exceeds the stream, and errors of reading.
+    ///
+    /// [`io::ErrorKind::UnexpectedEof`] beyond the stream.
     pub fn read_exact_at(
         &self,
         entry: &CacheEntry,
@@ -46,8 +47,8 @@ impl Cache {
         file.file().read_exact_at(buffer, start + offset)
     }
 
-    /// Returns the file and offset of the packed bytes, for copies in the kernel. The file stays
-    /// readable after its removal.
+    /// File and offset of the packed bytes, for copies in the kernel. The file stays readable after
+    /// its removal.
     pub fn file_of(&self, entry: &CacheEntry) -> (&File, u64) {
         match self.slots.get(entry.slot) {
             Some(slot) => (&self.segments[slot.segment].file, slot.offset),
@@ -55,7 +56,7 @@ impl Cache {
         }
     }
 
-    /// Returns a reader of the packed bytes.
+    /// Reader of the packed bytes.
     pub fn packed(&self, entry: &CacheEntry) -> PackedBytes<'_> {
         let (file, offset) = self.file_of(entry);
         PackedBytes::new(file, offset, entry.packed_len)
@@ -63,9 +64,6 @@ impl Cache {
 
     /// Compares packed bytes and unpacked content with their checksums. Does not mark the stream:
     /// see [`Cache::reject`].
-    ///
-    /// # Errors
-    /// Fails if any of them differs.
     pub fn verify(&self, entry: &CacheEntry) -> Result<(), Damage> {
         let (crc, content) = match entry.method {
             Method::Store => self.digest_stored(entry)?,
@@ -88,8 +86,8 @@ impl Cache {
     }
 }
 
-/// Returns the CRC-32 of all packed bytes, and the digest of the content if they are exactly one
-/// deflate stream of at most `most` bytes.
+/// CRC-32 of all packed bytes, and the digest of the content if they are exactly one deflate stream
+/// of at most `most` bytes.
 pub(super) fn digest_deflated(
     packed: PackedBytes<'_>,
     most: u64,
@@ -98,12 +96,12 @@ pub(super) fn digest_deflated(
     let mut source = Observed { inner: packed, crc: Checksum::default(), failed: None };
     let mut hasher = Hasher::default();
     let mut decoder = DeflateDecoder::new(io::BufReader::with_capacity(PIECE, &mut source));
-    // One byte too many proves that the content is too long.
+    // One more byte proves excess.
     let bounded = (&mut decoder).take(most.saturating_add(1));
     let inflated = each_piece(bounded, &mut vec![0; PIECE], |piece| hasher.update(piece));
     let whole = inflated.is_ok() && is_at_end(&mut decoder) && decoder.total_in() == packed_len;
     drop(decoder);
-    // The checksum includes bytes that the decoder left.
+    // Bytes that the decoder left.
     let rest = each_piece(&mut source, &mut vec![0; PIECE], |_| ());
     match source.failed.take().or(rest.err()) {
         Some(error) => Err(Damage::Read(error)),
@@ -130,7 +128,7 @@ fn each_piece(
     }
 }
 
-/// Reader of a stream's packed bytes. It reads by position, so several can share a file.
+/// Reader of packed bytes by position, so that several can share a file.
 #[derive(Debug)]
 pub struct PackedBytes<'a> {
     file: &'a File,
@@ -162,7 +160,7 @@ impl Read for PackedBytes<'_> {
     }
 }
 
-/// Packed bytes with a running checksum. It keeps read errors apart from the decoder's.
+/// Packed bytes with a running checksum; keeps read errors apart from the decoder's.
 struct Observed<'a> {
     inner: PackedBytes<'a>,
     crc: Checksum,

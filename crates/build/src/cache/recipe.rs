@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use super::key::{Content, Key};
 
-/// Content and settings of a packed stream; the key is their hash. A cache on other machines gets
-/// the recipe itself.
+/// Content and settings of a packed stream; the key is their hash. Caches on other machines get the
+/// recipe itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recipe {
     /// Hash of the content.
@@ -12,12 +12,12 @@ pub struct Recipe {
     pub size: u64,
     /// Settings of [`Key::new`].
     pub settings: String,
-    /// Estimated packing time on one thread. Not part of the key.
+    /// Estimated packing time on one thread; not part of the key.
     pub effort: Duration,
 }
 
 impl Recipe {
-    /// Returns the key of the stream.
+    /// Key of the stream.
     pub fn key(&self) -> Key {
         Key::new(self.content, &self.settings)
     }

@@ -9,15 +9,15 @@ pub struct Shared {
     pub hit_bytes: u64,
     /// Requested streams that the cache lacked.
     pub misses: u64,
-    /// Rejected streams: their bytes did not match their names.
+    /// Streams with bytes that did not match their names.
     pub refused: u64,
     /// Uploaded streams.
     pub sent: u64,
     /// Packed bytes of the uploaded streams.
     pub sent_bytes: u64,
-    /// Reason for which the build stopped using it.
+    /// Reason for ending its use.
     pub off: Option<String>,
-    /// Use of a build farm, if configured.
+    /// Use of a build farm.
     pub farm: Option<Farm>,
 }
 
@@ -28,9 +28,9 @@ pub struct Farm {
     pub address: String,
     /// Streams that the farm packed in time.
     pub packed: u64,
-    /// Packed bytes of these streams.
+    /// Their packed bytes.
     pub packed_bytes: u64,
-    /// Streams that arrived after a local thread had started on them.
+    /// Streams that arrived after local packing began.
     pub late: u64,
     /// Streams that the farm failed to pack.
     pub failed: u64,

@@ -19,17 +19,14 @@ pub struct Stats {
     pub content: u64,
     /// Fingerprints with a known content.
     pub remembered: usize,
-    /// Last use of the least recently used segment.
+    /// Last use of the oldest segment.
     pub oldest: Option<SystemTime>,
-    /// Last use of the most recently used segment.
+    /// Last use of the newest segment.
     pub newest: Option<SystemTime>,
 }
 
 impl Cache {
-    /// Returns the statistics of the opened cache.
-    ///
-    /// # Errors
-    /// Fails if the directory cannot be read.
+    /// Statistics of the cache.
     pub fn stats(&self) -> Result<Stats, CacheError> {
         let listed = self.directory.listed().map_err(CacheError::at("read", &self.dir))?;
         let mut stats = Stats {

@@ -19,28 +19,29 @@ thread_local! {
 ///
 /// A failing store never stops a build: the failure is a miss, and a warning in the [`Summary`].
 pub trait Store: Debug + Send + Sync {
-    /// Returns the content that an earlier build computed for this fingerprint.
+    /// The content that an earlier build computed for this fingerprint.
     fn content_of(&self, fingerprint: &Fingerprint) -> Option<Content>;
 
-    /// Returns whether a content can have this size. If not, the caller need not hash it.
+    /// Returns true if a content can have this size.
     fn has_size(&self, size: u64) -> bool;
 
-    /// Returns the stream of this key. Its bytes are unchecked before [`Store::check`].
+    /// The stream of this key, unchecked before [`Store::check`].
     fn find(&self, key: &Key) -> Option<CacheEntry>;
 
-    /// Marks a stream as damaged: it is no longer found, and counts as a miss.
+    /// Marks a stream as damaged, which counts as a miss.
     fn reject(&self, entry: &CacheEntry);
 
     /// Fills `buffer` with packed bytes from `offset` on, relative to the start of the stream.
     ///
     /// # Errors
-    /// [`io::ErrorKind::UnexpectedEof`] if the range exceeds the stream, and errors of reading.
+    ///
+    /// [`io::ErrorKind::UnexpectedEof`] beyond the stream.
     fn read_exact_at(&self, entry: &CacheEntry, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 
-    /// Announces a read of packed bytes. Errors appear at the read.
+    /// Announces a read, at which errors appear.
     fn read_ahead(&self, _entry: &CacheEntry, _offset: u64, _len: u64) {}
 
-    /// Compares a stream with its CRC-32. Rejects it if they differ.
+    /// Compares a stream with its CRC-32, and rejects it if they differ.
     fn check(&self, entry: &CacheEntry) -> bool {
         let whole = checksum(self, entry).is_ok_and(|crc| crc.value() == entry.packed_crc);
         if !whole {
@@ -49,12 +50,12 @@ pub trait Store: Debug + Send + Sync {
         whole
     }
 
-    /// Returns the supplier of streams that the store lacks; none by default.
+    /// Supplier of missing streams.
     fn source(&self) -> Option<&dyn Source> {
         None
     }
 
-    /// Returns an empty offer for one archive.
+    /// Empty offer for one archive.
     fn offer(&self) -> Offer;
 
     /// Ends a build and keeps the streams that `archives` offer. Entries are invalid afterwards.

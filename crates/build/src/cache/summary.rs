@@ -20,10 +20,10 @@ pub struct Summary {
     pub damaged: u64,
     /// Segments removed to keep the limit.
     pub pruned: usize,
-    /// Size of the cache in bytes; `None` if another process is tidying it.
+    /// Bytes of the cache; `None` if another process is tidying it.
     pub bytes: Option<u64>,
-    /// Use of a shared cache, if configured.
+    /// Use of a shared cache.
     pub shared: Option<Shared>,
-    /// Failed operations of the cache. They do not affect the packages.
+    /// Failed operations, which do not affect the packages.
     pub warnings: Vec<CacheError>,
 }

@@ -95,7 +95,7 @@ impl Table {
         let mut reader = head;
         let rows =
             (0..rows).map(|_| Row::decode(&mut reader, length)).collect::<Result<Vec<_>, _>>()?;
-        // Streams do not overlap, so their sum is at most the segment's length.
+        // Streams do not overlap.
         let packed = rows.iter().try_fold(0_u64, |sum, row| sum.checked_add(row.packed_len));
         if packed.is_none_or(|packed| packed > length) {
             return Err(Broken::Row);
@@ -122,7 +122,7 @@ impl Row {
         out.extend_from_slice(&self.offset.to_le_bytes());
     }
 
-    /// Parses a row. Rejects a stream beyond a segment of `length` bytes.
+    /// Rejects a stream beyond a segment of `length` bytes.
     fn decode(reader: &mut Reader<'_>, length: u64) -> Result<Self, Broken> {
         let key = Key::from(reader.take()?);
         let (sha256, crc, size) = (reader.take()?.into(), reader.u32()?, reader.u64()?);

@@ -12,7 +12,6 @@ use wheel::archive::deflate::{Level, Method, Packed};
 
 const SETTINGS: &str = "deflate of a test";
 
-/// Returns pseudo-random, partly compressible bytes, distinct for each number.
 fn content(number: u64, size: usize) -> Vec<u8> {
     let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let next = || {
@@ -61,8 +60,8 @@ fn open(dir: &TempDir, limit: u64) -> Cache {
     Cache::open(dir.path(), limit).unwrap()
 }
 
-/// Runs a build with these contents, packing each that the cache lacks. Panics if the cache returns
-/// other bytes.
+/// Runs a build, packing the contents that the cache lacks. Panics if the cache returns other
+/// bytes.
 fn build(dir: &TempDir, limit: u64, contents: &[Vec<u8>]) -> Summary {
     let cache = open(dir, limit);
     let mut made = Made::new(&cache);
@@ -115,7 +114,6 @@ fn bytes_on_disk(dir: &TempDir) -> u64 {
         .sum()
 }
 
-/// Sets the last use to the past, earliest for the first segment.
 fn age(dir: &TempDir) {
     for (number, path) in segment_files(dir, "idx").iter().enumerate() {
         let age = Duration::from_secs(10_000 - number as u64);
@@ -163,7 +161,7 @@ fn fingerprints_are_remembered() {
     let dir = tempfile::tempdir().unwrap();
     let (one, two) = (Fingerprint([1; 32]), Fingerprint([2; 32]));
     let (first, second) = (Content(Sha256::of(b"1")), Content(Sha256::of(b"2")));
-    // The cache forgets a fingerprint on which two builds disagree.
+    // The cache forgets a fingerprint with two contents.
     let cases =
         [([first, first], [Some(first), Some(first)]), ([first, second], [Some(first), None])];
     for (contents, known) in cases {
@@ -539,8 +537,7 @@ fn tamper(dir: &TempDir, which: usize, change: impl Fn(&mut Vec<u8>)) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// While nothing is pruned or damaged, the cache has exactly the streams of the model.
-    /// Afterwards it may have fewer.
+    /// Pruning and damage remove streams that the model has.
     #[test]
     fn the_cache_is_what_its_model_is(operations in operations()) {
         let dir = tempfile::tempdir().unwrap();

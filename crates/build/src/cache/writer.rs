@@ -14,8 +14,8 @@ const BUFFER: usize = 256 << 10;
 
 /// Copies streams into new segments.
 ///
-/// Segments become visible only by [`Directory::publish`], and are removed when the writer is
-/// dropped. On a full disk or over the budget, further streams are skipped.
+/// Segments become visible by [`Directory::publish`], and are removed when the writer is dropped.
+/// On a full disk or over the budget, further streams are skipped.
 #[derive(Debug)]
 pub(super) struct Writer {
     directory: Directory,
@@ -68,7 +68,7 @@ impl Writer {
         if self.stopped.is_some() {
             return;
         }
-        // A smaller stream may fit, but then the cached ones would depend on their order.
+        // A smaller stream may fit, but then the cached ones would depend on order.
         let Some(budget) = self.budget.checked_sub(row.packed_len) else {
             self.stopped = Some(Stopped::Full);
             return;
@@ -76,7 +76,7 @@ impl Writer {
         match self.append(file, row) {
             Ok(()) => self.budget = budget,
             Err(NotCopied::Damaged) => {}
-            // After a failure nothing is kept: the disk may be full.
+            // The disk may be full.
             Err(NotCopied::Failed(error)) => self.fail(error),
         }
     }
@@ -202,7 +202,6 @@ mod tests {
 
     const SIZE: usize = 300;
 
-    /// Returns a writer, and a file with streams of these sizes.
     fn writer(
         cap: u64,
         budget: u64,
@@ -235,7 +234,7 @@ mod tests {
         Key::from([number; 32])
     }
 
-    /// Returns keys and offsets of each segment. Panics if bytes differ from their rows.
+    /// Keys and offsets of each segment; panics if bytes differ from their rows.
     fn streams(writer: Writer) -> Vec<Vec<(Key, u64)>> {
         let written = writer.into_written();
         assert!(written.trouble.is_none(), "{:?}", written.trouble);

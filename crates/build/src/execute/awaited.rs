@@ -57,7 +57,7 @@ impl<'a> Awaited<'a> {
             && self.since.elapsed().as_millis() < u128::from(self.held.load(Ordering::Relaxed))
     }
 
-    /// Returns the stream, if delivered. Later deliveries are rejected.
+    /// The stream, if delivered. Later deliveries are rejected.
     pub fn settle(&self) -> Option<cache::CacheEntry> {
         *self.outcome.get_or_init(|| None)
     }
@@ -66,7 +66,6 @@ impl<'a> Awaited<'a> {
         self.content.get().copied()
     }
 
-    /// Returns the stream, if delivered before [`Awaited::settle`].
     pub fn stream(&self) -> Option<cache::CacheEntry> {
         self.outcome.get().copied().flatten()
     }

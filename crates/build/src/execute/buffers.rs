@@ -2,13 +2,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wheel::archive::deflate::BLOCK;
 
-/// Pool of block buffers: allocating and clearing megabytes for each block takes about as long as
-/// reading it. Small buffers are not pooled.
+/// Pool of block buffers: allocating and clearing megabytes takes about as long as reading them.
 #[derive(Debug, Default)]
 pub(super) struct Buffers(Mutex<Vec<Vec<u8>>>);
 
 const LARGE: usize = BLOCK / 4;
-/// Maximum capacity of a pooled buffer: xz blocks are larger, but few.
+/// Larger buffers, of xz blocks, are few.
 const LARGEST: usize = 2 * BLOCK;
 const MOST: usize = 64;
 

@@ -38,8 +38,7 @@ impl Bytes {
         Ok(hasher.finish().sha256)
     }
 
-    /// Adds to `fingerprint` all data that determines the bytes. Files are not read; their identity
-    /// is from preparation.
+    /// Adds all data that determines the bytes; the identity of files is from preparation.
     pub fn identify(&self, fingerprint: &mut Fingerprinter) {
         match self {
             Self::Memory(bytes) => fingerprint.bytes(bytes),
@@ -66,7 +65,7 @@ impl Bytes {
         }
     }
 
-    /// Frees the space of bytes before `end`.
+    /// Frees bytes before `end`.
     pub(crate) fn give_up_before(&self, end: u64) {
         match self {
             Self::Memory(_) => {}

@@ -7,8 +7,7 @@ use base::hash::Sha256;
 use wheel::archive::deflate::{BLOCK, ENCODER};
 use wheel::archive::tarball::XZ_ENCODER;
 
-/// Maximum excess of a packed stream: headers, and the overhead of deflate for incompressible
-/// bytes.
+/// Excess of a packed stream: headers, and deflate's overhead for incompressible bytes.
 const SLACK: u64 = 64 << 10;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,9 +23,8 @@ pub(super) struct Known {
 pub(super) struct CacheLookup<'c>(pub &'c dyn Store);
 
 impl CacheLookup<'_> {
-    /// Returns the intact cached stream of these bytes, if any, and facts about them.
-    ///
-    /// Reads the bytes only if their files are unknown and the cache has a content of their size.
+    /// The intact cached stream of these bytes, and facts about them. Reads the bytes only if their
+    /// files are unknown and the cache has a content of their size.
     pub fn stream(
         self,
         bytes: &Bytes,
@@ -46,7 +44,7 @@ impl CacheLookup<'_> {
         ))
     }
 
-    /// Returns the hash from an earlier build, if the files are unchanged.
+    /// Hash from an earlier build of unchanged files.
     pub fn remembered(self, bytes: &Bytes) -> Option<Content> {
         let mut fingerprint = Fingerprinter::new();
         bytes.identify(&mut fingerprint);
@@ -86,7 +84,6 @@ impl CacheLookup<'_> {
         self.0.content_of(&fingerprint?)
     }
 
-    /// Rejects an entry with another hash or size.
     fn whole(self, content: Content, len: u64, packing: Packing<'_>) -> Option<cache::CacheEntry> {
         let entry = self.0.find(&key(content, packing))?;
         if entry.digest.sha256 != content.0 || entry.digest.size != len {
@@ -100,7 +97,7 @@ impl CacheLookup<'_> {
         self.checked(self.0.find(&key(content, packing))?, len as u64)
     }
 
-    /// Rejects a stream that is longer than packing can produce.
+    /// Rejects streams that are too long.
     fn checked(self, entry: cache::CacheEntry, len: u64) -> Option<cache::CacheEntry> {
         if entry.packed_len > len + len / 8 + SLACK {
             self.0.reject(&entry);
@@ -131,7 +128,7 @@ pub(super) fn recipe(content: Content, size: u64, packing: Packing<'_>) -> Recip
     Recipe { content, size, settings: settings(packing), effort: packing.effort(size) }
 }
 
-/// Names everything that determines the packed bytes.
+/// Everything that determines the packed bytes.
 pub(super) fn settings(packing: Packing<'_>) -> String {
     match packing {
         Packing::Store | Packing::Cached(_) | Packing::Repeat(_) => "store".to_owned(),
@@ -153,7 +150,6 @@ mod tests {
     use wheel::archive::checksum::{Checksum, Digest};
     use wheel::archive::deflate::{Level, Method};
 
-    /// Stores a stream for `content` with `digest`, and looks it up.
     fn recalled(content: &[u8], digest: &Digest, packed: &[u8]) -> bool {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::open(dir.path(), 1 << 20).unwrap();

@@ -28,7 +28,7 @@ impl CacheRecorder {
         self.offer
     }
 
-    /// Stored members are not recorded: the artifact is as fast to read.
+    /// Stored members are not recorded: the artifact is as fast.
     pub fn begin(&mut self, packing: Packing<'_>, offset: u64) {
         if let (Some(_), Packing::Deflate(_)) = (&self.offer, packing) {
             self.stream = Some(Stream { offset, len: 0, crc: Checksum::default() });

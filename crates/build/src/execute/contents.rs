@@ -11,13 +11,9 @@ use base::hash::Sha256;
 use plan::Plan;
 use plan::catalog::{Artifact, ArtifactId, Catalog, EntryKind, Origin, Source};
 
-/// Returns a digest of each artifact that `plan` takes files of, except those in `known`.
-///
-/// The digest of an archive is its checksum. If `files` is set, unpacked artifacts are hashed with
-/// all their files, since another build may take other ones. Hashes known to the cache are reused.
-///
-/// # Errors
-/// Fails if a file of an artifact is unreadable.
+/// Returns a digest of each artifact that `plan` takes files of, except those in `known`. The
+/// digest of an archive is its checksum. If `files` is set, unpacked artifacts are hashed with all
+/// their files, since another build may take other ones.
 pub fn contents(
     (catalog, plan): (&Catalog, &Plan),
     artifacts: &dyn Source,
@@ -42,7 +38,7 @@ pub fn contents(
     Ok(contents)
 }
 
-/// Returns the SHA-256 of a list in the format of `sha256sum`, sorted by path.
+/// SHA-256 of a list in the format of `sha256sum`.
 fn of_files(
     artifact: &Artifact,
     artifacts: &dyn Source,
@@ -63,7 +59,7 @@ fn of_files(
         Ok(format!("{sha256}  {}\n", origin.base.join(&origin.path)))
     };
     let mut lines = files.par_iter().map(line).collect::<io::Result<Vec<_>>>()?;
-    // Sorts by path: it follows a digest of 64 digits and two spaces.
+    // Paths follow 64 digits and two spaces.
     lines.sort_by(|one, other| one[66..].cmp(&other[66..]));
     Ok(Sha256::of(lines.concat().as_bytes()).to_string())
 }

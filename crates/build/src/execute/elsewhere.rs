@@ -12,12 +12,11 @@ use wheel::archive::Stage;
 /// Packages built elsewhere, on a stage or in another directory.
 #[derive(Debug)]
 pub struct Elsewhere {
-    /// Stage of the destination; outputs built here are added to it.
+    /// Stage, also for outputs built here.
     pub stage: Stage,
     /// Finished packages by their index in the plan.
     pub built: BTreeMap<usize, Built>,
-    /// The packages stay in another directory: not on the stage, but listed in checksums and
-    /// statement.
+    /// The packages stay in another directory, but are listed in checksums and statement.
     pub apart: bool,
     /// Time spent on waiting for them.
     pub took: Duration,
@@ -31,11 +30,12 @@ impl Elsewhere {
     }
 }
 
-/// Returns files to remove: they have the path of a package kept elsewhere, but other bytes, so the
-/// checksums would be wrong for them.
+/// Files to remove: they have the path of a package kept elsewhere, but other bytes, so the
+/// checksums would be wrong.
 ///
 /// # Errors
-/// Fails for a file that no build recorded.
+///
+/// Fails for an unrecorded file.
 pub(super) fn replaced(
     dest: &Path,
     recorded: &Recorded,
@@ -62,10 +62,7 @@ pub(super) fn replaced(
     Ok(replaced)
 }
 
-/// Returns recorded packages that an earlier build left elsewhere.
-///
-/// # Errors
-/// Fails if their existence cannot be checked.
+/// Recorded packages that an earlier build left elsewhere.
 pub(super) fn absent(dest: &Path, recorded: &Recorded) -> io::Result<Vec<(RelPath, String)>> {
     let mut absent = Vec::new();
     for (path, sha256) in recorded.packages() {

@@ -15,13 +15,8 @@ use plan::{Distribution, Form, Plan};
 use wheel::archive::deflate::{Encoder, Level};
 use wheel::archive::tarball::{Preset, xz_block};
 
-/// Estimates the file size in bytes of each distribution of `plan`, in the plan's order.
-///
-/// Reads and compresses a part of every large file, and writes nothing. Runs on the current rayon
-/// pool.
-///
-/// # Errors
-/// Fails if a file is unreadable, or an ELF edit of the plan is impossible.
+/// Estimates the file size in bytes of each distribution of `plan`, in order. Reads and compresses
+/// a part of every large file.
 pub fn estimate(plan: &Plan, artifacts: &dyn Source) -> Result<Vec<u64>, ExecuteError> {
     let outputs = prepare::all(plan, artifacts, |_| false, &Recorder::new(false))?;
     let sizes = plan.distributions.iter().zip(outputs).map(|(distribution, output)| {
@@ -50,8 +45,8 @@ fn size(distribution: &Distribution, output: Output) -> Result<u64, WriteError> 
     Ok(size)
 }
 
-/// Returns the bytes of an archive beyond its contents: two headers with the name (APPNOTE.TXT,
-/// 4.3), and a line of RECORD with an incompressible hash, for each member.
+/// Bytes beyond the contents: two headers with the name (APPNOTE.TXT, 4.3), and a line of RECORD
+/// with an incompressible hash, for each member.
 fn frame<'r>(members: impl Iterator<Item = &'r Ready>) -> u64 {
     members.map(|member| 30 + 46 + 2 * member.path.as_str().len() as u64 + 50).sum()
 }
@@ -85,7 +80,7 @@ impl Piece<'_> {
 }
 
 impl Sampling {
-    /// Chooses pieces at even distances over all bytes.
+    /// Pieces at even distances over all bytes.
     fn of<'a>(&self, entries: &[&Packable<'a>]) -> Vec<Piece<'a>> {
         let total: u64 = entries.iter().map(|e| e.bytes.len()).sum();
         let stride = if total <= self.whole { 1 } else { self.piece * self.every };
@@ -153,7 +148,7 @@ fn scaled(
     if seen == total {
         return Ok(sample.iter().map(|(packed, _)| packed).sum());
     }
-    // Integer millionths give the same estimate on every machine.
+    // Integers give the same estimate on every machine.
     let millionths: u64 = sample.iter().map(|(packed, len)| packed * 1_000_000 / len.max(&1)).sum();
     let mean = millionths / (sample.len() as u64).max(1);
     Ok(u64::try_from(u128::from(total) * u128::from(mean) / 1_000_000).unwrap_or(u64::MAX))

@@ -4,7 +4,7 @@ use super::pack::Packable;
 use super::packing::Packing;
 use crate::cache::{self, Form, Source};
 
-/// Registers the streams that `source` may deliver: one, or one for each xz block.
+/// Registers streams that `source` may deliver: one, or one for each xz block.
 pub(super) fn expect<'a>(entry: &mut Packable<'a>, lookup: CacheLookup<'a>, source: &dyn Source) {
     let (packing, total) = (entry.packing, entry.bytes.len());
     let (form, step) = match packing {

@@ -53,7 +53,7 @@ impl<'a> Packable<'a> {
         Subject { package: self.wheel, file: self.name.as_str() }
     }
 
-    /// Bytes of all blocks: of the content, or of a cached stream; 0 if repeated.
+    /// Bytes of all blocks, from content or cache; 0 if repeated.
     pub fn extent(&self) -> u64 {
         match self.packing() {
             Packing::Repeat(_) => 0,
@@ -89,7 +89,7 @@ impl Block<'_> {
         self.offset + self.len as u64 == self.entry.extent()
     }
 
-    /// Content for the progress: a cached stream counts with its first block.
+    /// A cached stream counts with its first block.
     pub fn progress(&self) -> u64 {
         match self.entry.packing() {
             Packing::Repeat(_) => self.entry.bytes.len(),
@@ -119,8 +119,8 @@ impl Block<'_> {
         self.awaited().is_some_and(Awaited::is_held)
     }
 
-    /// Starts the block: later deliveries are rejected. An earlier one can change the member's
-    /// packing, and so this block.
+    /// Starts the block: later deliveries are rejected. An earlier one can change the packing, and
+    /// so this block.
     pub fn settle(&self) {
         if let Some(awaited) = self.awaited() {
             awaited.settle();
@@ -154,7 +154,7 @@ impl<'a> Iterator for Blocks<'a> {
     fn next(&mut self) -> Option<Block<'a>> {
         let (entry, offset) = self.now?;
         let (total, step) = (entry.extent(), entry.packing().block());
-        // A delivery can shorten the entry while the read-ahead iterator is inside it.
+        // A delivery can shorten the entry during read-ahead.
         let offset = offset.min(total);
         let len = usize::try_from(total - offset).unwrap_or(step).min(step);
         let after = offset + len as u64;
@@ -177,14 +177,13 @@ pub(super) struct Packed<'a> {
 pub(super) enum Body {
     Bytes {
         packed: Vec<u8>,
-        /// Content, if the hash of the whole member still needs it.
+        /// Content that the hash of the whole member still needs.
         content: Option<Vec<u8>>,
         checksum: Checksum,
-        /// Hash, if this block is the whole member.
+        /// Hash of a whole member.
         sha256: Option<Sha256>,
     },
-    /// Block of an xz stream. `news` are facts that the cache lacks; `kept` if the cache has the
-    /// block.
+    /// `news` are facts that the cache lacks; `kept` blocks are in the cache.
     Xz { made: XzBlock, news: Option<Known>, kept: bool },
     /// Part of a cached stream.
     Cached(Vec<u8>),

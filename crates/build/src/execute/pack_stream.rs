@@ -10,7 +10,7 @@ use base::text::counted;
 use wheel::archive::deflate::{BLOCK, Encoder, Level};
 use wheel::archive::tarball::{Preset, XzError, xz_block};
 
-/// Reason for not packing a stream. Its file is unchanged.
+/// Reason for not packing a stream, with an unchanged file.
 #[derive(Debug, thiserror::Error)]
 pub enum PackStreamError {
     /// Settings of another version of the program.
@@ -21,12 +21,12 @@ pub enum PackStreamError {
         /// Supported settings.
         known: Vec<String>,
     },
-    /// The content is empty, or longer than one xz block.
+    /// Empty content, or more than one xz block.
     #[error("a block of these settings must have 1 to {} of content, not {size}", counted(*most, "byte"))]
     Size {
-        /// Size of the content in bytes.
+        /// Bytes of content.
         size: u64,
-        /// Maximum size in bytes.
+        /// Maximum.
         most: usize,
     },
     /// A file cannot be read or written.
@@ -38,9 +38,6 @@ pub enum PackStreamError {
 }
 
 /// Packs the file `content` into the file `stream`, like a build with these settings.
-///
-/// # Errors
-/// Fails if the settings are unknown, or a file cannot be read or written.
 pub fn pack_stream(asked: &str, content: &Path, stream: &Path) -> Result<(), PackStreamError> {
     let packing = packings().find(|packing| settings(*packing) == asked);
     let packing = packing.ok_or_else(|| PackStreamError::Settings {

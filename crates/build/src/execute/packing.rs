@@ -32,7 +32,7 @@ impl Packing<'_> {
         matches!(self, Self::Deflate(_) | Self::Xz(_))
     }
 
-    /// Returns constants, so that the output does not depend on the machine.
+    /// Constants, so that the output does not depend on the machine.
     pub fn block(self) -> usize {
         match self {
             Self::Store | Self::Deflate(_) | Self::Cached(_) | Self::Repeat(_) => BLOCK,

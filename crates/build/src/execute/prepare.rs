@@ -1,7 +1,5 @@
-//! Preparation of members: plans and proves edits, generates stubs and texts, finds files.
-//!
-//! It finishes before the first byte is written, so that all members that cannot be packed are
-//! reported together.
+//! Preparation of members: plans and proves edits, generates stubs and texts, finds files. Finishes
+//! before the first byte is written, so that all faults are reported together.
 
 use rayon::prelude::*;
 
@@ -35,7 +33,7 @@ pub(super) enum Content {
 pub(super) struct Output {
     pub path: RelPath,
     pub members: Vec<Ready>,
-    /// Licence texts, with paths below the licence directory.
+    /// Paths are below the licence directory.
     pub licenses: Vec<Ready>,
     pub archive: Vec<Ready>,
 }
@@ -59,7 +57,7 @@ impl Ready {
     }
 }
 
-/// Outputs that `is_made` selects only get their path.
+/// Outputs outside of `is_made` only get their path.
 pub(super) fn all(
     plan: &Plan,
     artifacts: &dyn Source,
@@ -96,16 +94,16 @@ pub(super) fn all(
     if faults.is_empty() { Ok(outputs) } else { Err(ExecuteError::Files(faults)) }
 }
 
-/// Checks without writing that `plan` can be executed: files exist, ELF edits are proven. Runs on
-/// the current rayon pool.
+/// Checks without writing that the files of `plan` exist and its ELF edits are possible.
 ///
 /// # Errors
+///
 /// Fails with all files that cannot be packed, each with its reason.
 pub fn check(plan: &Plan, artifacts: &dyn Source) -> Result<(), ExecuteError> {
     all(plan, artifacts, |_| false, &Recorder::new(false)).map(drop)
 }
 
-/// Returns the path of a distribution's file below the destination.
+/// Path of a distribution's file below the destination.
 pub fn output_path(plan: &Plan, distribution: &Distribution) -> RelPath {
     let name = match distribution.form {
         Form::Wheel => wheel_name(plan, distribution),
@@ -154,7 +152,7 @@ fn copy(source: &Origin, artifacts: &dyn Source) -> Result<Bytes, String> {
 }
 
 fn relink(source: &Origin, rpath: &str, artifacts: &dyn Source) -> Result<Bytes, String> {
-    // The identity is taken before reading, so the next build notices any later change.
+    // Identity before reading: the next build notices any later change.
     let file = artifacts.find(source).map_err(|e| e.to_string())?;
     let open = file.open().map_err(|e| e.to_string())?;
     let edits = Edits::rpath(RpathEdit::Set(Rpath::new(rpath).to_strings()));

@@ -1,7 +1,5 @@
-//! Hash of a whole wheel, computed while it grows.
-//!
-//! A member's header is filled in after its bytes. So the hash follows the writer, up to the last
-//! complete member.
+//! Hash of a growing wheel. A member's header is filled in after its bytes, so the hash follows up
+//! to the last complete member.
 
 use std::io;
 

@@ -6,12 +6,11 @@ use wheel::archive::deflate::{Encoder, Level};
 const SMALLEST: u64 = 1 << 20;
 const PLACES: u64 = 8;
 const PLACE: usize = 8 << 10;
-/// Maximum compressed size of a sample: one stored deflate block.
+/// One stored deflate block.
 const LARGEST: u64 = PLACE as u64 + 5;
 
-/// Returns whether deflate is worth its time. A sample of already compressed data shrinks by less
-/// than 1/128; deflating all of it would save hardly more, at deflate's slowest pace. For most
-/// files the first sample decides.
+/// Returns true if deflate is worth its time. A sample of already compressed data shrinks by less
+/// than 1/128; deflating it all would save hardly more, at deflate's slowest pace.
 pub(super) fn shrinks(bytes: &Bytes) -> io::Result<bool> {
     if bytes.len() < SMALLEST {
         return Ok(true);

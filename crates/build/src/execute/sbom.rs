@@ -13,7 +13,6 @@ use plan::{Distribution, Plan};
 use wheel::archive::deflate::{Level, Packed};
 use wheel::archive::wheel::{WheelWriter, dist_info_dir};
 
-/// Map that is never iterated, so its order is irrelevant.
 type Hashes = HashMap<RelPath, Sha256>;
 
 /// Packing hashes only the archive as a whole.

@@ -8,7 +8,6 @@ use plan::{Distribution, Plan};
 use wheel::archive::sdist::{SdistMember, write_sdist};
 use wheel::archive::{Timestamp, egg_info};
 
-/// Returns the size.
 pub(super) fn write<W: Write + Seek>(
     plan: &Plan,
     distribution: &Distribution,

@@ -25,7 +25,7 @@ impl Kind {
     pub const ALL: [Self; 7] =
         [Self::Read, Self::Edit, Self::Hash, Self::Deflate, Self::Xz, Self::Write, Self::Idle];
 
-    /// Returns the name of the kind.
+    /// Name of the kind.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -57,7 +57,7 @@ impl<'a> Subject<'a> {
 pub struct Span {
     /// Kind of work.
     pub kind: Kind,
-    /// Start, relative to the start of the build.
+    /// Start, relative to the build's.
     pub start: Duration,
     /// Duration.
     pub took: Duration,
@@ -74,27 +74,27 @@ pub struct Span {
 pub struct Track {
     /// Time by kind, in the order of [`Kind::ALL`].
     pub totals: [Duration; Kind::ALL.len()],
-    /// Recorded spans, if requested.
+    /// Spans, if requested.
     pub spans: Vec<Span>,
 }
 
 /// Work of all workers.
 #[derive(Debug, Clone, Default)]
 pub struct Timings {
-    /// Tracks, indexed by worker.
+    /// Tracks by worker.
     pub tracks: Vec<Track>,
     /// Duration of the build.
     pub wall: Duration,
 }
 
 impl Timings {
-    /// Returns the total time of all workers for `kind`.
+    /// Total time of `kind`.
     pub fn total(&self, kind: Kind) -> Duration {
         self.tracks.iter().map(|track| track.totals[kind as usize]).sum()
     }
 }
 
-/// Each worker has its track, so they do not contend.
+/// Each worker has its track: no contention.
 #[derive(Debug)]
 pub(super) struct Recorder {
     start: Instant,

@@ -50,7 +50,7 @@ impl<'a> Contents<'a> {
         let info = dist_info(plan, distribution, output.licenses)?;
         let mut members = output.members;
         // Generated members depend on the version and are last: promotion hashes the common first
-        // bytes of both versions only once.
+        // bytes only once.
         members.sort_by_key(Ready::is_made);
         Ok(Self { members, archive: archive.transpose()?, info, bill })
     }
@@ -75,8 +75,8 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// Returns the smallest effective [`super::Settings::memory`]: for the largest block of `plan`,
-/// which is packed regardless.
+/// The smallest effective [`super::Settings::memory`]: the largest block of `plan`, which is packed
+/// regardless.
 pub fn least_memory(plan: &Plan) -> u64 {
     let archives = plan.distributions.iter().filter_map(|d| d.archive.as_ref()?.xz);
     let xz = archives.map(preset).map(Packing::most_memory).max();
@@ -109,8 +109,7 @@ pub(super) fn entries<'a>(
     made.collect::<Vec<_>>().into_iter().collect()
 }
 
-/// Chooses the packing of a member: cached, or as planned, or stored if deflate would not shrink
-/// it.
+/// Packing: cached, or as planned, or stored if deflate would not shrink the member.
 fn entry<'a>(
     member: &'a Ready,
     bytes: &'a Bytes,
@@ -152,7 +151,6 @@ pub(super) fn end(wheel: WheelWriter<Sink>) -> Result<u64, WriteError> {
     Ok(file.stream_position()?)
 }
 
-/// Leaves out RECORD.
 fn dist_info(
     plan: &Plan,
     distribution: &Distribution,

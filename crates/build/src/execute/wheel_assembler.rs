@@ -32,7 +32,6 @@ struct Open {
     hasher: Sha256Hasher,
 }
 
-/// The member's bytes are the xz stream.
 struct OpenXz {
     member: WheelMember,
     stream: XzStream,
@@ -53,13 +52,12 @@ impl<'a> WheelAssembler<'a> {
         (self.wheel, self.cache_recorder)
     }
 
-    /// Number of final bytes at the start of the file.
+    /// Final bytes at the start of the file.
     pub(crate) fn solid(&self) -> u64 {
         let buffered = self.wheel.sink().buffer().len() as u64;
         self.wheel.complete().min(self.wheel.position() - buffered)
     }
 
-    /// Frees the source bytes of the block.
     pub fn write(&mut self, packed: Packed<'_>) -> Result<(), WriteError> {
         let Block { entry, offset, len } = packed.block;
         let is_last = packed.block.last();
@@ -156,8 +154,8 @@ impl<'a> WheelAssembler<'a> {
         Ok(())
     }
 
-    /// Writes a member with the bytes of an earlier one. The cache does not record its content: it
-    /// was compared, not hashed, and the earlier file may have changed since.
+    /// Writes a member with the bytes of an earlier one. The cache does not record it: it was
+    /// compared, not hashed, and the earlier file may have changed since.
     fn repeat(&mut self, entry: &Packable<'_>) -> Result<(), WriteError> {
         let Packing::Repeat(first) = entry.packing() else { return Ok(()) };
         let place = self.wheel.settled(first)?;

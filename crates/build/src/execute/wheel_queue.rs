@@ -10,17 +10,15 @@ pub(super) type PackedBatch<'a> = Vec<Packed<'a>>;
 
 const SMALL: usize = 128;
 
-/// Bytes that keep a disk busy.
+/// Keeps a disk busy.
 const AHEAD: u64 = 32 << 20;
 
-/// Priority of a wheel; the greatest is packed first.
-///
-/// Many stored bytes keep a wheel's one writer busy and leave other threads idle. So such a wheel
-/// precedes wheels with enough compression to fill all cores. Among equals, the most expensive is
-/// first.
+/// Priority of a wheel; the greatest is packed first. Many stored bytes keep a wheel's one writer
+/// busy, so such a wheel precedes wheels with enough compression to fill all cores. Among equals,
+/// the most expensive is first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
-    /// At least a third of its bytes are not compressed in this build.
+    /// At least a third of its bytes are not compressed.
     stored: bool,
     cost: u64,
 }
@@ -41,7 +39,6 @@ impl Rank {
 #[derive(Debug)]
 pub(super) struct WheelQueue<'a> {
     blocks: Blocks<'a>,
-    /// Blocks not yet read ahead.
     ahead: Blocks<'a>,
     /// Bytes read ahead but not taken.
     asked: u64,
@@ -69,7 +66,6 @@ impl<'a> WheelQueue<'a> {
         self.rank
     }
 
-    /// Batches taken but not written.
     pub(crate) fn in_flight(&self) -> u64 {
         self.taken - self.written
     }

@@ -25,32 +25,32 @@ pub(super) trait Writer<'a>: Send {
     fn finish(&mut self, follower: Self::Follower);
 }
 
-/// Reads the bytes of one wheel again, in order, while it grows.
+/// Reads one wheel again, in order, while it grows.
 pub(super) trait Follower: Send {
     type Error;
 
     fn follow(&mut self, end: u64) -> Result<(), Self::Error>;
 }
 
-/// Step of a follower, small enough to leave little work for the end.
+/// Step that leaves little work for the end.
 const STRETCH: u64 = 16 << 20;
 
-/// Limit for a wheel: its single writer does not keep up with more.
+/// A wheel's single writer does not keep up with more.
 const MOST: u64 = 16;
 
 /// Interval of checks for delivered streams.
 const SHORT: Duration = Duration::from_millis(5);
 
-/// Keeps `threads` busy: two each, and two more.
+/// Two for each thread, and two more.
 fn in_flight(threads: usize) -> u64 {
     (2 * threads as u64 + 2).min(MOST)
 }
 
-/// Runs until all queues are written and finished, on every thread of the current pool.
-///
-/// `memory` limits the bytes of blocks in flight; a larger block is packed alone.
+/// Runs until all queues are written and finished, on every thread of the current pool. `memory`
+/// limits the bytes of blocks in flight; a larger block is packed alone.
 ///
 /// # Errors
+///
 /// Fails with the first error in the order of the queues, and the index of its wheel.
 pub(super) fn run<'a, W: Writer<'a>>(
     queues: Vec<(WheelQueue<'a>, &mut W, W::Follower)>,
@@ -80,7 +80,7 @@ pub(super) fn run<'a, W: Writer<'a>>(
     faults.into_iter().next().map_or(Ok(()), Err)
 }
 
-/// Wheel with its writer and follower, each `None` while a thread uses it.
+/// `None` while a thread uses it.
 struct Run<'a, 'w, W: Writer<'a>> {
     wheel_queue: WheelQueue<'a>,
     writer: Option<&'w mut W>,
@@ -125,13 +125,11 @@ impl<'a, 'w, W: Writer<'a>> Run<'a, 'w, W> {
 
 struct State<'a, 'w, W: Writer<'a>> {
     runs: Vec<Run<'a, 'w, W>>,
-    /// Limit of batches in flight for each wheel.
     most: u64,
     held: u64,
     /// A block was skipped because its delivery is near.
     hoping: bool,
     faults: Vec<(usize, W::Error)>,
-    /// Threads must not take tasks.
     over: bool,
 }
 
@@ -175,7 +173,7 @@ impl<'a, 'w, W: Writer<'a>> State<'a, 'w, W> {
             run.stage < Stage::Ended && run.writer.is_some() && run.wheel_queue.is_over()
         })?;
         run.stage = Stage::Ended;
-        // The size is unknown before the end is written, and nothing is complete until then.
+        // Nothing is complete before the end is written.
         Some(Task::End(index, run.writer.take()?))
     }
 
@@ -304,7 +302,7 @@ impl<'a, 'w, W: Writer<'a>> Work<'a, 'w, W> {
     }
 }
 
-/// Wakes all waiting threads when a thread ends, also by a panic.
+/// Wakes waiting threads when a thread ends, also by a panic.
 struct Bell<'r, 'a, 'w, W: Writer<'a>>(&'r Work<'a, 'w, W>);
 
 impl<'a, W: Writer<'a>> Drop for Bell<'_, 'a, '_, W> {
@@ -398,7 +396,6 @@ mod tests {
 
     const END: &[u8] = b"end";
 
-    /// The bytes of each wheel are distinct.
     fn contents(wheels: &[&[usize]]) -> Vec<Vec<Bytes>> {
         let member = |wheel: usize, size: usize| {
             Bytes::Memory(

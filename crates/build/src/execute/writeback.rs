@@ -1,7 +1,5 @@
-//! Writeback of outputs to the disk in a separate thread.
-//!
-//! A build ends when its outputs are on disk. Without requests the system would delay most writes
-//! to the end, with no work to overlap.
+//! Writeback of outputs in a separate thread. A build ends when its outputs are on disk; without
+//! requests the system would delay most writes to the end, with no work to overlap.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -12,7 +10,8 @@ use wheel::archive::stage::StagedFile;
 pub(super) struct Writeback(Sender<(usize, StagedFile)>);
 
 impl Writeback {
-    /// Errors return the number `output`. The receiver ends early only if the build has failed.
+    /// Sends a file; errors return the number `output`. The receiver ends early only if the build
+    /// has failed.
     pub fn settle(&self, output: usize, file: StagedFile) {
         let _ = self.0.send((output, file));
     }
@@ -30,7 +29,8 @@ impl Requests {
     /// Serves requests until all senders are dropped.
     ///
     /// # Errors
-    /// Fails with the first error and its output. The system reports such an error only once.
+    ///
+    /// Fails with the first error and its output; the system reports it only once.
     pub fn serve(self) -> Result<(), (usize, io::Error)> {
         self.0
             .into_iter()

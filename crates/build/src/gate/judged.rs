@@ -56,7 +56,7 @@ impl<'m> Judged<'m> {
                 judged.kept.push(finding);
             }
         }
-        // A rule that matches no file is reported by the plan, which also knows the devel tree.
+        // The plan, which also knows the devel tree, reports rules for missing files.
         let needless = |rule: &AllowIsaRule| {
             rule.optional.is_none()
                 && packages.iter().zip(&owners).any(|(package, (_, owner))| {
@@ -81,7 +81,7 @@ impl<'m> Judged<'m> {
         judged
     }
 
-    /// Returns a note for each accepted finding, with the reason.
+    /// A note for each accepted finding, with the reason.
     pub fn notes(&self) -> Problems {
         let mut notes = Problems::new();
         for (finding, reason) in &self.ignored {

@@ -14,7 +14,7 @@ pub struct Owner<'m> {
 }
 
 impl<'m> Owner<'m> {
-    /// Finds the package by the name of the distribution, if the manifest has it.
+    /// Finds the package by the name of the distribution.
     pub fn of(manifest: &'m Manifest, package: &Package) -> Option<Self> {
         let name = package.name.as_deref()?;
         manifest.packages.values().find_map(|package| {
@@ -28,8 +28,7 @@ impl<'m> Owner<'m> {
     }
 }
 
-/// Returns device code that is not in the package of its ISA. Packages outside the manifest are
-/// skipped.
+/// Device code that is not in the package of its ISA. Packages outside the manifest are skipped.
 pub fn misplaced(
     manifest: &Manifest,
     targets: &verify::Targets,
@@ -48,14 +47,14 @@ fn target(manifest: &Manifest, line: &Distribution, filled: &str) -> Option<Stri
     Some(known_target(manifest, filled))
 }
 
-/// Returns the manifest's spelling of a normalized target.
+/// The manifest's spelling of a normalized target.
 pub fn known_target(manifest: &Manifest, filled: &str) -> String {
     let known = manifest.families.names().find(|name| part(name) == filled);
     known.unwrap_or(filled).to_owned()
 }
 
-/// Returns the text for the template's placeholder that results in the normalized `name`, empty
-/// without a placeholder.
+/// The text for the template's placeholder that results in the normalized `name`; empty without a
+/// placeholder.
 pub fn filled<'n>(template: &str, name: &'n str) -> Option<&'n str> {
     let parts = template
         .split_once('{')
@@ -69,7 +68,6 @@ pub fn filled<'n>(template: &str, name: &'n str) -> Option<&'n str> {
     }
 }
 
-/// The part need not be a valid name.
 fn part(text: &str) -> String {
     text.to_lowercase().replace(['_', '.'], "-")
 }

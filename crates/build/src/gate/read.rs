@@ -19,19 +19,19 @@ pub struct Entrant {
     pub form: Form,
     /// Name for findings.
     pub name: String,
-    /// Future name of a wheel's file; by default the name of `path`.
+    /// Future file name of a wheel; by default the present one.
     pub file_name: Option<String>,
 }
 
 impl Entrant {
-    /// Describes the package at `path`. Returns `None` for other file name extensions.
+    /// The package at `path`; `None` for other file name extensions.
     pub fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_string_lossy().into_owned();
         let form = Form::of_file(&name)?;
         Some(Self { path: path.to_owned(), form, name, file_name: None })
     }
 
-    /// Describes the package in `file` that will get the path `place`.
+    /// The package in `file` that will get the path `place`.
     pub fn renamed(file: &Path, place: &Path) -> Option<Self> {
         let entrant = Self::of(place)?;
         let file_name = (file != place).then(|| entrant.name.clone());
@@ -50,10 +50,7 @@ impl Entrant {
     }
 }
 
-/// Reads every byte of the packages, in order.
-///
-/// # Errors
-/// Fails if a file is unreadable. Faults of packages are findings.
+/// Reads every byte of the packages, in order. Faults of packages are findings.
 pub fn read(packages: &[Entrant], targets: &Arc<Targets>) -> io::Result<Vec<Package>> {
     let opened: Vec<io::Result<Option<Wheel>>> =
         packages.par_iter().map(|package| package.open(targets)).collect();

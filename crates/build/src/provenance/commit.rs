@@ -5,7 +5,7 @@ use std::str::FromStr;
 pub struct Commit(String);
 
 impl Commit {
-    /// Returns the name in lower case.
+    /// Name in lower case.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -22,7 +22,7 @@ pub struct CommitError {
 impl FromStr for Commit {
     type Err = CommitError;
 
-    /// Rejects short names, branches and tags: these can change their commit.
+    /// Rejects short names, branches and tags, which can change their commit.
     fn from_str(text: &str) -> Result<Self, CommitError> {
         let whole = matches!(text.len(), 40 | 64);
         if whole && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {

@@ -1,22 +1,20 @@
 use super::statement::{COVERS, Descriptor};
 use plan::catalog::ArtifactId;
 
-/// SHA-256 of all bytes of an artifact, in hexadecimal. Digests of different kinds are not
-/// comparable.
+/// Hexadecimal SHA-256 of an artifact. Digests of different kinds are not comparable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Contents {
     /// Digest of the archive.
     Archive(String),
     /// Digest of the list with path and SHA-256 of each file.
     Files(String),
-    /// Digest of the directory in the storage of a build farm.
+    /// Digest of the directory in a build farm's storage.
     Stored(String),
 }
 
 const CONTENTS: &str = "contents";
 
-/// Sorts contents by artifact, after all other dependencies: united statements then have the order
-/// of a single build.
+/// Sorts contents by artifact, after all other dependencies, as in a single build.
 pub(super) fn sort(dependencies: &mut [Descriptor]) {
     let key = |it: &Descriptor| {
         it.name().strip_prefix(CONTENTS).filter(|rest| rest.starts_with('/')).map(str::to_owned)

@@ -1,4 +1,4 @@
-//! Inputs of project builds as descriptors of a statement.
+//! Inputs of project builds.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct ProjectInputs {
     pub tree: String,
     /// Paths that differ from the commits.
     pub changed: Vec<String>,
-    /// Untracked files named in the manifest, with their SHA-256.
+    /// SHA-256 of untracked files that the manifest names.
     pub named: BTreeMap<String, String>,
     /// Distributions installed for the build.
     pub requirements: Vec<BuildRequirement>,
@@ -29,7 +29,7 @@ pub struct ProjectInputs {
     pub tools: BTreeMap<String, String>,
     /// Variables with an effect on the build.
     pub environment: BTreeMap<String, String>,
-    /// Variables of the caller that the manifest passes to the build; their values can be secrets.
+    /// Passed variables of the caller, with values that can be secrets.
     pub passed: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ pub struct ProjectRepository {
     pub path: String,
     /// Commit of the checkout.
     pub commit: Option<String>,
-    /// Address without passwords; `None` for a local address.
+    /// Address without passwords; `None` if local.
     pub address: Option<String>,
 }
 
@@ -69,7 +69,7 @@ pub enum RequirementDigest {
     Commit(String),
 }
 
-/// `packages` are the distributions that contain parts of the project.
+/// `packages` contain parts of the project.
 pub(super) fn descriptors(
     name: &PackageName,
     inputs: &ProjectInputs,

@@ -1,6 +1,6 @@
 use super::BuilderId;
 
-/// Run of a program that makes packages, for its statement.
+/// Run of a program that makes packages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Run {
     /// Identity of the builder.

@@ -1,9 +1,8 @@
 //! Software bill of materials of a wheel: `CycloneDX` 1.6, one JSON document (PEP 770).
 //!
-//! It lists every binary and every file of device code of the wheel, including a devel wheel's
-//! archive: paths, artifact, version if a name contains it, loaded libraries, and the licence texts
-//! of its project. Unknown facts are omitted, never guessed. Hashes are added with the bytes
-//! ([`Document::fill`]).
+//! It lists every binary and file of device code of the wheel, including a devel wheel's archive:
+//! paths, artifact, version if a name contains it, loaded libraries, and the licence texts of its
+//! project. Unknown facts are omitted, never guessed.
 //!
 //! A document depends only on its distribution and the catalog, not on other packages of the build.
 
@@ -26,8 +25,8 @@ use library_version::library_version;
 /// Path of the document below a wheel's metadata directory (PEP 770).
 pub const SBOM_PATH: &str = "sboms/rockpack.cdx.json";
 
-/// Returns the document of each distribution of `plan`, in order and without hashes; `None` for an
-/// sdist. The plan must be made of `manifest` and `catalog`.
+/// The document of each distribution of `plan`, without hashes; `None` for an sdist. The plan must
+/// be made of `manifest` and `catalog`.
 pub fn sboms(manifest: &Manifest, catalog: &Catalog, plan: &Plan) -> Vec<Option<Document>> {
     let facts = Facts::new(catalog);
     let wheel = |distribution| {
@@ -41,7 +40,7 @@ pub fn sboms(manifest: &Manifest, catalog: &Catalog, plan: &Plan) -> Vec<Option<
     plan.distributions.iter().map(|d| (d.form == Form::Wheel).then(|| wheel(d))).collect()
 }
 
-/// Binaries of a catalog by path. The map is never iterated.
+/// Binaries of a catalog by path; never iterated.
 struct Facts<'a>(HashMap<(&'a ArtifactId, &'a RelPath, &'a RelPath), binary::Facts<'a>>);
 
 impl<'a> Facts<'a> {
@@ -61,7 +60,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Identity of a component: source, rpath, and whether it is in the inner archive.
+/// Source, rpath, and membership of the inner archive.
 type Bytes<'p> = (&'p Origin, &'p str, bool);
 
 struct Bill<'p> {
@@ -186,7 +185,6 @@ impl<'p> Bill<'p> {
         Some(component)
     }
 
-    /// Artifacts keep each project in a separate base directory.
     fn license_texts(&self) -> BTreeMap<(&'p ArtifactName, &'p RelPath), Vec<ExternalReference>> {
         let Distribution { name, licenses, .. } = self.distribution;
         let directory = format!("{}-{}.dist-info/licenses", name.file_stem(), self.plan.version);
@@ -200,7 +198,7 @@ impl<'p> Bill<'p> {
         texts
     }
 
-    /// Libraries that are not in the wheel become properties of the file that needs them.
+    /// Missing libraries become properties of the files that need them.
     fn dependencies(
         &self,
         components: &mut [Component],
@@ -255,7 +253,7 @@ fn bytes(member: &Member, archived: bool) -> Option<Bytes<'_>> {
     }
 }
 
-/// `None` if the file is neither a binary nor device code.
+/// `None` for other files than binaries and device code.
 fn kind(facts: Option<binary::Facts<'_>>, path: &RelPath) -> Option<ComponentType> {
     let Some(facts) = facts else {
         let device_code =
@@ -270,7 +268,7 @@ fn kind(facts: Option<binary::Facts<'_>>, path: &RelPath) -> Option<ComponentTyp
     })
 }
 
-/// Resolves a stub's target to a path below site-packages.
+/// A stub's target as a path below site-packages.
 fn started(stub: &RelPath, target: &str) -> Option<RelPath> {
     let mut at: Vec<&str> = stub.segments().collect();
     at.pop();

@@ -19,19 +19,17 @@ pub use difference::{Difference, Part};
 pub use promoted::Promoted;
 pub use split::SplitInto;
 
-/// Type of the document (<https://in-toto.io/Statement/v1>).
 const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
-/// Type of the predicate (<https://slsa.dev/provenance/v1>).
 const PREDICATE_TYPE: &str = "https://slsa.dev/provenance/v1";
-/// Parameter that lists the requested packages of a partial build.
+/// Requested packages of a partial build.
 const ONLY: &str = "only";
-/// Parameter with the digest of the plan of all packages.
+/// Digest of the plan of all packages.
 const PLAN: &str = "plan";
-/// Annotation for the part of an artifact that its digest covers.
+/// The part of an artifact that its digest covers.
 pub(super) const COVERS: &str = "covers";
-/// Annotation for inputs that only some packages contain.
+/// Inputs that only some packages contain.
 pub(super) const PACKAGES: &str = "packages";
-/// Dependency for all artifacts of one run; another run may have had additional ones.
+/// All artifacts of one run; another run may have had more.
 pub(super) const ARTIFACTS: &str = "artifacts";
 
 /// In-toto statement of the inputs and the build of packages.
@@ -124,7 +122,6 @@ impl Descriptor {
         self
     }
 
-    /// Sets the package URL.
     pub fn of(mut self, uri: &str) -> Self {
         self.uri = Some(uri.to_owned());
         self
@@ -141,7 +138,7 @@ impl Descriptor {
         self
     }
 
-    /// The annotation says that the digest does not cover the files' bytes.
+    /// Annotated: the digest does not cover the files' bytes.
     pub fn catalog(name: &str, sha256: String) -> Self {
         let covers = (
             COVERS.to_owned(),
@@ -237,10 +234,7 @@ impl Statement {
         }
     }
 
-    /// Parses the output of [`Statement::to_json`].
-    ///
-    /// # Errors
-    /// Fails for other documents and other build types.
+    /// Parses the output of [`Statement::to_json`]; fails for other documents and build types.
     pub fn read(text: &str) -> Result<Self, StatementError> {
         let read: Self = serde_json::from_str(text)?;
         let build = &*read.predicate.build_definition.build_type;
@@ -252,12 +246,12 @@ impl Statement {
         }
     }
 
-    /// Returns the packages: paths below `dist`, and SHA-256 in hexadecimal.
+    /// Paths below `dist`, with hexadecimal SHA-256.
     pub fn subjects(&self) -> impl Iterator<Item = (&str, &str)> {
         self.subject.iter().map(|subject| (&*subject.name, &*subject.digest.sha256))
     }
 
-    /// Returns indented JSON. Serializing cannot fail: all map keys are strings.
+    /// Indented JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }

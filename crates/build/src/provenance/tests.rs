@@ -57,7 +57,7 @@ fn checksums_are_as_the_tool_reads_them() {
     assert_eq!(text, format!("{TWO}  a-1.tar.gz\n{ONE}  gfx94X-dcgpu/x-1.whl\n"));
 }
 
-/// Checks the fields that both specifications require, and their types.
+/// Fields that both specifications require, and their types.
 #[test]
 fn a_statement_has_what_a_verifier_asks_for() {
     let value = value(&inputs(Request::default()));
@@ -301,7 +301,6 @@ fn inputs_of_a_project_go_with_its_wheel_and_are_of_it_alone() {
     let mut newer = built(&["two"], "b", "-O2");
     assert!(newer.unite(rest).is_ok());
     assert_eq!(packages(&newer), expected[1..].iter().cloned().collect());
-    // A statement unites with itself; other variables or another commit mean another build.
     let count = of_projects(&both).len();
     assert!(both.unite(built(&["two"], "a", "-O2")).is_ok());
     assert_eq!(of_projects(&both).len(), count);

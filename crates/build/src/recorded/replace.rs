@@ -19,9 +19,7 @@ pub struct Replaced {
 /// statements. `made` must list all of them, and `statements` describe them. Recorded packages of
 /// earlier builds are removed.
 ///
-/// # Errors
-/// Fails if the gate refuses a package, a record is unreadable, or a file cannot be written. The
-/// destination is then unchanged.
+/// On failure the destination is unchanged.
 pub fn replace<E: From<io::Error> + From<StageError> + From<GateError>>(
     stage: Stage,
     made: &[Package<'_>],

@@ -1,4 +1,4 @@
-//! Strict reading of records: missing or unreadable files are errors.
+//! Strict reading of records.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub enum RecordError {
     /// List without lines.
     #[error("{} is empty", .0.display())]
     Nothing(PathBuf),
-    /// Line without a checksum and file name, for example at the end of a truncated list.
+    /// Line without a checksum and file name, for example in a truncated list.
     #[error("{} is damaged: its line {line} is not a checksum of a file in its directory", .path.display())]
     Line {
         /// List.
@@ -36,7 +36,7 @@ pub enum RecordError {
         /// Line number, from 1.
         line: usize,
     },
-    /// File that is not a provenance statement, for example a truncated one.
+    /// Not a provenance statement, for example a truncated one.
     #[error("{} cannot be read: {}", .path.display(), with_causes(error))]
     Statement {
         /// Statement.
@@ -51,9 +51,6 @@ pub enum RecordError {
 
 impl Recorded {
     /// Reads all records in `dist`, the directory of the packages.
-    ///
-    /// # Errors
-    /// Fails if the directory, its checksums or its statement is missing or unreadable.
     pub(crate) fn read_whole(dist: &Path) -> Result<Self, RecordError> {
         match fs_err::metadata(dist) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

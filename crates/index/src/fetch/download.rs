@@ -34,10 +34,7 @@ pub struct Fetched {
 }
 
 /// Downloads archives and sidecars into the existing directory `dir`, in parallel on the caller's
-/// rayon pool. Keeps verified existing files.
-///
-/// # Errors
-/// All problems of all archives. Verified archives stay.
+/// rayon pool. Keeps verified files, also after failures.
 pub fn download(
     archives: &[RemoteArchive],
     dir: &Path,
@@ -87,7 +84,6 @@ fn unread(error: &io::Error) -> Problem {
     Problem::error(Code::UnreadableArtifact, error.to_string())
 }
 
-/// Returns the existing file if a checksum is known and matches.
 fn kept(archive: &RemoteArchive, place: &Path, expected: Expected) -> Option<LockedArchive> {
     let expected = expected.archive?;
     let file = regular::open_unlinked(place).ok()?;
@@ -98,7 +94,7 @@ fn kept(archive: &RemoteArchive, place: &Path, expected: Expected) -> Option<Loc
     (sha256 == expected).then(|| LockedArchive { key: archive.key().to_owned(), size, sha256 })
 }
 
-/// Downloads to a temporary name; renames after verification.
+/// Renames after verification.
 fn fetch(
     archive: &RemoteArchive,
     dir: &Path,
@@ -127,7 +123,7 @@ fn put(dir: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Locks the directory against other downloads until the result is dropped.
+/// Locks the directory against other downloads.
 fn alone(dir: &Path) -> Result<OwnedFd, Problem> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let directory = rustix::fs::open(dir, flags, Mode::empty());
@@ -153,9 +149,6 @@ fn sweep(dir: &Path) {
 }
 
 /// Checks the disk space for archives that `dir` does not contain yet.
-///
-/// # Errors
-/// Fails if it is too small.
 pub fn check_room(archives: &[RemoteArchive], dir: &Path) -> Result<(), Problem> {
     let is_there = |archive: &&RemoteArchive| {
         fs::metadata(dir.join(archive.key())).is_ok_and(|found| found.len() == archive.size())

@@ -19,7 +19,7 @@ pub struct FetchPlan {
     pub format: u32,
     /// Address of the run.
     pub address: String,
-    /// Modes that the archives allow; empty if all archives are fetched.
+    /// Modes that the archives allow; empty for all archives.
     pub modes: Vec<Mode>,
     /// System of the packages.
     #[serde(skip_serializing_if = "Option::is_none")]

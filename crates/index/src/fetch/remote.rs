@@ -12,7 +12,7 @@ use plan::catalog::Packed;
 
 const MOST_OF_SIDECAR: u64 = 8 << 10;
 
-/// An archive of a run, read from the store on demand without buffering.
+/// An archive of a run, read on demand without buffering.
 #[derive(Clone)]
 pub struct RemoteArchive {
     pub(super) run: Arc<dyn Bucket>,
@@ -22,7 +22,7 @@ pub struct RemoteArchive {
 }
 
 impl RemoteArchive {
-    /// Creates the archive `object` of `run`, with its optional sidecar.
+    /// An archive of `run`, with its optional sidecar.
     pub fn new(run: Arc<dyn Bucket>, object: Object, sidecar: Option<Object>) -> Self {
         Self { run, object, sidecar, reporter: Arc::new(Silent) }
     }
@@ -79,7 +79,7 @@ impl Packed for RemoteArchive {
     }
 }
 
-/// Body of an object. Fails with the key if the size differs from the listing.
+/// Body of an object. Fails if the size differs from the listing.
 struct Whole<'r> {
     run: &'r dyn Bucket,
     object: &'r Object,

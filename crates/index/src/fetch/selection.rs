@@ -23,7 +23,7 @@ pub struct Selection {
     pub selected: Vec<Selected>,
     /// Other archives, sorted by key.
     pub unneeded: Vec<Unneeded>,
-    /// Sidecars without an archive that packages would need, sorted by key.
+    /// Sidecars without the archive, sorted by key.
     pub bereft: Vec<String>,
     /// Needed artifacts, including missing ones; `None` in [`Selection::all`].
     pub needed: Option<Needed>,
@@ -66,7 +66,7 @@ pub enum Why {
 }
 
 impl Why {
-    /// Returns the reason in words.
+    /// Reason in words.
     pub fn text(self) -> &'static str {
         match self {
             Self::NoPackage => "no package takes it",
@@ -78,9 +78,6 @@ impl Why {
 impl Selection {
     /// Selects the needed archives of `run`. Without a listing, asks for each possible archive and
     /// for the keys in `locked`; the request must then name families or ISAs.
-    ///
-    /// # Errors
-    /// Fails if the store fails, or if both listing and targets are missing.
     pub fn of_run(
         run: &dyn Bucket,
         manifest: &Manifest,
@@ -97,16 +94,13 @@ impl Selection {
     }
 
     /// Selects all archives of `run`.
-    ///
-    /// # Errors
-    /// Fails if the store cannot list.
     pub fn all(run: &dyn Bucket) -> Result<Self, StoreError> {
         let (selected, unneeded, bereft) = archives(without_directories(run, run.list(None)?)?);
         let bereft = bereft.into_keys().map(|key| format!("{key}{SIDECAR}")).collect();
         Ok(Self { selected, unneeded, bereft, needed: None })
     }
 
-    /// Selects from listed objects. Pure.
+    /// Pure.
     pub(crate) fn of_objects(manifest: &Manifest, request: &Request, objects: Vec<Object>) -> Self {
         let (there, mut unneeded, bereft) = archives(objects);
         let ids: Vec<ArtifactId> = there.iter().map(|selected| selected.id.clone()).collect();
@@ -126,12 +120,12 @@ impl Selection {
         Self { selected, unneeded, bereft, needed: Some(needed) }
     }
 
-    /// Returns the problems of the manifest's requirements, such as missing artifacts.
+    /// Problems of the manifest's requirements, such as missing artifacts.
     pub fn problems(&self) -> Problems {
         self.needed.as_ref().map(|needed| needed.problems.clone()).unwrap_or_default()
     }
 
-    /// Returns a warning about sidecars without archives: an upload may have broken off.
+    /// Warning about sidecars without archives: an upload may have broken off.
     pub fn warning(&self) -> Option<Problem> {
         let first = self.bereft.first()?;
         let what = match self.bereft.len() - 1 {
@@ -145,18 +139,18 @@ impl Selection {
         Some(Problem::warning(Code::MissingArtifact, what).help(help))
     }
 
-    /// Returns the bytes of all needed archives.
+    /// Bytes of all needed archives.
     pub fn size(&self) -> u64 {
         self.selected.iter().map(|selected| selected.object.size).sum()
     }
 
-    /// Returns the keys of all archives; without a listing, of those found.
+    /// Keys of all archives; without a listing, of those found.
     pub fn keys(&self) -> BTreeSet<&str> {
         let selected = self.selected.iter().map(|selected| selected.object.key.as_str());
         selected.chain(self.unneeded.iter().map(|unneeded| unneeded.key.as_str())).collect()
     }
 
-    /// Returns the keys of needed archives without sidecar and lock entry.
+    /// Keys of needed archives without sidecar and lock entry.
     pub fn without_checksum(&self, demands: &Demands) -> Vec<&str> {
         let is_locked =
             |key: &str| demands.lock.as_ref().is_some_and(|l| l.lock.get(key).is_some());
@@ -164,7 +158,7 @@ impl Selection {
         bare.map(|selected| selected.object.key.as_str()).filter(|key| !is_locked(key)).collect()
     }
 
-    /// Returns the needed archives, readable from `run`.
+    /// Needed archives, readable from `run`.
     pub fn archives(&self, run: &Arc<dyn Bucket>) -> Vec<RemoteArchive> {
         let archive = |selected: &Selected| {
             RemoteArchive::new(run.clone(), selected.object.clone(), selected.sidecar.clone())
@@ -177,7 +171,7 @@ fn no_package(object: &Object) -> Unneeded {
     Unneeded { key: object.key.as_str().to_owned(), size: object.size, reason: Why::NoPackage }
 }
 
-/// Removes directory markers: listings omit the final `/` of their keys, so a read fails.
+/// Removes directory markers: listings omit their final `/`, so a read fails.
 fn without_directories(run: &dyn Bucket, objects: Vec<Object>) -> Result<Vec<Object>, StoreError> {
     let mut kept = Vec::new();
     for object in objects {
@@ -190,8 +184,7 @@ fn without_directories(run: &dyn Bucket, objects: Vec<Object>) -> Result<Vec<Obj
     Ok(kept)
 }
 
-/// Returns archives with sidecars, archives that exist in a better format, and sidecars without an
-/// archive.
+/// Archives with sidecars, archives with a better format, and sidecars without an archive.
 fn archives(objects: Vec<Object>) -> (Vec<Selected>, Vec<Unneeded>, BTreeMap<String, ArtifactId>) {
     let (mut found, mut sidecars) = (BTreeMap::new(), BTreeMap::new());
     let mut worse = Vec::new();
@@ -226,7 +219,6 @@ fn archives(objects: Vec<Object>) -> (Vec<Selected>, Vec<Unneeded>, BTreeMap<Str
     (selected, worse, bereft)
 }
 
-/// Requests each possible archive.
 fn asked(
     run: &dyn Bucket,
     manifest: &Manifest,

@@ -1,4 +1,4 @@
-//! Index of all shelves: a page, and documents for the server that routes requests to the shelves.
+//! Index of all shelves: a page, and documents for the server that routes requests to shelves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,6 @@ use crate::store::Bucket;
 use base::names::RelPath;
 use manifest::Aggregate;
 
-/// Version of the documents.
 const SCHEMA: u32 = 2;
 
 #[derive(Serialize)]
@@ -24,7 +23,7 @@ struct Document<'a> {
     routes: Vec<Route>,
 }
 
-/// In document order: by owner, then by name.
+/// Sorted by owner, then by name.
 #[derive(Serialize, PartialEq, Eq, PartialOrd, Ord)]
 struct Route {
     owner_path: String,
@@ -36,7 +35,7 @@ struct Route {
 struct Validation<'a> {
     schema_version: u32,
     generation_mode: &'static str,
-    /// False: the pages were compared with their packages at publication, not now.
+    /// False: the pages were compared with their packages at publication only.
     content_validated: bool,
     stream: &'a str,
     counts: Counts,
@@ -62,7 +61,6 @@ struct OnShelves<'a> {
     unowned: BTreeSet<String>,
 }
 
-/// Renders a file from the current pages of the shelves.
 type Make<'a> = Box<dyn Fn() -> Result<String, PublishError> + 'a>;
 
 #[derive(Clone, Copy)]
@@ -81,24 +79,23 @@ impl<'a> Above<'a> {
         Some(Self { bucket, layout, aggregate, stream, new: None })
     }
 
-    /// Adds the pages of the same run.
     pub(super) fn with(self, new: &'a Pages<'a>) -> Self {
         Self { new: Some(new), ..self }
     }
 
-    /// Returns the key of the routes document, which records the stream.
+    /// Key of the routes document, which records the stream.
     pub(super) fn routes(self) -> &'a RelPath {
         &self.aggregate.routes
     }
 
-    /// Repeats if other programs change a file meanwhile. Returns the number of changed files.
+    /// Repeats if other programs change a file. Returns the number of changed files.
     pub(super) fn write(self, told: &dyn Fn(&Step)) -> Result<usize, PublishError> {
         let writer = Writer { bucket: self.bucket };
         let written = self.files()?.into_iter().map(|(key, make)| writer.remade(&key, told, make));
         written.sum()
     }
 
-    /// Reports the steps of [`Above::write`] without writing.
+    /// Reports the steps of [`Above::write`].
     pub(super) fn tell(self, told: &dyn Fn(&Step)) -> Result<usize, PublishError> {
         let writer = Writer { bucket: self.bucket };
         let all = self.files()?.into_iter();

@@ -1,4 +1,4 @@
-//! Check of the requirements of published packages.
+//! Requirements of published packages.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -16,7 +16,7 @@ use wheel::package::Metadata;
 pub struct Unmet {
     /// Requiring package.
     pub by: String,
-    /// Requirement in the words of the package.
+    /// Requirement as written.
     pub requires: String,
     /// Available alternatives.
     pub there: String,
@@ -28,7 +28,7 @@ impl fmt::Display for Unmet {
     }
 }
 
-/// Ignores markers: a requirement of any system must be available.
+/// Ignores markers: the requirements of every system must be available.
 pub(super) struct Closure<'a> {
     bucket: &'a dyn Bucket,
     options: &'a Options,
@@ -54,8 +54,8 @@ impl<'a> Closure<'a> {
         Self { bucket, options, locals: by_project, known, read }
     }
 
-    /// Returns unmet requirements of the directory's packages, and of required packages in the
-    /// store.
+    /// Returns unmet requirements of the directory's packages, and of packages in the store that
+    /// they require.
     pub(super) fn check(mut self) -> Result<Vec<Unmet>, PublishError> {
         // Yanked packages may have unmet requirements.
         let is_yanked =
@@ -84,7 +84,7 @@ impl<'a> Closure<'a> {
         Ok(unmet)
     }
 
-    /// Returns packages in the store that meet a requirement, or describes the alternatives.
+    /// Packages in the store that meet a requirement, otherwise a description of the alternatives.
     fn meet(
         &mut self,
         requirement: &Requirement,

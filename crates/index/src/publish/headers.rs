@@ -1,5 +1,3 @@
-//! HTTP headers of objects.
-
 use crate::store::Headers;
 
 /// Packages never change under one name.

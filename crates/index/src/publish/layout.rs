@@ -13,7 +13,7 @@ pub struct Layout {
     pub shelves: Vec<Shelf>,
     /// The index above all shelves, and the stream for its documents.
     pub aggregate: Option<(Aggregate, String)>,
-    /// Stream of the store.
+    /// Stream.
     pub stream: Option<String>,
 }
 
@@ -32,16 +32,16 @@ pub struct Shelf {
     pub form: Form,
     /// Projects of the shelf.
     pub takes: Takes,
-    /// True if clients and caches must request pages each time.
+    /// Clients and caches must request pages each time.
     pub uncached: bool,
 }
 
 /// Kind of pages on a shelf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// All packages in one directory with one page, for `--find-links`. Its data is in [`RECORD`].
+    /// All packages in one directory with one page, for `--find-links`.
     Flat,
-    /// A directory with a page for each project, and a page that links to them, for `--index-url`.
+    /// A directory with a page for each project, and a page of links to them, for `--index-url`.
     Projects,
 }
 
@@ -50,7 +50,7 @@ pub enum Form {
 pub enum Takes {
     /// All projects.
     All,
-    /// Projects that a line of the manifest selects.
+    /// Projects of a manifest line.
     Named(ShelfRule),
 }
 
@@ -71,12 +71,12 @@ pub(super) struct PageKeys {
 }
 
 impl Layout {
-    /// Creates one shelf at the top that takes all projects.
+    /// One shelf at the top for all projects.
     pub fn of(form: Form) -> Self {
         Self { shelves: vec![Shelf::of(form)], aggregate: None, stream: None }
     }
 
-    /// Creates the shelves of a manifest. Caches must not keep their pages.
+    /// The shelves of a manifest. Caches must not keep their pages.
     pub fn of_manifest(publishing: &Publishing, stream: &str) -> Self {
         let shelf = |rule: &ShelfRule| Shelf {
             base: Some(rule.path.value.clone()),
@@ -98,8 +98,7 @@ impl Layout {
         Self { stream: stream.map(str::to_owned), ..self }
     }
 
-    /// Returns the layout of one index. A shelf without rules uses a subdirectory for a further
-    /// index.
+    /// Layout of one index. A shelf without rules has a subdirectory for a further index.
     #[must_use]
     pub(super) fn of_index(&self, index: Option<&PackageName>) -> Self {
         let is_for = |shelf: &&Shelf| match &shelf.takes {
@@ -151,7 +150,7 @@ impl Shelf {
         Self { base: None, form, takes: Takes::All, uncached: false }
     }
 
-    /// Returns the path in public addresses.
+    /// Path in public addresses.
     pub(super) fn public(&self) -> &str {
         match &self.takes {
             Takes::All => "/",
@@ -159,7 +158,7 @@ impl Shelf {
         }
     }
 
-    /// Returns the projects that are named without wildcards.
+    /// Projects that are named without wildcards.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         let rule = match &self.takes {
             Takes::All => None,
@@ -176,7 +175,7 @@ impl Shelf {
         }
     }
 
-    /// Returns the page of links to projects; `None` for a flat shelf.
+    /// Page of links to projects; `None` for a flat shelf.
     pub(super) fn root(&self) -> Result<Option<PageKeys>, PathError> {
         match self.form {
             Form::Flat => Ok(None),

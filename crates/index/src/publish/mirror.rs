@@ -1,7 +1,5 @@
-//! Mirror: pages that link to packages in another store.
-//!
-//! Addresses are absolute and have hashes, so that the server of the pages or packages cannot
-//! substitute other bytes.
+//! Mirror: pages that link to packages in another store. Addresses are absolute and have hashes, so
+//! that no server can substitute other bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +17,7 @@ pub struct Mirror {
     pub layout: Layout,
     /// Public address of the source, with a final `/`.
     pub public: String,
-    /// Normalized names of the projects; empty for all.
+    /// Normalized names; empty for all.
     pub projects: BTreeSet<String>,
     /// Checks everything, writes nothing.
     pub dry_run: bool,
@@ -38,11 +36,12 @@ pub struct Mirrored {
     pub removed: usize,
 }
 
-/// Writes pages for the packages of `source` to `to`, and reports changed pages to `told`.
+/// Writes pages for the packages of `source` to `to`; reports changed pages to `told`.
 ///
 /// # Errors
+///
 /// Fails before any write if the source has no packages, a package has no SHA-256, or another
-/// program made a page in `to`; later if a store fails.
+/// program made a page in `to`.
 pub fn mirror(
     source: &dyn Bucket,
     to: &dyn Bucket,
@@ -124,13 +123,12 @@ fn pages(source: &dyn Bucket, mirror: &Mirror) -> Result<BTreeMap<String, Files>
     Ok(pages)
 }
 
-/// Returns the project of a file on the page of `project`; on flat pages, that of other files is unknown.
+/// The project of a file on the page of `project`; unknown for other files of flat pages.
 fn project_on(project: &str, file: &IndexedFile) -> Option<String> {
     let of_name = project_of(&file.filename).map(|(project, _)| project);
     of_name.or_else(|| Some(project.to_owned()).filter(|name| !name.is_empty()))
 }
 
-/// Rejects missing projects, and packages without SHA-256.
 fn check(pages: &BTreeMap<String, Files>, wanted: &BTreeSet<String>) -> Result<(), PublishError> {
     let absent: Vec<String> =
         wanted.iter().filter(|name| !pages.contains_key(*name)).map(|n| format!("`{n}`")).collect();
@@ -143,7 +141,7 @@ fn check(pages: &BTreeMap<String, Files>, wanted: &BTreeSet<String>) -> Result<(
     if bare.is_empty() { Ok(()) } else { Err(PublishError::NoHash(bare)) }
 }
 
-/// Returns the projects of the existing mirror; rejects another kind of index.
+/// Projects of the existing mirror; rejects another kind of index.
 fn before(to: &dyn Bucket, shelf: &Shelf) -> Result<BTreeSet<String>, PublishError> {
     let Some(root) = shelf.root()? else { return Ok(BTreeSet::new()) };
     check_mirror(to, &root, |html| Projects::of_html(html).is_err())?;
@@ -152,8 +150,8 @@ fn before(to: &dyn Bucket, shelf: &Shelf) -> Result<BTreeSet<String>, PublishErr
     Ok(before.0)
 }
 
-/// Rejects pages of this program with relative links: another index would be lost. `is_other`
-/// checks HTML.
+/// Rejects this program's pages with relative links: another index would be lost. `is_other` checks
+/// HTML.
 fn check_mirror(
     to: &dyn Bucket,
     place: &PageKeys,
@@ -175,7 +173,6 @@ fn relative_package(page: &[u8]) -> bool {
     addresses(page).iter().any(|address| !is_absolute(address))
 }
 
-/// Returns pages of projects that are no longer mirrored.
 fn obsolete(
     to: &dyn Bucket,
     shelf: &Shelf,
@@ -208,7 +205,6 @@ fn public(base: &str, shelf: &Shelf, project: &str) -> String {
     if project.is_empty() { base } else { format!("{base}{project}/") }
 }
 
-/// Returns true for addresses with a scheme.
 fn is_absolute(url: &str) -> bool {
     let scheme = url.split_once("://").map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| {
@@ -216,7 +212,7 @@ fn is_absolute(url: &str) -> bool {
     })
 }
 
-/// Resolves an address against the address `page` of a directory.
+/// Resolves an address against the directory `page`.
 fn absolute(page: &str, url: &str) -> String {
     if is_absolute(url) {
         return url.to_owned();

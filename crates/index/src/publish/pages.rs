@@ -1,5 +1,3 @@
-//! Pages: read, merged, and replaced if unchanged.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::layout::{PageKeys, Placed};
@@ -10,7 +8,7 @@ use crate::store::Bucket;
 
 pub(super) struct Pages<'a> {
     bucket: &'a dyn Bucket,
-    /// Pages by project; a flat shelf has one page for all.
+    /// A flat shelf has one page for all projects.
     of_projects: BTreeMap<&'a str, PageKeys>,
     new: BTreeMap<PageKeys, New<'a>>,
     roots: BTreeMap<PageKeys, (BTreeSet<String>, bool)>,
@@ -20,9 +18,8 @@ struct New<'a> {
     title: &'a str,
     uncached: bool,
     entries: Vec<IndexedFile>,
-    /// Yank states from the directory, by file name.
+    /// Yank states by file name.
     yanked: BTreeMap<String, Yanked>,
-    /// Page content before the run.
     there: Files,
 }
 
@@ -46,7 +43,7 @@ impl New<'_> {
 }
 
 impl<'a> Pages<'a> {
-    /// Fails if a page is invalid, was changed by hand, or cannot be merged.
+    /// Fails if a page is invalid, edited by hand, or unmergeable.
     pub(super) fn new(
         bucket: &'a dyn Bucket,
         placed: &'a [Placed<'a>],
@@ -94,7 +91,7 @@ impl<'a> Pages<'a> {
         })
     }
 
-    /// Returns the SHA-256 of a package on its page.
+    /// SHA-256 of a package on its page.
     pub(super) fn told(&self, placed: &Placed<'_>) -> Option<String> {
         let page = self.new.get(self.of_projects.get(placed.local.project.as_str())?)?;
         let entry =
@@ -102,7 +99,7 @@ impl<'a> Pages<'a> {
         entry.sha256().map(str::to_owned)
     }
 
-    /// Reports the steps of [`Pages::write`] without writing.
+    /// Reports the steps of [`Pages::write`].
     pub(super) fn tell<'p>(&'p self, order: &[&'p str], told: &dyn Fn(&Step)) -> usize {
         let mut count = 0;
         for place in self.in_order(order) {
@@ -129,7 +126,7 @@ impl<'a> Pages<'a> {
         count
     }
 
-    /// Writes all pages, projects first. Returns the number of changed files.
+    /// Writes all pages, projects first; returns the number of changed files.
     pub(super) fn write<'p>(
         &'p self,
         order: &[&'p str],
@@ -178,7 +175,7 @@ impl<'a> Pages<'a> {
         Ok(written)
     }
 
-    /// Returns the projects to add to a page of links.
+    /// Projects to add to a page of links.
     pub(super) fn names(&self, root: &PageKeys) -> impl Iterator<Item = &String> {
         self.roots.get(root).into_iter().flat_map(|(names, _)| names)
     }

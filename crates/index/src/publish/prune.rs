@@ -30,8 +30,7 @@ use age::Age;
 use inventory::{Inventory, Item, Page};
 use needs::Needs;
 
-/// Minimum age of packages without a page: an unfinished run of `publish` could still name younger
-/// ones.
+/// Minimum age of packages without a page: an unfinished run of `publish` could still name them.
 const UNDER_WAY: Duration = Duration::from_hours(24);
 
 /// Rules of a retention run.
@@ -41,11 +40,11 @@ pub struct Retention {
     pub layout: Layout,
     /// Days that packages stay.
     pub days: u32,
-    /// Source of a package's age.
+    /// Source of ages.
     pub date: Dated,
-    /// Reference time for ages.
+    /// Reference time.
     pub now: SystemTime,
-    /// Permits the removal of more than half of the packages.
+    /// Permits the removal of more than half.
     pub yes: bool,
     /// Checks everything, writes nothing.
     pub dry_run: bool,
@@ -99,8 +98,9 @@ pub struct Pruned {
 /// Removes old packages. Calls `told` before each step, from several threads.
 ///
 /// # Errors
+///
 /// Fails before any write without index, listing or record of the given stream, for an unreadable
-/// page or unknown requirements, and if more than half of the packages would be removed without
+/// page or unknown requirements, and for the removal of more than half of the packages without
 /// permission. After a later failure, pages name only existing packages, and another run completes
 /// it.
 pub fn prune(
@@ -111,7 +111,7 @@ pub fn prune(
     let record = StreamRecord::of(bucket, &retention.layout)?;
     record.check()?;
     let inventory = Inventory::read(bucket, &retention.layout, retention.jobs)?;
-    // A location without an index is probably a mistake.
+    // Probably a wrong location.
     if inventory.pages.is_empty() {
         return Err(PublishError::NoPages(bucket.name().to_owned()));
     }
@@ -160,12 +160,12 @@ pub fn prune(
     Ok(pruned)
 }
 
-/// Returns true for more than half of all packages, which requires permission.
+/// More than half requires permission.
 pub fn is_more_than_half(going: usize, all: usize) -> bool {
     going * 2 > all
 }
 
-/// Sorts pages so that pages of requiring projects precede pages of required ones.
+/// Sorts pages of requiring projects before pages of required ones.
 fn in_order<'i>(
     bucket: &dyn Bucket,
     retention: &Retention,
@@ -188,7 +188,6 @@ fn in_order<'i>(
     Ok(pages)
 }
 
-/// Old package, its age, and the reason for keeping it.
 type Verdict<'i> = (&'i Item, Age, Option<String>);
 
 fn verdicts<'i>(
@@ -238,7 +237,6 @@ impl OffPages<'_> {
         inventory.pages.iter().filter(|page| page.names.iter().any(|key| self.going.contains(key)))
     }
 
-    /// Returns the number of written files.
     fn write(&self, page: &Page, told: &dyn Fn(&PruneStep)) -> Result<usize, PublishError> {
         let Page { place, title, uncached, names, .. } = page;
         let fewer = names.iter().filter(|key| self.going.contains(key)).count();

@@ -1,5 +1,3 @@
-//! Reading of pages in a store.
-//!
 //! The data of a page is its JSON. An HTML page of another program can contain more entries; these
 //! are merged.
 
@@ -27,7 +25,7 @@ pub(super) fn page(bucket: &dyn Bucket, key: &RelPath) -> Result<Option<Page>, S
     Ok(Some(Page { object, bytes: content.bytes(bucket, LONGEST_PAGE)? }))
 }
 
-/// Reads a page of packages; returns also its data file.
+/// Reads a page and its data file.
 pub(super) fn files(
     bucket: &dyn Bucket,
     place: &PageKeys,
@@ -36,7 +34,7 @@ pub(super) fn files(
     files_but(bucket, place, title, &BTreeMap::new())
 }
 
-/// Reads like [`files`]; for files in `yanked`, ignores the yank states of another program's page.
+/// Ignores the yank states of another program's page for files in `yanked`.
 pub(super) fn files_but(
     bucket: &dyn Bucket,
     place: &PageKeys,
@@ -76,8 +74,8 @@ pub(super) fn projects(
     Ok((there, data))
 }
 
-/// Rejects an HTML page of this program with more information than its data: it was edited by hand.
-/// `known` is rendered from the data read before; `made` reads it again.
+/// Rejects this program's HTML page with more information than its data: it was edited by hand.
+/// `known` is rendered from data read before; `made` reads it again.
 pub(super) fn is_as_made(
     bucket: &dyn Bucket,
     place: &PageKeys,
@@ -87,7 +85,7 @@ pub(super) fn is_as_made(
     let mut known = Some(known);
     for number in 1.. {
         let html = page(bucket, &place.html)?.filter(|html| is_ours(&html.bytes));
-        // Read after the HTML: additions write the data first.
+        // Read after the HTML: additions write data first.
         let made = known.take().map_or_else(&made, Ok)?;
         let (Some(html), Some(made)) = (html, made) else { break };
         let Some(says) = beyond_data(&html.bytes, &made) else { break };
@@ -95,7 +93,7 @@ pub(super) fn is_as_made(
             let PageKeys { json: data, html: key } = place.clone();
             return Err(PublishError::ByHand { store: bucket.name().to_owned(), key, data, says });
         }
-        // Removals write the HTML first, so the HTML could be older than the data: retry.
+        // Removals write HTML first, so it could be older than the data: retry.
         pause::before(number);
     }
     Ok(())
@@ -103,7 +101,7 @@ pub(super) fn is_as_made(
 
 const LOOKS: usize = 10;
 
-/// Returns HTML by another program, or without data.
+/// HTML by another program, or without data.
 fn others_html(
     bucket: &dyn Bucket,
     place: &PageKeys,

@@ -20,12 +20,11 @@ pub(super) struct StreamRecord<'a> {
     bucket: &'a dyn Bucket,
     stream: Option<&'a str>,
     key: RelPath,
-    /// True for the routes document, which publishing writes anyway.
+    /// The routes document, which publishing writes anyway.
     is_routes: bool,
 }
 
 impl<'a> StreamRecord<'a> {
-    /// Uses the routes document if the layout has one.
     pub(super) fn of(bucket: &'a dyn Bucket, layout: &'a Layout) -> Result<Self, PathError> {
         let stream = layout.stream.as_deref();
         if let Some(above) = Above::of(bucket, layout) {
@@ -60,7 +59,6 @@ impl<'a> StreamRecord<'a> {
         })
     }
 
-    /// Rejects a store without a record.
     pub(super) fn require(&self) -> Result<(), PublishError> {
         let Some(stream) = self.stream else { return Ok(()) };
         if self.check()? {
@@ -70,7 +68,7 @@ impl<'a> StreamRecord<'a> {
         Err(PublishError::NoStream { store, stream })
     }
 
-    /// Reports the step of [`StreamRecord::write`] without writing.
+    /// Reports the step of [`StreamRecord::write`].
     pub(super) fn tell(&self, told: &dyn Fn(&Step)) -> Result<bool, PublishError> {
         let is_new = !self.check()? && !self.is_routes && self.stream.is_some();
         if is_new {
@@ -79,7 +77,7 @@ impl<'a> StreamRecord<'a> {
         Ok(is_new)
     }
 
-    /// Writes a missing record. Returns true if written.
+    /// Writes a missing record; returns true if written.
     pub(super) fn write(&self, told: &dyn Fn(&Step)) -> Result<bool, PublishError> {
         let Some(stream) = self.stream.filter(|_| !self.is_routes) else { return Ok(false) };
         if !self.tell(told)? {
@@ -90,7 +88,7 @@ impl<'a> StreamRecord<'a> {
             .map_err(|error| read::wrong(self.bucket, &self.key, error.into()))?;
         let headers = headers::page(RECORD, true);
         self.bucket.create(&self.key, Body::Bytes((text + "\n").as_bytes()), &headers)?;
-        // With two concurrent writers, the first record wins.
+        // The first of two records wins.
         self.check()
     }
 }

@@ -20,8 +20,7 @@ pub(super) enum AtKey {
 }
 
 impl Survey<'_> {
-    /// Compares objects with packages; `told` returns the SHA-256 on a page. The error names all
-    /// differing keys.
+    /// Compares objects with packages; `told` returns the SHA-256 on a page.
     pub(super) fn look(
         &self,
         placed: &[Placed<'_>],
@@ -38,7 +37,7 @@ impl Survey<'_> {
     fn find(&self, placed: &Placed<'_>, told: Option<&str>) -> Result<AtKey, StoreError> {
         let own = placed.local.sha256();
         let Some(object) = self.bucket.head(&placed.key)? else {
-            // A page names other bytes, even if they are gone: the name is taken.
+            // A page names other bytes: the name is taken, even if they are gone.
             let other = told.is_some_and(|told| told != own);
             return Ok(if other { AtKey::Other } else { AtKey::Nothing });
         };
@@ -56,7 +55,6 @@ impl Survey<'_> {
         Ok(if theirs == placed.local.sha256() { AtKey::Same } else { AtKey::Other })
     }
 
-    /// Reports the steps of [`Survey::upload`] and [`Survey::upload_metadata`].
     pub(super) fn tell(placed: &[Placed<'_>], found: &[AtKey], told: &dyn Fn(&Step)) {
         for (placed, found) in placed.iter().zip(found) {
             told(&step(placed, *found));
@@ -70,7 +68,7 @@ impl Survey<'_> {
         }
     }
 
-    /// Creates packages at empty keys. Fails if another program uploads other bytes meanwhile.
+    /// Creates packages; fails if another program uploads other bytes meanwhile.
     pub(super) fn upload(
         &self,
         placed: &[Placed<'_>],
@@ -101,7 +99,7 @@ impl Survey<'_> {
         if self.bucket.create(&placed.key, body, &headers)? == Created::Created {
             return Ok(());
         }
-        // Another program was faster, or an earlier attempt succeeded without a response.
+        // Another program was faster, or the response to an earlier attempt was lost.
         match self.find(placed, None)? {
             AtKey::Other => {
                 let keys = vec![format!("`{}`", placed.key)];
@@ -111,7 +109,6 @@ impl Survey<'_> {
         }
     }
 
-    /// Uploads missing or different METADATA.
     pub(super) fn upload_metadata(
         &self,
         placed: &[Placed<'_>],
@@ -124,7 +121,7 @@ impl Survey<'_> {
             if self.bucket.create(&key, body, &headers::metadata())? == Created::Created {
                 told(&Step::Metadata { key });
             } else if !self.has(&key, bytes)? {
-                // The wheel's bytes are verified, so different METADATA is wrong.
+                // The wheel is verified, so different METADATA is wrong.
                 self.bucket.put(&key, body, &headers::metadata())?;
                 told(&Step::Metadata { key });
             }

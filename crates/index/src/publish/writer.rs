@@ -12,12 +12,12 @@ pub(super) struct Writer<'a> {
     pub(super) bucket: &'a dyn Bucket,
 }
 
-/// New text, and the page from which it was made.
+/// New text, and the page that it is made from.
 type Wanted = (Option<String>, Option<Page>);
 
 impl Writer<'_> {
-    /// Writes both files of a page. `json` reads the data and returns the new data with the number
-    /// of new names; `html` renders the current data. Returns the number of changed files.
+    /// Writes a page. `json` returns the new data and the number of new names; `html` renders the
+    /// current data. Returns the number of changed files.
     pub(super) fn both(
         self,
         place: &PageKeys,
@@ -33,7 +33,7 @@ impl Writer<'_> {
             Ok((Some(text), page))
         })?;
         let html = self.until_written(&place.html, uncached, || {
-            // Tag before data: a writer with old data has an old tag, and its write is refused.
+            // Tag before data: a write of old data is refused.
             let page = page(self.bucket, &place.html)?;
             Ok((html()?, page))
         })?;
@@ -43,9 +43,8 @@ impl Writer<'_> {
         Ok(usize::from(json) + usize::from(html))
     }
 
-    /// Writes an HTML page before its data, for removals: after an interruption, the next run
-    /// renders it from the data again. Skips pages of other programs. Returns the number of changed
-    /// files.
+    /// Writes an HTML page before its data, for removals: the next run renders it from the data
+    /// again. Skips pages of other programs. Returns the number of changed files.
     pub(super) fn ahead(
         self,
         place: &PageKeys,
@@ -63,14 +62,13 @@ impl Writer<'_> {
         written.map(usize::from)
     }
 
-    /// Writes text made from other pages.
     pub(super) fn remade(
         self,
         key: &RelPath,
         told: &dyn Fn(&Step),
         text: impl Fn() -> Result<String, PublishError>,
     ) -> Result<usize, PublishError> {
-        // Tag before text: a writer with old pages has an old tag, and its write is refused.
+        // Tag before text: a write from old pages is refused.
         let written = self.until_written(key, true, || {
             let page = page(self.bucket, key)?;
             Ok((Some(text()?), page))
@@ -81,7 +79,6 @@ impl Writer<'_> {
         Ok(usize::from(written))
     }
 
-    /// Reports the step of [`Writer::remade`].
     pub(super) fn would_remake(
         self,
         key: &RelPath,
@@ -95,8 +92,7 @@ impl Writer<'_> {
         Ok(usize::from(!is_right))
     }
 
-    /// Repeats `wanted` and its write if other programs change `key` meanwhile. Returns true if
-    /// written.
+    /// Repeats `wanted` and its write if other programs change `key`; returns true if written.
     fn until_written(
         self,
         key: &RelPath,

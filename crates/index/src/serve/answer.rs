@@ -1,5 +1,3 @@
-//! Response to a request.
-
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -27,7 +25,6 @@ struct OpenPage {
     file: File,
     metadata: Metadata,
     content_type: &'static str,
-    /// True if `Accept` selected it.
     chosen: bool,
 }
 
@@ -46,7 +43,7 @@ pub(super) async fn answer<'a>(
     let place = place(root, below.clone()).await;
     let is_directory = matches!(place, Some(Resource::Directory));
     if is_directory && !path.ends_with('/') {
-        // Links on the page are relative to the directory.
+        // Links are relative to the directory.
         let moved = Response::builder()
             .status(StatusCode::MOVED_PERMANENTLY)
             .header(LOCATION, format!("{path}/"));
@@ -76,7 +73,7 @@ pub(super) fn misdirected(method: &Method) -> Answer {
     said(refused, method, "this server is not a proxy")
 }
 
-/// Uses a blocking thread: a slow disk does not delay other requests.
+/// A slow disk blocks a separate thread.
 async fn place(root: &Arc<Root>, below: PathBuf) -> Option<Resource> {
     let root = root.clone();
     tokio::task::spawn_blocking(move || root.place(&below)).await.ok()?.ok()
@@ -117,7 +114,7 @@ fn sent<'a>(
     if header(IF_NONE_MATCH).is_some_and(|known| knows(known, &tag)) {
         return finished(builder.status(StatusCode::NOT_MODIFIED), body::text(String::new()), 0);
     }
-    // A range of the new file does not fit the client's old version.
+    // The new file does not fit the client's range.
     let range = header(RANGE)
         .filter(|_| method == Method::GET && header(IF_RANGE).is_none_or(|known| known == tag));
     let (builder, bytes) = match range::asked(range, size) {
@@ -141,7 +138,7 @@ fn sent<'a>(
     finished(builder, body::file(found.file, bytes), length)
 }
 
-/// Makes an entity tag: valid only for files that are replaced, never edited in place.
+/// Entity tag, valid only for files that are replaced, never edited in place.
 fn tag(metadata: &Metadata) -> String {
     format!(
         "\"{:x}-{:x}-{:x}-{:x}\"",
@@ -152,7 +149,7 @@ fn tag(metadata: &Metadata) -> String {
     )
 }
 
-/// Implements `If-None-Match` (RFC 9110, section 13.1.2).
+/// `If-None-Match` (RFC 9110, section 13.1.2).
 fn knows(header: &str, tag: &str) -> bool {
     header
         .split(',')

@@ -1,4 +1,4 @@
-//! Response bodies: a short text, or a part of a file that is read during transfer.
+//! Response bodies: a text, or a part of a file.
 
 use std::io::{self, SeekFrom};
 use std::ops::Range;
@@ -28,7 +28,7 @@ pub(super) fn file(file: File, bytes: Range<u64>) -> Body {
 
 async fn send(mut sender: Sender<Bytes, io::Error>, mut file: File, bytes: Range<u64>) {
     if let Err(error) = read(&mut sender, &mut file, bytes).await {
-        // Close the connection, so that the client notices the missing bytes.
+        // So that the client notices missing bytes.
         sender.abort(error);
     }
 }

@@ -11,7 +11,7 @@ use base::regular;
 pub struct EntryPage {
     /// Option of pip and uv.
     pub option: &'static str,
-    /// Path in the directory, without a leading `/`.
+    /// Path in the directory.
     pub path: String,
 }
 
@@ -20,7 +20,7 @@ const LONGEST: u64 = 16 << 20;
 const DEEPEST: usize = 4;
 
 impl EntryPage {
-    /// Finds the indexes in `directory`, sorted; without any, the page of links at the top.
+    /// Indexes in `directory`, sorted; without any, the page of links at the top.
     pub fn all(directory: &Path) -> Vec<Self> {
         let mut entries: Vec<Self> = indexes(directory)
             .iter()
@@ -50,7 +50,7 @@ fn indexes(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns true for a page of projects, by its data or by the name `simple`.
+/// Detects an index by its data, or by the name `simple`.
 fn is_index(directory: &Path) -> bool {
     let leads_to_projects = || {
         let data = regular::read(directory.join("index.json"), LONGEST).ok();
@@ -81,7 +81,6 @@ mod tests {
         }
         let expected = ["--index-url a-x/python/simple/", "--index-url b-x/python/g/simple/"];
         assert_eq!(said(), expected);
-        // Written like `rockpack index publish`.
         let data = Projects(["x".to_owned()].into()).json().unwrap();
         for index in ["v5/core", ""] {
             let index = dir.path().join(index);

@@ -26,7 +26,7 @@ const FORMS: [Form; 2] = [
     },
 ];
 
-/// Returns the accepted forms, best first, HTML before JSON at equal quality; all without `Accept`.
+/// Accepted forms, best first, HTML before JSON at equal quality; all without `Accept`.
 pub(super) fn wanted(accept: Option<&str>) -> Vec<Form> {
     let Some(accept) = accept else { return FORMS.to_vec() };
     let liked = FORMS.iter().map(|form| {
@@ -37,7 +37,7 @@ pub(super) fn wanted(accept: Option<&str>) -> Vec<Form> {
     liked.into_iter().map(|(_, form)| form).collect()
 }
 
-/// Returns thousandths, from the most specific matching range.
+/// Thousandths, from the most specific range.
 fn quality(accept: &str, media: &str) -> u16 {
     let ranges = accept.split(',').filter_map(|range| {
         let mut parts = range.split(';').map(str::trim);
@@ -60,7 +60,7 @@ fn matches(range: &str, media: &str) -> Option<u8> {
     }
 }
 
-/// Returns 0 if malformed.
+/// 0 if malformed.
 fn thousandths(text: &str) -> u16 {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let part = format!("{part:0<3}");

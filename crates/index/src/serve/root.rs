@@ -1,5 +1,3 @@
-//! Confinement of paths to the served directory.
-
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +8,6 @@ use rustix::io::Errno;
 
 use base::regular;
 
-/// The served directory, kept open.
 #[derive(Debug)]
 pub(super) struct Root {
     path: PathBuf,

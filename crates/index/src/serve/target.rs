@@ -8,8 +8,7 @@ use hyper::http::uri::Authority;
 
 use percent_encoding::percent_decode_str;
 
-/// Converts a URL path to a relative path; `None` for hidden files and paths that could lead
-/// outside.
+/// Relative path of a URL; `None` for hidden or outside files.
 pub(super) fn place(path: &str) -> Option<PathBuf> {
     let mut place = PathBuf::new();
     for segment in path.split('/').filter(|segment| !segment.is_empty()) {
@@ -23,7 +22,6 @@ pub(super) fn place(path: &str) -> Option<PathBuf> {
     Some(place)
 }
 
-/// Returns true if a request's host is this server.
 pub(super) fn is_own(authority: &Authority, own: SocketAddr) -> bool {
     let host = authority.host().trim_matches(['[', ']']);
     let loopback = host.parse::<std::net::IpAddr>().is_ok_and(|address| address == own.ip());

@@ -1,8 +1,8 @@
-//! Parser for links in HTML pages, compatible with installers (PEP 503).
+//! Parser for links in HTML, compatible with installers (PEP 503).
 
 use std::collections::BTreeMap;
 
-/// A link; attribute names are lower case.
+/// Attribute names are lower case.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Anchor {
     attributes: BTreeMap<String, String>,
@@ -21,12 +21,11 @@ impl Anchor {
 
 #[derive(Debug, Default)]
 pub(super) struct Links {
-    /// Links with a target, in page order.
     pub(super) anchors: Vec<Anchor>,
     pub(super) base: Option<String>,
 }
 
-/// Parses a page. Ignores comments, scripts and styles; an unclosed element ends with the page.
+/// Ignores comments, scripts and styles; an unclosed element ends with the page.
 pub(super) fn links(html: &str) -> Links {
     let (mut links, mut open, mut rest) = (Links::default(), None::<Anchor>, html);
     while let Some(at) = rest.find('<') {
@@ -39,7 +38,7 @@ pub(super) fn links(html: &str) -> Links {
             continue;
         }
         let Some((tag, after)) = Tag::read(&rest[1..]) else {
-            // A lone `<` is text, as in browsers.
+            // A lone `<` is text.
             rest = &rest[1..];
             continue;
         };
@@ -72,7 +71,6 @@ struct Tag {
 }
 
 impl Tag {
-    /// Parses the text after `<`; returns the rest.
     fn read(text: &str) -> Option<(Self, &str)> {
         let slash = usize::from(text.starts_with('/'));
         if !text[slash..].starts_with(|c: char| c.is_ascii_alphabetic() || "!?".contains(c)) {
@@ -101,7 +99,7 @@ impl Tag {
     }
 }
 
-/// Returns the value after an attribute name, and the rest.
+/// Value of an attribute, and the rest.
 fn value(text: &str) -> (String, &str) {
     let Some(text) = text.trim_ascii_start().strip_prefix('=') else {
         return (String::new(), text);
@@ -117,7 +115,7 @@ fn value(text: &str) -> (String, &str) {
     (unescaped(value), after)
 }
 
-/// Decodes the character references that index pages contain.
+/// Decodes character references.
 fn unescaped(text: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find('&') {

@@ -66,25 +66,23 @@ struct AnyProject {
 }
 
 impl Files {
-    /// Creates an empty page.
+    /// Empty page.
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), files: Vec::new() }
     }
 
     /// Parses a JSON page of any program.
-    ///
-    /// # Errors
-    /// Fails if it is not an index page.
     pub fn parse(name: &str, json: &[u8]) -> Result<Self, PageError> {
         let files = entries(json)?;
         files.iter().try_for_each(named_well)?;
         Ok(Self { name: name.to_owned(), files })
     }
 
-    /// Adds packages. Existing entries keep their facts; missing facts and yanks are added.
+    /// Adds packages. Existing entries keep their facts and get missing ones and yanks.
     ///
     /// # Errors
-    /// Fails if a SHA-256 differs. The page is then unchanged.
+    ///
+    /// Fails if a SHA-256 differs; the page is then unchanged.
     pub fn merge(&mut self, new: &[IndexedFile]) -> Result<(), PageError> {
         let old = std::mem::take(&mut self.files);
         let mut files: BTreeMap<String, IndexedFile> =
@@ -108,7 +106,6 @@ impl Files {
         Ok(())
     }
 
-    /// Sets the yank state of files by file name.
     pub(crate) fn set_yanked(&mut self, yanked: &BTreeMap<String, Yanked>) {
         for file in &mut self.files {
             if let Some(yanked) = yanked.get(&file.filename) {
@@ -117,10 +114,7 @@ impl Files {
         }
     }
 
-    /// Renders JSON.
-    ///
-    /// # Errors
-    /// Never for strings and numbers.
+    /// Renders JSON; never fails for strings and numbers.
     pub fn json(&self) -> serde_json::Result<String> {
         let versions: Vec<_> = self.files.iter().filter_map(IndexedFile::project).collect();
         let mut seen = BTreeSet::new();
@@ -138,12 +132,11 @@ impl Files {
     }
 }
 
-/// Parses entries without checking names.
+/// Does not check names.
 pub(super) fn entries(json: &[u8]) -> serde_json::Result<Vec<IndexedFile>> {
     serde_json::from_slice(json).map(|AnyFiles { files }| files)
 }
 
-/// Rejects names with path separators or control characters.
 pub(super) fn named_well(entry: &IndexedFile) -> Result<(), PageError> {
     let name = entry.filename.as_str();
     let is_odd = |c: char| c.is_control() || ['/', '\\'].contains(&c);
@@ -181,7 +174,8 @@ impl Projects {
     /// Parses a JSON page of any program.
     ///
     /// # Errors
-    /// Fails if it is not a list of projects, or contains an invalid name.
+    ///
+    /// Fails for other JSON, and for an invalid name.
     pub fn parse(json: &[u8]) -> Result<Self, PageError> {
         let page: AnyProjects = serde_json::from_slice(json)?;
         let name =
@@ -189,10 +183,7 @@ impl Projects {
         page.projects.into_iter().map(name).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Renders JSON.
-    ///
-    /// # Errors
-    /// As [`Files::json`].
+    /// Renders JSON, like [`Files::json`].
     pub fn json(&self) -> serde_json::Result<String> {
         json::root(self.0.iter().map(String::as_str))
     }
@@ -204,7 +195,7 @@ impl Projects {
     }
 }
 
-/// Returns true if this program made the page. Only such pages may be replaced.
+/// Returns true if this program made the page and may replace it.
 pub fn is_ours(page: &[u8]) -> bool {
     let head = String::from_utf8_lossy(&page[..page.len().min(HEAD)]).into_owned();
     [page::MARK, json::MARK].iter().any(|mark| head.contains(mark))
@@ -212,7 +203,7 @@ pub fn is_ours(page: &[u8]) -> bool {
 
 const HEAD: usize = 512;
 
-/// Returns the relative URL of a file in or below the page's directory.
+/// Relative URL of a file in or below the page's directory.
 pub fn url(page: &RelPath, file: &RelPath) -> String {
     link(page, file)
 }

@@ -1,5 +1,3 @@
-//! Package entry on a page.
-
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -32,10 +30,10 @@ pub struct IndexedFile {
     /// Supported Python versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requires_python: Option<String>,
-    /// Checksums of its METADATA, or true if offered without a checksum.
+    /// Checksums of METADATA; true if offered without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core_metadata: Option<Value>,
-    /// The same under the name for older installers.
+    /// Same, for older installers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dist_info_metadata: Option<Value>,
     /// Yank state.
@@ -63,7 +61,7 @@ impl Default for Yanked {
 }
 
 impl Yanked {
-    /// Returns the reason, possibly empty; `None` if not yanked.
+    /// Reason, possibly empty; `None` if not yanked.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Whether(false) => None,
@@ -87,7 +85,6 @@ impl IndexedFile {
         Self::new(path.file_name(), link(at, path), package, yanked.as_deref(), *time)
     }
 
-    /// Creates an entry; a reason yanks it.
     pub(super) fn new(
         file_name: &str,
         url: String,
@@ -111,13 +108,13 @@ impl IndexedFile {
         }
     }
 
-    /// Returns the SHA-256. Ignores invalid values, which match no file.
+    /// SHA-256; ignores invalid values, which match no file.
     pub fn sha256(&self) -> Option<&str> {
         let is_one = |text: &&str| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
         self.hashes.get("sha256").map(String::as_str).filter(is_one)
     }
 
-    /// Returns the value of the HTML attribute for METADATA: a checksum or `true`.
+    /// HTML attribute for METADATA: a checksum or `true`.
     pub(super) fn metadata_attribute(&self) -> Option<String> {
         match self.core_metadata.as_ref().or(self.dist_info_metadata.as_ref())? {
             Value::Bool(true) => Some("true".to_owned()),
@@ -128,18 +125,17 @@ impl IndexedFile {
         }
     }
 
-    /// Returns true if the index offers its METADATA.
     pub(crate) fn has_metadata(&self) -> bool {
         self.metadata_attribute().is_some()
     }
 
-    /// Parses project and version from the file name.
+    /// Project and version from the file name.
     pub fn project(&self) -> Option<(String, Version)> {
         project_of(&self.filename)
     }
 }
 
-/// Parses the normalized project and the version from a package's file name.
+/// Normalized project and version from a file name.
 pub fn project_of(file_name: &str) -> Option<(String, Version)> {
     if let Some((dist, version)) = variants::of_file_name(file_name) {
         return Some((dist.normalized(), version));

@@ -17,9 +17,10 @@ const BESIDE: [&str; 4] = [".metadata", ".json", ".asc", ".sha256"];
 const HASHES: [&str; 6] = ["sha256", "sha512", "sha384", "sha224", "sha1", "md5"];
 
 impl Files {
-    /// Parses an HTML page. Ignores links to parents and sort links.
+    /// Ignores links to parents and sort links.
     ///
     /// # Errors
+    ///
     /// Fails for other links, and for a package with two checksums.
     pub(crate) fn of_html(name: &str, html: &[u8]) -> Result<Self, PageError> {
         let mut entries = Vec::new();
@@ -34,10 +35,7 @@ impl Files {
 }
 
 impl Projects {
-    /// Parses an HTML page with links to `{project}/`.
-    ///
-    /// # Errors
-    /// Fails for other links.
+    /// Parses links to `{project}/`; fails for others.
     pub(crate) fn of_html(html: &[u8]) -> Result<Self, PageError> {
         let mut projects = Self::default();
         for anchor in anchors(html)? {
@@ -53,7 +51,7 @@ impl Projects {
     }
 }
 
-/// Returns all addresses of a JSON or HTML page.
+/// All addresses of a JSON or HTML page.
 pub fn addresses(page: &[u8]) -> Vec<String> {
     match entries(page) {
         Ok(files) => files.into_iter().map(|entry| entry.url).collect(),
@@ -61,8 +59,7 @@ pub fn addresses(page: &[u8]) -> Vec<String> {
     }
 }
 
-/// Returns the first link or yank of `html` that is missing in `made`, the page rendered from its
-/// data.
+/// The first link or yank of `html` that is missing in `made`, the page rendered from its data.
 pub fn beyond_data(html: &[u8], made: &str) -> Option<String> {
     let address = |anchor: &Anchor| shown(anchor).split('#').next().unwrap_or_default().to_owned();
     let is_yanked = |anchor: &Anchor| anchor.get("data-yanked").is_some();
@@ -95,7 +92,7 @@ fn shown(anchor: &Anchor) -> String {
     anchor.get("href").unwrap_or_default().to_owned()
 }
 
-/// Parses a package link; an empty list for files derived from a package.
+/// A package link; an empty list for derived files.
 fn entry(anchor: &Anchor) -> Option<Vec<IndexedFile>> {
     let href = anchor.get("href")?;
     let (url, fragment) = href.split_once('#').unwrap_or((href, ""));

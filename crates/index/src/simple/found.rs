@@ -1,5 +1,3 @@
-//! Packages, pages and yanks below a directory.
-
 use std::path::Path;
 
 use super::{IndexError, RECORD, STATE};
@@ -37,7 +35,7 @@ impl FilesOfIndex {
         }
         found.packages.sort();
         found.pages.sort();
-        // A directory with its own state has a separate index; its pages must not be removed.
+        // A directory with state is a separate index; its pages stay.
         let is_own = |page: &RelPath| {
             !std::iter::successors(page.parent(), RelPath::parent)
                 .any(|above| dir.join(above.as_str()).join(STATE).is_file())

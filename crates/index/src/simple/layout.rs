@@ -11,7 +11,6 @@ use base::names::RelPath;
 #[derive(Debug, Default)]
 pub(super) struct Pages {
     pub(super) pages: Vec<(RelPath, String)>,
-    /// Pages to pass to installers.
     pub(super) entries: Vec<RelPath>,
 }
 
@@ -35,7 +34,6 @@ impl Pages {
         Ok(pages)
     }
 
-    /// Adds a page for each project, and a page of links to them.
     fn simple(&mut self, base: Option<&RelPath>, files: &[&Listed]) -> Result<(), IndexError> {
         let root = at(base, "simple/index.html")?;
         let projects = by_project(&distinct(files)?);
@@ -70,7 +68,6 @@ impl Pages {
         Ok(())
     }
 
-    /// Adds the overview for people.
     fn overview(&mut self, all: &Indexes<'_>) -> Result<(), IndexError> {
         let place = at(None, "index.html")?;
         let mut links = vec![(
@@ -97,7 +94,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Adds a page for each directory, and links to them at the top.
+    /// A page for each directory, and links at the top.
     fn flats(&mut self, files: &[Listed]) -> Result<(), IndexError> {
         let mut directories = by_directory(files);
         let top = Indexes::of(directories.remove(&None).unwrap_or_default());
@@ -145,7 +142,7 @@ impl Pages {
         Ok(place)
     }
 
-    /// Adds flat pages and simple indexes of all groups, and links at the top.
+    /// Flat pages and simple indexes of all groups, and links at the top.
     fn runs(&mut self, files: &[Listed]) -> Result<(), IndexError> {
         let mut links = Vec::new();
         for (directory, files) in &by_directory(files) {
@@ -180,10 +177,8 @@ impl Pages {
 }
 
 struct Indexes<'a> {
-    /// Packages of the index of all packages.
     own: Vec<&'a Listed>,
-    /// Further indexes: their selectors replace packages of the same projects; other packages are
-    /// shared.
+    /// Selectors of further indexes replace packages of the same projects; others are shared.
     further: BTreeMap<&'a str, Vec<&'a Listed>>,
 }
 
@@ -236,7 +231,7 @@ fn text(directory: Option<&RelPath>) -> &str {
     directory.map_or("Packages", RelPath::as_str)
 }
 
-/// Removes duplicates with equal bytes; the first path wins.
+/// The first of equal files wins.
 fn distinct<'a>(files: &[&'a Listed]) -> Result<Vec<&'a Listed>, IndexError> {
     let mut seen: BTreeMap<&str, &Listed> = BTreeMap::new();
     for &file in files {
@@ -272,7 +267,6 @@ fn by_directory(files: &[Listed]) -> BTreeMap<Directory, Vec<&Listed>> {
     directories
 }
 
-/// Sorts by project, version (PEP 440) and file name.
 fn ordered<'a>(files: &[&'a Listed]) -> Vec<&'a Listed> {
     let mut files = files.to_vec();
     files.sort_by_cached_key(|file| (file.package.project.clone(), file.order()));

@@ -2,8 +2,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use base::names::RelPath;
 
-/// All characters except the unreserved ones (RFC 3986, section 2.3). Some object stores decode the
-/// `+` of local versions as a space.
+/// Reserved characters (RFC 3986, section 2.3). Some object stores decode the `+` of local versions
+/// as a space.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 pub(super) fn link(from: &RelPath, to: &RelPath) -> String {

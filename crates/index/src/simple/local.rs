@@ -1,5 +1,3 @@
-//! Packages of a directory, for publishing.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -26,7 +24,7 @@ pub struct Local {
     pub version: Version,
     /// METADATA of a wheel.
     pub metadata: Option<Vec<u8>>,
-    /// Requirements for all systems and extras.
+    /// Requirements of all systems and extras.
     pub requires: Vec<Requirement>,
     /// Offered extras.
     pub extras: BTreeSet<String>,
@@ -36,9 +34,6 @@ pub struct Local {
 
 /// Reads all packages below `dir`, sorted by file name, equal copies once. Selectors for different
 /// indexes ([`Local::index`]) can share a name.
-///
-/// # Errors
-/// Fails if a package is unreadable, or two different packages share name and index.
 pub fn packages(dir: &Path) -> Result<Vec<Local>, IndexError> {
     if !dir.is_dir() {
         return Err(IndexError::NotADirectory { path: dir.to_owned() });
@@ -59,18 +54,12 @@ pub fn packages(dir: &Path) -> Result<Vec<Local>, IndexError> {
     Ok(seen.into_values().map(|(_, local)| local).collect())
 }
 
-/// Returns the files below `dir` that yank a missing package (`FILE.yanked` without `FILE`).
-///
-/// # Errors
-/// Fails if the directory is unreadable.
+/// Files below `dir` that yank a missing package (`FILE.yanked` without `FILE`).
 pub fn stray_yanks(dir: &Path) -> Result<Vec<RelPath>, IndexError> {
     FilesOfIndex::below(dir).map(FilesOfIndex::stray_yanks)
 }
 
-/// Reads the requirements of an sdist for all systems and extras.
-///
-/// # Errors
-/// Fails if the sdist is unreadable.
+/// Requirements of an sdist for all systems and extras.
 pub fn requirements_of_sdist(path: &Path) -> Result<Vec<Requirement>, PackageError> {
     Local::read(path).map(|local| local.requires)
 }
@@ -109,24 +98,22 @@ impl Local {
         Ok(sdist.pkg_info().map(Metadata::parse))
     }
 
-    /// Returns the further index for which this selector was built; `None` is the index of all
-    /// packages.
+    /// Further index of this selector; `None` is the index of all packages.
     pub fn index(&self) -> Option<&PackageName> {
         self.package.index.as_ref()
     }
 
-    /// Returns the size in bytes.
+    /// Size in bytes.
     pub fn size(&self) -> u64 {
         self.package.size
     }
 
-    /// Returns the SHA-256 in hexadecimal.
+    /// Hexadecimal SHA-256.
     pub fn sha256(&self) -> &str {
         &self.package.sha256
     }
 
-    /// Creates the page entry with the address `url`. `time` defaults to the time of the newest
-    /// member.
+    /// Page entry with the address `url`. `time` defaults to the newest member's.
     pub fn entry(&self, url: String, time: Option<Timestamp>) -> IndexedFile {
         let own = Timestamp::from_seconds(self.package.time).unwrap_or_default();
         let yanked = self.yank.clone().and_then(Yank::reason);
@@ -139,7 +126,7 @@ impl Local {
         )
     }
 
-    /// Returns the state in `FILE.yanked`, which overrides pages; `None` without such a file.
+    /// State in `FILE.yanked`, which overrides pages; `None` without the file.
     pub fn yanked(&self) -> Option<Yanked> {
         self.yank.clone().map(|yank| Yanked::of(yank.reason().as_deref()))
     }

@@ -30,8 +30,8 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// Returns the directory of the page; `None` is the top. A selector for a further index is one
-    /// directory deeper.
+    /// Directory of the page; `None` is the top. A selector for a further index is one directory
+    /// deeper.
     pub(super) fn home(&self) -> Option<RelPath> {
         let parent = self.path.parent();
         match (&parent, &self.package.index) {
@@ -40,7 +40,7 @@ impl Listed {
         }
     }
 
-    /// Returns the sort key on a page: version (PEP 440), then name.
+    /// Sort key on a page.
     pub(super) fn order(&self) -> (Option<pep440_rs::Version>, String) {
         (self.package.version.as_str().parse().ok(), self.path.file_name().to_owned())
     }

@@ -33,7 +33,7 @@ impl<'a> Publication<'a> {
         self.put(path, text.as_bytes())
     }
 
-    /// Skips equal files. Returns true if written.
+    /// Skips equal files; returns true if written.
     pub(super) fn put(&mut self, path: &RelPath, bytes: &[u8]) -> Result<bool, IndexError> {
         let there = regular::read(self.dir.join(path.as_str()), bytes.len() as u64);
         if there.is_ok_and(|there| there == bytes) {
@@ -56,7 +56,7 @@ impl<'a> Publication<'a> {
         pages.filter(|path| is_ours(&self.dir.join(path.as_str()))).cloned().collect()
     }
 
-    /// Moves all files into place, then deletes `gone`.
+    /// Renames all files, then deletes `gone`.
     pub(super) fn finish(self, gone: &[RelPath]) -> Result<(), IndexError> {
         Ok(self.stage.commit(&self.outputs, gone)?)
     }

@@ -1,4 +1,4 @@
-//! Protection of published pages, which contain information beyond the packages.
+//! Protection of published pages.
 
 use std::path::Path;
 
@@ -24,13 +24,13 @@ pub(super) fn refuse(dir: &Path, found: &FilesOfIndex) -> Result<(), IndexError>
     }
 }
 
-/// Returns true for `simple/index.json` and `simple/{project}/index.json`, also in subdirectories.
+/// `simple/index.json` and `simple/{project}/index.json`, also in subdirectories.
 fn is_place_of_index(page: &RelPath) -> bool {
     let above = std::iter::successors(page.parent(), RelPath::parent);
     above.take(2).any(|directory| directory.file_name() == "simple")
 }
 
-/// Returns true if a page lists packages in its own directory, as in a store.
+/// Pages of stores list packages in their directory.
 fn names_beside(page: &Path) -> bool {
     let entries =
         regular::read(page, LONGEST).ok().and_then(|bytes| document::entries(&bytes).ok());

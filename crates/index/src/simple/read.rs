@@ -1,5 +1,3 @@
-//! Facts of a package file.
-
 use std::io;
 use std::path::Path;
 
@@ -15,7 +13,7 @@ use wheel::archive::variants::{self, Variants};
 use wheel::package::sdist::is_of;
 use wheel::package::{Metadata, PackageError, Sdist, Wheel};
 
-/// Returns the package, and the METADATA of a wheel.
+/// The package, and the METADATA of a wheel.
 pub(super) fn package(path: &Path) -> Result<(Package, Option<Vec<u8>>), PackageError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if let Some((dist, version)) = variants::of_file_name(&name) {
@@ -29,12 +27,12 @@ pub(super) fn package(path: &Path) -> Result<(Package, Option<Vec<u8>>), Package
 
 /// Content of `FILE.yanked` that takes back a yank, as in JSON (PEP 691).
 const BACK: &str = "false";
-/// Size limit of `FILE.yanked` and of variant files in bytes.
+/// Size limit of `FILE.yanked` and variant files.
 const LONGEST_TEXT: u64 = 1 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Yank {
-    /// Yanked, with a possibly empty reason (PEP 592).
+    /// Yanked, with a possibly empty reason.
     For(String),
     /// Not yanked, even if a page yanks it.
     Back,
@@ -77,8 +75,8 @@ fn wheel(path: &Path) -> Result<(Package, Vec<u8>), PackageError> {
     Ok((Package { metadata: Some(Sha256::of(&bytes).to_string()), ..package }, bytes))
 }
 
-/// Lists a file about wheel variants as a package, since installers read it first. An invalid file
-/// would break all installations.
+/// Lists a variant file as a package: installers read it first, and an invalid one would break all
+/// installations.
 fn about_variants(path: &Path, dist: &DistName, version: Version) -> Result<Package, PackageError> {
     let bytes = regular::read(path, LONGEST_TEXT)?;
     Variants::read(&String::from_utf8_lossy(&bytes)).map_err(PackageError::Variants)?;
@@ -104,7 +102,7 @@ fn sdist(path: &Path, file: &str) -> Result<Package, PackageError> {
     Ok(Package { index, ..package })
 }
 
-/// Collects facts; `is_of` compares the file name with the metadata.
+/// `is_of` compares the file name with the metadata.
 fn listed(
     path: &Path,
     metadata: &Metadata,

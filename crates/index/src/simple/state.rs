@@ -11,7 +11,7 @@ use super::package::Package;
 use base::names::RelPath;
 use base::regular;
 
-/// Hidden state file. Without it, all packages are read again.
+/// State file. Without it, all packages are read again.
 pub const STATE: &str = ".rockpack-index.json";
 /// Increment for incompatible changes of the file.
 const FORMAT: u32 = 1;
@@ -32,8 +32,7 @@ impl Stamp {
         Ok(Self { size: found.len(), modified: (found.mtime(), found.mtime_nsec()) })
     }
 
-    /// Returns true if the file was certainly written before `other`: two writes within one time
-    /// step are indistinguishable.
+    /// True if certainly older than `other`: two writes within one time step are indistinguishable.
     pub(super) fn is_before(&self, other: &Self) -> bool {
         self.modified < other.modified
     }
@@ -60,7 +59,7 @@ impl Default for State {
 }
 
 impl State {
-    /// Returns an empty state if the file is invalid.
+    /// Empty if invalid.
     pub(super) fn load(dir: &Path) -> Self {
         let state = regular::read(dir.join(STATE), LONGEST)
             .ok()

@@ -21,7 +21,7 @@ pub(super) struct Update<'a> {
     stage: Stage,
     old: State,
     new: State,
-    /// Files to rename before any page: METADATA, and records without the packages to delete.
+    /// Renamed before any page: METADATA, and records without the packages to delete.
     before_pages: Vec<(RelPath, Vec<u8>)>,
     /// Time of the file system at the start.
     began: Stamp,
@@ -29,7 +29,6 @@ pub(super) struct Update<'a> {
 }
 
 impl<'a> Update<'a> {
-    /// Locks the directory.
     pub(super) fn begin(dir: &'a Path, options: &'a Options) -> Result<Self, IndexError> {
         if !dir.is_dir() {
             return Err(IndexError::NotADirectory { path: dir.to_owned() });
@@ -71,7 +70,7 @@ impl<'a> Update<'a> {
         self.publish(pages, &found.pages, gone)
     }
 
-    /// Returns checksum files and provenance without the packages to delete.
+    /// Checksum files and provenance without the packages to delete.
     fn records_without(&self, removed: &[RelPath]) -> Result<Vec<(RelPath, Vec<u8>)>, IndexError> {
         let above = |path: &RelPath| std::iter::successors(path.parent(), RelPath::parent);
         let mut directories: BTreeSet<String> =
@@ -146,7 +145,6 @@ impl<'a> Update<'a> {
         }
     }
 
-    /// Returns true if the METADATA file next to the wheel is current.
     fn has_metadata(&self, path: &RelPath, known: &Known) -> bool {
         let Some(hash) = &known.package.metadata else { return true };
         let place = beside(path, "metadata").map(|path| self.place(&path));
@@ -156,7 +154,7 @@ impl<'a> Update<'a> {
         })
     }
 
-    /// Returns files to delete after the pages are in place, packages last.
+    /// Files to delete after the pages are in place, packages last.
     fn gone(&self, removed: &[RelPath]) -> Result<Vec<RelPath>, IndexError> {
         let deleted =
             self.old.packages.iter().filter(|(path, _)| !self.new.packages.contains_key(path));

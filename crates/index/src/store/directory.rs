@@ -24,18 +24,17 @@ use base::regular;
 /// Prefix of partial files.
 const PARTIAL: &str = ".rockpack-object-";
 
-/// Store of files below a directory, created with the first object. Only writers of this program
-/// lock it.
+/// Files below a directory, created with the first object. Only this program's writers lock it.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
     name: String,
-    /// Directories that this process already cleaned of partial files.
+    /// Directories that are already free of partial files.
     swept: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Directory {
-    /// Creates the store. Touches no file.
+    /// Creates the store, but no file.
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), name: path.display().to_string(), swept: Mutex::default() }
     }
@@ -59,7 +58,7 @@ impl Directory {
         Ok((file, object))
     }
 
-    /// Writes `body` if `may`, called with the lock held, accepts the current object.
+    /// Writes `body` if `may` accepts the current object, with the lock held.
     fn write(
         &self,
         key: &RelPath,
@@ -82,7 +81,6 @@ impl Directory {
         Ok(true)
     }
 
-    /// Runs before the first change to a directory.
     fn sweep(&self, directory: &Path) {
         let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
         if swept.insert(directory.to_owned()) {
@@ -90,7 +88,6 @@ impl Directory {
         }
     }
 
-    /// Waits for the lock, held until the result is dropped.
     fn lock(&self) -> io::Result<rustix::fd::OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = rustix::fs::open(&self.path, flags, Mode::empty())?;
@@ -104,7 +101,7 @@ impl Bucket for Directory {
         &self.name
     }
 
-    /// Omits hidden files: partial objects and state of other programs.
+    /// Omits hidden files: partial objects and other state.
     fn list(&self, above: Option<&RelPath>) -> Result<Vec<Object>, StoreError> {
         let root = above.map_or_else(|| self.path.clone(), |below| self.place(below));
         if !root.exists() {
@@ -217,8 +214,8 @@ impl Bucket for Directory {
     }
 }
 
-/// Makes the entity tag of inode, mtime and size: valid only for files that are replaced, never
-/// edited in place.
+/// Entity tag of inode, mtime and size: valid only for files that are replaced, never edited in
+/// place.
 fn object(key: &RelPath, found: &Metadata) -> Object {
     let (inode, size) = (found.ino(), found.len());
     let time = i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec());
@@ -239,7 +236,7 @@ fn written(directory: &Path, body: Body<'_>) -> io::Result<PartialFile> {
     Ok(partial)
 }
 
-/// Removes partial files that no live process locks.
+/// Removes partial files of dead processes.
 fn remove_abandoned(dir: &Path) {
     let names = directory::names(dir).unwrap_or_default();
     for path in names.iter().filter(|name| name.starts_with(PARTIAL)).map(|name| dir.join(name)) {

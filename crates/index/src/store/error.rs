@@ -33,7 +33,6 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// Maps an I/O error.
     pub(crate) fn of_io(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::NotFound,
@@ -44,17 +43,16 @@ impl ErrorKind {
 }
 
 impl StoreError {
-    /// Creates an error about a whole store.
+    /// An error about a whole store.
     pub fn new(kind: ErrorKind, store: &str, text: &str) -> Self {
         Self { kind, text: format!("`{store}`: {text}") }
     }
 
-    /// Creates an error about an object; `verb` is the attempted action ("read").
+    /// `verb` is the attempted action ("read").
     pub fn of_key(kind: ErrorKind, store: &str, verb: &str, key: &RelPath, text: &str) -> Self {
         Self { kind, text: format!("cannot {verb} `{key}` in `{store}`: {text}") }
     }
 
-    /// Creates an error about reading a body.
     pub(crate) fn of_read(store: &str, key: &RelPath, error: &io::Error) -> Self {
         let kind = match error.kind() {
             io::ErrorKind::Other | io::ErrorKind::UnexpectedEof => ErrorKind::Unavailable,

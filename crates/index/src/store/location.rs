@@ -19,8 +19,7 @@ const SCHEMES: [&str; 6] = ["file", "s3", "gs", "az", "https", "http"];
 const STARTS: &str = "file://, s3://, gs://, az://, https:// or http://";
 
 impl Location {
-    /// Parses a path or URL. Rejects URLs with a password or token: those are visible in process
-    /// lists, logs and histories.
+    /// Rejects URLs with a password or token, which process lists, logs and histories would show.
     pub(super) fn parse(text: &str) -> Result<Self, StoreError> {
         let Some((scheme, rest)) = text.split_once("://") else {
             return match cut_scheme(text) {
@@ -54,8 +53,7 @@ impl Location {
     }
 }
 
-/// Returns the scheme of a URL that lacks slashes: `s3:/b`, `file:b`. An unknown scheme needs a
-/// slash after the colon.
+/// Scheme of a URL without slashes: `s3:/b`, `file:b`. An unknown scheme needs a slash.
 pub(super) fn cut_scheme(text: &str) -> Option<&str> {
     let (scheme, rest) = text.split_once(':')?;
     let known = SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known));
@@ -65,7 +63,7 @@ pub(super) fn cut_scheme(text: &str) -> Option<&str> {
 
 fn cut(text: &str, scheme: &str) -> StoreError {
     let rest = text.trim_start_matches(scheme).trim_start_matches([':', '/']);
-    // The rest could contain a password.
+    // The rest may contain a password.
     let is_plain = !rest.contains(['@', '?', '#']);
     let shown = if is_plain { text.to_owned() } else { format!("{scheme}:…") };
     let (start, slashes) =
@@ -78,7 +76,7 @@ fn cut(text: &str, scheme: &str) -> StoreError {
     StoreError::new(ErrorKind::Invalid, &shown, &why)
 }
 
-/// Removes user and password. The user of `az://` stays: it is the container.
+/// Removes user and password. The user of `az://` is the container.
 fn host(authority: &str) -> String {
     match authority.rsplit_once('@') {
         Some((user, host)) if !user.contains(':') => format!("{user}@{host}"),

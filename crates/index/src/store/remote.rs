@@ -31,8 +31,8 @@ mod stream;
 /// Metadata field of the SHA-256.
 const SHA256: &str = "sha256";
 
-/// Size limit of the ordinary client; its read timeout detects stalls. A long upload receives
-/// nothing meanwhile, so larger bodies use a client with one total timeout.
+/// Size limit of the ordinary client, with its read timeout. A long upload receives nothing, so
+/// larger bodies use a client with a total timeout.
 const LONG: u64 = 16 << 20;
 
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Remote {
         let place = self.place("read", key)?;
         let answer = self.runtime.block_on(self.connection.reads.get_opts(&place, options));
         let answer = answer.map_err(self.failed("read", key))?;
-        // Checked here too: a server can ignore the condition.
+        // A server can ignore the condition.
         if etag.is_some() && answer.meta.e_tag.as_deref() != etag {
             let text = "it has changed meanwhile";
             return Err(self.error(ErrorKind::Changed, "read", key, text));
@@ -257,7 +257,7 @@ fn kind(error: &Failed) -> ErrorKind {
     }
 }
 
-/// Returns the last cause in one line; earlier causes repeat it.
+/// The last cause, which repeats the earlier ones, in one line.
 fn said(error: &Failed) -> String {
     if let Failed::InvalidPath { source } = error {
         return format!("{source}. No archive and no package has such a key: remove the object");
@@ -278,7 +278,7 @@ fn said(error: &Failed) -> String {
         let (_, rest) = text.split_once(&format!("<{tag}>"))?;
         rest.split_once(&format!("</{tag}>")).map(|(code, _)| code.to_owned())
     };
-    // From an XML body, takes only these two elements: others can echo signed data.
+    // Other elements of an XML body can echo signed data.
     let (before, page) = text.split_at(text.find('<').unwrap_or(text.len()));
     let mut line = before.trim_end_matches([' ', ':']).to_owned();
     if !page.is_empty() {
@@ -286,7 +286,7 @@ fn said(error: &Failed) -> String {
             ["Code", "Message"].iter().filter_map(|tag| code(tag)).map(|t| format!(": {t}")),
         );
     }
-    // Azure's request number differs for each request.
+    // Differs for each request.
     let line = line.split("RequestId:").next().unwrap_or_default();
     let line: Vec<&str> = line.split_whitespace().collect();
     line.join(" ").chars().take(400).chain(tries.chars()).collect()

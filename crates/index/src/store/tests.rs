@@ -92,7 +92,7 @@ fn what_a_killed_process_left_goes_and_what_another_writes_stays() {
         names
     };
     let strays = || {
-        // Same process ID, as from another machine with the same file system.
+        // Same process ID, as on another machine.
         let own = format!(".rockpack-object-{}-", std::process::id());
         for number in 0..50 {
             fs_err::write(place.join(format!("{own}{number}")), "half").unwrap();
@@ -106,7 +106,6 @@ fn what_a_killed_process_left_goes_and_what_another_writes_stays() {
     again().unwrap().put(&key("b/2"), Body::Bytes(b"2"), &HEADERS).unwrap();
     assert_eq!(left(), [".rockpack-object-1-1", "1", "2"]);
     drop(held);
-    // A directory is removed with its last object and abandoned files.
     drop(strays());
     let bucket = again().unwrap();
     bucket.delete(&key("b/1")).unwrap();
@@ -145,7 +144,7 @@ fn a_url_without_the_feature_says_which() {
     assert!(error.to_string().contains("without the feature `stores`"), "{error}");
 }
 
-/// Test server with canned answers; returns the requests.
+/// Server with canned answers; returns the requests.
 #[cfg(feature = "stores")]
 mod network {
     use std::io::{BufRead, BufReader, Write};
@@ -159,7 +158,7 @@ mod network {
         Options { retries: 2, pause, stall, ..Options::default() }
     }
 
-    /// Keeps the connection open after an answer with the prefix `…`.
+    /// The prefix `…` keeps the connection open.
     fn server(answers: Vec<&'static str>) -> (String, JoinHandle<Vec<String>>) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let url = format!("http://{}/run", listener.local_addr().unwrap());

@@ -1,8 +1,6 @@
-//! A body of exact size.
-
 use std::io::{self, Read};
 
-/// Reads exactly the known size; fails on a shorter body.
+/// Fails on a shorter body.
 pub(super) struct Whole<R> {
     body: R,
     left: u64,

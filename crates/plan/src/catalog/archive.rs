@@ -1,5 +1,5 @@
-//! Unpacks tar archives. They can only be read in order, and wheels need another order; therefore
-//! each archive is unpacked once, into an unnamed file.
+//! Unpacks tar archives. They can only be read in order, and wheels need another; therefore each is
+//! unpacked once, into an unnamed file.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Seek};
@@ -15,7 +15,7 @@ use wheel::unpacking::{MemberFault, MemberKind, Rest, Rules, TarMember, TarReade
 
 /// Memory limit of decoders, enough for `xz -9` and `zstd --ultra`.
 pub(super) const MEMORY: u64 = 160 << 20;
-/// Limit of the compression ratio: zstd packs 128 KiB of equal bytes into four.
+/// zstd packs 128 KiB of equal bytes into four.
 const DENSEST: u64 = 1 << 16;
 
 #[derive(Debug, thiserror::Error)]
@@ -72,13 +72,13 @@ pub(super) struct Unpacking<'u> {
     pub(super) packed: u64,
     pub(super) file: &'u mut ScratchFile,
     pub(super) members: &'u mut Members,
-    /// Files to unpack; `None` for everything, including directories and links.
+    /// `None` for everything, including directories and links.
     pub(super) wanted: Option<&'u BTreeSet<RelPath>>,
 }
 
 impl Unpacking<'_> {
-    /// Unpacks in order. Returns wanted hard links with unwanted targets, and these targets: their
-    /// bytes were skipped before.
+    /// Returns wanted hard links with unwanted targets, and these targets: their bytes were skipped
+    /// before.
     pub(super) fn in_order(
         &mut self,
         packed: impl Read,
@@ -91,7 +91,6 @@ impl Unpacking<'_> {
         self.end(read).map(|()| missed)
     }
 
-    /// Unpacks like [`Unpacking::in_order`], but skips unwanted members.
     pub(super) fn at_random(
         &mut self,
         bytes: impl Read + Seek,
@@ -166,7 +165,7 @@ impl Unpacking<'_> {
         Ok(())
     }
 
-    /// Returns true if the member is unpacked. The list of base directories always is, once.
+    /// The list of base directories is always unpacked, once.
     fn takes(&self, path: &RelPath) -> bool {
         if path.as_str() == MANIFEST {
             return self.members.get(path).is_none();

@@ -4,28 +4,27 @@ use std::io::{self, Write};
 
 use base::hash::{Sha256, Sha256Hasher};
 
-/// File name suffix of sidecars.
+/// Suffix of sidecars.
 pub const SIDECAR: &str = ".sha256sum";
 pub(super) const MOST: u64 = 8 << 10;
 
-/// Prefix of the checksum of an archive's end ([`super::seekable`]). `sha256sum -c` treats the line
-/// as a comment.
+/// Prefix of the checksum of an archive's end ([`super::seekable`]). A comment for `sha256sum -c`.
 pub(super) const END: &str = "# end ";
 
-/// Parses the checksum of the archive's end. Errors are in words.
+/// Checksum of the archive's end.
 pub(super) fn of_end(sidecar: &str) -> Result<Option<Sha256>, String> {
     let line = sidecar.lines().find_map(|line| line.trim().strip_prefix(END));
     line.map(|digest| digest.trim().parse()).transpose()
 }
 
-/// Finds the digest of the archive `name`, alone or in `sha256sum`'s output. Errors are in words.
+/// Digest of the archive `name`, alone or in `sha256sum`'s output.
 pub(super) fn of_sidecar(text: &str, name: &str) -> Result<Sha256, String> {
     let counts = |line: &&str| !line.is_empty() && !line.starts_with('#');
     let lines: Vec<&str> = text.lines().map(str::trim).filter(counts).collect();
     let mut found = None;
     for line in &lines {
         let (digest, of) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        // `sha256sum` marks files read as binary with `*`, and names can have a directory.
+        // `sha256sum` marks binary files with `*`; names can have a directory.
         let of = of.trim_start().trim_start_matches('*');
         let of = of.rsplit(['/', '\\']).next().unwrap_or(of);
         if of == name || of.is_empty() && lines.len() == 1 {
@@ -42,10 +41,8 @@ pub(super) fn of_sidecar(text: &str, name: &str) -> Result<Sha256, String> {
     )
 }
 
-/// Returns the SHA-256, in hexadecimal, of written bytes.
 pub(crate) fn sha256_of_writing(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
     let mut hasher = Sha256Hasher::default();
-    // The writer accepts everything.
     let _ = write(&mut hasher);
     hasher.finish().sha256.to_string()
 }

@@ -45,25 +45,17 @@ enum Root {
 impl Directory {
     /// Finds the artifacts in `dir`, and unpacks archives after comparing their sidecars.
     ///
-    /// # Errors
-    /// Fails if `dir` is unreadable or has no artifact, or an archive is broken or has a wrong
-    /// checksum.
+    /// Fails if `dir` has no artifact, or an archive is broken or has a wrong checksum.
     pub fn open(dir: &Path) -> Result<Self, Problems> {
         Self::open_with(dir, &Demands::default())
     }
 
-    /// Opens like [`Self::open`], with demands on archives.
-    ///
-    /// # Errors
-    /// As [`Self::open`]; also if an archive does not meet the demands.
+    /// Opens like [`Self::open`]; fails also if an archive does not meet the demands.
     pub fn open_with(dir: &Path, demands: &Demands) -> Result<Self, Problems> {
         Self::open_some(dir, demands, None)
     }
 
     /// Opens like [`Self::open_with`], but unpacks only the wanted files.
-    ///
-    /// # Errors
-    /// As [`Self::open_with`].
     pub fn open_some(
         dir: &Path,
         demands: &Demands,
@@ -94,7 +86,8 @@ impl Directory {
     /// Unpacks archives into unnamed files in `TMPDIR`, in parallel. `wanted` restricts the files.
     ///
     /// # Errors
-    /// Fails with the problems of all archives; then none is usable.
+    ///
+    /// Fails with the problems of all archives.
     pub fn unpack(
         archives: &[Box<dyn Packed>],
         demands: &Demands,
@@ -102,10 +95,10 @@ impl Directory {
     ) -> Result<Self, Problems> {
         let scratch = Scratch::default();
         if !archives.is_empty() {
-            // An unusable `TMPDIR` is reported once, not for each archive.
+            // An unusable `TMPDIR` is reported once.
             scratch.give_back(scratch_file(&scratch)?);
         }
-        // Largest first: a large archive that starts last leaves the other threads idle.
+        // Largest first: a large archive at the end leaves threads idle.
         let mut order: Vec<(usize, &dyn Packed)> =
             archives.iter().map(|packed| &**packed).enumerate().collect();
         order.sort_by_key(|(_, packed)| Reverse(packed.size()));
@@ -119,7 +112,7 @@ impl Directory {
         Ok(Self { roots: roots.collect(), ignored: Vec::new() })
     }
 
-    /// Returns the unpacked archives, sorted by key.
+    /// Unpacked archives, sorted by key.
     pub fn taken(&self) -> Vec<&Taken> {
         let archives = self.roots.values().filter_map(|root| match root {
             Root::Archive(archive) => Some(&archive.taken),
@@ -130,20 +123,20 @@ impl Directory {
         taken
     }
 
-    /// Returns the artifacts that are directories, which have no checksums.
+    /// Artifacts that are directories, without checksums.
     pub fn directories(&self) -> impl Iterator<Item = &ArtifactId> {
         let is_directory = |root: &Root| matches!(root, Root::Directory(_));
         self.roots.iter().filter(move |(_, root)| is_directory(root)).map(|(id, _)| id)
     }
 
-    /// Returns a warning for archives without checksum.
+    /// Warning for archives without checksum.
     pub fn warnings(&self) -> Problems {
         let unvouched = self.taken().into_iter().filter(|taken| !taken.vouched);
         let keys: Vec<&str> = unvouched.map(|taken| taken.archive.key.as_str()).collect();
         if keys.is_empty() { Problems::new() } else { unchecked(&keys, false).into() }
     }
 
-    /// Returns the local path of `origin`; `None` if the artifact is an archive or missing.
+    /// Local path of `origin`; `None` if the artifact is an archive or missing.
     pub fn path(&self, origin: &Origin) -> Option<PathBuf> {
         match self.roots.get(&origin.artifact)? {
             Root::Directory(root) => Some(path_of(root, origin)),
@@ -311,10 +304,11 @@ impl OpenFile for Opened {
     }
 }
 
-/// Returns the archives in a directory without reading them.
+/// Archives in a directory, unread.
 ///
 /// # Errors
-/// Fails if the directory cannot be read or has two forms of one artifact.
+///
+/// Fails if the directory has two forms of one artifact.
 pub fn archives(dir: &Path) -> Result<Vec<Box<dyn Packed>>, Problems> {
     Ok(children(dir)?.0.into_iter().filter_map(|child| child.packed).collect())
 }
@@ -434,7 +428,7 @@ fn not_behind_a_link(
 fn tree(id: &ArtifactId, dir: &Path) -> Vec<ListedEntry> {
     let is_root = |found: &io::Result<Entry>| found.as_ref().is_ok_and(|found| found.depth() == 0);
     let found: Vec<_> = walk(dir).filter(|found| !is_root(found)).collect();
-    // Parallel within an artifact: one can have more files than all others.
+    // Parallel within an artifact: one can have most of the files.
     let listed = found.into_par_iter().with_min_len(32).map(|found| {
         let found = found.map_err(|e| {
             Problem::error(Code::UnreadableArtifact, format!("cannot read artifact `{id}`: {e}"))

@@ -1,5 +1,3 @@
-//! Compares files that several artifacts install at one path.
-
 use std::collections::BTreeMap;
 use std::io;
 
@@ -12,7 +10,7 @@ use base::hash::Sha256Hasher;
 use base::names::Family;
 use base::source::Problems;
 
-/// Hashes files with a shared path: planning compares the digests and reads no file.
+/// Hashes files with a shared path, so that planning reads no file.
 pub(super) fn hash(catalog: &mut Catalog, source: &dyn Source) -> Result<(), Problems> {
     let wanted = duplicated(catalog);
     let hashed = wanted
@@ -43,8 +41,7 @@ fn duplicated(catalog: &Catalog) -> Vec<(usize, usize)> {
     shared.flatten().collect()
 }
 
-/// Returns true if a package can have both families. Only the manifest knows its targets, but they
-/// have a common stem.
+/// The targets of a package are in the manifest, but have a common stem.
 fn installed_together(one: &Family, other: &Family) -> bool {
     one.is_generic() || other.is_generic() || one.stem() == other.stem()
 }

@@ -7,7 +7,7 @@ use super::{ArtifactId, BuildOrigin, SourcePin};
 use base::names::RelPath;
 use base::source::{Code, Problem, Problems, Source};
 
-/// File in each artifact that lists its base directories.
+/// Lists an artifact's base directories.
 pub(super) const MANIFEST: &str = "artifact_manifest.txt";
 
 pub(super) const BUILD_FLAGS: &str = "share/therock/therock_manifest.json";
@@ -21,7 +21,7 @@ pub(super) enum Storage {
     Xz,
 }
 
-/// Parses a child's name. The error is the reason why it is no artifact.
+/// Parses a child's name; otherwise returns the reason.
 pub(super) fn parse_child(name: &str, is_directory: bool) -> Result<(ArtifactId, Storage), String> {
     let (stem, storage) = if is_directory {
         (name, Storage::Directory)
@@ -44,23 +44,23 @@ pub(super) fn parse_child(name: &str, is_directory: bool) -> Result<(ArtifactId,
     Ok((id, storage))
 }
 
-/// Returns the artifact of an archive with this name; `None` for other names.
+/// Artifact of an archive with this name.
 pub fn archive_of(name: &str) -> Option<ArtifactId> {
     parse_child(name, false).ok().map(|(id, _)| id)
 }
 
-/// Returns the archive name that belongs to a sidecar name.
+/// Archive name of a sidecar name.
 pub fn sidecar_of(name: &str) -> Option<&str> {
     name.strip_suffix(SIDECAR).filter(|of| archive_of(of).is_some())
 }
 
-/// Returns the possible archive names of an artifact, the preferred one first.
+/// Possible archive names of an artifact, the preferred one first.
 pub fn archive_names(id: &ArtifactId) -> [String; 2] {
     [format!("{id}.tar.zst"), format!("{id}.tar.xz")]
 }
 
-/// Parses the base directories in order. Artifacts without files have an empty line; zero bytes
-/// mean an incomplete write.
+/// Base directories in order. Artifacts without files have an empty line; zero bytes mean an
+/// incomplete write.
 pub(super) fn parse_bases(manifest: &Source) -> Result<Vec<RelPath>, Problems> {
     if manifest.text().is_empty() {
         let what = format!("{} is empty, without a base directory", manifest.name());
@@ -103,7 +103,7 @@ pub(super) fn package_version(flags: &Value) -> Option<String> {
     said(flags, "rocm_package_version")
 }
 
-/// Returns run and sources; skips sources without a commit. Errors are in words.
+/// Run and sources, without sources that lack a commit.
 pub(super) fn origin(flags: &Value) -> Result<BuildOrigin, String> {
     let commit = |of: &str, text: Option<String>| match text {
         Some(text) if !is_commit(&text) => Err(format!("`{text}` is not a commit of {of}")),

@@ -43,7 +43,7 @@ impl Packed for LocalArchive {
     }
 }
 
-/// A file that was hashed and must not change: a read after a change fails.
+/// A hashed file that must not change: a read after a change fails.
 struct Steady {
     file: File,
     seen: FileState,
@@ -63,7 +63,7 @@ impl ReadAt for Steady {
 
     fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         let read = ReadAt::read_exact_at(&self.file, offset, buf);
-        // Even after a failed read: this error explains a truncated file better.
+        // Even after a failed read: this error explains truncation better.
         if FileState::of(&self.file.metadata()?).has_same_content(&self.seen) {
             return read;
         }
@@ -90,7 +90,6 @@ mod tests {
         let (mut buf, stream) = ([0; 10], open());
         stream.read_exact_at(90, &mut buf).unwrap();
         assert!(stream.read_exact_at(91, &mut buf).is_err(), "there are no so many bytes");
-        // The open file keeps its old content after the rename.
         fs::rename(&other, &path).unwrap();
         stream.read_exact_at(0, &mut buf).unwrap();
         assert_eq!(buf, [1; 10]);

@@ -62,17 +62,17 @@ pub struct Taken {
 pub struct Lock(BTreeMap<String, LockedArchive>);
 
 impl Lock {
-    /// Returns the locked archive with this key.
+    /// Locked archive with this key.
     pub fn get(&self, key: &str) -> Option<&LockedArchive> {
         self.0.get(key)
     }
 
-    /// Returns the keys, sorted.
+    /// Sorted keys.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// Returns the archives, sorted by key.
+    /// Archives, sorted by key.
     pub fn archives(&self) -> impl Iterator<Item = &LockedArchive> {
         self.0.values()
     }
@@ -80,8 +80,9 @@ impl Lock {
     /// Reads a lock file.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotFound`] if the file is missing. Also fails if it is unreadable, of
-    /// another format, or has a duplicate key. Errors name the file.
+    ///
+    /// [`io::ErrorKind::NotFound`] if the file is missing. Also fails for another format or a
+    /// duplicate key. Errors name the file.
     pub fn load(file: &Path) -> io::Result<Self> {
         let text = regular::read_to_string(file, MOST)?;
         let wrong = |why: String| {
@@ -112,9 +113,6 @@ impl Lock {
     }
 
     /// Writes a lock file, replacing an existing one atomically.
-    ///
-    /// # Errors
-    /// Fails if the file cannot be written.
     pub fn save(&self, file: &Path) -> io::Result<()> {
         let mut text = format!("{{\"format\":{LOCK_FORMAT},\n\"archives\":[").into_bytes();
         for (index, archive) in self.0.values().enumerate() {

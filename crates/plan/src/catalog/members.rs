@@ -1,5 +1,3 @@
-//! Index of an unpacked archive.
-
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -15,7 +13,7 @@ pub(super) enum Member {
     File { piece: Piece, executable: bool },
 }
 
-/// Members by path, with all parent directories. No path is below a file or link.
+/// No path is below a file or link.
 #[derive(Debug, Default)]
 pub(super) struct Members(BTreeMap<RelPath, Member>);
 
@@ -24,19 +22,18 @@ impl Members {
         for above in std::iter::successors(path.parent(), RelPath::parent) {
             match self.0.entry(above) {
                 Entry::Vacant(vacant) => _ = vacant.insert(Member::Directory),
-                // Its parents are known too.
                 Entry::Occupied(_) => break,
             }
         }
         self.0.insert(path, member);
     }
 
-    /// Returns a member without following links.
+    /// Does not follow links.
     pub fn get(&self, path: &RelPath) -> Option<&Member> {
         self.0.get(path)
     }
 
-    /// Returns a member after following links.
+    /// Follows links.
     pub fn followed(&self, path: &RelPath) -> Option<&Member> {
         let text = |path: &str| match self.get(&path.parse().ok()?)? {
             Member::Symlink(text) => Some(&**text),
@@ -45,7 +42,7 @@ impl Members {
         self.get(&follow("", path.as_str(), 0, text).ok()?.parse().ok()?)
     }
 
-    /// Lists everything below; `None` if the path is no directory.
+    /// Everything below; `None` if the path is no directory.
     pub fn list(&self, directory: &RelPath) -> Option<Vec<ListedEntry>> {
         let Member::Directory = self.get(directory)? else { return None };
         let from = self.0.range(directory..);

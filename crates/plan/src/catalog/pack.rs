@@ -1,4 +1,4 @@
-//! Packs artifact directories into archives, as builds store them.
+//! Packs artifact directories into archives.
 
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -23,7 +23,7 @@ const LARGEST_TEXT: u64 = 16 << 20;
 /// A written archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedArtifact {
-    /// Path of the archive.
+    /// Path.
     pub file: PathBuf,
     /// Unpacked size in bytes, including tar headers.
     pub unpacked: u64,
@@ -31,10 +31,11 @@ pub struct PackedArtifact {
     pub size: u64,
 }
 
-/// Finds the artifact directories below `dir`, sorted; or `dir` itself.
+/// Artifact directories below `dir`, sorted; or `dir` itself.
 ///
 /// # Errors
-/// Fails if `dir` is unreadable or has no artifact.
+///
+/// Fails without an artifact.
 pub fn artifact_directories(dir: &Path) -> Result<Vec<(ArtifactId, PathBuf)>, Problems> {
     let cannot = |e: io::Error| {
         Problem::error(Code::Environment, format!("cannot read the artifact directory: {e}"))
@@ -71,12 +72,12 @@ pub fn artifact_directories(dir: &Path) -> Result<Vec<(ArtifactId, PathBuf)>, Pr
 }
 
 /// Packs the artifact in `dir` as `{id}.tar.zst` with a sidecar into `out`, with independently
-/// readable frames. Existing files are replaced at the end. Equal artifacts give equal bytes:
-/// owners and times are not stored.
+/// readable frames. Replaces existing files at the end. Equal artifacts give equal bytes: owners
+/// and times are not stored.
 ///
 /// # Errors
-/// Fails if an entry is unreadable or not a file, directory or link, or if `out` is not writable.
-/// `out` is then unchanged.
+///
+/// Fails for an entry other than file, directory or link. `out` is then unchanged.
 pub fn pack(
     id: &ArtifactId,
     dir: &Path,
@@ -106,7 +107,7 @@ pub fn pack(
     let (_, Sum { sha256, size }) = hashing.finish();
     file.sync().map_err(unwritten)?;
     let place = out.join(&name);
-    // Removed first: the old sidecar would not match the new archive.
+    // The old sidecar would not match.
     let beside = out.join(format!("{name}{SIDECAR}"));
     let whole = cleanup::undisturbed();
     match fs::remove_file(&beside) {
@@ -128,7 +129,7 @@ fn bases(id: &ArtifactId, dir: &Path) -> Result<Vec<PathBuf>, Problems> {
     })?;
     let bases = layout::parse_bases(&Text::new(format!("{id}/{MANIFEST}"), text))?;
     let bases = bases.into_iter().map(|base| PathBuf::from(base.as_str()));
-    // An inner base directory is packed with the outer one.
+    // Inner base directories are packed with the outer one.
     let all: Vec<PathBuf> = bases.clone().collect();
     let inner = |base: &PathBuf| all.iter().any(|other| other != base && base.starts_with(other));
     Ok(bases.filter(|base| !inner(base) && dir.join(base).is_dir()).collect())
@@ -168,7 +169,7 @@ fn member<W: Write>(tar: &mut tar::Builder<W>, dir: &Path, name: &Path) -> io::R
     tar.append_data(&mut header, name, Whole { bytes: file, left: size })
 }
 
-/// Reads exactly the size in the header; fails if the file changes.
+/// Reads the size in the header; fails if the file changes.
 struct Whole<R> {
     bytes: R,
     left: u64,

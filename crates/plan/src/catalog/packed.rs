@@ -18,51 +18,40 @@ use base::source::{Code, Problem};
 use base::text::with_causes;
 use binary::ReadAt;
 
-/// An artifact's archive, independent of its location.
+/// An artifact's archive at any location.
 pub trait Packed: Debug + Send + Sync {
-    /// Returns the file name: `{name}_{component}_{family}.tar.zst` or `.tar.xz`.
+    /// File name: `{name}_{component}_{family}.tar.zst` or `.tar.xz`.
     fn key(&self) -> &str;
 
-    /// Returns the path or address for messages.
+    /// Path or address for messages.
     fn place(&self) -> String;
 
-    /// Returns the size in bytes, as far as known before reading.
+    /// Size in bytes, if known before reading.
     fn size(&self) -> u64;
 
-    /// Opens the archive for reading from its first byte.
-    ///
-    /// # Errors
-    /// Fails if it cannot be opened. All errors, also of later reads, name the archive.
+    /// Opens the archive for reading from its start. All errors, also of later reads, name the
+    /// archive.
     fn open(&self) -> io::Result<Box<dyn Read + Send + '_>>;
 
     /// Opens the archive for random access at the cost of sequential reading; `None` if
     /// unsupported.
-    ///
-    /// # Errors
-    /// As [`Packed::open`].
     fn at_random(&self) -> io::Result<Option<Box<dyn ReadAt + Send + '_>>> {
         Ok(None)
     }
 
     /// Opens the archive for random access with one request per read; `None` if unsupported.
-    ///
-    /// # Errors
-    /// As [`Packed::open`].
     fn ranges(&self) -> io::Result<Option<Box<dyn ReadAt + Send + '_>>> {
         self.at_random()
     }
 
-    /// Returns the text of the sidecar, if there is one.
-    ///
-    /// # Errors
-    /// Fails if a sidecar may exist but is unreadable; the error names it.
+    /// Text of the sidecar, if any. Fails if a sidecar may exist but is unreadable.
     fn sidecar(&self) -> io::Result<Option<String>>;
 }
 
 /// Demands on archives.
 #[derive(Debug, Clone, Default)]
 pub struct Demands {
-    /// Each archive must have a checksum in its sidecar or in the lock file.
+    /// Each archive must have a checksum, in its sidecar or in the lock file.
     pub checksums: bool,
     /// Archives must match this lock file.
     pub lock: Option<Locked>,
@@ -71,18 +60,18 @@ pub struct Demands {
 /// A lock file in force.
 #[derive(Debug, Clone)]
 pub struct Locked {
-    /// File name for messages, as given.
+    /// Name for messages, as given.
     pub file: String,
     /// Content.
     pub lock: Lock,
-    /// Archives that the lock file lacks are rejected.
+    /// Rejects archives that the lock file lacks.
     pub exact: bool,
-    /// Keys of archives that may be missing, because no requested package uses them.
+    /// Keys that may be missing, because no requested package uses them.
     pub spare: BTreeSet<String>,
 }
 
 impl Locked {
-    /// Returns the keys of archives that must exist.
+    /// Keys of archives that must exist.
     pub fn needed(&self) -> impl Iterator<Item = &str> {
         self.lock.keys().filter(|key| !self.spare.contains(*key))
     }
@@ -93,15 +82,15 @@ impl Locked {
 pub struct Expected {
     /// Checksum of the whole archive.
     pub archive: Option<Sha256>,
-    /// Checksum of the archive's end ([`super::seekable`]); sufficient to verify parts.
+    /// Checksum of the end ([`super::seekable`]), sufficient to verify parts.
     end: Option<Sha256>,
 }
 
 impl Demands {
-    /// Returns the checksums of lock file and sidecar, which must agree. A lock file has none of
-    /// the end.
+    /// Checksums of lock file and sidecar, which must agree. A lock file has none of the end.
     ///
     /// # Errors
+    ///
     /// Fails if a demanded checksum is missing, the two differ, or the sidecar is unreadable.
     pub fn expected(&self, packed: &dyn Packed) -> Result<Expected, Problem> {
         let key = packed.key();
@@ -128,10 +117,7 @@ impl Demands {
         }
     }
 
-    /// Checks the archive against expected checksum and lock file.
-    ///
-    /// # Errors
-    /// Fails with the expected and the found checksum.
+    /// Compares the archive with expected checksum and lock file.
     pub fn check(
         &self,
         packed: &dyn Packed,
@@ -150,7 +136,7 @@ impl Demands {
         }
     }
 
-    /// Reports needed keys that are missing.
+    /// Reports missing needed keys.
     pub fn lost(&self, there: &BTreeSet<&str>) -> Option<Problem> {
         let locked = self.lock.as_ref()?;
         let lost: Vec<&str> = locked.needed().filter(|key| !there.contains(key)).collect();
@@ -200,7 +186,7 @@ fn wrong(packed: &dyn Packed, expected: &Sha256, found: &Sha256) -> Problem {
 const DAMAGED: &str =
     "get the archive and its .sha256sum again: one is damaged or of another build";
 
-/// Reports missing checksums: an error if demanded, otherwise a warning.
+/// Reports missing checksums: an error if demanded.
 pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
     const SHOWN: usize = 3;
     let first =
@@ -223,15 +209,15 @@ pub fn unchecked(keys: &[&str], demanded: bool) -> Problem {
     problem.help(format!("write it where the archive is made: `sha256sum {key} > {key}.sha256sum`"))
 }
 
-/// Limit for chains of hard links; archive writers do not make chains.
+/// Archive writers do not make chains of hard links.
 const CHAIN: usize = 4;
 
-/// Size below which archives are read whole, because one request is faster than several.
+/// Archives up to this size are read whole: one request is faster than several.
 const SMALL: u64 = 4 << 20;
 
 /// Unpacks wanted files and verifies the checksum, before reading if random access is possible. Of
 /// a `partial`ly wanted archive with a known checksum of its end, only the end and single frames
-/// are read, each verified separately.
+/// are read and verified.
 pub(super) fn unpack(
     packed: &dyn Packed,
     storage: Storage,
@@ -258,7 +244,7 @@ pub(super) fn unpack(
         if missed.is_empty() {
             break;
         }
-        // The target of a hard link was skipped as unwanted.
+        // The skipped target of a hard link.
         missed = once(Some(&missed))?.missed;
     }
     if !missed.is_empty() {
@@ -279,7 +265,7 @@ struct Reading<'r> {
 struct Outcome {
     archive: LockedArchive,
     proof: Proof,
-    /// Targets of hard links that were skipped.
+    /// Skipped targets of hard links.
     missed: BTreeSet<RelPath>,
 }
 
@@ -380,7 +366,7 @@ fn in_order(
     {
         return Err(broken(error));
     }
-    // A failed unpacking is probably damage, which the checksum error describes best.
+    // A failed unpacking is probably damage, which the checksum describes best.
     let Sum { sha256, size } = match bytes.read_to_end() {
         Ok(read) => read,
         Err(error) => return Err(unpacked.err().map_or_else(|| unread(&error), |e| broken(&e))),

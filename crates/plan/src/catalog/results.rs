@@ -1,10 +1,7 @@
-//! Collects results and problems of parallel work.
-
 use super::ArtifactId;
 use base::names::RelPath;
 use base::source::{Code, Problem, Problems};
 
-/// Keeps the order of the inputs.
 pub(super) fn collect<T>(results: Vec<Result<T, Problems>>) -> Result<Vec<T>, Problems> {
     let (mut values, mut problems) = (Vec::with_capacity(results.len()), Problems::new());
     for result in results {

@@ -30,7 +30,6 @@ pub struct SavedCatalog {
     pub artifacts: Vec<Artifact>,
 }
 
-/// The one field of every format.
 #[derive(Deserialize)]
 struct Head {
     format: Option<u64>,
@@ -79,7 +78,7 @@ pub enum CatalogError {
 }
 
 impl CatalogError {
-    /// Returns true if the content is at fault, not the machine or the command line.
+    /// Returns true if the content is at fault, not the machine or command line.
     pub fn blames_content(&self) -> bool {
         match self {
             Self::Content { .. } | Self::Format { .. } | Self::Inconsistent { .. } => true,
@@ -91,9 +90,6 @@ impl CatalogError {
 
 impl Catalog {
     /// Writes JSON with one line per artifact and entry, so that `diff` shows each changed file.
-    ///
-    /// # Errors
-    /// Fails if `out` does.
     pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
         write!(out, "{{\"format\":{CATALOG_FORMAT},\n\"build\":")?;
         serde_json::to_writer(&mut *out, &self.build)?;
@@ -104,21 +100,18 @@ impl Catalog {
         out.write_all(b"}\n")
     }
 
-    /// Returns the SHA-256, in hexadecimal, of the output of [`Self::write_json`].
+    /// Hexadecimal SHA-256 of [`Self::write_json`].
     pub fn sha256(&self) -> String {
         sha256_of_writing(|mut out| self.write_json(&mut out))
     }
 
     /// Saves the catalog, compressed by the suffix `.zst` or `.xz`. Equal catalogs give equal
     /// bytes.
-    ///
-    /// # Errors
-    /// Fails if the file cannot be written.
     pub fn save(&self, file: &Path) -> Result<(), CatalogError> {
         let mut json = Vec::new();
         self.write_json(&mut json)?;
         let extension = file.extension().unwrap_or_default();
-        // Compressed before the file is created, so that a failure leaves no file.
+        // Compressed first, so that a failure leaves no file.
         let bytes = if extension == "zst" {
             zstd::encode_all(&json[..], ZSTD_LEVEL)?
         } else if extension == "xz" {
@@ -134,7 +127,8 @@ impl Catalog {
     /// Loads a saved catalog and sorts it. The first bytes determine the compression.
     ///
     /// # Errors
-    /// Fails if the file is unreadable, of another format, or has impossible content.
+    ///
+    /// Fails for another format or impossible content.
     pub fn load(file: &Path) -> Result<Self, CatalogError> {
         let name = file.display().to_string();
         let bytes =
@@ -153,7 +147,6 @@ impl Catalog {
         }
     }
 
-    /// Finds a contradiction that no scan produces. Requires a sorted catalog.
     fn fault(&self) -> Option<String> {
         if self.artifacts.is_empty() {
             return Some("it has no artifact".to_owned());
@@ -175,13 +168,13 @@ impl Catalog {
 }
 
 impl Artifact {
-    /// Returns the SHA-256, in hexadecimal, of the artifact as saved.
+    /// Hexadecimal SHA-256 of the artifact as saved.
     pub fn sha256(&self) -> String {
         sha256_of_writing(|out| artifact(out, self))
     }
 }
 
-/// Compression level: some hundred kB for a whole build, within a second.
+/// Some hundred kB for a whole build, within a second.
 const ZSTD_LEVEL: i32 = 15;
 const XZ_LEVEL: u32 = 6;
 
@@ -235,7 +228,7 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
     Ok(json)
 }
 
-/// Prefers another declared format as the likelier cause.
+/// Another declared format is the likelier cause.
 fn not_read(file: &str, bytes: &[u8], source: serde_json::Error) -> CatalogError {
     let format = serde_json::from_slice::<Head>(bytes).ok().and_then(|head| head.format);
     match format.filter(|format| *format != u64::from(CATALOG_FORMAT)) {

@@ -21,10 +21,7 @@ use binary::{Binary, BinaryError};
 
 const LARGEST_TEXT: u64 = 16 << 20;
 
-/// Scans the artifact directory `dir`. Returns the directory as source of the files.
-///
-/// # Errors
-/// As [`Directory::open`] and [`read`].
+/// Scans the artifact directory `dir`, and returns it as source of the files.
 pub fn scan(dir: &Path) -> Result<(Catalog, Directory), Problems> {
     let directory = Directory::open(dir)?;
     let catalog = read(&directory)?;
@@ -34,6 +31,7 @@ pub fn scan(dir: &Path) -> Result<(Catalog, Directory), Problems> {
 /// Scans name, size and type of each entry, and the headers of binaries.
 ///
 /// # Errors
+///
 /// Fails with all problems: artifacts without manifest, outside base directories, unreadable or
 /// unsupported entries.
 pub fn read(source: &dyn Source) -> Result<Catalog, Problems> {
@@ -45,10 +43,11 @@ pub fn read(source: &dyn Source) -> Result<Catalog, Problems> {
     Ok(catalog)
 }
 
-/// Checks that files match a catalog that was saved elsewhere.
+/// Compares files with a catalog that was saved elsewhere.
 ///
 /// # Errors
-/// Fails with all files that are missing or different.
+///
+/// Fails with all missing and different files.
 pub fn confirm<'o>(
     source: &dyn Source,
     catalog: &Catalog,
@@ -160,7 +159,7 @@ fn file(source: &dyn Source, origin: &Origin) -> io::Result<EntryKind> {
     Ok(EntryKind::File { size, executable: file.is_executable(), content: content(&*file, size)? })
 }
 
-/// Detects the type from the bytes, never from the name. Only binaries are read beyond their start.
+/// Detects the type by the bytes, never by the name. Reads only binaries beyond their start.
 fn content(file: &dyn OpenFile, len: u64) -> io::Result<Content> {
     let mut start = [0; 4];
     let known = usize::try_from(len).unwrap_or(start.len()).min(start.len());

@@ -1,5 +1,3 @@
-//! Unnamed temporary files for the members of archives.
-
 use std::fmt;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
@@ -14,14 +12,13 @@ use base::regular;
 const PIECE: usize = 1 << 20;
 /// Unit in which file systems free space.
 const PAGE: u64 = 4096;
-/// Smallest range to free.
 const WORTH_IT: u64 = 64 << 10;
 
 /// Pool of unnamed files in `TMPDIR`: inaccessible to other processes, and removed with this one,
 /// even if it is killed.
 ///
-/// Each file has many members. One file per member would be slow to create, and exceed the limit of
-/// open files.
+/// Each has many members: one file per member would be slow to create, and exceed the limit of open
+/// files.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     idle: Mutex<Vec<ScratchFile>>,
@@ -56,13 +53,13 @@ impl ScratchFile {
         Ok(Self { file, written: 0, pending: vec![0; PIECE].into(), filled: 0 })
     }
 
-    /// Returns the free space, or the maximum if unknown.
+    /// Free space; the maximum if unknown.
     pub fn room(&self) -> u64 {
         let found = rustix::fs::fstatvfs(&*self.file);
         found.map_or(u64::MAX, |found| found.f_bavail.saturating_mul(found.f_frsize))
     }
 
-    /// Appends all of `bytes`; they can be read after [`Self::flush`].
+    /// Appends `bytes`, to be read after [`Self::flush`].
     pub fn append(&mut self, mut bytes: impl Read) -> Result<Piece, AppendError> {
         let start = self.written + self.filled as u64;
         loop {
@@ -110,9 +107,8 @@ pub(super) struct Piece {
 
 #[derive(Debug, Default)]
 struct Uses {
-    /// Holders that may still read it.
+    /// Holders that may still read.
     count: AtomicUsize,
-    /// The last holder gave up, and the space is freed.
     given_up: AtomicBool,
 }
 
@@ -121,13 +117,13 @@ impl Piece {
         self.len
     }
 
-    /// Fills `buf`; fails beyond the end, or if the bytes were given up.
+    /// Fails beyond the end, or after freeing.
     pub fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         if offset.checked_add(buf.len() as u64).is_none_or(|end| end > self.len) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         self.file.file().read_exact_at(buf, self.start + offset)?;
-        // After the read: `given_up` is set before the space is freed.
+        // `given_up` is set before the space is freed.
         self.check_kept()
     }
 
@@ -136,7 +132,7 @@ impl Piece {
         regular::read_ahead(&self.file, self.start.saturating_add(offset), len);
     }
 
-    /// Adds a holder; fails if the bytes were given up.
+    /// Adds a holder; fails after freeing.
     pub fn found(&self) -> io::Result<FoundPiece> {
         self.uses.count.fetch_add(1, Ordering::SeqCst);
         let found = FoundPiece { piece: self.clone(), given_up: AtomicBool::new(false) };
@@ -157,7 +153,7 @@ impl Piece {
         let end = (self.start + self.len) / PAGE * PAGE;
         if end.saturating_sub(from) >= WORTH_IT {
             let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            // Without support by the file system, the space is freed with the file.
+            // Otherwise the space is freed with the file.
             let _ = fallocate(self.file.file(), flags, from, end - from);
         }
     }
@@ -178,7 +174,7 @@ impl FoundPiece {
         self.piece.len
     }
 
-    /// Ends this holder's use; after the last one, the space is freed.
+    /// Ends this holder's use; the last one frees the space.
     pub fn give_up(&self) {
         let uses = &self.piece.uses;
         let is_first = !self.given_up.swap(true, Ordering::SeqCst);
@@ -190,7 +186,7 @@ impl FoundPiece {
 }
 
 impl Drop for FoundPiece {
-    /// Drops the holder without freeing the space, because it did not give up.
+    /// Does not free the space: the holder did not give up.
     fn drop(&mut self) {
         if !*self.given_up.get_mut() {
             self.piece.uses.count.fetch_sub(1, Ordering::SeqCst);

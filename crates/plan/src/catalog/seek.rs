@@ -9,14 +9,14 @@ use super::xz_index;
 use base::hash::Sha256;
 use binary::ReadAt;
 
-/// Size limit of a frame, which is decoded in memory.
+/// A frame is decoded in memory.
 const LARGEST: u64 = 64 << 20;
 const FOOTER: u64 = 9;
 const HEADER: u64 = 8;
-/// Size of the first read at the end: checksums and table of 1,600 frames.
+/// Checksums and table of 1,600 frames.
 const END: u64 = 64 << 10;
 
-/// Part that can be decoded alone: a zstd frame or xz block, packed (without padding) and unpacked.
+/// Zstd frame or xz block, packed (without padding) and unpacked.
 #[derive(Debug, Clone, Copy)]
 struct Frame {
     packed_at: u64,
@@ -36,7 +36,7 @@ pub(super) struct SeekTable {
 #[derive(Debug)]
 enum Codec {
     Zstd,
-    /// Decodes blocks; the stream's header declares their check type.
+    /// The stream's header declares the check type of blocks.
     Xz([u8; 12]),
 }
 
@@ -50,8 +50,7 @@ impl Codec {
 }
 
 impl SeekTable {
-    /// Reads the table. `None` if it is missing or inconsistent: then the stream is only readable
-    /// in order.
+    /// `None` if the table is missing or inconsistent: then the stream is only readable in order.
     pub(super) fn read(stream: &dyn ReadAt, storage: Storage) -> io::Result<Option<Self>> {
         match storage {
             Storage::Zstd => Self::of_frames(stream),
@@ -60,7 +59,7 @@ impl SeekTable {
         }
     }
 
-    /// Reads the table if the end, which has the checksum of each frame, has this checksum.
+    /// Reads the table if the end, with the checksum of each frame, has this checksum.
     pub(super) fn vouched(stream: &dyn ReadAt, sum_of_end: &Sha256) -> io::Result<Option<Self>> {
         let stream = LastBytes::of(stream)?;
         let Some(mut table) = Self::of_frames(&stream)? else { return Ok(None) };
@@ -85,7 +84,6 @@ impl SeekTable {
 
     fn of_blocks(stream: &dyn ReadAt) -> io::Result<Option<Self>> {
         let Some(blocks) = xz_index::blocks(stream)? else { return Ok(None) };
-        // A single block leaves nothing to skip.
         if blocks.len() < 2 {
             return Ok(None);
         }
@@ -117,7 +115,7 @@ impl SeekTable {
         stream.read_exact_at(start + HEADER, &mut rows)?;
         let sizes = rows.chunks_exact(row).map(|row| (word(row, 0).into(), word(row, 4).into()));
         let table = Self::of(Codec::Zstd, 0, sizes);
-        // The table must cover everything before it.
+        // The table covers everything before it.
         Ok(table.filter(|table| table.packed_end() == start))
     }
 
@@ -140,7 +138,6 @@ impl SeekTable {
 
     fn find(&self, position: u64) -> Option<usize> {
         let after = self.frames.partition_point(|frame| frame.at <= position);
-        // Skips empty frames.
         let index = after.checked_sub(1)?;
         let frame = self.frames[index];
         (position < frame.at + frame.len).then_some(index)
@@ -151,7 +148,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map_or(0, u32::from_le_bytes)
 }
 
-/// A stream with its end buffered, so that several reads there are one request.
+/// A stream with its end buffered: several reads are one request.
 struct LastBytes<'s> {
     stream: &'s dyn ReadAt,
     from: u64,
@@ -181,7 +178,7 @@ impl ReadAt for LastBytes<'_> {
     }
 }
 
-/// Reader that never decodes skipped frames.
+/// Skips frames without decoding them.
 pub(super) struct SeekableReader<'s> {
     stream: &'s dyn ReadAt,
     table: SeekTable,
@@ -202,7 +199,6 @@ impl<'s> SeekableReader<'s> {
 
     fn load(&mut self, index: usize) -> io::Result<()> {
         let frame = self.table.frames[index];
-        // At most `LARGEST`.
         let [packed, len] =
             [frame.packed, frame.len].map(|size| usize::try_from(size).unwrap_or(0));
         let mut packed = vec![0; packed.next_multiple_of(self.table.codec.multiple())];
@@ -355,7 +351,6 @@ mod tests {
         assert!(with(&|end| end[16] ^= 1), "what it says is another question");
         assert!(!with(&|end| end[0] ^= 1), "another frame");
         assert!(!with(&|end| end[8] ^= 1), "another kind of checksums");
-        // Without checksums, the last frame has content.
         let plain = zstd::bulk::compress(b"abc", 1).unwrap();
         assert!(SeekTable::vouched(&plain, &Sha256::of(&plain)).unwrap().is_none());
     }
@@ -403,13 +398,12 @@ mod tests {
             );
         }
         let end = good.len();
-        // Count, reserved bits, magic, frame header, packed size.
         for at in [end - 9, end - 5, end - 1, end - 33, end - 29, end - 25] {
             let mut other = good.clone();
             other[at] ^= 0x40;
             assert!(SeekTable::read(&other, Storage::Zstd).unwrap().is_none(), "{at}");
         }
-        // A wrong unpacked size only shows when the frame is decoded.
+        // Only decoding shows a wrong unpacked size.
         let mut other = good.clone();
         other[end - 21] ^= 1;
         let table = SeekTable::read(&other, Storage::Zstd).unwrap().unwrap();

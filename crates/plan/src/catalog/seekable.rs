@@ -1,6 +1,6 @@
-//! Writes compressed streams with random access, in the format of zstd's `contrib/seekable_format`
-//! (version 0.1.0): zstd frames of a fixed unpacked size, then a table of all frames in a skippable
-//! frame, which other readers ignore.
+//! Compressed streams with random access, in the format of zstd's `contrib/seekable_format`
+//! (version 0.1.0): zstd frames of a fixed unpacked size, then a table in a skippable frame, which
+//! other readers ignore.
 
 use std::io::{self, Write};
 
@@ -9,17 +9,17 @@ use zstd::bulk::Compressor;
 
 use base::hash::Sha256;
 
-/// Unpacked size of a frame: large enough for a good ratio, small enough to decode for a few bytes.
+/// Large enough for a good ratio, small enough to decode for a few bytes.
 pub(super) const FRAME: usize = 4 << 20;
 pub(super) const SKIPPABLE: u32 = 0x184D_2A5E;
-/// Magic number of the skippable frame with checksums. There are 16 such numbers.
+/// Magic number of the skippable frame with checksums.
 pub(super) const CHECKSUMS: u32 = 0x184D_2A5D;
 pub(super) const CHECKSUMS_ARE: [u8; 8] = *b"sha256\0\x01";
 pub(super) const SEEKABLE: u32 = 0x8F92_EAB1;
 /// Limit of the format.
 pub(super) const MOST_FRAMES: usize = 0x0800_0000;
 
-/// Compresses its input on all threads of the pool.
+/// Compresses on all threads of the pool.
 pub(super) struct SeekableWriter<W> {
     out: W,
     level: i32,
@@ -40,13 +40,13 @@ impl<W: Write> SeekableWriter<W> {
         Self { out, level, buffer: Vec::with_capacity(batch), batch, frames: Vec::new() }
     }
 
-    /// Writes the end. Returns the SHA-256 of checksums and table.
+    /// Writes the end; returns the SHA-256 of checksums and table.
     pub(super) fn finish(mut self) -> io::Result<(W, Sha256)> {
         self.pack()?;
         let mut end = self.checksums()?;
         let packed = u32::try_from(end.len()).map_err(io::Error::other)?;
         let sizes = self.frames.iter().map(|frame| (frame.packed, frame.unpacked));
-        // The table lists every frame before it; the checksum frame has an unpacked size of 0.
+        // The checksum frame has an unpacked size of 0.
         end.extend(table(sizes.chain([(packed, 0)]))?);
         self.out.write_all(&end)?;
         Ok((self.out, Sha256::of(&end)))
@@ -91,7 +91,7 @@ fn table(sizes: impl Iterator<Item = (u32, u32)>) -> io::Result<Vec<u8>> {
     let number = u32::try_from(count).ok().filter(|_| count <= MOST_FRAMES);
     let number = number.ok_or_else(|| io::Error::other("it has too many frames"))?;
     table.extend(number.to_le_bytes());
-    // No flags: each frame has a checksum itself.
+    // Each frame has a checksum itself.
     table.push(0);
     table.extend(SEEKABLE.to_le_bytes());
     skippable(SKIPPABLE, &table)

@@ -19,13 +19,13 @@ pub(super) struct UnpackedArchive {
     pub proof: Proof,
 }
 
-/// Verified checksum over all bytes of the members. Of an archive that was read in part, the whole
-/// is not verified.
+/// Verified checksum over all bytes of the members. A partly read archive is not verified as a
+/// whole.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Proof {
     /// Checksum of the whole archive.
     Whole(Sha256),
-    /// Checksum of the end, which has the checksum of each frame.
+    /// The end has the checksum of each frame.
     End(Sha256),
 }
 
@@ -70,7 +70,7 @@ impl UnpackedArchive {
     }
 }
 
-/// File with verified bytes that other processes cannot change.
+/// Verified bytes that other processes cannot change.
 #[derive(Debug)]
 pub(super) struct ArchivedFile {
     piece: FoundPiece,
@@ -100,7 +100,7 @@ impl SourceFile for ArchivedFile {
     }
 }
 
-/// File during reading; needs no file descriptor.
+/// Needs no file descriptor.
 struct Opened {
     piece: Piece,
     executable: bool,

@@ -1,5 +1,3 @@
-//! Files wanted of artifacts, if known before unpacking.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ArtifactId, Catalog, Origin};
@@ -8,14 +6,13 @@ use base::names::RelPath;
 /// A set of files, by artifact.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Wanted {
-    /// Paths, relative to the artifact's directory.
     members: BTreeMap<ArtifactId, BTreeSet<RelPath>>,
     /// Artifacts of which less than half of the bytes is wanted.
     partial: BTreeSet<ArtifactId>,
 }
 
 impl Wanted {
-    /// Makes the set without sizes.
+    /// Set without sizes.
     pub fn new<'a>(files: impl IntoIterator<Item = &'a Origin>) -> Self {
         let mut members: BTreeMap<ArtifactId, BTreeSet<RelPath>> = BTreeMap::new();
         for file in files {
@@ -25,7 +22,7 @@ impl Wanted {
         Self { members, partial: BTreeSet::new() }
     }
 
-    /// Makes the set; the catalog's sizes show partially wanted artifacts.
+    /// Set with sizes from the catalog, which show partially wanted artifacts.
     pub fn of<'a>(catalog: &Catalog, files: impl IntoIterator<Item = &'a Origin>) -> Self {
         let mut wanted = Self::new(files);
         for artifact in &catalog.artifacts {
@@ -43,12 +40,12 @@ impl Wanted {
         wanted
     }
 
-    /// Returns true if less than half of the bytes is wanted, so that reading parts pays off.
+    /// Reading parts pays off below half of the bytes.
     pub(super) fn is_partial(&self, artifact: &ArtifactId) -> bool {
         self.partial.contains(artifact)
     }
 
-    /// Returns true if the set is empty.
+    /// Returns true for the empty set.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }

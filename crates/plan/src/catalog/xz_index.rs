@@ -9,13 +9,13 @@ use super::archive::MEMORY;
 use binary::ReadAt;
 
 pub(super) const HEADER: u64 = 12;
-/// Size limit, since an index is read into memory; enough for a million blocks.
+/// An index is read into memory; enough for a million blocks.
 const LARGEST: u64 = 16 << 20;
 const BEGIN: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
 const END: [u8; 2] = *b"YZ";
 
-/// Returns packed (unpadded) and unpacked sizes; the first block is at [`HEADER`]. `None` unless
-/// the file is one stream with a consistent index: then it is only readable in order.
+/// Packed (unpadded) and unpacked sizes; the first block is at [`HEADER`]. `None` unless the file
+/// is one stream with a consistent index.
 pub(super) fn blocks(stream: &dyn ReadAt) -> io::Result<Option<Vec<(u64, u64)>>> {
     let end = stream.len()?;
     if end < 2 * HEADER {
@@ -58,13 +58,13 @@ impl Records<'_> {
         for _ in 0..self.number()? {
             let packed = self.number()?;
             let unpacked = self.number()?;
-            // The limit keeps sums of sizes from overflowing.
+            // Sums of sizes cannot overflow.
             (packed < 1 << 48 && unpacked < 1 << 48).then(|| blocks.push((packed, unpacked)))?;
         }
         (self.0.len() < 4 && self.0.iter().all(|byte| *byte == 0)).then_some(blocks)
     }
 
-    /// Parses up to nine bytes of seven bits, lowest first.
+    /// Up to nine bytes of seven bits, lowest first.
     fn number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..63).step_by(7) {
@@ -79,7 +79,7 @@ impl Records<'_> {
     }
 }
 
-/// Decodes a block. `unpadded` is its size without padding, `len` the unpacked size.
+/// `unpadded` is the size without padding, `len` the unpacked size.
 pub(super) fn decode(
     header: &[u8; 12],
     block: &[u8],
@@ -91,7 +91,7 @@ pub(super) fn decode(
     let whole = header.chain(block).chain(&*end);
     let decoder = Stream::new_stream_decoder(MEMORY, 0)?;
     let mut out = Vec::with_capacity(len);
-    // One byte more makes the decoder check the end.
+    // One more byte makes the decoder check the end.
     let most = len as u64 + 1;
     XzDecoder::new_stream(whole, decoder).take(most).read_to_end(&mut out)?;
     if out.len() == len {

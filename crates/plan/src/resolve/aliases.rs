@@ -9,7 +9,7 @@ use base::names::{ArtifactName, RelPath};
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{AliasForm, AliasRule, Package};
 
-/// Places libraries at aliases. `meant` are artifacts with misspelled names in the package.
+/// `meant` are artifacts with misspelled names in the package.
 pub(super) fn apply<'a>(
     package: &'a Package,
     runtime: &mut Runtime<'a>,

@@ -1,5 +1,3 @@
-//! Checks that searched directories and named libraries exist.
-
 use std::collections::BTreeMap;
 
 use super::describe::pattern_without_match;
@@ -12,7 +10,7 @@ use base::source::{Code, Problem, Problems};
 use base::text::counted;
 use manifest::{Library, Package};
 
-/// Warns of each line with a directory that no package has.
+/// Warns of lines with a directory that no package has.
 pub(super) fn directories(made: &[(ResolvedDist<'_>, Distribution)]) -> Problems {
     let mut problems = Problems::new();
     for (dist, _) in made {
@@ -60,7 +58,7 @@ fn has_directory(made: &[(ResolvedDist<'_>, Distribution)], prefix: &str) -> boo
     })
 }
 
-/// Warns of each package that lacks a library which the runtime must find by name.
+/// Warns of packages without a library that the runtime must find by name.
 pub(super) fn libraries(
     filled: &[Filled<'_>],
     system: System,

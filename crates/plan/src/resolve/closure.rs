@@ -38,13 +38,13 @@ pub struct Closure<'a> {
     together: Together,
     tree: Tree<'a>,
     dlls: Dlls<'a>,
-    /// Artifacts by name; computed only for unresolved needs.
+    /// Computed only for unresolved needs.
     artifacts: OnceLock<HashMap<usize, Vec<InArtifact<'a>>>>,
-    /// Libraries found through loading files; computed only if needed.
+    /// Computed only if needed.
     loads: OnceLock<Loads>,
 }
 
-/// A file of a distribution.
+/// File of a distribution.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadedFile<'a> {
     /// Distribution that ships the file.
@@ -53,21 +53,21 @@ pub struct LoadedFile<'a> {
     pub member: &'a Member,
 }
 
-/// A library in an artifact.
+/// Library in an artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InArtifact<'a> {
     /// Artifact that has it.
     pub artifact: &'a ArtifactId,
-    /// Installed path of the library.
+    /// Installed path.
     pub path: &'a RelPath,
-    /// The artifact is for another ISA or family than the file that needs the library.
+    /// For another ISA or family than the file in need.
     pub other_target: bool,
 }
 
 /// A `DT_NEEDED` entry or import of a file.
 #[derive(Debug)]
 pub struct Need<'a> {
-    /// Name of the library, as in the file.
+    /// Name in the file.
     pub library: &'a str,
     /// Result of the search.
     pub resolved: Resolved<'a>,
@@ -75,24 +75,24 @@ pub struct Need<'a> {
     pub others: Vec<LoadedFile<'a>>,
 }
 
-/// Result of the search for a needed library.
+/// Result of the search.
 #[derive(Debug)]
 pub enum Resolved<'a> {
-    /// A file that is always installed together with the one in need.
+    /// File that is always installed together with the one in need.
     Member(LoadedFile<'a>),
-    /// Found only in a directory that all loading files search, but not the file itself. A direct
-    /// `dlopen` of the file fails.
+    /// Found only in a directory that all loading files search. A direct `dlopen` of the file
+    /// fails.
     ThroughLoader {
         /// The library.
         found: LoadedFile<'a>,
         /// A file that loads the one in need.
         loader: LoadedFile<'a>,
     },
-    /// A file of a distribution that no requirement installs together with this one.
+    /// File that no requirement installs together with this one.
     Luck(LoadedFile<'a>),
-    /// Provided by the system, according to this rule.
+    /// Provided by the system, by this rule.
     System(&'a LibraryRule),
-    /// Missing, which this rule allows.
+    /// Missing, as this rule allows.
     Missing(&'a LibraryRule),
     /// Missing.
     Unresolved {
@@ -100,13 +100,13 @@ pub enum Resolved<'a> {
         shipped: Vec<LoadedFile<'a>>,
         /// Artifacts that have the library.
         artifacts: Vec<InArtifact<'a>>,
-        /// A file of this name that is not a matching library and ends the search.
+        /// A file of this name that is no matching library and ends the search.
         in_the_way: Option<LoadedFile<'a>>,
     },
 }
 
 impl<'a> Closure<'a> {
-    /// Indexes all files. `distributions` must include the ones that `--only` leaves out.
+    /// Indexes all files, including distributions that `--only` leaves out.
     pub fn new(
         manifest: &'a Manifest,
         catalog: &'a Catalog,
@@ -137,8 +137,8 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// Returns the needs of the file at `path` (relative to site-packages), in order. Empty unless
-    /// it is loadable.
+    /// Needs of the file at `path` (relative to site-packages), in order; empty unless it is
+    /// loadable.
     pub fn needs<'s>(
         &'s self,
         distribution: &'s Distribution,
@@ -160,7 +160,7 @@ impl<'a> Closure<'a> {
             .flat_map(|file| self.needs_of(file).map(move |need| (file, need)))
     }
 
-    /// Returns each need, and the file that the needing file's own search finds.
+    /// Each need, and the file that the needing file's own search finds.
     pub fn finds(&self) -> impl Iterator<Item = (LoadedFile<'a>, &'a str, Option<LoadedFile<'a>>)> {
         self.tree.files.iter().enumerate().flat_map(move |(number, file)| {
             file.needed.iter().map(move |name| {
@@ -244,7 +244,7 @@ impl<'a> Closure<'a> {
         looked
     }
 
-    /// Returns true if one environment can have both: it holds one distribution of a name.
+    /// An environment has one distribution of a name.
     fn can_meet(&self, one: usize, other: usize) -> bool {
         one == other || self.distributions[one].name != self.distributions[other].name
     }
@@ -292,7 +292,6 @@ impl<'a> Closure<'a> {
         artifacts
     }
 
-    /// Returns true if the targets match; `None` means all targets.
     fn same_target(&self, file: usize, target: Option<&str>) -> bool {
         let own = self.distributions[self.tree.files[file].distribution].variant.as_deref();
         let (Some(own), Some(target)) = (own, target) else { return true };
@@ -334,7 +333,7 @@ impl Installed for Closure<'_> {
 struct Looked<'a> {
     found: Option<usize>,
     others: Vec<usize>,
-    /// File that ends the search: the loader takes the first of the name, even an unsuitable one.
+    /// The loader takes the first of the name, even an unsuitable one.
     in_the_way: Option<LoadedFile<'a>>,
 }
 
@@ -351,7 +350,7 @@ impl Looked<'_> {
     }
 }
 
-/// Finds the rule of a library; an exact name precedes globs.
+/// An exact name precedes globs.
 fn rule<'a>(rules: &'a [LibraryRule], library: &str) -> Option<&'a LibraryRule> {
     let exact = |rule: &&LibraryRule| !rule.name.is_glob();
     let fits = |rule: &&LibraryRule| rule.name.matches(library);

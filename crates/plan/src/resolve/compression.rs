@@ -4,8 +4,8 @@ use crate::{Distribution, Form, Request};
 use base::names::{Compression, RelPath};
 use manifest::{CompressionRule, Manifest};
 
-/// Finds members with another compression. The first matching rule counts. A requested level
-/// overrides all but `store`: stored files do not shrink at any level.
+/// Finds members with another compression by the first matching rule. A requested level overrides
+/// all but `store`: stored files do not shrink.
 pub(super) fn otherwise(
     manifest: &Manifest,
     request: &Request,

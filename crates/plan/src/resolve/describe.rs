@@ -1,4 +1,4 @@
-//! Generated parts of a distribution: metadata, entry points, import package.
+//! Metadata, entry points, import package.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -25,7 +25,7 @@ pub(super) fn render(path: RelPath, text: String) -> Member {
     }
 }
 
-/// Makes the metadata without the licence, which depends on the shipped files.
+/// Metadata without the licence, which depends on the shipped files.
 pub(super) fn metadata(
     manifest: &Manifest,
     dist: &ResolvedDist<'_>,
@@ -56,7 +56,7 @@ pub(super) fn scripts(
     let can_start = |script: &&Script| starts(script, system, &ships);
     let scripts = package.scripts.iter().filter(can_start);
     let mut scripts: Vec<_> = scripts.map(|s| (s.name.as_str(), &*s.target)).collect();
-    // The order of lines in the manifest must not change a package.
+    // Independent of the order in the manifest.
     scripts.sort_by_key(|(name, _)| *name);
     scripts
 }
@@ -165,7 +165,7 @@ pub(super) fn sdist(
 }
 
 const SOURCES: &str = "src";
-/// Template of every import package; manifests cannot name it.
+/// Manifests cannot name it.
 const COMMON: &str = "common";
 const FACTS: &str = "_dist_info.py";
 

@@ -60,7 +60,7 @@ struct Elsewhere<'s, 'a> {
     aliases: HashMap<&'s RelPath, &'s RelPath>,
 }
 
-/// Maps aliases to libraries; omits missing ones, since their links would dangle.
+/// Omits missing libraries: their links would dangle.
 fn aliases<'s>(
     dist: &'s ResolvedDist<'_>,
     selection: &Selection<'_>,
@@ -80,7 +80,7 @@ fn aliases<'s>(
     aliases
 }
 
-/// Makes a member of the first form that applies: alias, link into a package, link, file.
+/// First form that applies: alias, link into a package, link, file.
 fn member(
     dist: &ResolvedDist<'_>,
     path: &RelPath,
@@ -164,7 +164,7 @@ fn renamed(
 fn add_parents(members: &mut BTreeMap<RelPath, Member>) {
     let (mut known, mut missing) = (HashSet::new(), Vec::new());
     for path in members.keys() {
-        // The parents of a known directory are known.
+        // Their parents are known.
         let new = std::iter::successors(path.parent(), RelPath::parent)
             .take_while(|directory| known.insert(directory.clone()));
         missing.extend(new.filter(|directory| !members.contains_key(directory)));

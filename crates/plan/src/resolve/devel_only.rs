@@ -1,4 +1,4 @@
-//! Check for device code that an exclude line keeps from the libraries that open it.
+//! Check for device code that an exclude line keeps from its libraries.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -49,7 +49,6 @@ pub(super) fn check(
     problems
 }
 
-/// The files that `counts` holds for and a line keeps out of a package, by the place of the line.
 fn kept<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
@@ -76,7 +75,6 @@ fn kept<'a>(
     kept
 }
 
-/// The artifacts whose libraries a package ships.
 fn with_libraries<'a>(owner: &Filled<'a>) -> BTreeSet<&'a ArtifactName> {
     let placed = owner.runtime.placed.values().filter_map(|(placed, _)| match placed {
         Placed::File(item) => Some(item),

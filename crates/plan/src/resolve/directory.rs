@@ -1,4 +1,4 @@
-//! Globs that match only directories. Rules apply to files; the author probably meant the content.
+//! Globs that match only directories.
 
 use crate::catalog::{CatalogEntry, EntryKind};
 use base::names::RelPath;

@@ -1,5 +1,3 @@
-//! Check for artifact lines that lose all files to includes, excludes and drops.
-
 use std::collections::BTreeMap;
 
 use super::resolved_dist::ResolvedDist;
@@ -17,7 +15,7 @@ pub(super) struct Emptied {
     pub files: Vec<*const CatalogEntry>,
 }
 
-/// Reports components that lose all files. Completely empty packages are another problem.
+/// Reports components that lose all files. Empty packages are another problem.
 pub(super) fn check(
     manifest: &Manifest,
     catalog: &Catalog,

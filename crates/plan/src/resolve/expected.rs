@@ -1,5 +1,3 @@
-//! Warnings as plan data, and the manifest lines that expect them.
-
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! Explains a path: its artifacts, rules and members.
 //!
-//! Explanations only observe: rules come from the selection itself, members from the plan.
+//! Rules come from the selection itself, members from the plan.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -28,7 +28,7 @@ mod text;
 pub use needs::{At, Needed, Whereabouts};
 pub use text::{explanation_text, matches_text};
 
-/// The manifest in each mode, for the system of a request.
+/// Manifest by mode, for the system of a request.
 #[derive(Debug)]
 pub struct ManifestByMode(BTreeMap<Mode, Manifest>);
 
@@ -51,7 +51,7 @@ pub struct Explainer<'a> {
     manifest: &'a ManifestByMode,
     catalog: Cow<'a, Catalog>,
     modes: Vec<InOneMode<'a>>,
-    /// Request; its `only` restricts the explained packages.
+    /// Its `only` restricts the explained packages.
     request: Request,
 }
 
@@ -59,7 +59,7 @@ pub struct Explainer<'a> {
 struct InOneMode<'a> {
     mode: Mode,
     scope: Option<(Targets, Vec<ResolvedDist<'a>>)>,
-    /// Partial plan: explanations are often needed because of its errors.
+    /// Partial: explanations are often needed because of errors.
     plan: Option<Plan>,
     problems: Vec<String>,
 }
@@ -71,16 +71,16 @@ pub struct Explanation {
     pub path: RelPath,
     /// Artifacts that have the path.
     pub found: Vec<FoundArtifact>,
-    /// Explanation for each mode; the first one is requested or declared by the build.
+    /// Each mode, the requested or declared one first.
     pub modes: Vec<InMode>,
 }
 
-/// An artifact that has the path.
+/// An artifact with the path.
 #[derive(Debug, Serialize)]
 pub struct FoundArtifact {
     /// Artifact.
     pub artifact: ArtifactId,
-    /// Its entry at the path.
+    /// Entry at the path.
     #[serde(flatten)]
     pub entry: CatalogEntry,
 }
@@ -90,15 +90,15 @@ pub struct FoundArtifact {
 pub struct InMode {
     /// Mode.
     pub mode: Mode,
-    /// The mode was requested, or declared by the build.
+    /// Requested, or declared by the build.
     pub asked: bool,
-    /// Errors that prevent a plan in this mode.
+    /// Errors that prevent a plan.
     pub problems: Vec<String>,
-    /// Result for each distribution, including those without a matching rule.
+    /// Each distribution, including those without a matching rule.
     pub distributions: Vec<InDistribution>,
     /// Matching drop rules, if no distribution takes the path.
     pub dropped: Vec<MatchedRule>,
-    /// Artifacts with a file here that no distribution takes and no rule drops.
+    /// Artifacts with an unowned file here.
     pub unowned: Vec<ArtifactId>,
     /// Artifacts for targets that are not built.
     pub not_built: Vec<ArtifactId>,
@@ -107,9 +107,9 @@ pub struct InMode {
 /// Result for one distribution.
 #[derive(Debug, Serialize)]
 pub struct InDistribution {
-    /// Package in the manifest.
+    /// Package.
     pub package: PackageName,
-    /// Name of the distribution.
+    /// Distribution.
     pub name: DistName,
     /// ISA or family.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,14 +118,14 @@ pub struct InDistribution {
     pub directory: RelPath,
     /// Matching rules, in evaluation order.
     pub rules: Vec<MatchedRule>,
-    /// Selected entry, if one is taken.
+    /// Selected entry, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choice: Option<Choice>,
     /// Problems of the selected entry.
     pub problems: Vec<String>,
     /// Members made from the path: at the path itself, or others with its bytes.
     pub lands: Vec<Landing>,
-    /// Reasons why the selected or named path has no member.
+    /// Reasons for missing members.
     pub absent: Vec<Absent>,
     /// Members below the path.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,7 +133,6 @@ pub struct InDistribution {
 }
 
 impl InDistribution {
-    /// Returns true if a rule matches or a member exists.
     pub(crate) fn says_something(&self) -> bool {
         !self.rules.is_empty()
             || !self.lands.is_empty()
@@ -142,15 +141,15 @@ impl InDistribution {
     }
 }
 
-/// A rule that matches a path, with its effect.
+/// A matching rule with its effect.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct MatchedRule {
-    /// Artifact of the matching entry; `None` for all.
+    /// Artifact of the entry; `None` for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artifact: Option<ArtifactId>,
     /// Effect.
     pub says: Says,
-    /// Rule with its place; `None` for effects without a rule.
+    /// Rule; `None` for effects without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
 }
@@ -160,11 +159,11 @@ pub struct MatchedRule {
 pub struct Rule {
     /// Place: `packages.kdl:12`.
     pub place: String,
-    /// Text of the line.
+    /// Text.
     pub text: String,
 }
 
-/// Effect of a rule on a path.
+/// Effect of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Says {
@@ -185,11 +184,11 @@ pub enum Says {
     WithoutComponent,
     /// Includes the path.
     Includes,
-    /// The package has include rules, and none matches.
+    /// No include rule of the package matches.
     NotIncluded,
     /// Excludes the path.
     Excludes,
-    /// Drops the path if no package takes it; the reason.
+    /// Drops the path if no package takes it, for a reason.
     Drops(String),
     /// Asks for a library at this path.
     Alias,
@@ -204,7 +203,7 @@ pub enum Says {
 /// Selection among several entries.
 #[derive(Debug, Serialize)]
 pub struct Choice {
-    /// Selected entry.
+    /// Entry.
     pub origin: Origin,
     /// Reason.
     pub why: Reason,
@@ -212,21 +211,21 @@ pub struct Choice {
     pub others: Vec<Origin>,
 }
 
-/// Reason for the selection of an entry.
+/// Reason for a selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// It is the only one.
+    /// The only entry.
     Alone,
-    /// All are equal, and its artifact is the first by name.
+    /// All are equal; first artifact by name.
     First,
-    /// All are equal, and it is the first executable one.
+    /// All are equal; first executable one.
     Executable,
-    /// The entries differ; planning fails until only one remains.
+    /// The entries differ, which is an error.
     Differ,
 }
 
-/// A member that has the path or its bytes.
+/// A member with the path or its bytes.
 #[derive(Debug, Serialize)]
 pub struct Landing {
     /// Part of the distribution.
@@ -246,31 +245,31 @@ pub struct Landing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// The distribution's own files.
+    /// Its files.
     Files,
     /// Licence texts in the metadata.
     Licenses,
-    /// The archive that is expanded on first use.
+    /// Archive that is expanded on first use.
     Archive,
 }
 
 /// Members below a directory.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Below {
-    /// Number of files and links.
+    /// Files and links.
     pub files: usize,
     /// Installed bytes.
     pub size: u64,
 }
 
-/// Interpretation of a command-line argument.
+/// Interpretation of an argument.
 #[derive(Debug)]
 pub enum Asked {
     /// One installed path.
     Path(RelPath),
-    /// All paths that match a glob.
+    /// Paths that match a glob.
     Glob(Vec<RelPath>),
-    /// An unknown path; the known paths that are most similar.
+    /// Unknown path; the most similar known paths.
     Unknown(Vec<RelPath>),
 }
 
@@ -289,6 +288,7 @@ impl<'a> Explainer<'a> {
     /// Plans in the requested mode, by default in both, the build's mode first.
     ///
     /// # Errors
+    ///
     /// Fails only for faults of the request; explanations show other errors.
     pub fn new(
         manifest: &'a ManifestByMode,
@@ -307,7 +307,7 @@ impl<'a> Explainer<'a> {
         let others = Mode::ALL.into_iter().filter(|mode| *mode != first && request.mode.is_none());
         let mut modes = Vec::new();
         for mode in std::iter::once(first).chain(others) {
-            // Libraries are resolved over everything that is built, regardless of `--only`.
+            // Libraries are resolved over everything.
             let request = Request { mode: Some(mode), only: Vec::new(), ..request.clone() };
             let manifest = manifest.of(mode);
             let (plan, problems) = match resolver::attempt(manifest, catalog, templates, &request) {
@@ -317,7 +317,7 @@ impl<'a> Explainer<'a> {
             if modes.is_empty() && problems.has_errors() && problems.blame_usage() {
                 return Err(problems);
             }
-            // The second mode is only reported if it has no errors.
+            // The second mode counts only without errors.
             let told = modes.is_empty() || !problems.has_errors();
             let scope = if told { scope(manifest, catalog, &request) } else { None };
             let plan = plan.filter(|_| told);
@@ -328,7 +328,7 @@ impl<'a> Explainer<'a> {
         Ok(Self { manifest, catalog: catalog.in_order(), modes, request: request.clone() })
     }
 
-    /// Explains one path, as returned by [`Self::find`].
+    /// Explains a path from [`Self::find`].
     pub fn explain(&self, path: &RelPath) -> Explanation {
         let here = self.entries_at(path);
         let found = here.artifacts.iter().flat_map(|a| {
@@ -399,10 +399,8 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// Interprets `text` as installed path, path below site-packages, or glob over installed paths.
-    ///
-    /// # Errors
-    /// Fails if it is neither a path nor a glob.
+    /// Interprets `text` as installed path, path below site-packages, or glob over installed paths;
+    /// fails for anything else.
     pub fn find(&self, text: &str) -> Result<Asked, String> {
         let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
         let known = index::paths(&self.catalog, &self.modes);
@@ -420,7 +418,7 @@ impl<'a> Explainer<'a> {
         Ok(found.map_or_else(|| Asked::Unknown(index::nearest(text, &known)), Asked::Path))
     }
 
-    /// Returns artifacts and members of each path, in the first mode.
+    /// Artifacts and members of each path, in the first mode.
     pub fn matches(&self, paths: Vec<RelPath>) -> Vec<Match> {
         let lands = self
             .modes

@@ -9,7 +9,6 @@ use manifest::ForbidRule;
 
 type Taken<'s, 'a> = (&'s RelPath, &'s Selected<'a>);
 
-/// Reports each line that matches selected paths.
 pub(super) fn check(dist: &ResolvedDist<'_>, selection: &Selection<'_>) -> Problems {
     let forbids = &dist.package.forbids;
     let mut taken: BTreeMap<usize, (&ForbidRule, Vec<Taken<'_, '_>>)> = BTreeMap::new();

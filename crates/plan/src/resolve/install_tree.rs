@@ -1,4 +1,4 @@
-//! Tree of all files that are installed together, for resolving links.
+//! All files that are installed together, for resolving links.
 
 use std::collections::HashMap;
 
@@ -34,8 +34,7 @@ pub(super) enum Target<'a> {
 /// Linux's limit (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 
-/// Installed tree in hash maps: only lookups are needed, and sorting would take most of the
-/// planning time.
+/// Only looked up: sorting would take most of the planning time.
 #[derive(Debug, Default)]
 pub(super) struct Layer<'a> {
     items: HashMap<&'a str, Item<'a>>,
@@ -49,7 +48,7 @@ enum Contents {
 }
 
 impl<'a> Layer<'a> {
-    /// Merges artifacts. The first entry at a path counts; [`super::ownership`] reports conflicts.
+    /// The first entry at a path counts; [`super::ownership`] reports conflicts.
     pub fn new(artifacts: impl Iterator<Item = &'a Artifact>) -> Self {
         let mut layer = Self::default();
         for artifact in artifacts {
@@ -79,7 +78,6 @@ impl<'a> Layer<'a> {
     }
 }
 
-/// Generic and target-specific layer as one tree.
 #[derive(Debug)]
 pub(super) struct View<'v, 'a> {
     generic: &'v Layer<'a>,
@@ -91,7 +89,7 @@ impl<'v, 'a> View<'v, 'a> {
         Self { generic, own }
     }
 
-    /// Returns an entry without following links.
+    /// Does not follow links.
     pub fn get(&self, path: &RelPath) -> Option<Item<'a>> {
         self.item(path.as_str())
     }
@@ -151,7 +149,6 @@ impl<'a> Walk<'_, 'a> {
             let here = self.at.join("/");
             if index + 1 < segments.len() && !here.is_empty() && self.view.contents(&here).is_none()
             {
-                // Nothing is below a file.
                 let within =
                     if self.view.item(&here).is_some() { &segments[index + 1..] } else { &[] };
                 return Err(Target::Missing([&[here.as_str()], within].concat().join("/")));

@@ -1,5 +1,5 @@
-//! Licence texts and expression. They depend on the shipped files, not on rules: each artifact with
-//! a file in the package or its devel archive contributes.
+//! Licence texts and expression. Each artifact with a file in the package or its devel archive
+//! contributes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use base::names::{ArtifactName, DistName, RelPath};
 use base::source::{Code, Problem};
 use manifest::{LicenseExpression, Manifest, Package};
 
-/// Licence of rockpack's own Python sources, in every package.
+/// Licence of the Python sources in every package.
 const OWN: &str = env!("CARGO_PKG_LICENSE");
 
 pub(super) fn texts<'a>(manifest: &Manifest, catalog: &'a Catalog) -> Vec<Item<'a>> {
@@ -63,7 +63,7 @@ pub(super) fn files(
     found.into_values().collect()
 }
 
-/// Returns the expression; fails if it must be composed and an artifact has no licence.
+/// Fails if the expression must be composed and an artifact has no licence.
 pub(super) fn expression(
     manifest: &Manifest,
     package: &Package,
@@ -95,7 +95,7 @@ pub(super) fn expression(
     Ok(LicenseExpression::all_of(parts).unwrap_or_else(|| OWN.to_owned()))
 }
 
-/// Returns artifacts without a licence text, with the wheels that ship their files.
+/// Artifacts without a licence text, with the wheels of their files.
 pub fn without_license_text(plan: &Plan) -> BTreeMap<&ArtifactName, Vec<&DistName>> {
     let mut lacking: BTreeMap<&ArtifactName, Vec<&DistName>> = BTreeMap::new();
     for distribution in plan.distributions.iter().filter(|d| d.form == Form::Wheel) {

@@ -1,5 +1,3 @@
-//! Converts placed entries into members.
-
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -18,7 +16,7 @@ pub(super) struct Filled<'a> {
     pub runtime: Runtime<'a>,
 }
 
-/// Finds owners: the first distribution in build order owns a path.
+/// The first distribution in build order owns a path.
 pub(super) struct Owners<'s, 'a> {
     filled: &'s [Filled<'a>],
 }
@@ -37,7 +35,7 @@ impl<'s, 'a> Owners<'s, 'a> {
         })
     }
 
-    /// Returns all owners, restricted like [`Owners::owner`].
+    /// All owners, restricted like [`Owners::owner`].
     pub fn owners(&self, for_whom: &'s ResolvedDist<'_>) -> HashMap<&'s RelPath, &'s Filled<'a>> {
         let mut owners = HashMap::new();
         for filled in self.relied_on(for_whom) {
@@ -92,7 +90,7 @@ pub(super) fn members(
     (members, absent)
 }
 
-/// Returns true if the path becomes a member; a stub needs a shipped target.
+/// A stub needs a shipped target.
 pub(super) fn is_shipped(filled: &Filled<'_>, shipped: &Owners<'_, '_>, path: &RelPath) -> bool {
     match filled.runtime.placed.get(path) {
         Some((Placed::Stub { target, .. }, _)) => owner(filled, shipped, target).is_some(),
@@ -130,7 +128,7 @@ pub(super) fn item_step(
     }
 }
 
-/// Makes a member; the caller sets the rule.
+/// The caller sets the rule.
 pub(super) fn item_member(path: RelPath, item: &Item<'_>, step: Step) -> Member {
     Member {
         path,

@@ -1,5 +1,3 @@
-//! Generated files that mark directories.
-
 use super::describe;
 use super::links::below;
 use super::resolved_dist::ResolvedDist;
@@ -11,8 +9,7 @@ pub(super) fn platform_marker(dist: &ResolvedDist<'_>) -> Option<Member> {
     Some(describe::render(below(&dist.platform_dir, &name), String::new()))
 }
 
-/// Makes a file for an overlay: pip removes emptied directories only below ones that it removes a
-/// file from.
+/// pip removes an overlay's emptied directories only below ones that it removes a file from.
 pub(super) fn overlay_marker(dist: &ResolvedDist<'_>) -> Option<Member> {
     let name = format!(".{}", dist.name.file_stem()).parse().ok()?;
     Some(describe::render(

@@ -1,4 +1,4 @@
-//! Check for device code in a wrong package, by path names.
+//! Check for device code in a wrong package, by name.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use manifest::{AllowIsaRule, Manifest};
 
 const SHOWN: usize = 3;
 
-/// Warns of each package with an ISA of another target, and of unused `allow-isa` lines.
+/// Warns of packages with an ISA of another target, and of unused `allow-isa` lines.
 pub(super) fn check(manifest: &Manifest, made: &[(ResolvedDist<'_>, Distribution)]) -> Problems {
     let check = Check {
         names: manifest.families.target_names(),
@@ -21,7 +21,7 @@ pub(super) fn check(manifest: &Manifest, made: &[(ResolvedDist<'_>, Distribution
         used: RefCell::default(),
     };
     let mut problems = Problems::new();
-    // One warning per package, not per target.
+    // One warning per package.
     let mut told: BTreeMap<&str, OtherIsas> = BTreeMap::new();
     for (dist, distribution) in made.iter().filter(|(_, d)| d.form == Form::Wheel) {
         let found = told.entry(dist.package.name.as_str()).or_default();
@@ -55,7 +55,7 @@ impl Check<'_> {
         distribution: &Distribution,
         found: &mut OtherIsas,
     ) {
-        // Axis values are not GPUs: a distribution for one suits all ISAs.
+        // Axis values are not GPUs: one distribution suits all ISAs.
         let target = dist.variant.as_str().filter(|_| dist.variant.per().is_by_gpu());
         let archived = distribution.archive.iter().flat_map(|a| &a.members);
         let root = RelPath::from(&dist.platform_dir);
@@ -64,7 +64,7 @@ impl Check<'_> {
             let named = self.names.in_path(path.as_str());
             let elsewhere = |name: &&&str| target.is_none_or(|t| !self.names.belongs(name, t));
             let elsewhere: Vec<&str> = named.iter().filter(elsewhere).copied().collect();
-            // Files without an ISA in the name are checked by `verify`.
+            // `verify` checks files without an ISA in the name.
             if !named.is_empty() && elsewhere.is_empty() {
                 continue;
             }

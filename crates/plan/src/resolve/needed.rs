@@ -48,8 +48,8 @@ pub struct Missing {
     pub rule: String,
 }
 
-/// Returns the needed part of `there`. Without a requested mode, the mode with fewer problems
-/// counts; both if neither has any, since only the content can decide then.
+/// The needed part of `there`. Without a requested mode, the mode with fewer problems counts; both
+/// if neither has any, since only the content can decide then.
 pub fn needed(manifest: &Manifest, there: &[ArtifactId], request: &Request) -> Needed {
     let catalog = without_files(there);
     let of = |mode| in_mode(manifest, &catalog, request, mode);
@@ -65,8 +65,7 @@ pub fn needed(manifest: &Manifest, there: &[ArtifactId], request: &Request) -> N
     of(mode)
 }
 
-/// Returns all artifacts that packages of these targets could take, to request from stores without
-/// listings.
+/// All artifacts that packages of these targets could take, for stores without listings.
 pub fn possible(manifest: &Manifest, request: &Request, targets: &[String]) -> Vec<ArtifactId> {
     let mut families = BTreeSet::from(["generic".to_owned()]);
     for name in targets {
@@ -122,7 +121,7 @@ fn both(one: Needed, other: Needed) -> Needed {
 
 fn in_mode(manifest: &Manifest, catalog: &Catalog, request: &Request, mode: Mode) -> Needed {
     let system = request.system.unwrap_or(System::Linux);
-    // Artifact names do not depend on the version.
+    // The version is irrelevant.
     let version = Some(request.version.clone().unwrap_or_else(Version::unknown));
     let request = Request { mode: Some(mode), system: Some(system), version, ..request.clone() };
     let (targets, mut problems) = targets::resolve(manifest, catalog, &request);
@@ -166,7 +165,7 @@ fn take(
             }
         }
     }
-    // No distribution means that the target is missing, which is another problem.
+    // A missing target is another problem.
     if dists.is_empty() || package.kind == PackageKind::Selector {
         return;
     }
@@ -187,7 +186,7 @@ fn take(
     problems.extend(unused_rules::artifacts(catalog, package, &matched));
 }
 
-/// Adds artifacts that are only needed so that mandatory rules match.
+/// Adds artifacts that mandatory rules must match.
 fn assert_matches(manifest: &Manifest, catalog: &Catalog, needed: &mut Needed) {
     let rules = manifest.packages.values().filter(|p| p.distribution().is_some());
     let components =

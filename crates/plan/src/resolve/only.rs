@@ -1,4 +1,4 @@
-//! Check of `--only`: each word must match something in this mode.
+//! Each word of `--only` must match something in this mode.
 
 use super::resolved_dist::ResolvedDist;
 use super::source_build;

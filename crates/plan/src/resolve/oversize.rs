@@ -8,7 +8,6 @@ use base::text::counted;
 
 const SHOWN: usize = 60;
 
-/// Reports one problem per distribution, on any system.
 pub(super) fn paths<'a>(distributions: impl Iterator<Item = &'a Distribution>) -> Problems {
     let mut problems = Problems::new();
     distributions.filter_map(too_long).for_each(|problem| problems.push(problem));

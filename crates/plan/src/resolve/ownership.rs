@@ -1,4 +1,4 @@
-//! Check for one owner of each installed path, among distributions that can be installed together.
+//! Each installed path must have one owner, among distributions that can be installed together.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -14,7 +14,7 @@ struct Claim<'m, 'a> {
     index: usize,
     by: &'m ResolvedDist<'a>,
     member: &'m Member,
-    /// Installed path, case-folded to find collisions on case-insensitive file systems.
+    /// Case-folded to find collisions.
     path: Cow<'m, str>,
 }
 
@@ -27,8 +27,7 @@ impl Claim<'_, '_> {
         self.can_meet(other) || self.index == other.index && self.member.path == other.member.path
     }
 
-    /// Returns true if this path is above: compared exactly in one package, folded between
-    /// packages.
+    /// Compares exactly in one package, folded between packages.
     fn is_above(&self, other: &Self) -> bool {
         let below = other.member.path.as_str().strip_prefix(self.member.path.as_str());
         self.can_meet(other)
@@ -43,7 +42,7 @@ impl Claim<'_, '_> {
     }
 }
 
-/// Claims by path; nearly all paths have one.
+/// Nearly all paths have one claim.
 struct Claims<'c, 'm, 'a> {
     first: HashMap<&'c str, &'c Claim<'m, 'a>>,
     several: BTreeMap<&'c str, Vec<&'c Claim<'m, 'a>>>,
@@ -70,7 +69,7 @@ impl<'c, 'm, 'a> Claims<'c, 'm, 'a> {
         let mut directories = HashSet::new();
         let mut claimed = BTreeSet::new();
         for claim in all {
-            // The parents of a known directory are known.
+            // Their parents are known.
             for directory in
                 parents(&claim.path).rev().take_while(|directory| directories.insert(*directory))
             {
@@ -174,7 +173,7 @@ fn same_path(one: &Claim<'_, '_>, other: &Claim<'_, '_>, filled: &[Filled<'_>]) 
     labelled(Problem::error(code, what), one, other, filled).help(help)
 }
 
-/// Reports paths that only differ in case or normalization; Windows loses one of the files.
+/// Paths that only differ in case or normalization: Windows loses one of the files.
 fn alike(claims: &Claims<'_, '_, '_>, filled: &[Filled<'_>], system: System) -> Problems {
     let mut pairs: BTreeMap<usize, Vec<(&Claim<'_, '_>, &Claim<'_, '_>)>> = BTreeMap::new();
     for rivals in claims.several.values() {

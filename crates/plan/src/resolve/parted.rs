@@ -1,8 +1,7 @@
-//! Check that libraries stay in one platform directory with their companions: files of one artifact
-//! that they find by a relative path.
-//!
-//! Companions of a generic library are the artifact's files for single targets; of any library, the
-//! files in the sibling directory of its name (`lib/libNAME.so.1` and `lib/NAME/`).
+//! Libraries must be in one platform directory with their companions: files of one artifact that
+//! they find by a relative path. These are, for a generic library, the artifact's files for single
+//! targets; for any, the files in the sibling directory of its name (`lib/libNAME.so.1` and
+//! `lib/NAME/`).
 
 use std::collections::BTreeMap;
 
@@ -24,7 +23,6 @@ struct File<'f, 'a> {
 
 type Files<'f, 'a> = Vec<File<'f, 'a>>;
 
-/// Reports separations without a stated reason.
 pub(super) fn check(filled: &[Filled<'_>]) -> Problems {
     let mut problems = Problems::new();
     for files in by_artifact(filled).values() {
@@ -58,8 +56,7 @@ fn by_artifact<'f, 'a>(filled: &'f [Filled<'a>]) -> BTreeMap<&'a ArtifactName, F
     files
 }
 
-/// Returns true if the companion is missing. A repeated library is another mistake; if intended,
-/// this copy still lacks its companion.
+/// A repeated library is another mistake; if intended, this copy still lacks its companion.
 fn is_parted(library: &File<'_, '_>, other: &File<'_, '_>, files: &[File<'_, '_>]) -> bool {
     let (a, b) = (&library.owner.dist, &other.owner.dist);
     let is_there = |directory: &ModuleName, path: &RelPath| {

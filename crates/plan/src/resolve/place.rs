@@ -27,12 +27,12 @@ pub(super) struct Alias<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Runtime<'a> {
     pub placed: BTreeMap<RelPath, (Placed<'a>, &'a Place)>,
-    /// Library names: links in devel; in the wheel, only for alias rules.
+    /// Links in devel; in the wheel, only for alias rules.
     pub aliases: BTreeMap<RelPath, (Alias<'a>, &'a Place)>,
     pub absent: Vec<Absent>,
 }
 
-/// Places selected entries; `machine` is for stubs that start scripts.
+/// `machine` is for stubs that start scripts.
 pub(super) fn runtime<'a>(
     selection: &Selection<'a>,
     view: &View<'_, 'a>,

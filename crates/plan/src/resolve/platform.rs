@@ -1,5 +1,3 @@
-//! Platform tag of a plan, computed or requested.
-
 use super::sources::Sources;
 use crate::{Distribution, Member, Request, Step};
 use base::names::{PlatformTags, System};
@@ -64,7 +62,7 @@ fn note(Verdict { tag, older, .. }: &Verdict) -> Option<String> {
     Some(format!("the platform tag is {tag}: {first}, beyond {}", older.tag))
 }
 
-/// Warns of a wrong tag. No error: publishers can know their target systems better than a policy.
+/// A warning: publishers can know their target systems better than a policy.
 fn contradicted(asked: &str, needs: &Needs) -> Option<Problem> {
     let why = needs.contradiction(asked)?;
     let problem = Problem::warning(
@@ -74,10 +72,10 @@ fn contradicted(asked: &str, needs: &Needs) -> Option<Problem> {
     Some(problem.help(format!("the best tag for all files is {}", needs.verdict(None).tag)))
 }
 
-/// Reports needs or a requested tag beyond the manifest's limit.
+/// Needs or a requested tag beyond the manifest's limit.
 fn too_new(manifest: &Manifest, request: &Request, needs: &Needs) -> Option<Problem> {
     let at_most = manifest.project.platform_tag.at_most.as_ref()?;
-    // The manifest decoder only accepts level names.
+    // The decoder only accepts level names.
     let level: Level = at_most.value.parse().ok()?;
     let beyond = needs.beyond(level);
     let what = match beyond.first() {
@@ -102,7 +100,7 @@ fn asked_too_new(request: &Request, level: Level, at_most: &Place) -> Option<Pro
     Some(problem.label(at_most, "limit set here").help("give an older tag, or none to compute it"))
 }
 
-/// Returns true if all tags are newer; `linux_x86_64` has no level and excludes no system.
+/// `linux_x86_64` has no level and excludes no system.
 fn is_newer(tags: &PlatformTags, level: Level) -> bool {
     let base = |tag: &str| {
         ["_x86_64", "_aarch64"]

@@ -1,5 +1,3 @@
-//! Check for console scripts without a shipped program.
-
 use super::describe::starts;
 use super::install_tree::View;
 use super::links::{Filled, Owners, is_shipped};
@@ -7,8 +5,8 @@ use base::names::{RelPath, System};
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Script, ScriptTarget};
 
-/// Reports missing programs. `filled` has all runtime distributions, `view` the files installed
-/// with `one`.
+/// Reports console scripts without a program. `filled` has all runtime distributions, `view` the
+/// files installed with `one`.
 pub(super) fn missing(
     one: &Filled<'_>,
     filled: &[Filled<'_>],

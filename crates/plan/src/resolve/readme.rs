@@ -1,4 +1,4 @@
-//! Long description: the manifest's readme, or a generated page.
+//! Long description: the manifest's readme, or a page.
 
 use std::fmt::Write as _;
 
@@ -12,12 +12,12 @@ use manifest::{Manifest, PackageKind, Pick, ReadmeFormat, Template};
 
 pub(super) struct Page<'p, 'a> {
     pub manifest: &'p Manifest,
-    /// Manifest for the other system, if packages are published for both.
+    /// If packages are published for both systems.
     pub other: Option<(System, &'p Manifest)>,
     pub targets: &'p Targets,
     pub all: &'p [ResolvedDist<'a>],
     pub dist: &'p ResolvedDist<'a>,
-    /// Distribution; must have members and entry points.
+    /// Distribution with members and entry points.
     pub distribution: &'p Distribution,
 }
 
@@ -63,8 +63,7 @@ impl Page<'_, '_> {
         self.dist.package.kind == PackageKind::Selector
     }
 
-    /// Returns the argument of `pip install`: preferably the own name, otherwise a selector's
-    /// extra.
+    /// Argument of `pip install`: preferably the own name, otherwise a selector's extra.
     fn install(&self) -> String {
         let selectors = self.all.iter().filter(|other| {
             other.package.kind == PackageKind::Selector
@@ -84,7 +83,7 @@ impl Page<'_, '_> {
         let extras = requires::extras(self.manifest, self.targets, selector).ok()?;
         let alone =
             |(_, list): &(&String, &Vec<String>)| list.len() == 1 && required_name(&list[0]) == own;
-        // The extra for all targets has a less specific name.
+        // The name of the extra for all targets is less specific.
         let for_all = |extra: &String| {
             let lines = selector.package.extras.iter();
             lines.filter(|line| line.pick == Pick::All).any(|line| line.name.as_str() == extra)

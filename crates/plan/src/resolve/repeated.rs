@@ -1,5 +1,5 @@
-//! Check for duplicate files of an artifact, or libraries with one SONAME, in packages that can be
-//! installed together.
+//! Check for duplicate files of an artifact, or of one SONAME, in packages that can be installed
+//! together.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -34,7 +34,6 @@ struct Twice<'f, 'a> {
     sonames: BTreeSet<&'f str>,
 }
 
-/// Reports pairs of packages, unless a line gives a reason.
 pub(super) fn check(filled: &[Filled<'_>]) -> Problems {
     let mut twice: BTreeMap<Parties<'_>, Twice<'_, '_>> = BTreeMap::new();
     let mut known: HashMap<Same<'_>, Vec<Copy<'_, '_>>> = HashMap::new();
@@ -92,7 +91,6 @@ pub(super) fn in_several<'a>(filled: &[Filled<'a>]) -> BTreeSet<&'a ArtifactName
     by.into_iter().filter(|(_, homes)| homes.len() > 1).map(|(name, _)| name).collect()
 }
 
-/// Returns the owner of the platform directory.
 fn home(package: &Package) -> &PackageName {
     package.overlay.as_ref().map_or(&package.name.value, |owner| &owner.value)
 }
@@ -102,8 +100,7 @@ fn searched<'a>(filled: &[Filled<'a>]) -> BTreeSet<(&'a PackageName, &'a str)> {
     rules.map(|rule| (&rule.package.value, rule.directory.as_str())).collect()
 }
 
-/// Returns true if both are installed, at different paths. Equal paths are checked by
-/// [`super::ownership`].
+/// Both are installed, at different paths; [`super::ownership`] checks equal ones.
 fn meet(one: &Copy<'_, '_>, other: &Copy<'_, '_>) -> bool {
     let (a, b) = (&one.owner.dist, &other.owner.dist);
     a.package.name.value != b.package.name.value

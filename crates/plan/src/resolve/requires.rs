@@ -38,8 +38,8 @@ pub(super) fn requires(
     Ok(requirements)
 }
 
-/// Returns the requirement without marker, since the label already selects the target. `None` if
-/// the variant has no target: it then requires the same as the plain wheel.
+/// Requirement without marker, since the label selects the target. `None` without a target: the
+/// variant then requires the same as the plain wheel.
 fn of_variant(
     manifest: &Manifest,
     targets: &Targets,
@@ -133,9 +133,8 @@ fn for_extra(requirement: &str, extra: &str) -> String {
     }
 }
 
-/// Returns requirements and extras. If packages are published for both systems, lines of one system
-/// get a marker (PEP 508): installers on the other report them as ignored. Both builds give the
-/// same result.
+/// Requirements and extras. If packages are published for both systems, lines of one get a marker
+/// (PEP 508): installers on the other report them as ignored. Both builds give the same result.
 pub(super) fn selected(
     manifest: &Manifest,
     other: Option<(System, &Manifest)>,
@@ -163,7 +162,7 @@ pub(super) fn selected(
     Ok((required, offered))
 }
 
-/// Merges two lists; lines of one system get its marker, unless they have one.
+/// Lines of one system get its marker, unless they have one.
 fn merged(one: Vec<String>, of: System, other: &[String], system: System) -> Vec<String> {
     let marked = |requirement: String, system: System| {
         if requirement.contains(';') {
@@ -195,7 +194,7 @@ fn variants(
     }
 }
 
-/// Returns the pin, with a marker if only published for one system (PEP 508).
+/// Pin, with a marker if only published for one system (PEP 508).
 fn requirement(
     declared: &manifest::Distribution,
     targets: &Targets,

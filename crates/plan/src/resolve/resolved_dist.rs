@@ -1,5 +1,3 @@
-//! Distributions of packages for targets, before files are selected.
-
 use std::collections::BTreeSet;
 
 use super::targets::Targets;
@@ -13,14 +11,14 @@ use manifest::{Families, Manifest, Package};
 #[derive(Debug, Clone)]
 pub(super) struct ResolvedDist<'a> {
     pub families: &'a Families,
-    /// Targets of the build, if the package takes some artifacts for all of them.
+    /// Targets of the build, if the package takes some artifacts for all.
     pub every_target: BTreeSet<String>,
     pub package: &'a Package,
     pub declared: &'a manifest::Distribution,
     pub variant: Variant,
     pub name: DistName,
     pub module: ModuleName,
-    /// Platform directory; unused for selectors.
+    /// Unused for selectors.
     pub platform_dir: ModuleName,
     pub directory: RelPath,
     pub labelled: Option<Labelled>,
@@ -30,12 +28,11 @@ pub(super) struct ResolvedDist<'a> {
 #[derive(Debug, Clone)]
 pub(super) struct Labelled {
     pub label: VariantLabel,
-    /// Target; `None` for machines that match no other label.
+    /// `None` for machines that match no other label.
     pub target: Option<Variant>,
 }
 
 impl<'a> ResolvedDist<'a> {
-    /// Returns true if the distribution can take the artifact.
     pub fn fits(&self, id: &ArtifactId) -> bool {
         let home = self.families.home(&id.family);
         self.variant.takes(&id.family, home) || self.takes_every_target(id, home)
@@ -46,23 +43,21 @@ impl<'a> ResolvedDist<'a> {
             && self.package.every_target_of.iter().any(|name| **name == id.name)
     }
 
-    /// Returns true if the artifact is installed with the distribution.
     pub(crate) fn sees(&self, id: &ArtifactId) -> bool {
         id.family.is_generic() || self.fits(id)
     }
 
-    /// Returns true if one environment can have both: it holds one distribution of a name.
+    /// An environment has one distribution of a name.
     pub(crate) fn goes_with(&self, other: &Self) -> bool {
         self.name != other.name
     }
 
-    /// Returns true if `owner` is installed wherever this one is: for the same target, a level
-    /// above it, or all.
+    /// `owner` is installed wherever this one is: for the same target, a level above it, or all.
     pub(crate) fn relies_on(&self, owner: &Self) -> bool {
         owner.variant == Variant::None || owner.variant == self.variant || self.is_below(owner)
     }
 
-    /// Returns true if `other` is for a level above this target.
+    /// `other` is for a level above this target.
     pub fn is_below(&self, other: &Self) -> bool {
         let above = |target: &str| self.families.above(target);
         match (&self.variant, &other.variant) {
@@ -122,7 +117,7 @@ pub(super) fn resolved_dists<'a>(
     if problems.is_empty() { Ok(all) } else { Err(problems) }
 }
 
-/// Returns one variant for each ISA published for this system, and one for other machines.
+/// One variant for each ISA published for this system, and one for other machines.
 fn variants(targets: &Targets, package: &Package) -> Result<Vec<Labelled>, NameError> {
     let Some(rule) = &package.variant else { return Ok(Vec::new()) };
     let isas = targets.published.get(&targets.system).into_iter().flatten();
@@ -134,7 +129,7 @@ fn variants(targets: &Targets, package: &Package) -> Result<Vec<Labelled>, NameE
     isas.map(labelled).chain([Ok(null)]).collect()
 }
 
-/// Reports packages split by family without families: most packages would be missing.
+/// Reports missing families, without which most packages split by family would be missing.
 pub(super) fn without_families(manifest: &Manifest, targets: &Targets) -> Problems {
     let declared = manifest.packages.values().filter_map(|p| p.distribution());
     let lost: Vec<_> =

@@ -1,5 +1,3 @@
-//! The steps from manifest and catalog to plan, in order.
-
 use std::collections::HashSet;
 
 use super::emptied::Emptied;
@@ -80,7 +78,7 @@ pub(super) fn attempt(
     .run(problems, &unoffered)
 }
 
-/// Returns the machine of most host binaries, for stubs.
+/// Machine of most host binaries, for stubs.
 fn machine(catalog: &Catalog) -> StubMachine {
     let files = catalog.artifacts.iter().flat_map(|a| &a.entries).filter_map(CatalogEntry::elf);
     let hosts = files.filter(|f| matches!(f.kind, ElfKind::SharedLibrary | ElfKind::Executable));
@@ -96,7 +94,7 @@ struct Resolver<'a> {
     manifest: &'a Manifest,
     /// Manifest with the lines of all targets.
     whole: &'a Manifest,
-    /// Manifest for the other system, if packages are published for both.
+    /// If packages are published for both systems.
     other: Option<(System, &'a Manifest)>,
     catalog: &'a Catalog,
     templates: &'a Templates,
@@ -110,8 +108,7 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// Makes the plan. `problems` are earlier ones: errors prevent the plan, but not further
-    /// reports.
+    /// Errors among `problems` prevent the plan, but not further reports.
     fn run(&self, problems: Problems, unoffered: &Problems) -> Result<(Plan, Problems), Problems> {
         let mut found = Findings {
             problems,

@@ -1,5 +1,3 @@
-//! Library search paths of the ELF files in a wheel.
-
 use super::resolved_dist::ResolvedDist;
 use base::names::RelPath;
 use binary::elf::{ElfFacts, Machine, Rpath, RpathEntry, rpath_text};
@@ -15,7 +13,7 @@ pub(super) fn directories(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> 
     directories
 }
 
-/// Returns the directory of a rule; `None` if the package is not built.
+/// Directory of a rule; `None` if the package is not built.
 pub(super) fn directory(
     dist: &ResolvedDist<'_>,
     rule: &RpathRule,
@@ -27,16 +25,16 @@ pub(super) fn directory(
     Some(RelPath::from(platform_dir).join(&rule.directory))
 }
 
-/// Returns true if the rpath can be edited; other files are shipped unchanged.
+/// Other files are shipped unchanged.
 pub(super) fn editable(facts: &ElfFacts) -> bool {
     let host = matches!(facts.machine, Machine::X86_64 | Machine::Aarch64);
     host && facts.kind.is_editable()
 }
 
-/// Returns the new `DT_RPATH`; `None` without an edit. `path` is relative to site-packages.
-/// Existing entries stay first, and no directory is added twice.
+/// New `DT_RPATH`; `None` without an edit. `path` is relative to site-packages. Existing entries
+/// stay first, and no directory is added twice.
 pub(super) fn wanted(facts: &ElfFacts, path: &RelPath, directories: &[RelPath]) -> Option<String> {
-    // If both tags exist, the loader reads only DT_RUNPATH (ld.so(8)).
+    // The loader ignores DT_RPATH if both tags exist (ld.so(8)).
     let present = facts.runpath.as_deref().or(facts.rpath.as_deref()).unwrap_or_default();
     let here = path.parent();
     let here = here.as_ref().map_or("", RelPath::as_str);

@@ -1,5 +1,3 @@
-//! Data files for the installed runtime.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
@@ -25,7 +23,7 @@ pub(super) struct Known<'k, 'a> {
     pub extras: &'k Extras,
 }
 
-/// Returns the selector's facts. Facts that depend on files are in the wheels with these files.
+/// Facts that depend on files are in the wheels.
 pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value {
     let (manifest, targets) = (known.manifest, known.targets);
     let own_family = dist.variant.as_str().map(str::to_owned);
@@ -49,8 +47,8 @@ pub(super) fn selector(dist: &ResolvedDist<'_>, known: &Known<'_, '_>) -> Value 
     facts
 }
 
-/// Returns families by ISA. Legacy mode only lists declared ISAs: otherwise users would install a
-/// family's package for an ISA that it lacks.
+/// Families by ISA. Legacy mode only lists declared ISAs: otherwise users would install a family's
+/// package for an ISA that it lacks.
 fn families(manifest: &Manifest, targets: &Targets) -> Value {
     let said = &targets.said;
     let counts =
@@ -89,8 +87,7 @@ fn own_names(selector: &ResolvedDist<'_>) -> Value {
     })
 }
 
-/// Returns names of all packages; names for single targets keep their placeholder, independent of
-/// the build's targets.
+/// Names for single targets keep their placeholder.
 fn of_the_set(
     manifest: &Manifest,
     targets: &Targets,
@@ -116,7 +113,7 @@ fn of_the_set(
     ])
 }
 
-/// Returns packages by name; a selector of all targets keeps placeholders.
+/// A selector of all targets keeps placeholders.
 fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value {
     let mut packages = Map::new();
     let systems = [Some(known.manifest), known.other].into_iter().flatten();
@@ -130,7 +127,7 @@ fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value 
         let extra = extras.iter().find(|e| *e.package == *package.name);
         let extra = |variant: &Variant| extra.map(|extra| extra.name.fill(variant));
         if declared.per.is_by_axis() {
-            // The runtime cannot detect the axis value of a machine.
+            // The runtime cannot detect an axis value.
             for built in of_package(package, target, known) {
                 let value = built.variant.as_str().unwrap_or_default();
                 let (name, module) = (built.name.to_string(), built.module.to_string());
@@ -156,7 +153,7 @@ fn packages(extras: &[Extra], target: &Variant, known: &Known<'_, '_>) -> Value 
     packages.into()
 }
 
-/// Returns the distributions of a package that a selector for `target` can choose.
+/// Distributions that a selector for `target` can choose.
 fn of_package<'k, 'a>(
     package: &'k Package,
     target: &'k Variant,
@@ -182,8 +179,8 @@ fn package_facts(built: &ResolvedDist<'_>, name: &str, module: &str, extra: Opti
     json!({"distribution": name, "module": module, "platform_dir": built.platform_dir, "kind": kind, "extra": extra})
 }
 
-/// Returns libraries by short name, with the pattern of each system. Packages split by an axis are
-/// omitted, since their names repeat.
+/// Patterns by short name and system. Packages split by an axis are omitted, since their names
+/// repeat.
 fn libraries(known: &Known<'_, '_>) -> Value {
     let on = |system: System| -> BTreeMap<&str, (&Package, &Library)> {
         let own = Some(known.manifest).filter(|_| system == known.targets.system);
@@ -212,10 +209,9 @@ fn libraries(known: &Known<'_, '_>) -> Value {
 
 #[derive(Default)]
 pub(super) struct Own<'o> {
-    /// Scripts with a shipped program; the runtime treats listed scripts as available.
+    /// Scripts with a shipped program.
     pub scripts: &'o [(&'o str, &'o ScriptTarget)],
     pub aliases: &'o [&'o RelPath],
-    /// By short name.
     pub libraries: BTreeMap<String, RelPath>,
     pub archive: Option<&'o str>,
 }
@@ -296,14 +292,12 @@ fn environment(dist: &ResolvedDist<'_>, all: &[ResolvedDist<'_>]) -> Value {
     variables.collect::<Map<_, _>>().into()
 }
 
-/// Serializes the links from an expanded devel tree to a device wheel's files.
 pub(super) fn device_links(
     targets: &Targets,
     dist: &ResolvedDist<'_>,
     links: impl Iterator<Item = (RelPath, String)>,
 ) -> String {
     let links = links.map(|(path, target)| DeviceLink { relpath: path, target }).collect();
-    // Names and versions always serialize.
     serde_json::to_string(&DeviceLinks {
         isa: dist.variant.as_str(),
         links,

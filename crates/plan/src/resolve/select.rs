@@ -1,5 +1,3 @@
-//! Selects entries of artifacts for a distribution.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::install_tree::Item;
@@ -43,7 +41,6 @@ impl Selection<'_> {
     }
 }
 
-/// Matches in all distributions of a package.
 #[derive(Debug, Default)]
 pub(super) struct Matched<'a> {
     artifacts: BTreeSet<(&'a ArtifactName, Component)>,
@@ -56,7 +53,7 @@ impl Matched<'_> {
         self.artifacts.contains(&(name, component))
     }
 
-    /// Returns true if a file remained after includes, excludes and drops.
+    /// A file remained after includes, excludes and drops.
     pub fn kept(&self, name: &ArtifactName, component: Component) -> bool {
         self.kept.contains(&(name, component))
     }
@@ -96,7 +93,7 @@ pub(super) fn selection<'a>(
     own(taken(manifest, catalog, dist, trace), dist, trace, problems)
 }
 
-/// Returns true if the artifact is taken, judging by its name.
+/// Judges by the artifact's name.
 pub(super) fn takes_artifact<'a>(
     manifest: &'a Manifest,
     dist: &ResolvedDist<'a>,
@@ -155,7 +152,7 @@ fn taken<'a, T: SelectionTrace<'a>>(
     taken
 }
 
-/// Finds the rule of a runtime package; in one mode, no two rules name the same component.
+/// Finds the rule of a component, unique in one mode.
 fn named<'a>(
     package: &'a Package,
     id: &'a ArtifactId,
@@ -173,7 +170,7 @@ fn named<'a>(
     by
 }
 
-/// Returns the rule for messages: the package's own, or the last inherited one.
+/// Rule for messages: the package's own, or the last inherited one.
 fn inherited<'a>(
     manifest: &'a Manifest,
     package: &'a Package,
@@ -264,7 +261,7 @@ fn take<'a>(
 }
 
 enum Narrowed<'a> {
-    /// Selected; by an include rule, if the package has any.
+    /// Include rule, if the package has any.
     In(Option<&'a Place>),
     Excluded(&'a Place),
     NotIncluded,
@@ -313,7 +310,7 @@ impl<'a> Narrowing<'a> {
         by: Option<&'a Place>,
         mut on_match: impl FnMut(RuleMatch<'a>),
     ) -> Narrowed<'a> {
-        // Only drop rules that apply to every package.
+        // Drop rules for every package.
         let counts = |rule: &&DropRule| rule.everywhere && in_scope(rule, self.artifact);
         let mut drops = self.drops.possible(entry.path.as_str()).map(|(_, rule)| rule);
         let Some(rule) = drops.find(|rule| counts(rule) && matches(&rule.glob, entry)) else {
@@ -324,7 +321,7 @@ impl<'a> Narrowing<'a> {
     }
 }
 
-/// Returns true if the glob matches; directories match by their whole content.
+/// Directories match by their whole content.
 pub(super) fn matches(glob: &Glob, entry: &CatalogEntry) -> bool {
     match entry.kind {
         EntryKind::Directory => glob.matches_tree(&entry.path),
@@ -332,7 +329,7 @@ pub(super) fn matches(glob: &Glob, entry: &CatalogEntry) -> bool {
     }
 }
 
-/// Selects one entry per path; equal copies are allowed, others are a conflict.
+/// One entry per path; different copies are an error.
 fn own<'a>(
     taken: Taken<'a>,
     dist: &ResolvedDist<'a>,
@@ -345,7 +342,7 @@ fn own<'a>(
         ..Selection::default()
     };
     for (path, candidates) in taken.files {
-        // No program may lose its execute bit by its artifact's name.
+        // The artifact's name must not cost the execute bit.
         let executable = candidates.iter().find(|c| c.item.entry.is_executable());
         let Some(first) = executable.or(candidates.first()).copied() else { continue };
         let why = if let Some(other) =
@@ -366,7 +363,7 @@ fn own<'a>(
             }
         };
         trace.settle(&candidates, &first, why);
-        // A path dropped from one artifact can be taken from another.
+        // Another artifact can have the path.
         selection.excluded.remove(path);
         selection.owned.extend(candidates.iter().map(|c| c.item.entry));
         selection.files.insert(path, first);

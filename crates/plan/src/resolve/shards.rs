@@ -1,5 +1,3 @@
-//! Check for artifacts that exist for some ISAs only.
-
 use super::resolved_dist::ResolvedDist;
 use crate::catalog::{ArtifactId, Catalog};
 use base::names::Component;
@@ -35,7 +33,7 @@ pub(super) fn check(manifest: &Manifest, catalog: &Catalog, all: &[ResolvedDist<
     problems
 }
 
-/// Returns false for lines that are optional for a reason in words: they can lack any ISA.
+/// Returns true for a line that is optional for a reason in words.
 fn is_told(rule: &ArtifactRule) -> bool {
     rule.optional.is_none() || rule.subproject.is_some()
 }

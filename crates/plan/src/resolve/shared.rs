@@ -1,16 +1,14 @@
-//! Short names of the shared libraries of a wheel, by which its runtime finds them.
-
 use std::collections::BTreeMap;
 
 use super::links::Filled;
 use super::place::{Placed, shared_library};
 use base::names::{RelPath, System};
 
-/// Returns the libraries of a wheel by short name, relative to its platform directory.
+/// Libraries of a wheel by short name, relative to its platform directory.
 ///
-/// The short name of `lib/libhsa-runtime64.so.1` is `hsa-runtime64`, that of `bin/amdhip64_7.dll` `amdhip64`. Of several
-/// libraries with one short name the one nearest to the platform directory has it. Forwarding libraries, plugins
-/// (no `lib` in front) and Python extension modules have none.
+/// The short name of `lib/libhsa-runtime64.so.1` is `hsa-runtime64`; for `bin/amdhip64_7.dll` it is
+/// `amdhip64`. The library nearest to the platform directory has the name of several. Forwarding libraries,
+/// plugins (no `lib` in front) and Python extension modules are skipped.
 pub(super) fn by_short_name(system: System, filled: &Filled<'_>) -> BTreeMap<String, RelPath> {
     let mut found = BTreeMap::<String, RelPath>::new();
     for (path, (placed, _)) in &filled.runtime.placed {

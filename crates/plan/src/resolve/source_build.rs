@@ -1,4 +1,4 @@
-//! Selects projects to build from source, and finished wheels to take.
+//! Projects to build from source, and finished wheels.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ pub(super) struct Resolved {
     pub problems: Problems,
 }
 
-/// Returns the names, other than packages, that `--only` accepts.
+/// Names, other than packages, that `--only` accepts.
 pub(super) fn names(manifest: &Manifest) -> impl Iterator<Item = &PackageName> {
     let python = &manifest.python;
     python.projects.iter().map(|p| &p.name.value).chain(python.wheels.iter().map(|w| &w.name.value))
@@ -78,7 +78,7 @@ pub(super) fn resolve(
 
 const NAMED: usize = 3;
 
-/// Notes omitted projects; reports an error if `--only` names them.
+/// Reports an error if `--only` names an omitted project.
 fn without_sources(request: &Request, unread: &[&PackageName], resolved: &mut Resolved) {
     let names: Vec<String> = unread.iter().map(|name| format!("`{name}`")).collect();
     if names.is_empty() {
@@ -254,8 +254,8 @@ fn given(context: &Context<'_>, project: &SourceProject, resolved: &mut Resolved
     given
 }
 
-/// Collects variables; the project's own override those of `every-project`, and `without-env` removes them. The prefix of an omitted project is
-/// passed through from the caller, who may have built it.
+/// The project's own variables override `every-project`, and `without-env` removes them.
+/// The prefix of an omitted project is passed through from the caller, who may have built it.
 fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given) {
     let every = &context.manifest.python.every;
     let own = |name: &str| {
@@ -278,11 +278,11 @@ fn environment(context: &Context<'_>, project: &SourceProject, given: &mut Given
 
 fn is_left_out(context: &Context<'_>, place: &Filling) -> bool {
     let Filling::PrefixOf(name) = place else { return false };
-    // With `--only`, the prefix can exist from an earlier build.
+    // The prefix can exist from an earlier build.
     context.request.wants(name) && !context.sources.projects.contains_key(name)
 }
 
-/// Reports commands and settings that cannot run without the prefix of an omitted project.
+/// Commands and settings that need the prefix of an omitted project.
 fn unfilled(
     context: &Context<'_>,
     project: &SourceProject,
@@ -362,7 +362,7 @@ fn before(manifest: &Manifest, project: &SourceProject) -> Vec<PackageName> {
     known.into_iter().collect()
 }
 
-/// Sorts dependencies first, otherwise in file order. The manifest has no cycles.
+/// Dependencies first, otherwise in file order. The manifest has no cycles.
 fn in_order(projects: &[SourceProject]) -> Vec<&SourceProject> {
     fn place<'p>(
         project: &'p SourceProject,
@@ -385,7 +385,7 @@ fn in_order(projects: &[SourceProject]) -> Vec<&SourceProject> {
     order
 }
 
-/// Returns the first devel package, with all packages that are not for a single ISA.
+/// First devel package, with all packages that are not for a single ISA.
 fn devel(all: &[ResolvedDist<'_>], version: &Version) -> Option<DevelTree> {
     let devel = all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
     let beside = |i: &&ResolvedDist<'_>| {

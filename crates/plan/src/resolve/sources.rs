@@ -1,5 +1,3 @@
-//! Lookup of binaries by origin: members only store their origin.
-
 use std::collections::HashMap;
 
 use crate::catalog::{ArtifactId, Catalog, CatalogEntry, Origin};

@@ -1,5 +1,3 @@
-//! Targets of a plan: mode, system, version, ISAs and families.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Request;
@@ -43,7 +41,7 @@ impl Values for Targets {
     }
 }
 
-/// Published targets, including targets of other builds.
+/// Includes targets of other builds.
 pub(super) struct Published<'t>(pub &'t Targets);
 
 impl Values for Published<'_> {
@@ -91,8 +89,8 @@ impl Targets {
         all
     }
 
-    /// Returns the target for undetected machines: the smallest common to all systems with a list,
-    /// otherwise the smallest.
+    /// Target for undetected machines: the smallest common to all systems with a list, otherwise
+    /// the smallest.
     pub fn default_target(&self) -> Option<String> {
         let lists: Vec<&Vec<String>> = self.published.values().filter(|l| !l.is_empty()).collect();
         let all = self.all_published();
@@ -106,8 +104,7 @@ fn sort(targets: &mut [String]) {
     targets.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
 }
 
-/// Determines the targets; continues after a fault of the request, so that one run shows all
-/// mistakes.
+/// Continues after a fault of the request, to report all.
 pub(super) fn resolve(
     manifest: &Manifest,
     catalog: &Catalog,
@@ -157,8 +154,7 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Returns the requested system, otherwise the system of the binaries, otherwise of the platform
-/// tag.
+/// Requested system, otherwise by the binaries, otherwise by the platform tag.
 pub(super) fn system(catalog: &Catalog, request: &Request) -> System {
     asked_system(request, system_of(catalog))
 }
@@ -206,8 +202,8 @@ pub(super) fn mode(catalog: &Catalog, request: &Request) -> Mode {
     request.mode.unwrap_or(if catalog.build.kpack_split { Mode::Kpack } else { Mode::Legacy })
 }
 
-/// Returns the requested version, otherwise the build's package version, otherwise its own as a
-/// development release.
+/// Requested version, otherwise the build's package version, otherwise its own as a development
+/// release.
 fn version(catalog: &Catalog, request: &Request) -> Result<Version, Problem> {
     if let Some(version) = &request.version {
         return Ok(version.clone());
@@ -339,7 +335,7 @@ fn expand(
         } else if there.iter().any(|t| t == base) {
             targets.push(base.to_owned());
         } else {
-            // In legacy mode, an ISA selects the family that contains it.
+            // In legacy mode, an ISA selects its family.
             let family =
                 there.iter().find(|family| isas.iter().all(|isa| is_in(manifest, isa, family)));
             targets.push(family.cloned().unwrap_or_else(|| base.to_owned()));
@@ -362,7 +358,7 @@ fn said(manifest: &Manifest, catalog: &Catalog) -> Vec<String> {
     said
 }
 
-/// Returns requested targets, otherwise declared, otherwise existing ones. Reports missing ones.
+/// Requested targets, otherwise declared, otherwise existing ones. Reports missing ones.
 fn built(
     mode: Mode,
     asked: Option<&Vec<String>>,

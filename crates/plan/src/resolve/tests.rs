@@ -80,7 +80,6 @@ pub(super) fn line(place: &Place) -> &str {
     place.source().text().lines().nth(place.line() - 1).unwrap().trim()
 }
 
-/// Formats problems as `! MESSAGE`.
 pub(super) fn messages(problems: &Problems) -> impl Iterator<Item = String> {
     problems.iter().map(|problem| format!("! {}", problem.message()))
 }

@@ -1,5 +1,3 @@
-//! Files that no package takes.
-
 use std::collections::{BTreeMap, HashSet};
 
 use super::directory;
@@ -26,15 +24,14 @@ pub(super) struct Left<'a> {
     pub allowed: Option<&'a AllowUnownedRule>,
 }
 
-/// Files of artifacts that the build uses.
+/// Files of used artifacts.
 pub(super) struct Leftover<'a> {
     pub unowned: Vec<Left<'a>>,
-    /// Matching rules, in file order.
     pub dropped: Vec<Dropped>,
     pub problems: Problems,
 }
 
-/// Applies the first matching drop rule. `selected` has the entries of packages.
+/// The first matching drop rule counts. `selected` has the entries of packages.
 pub(super) fn find<'a>(
     manifest: &'a Manifest,
     catalog: &'a Catalog,
@@ -69,7 +66,7 @@ pub(super) fn find<'a>(
     let dropped: Vec<Dropped> = dropped.filter(|d| d.files > 0).collect();
     let idle =
         rules().filter(|(index, rule)| !counts.contains_key(index) && rule.optional.is_none());
-    // Limited: each explanation searches all paths.
+    // Each explanation searches all paths.
     let idle = idle.filter_map(|(_, rule)| idle_drop(rule, catalog, selected)).take(MOST_IDLE);
     let mut problems = Problems::new();
     idle.for_each(|problem| problems.push(problem));
@@ -80,7 +77,7 @@ pub(super) fn dropping<'m>(manifest: &'m Manifest, item: &Item<'_>) -> Option<&'
     first(manifest, item.artifact, item.entry).map(|index| &manifest.drops[index])
 }
 
-/// Finds the drop rule; rules with `everywhere` apply before selection, and so have priority.
+/// Rules with `everywhere` apply before selection, and so have priority.
 fn first(manifest: &Manifest, artifact: &Artifact, entry: &CatalogEntry) -> Option<usize> {
     let counts = |rule: &DropRule| in_scope(rule, artifact);
     let matching = manifest.drops.matching(&entry.path).filter(|(_, rule)| counts(rule));

@@ -1,5 +1,3 @@
-//! Check for rules that match nothing.
-
 use std::collections::BTreeSet;
 
 use super::directory;
@@ -14,7 +12,7 @@ const GLOB_REMEDY: &str = "correct the glob, remove the line, or give a reason: 
 
 pub(super) fn rules(catalog: &Catalog, package: &Package, matched: &Matched<'_>) -> Problems {
     let mut problems = artifacts(catalog, package, matched);
-    // Limited: each explanation searches all paths.
+    // Each explanation searches all paths.
     let mut idle = Capped::default();
     let excused = would_match(catalog, package);
     let globs = package
@@ -46,7 +44,7 @@ pub(super) fn artifacts(catalog: &Catalog, package: &Package, matched: &Matched<
     problems
 }
 
-/// Rules that match in misspelled artifacts: only the misspelling is reported.
+/// Rules that match in misspelled artifacts, which are reported instead.
 fn would_match(catalog: &Catalog, package: &Package) -> BTreeSet<*const PathRule> {
     let meant = meant(catalog, package);
     let entries = catalog.artifacts.iter().filter(|a| meant.contains(&a.id.name)).flat_map(files);
@@ -88,7 +86,7 @@ pub(super) fn lacks_artifact(package: &Package, matched: &Matched<'_>) -> bool {
     })
 }
 
-/// Reports rules outside of packages: licence texts, and components left out of devel packages.
+/// Licence texts, and components left out of devel packages.
 pub(super) fn elsewhere(manifest: &Manifest, catalog: &Catalog) -> Problems {
     let mut problems = Problems::new();
     let entries = || catalog.artifacts.iter().flat_map(files);

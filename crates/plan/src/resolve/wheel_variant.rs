@@ -1,5 +1,3 @@
-//! Metadata of wheel variants (PEP 825).
-
 use super::resolved_dist::ResolvedDist;
 use super::targets::Targets;
 use crate::{NULL, Provider, Variants, WheelVariant};
@@ -15,8 +13,8 @@ pub(super) fn of(dist: &ResolvedDist<'_>) -> Option<WheelVariant> {
     Some(WheelVariant { label: labelled.label.clone(), json })
 }
 
-/// Returns the text that lists the variants of both systems: an index has one such file per
-/// version, and both builds make the same.
+/// Text that lists the variants of both systems: an index has one such file per version, and both
+/// builds make the same.
 pub(super) fn all(targets: &Targets, dist: &ResolvedDist<'_>) -> Result<Option<String>, NameError> {
     let Some(rule) = dist.package.variant.as_ref().filter(|_| dist.labelled.is_none()) else {
         return Ok(None);

@@ -38,7 +38,7 @@ fn too_long<'a>(
     distribution: &Distribution,
     members: impl Iterator<Item = &'a Member>,
 ) -> Option<Problem> {
-    // Windows counts UTF-16 units, including the separator before the path.
+    // UTF-16 units, with the separator before the path.
     let len = |member: &Member| member.path.as_str().encode_utf16().count() + 1;
     let beyond = |member: &&Member| limit.site_packages + len(member) > limit.longest;
     let mut beyond: Vec<&Member> = members.filter(beyond).collect();

@@ -1,7 +1,5 @@
-//! Reads finished packages for comparison with a plan.
-//!
-//! Paths, sizes and checksums come from the zip directory. Bytes are only read for the rpaths of
-//! ELF files, generated texts, and the archive of a devel wheel.
+//! Reads finished packages for comparison with a plan. Paths, sizes and checksums come from the zip
+//! directory; bytes are only read for rpaths, generated texts, and a devel wheel's archive.
 
 use std::collections::BTreeMap;
 
@@ -81,7 +79,7 @@ pub struct Bytes {
     pub text: Option<String>,
     /// Search path of an ELF file.
     pub search: Option<Search>,
-    /// Step that makes exactly these bytes, for stubs and forwarding libraries.
+    /// Step that makes exactly these bytes.
     pub made: Option<Step>,
 }
 
@@ -95,16 +93,13 @@ pub struct Search {
 }
 
 impl Search {
-    /// Returns the loader's value: `DT_RUNPATH` disables `DT_RPATH` (`ld.so(8)`).
+    /// The loader's value: `DT_RUNPATH` disables `DT_RPATH` (`ld.so(8)`).
     pub fn effective(&self) -> &str {
         self.runpath.as_deref().or(self.rpath.as_deref()).unwrap_or_default()
     }
 }
 
-/// Reads one package.
-///
-/// # Errors
-/// Fails if the file is unreadable, or neither a wheel nor an sdist.
+/// Reads one package; fails for anything but a wheel or sdist.
 pub fn read(found: &Found) -> Result<Built, ReadError> {
     let (what, read) = match found.form {
         Form::Wheel => ("wheel", wheel::read(&found.path, &found.directory)),

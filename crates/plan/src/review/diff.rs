@@ -58,17 +58,17 @@ pub struct Diff {
     pub moved: Vec<Moved>,
     /// Changed packages, in the order of the new side, then removed ones.
     pub packages: Vec<PackageChange>,
-    /// Number of unchanged packages.
+    /// Unchanged packages.
     pub same: usize,
-    /// Installed files of the old side.
+    /// Old installed files.
     pub old_total: Extent,
-    /// Installed files of the new side.
+    /// New installed files.
     pub new_total: Extent,
-    /// Files unowned on one side only, if both sides know them.
+    /// Files unowned on one side only.
     pub unowned: Vec<UnownedChange>,
-    /// Unexpected warnings of one side only.
+    /// Unexpected warnings of one side.
     pub warnings: Vec<WarningChange>,
-    /// Notes of one side only.
+    /// Notes of one side.
     pub notes: Vec<NoteChange>,
 }
 
@@ -108,7 +108,7 @@ pub struct Extent {
 pub struct PackageChange {
     /// Family directory, if any, and distribution name.
     pub title: String,
-    /// Old display name, if different.
+    /// Old display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
     /// Package in the manifest, if known.
@@ -127,14 +127,14 @@ pub struct PackageChange {
     pub changes: Vec<Change>,
 }
 
-/// A changed field of the metadata or the package's facts.
+/// A changed field or fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FieldChange {
     /// Field name.
     pub field: String,
-    /// Values of the old side only, with the new version filled in.
+    /// Old values, with the new version filled in.
     pub removed: Vec<String>,
-    /// Values of the new side only.
+    /// New values.
     pub added: Vec<String>,
 }
 
@@ -157,7 +157,7 @@ pub struct Moved {
     pub from: MovedEnd,
     /// New package.
     pub to: MovedEnd,
-    /// Reason why the old package no longer has them, if known.
+    /// Reason why the old package lacks them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Summary of the files, by old paths if these changed.
@@ -179,20 +179,20 @@ pub struct MovedEnd {
     pub variant: Option<String>,
 }
 
-/// Files of an artifact that are unowned on one side only.
+/// Files of an artifact that are unowned on one side.
 #[derive(Debug, Clone, Serialize)]
 pub struct UnownedChange {
     /// Artifact.
     pub artifact: String,
-    /// Unowned on the new side; otherwise owned, dropped or removed there.
+    /// Unowned on the new side; otherwise on the old one.
     pub now: bool,
-    /// Summary of the files, among all unowned files of the artifact.
+    /// Summary, among all unowned files of the artifact.
     pub places: Vec<Place>,
     /// All files.
     pub files: Vec<FileChange>,
 }
 
-/// A note of one side only.
+/// A note of one side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NoteChange {
     /// Text.
@@ -201,7 +201,7 @@ pub struct NoteChange {
     pub now: bool,
 }
 
-/// A warning of one side only.
+/// A warning of one side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WarningChange {
     /// Problem code.

@@ -1,4 +1,4 @@
-//! The plan as one self-contained web page. Its content security policy only allows the embedded
+//! The plan as one self-contained web page. Its content security policy allows only the embedded
 //! style and script.
 
 use crate::Plan;
@@ -9,12 +9,11 @@ mod column;
 mod data;
 mod rows;
 
-/// Template with placeholders `{{NAME}}`.
 const PAGE: &str = include_str!("html/page.html");
 
 const STYLE: &str = include_str!("html/style.css");
 
-/// Script parts, in order of dependence.
+/// Scripts in order of dependence.
 const SCRIPT: [&str; 10] = [
     include_str!("html/script/text.js"),
     include_str!("html/script/data.js"),
@@ -28,9 +27,7 @@ const SCRIPT: [&str; 10] = [
     include_str!("html/script/main.js"),
 ];
 
-/// Returns a self-contained HTML page that shows the plan.
-///
-/// It takes about 60 bytes per file in addition to the name.
+/// Self-contained HTML page of the plan, with about 60 bytes per file in addition to its name.
 pub fn html_page(plan: &Plan) -> String {
     let script = SCRIPT.concat();
     let policy = format!(
@@ -49,7 +46,7 @@ pub fn html_page(plan: &Plan) -> String {
     filled(PAGE, &values)
 }
 
-/// Replaces placeholders; inserted values are not searched again.
+/// Inserted values are not searched again.
 fn filled(template: &str, values: &[(&str, String)]) -> String {
     let mut parts = template.split("{{");
     let mut page = parts.next().unwrap_or_default().to_owned();
@@ -63,7 +60,7 @@ fn filled(template: &str, values: &[(&str, String)]) -> String {
     page
 }
 
-/// Formats a hash source (Content Security Policy 3, section 2.3.1).
+/// Content Security Policy 3, section 2.3.1.
 fn hash_source(text: &str) -> String {
     format!("'sha256-{}'", base64(Sha256::of(text.as_bytes()).as_bytes()))
 }

@@ -13,7 +13,7 @@ mod page;
 use base::text::markdown::{code, html_code, prose};
 use page::{Page, Section};
 
-/// Size limit in bytes. GitHub allows 65,536 characters; the rest is for the workflow's own text.
+/// Size limit in bytes. The rest of GitHub's 65,536 characters is for the workflow's own text.
 pub const MARKDOWN_LIMIT: usize = 60_000;
 
 const DIRECTORIES: usize = 8;
@@ -22,7 +22,7 @@ const ARTIFACTS: usize = 12;
 
 const STEPS: [&str; 6] = ["copy", "relink", "stub", "alias", "link", "render"];
 
-/// Returns a page of at most [`MARKDOWN_LIMIT`] bytes; omitted items are counted at the end.
+/// A page of at most [`MARKDOWN_LIMIT`] bytes, with a count of omitted items.
 pub fn markdown_text(plan: &Plan) -> String {
     let mut page = Page::new(MARKDOWN_LIMIT);
     page.section(&Section {

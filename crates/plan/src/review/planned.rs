@@ -1,5 +1,3 @@
-//! Compares finished packages with a plan.
-
 use super::diff;
 use super::diff::{Contents, MovedEnd, PackageChange};
 use crate::Plan;
@@ -7,7 +5,7 @@ use crate::review::built::Built;
 use base::source::Code;
 use wheel::verify::Finding;
 
-/// Reports each difference between `built` (with file names `files`) and the plan, named `label`.
+/// Reports differences between `built` (with file names `files`) and the plan `label`.
 pub fn planned(label: &str, plan: &Plan, built: &[Built], files: &[String]) -> Vec<Finding> {
     let (promised, made) = (Contents::of_plan(label, plan), Contents::of_built("packages", built));
     let difference = diff::diff(&promised, &made);

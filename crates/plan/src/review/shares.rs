@@ -10,7 +10,7 @@ use crate::catalog::ArtifactId;
 use crate::{Distribution, Plan};
 use base::names::Compression;
 
-/// Bytes per second of one core. Only the ratios matter; they are similar on all machines.
+/// Bytes per second of one core. Only the ratios matter.
 const STORE: u64 = 1_500_000_000;
 const FAST: u64 = 300_000_000;
 const DEFAULT: u64 = 165_000_000;
@@ -25,14 +25,14 @@ pub struct Shares {
 
 #[derive(Debug, Default, Serialize)]
 struct Share {
-    /// Packages, for `--only`.
+    /// Value of `--only`.
     only: String,
-    /// Estimated seconds on one core.
+    /// Seconds on one core.
     cost: u64,
     archives: BTreeSet<String>,
 }
 
-/// Families and variants of one name, which `--only NAME` selects together.
+/// `--only NAME` selects these together.
 type Namesakes<'p> = (String, Vec<&'p Distribution>);
 
 /// Divides the packages among at most `most` jobs: largest first, each to the job with the least
@@ -71,13 +71,13 @@ fn share(cost: u64, job: &[Namesakes<'_>]) -> Share {
     }
 }
 
-/// Returns the artifacts of a distribution's files.
+/// Artifacts of a distribution's files.
 pub fn artifacts(dist: &Distribution) -> BTreeSet<&ArtifactId> {
     let sources = dist.all_members().filter_map(|member| member.step.source());
     sources.map(|origin| &origin.artifact).collect()
 }
 
-/// Estimates the packing time of a distribution on one core.
+/// Estimated packing time on one core.
 pub fn effort(dist: &Distribution) -> Duration {
     Duration::from_nanos(nanoseconds(dist))
 }

@@ -1,4 +1,4 @@
-//! The plan as aligned text, equal on all machines.
+//! The plan as aligned text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use crate::catalog::{ArtifactId, Origin};
 use crate::{Member, Note, Plan, Step, Unowned, title};
 use base::text::{Column, Table, counted, human_size};
 
-/// Summarizes the plan: one line per distribution, then dropped and unowned files, and notes.
+/// One line per distribution, then dropped and unowned files, and notes.
 pub fn summary_text(plan: &Plan, verbose: bool) -> String {
     let mut text =
         format!("version {}, {} mode, platform {}\n\n", plan.version, plan.mode, plan.platform_tag);
@@ -181,7 +181,7 @@ pub(super) fn by_artifact(unowned: &[Unowned]) -> Vec<(u64, usize, String)> {
     artifacts
 }
 
-/// Lists all members: path, step, size, source and rule.
+/// All members: path, step, size, source and rule.
 pub fn files_text(plan: &Plan) -> String {
     let mut text = String::new();
     for distribution in &plan.distributions {

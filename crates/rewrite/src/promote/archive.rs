@@ -17,19 +17,15 @@ use wheel::package::zip_file::LONGEST_TEXT;
 use wheel::package::{CopyError, Wheel};
 use wheel::unpacking::{MemberKind, TarMember};
 
-/// Changes of an archive.
 #[derive(Debug)]
 pub(super) struct ArchiveRewrite {
-    /// Its place in the wheel.
     index: usize,
-    /// Files in it with another content.
+    /// Files with another content.
     contents: BTreeMap<String, String>,
-    /// Bytes of the new tar archive.
     size: u64,
 }
 
-/// Looks for files of the rule in a wheel's archive; `None` if none of them holds the version. The archive is read
-/// from front to back.
+/// Looks for files of the rule in a wheel's archive; `None` if none of them holds the version.
 pub(super) fn planned(
     wheel: &Wheel,
     rule: &PromoteRule,
@@ -76,7 +72,6 @@ fn text(size: u64, bytes: &mut dyn io::Read) -> io::Result<Option<String>> {
         .and_then(|content| String::from_utf8(content).ok()))
 }
 
-/// Headers of a member with `size` bytes of content.
 fn headers(member: &TarMember, size: u64) -> Result<Vec<u8>, Fault> {
     let (path, time): (RelPath, _) = (member.path.parse()?, Timestamp::EARLIEST);
     Ok(match kind(member)? {
@@ -86,7 +81,6 @@ fn headers(member: &TarMember, size: u64) -> Result<Vec<u8>, Fault> {
     })
 }
 
-/// Kind of a member.
 enum TarMemberKind<'m> {
     File { executable: bool },
     Link(&'m str),
@@ -106,7 +100,6 @@ fn kind(member: &TarMember) -> Result<TarMemberKind<'_>, Fault> {
 }
 
 impl ArchiveRewrite {
-    /// The member of the wheel that it is.
     pub fn entry<'w>(&self, wheel: &'w Wheel) -> &'w DirectoryEntry {
         &wheel.entries()[self.index]
     }
@@ -128,7 +121,6 @@ impl ArchiveRewrite {
         }))
     }
 
-    /// Writes the tar archive.
     fn write(&self, wheel: &Wheel, sink: &mut dyn Write) -> Result<(), Fault> {
         let mut tar = TarWriter::new(sink, Timestamp::EARLIEST);
         let entry = self.entry(wheel);

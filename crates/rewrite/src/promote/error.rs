@@ -12,16 +12,16 @@ use wheel::package::{OpenError, ReadError};
 /// Fault of a promotion.
 #[derive(Debug, thiserror::Error)]
 pub enum PromoteError {
-    /// The directory, or a package in it.
+    /// Unreadable directory or package.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// A wheel.
+    /// Unreadable wheel.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// Packages that `verify` refuses.
     #[error(transparent)]
     Gate(#[from] GateError),
-    /// No package in the directory has a version that could be another.
+    /// No package has a version to change.
     #[error("{} has no package from a build of rockpack", .dir.display())]
     None {
         /// The directory.
@@ -35,36 +35,36 @@ pub enum PromoteError {
         /// Their versions.
         versions: Box<(String, String)>,
     },
-    /// There is nothing to do.
+    /// Nothing to change.
     #[error("the packages already have version {version}")]
     Same {
         /// The version.
         version: String,
     },
-    /// A target that nobody knows.
+    /// Unknown target.
     #[error("unknown target `{target}`: neither families.kdl nor a package has it")]
     UnknownTarget {
-        /// The target, as it was given.
+        /// The given target.
         target: String,
         /// A target with a similar name.
         near: Option<String>,
-        /// The targets that the packages have.
+        /// Targets of the packages.
         have: Vec<String>,
     },
     /// No package is for a target that is kept.
     #[error("no package is for a target to keep ({})", .kept.join(", "))]
     NoOverlap {
-        /// The targets, as they were given.
+        /// The given targets.
         kept: Vec<String>,
-        /// The targets that the packages have.
+        /// Targets of the packages.
         have: Vec<String>,
     },
-    /// Something in a package that cannot be promoted.
+    /// Content that cannot be promoted.
     #[error("{what} in {package}")]
     Content {
-        /// The package's file name.
+        /// File name.
         package: String,
-        /// The fault, with the member.
+        /// Fault, with the member.
         what: String,
         /// The remedy.
         help: &'static str,
@@ -75,18 +75,18 @@ pub enum PromoteError {
         /// The package.
         path: PathBuf,
     },
-    /// A package that was built with the others and is not there.
+    /// A listed package that is missing.
     #[error("{package} is missing in {}, but SHA256SUMS there lists it", .dir.display())]
     Absent {
-        /// Its path below the directory.
+        /// Path below the directory.
         package: String,
         /// The directory.
         dir: PathBuf,
     },
-    /// A package that was not built with the others.
+    /// A package that SHA256SUMS does not list.
     #[error("{package} is in {}, but SHA256SUMS there does not list it", .dir.display())]
     Unlisted {
-        /// Its path below the directory.
+        /// Path below the directory.
         package: String,
         /// The directory.
         dir: PathBuf,
@@ -100,7 +100,7 @@ pub enum PromoteError {
     /// Two packages would have one name.
     #[error("two packages would have the name {name}")]
     OneName {
-        /// The name, below the destination.
+        /// Name below the destination.
         name: String,
     },
     /// The destination.
@@ -109,7 +109,7 @@ pub enum PromoteError {
     /// An output.
     #[error("cannot write {output}")]
     Write {
-        /// Its path below the destination.
+        /// Path below the destination.
         output: String,
         /// The cause.
         source: WriteError,
@@ -119,7 +119,7 @@ pub enum PromoteError {
     Io(#[from] io::Error),
 }
 
-/// Fault of an output that cannot be written.
+/// Fault of an output.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// A wheel.
@@ -131,7 +131,7 @@ pub enum WriteError {
     /// The archive in a devel wheel.
     #[error(transparent)]
     Archive(#[from] Fault),
-    /// A file that is read, or the disk.
+    /// Unreadable file or full disk.
     #[error(transparent)]
     Io(#[from] io::Error),
 }

@@ -11,18 +11,14 @@ use base::names::Requirement;
 use base::python_literal;
 use base::text::markdown::{code, installs};
 
-/// The module that has the facts.
 pub(super) const FILE: &str = "_dist_info.py";
-/// Text before the literal.
 const NAME: &str = "DIST = ";
 
-/// The facts in the text of a module that rockpack wrote.
 pub(super) fn read(text: &str) -> Option<Value> {
     let value = python_literal::data(text)?;
     (written(text, &value)? == text).then_some(value)
 }
 
-/// The module with other facts.
 fn written(text: &str, value: &Value) -> Option<String> {
     let (before, _) = text.split_once(NAME)?;
     let module = python_literal::module("", "DIST", value);
@@ -56,7 +52,7 @@ pub(super) fn promoted(
     Some((Changed { text: written(text, &facts)?, changes }, Pruning::of_lines(lines)))
 }
 
-/// Shows each text in a value, with the keys that lead to it.
+/// Calls `see` for each text in a value, with the keys that lead to it.
 fn each_text(value: &mut Value, field: &str, see: &mut dyn FnMut(&str, &mut String)) {
     match value {
         Value::String(text) => see(field, text),
@@ -88,7 +84,7 @@ pub(super) fn targets(facts: &Value) -> Vec<String> {
     targets
 }
 
-/// Removes targets that are not kept. Returns the lines of the readme that change.
+/// Removes targets that are not kept; returns the changed lines of the readme.
 fn prune(
     member: &str,
     facts: &mut Value,
@@ -125,19 +121,17 @@ fn prune(
     prune_extras(member, facts, targets, changes)
 }
 
-/// Returns whether a requirement is of a package for a removed target.
 fn goes(requirement: &str, targets: &Targets) -> bool {
     let name = requirement.parse::<Requirement>().map(|requirement| requirement.name);
     name.is_ok_and(|name| targets.of(&name).is_some_and(|target| targets.drops(target)))
 }
 
-/// Removes requirements of packages for removed targets.
 fn prune_required(member: &str, facts: &mut Value, targets: &Targets, changes: &mut Vec<Change>) {
     let Some(list) = facts.get_mut("requires").and_then(Value::as_array_mut) else { return };
     strip(member, "requires", list, |text| goes(text, targets), changes);
 }
 
-/// Removes the texts of a list for which `goes` returns true.
+/// Removes selected texts of a list.
 fn strip(
     member: &str,
     field: &str,
@@ -180,7 +174,7 @@ fn prune_extras(
     lines
 }
 
-/// The links of a device wheel about another version; nothing when it is no such file as rockpack writes.
+/// The links of a device wheel with another version; `None` if rockpack did not write the file.
 pub(super) fn promoted_links(member: &str, text: &str, set: &Set) -> Option<Changed> {
     let mut links: Value = serde_json::from_str(text).ok()?;
     if format!("{links}\n") != text {

@@ -1,4 +1,4 @@
-//! The packages of a directory: their metadata, and whether rockpack made them.
+//! Packages of a directory.
 
 use std::io::Read;
 
@@ -10,37 +10,33 @@ use base::names::{Form, RelPath};
 use base::version::Version;
 use wheel::package::{Found, Metadata, OpenError, Sdist, Wheel};
 
-/// Limit in bytes for the files of an sdist that is written anew: it is held in memory.
+/// Limit in bytes for a rewritten sdist, which is held in memory.
 const LARGEST_SDIST: u64 = 64 << 20;
 
-/// A package that was read.
 #[derive(Debug)]
 pub(super) struct Input {
     pub found: Found,
-    /// Its distribution, as indexes compare it.
+    /// Normalised name of the distribution.
     pub name: String,
     pub version: Version,
-    /// METADATA or PKG-INFO.
     pub metadata: String,
-    /// Its facts about itself, if rockpack made it.
+    /// Facts, if rockpack made it.
     pub own: Option<Own>,
     pub body: Body,
 }
 
-/// Facts of a package of rockpack about itself.
 #[derive(Debug)]
 pub(super) struct Own {
-    /// The member that has the facts; in an sdist below the directory at its top.
+    /// Member with the facts; in an sdist, below its top directory.
     pub member: String,
     pub text: String,
     pub facts: Value,
 }
 
-/// Content of a package.
 #[derive(Debug)]
 pub(super) enum Body {
     Wheel(Box<Wheel>),
-    /// The files below the directory at its top; empty if rockpack did not make it.
+    /// Files below the top directory; empty if rockpack did not make it.
     Sdist(Vec<SdistFile>),
 }
 
@@ -50,7 +46,6 @@ impl Default for Body {
     }
 }
 
-/// A file of an sdist.
 #[derive(Debug, Clone)]
 pub(super) struct SdistFile {
     pub path: String,
@@ -59,7 +54,6 @@ pub(super) struct SdistFile {
 }
 
 impl Input {
-    /// Reads the metadata of a package.
     pub fn read(found: Found) -> Result<Self, PromoteError> {
         match found.form {
             Form::Wheel => wheel(found),
@@ -67,12 +61,10 @@ impl Input {
         }
     }
 
-    /// File name.
     pub fn file_name(&self) -> String {
         file_name(&self.found)
     }
 
-    /// Path below `dist`.
     pub fn below_dist(&self) -> String {
         let directory = self.found.directory.as_str();
         let below =
@@ -80,7 +72,6 @@ impl Input {
         below + &self.file_name()
     }
 
-    /// The family's directory that it is in, where it is in one.
     pub fn family(&self) -> Option<&str> {
         self.found.directory.as_str().split_once('/').map(|(_, family)| family)
     }
@@ -90,12 +81,11 @@ fn file_name(found: &Found) -> String {
     found.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The error that something in a package cannot be promoted.
 pub(super) fn refused(package: &str, what: impl Into<String>, help: &'static str) -> PromoteError {
     PromoteError::Content { package: package.to_owned(), what: what.into(), help }
 }
 
-/// Name and version by a package's metadata.
+/// Name and version from the metadata.
 fn said(package: &str, metadata: &str) -> Result<(String, Version), PromoteError> {
     let metadata = Metadata::parse(metadata);
     let both = metadata.name().and_then(|name| Ok((name.normalized(), metadata.version()?)));
@@ -137,7 +127,6 @@ fn own_of_wheel(wheel: &Wheel, name: &str) -> Result<Option<Own>, OpenError> {
     Ok(None)
 }
 
-/// Returns whether facts are of this distribution.
 fn is_of(facts: &Value, name: &str) -> bool {
     let told = facts.get("distribution").and_then(Value::as_str);
     told.and_then(base::names::normalized).as_deref() == Some(name)

@@ -1,4 +1,4 @@
-//! SHA256SUMS lists all packages of a build: a part of them cannot be promoted.
+//! SHA256SUMS lists all packages of a build: a part of a build cannot be promoted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,10 +9,8 @@ use base::names::{Form, RelPath};
 use build::provenance;
 use build::recorded::Recorded;
 
-/// The checksums in the directory of the packages, by path below `dist`; empty without a list.
-///
-/// # Errors
-/// Fails if a listed package is missing, or a package of rockpack is not listed.
+/// Returns the listed checksums by path below `dist`; empty without a list. Fails if a listed
+/// package is missing, or a package of rockpack is not listed.
 pub(super) fn sums<'i>(
     dist: Option<&Path>,
     inputs: impl Iterator<Item = &'i Input>,

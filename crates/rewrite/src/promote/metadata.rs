@@ -1,4 +1,4 @@
-//! METADATA and PKG-INFO with another version: header fields, each by its name.
+//! Core metadata with another version.
 
 use super::change::{Change, Changed};
 use super::set::Set;
@@ -7,8 +7,7 @@ use base::names::{Requirement, normalized};
 use base::version::Version;
 use wheel::package::header::{fields, rewritten};
 
-/// The text with another version: `Version`, and pins of `Requires-Dist` on packages that are promoted too.
-/// `member` is the name of the file.
+/// Changes `Version`, and the pins of `Requires-Dist` on promoted packages.
 pub(super) fn promoted(
     member: &str,
     text: &str,
@@ -46,7 +45,6 @@ pub(super) fn promoted(
     Changed { text: header + &body, changes }
 }
 
-/// The requirements and extras of core metadata.
 pub(super) fn requirements(text: &str) -> (Vec<Requirement>, Vec<String>) {
     let (fields, _) = fields(text);
     let of = |name: &'static str| {

@@ -1,5 +1,3 @@
-//! The action for one package.
-
 use super::change::Change;
 use super::error::PromoteError;
 use super::input::{Body, Input, Own, SdistFile, output, refused};
@@ -12,7 +10,7 @@ use ::wheel::package::WheelName;
 use base::names::DistName;
 use base::version::Version;
 
-/// The package with the version `new`; copied as it is without one.
+/// The package with the version `new`; copied without one.
 pub(super) fn package(
     mut input: Input,
     new: Option<Version>,
@@ -50,13 +48,12 @@ pub(super) fn package(
     Ok(Package { from, input: below, output, changes, action })
 }
 
-/// Name of the distribution.
 pub(super) fn dist_name(input: &Input) -> Result<DistName, PromoteError> {
     let wrong = |error| refused(&input.file_name(), format!("{error}"), "build it again");
     input.name.parse().map_err(|error: base::names::NameError| wrong(error))
 }
 
-/// The file name with the new version; the rest stays as its maker spelt it.
+/// The file name with the new version; the rest keeps its spelling.
 fn file_name(input: &Input, to: &Version) -> Result<String, PromoteError> {
     let Body::Wheel(wheel) = &input.body else {
         return Ok(sdist_file_name(&dist_name(input)?, to));
@@ -68,7 +65,6 @@ fn file_name(input: &Input, to: &Version) -> Result<String, PromoteError> {
     Ok(format!("{name}-{rest}"))
 }
 
-/// Refuses a copied package that requires an old version.
 fn no_pins(input: &Input, set: &Set) -> Result<(), PromoteError> {
     let (requirements, _) = metadata::requirements(&input.metadata);
     match requirements.iter().find(|requirement| set.repinned(&requirement.text).is_some()) {
@@ -82,7 +78,6 @@ fn no_pins(input: &Input, set: &Set) -> Result<(), PromoteError> {
     }
 }
 
-/// The files of a selector about the new version.
 fn sdist(
     input: &Input,
     own: &Own,

@@ -1,4 +1,4 @@
-//! Packages that are promoted together, with their versions.
+//! Promoted packages and their versions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,14 +7,11 @@ use base::names::{Requirement, normalized};
 use base::version::Version;
 use manifest::Manifest;
 
-/// The versions of everything that is promoted.
 #[derive(Debug)]
 pub(super) struct Set {
-    /// The version of the packages that rockpack made.
     pub from: Version,
-    /// The new version.
     pub to: Version,
-    /// Their names, as indexes compare them: the names of the given packages, and all names of the manifest.
+    /// Normalised names: of the given packages, and all of the manifest.
     names: BTreeSet<String>,
     /// Name of the product in local parts of foreign versions.
     product: String,
@@ -23,7 +20,6 @@ pub(super) struct Set {
 }
 
 impl Set {
-    /// Packages with these names, and all that the manifest has a name for.
     pub fn new(manifest: &Manifest, names: BTreeSet<String>, from: Version, to: Version) -> Self {
         let product = manifest.product().unwrap_or_default().to_owned();
         let mut set = Self { from, to, names, product, others: BTreeMap::new() };
@@ -31,20 +27,17 @@ impl Set {
         set
     }
 
-    /// Takes in a package that carries the version in its local part; gives the new version, or nothing
-    /// where it does not carry it.
+    /// Adds a package with the version in its local part; returns its new version, if it has one.
     pub fn add(&mut self, name: &str, old: &Version) -> Option<Version> {
         let new = local::promoted(old, &self.product, &self.from, &self.to)?;
         self.others.insert(name.to_owned(), (old.clone(), new.clone()));
         Some(new)
     }
 
-    /// The version in local parts of foreign versions, old and new.
     pub fn locals(&self) -> (String, String) {
         (local::part(&self.product, &self.from), local::part(&self.product, &self.to))
     }
 
-    /// Returns whether a package of this name has the version itself.
     pub fn has(&self, name: &str) -> bool {
         self.names.contains(name)
     }
@@ -58,7 +51,6 @@ impl Set {
         })
     }
 
-    /// The version that this one of a package becomes.
     fn version(&self, name: &str, version: &Version) -> Option<&Version> {
         match self.others.get(name) {
             Some((old, new)) => (old == version).then_some(new),
@@ -67,8 +59,7 @@ impl Set {
     }
 }
 
-/// Every name that a distribution of the manifest can have, as indexes compare it, with the GPU target
-/// that it is for.
+/// Every normalised name that a distribution of the manifest can have, with its GPU target.
 pub(super) fn names_of(manifest: &Manifest) -> Vec<(String, Option<String>)> {
     let distributions = manifest.packages.values().flat_map(|package| &package.distributions);
     let each = distributions.flat_map(|distribution| {

@@ -9,25 +9,21 @@ use base::names::{Requirement, normalized};
 use base::source::nearest;
 use manifest::{Manifest, Pick};
 
-/// Targets by names of extras and distributions, and the kept ones.
 #[derive(Debug, Default)]
 pub(super) struct Targets {
-    /// The targets that are kept, as they were given; nothing where all are.
+    /// Kept targets; `None` keeps all.
     kept: Option<BTreeSet<String>>,
-    /// The levels above them: packages of targets that are kept require theirs.
+    /// Levels above the kept targets: packages of targets require theirs.
     above: BTreeSet<String>,
-    /// The target that an extra of this name is for.
     extras: BTreeMap<String, String>,
-    /// The target that a distribution of this name is for.
     distributions: BTreeMap<String, String>,
-    /// Names of single ISAs, not of families.
+    /// ISAs, without families.
     isas: BTreeSet<String>,
-    /// Names of either.
+    /// ISAs and families.
     names: BTreeSet<String>,
 }
 
 impl Targets {
-    /// The targets of a manifest.
     pub fn new(manifest: &Manifest, keep: &[String]) -> Self {
         let isas = manifest.families.isas.keys().map(ToString::to_string).collect();
         let names = manifest.families.names().map(str::to_owned).collect();
@@ -45,7 +41,7 @@ impl Targets {
         }
     }
 
-    /// Adds the distributions that an extra for one target alone requires.
+    /// Adds the distributions that only an extra for one target requires.
     pub fn learn(&mut self, requirements: &[Requirement]) {
         for requirement in requirements {
             let mut targets = requirement.of_extras.iter().filter_map(|e| self.extras.get(e));
@@ -55,36 +51,36 @@ impl Targets {
         }
     }
 
-    /// The target that a distribution of this name is for.
     pub fn of(&self, name: &str) -> Option<&str> {
         self.distributions.get(name).map(String::as_str)
     }
 
-    /// The same of a package in a directory: builds that split all by family have one for each.
+    /// Like [`Self::of`], for a package in a directory: builds that split all by family have one
+    /// for each.
     pub fn of_package<'p>(&'p self, name: &str, directory: Option<&'p str>) -> Option<&'p str> {
         self.of(name).or_else(|| directory.filter(|directory| self.names.contains(*directory)))
     }
 
-    /// Returns whether a target is removed.
     pub fn drops(&self, target: &str) -> bool {
         let is_kept =
             |kept: &BTreeSet<String>| kept.contains(target) || self.above.contains(target);
         self.kept.as_ref().is_some_and(|kept| !is_kept(kept))
     }
 
-    /// The first of these targets that is kept: an ISA before a family.
+    /// The first kept target: an ISA before a family.
     pub fn first<'t>(&self, targets: impl Iterator<Item = &'t str>) -> Option<&'t str> {
         let kept: Vec<&str> = targets.filter(|target| !self.drops(target)).collect();
         kept.iter().find(|target| self.is_isa(target)).or_else(|| kept.first()).copied()
     }
 
-    /// Returns whether a name is the name of an ISA: such names have three digits or more.
+    /// ISA names have three digits or more.
     fn is_isa(&self, target: &str) -> bool {
         let digits = target.chars().filter(char::is_ascii_digit).count();
         self.isas.contains(target) || digits >= 3 && !target.contains('-')
     }
 
-    /// Checks that at least one kept target is among the targets of the packages; returns the other kept targets.
+    /// Fails if no kept target is among the targets of the packages; returns the kept targets
+    /// without a package.
     pub fn check(
         &self,
         manifest: &Manifest,
@@ -112,10 +108,7 @@ impl Targets {
         Ok(absent.into_iter().cloned().collect())
     }
 
-    /// Parts to remove from metadata with these requirements and extras.
-    ///
-    /// # Errors
-    /// Fails if they are for several targets, and none of these is kept.
+    /// Returns the parts to remove. Fails if the package is for several targets, and none is kept.
     pub(crate) fn pruning(
         &self,
         requirements: &[Requirement],
@@ -162,8 +155,8 @@ impl Targets {
         Ok(pruning)
     }
 
-    /// The targets of a package by its extras; without such extras, the targets of packages that it always requires,
-    /// each once.
+    /// The targets of a package by its extras; without these, by the packages that it always
+    /// requires.
     fn targets_of<'t>(&'t self, requirements: &[Requirement], extras: &[String]) -> Vec<&'t str> {
         let by_extra = extras.iter().filter_map(|extra| self.extras.get(extra));
         let mut targets: Vec<&str> = by_extra.map(String::as_str).collect();
@@ -176,14 +169,12 @@ impl Targets {
     }
 }
 
-/// The name at the start of a requirement, as it is spelt there.
 fn name(requirement: &str) -> &str {
     let in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let end = requirement.find(|c| !in_name(c)).unwrap_or(requirement.len());
     &requirement[..end]
 }
 
-/// The extras that selectors offer for each target, by their names.
 fn extras(manifest: &Manifest) -> BTreeMap<String, String> {
     let mut extras = BTreeMap::new();
     for package in manifest.packages.values() {
@@ -201,32 +192,26 @@ fn extras(manifest: &Manifest) -> BTreeMap<String, String> {
     extras
 }
 
-/// Parts to remove from the metadata of one package.
 #[derive(Debug, Default)]
 pub(super) struct Pruning {
-    /// Extras, as indexes compare them.
     extras: BTreeSet<String>,
-    /// Distributions of targets that go.
     distributions: BTreeSet<String>,
-    /// Extras that point to a removed target, with the new distribution.
+    /// Extras that pointed to a removed target, with the new distribution.
     pointers: BTreeMap<String, String>,
-    /// Lines of a readme, with the new line; `None` for a line that is removed.
+    /// Changed lines of a readme; `None` for a removed line.
     lines: BTreeMap<String, Option<String>>,
 }
 
 impl Pruning {
-    /// Changes of the lines of one readme.
     pub(crate) fn of_lines(lines: BTreeMap<String, Option<String>>) -> Self {
         Self { lines, ..Self::default() }
     }
 
-    /// The same with the lines of a page that `other` is of.
     #[must_use]
     pub(crate) fn and_lines(self, other: Self) -> Self {
         Self { lines: other.lines, ..self }
     }
 
-    /// Returns whether an extra is removed.
     pub(crate) fn drops_extra(&self, extra: &str) -> bool {
         normalized(extra).is_some_and(|extra| self.extras.contains(&extra))
     }
@@ -248,7 +233,6 @@ impl Pruning {
         Some(format!("{to}{}", &text[name(text).len()..]))
     }
 
-    /// The readme with its changes.
     pub fn readme(&self, member: &str, text: &str) -> (String, Vec<Change>) {
         let (mut out, mut changes) = (String::with_capacity(text.len()), Vec::new());
         for line in text.split_inclusive('\n') {

@@ -44,7 +44,7 @@ fn targets(manifest: &Manifest, keep: &[&str]) -> Targets {
     Targets::new(manifest, &keep)
 }
 
-/// Metadata of a distribution with an extra for each of these targets, one for all and one for the first.
+/// Metadata with an extra for each target, one for all and one for the first.
 fn page(name: &str, isas: &[&str], version: &str) -> String {
     let mut text = format!(
         "Metadata-Version: 2.1\nName: x\nVersion: {version}\nProvides-Extra: device\nProvides-Extra: device-all\n"
@@ -86,7 +86,6 @@ fn metadata_is_as_if_the_others_were_never_there() {
     assert_eq!(pruned(&text, &["1011", "1012"]), default("1011", &["1011", "1012"]));
     assert_eq!(pruned(&text, &["1010", "1012"]), page("amd-device", &["1010", "1012"], "7"));
     assert_eq!(pruned(&text, &["1010", "1011", "1012"]), text);
-    // The extra for all stays, however few those are.
     let four = page("amd-torch-device", &["1010", "1011", "1012", "1030"], "7");
     assert_eq!(pruned(&four, &["1011"]), page("amd-torch-device", &["1011"], "7"));
     // One target: nothing to choose from.
@@ -103,7 +102,7 @@ fn several_targets_of_which_none_is_kept_are_an_error() {
     assert_eq!(error.to_string(), message);
 }
 
-/// The default target and the lists that are left of these.
+/// Default target and lists after pruning.
 fn default(isas: &[&str], keep: &[&str]) -> (Value, Value) {
     let (manifest, isas) =
         (manifest(), isas.iter().map(|isa| format!("gfx{isa}")).collect::<Vec<_>>());
@@ -122,7 +121,7 @@ fn the_default_is_the_first_that_is_kept() {
     assert_eq!(default(&isas, &["906", "1030"]), (json!("gfx906"), json!(["gfx906", "gfx1030"])));
     assert_eq!(default(&isas, &["1030", "906"]).0, "gfx906", "the order is the packages'");
     assert_eq!(default(&isas, &["1010", "1030"]).0, "gfx1010");
-    // An ISA comes before a family.
+    // ISA before family.
     assert_eq!(default(&["1010", "11", "1201"], &["11", "1201"]).0, "gfx1201");
     assert_eq!(default(&["1010", "11X-all"], &["11X-all", "1201"]).0, "gfx11X-all");
     assert_eq!(default(&["1010"], &["1201"]), (json!("gfx1010"), json!(["gfx1010"])));

@@ -1,4 +1,4 @@
-//! Files that hold a version as a value: Python literals, a key of JSON, or the whole text.
+//! Replaces a version in Python literals, under a key of JSON, or as the whole text.
 
 use std::ops::Range;
 
@@ -6,11 +6,10 @@ use serde_json::Value;
 
 use super::change::{Change, Changed};
 
-/// Returns the new value for a value that holds the version.
+/// Returns the new value, if the value holds the version.
 pub(super) type NewValue<'n> = &'n dyn Fn(&str) -> Option<String>;
 
-/// The text with other values: of `key` in JSON, of string literals in Python, otherwise of the whole text.
-/// `new` returns the new value for a value that holds a version.
+/// Replaces values: of `key` in JSON, of string literals in Python, otherwise the whole text.
 pub(super) fn promoted(member: &str, text: &str, key: Option<&str>, new: NewValue<'_>) -> Changed {
     let found: Vec<(String, Range<usize>)> = match key {
         Some(key) => in_json(text, key).into_iter().map(|range| (key.to_owned(), range)).collect(),
@@ -38,7 +37,7 @@ pub(super) fn promoted(member: &str, text: &str, key: Option<&str>, new: NewValu
     all
 }
 
-/// Name to which a literal is assigned, or of the argument that it is.
+/// The variable or argument that a literal is assigned to.
 fn name_before(text: &str, at: usize) -> String {
     let line = text[..at].rsplit('\n').next().unwrap_or_default();
     let before =
@@ -50,8 +49,8 @@ fn name_before(text: &str, at: usize) -> String {
     name.unwrap_or("literal").to_owned()
 }
 
-/// Ranges of the contents of Python's plain string literals: of one line, without escapes, neither bytes nor formatted.
-/// Comments have no literals.
+/// Ranges of the contents of plain Python string literals: one line, no escapes, no prefix, outside
+/// comments.
 fn literals(text: &str) -> Vec<Range<usize>> {
     let (bytes, mut found, mut at) = (text.as_bytes(), Vec::new(), 0);
     while let Some(&byte) = bytes.get(at) {
@@ -71,13 +70,12 @@ fn literals(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The letters right before a literal.
 fn prefix(before: &str) -> &str {
     let start = before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_').len();
     &before[start..]
 }
 
-/// Range of the content of the literal at `at`, its end, and whether it has neither escapes nor several lines.
+/// Range of the content of the literal at `at`, its end, and whether it is plain.
 fn literal(text: &str, at: usize, raw: bool) -> (Range<usize>, usize, bool) {
     let quote = &text[at..=at];
     let triple = text[at..].starts_with(&quote.repeat(3));
@@ -94,7 +92,7 @@ fn literal(text: &str, at: usize, raw: bool) -> (Range<usize>, usize, bool) {
                 plain &= raw;
                 here += 1;
             }
-            // A literal without an end is no Python: the rest of the line is skipped.
+            // An unterminated literal: skip the rest of the line.
             b'\n' if !triple => return (start..here, here, false),
             _ => {}
         }
@@ -103,7 +101,7 @@ fn literal(text: &str, at: usize, raw: bool) -> (Range<usize>, usize, bool) {
     (start..text.len(), text.len(), false)
 }
 
-/// Range of the content of the text at `key`, in an object that is the whole document.
+/// Range of the text at `key` of the document's object.
 fn in_json(text: &str, key: &str) -> Option<Range<usize>> {
     let value: Value = serde_json::from_str(text).ok()?;
     let wanted = value.get(key)?.as_str()?;

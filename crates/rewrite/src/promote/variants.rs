@@ -1,4 +1,4 @@
-//! Files about wheel variants: another name, and no labels of removed targets.
+//! Wheel-variant files under a new name, without labels of removed targets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -14,10 +14,9 @@ use base::names::VariantLabel;
 use base::regular;
 use wheel::archive::variants::{Variants, file_name};
 
-/// No such file is longer.
 const LONGEST: u64 = 1 << 20;
 
-/// The target of a wheel variant: the target of the package that it requires.
+/// Target of the package that a wheel variant requires.
 pub(super) fn target<'t>(input: &Input, targets: &'t Targets) -> Option<&'t str> {
     label(input)?;
     let (requirements, _) = metadata::requirements(&input.metadata);
@@ -34,7 +33,7 @@ fn label(input: &Input) -> Option<&VariantLabel> {
     }
 }
 
-/// The files about the kept wheel variants; `gone` are packages for removed targets.
+/// The variant files; `gone` are packages for removed targets.
 pub(super) fn files(
     kept: &[Input],
     gone: &[Input],

@@ -1,4 +1,4 @@
-//! Changes of one wheel: its texts with another version, its metadata directory with another name.
+//! Changes of one wheel.
 
 use std::collections::BTreeMap;
 
@@ -16,30 +16,25 @@ use wheel::edit::with_version;
 use wheel::package::Wheel;
 use wheel::package::zip_file::LONGEST_TEXT;
 
-/// A bill of materials is no longer.
 const LONGEST_SBOM: u64 = 64 << 20;
 
-/// Changes of a wheel.
 #[derive(Debug)]
 pub(super) struct WheelRewrite {
-    /// The version that it gets.
     pub version: Version,
-    /// Members with another content, by the names that they have.
+    /// Changed members, by their old names.
     pub contents: BTreeMap<String, String>,
-    /// The archive in a devel wheel, where something in it is another.
+    /// Changed archive of a devel wheel.
     pub archive: Option<ArchiveRewrite>,
-    /// The wheel is of rockpack, so that the result must be as rockpack makes it.
+    /// Made by rockpack, so the result must be as rockpack makes it.
     pub own: bool,
 }
 
-/// The promotion around a package, and its rule.
 pub(super) struct Context<'c> {
     pub set: &'c Set,
     pub targets: &'c Targets,
     pub rule: Option<&'c PromoteRule>,
 }
 
-/// A wheel that rockpack made, about the new version.
 pub(super) fn own(
     input: &Input,
     own: &Own,
@@ -62,7 +57,7 @@ pub(super) fn own(
     for entry in wheel.entries() {
         let below = links.as_deref().and_then(|links| entry.name.strip_prefix(links));
         if below.and_then(|file| file.strip_suffix(".json")).is_some() {
-            // A manifest has a line for each file of the package, and may be long.
+            // A manifest has a line for each file, and may be long.
             let text = text_of(wheel, &entry.name)?;
             let done = facts::promoted_links(&entry.name, &text, set);
             work.put(&entry.name, done.ok_or_else(|| damaged(&entry.name))?);
@@ -82,7 +77,7 @@ pub(super) fn own(
     Ok((work.rewrite, work.changes))
 }
 
-/// Changes of a foreign wheel that has our version in its local part.
+/// Changes of a foreign wheel with the version in its local part.
 pub(super) fn other(
     input: &Input,
     wheel: &Wheel,
@@ -113,7 +108,6 @@ fn same_version(value: &str, version: &Version) -> bool {
     value.parse::<Version>().is_ok_and(|value| value == *version)
 }
 
-/// A wheel while its members are gone through.
 struct Work<'w> {
     wheel: &'w Wheel,
     rewrite: WheelRewrite,
@@ -127,7 +121,6 @@ impl<'w> Work<'w> {
         Self { wheel, rewrite, changes: Vec::new() }
     }
 
-    /// Adds the changes of a member.
     fn put(&mut self, member: &str, changed: Changed) {
         if !changed.changes.is_empty() {
             self.rewrite.contents.insert(member.to_owned(), changed.text);
@@ -141,7 +134,7 @@ impl<'w> Work<'w> {
         self.put(&member, done);
     }
 
-    /// The files of a rule. If `needed`, each must exist and hold the version.
+    /// Changes the files of a rule. If `needed`, each must exist and hold the version.
     fn files(
         &mut self,
         rule: &PromoteRule,

@@ -15,7 +15,7 @@ use wheel::edit::{Content, Edit, Hashes, Output, Packing, Sink};
 use wheel::package::Wheel;
 use wheel::package::directory::DirectoryEntry;
 
-/// Writes all packages to the stage on `threads` threads; returns the hashes of each, in their order.
+/// Writes all packages to the stage; returns their hashes in the same order.
 pub(super) fn all(
     promotion: &Promotion,
     stage: &Stage,
@@ -28,7 +28,6 @@ pub(super) fn all(
     stage::written(&jobs, threads, |job, disk| package(promotion, job, stage, disk))
 }
 
-/// Writes one package.
 fn package(
     promotion: &Promotion,
     package: &Package,
@@ -54,13 +53,11 @@ fn copy(package: &Package, mut output: Output) -> Result<Output, WriteError> {
     Ok(output)
 }
 
-/// Another text in place of the whole file.
 fn changed(mut output: Output, text: &str) -> Result<Output, WriteError> {
     output.write_all(text.as_bytes())?;
     Ok(output)
 }
 
-/// A wheel of another version.
 fn rewritten(wheel: &Wheel, rewrite: &WheelRewrite, output: Output) -> Result<Output, WriteError> {
     let is_text = |name: &&str| {
         !name.starts_with(&format!("{}/sboms/", wheel.dist_info())) && !is_of_artifact(wheel, name)
@@ -81,7 +78,6 @@ fn rewritten(wheel: &Wheel, rewrite: &WheelRewrite, output: Output) -> Result<Ou
     Ok(edit.write(output)?)
 }
 
-/// Another text of a member, packed as a build packs it.
 fn content<'c>(
     wheel: &Wheel,
     rewrite: &WheelRewrite,
@@ -100,7 +96,7 @@ fn content<'c>(
     Ok(Content::Packed(packed.pack(text.as_bytes())))
 }
 
-/// Returns whether a member is a file of an artifact, for which a rule can choose another level.
+/// Rules can set a compression level for files of artifacts.
 fn is_of_artifact(wheel: &Wheel, name: &str) -> bool {
     let info = name.starts_with(wheel.dist_info());
     let made = name.ends_with(super::facts::FILE) || name.contains("/.devel_links/");

@@ -9,25 +9,25 @@ use super::{Date, DateError};
 /// Content of `version.json`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Base {
-    /// The version: numbers with dots between them.
+    /// Numbers with dots between them.
     pub version: String,
-    /// The date that a release branch started from.
+    /// Start date of a release branch.
     pub date: Option<Date>,
 }
 
-/// Error in a `version.json`.
+/// Fault of a `version.json`.
 #[derive(Debug, thiserror::Error)]
 pub enum BaseError {
-    /// It is not JSON, or not of this form.
+    /// Wrong JSON.
     #[error("{0}")]
     Json(#[from] serde_json::Error),
-    /// It lacks the version.
+    /// Missing version.
     #[error("it has no text `{0}`")]
     Missing(String),
-    /// Its version is not a base version.
+    /// Malformed version.
     #[error("`{0}` is not a version of numbers with dots between them")]
     Version(String),
-    /// Its date is not one.
+    /// Malformed date.
     #[error("release-metadata.base-date: {0}")]
     Date(#[from] DateError),
 }
@@ -50,7 +50,8 @@ impl Base {
     /// A base version without a date.
     ///
     /// # Errors
-    /// When it is not numbers with dots between them, perhaps with `.postN` behind them.
+    ///
+    /// Fails if it is not dotted numbers, with an optional `.postN`.
     pub fn new(version: &str) -> Result<Self, BaseError> {
         let (numbers, post) = match version.split_once(".post") {
             Some((numbers, post)) => (numbers, Some(post)),
@@ -63,10 +64,11 @@ impl Base {
         Err(BaseError::Version(version.to_owned()))
     }
 
-    /// Reads the text of a `version.json`. An empty date counts as not given.
+    /// Reads a `version.json`. An empty date is no date.
     ///
     /// # Errors
-    /// When it is not JSON, lacks `PRODUCT-version`, or its version or date is malformed.
+    ///
+    /// Fails if it is not JSON, lacks `PRODUCT-version`, or its version or date is malformed.
     pub fn read(text: &str, product: &str) -> Result<Self, BaseError> {
         let file: File = serde_json::from_str(text)?;
         let key = format!("{product}-version");

@@ -1,21 +1,21 @@
-//! Days, as versions have them.
+//! Days in versions.
 
 use std::fmt;
 use std::str::FromStr;
 
 use jiff::civil;
 
-/// A day: `20260811`.
+/// A day such as `20260811`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Date(civil::Date);
 
-/// A text that is not a day.
+/// Malformed day.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a valid date in YYYYMMDD format")]
 pub struct DateError(pub String);
 
 impl Date {
-    /// The day in UTC of a time, in seconds since 1970; `None` beyond the year 9999.
+    /// The UTC day of a time in seconds since 1970; `None` beyond the year 9999.
     pub fn of_seconds(seconds: i64) -> Option<Self> {
         let time = jiff::Timestamp::from_second(seconds).ok()?;
         Some(Self(time.to_zoned(jiff::tz::TimeZone::UTC).date()))

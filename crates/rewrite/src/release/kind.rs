@@ -3,36 +3,36 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A kind of build that a release flow makes.
+/// Kind of build of a release flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReleaseType {
-    /// The release itself.
+    /// Release.
     Release,
-    /// Every night, of the main branch.
+    /// Nightly of the main branch.
     Nightly,
-    /// Every night, of a release branch.
+    /// Nightly of a release branch.
     NightlyBkc,
-    /// Of a pull request.
+    /// Build of a pull request.
     Ci,
-    /// By hand.
+    /// Manual build.
     Dev,
-    /// By hand, of a release branch.
+    /// Manual build of a release branch.
     DevBkc,
 }
 
-/// The rest of a version after its base.
+/// Continuation of a base version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Continuation {
-    /// By the type of build.
+    /// Type of build.
     Type(ReleaseType),
-    /// A release candidate with its number.
+    /// Release candidate number.
     Prerelease(u32),
-    /// A custom text.
+    /// Given text.
     Suffix(String),
 }
 
 impl ReleaseType {
-    /// Every type with its word.
+    /// Types and their names.
     pub const WORDS: [(&'static str, Self); 6] = [
         ("release", Self::Release),
         ("nightly", Self::Nightly),
@@ -42,12 +42,12 @@ impl ReleaseType {
         ("dev-bkc", Self::DevBkc),
     ];
 
-    /// Returns whether it is of a release branch, which shares its index with others.
+    /// Returns true for a release branch that shares its index with others.
     pub(crate) fn is_bkc(self) -> bool {
         matches!(self, Self::NightlyBkc | Self::DevBkc)
     }
 
-    /// Returns whether its version contains the commit.
+    /// Returns true if the version contains the commit.
     pub fn is_by_commit(self) -> bool {
         matches!(self, Self::Ci | Self::Dev | Self::DevBkc)
     }

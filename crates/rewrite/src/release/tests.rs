@@ -1,4 +1,4 @@
-//! Versions of a release flow.
+//! Versions that a release flow publishes.
 
 use std::str::FromStr;
 
@@ -141,7 +141,7 @@ fn traps_are_told_where_they_are() {
     starts("10.1.0", Continuation::Type(T::Release), &["local parts sort as text"]);
     starts("7.99.0", Continuation::Suffix(".custom1".to_owned()), &["is not a PEP 440 version"]);
     starts("7.10.0", Continuation::Suffix("+0123".to_owned()), &["without leading zeros"]);
-    // The traps are true.
+    // The warnings describe the real order of versions.
     let version = |text: &str| Version::from_str(text).unwrap();
     let specifier = pep440_rs::VersionSpecifiers::from_str("==10.1.0a20260811").unwrap();
     assert!(specifier.contains(&version("10.1.0a20260811+bkc.20260814")));
@@ -157,8 +157,8 @@ fn days() -> impl Strategy<Value = Date> {
 }
 
 proptest! {
-    /// release > rc > nightly of any day > dev, and a release branch's build is between the night it
-    /// started from and the next.
+    /// release > rc > nightly > dev; a release branch's build sorts between the nightly it started
+    /// from and the next.
     #[test]
     fn types_are_in_order(major in 1_u32..20, minor in 0_u32..30, number in 1_u32..30, start in days(), date in days(), hash in any::<u128>()) {
         let sha = format!("{hash:032x}");

@@ -1,10 +1,10 @@
-//! Surprises of installers with versions.
+//! Surprising interpretations of a version by installers.
 
 use std::str::FromStr;
 
 use super::{Continuation, Inputs, Versions};
 
-/// Returns a sentence for each trap, with its correction.
+/// Warnings about these versions, a sentence each, with a remedy.
 pub fn traps(inputs: &Inputs, versions: &Versions) -> Vec<(String, &'static str)> {
     let mut traps = Vec::new();
     let wheel = &*versions.wheel;
@@ -61,13 +61,13 @@ pub fn traps(inputs: &Inputs, versions: &Versions) -> Vec<(String, &'static str)
     traps
 }
 
-/// Returns the part after `+` that would lose zeros.
+/// The local part, if a segment of it is shortened.
 fn local(version: &str) -> Option<&str> {
     let (_, local) = version.split_once('+')?;
     local.split(['.', '-', '_']).find(|part| is_cut(part))
 }
 
-/// Returns whether a part is a number with leading zeros.
+/// Installers drop leading zeros of numbers.
 fn is_cut(part: &str) -> bool {
     part.len() > 1 && part.starts_with('0') && part.bytes().all(|b| b.is_ascii_digit())
 }

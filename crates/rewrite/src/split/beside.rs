@@ -1,20 +1,15 @@
-//! The packages that the new wheels can require.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use base::version::Version;
 use wheel::package::{ReadError, WheelName, distribution_of, packages};
 
-/// Distributions with their versions, by file names.
+/// Versions of distributions, by file names.
 #[derive(Debug, Default)]
 pub(super) struct Beside(BTreeMap<String, BTreeSet<String>>);
 
 impl Beside {
-    /// The packages in a directory.
-    ///
-    /// # Errors
-    /// Fails if there are no packages, or the directory cannot be read.
+    /// Fails if the directory has no packages.
     pub fn read(dir: &Path) -> Result<Self, ReadError> {
         let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for found in packages(dir)? {
@@ -26,19 +21,16 @@ impl Beside {
         Ok(Self(all))
     }
 
-    /// The versions of a distribution; nothing where it is not there.
     pub fn versions(&self, name: &str) -> Option<&BTreeSet<String>> {
         self.0.get(name)
     }
 }
 
-/// Returns whether a requirement allows a version.
 pub(super) fn fits(requirement: &base::names::Requirement, version: &str) -> bool {
     let Some(wanted) = &requirement.versions else { return true };
     version.parse::<pep440_rs::Version>().is_ok_and(|version| wanted.contains(&version))
 }
 
-/// The same of a version of ours.
 pub(super) fn fits_version(requirement: &base::names::Requirement, version: &Version) -> bool {
     fits(requirement, version.as_str())
 }

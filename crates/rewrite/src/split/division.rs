@@ -17,74 +17,71 @@ use manifest::{Families, Manifest, Template};
 use wheel::archive::wheel::dist_info_dir;
 use wheel::package::{Wheel, WheelName};
 
-/// A wheel, and its parts.
+/// A wheel and its parts.
 #[derive(Debug)]
 pub struct Division {
-    /// The wheel.
+    /// Wheel.
     pub from: PathBuf,
-    /// Its distribution, as indexes compare it.
+    /// Normalised name of the distribution.
     pub name: String,
-    /// Its version, as it says it.
+    /// Version as spelled in the wheel.
     pub version: String,
-    /// The parts: the host wheel first, then one for each target.
+    /// Host wheel first, then one for each target.
     pub parts: Vec<Part>,
     /// Files with code for several targets that stay in the host wheel.
     pub whole: Vec<Whole>,
     /// Files of the host wheel that lose their code to archives.
     pub emptied: Vec<Emptied>,
-    /// Requirements left out because --beside has no such package.
+    /// Requirements left out for want of a built package.
     pub left_out: Vec<String>,
     pub(super) wheel: Wheel,
     pub(super) fats: Vec<Fat>,
-    /// Name of the archives.
     pub(super) group: String,
 }
 
 /// A file of the host wheel that loses its code to archives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Emptied {
-    /// The member.
+    /// Member.
     pub member: String,
-    /// The ISAs that it has code for.
+    /// ISAs of its code.
     pub isas: Vec<String>,
-    /// Offload bundles that it had.
+    /// Number of its offload bundles.
     pub bundles: usize,
-    /// Bytes of it that are zeros now.
+    /// Bytes replaced by zeros.
     pub zeros: u64,
 }
 
-/// A wheel that is made.
+/// A new wheel.
 #[derive(Debug)]
 pub struct Part {
     /// Path below the destination.
     pub output: RelPath,
-    /// The ISA or level that it is for; none of the host wheel.
+    /// ISA or level; `None` for the host wheel.
     pub target: Option<String>,
-    /// Number of its files, with archives of code.
+    /// Number of files, with archives of code.
     pub files: usize,
-    /// Bytes of its files, with the code in archives.
+    /// Bytes of files, with the code in archives.
     pub bytes: u64,
-    /// The bytes of files that are packed already.
+    /// Bytes of already packed files.
     pub packed: u64,
-    /// Bytes of files that are made and packed when it is written.
+    /// Bytes of files that are made and packed during writing.
     pub fresh: u64,
-    /// The archives of code that it has.
+    /// Archives of code.
     pub archives: Vec<Archive>,
-    /// The globs that took them, with the number of files and their bytes.
+    /// Globs, with the number of files and bytes that they took.
     pub taken: Vec<(String, usize, u64)>,
-    /// The extras that it has more than before.
+    /// Added extras.
     pub extras: Vec<String>,
     /// Requirements of a wheel for a target.
     pub requires: Vec<String>,
-    /// Members by their places, with the names that they get.
+    /// Members by index, with their new names.
     pub(super) members: Vec<(usize, String)>,
-    /// Members with a content of ours.
+    /// Members with generated content.
     pub(super) texts: Vec<(String, String)>,
-    /// Metadata directory.
     pub(super) info: String,
 }
 
-/// Divides a wheel.
 pub(super) fn divided(
     input: Input<'_>,
     manifest: &Manifest,
@@ -122,7 +119,7 @@ fn emptied(input: &Input<'_>, fats: &[Fat]) -> Vec<Emptied> {
     fats.iter().map(file).collect()
 }
 
-/// Problems of requirements of packages of the manifest in another version than the given one.
+/// Problems of manifest packages that are required in another version than the given one.
 fn pins(input: &Input<'_>, manifest: &Manifest, ask: &Ask<'_>) -> Problems {
     let mut problems = Problems::new();
     let Some(version) = ask.version else { return problems };
@@ -151,7 +148,6 @@ impl Work<'_> {
         self.families.levels.contains_key(target)
     }
 
-    /// The levels above a target that have a wheel.
     fn above(&self, target: &str) -> Vec<&str> {
         let above = self.families.above(target).into_iter();
         above.filter(|level| self.sorted.targets.contains_key(*level)).collect()
@@ -165,8 +161,8 @@ impl Work<'_> {
         format!("{name}=={}", self.input.version())
     }
 
-    /// The extras: one for each ISA with a wheel, or with code in a file that stays whole and a wheel of a
-    /// level above it; and one for all.
+    /// Extras: one for each ISA with a wheel, or with code in a file that stays whole and a wheel
+    /// of a level above it; and one for all.
     fn offered(&self) -> Vec<Offered> {
         let own = self.sorted.targets.keys().filter(|target| !self.is_level(target));
         let coded = self.sorted.whole.iter().flat_map(|whole| &whole.targets);
@@ -191,7 +187,6 @@ impl Work<'_> {
         offered
     }
 
-    /// Problems of wheels that are of no use together.
     fn alone(&self, offered: &[Offered]) -> Problems {
         let (mut problems, path) = (Problems::new(), &self.input.path);
         let extras = self.input.metadata.extras();
@@ -242,7 +237,6 @@ impl Work<'_> {
         problems
     }
 
-    /// Requirements of the wheel for a target.
     fn requires(
         &self,
         target: &str,
@@ -267,7 +261,7 @@ impl Work<'_> {
         requires
     }
 
-    /// A requirement for a target. Without a version that it needs, it is a problem once.
+    /// A requirement for a target. A missing version is reported once.
     fn filled(
         &self,
         template: &Spanned<Template>,
@@ -289,7 +283,7 @@ impl Work<'_> {
         Some(text.replace("{isa}", target).replace("{version}", version))
     }
 
-    /// Problem of a requirement that no package of --beside meets.
+    /// Problem of a requirement that no built package meets.
     fn unfit(&self, target: &str, wanted: &Requirement, there: &BTreeSet<String>) -> Problem {
         let there: Vec<&str> = there.iter().map(String::as_str).collect();
         let (text, there) = (&wanted.text, there.join(" and "));
@@ -361,7 +355,6 @@ impl Work<'_> {
         Ok(Part { members, texts, requires, archives, info: info.as_str().to_owned(), ..part })
     }
 
-    /// A part with its counts, without its members.
     fn part(
         &self,
         file: &str,

@@ -1,5 +1,3 @@
-//! Faults of wheels that cannot be split.
-
 use std::io;
 
 use super::stuck::Stuck;
@@ -10,7 +8,7 @@ use wheel::archive::StageError;
 use wheel::edit::EditError;
 use wheel::package::{OpenError, ReadError};
 
-/// Fault of a split: nothing was written.
+/// Fault of a split; nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum SplitError {
     /// Problems of the wheels, or of the lines for them.
@@ -22,7 +20,7 @@ pub enum SplitError {
     /// Packages that `verify` refuses.
     #[error(transparent)]
     Gate(#[from] GateError),
-    /// The directory of --beside.
+    /// The directory of built packages.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The destination.
@@ -31,7 +29,7 @@ pub enum SplitError {
     /// An output.
     #[error("cannot write {output}")]
     Write {
-        /// Its path below the destination.
+        /// Path below the destination.
         output: String,
         /// The cause.
         source: EditError,

@@ -1,5 +1,3 @@
-//! Programs and libraries that lose their device code to archives.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -12,18 +10,16 @@ use binary::device_code::{Archiver, Bundle, Object, marker};
 use binary::elf::fat::{Emptied, Emptying, FatElf, prove};
 use manifest::Families;
 
-/// Below the root: where build tools put archives, and where the runtime is led to.
+/// Directory in which build tools put archives and the runtime searches.
 const DIRECTORY: &str = ".kpack";
 
-/// A code object: a file, a bundle in it, a place in the bundle.
+/// File, bundle in it, position in the bundle.
 pub(super) type Piece = (usize, usize, usize);
 
-/// A program or a library that loses its device code to archives.
 #[derive(Debug)]
 pub(super) struct Fat {
-    /// Its place in the wheel.
     pub member: usize,
-    /// The name that archives have for it.
+    /// Its name in archives.
     binary: String,
     /// The member, unpacked into a temporary file.
     file: File,
@@ -31,21 +27,21 @@ pub(super) struct Fat {
     emptying: Emptying,
 }
 
-/// An archive of the code for one ISA, with any features.
+/// An archive of the code for one ISA.
 #[derive(Debug, Clone)]
 pub struct Archive {
-    /// Its path in the wheel.
+    /// Path in the wheel.
     pub path: String,
     /// Number of its code objects.
     pub objects: usize,
-    /// Their bytes.
+    /// Bytes of the code objects.
     pub bytes: u64,
     isa: String,
     pieces: Vec<Piece>,
 }
 
 impl Fat {
-    /// Unpacks a member, finds its bundles, and checks that it can be without them.
+    /// Unpacks a member, finds its bundles, and checks that it works without them.
     pub fn read(
         input: &Input<'_>,
         families: &Families,
@@ -79,17 +75,14 @@ impl Fat {
         Ok(Self { member: index, binary, file, bundles, emptying })
     }
 
-    /// Its ISAs, without features.
     pub fn isas(&self) -> BTreeSet<&str> {
         self.objects().map(|(_, object)| without_features(&object.target)).collect()
     }
 
-    /// The bundles that it had.
     pub fn bundles(&self) -> &[Bundle] {
         &self.bundles
     }
 
-    /// Gives the code of one of them, as the bundle does.
     pub fn each_code(
         &self,
         bundle: usize,
@@ -98,12 +91,11 @@ impl Fat {
         self.bundles[bundle].each_code(&self.file, take)
     }
 
-    /// Number of its bytes that are zeros now.
     pub fn zeros(&self) -> u64 {
         self.emptying.zeros()
     }
 
-    /// The file without its bundles, from start to end.
+    /// The file without its bundles.
     pub fn reader(&self) -> impl io::Read + '_ {
         Emptied::new(&self.file, &self.emptying).reader()
     }
@@ -118,7 +110,6 @@ impl Fat {
     }
 }
 
-/// The archives of these files, by the targets of their wheels.
 pub(super) fn archives(
     input: &Input<'_>,
     families: &Families,
@@ -148,7 +139,7 @@ pub(super) fn archives(
 }
 
 impl Archive {
-    /// Writes it, with code of these files; `frame` gives a piece of it, compressed.
+    /// Writes the archive; `frame` returns a compressed piece.
     pub(super) fn write<W: Write + Seek>(
         &self,
         fats: &[Fat],
@@ -167,12 +158,11 @@ impl Archive {
     }
 }
 
-/// Name of the archives of a wheel: its distribution, in the letters of Python's names.
+/// Name of the archives: the distribution as a Python name.
 pub(super) fn group(input: &Input<'_>) -> String {
     input.wheel.name().dist.normalized().replace('-', "_")
 }
 
-/// Path of the archive for an ISA in the wheel.
 fn place(input: &Input<'_>, isa: &str) -> String {
     let file = format!("{DIRECTORY}/{}_{isa}.kpack", group(input));
     match &input.rule.root {
@@ -181,7 +171,7 @@ fn place(input: &Input<'_>, isa: &str) -> String {
     }
 }
 
-/// The way from a file to another one, from its directory on.
+/// Relative path from one file to another.
 fn way(from: &RelPath, to: &str) -> String {
     let (from, to): (Vec<&str>, Vec<&str>) =
         (from.as_str().split('/').collect(), to.split('/').collect());

@@ -1,5 +1,3 @@
-//! A wheel that is to be split, and the first things that can be wrong with it.
-
 use std::path::{Path, PathBuf};
 
 use super::error::SplitError;
@@ -10,7 +8,6 @@ use wheel::edit::{RecordRows, files};
 use wheel::package::directory::DirectoryEntry;
 use wheel::package::{FaultKind, Metadata, Wheel, WheelFile, copied};
 
-/// A wheel with the rule for it.
 #[derive(Debug)]
 pub(super) struct Input<'m> {
     pub path: PathBuf,
@@ -18,18 +15,16 @@ pub(super) struct Input<'m> {
     pub wheel: Wheel,
     pub text: String,
     pub metadata: Metadata,
-    /// The members that are files, by their places, with their paths.
     pub members: Vec<(usize, RelPath)>,
 }
 
-/// A refusal of one wheel.
 pub(super) fn refused(path: &Path, what: &str, help: impl Into<String>) -> Problem {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     Problem::error(Code::SplitRefused, format!("{name}: {what}")).help(help.into())
 }
 
 impl<'m> Input<'m> {
-    /// Opens the wheel; nothing of it is unpacked but its metadata.
+    /// Opens a wheel; unpacks only its metadata.
     pub fn open(path: &Path, manifest: &'m Manifest) -> Result<Self, SplitError> {
         let verify = "see its faults with `rockpack wheel verify`";
         let wrong = |what: &str| SplitError::Refused(refused(path, what, verify).into());
@@ -60,18 +55,15 @@ impl<'m> Input<'m> {
         Ok(Self { path: path.to_owned(), rule, wheel, text, metadata, members })
     }
 
-    /// The distribution, as its author spells it.
     pub fn name(&self) -> &str {
         self.metadata.first("Name").unwrap_or_default()
     }
 
-    /// Its version, likewise.
     pub fn version(&self) -> &str {
         self.metadata.first("Version").unwrap_or_default()
     }
 }
 
-/// The line of the manifest for a distribution.
 fn rule<'m>(path: &Path, manifest: &'m Manifest, name: &str) -> Result<&'m SplitRule, SplitError> {
     let splits = &manifest.python.splits;
     if let Some(rule) = splits.iter().find(|split| split.name.as_str() == name) {
@@ -89,7 +81,6 @@ fn rule<'m>(path: &Path, manifest: &'m Manifest, name: &str) -> Result<&'m Split
     Err(SplitError::Refused(refused(path, &what, help).into()))
 }
 
-/// The files of a wheel, or the fault of the first that cannot be copied.
 fn members(wheel: &Wheel, rows: &RecordRows) -> Result<Vec<(usize, RelPath)>, String> {
     let member = |(index, entry): (usize, &DirectoryEntry)| {
         let path: RelPath = entry.name.parse().map_err(|error| format!("{error}"))?;
@@ -100,7 +91,6 @@ fn members(wheel: &Wheel, rows: &RecordRows) -> Result<Vec<(usize, RelPath)>, St
     files(wheel).map(member).collect()
 }
 
-/// Fails if there are problems.
 pub(super) fn none(problems: Problems) -> Result<(), SplitError> {
     if problems.is_empty() { Ok(()) } else { Err(SplitError::Refused(problems)) }
 }

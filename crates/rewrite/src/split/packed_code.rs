@@ -1,4 +1,4 @@
-//! Code of programs and libraries, compressed as archives have it: each bundle is unpacked once for all of its ISAs.
+//! Compressed device code: each bundle is unpacked once for all of its ISAs.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,7 +10,6 @@ use super::fat::{Fat, Piece};
 use binary::device_code::compressed;
 use wheel::archive::stage;
 
-/// The code of a wheel's files, in a temporary file.
 #[derive(Debug)]
 pub(super) struct PackedCode {
     file: File,
@@ -19,7 +18,6 @@ pub(super) struct PackedCode {
 }
 
 impl PackedCode {
-    /// Compresses the code in all bundles of these files, on `threads` threads.
     pub fn new(fats: &[Fat], threads: usize) -> io::Result<Self> {
         let (file, end) = (tempfile::tempfile()?, AtomicU64::new(0));
         let pack = |&(fat, bundle): &(usize, usize)| -> io::Result<Vec<_>> {
@@ -38,7 +36,6 @@ impl PackedCode {
         Ok(Self { file, places })
     }
 
-    /// A code object, compressed.
     pub fn frame(&self, piece: Piece) -> io::Result<Vec<u8>> {
         let (place, length) = self.places[&piece];
         let mut frame = vec![0; length];
@@ -47,7 +44,6 @@ impl PackedCode {
     }
 }
 
-/// All bundles, with the sizes of their code.
 fn bundles(fats: &[Fat]) -> Vec<(u64, (usize, usize))> {
     let mut bundles = Vec::new();
     for (file, fat) in fats.iter().enumerate() {

@@ -8,21 +8,17 @@ use wheel::archive::stage;
 use wheel::package::directory::DirectoryEntry;
 use wheel::package::{OpenError, Wheel};
 
-/// Bytes at the start of a file that identify it; a code object has its ISA in them.
+/// Bytes that identify a file; in a code object they include the ISA.
 const START: u64 = 64;
 
-/// Device code in a member.
 #[derive(Debug)]
 pub(super) struct Inside {
     pub code: Code,
-    /// The member is a program or a library of the host.
+    /// A host program or library.
     pub hosted: bool,
 }
 
 /// Reads `members` on `threads` threads; returns the members with device code, by their places.
-///
-/// # Errors
-/// Fails if a member cannot be read, or its bytes are damaged.
 pub(super) fn inside(
     wheel: &Wheel,
     members: Vec<usize>,

@@ -16,33 +16,29 @@ use manifest::{DeviceBy, Families, SplitFiles};
 /// A file of the host wheel that has device code and stays whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Whole {
-    /// The member.
+    /// Member.
     pub member: String,
-    /// Its place in the wheel.
     pub(super) index: usize,
-    /// The targets of its code.
+    /// Targets of its code.
     pub targets: Vec<String>,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
-/// The members of each new wheel.
 #[derive(Debug, Default)]
 pub(super) struct Sorted {
     pub host: Vec<usize>,
-    /// The files of each target, with the globs that took them.
+    /// Files of each target, with the globs that took them.
     pub targets: BTreeMap<String, Vec<(usize, Line)>>,
     pub whole: Vec<Whole>,
-    /// Files of the host wheel that lose their code to archives.
     pub fats: Vec<Fat>,
-    /// These archives, by target.
     pub archives: BTreeMap<String, Vec<Archive>>,
 }
 
 /// Number of files that a problem names.
 const FEW: usize = 3;
 
-/// Sorts the members by their paths, and looks into the members that can have code.
+/// Sorts the members by path, and scans the members that can have code.
 pub(super) fn sorted(
     input: &Input<'_>,
     families: &Families,
@@ -59,7 +55,7 @@ pub(super) fn sorted(
     Ok(sorted)
 }
 
-/// Sorts the members by their paths alone; also returns the members to be read: their paths do not decide about code.
+/// Sorts by path; also returns the members to be scanned.
 fn by_path(
     input: &Input<'_>,
     assignment: &Assignment<'_>,
@@ -101,7 +97,6 @@ fn by_path(
     Ok((sorted, read))
 }
 
-/// Moves the code of programs and libraries into archives.
 fn unbundled(
     input: &Input<'_>,
     families: &Families,
@@ -136,7 +131,7 @@ fn unbundled(
     Ok(problems)
 }
 
-/// Problems of globs that match no file and are not optional.
+/// Problems of required globs that match no file.
 fn idle(lines: &[SplitFiles], used: &BTreeSet<Line>) -> Problems {
     let mut problems = Problems::new();
     for (line, files) in lines.iter().enumerate().filter(|(_, files)| files.optional.is_none()) {
@@ -153,7 +148,6 @@ fn idle(lines: &[SplitFiles], used: &BTreeSet<Line>) -> Problems {
     problems
 }
 
-/// Problem of files without a wheel.
 fn homeless(input: &Input<'_>, misfit: Misfit, files: &[String]) -> Problems {
     let (what, help) = match misfit {
         Misfit::Unclaimed => (
@@ -177,7 +171,7 @@ fn homeless(input: &Input<'_>, misfit: Misfit, files: &[String]) -> Problems {
     of_files(input, files, what, help)
 }
 
-/// Problem of these files, if there are any; `what` follows their number.
+/// A problem, if there are files; the message begins with their number.
 fn of_files(input: &Input<'_>, files: &[String], what: &str, help: &str) -> Problems {
     if files.is_empty() {
         return Problems::new();
@@ -192,7 +186,7 @@ fn listed(files: &[String]) -> String {
     shown.join(", ") + &more
 }
 
-/// Compares the code in files with their wheels, and finds the files that stay whole.
+/// Compares code in files with their wheels; finds the files that stay whole.
 fn compared(
     input: &Input<'_>,
     names: &TargetNames,
@@ -224,7 +218,6 @@ fn compared(
     problems
 }
 
-/// Files with code for a target that is not the target of their wheel.
 fn foreign(
     input: &Input<'_>,
     names: &TargetNames,
@@ -243,7 +236,6 @@ fn foreign(
     foreign.collect()
 }
 
-/// The targets of code, without their features.
 fn targets(code: &DeviceCode, names: &TargetNames) -> BTreeSet<String> {
     let ids = code.ids.iter().map(|id| without_features(id).to_owned());
     let mach =

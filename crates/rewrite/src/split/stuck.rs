@@ -1,5 +1,3 @@
-//! Reasons why the code of a program or a library stays in it.
-
 use std::io;
 
 use binary::device_code::BundleError;
@@ -10,10 +8,8 @@ use wheel::package::OpenError;
 /// Reason why code cannot be taken out of a file.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Stuck {
-    /// The file.
     #[error(transparent)]
     Elf(#[from] FatError),
-    /// A bundle.
     #[error(transparent)]
     Bundle(#[from] BundleError),
     /// A target without a wheel.
@@ -22,16 +18,14 @@ pub(super) enum Stuck {
     /// A path that is another one when the wheel is installed.
     #[error("installers place it outside of the root, from where its archive cannot be found")]
     Moved,
-    /// The machine.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The wheel.
     #[error(transparent)]
     Open(#[from] OpenError),
 }
 
 impl Stuck {
-    /// Returns whether it is a fault of the file, and not of the machine.
+    /// False for a fault of the machine.
     pub(crate) fn is_about_the_file(&self) -> bool {
         let read = |error: &FatError| matches!(error, FatError::Elf(ElfError::Read { .. }));
         match self {

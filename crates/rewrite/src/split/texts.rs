@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use wheel::package::WheelName;
 use wheel::package::header::fields;
 
-/// Fields that each wheel with device code has as the wheel that it comes from.
+/// Fields copied from the wheel.
 const SHARED: [&str; 9] = [
     "Author",
     "Author-email",
@@ -18,14 +18,13 @@ const SHARED: [&str; 9] = [
     "Project-URL",
 ];
 
-/// An extra with its requirements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Offered {
     pub extra: String,
     pub requires: Vec<String>,
 }
 
-/// METADATA of the host wheel: with more extras at the end of its header.
+/// METADATA of the host wheel, with added extras.
 pub(super) fn host(text: &str, offered: &[Offered]) -> String {
     let body = fields(text).1;
     let header = &text[..text.len() - body.len()];
@@ -75,7 +74,7 @@ pub(super) fn device(
     text
 }
 
-/// WHEEL of a wheel with device code, which is installed where the host wheel is, on the same systems.
+/// WHEEL for the same systems and installation directory as the host wheel.
 pub(super) fn wheel(host: &str, name: &WheelName) -> String {
     let purelib = fields(host).0.into_iter().find(|field| field.name == "Root-Is-Purelib");
     let purelib =

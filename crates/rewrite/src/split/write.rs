@@ -16,24 +16,19 @@ use wheel::archive::deflate::Level;
 use wheel::archive::stage::{self, StagedFile};
 use wheel::edit::{Content, Edit, EditError, Fault, Output, Packing, Size, Stream};
 
-/// Job of a thread.
 enum Job<'d> {
-    /// Hashes a wheel that is split.
     Hash(&'d Path),
-    /// Writes a wheel.
     Write(&'d Division, &'d PackedCode, &'d Part),
 }
 
-/// Hashes, in hexadecimal.
+/// Hexadecimal hashes.
 #[derive(Debug, Default)]
 pub(super) struct Hashes {
-    /// Hashes of the wheels that were split.
     pub inputs: BTreeMap<PathBuf, String>,
-    /// Hashes of the new wheels.
     pub outputs: BTreeMap<RelPath, String>,
 }
 
-/// Writes all wheels to the stage, on `threads` threads.
+/// Writes all wheels to the stage.
 pub(super) fn all(
     divisions: &[Division],
     stage: &Stage,
@@ -59,7 +54,6 @@ pub(super) fn all(
     Ok(hashes)
 }
 
-/// Does a job; returns the hash of the wheel.
 fn hash(job: &Job<'_>, stage: &Stage, disk: &Sender<StagedFile>) -> Result<String, SplitError> {
     match job {
         Job::Hash(path) => Ok(regular::sha256(path)?),
@@ -72,7 +66,7 @@ fn hash(job: &Job<'_>, stage: &Stage, disk: &Sender<StagedFile>) -> Result<Strin
     }
 }
 
-/// The edit that makes one wheel of the wheel that is split.
+/// The edit that makes one wheel.
 fn edit<'d>(
     division: &'d Division,
     packed: &PackedCode,
@@ -98,7 +92,7 @@ fn edit<'d>(
     Ok(edit)
 }
 
-/// An archive of code. A zip has sizes before bytes, so it is made in a temporary file first.
+/// A zip needs sizes before bytes, so the archive is made in a temporary file first.
 fn code<'d>(
     division: &'d Division,
     packed: &PackedCode,

@@ -17,18 +17,15 @@ const VARIABLES: [&str; 14] = [
     "dependency_groups",
 ];
 
-/// Longer ones precede their prefixes.
+/// Signs before their prefixes.
 const SIGNS: [&str; 8] = ["===", "==", "~=", "!=", "<=", ">=", "<", ">"];
 
 struct Reader<'m> {
     rest: &'m str,
-    /// Extras in comparisons.
     extras: Vec<String>,
-    /// Number of open parentheses.
     depth: usize,
 }
 
-/// Limit of nested parentheses.
 const DEEPEST: usize = 64;
 
 pub(super) fn extras(marker: &str) -> Option<Vec<String>> {

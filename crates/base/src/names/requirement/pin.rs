@@ -5,7 +5,6 @@ use super::Requirement;
 impl Requirement {
     /// Replaces versions pinned with `==` or `===`; `None` if no version changes.
     pub fn repinned(&self, new: impl Fn(&str) -> Option<String>) -> Option<String> {
-        // URLs and markers pin no version.
         self.versions.as_ref()?;
         let end = self.text.find(';').unwrap_or(self.text.len());
         let (specifiers, marker) = self.text.split_at(end);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::Bytes;
 use crate::cache::Fingerprinter;
 
-/// Block size of tar; members and archive are padded to it (POSIX pax).
+/// Block size of tar, to which contents are padded (POSIX pax).
 const UNIT: u64 = 512;
 
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! JSON of `CycloneDX` 1.6 (ECMA-424), limited to the parts that a wheel's document uses.
+//! JSON of `CycloneDX` 1.6 (ECMA-424), as far as used.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,8 +10,7 @@ use base::hash::Sha256;
 use base::names::RelPath;
 use base::version::Version;
 
-/// Document of a wheel. Equal documents have equal bytes: it has no time, and its serial number is
-/// a hash.
+/// Document of a wheel. Reproducible: it has no time, and its serial number is a hash.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Document {
@@ -45,12 +44,12 @@ impl Document {
         }
     }
 
-    /// Returns the files to hash: members of the wheel and of its inner archive, equal ones once.
+    /// Files to hash: members of the wheel and of its inner archive, equal ones once.
     pub fn files(&self) -> impl Iterator<Item = &RelPath> {
         self.components.iter().filter_map(|component| component.path.as_ref())
     }
 
-    /// Sets the hexadecimal SHA-256 of each of the [`Self::files`] for which `sha256` returns one.
+    /// Sets the hexadecimal SHA-256 of each of the [`Self::files`] that `sha256` knows.
     pub fn fill(&mut self, sha256: impl Fn(&RelPath) -> Option<String>) {
         for component in &mut self.components {
             let found = component.path.as_ref().and_then(&sha256);
@@ -59,8 +58,7 @@ impl Document {
         }
     }
 
-    /// Returns indented JSON. Its serial number is derived from its content (UUID version 8, RFC
-    /// 9562).
+    /// Indented JSON. Its serial number is derived from its content (UUID version 8, RFC 9562).
     pub fn to_json(&self) -> String {
         let mut document = self.clone();
         document.serial_number = None;
@@ -71,15 +69,13 @@ impl Document {
 }
 
 impl Document {
-    /// Parses the output of [`Document::to_json`].
-    ///
-    /// # Errors
-    /// Fails for other documents and unknown fields.
+    /// Parses the output of [`Document::to_json`]; fails for unknown fields.
     pub fn read(text: &str) -> serde_json::Result<Self> {
         serde_json::from_str(text)
     }
 
-    /// Changes version and metadata directory. Returns each changed field: name, old and new value.
+    /// Changes version and metadata directory. Returns name, old and new value of each changed
+    /// field.
     pub fn set_version(
         &mut self,
         version: &Version,
@@ -126,7 +122,6 @@ fn set(
     }
 }
 
-/// Serializing cannot fail: all map keys are strings.
 fn json(document: &Document) -> String {
     serde_json::to_string_pretty(document).unwrap_or_default()
 }
@@ -213,7 +208,7 @@ pub(super) struct Component {
     evidence: Option<Evidence>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<Property>,
-    /// File of the component, or the first of several equal files.
+    /// The first of several equal files.
     #[serde(skip)]
     path: Option<RelPath>,
 }
@@ -280,7 +275,7 @@ pub(super) struct ExternalReference {
 }
 
 impl ExternalReference {
-    /// Refers to a commit of the repository at `url`, a submodule at `path`.
+    /// A commit of the repository at `url`, a submodule at `path`.
     pub fn source(url: &str, commit: &str, path: &str) -> Self {
         let url = encoded(&format!("git+{url}@{commit}"), OF_ADDRESS);
         Self { kind: "vcs".into(), url, comment: Some(path.to_owned()) }
@@ -290,17 +285,17 @@ impl ExternalReference {
         Self { kind: "website".into(), url: url.to_owned(), comment: None }
     }
 
-    /// Refers to a licence text at `path` below site-packages.
+    /// A licence text below site-packages.
     pub fn license(path: &str) -> Self {
         Self { kind: "license".into(), url: encoded(path, OF_PATH), comment: None }
     }
 }
 
-/// Characters allowed in the path of a relative reference (RFC 3986, without `:`).
+/// Allowed in the path of a relative reference (RFC 3986, without `:`).
 pub(super) const OF_PATH: &str = "/-._~!$&'()*+,;=@";
-/// Characters allowed in a URI (RFC 3986, reserved and unreserved).
+/// Allowed in a URI (RFC 3986, reserved and unreserved).
 pub(super) const OF_ADDRESS: &str = ":/?#[]@!$&'()*+,;=-._~%";
-/// Characters allowed in the version of a package URL.
+/// Allowed in the version of a package URL.
 pub(super) const OF_PURL: &str = "-._~";
 
 pub(super) fn encoded(text: &str, kept: &str) -> String {

@@ -1,4 +1,4 @@
-/// Returns the version of a shared library, and its source: `file-name` or `soname`.
+/// The version of a shared library, and its source: `file-name` or `soname`.
 ///
 /// The file name is usually the most precise (`libz.so.1.3.1`, or `libbfd-2.38.so` from libtool's
 /// `-release`); the SONAME usually has only the version of the interface (`libz.so.1`).
@@ -9,7 +9,7 @@ pub(super) fn library_version<'n>(
     let of_file = told(file).map(|version| (version, "file-name"));
     let of_soname = soname.and_then(told).map(|version| (version, "soname"));
     match (of_file, of_soname) {
-        // The name of a manually renamed file can be less precise than its SONAME.
+        // A renamed file can be less precise than its SONAME.
         (Some((file, _)), Some((soname, _)))
             if soname.len() > file.len() && soname.starts_with(file) =>
         {
@@ -20,7 +20,7 @@ pub(super) fn library_version<'n>(
     }
 }
 
-/// Returns the version after `.so.`, or before `.so` after a `-`; it begins with a digit.
+/// The version after `.so.`, or before `.so` after a `-`; it begins with a digit.
 fn told(name: &str) -> Option<&str> {
     let (stem, rest) = name.split_once(".so")?;
     let version = match rest.strip_prefix('.') {

@@ -27,7 +27,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Returns its name in a message: builds with different {name}.
+    /// Name in the message "builds with different …".
     pub fn name(self) -> &'static str {
         match self {
             Self::Command => "commands",
@@ -65,9 +65,9 @@ impl fmt::Display for Difference {
 }
 
 impl Statement {
-    /// Returns the first difference that forbids uniting packages. Builder and run may differ;
-    /// artifacts count only if both builds name them. For other commands than `rockpack build`,
-    /// only decided parameters such as the version are compared.
+    /// The first difference that forbids uniting packages. Builder and run may differ; artifacts
+    /// count only if both builds name them. For other commands than `rockpack build`, only decided
+    /// parameters such as the version are compared.
     pub fn difference(&self, other: &Self) -> Option<Difference> {
         let (ours, theirs) = (&self.predicate.build_definition, &other.predicate.build_definition);
         if ours.build_type != theirs.build_type {
@@ -96,8 +96,7 @@ impl Statement {
         differing(Part::Options, ours, theirs, |name| name != ONLY)
     }
 
-    /// Returns whether the statement has all compared fields; early versions of rockpack omitted
-    /// some.
+    /// False for early versions of rockpack, which omitted some compared fields.
     pub(crate) fn is_comparable(&self) -> bool {
         let definition = &self.predicate.build_definition;
         let Versions { rockpack_commit, rockpack_sources, .. } =
@@ -107,7 +106,7 @@ impl Statement {
                 && (rockpack_commit.is_some() || rockpack_sources.is_some())
     }
 
-    /// Returns the digest of the plan of all packages, if `rockpack build` made these.
+    /// Digest of the plan of all packages, for `rockpack build`.
     pub fn plan(&self) -> Option<&str> {
         self.predicate.build_definition.internal_parameters.get(PLAN)?.as_str()
     }

@@ -8,7 +8,7 @@ const SOURCE_COMMIT: &str = "source-commit";
 const SOURCE: &str = "source";
 
 impl Statement {
-    /// Makes the statement of files built from a commit.
+    /// Statement of files built from a commit.
     pub fn of_files(made: &Made, files: &[Package<'_>]) -> Self {
         let commit = made.of.as_str();
         let parameters = [(SOURCE_COMMIT.to_owned(), Value::from(commit))];

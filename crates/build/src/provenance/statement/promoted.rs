@@ -7,20 +7,20 @@ use base::version::Version;
 /// Options and inputs of `rockpack wheel promote`.
 #[derive(Debug)]
 pub struct Promoted<'a> {
-    /// Old version of the packages.
+    /// Old version.
     pub from: &'a Version,
-    /// New version of the packages.
+    /// New version.
     pub to: &'a Version,
-    /// Targets to keep, if requested.
+    /// Targets to keep.
     pub keep_targets: &'a [String],
-    /// Promoted files, by path below their directory, with their SHA-256 in hexadecimal.
+    /// Hexadecimal SHA-256 of promoted files, by path below their directory.
     pub inputs: Vec<(String, String)>,
     /// Run of the command.
     pub run: Run,
 }
 
 impl Statement {
-    /// Makes the statement of packages from `rockpack wheel promote`.
+    /// Statement of packages from `rockpack wheel promote`.
     pub fn of_promotion(promoted: &Promoted<'_>, packages: &[Package<'_>]) -> Self {
         let keep = promoted.keep_targets;
         let asked = [

@@ -7,16 +7,16 @@ use base::version::Version;
 /// Options and inputs of `rockpack wheel split`.
 #[derive(Debug)]
 pub struct SplitInto<'a> {
-    /// Version of the packages that the wheels were built against, if given.
+    /// Version of the packages that the wheels were built against.
     pub version: Option<&'a Version>,
-    /// Original wheels by name, with their SHA-256 in hexadecimal.
+    /// Original wheels by name, with hexadecimal SHA-256.
     pub inputs: Vec<(String, String)>,
     /// Run of the command.
     pub run: Run,
 }
 
 impl Statement {
-    /// Makes the statement of wheels from `rockpack wheel split`.
+    /// Statement of wheels from `rockpack wheel split`.
     pub fn of_split(split: &SplitInto<'_>, packages: &[Package<'_>]) -> Self {
         let asked =
             split.version.map(|version| ("version".to_owned(), Value::from(version.as_str())));

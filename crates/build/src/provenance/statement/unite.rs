@@ -7,7 +7,7 @@ use crate::provenance::contents;
 use wheel::package::distribution_of;
 
 impl Statement {
-    /// Removes all packages for which `stays` returns false, by path below `dist` and SHA-256.
+    /// Keeps only packages for which `stays` returns true, by path below `dist` and SHA-256.
     #[must_use]
     pub(crate) fn restricted(mut self, stays: impl Fn(&str, &str) -> bool) -> Self {
         self.subject.retain(|subject| stays(&subject.name, &subject.digest.sha256));
@@ -22,10 +22,7 @@ impl Statement {
     }
 
     /// Adds the packages of `other` if both could be of one run: equal builder, parameters and
-    /// inputs, except `only`.
-    ///
-    /// # Errors
-    /// Returns `other` unchanged if they could not.
+    /// inputs, except `only`. Otherwise returns `other` unchanged.
     pub fn unite(&mut self, other: Self) -> Result<(), Box<Self>> {
         if self.contradicts(&other) {
             return Err(Box::new(other));
@@ -65,8 +62,7 @@ impl Statement {
     }
 }
 
-/// Returns whether two inputs with one name differ in more than their packages: builds of one
-/// commit can use different tools or variables.
+/// Builds of one commit can use different tools or variables.
 fn differs(ours: &Descriptor, theirs: &Descriptor) -> bool {
     let plain = |descriptor: &Descriptor| {
         let mut plain = descriptor.clone();

@@ -1,5 +1,3 @@
-//! Age of a package and the source of its date.
-
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -30,8 +28,7 @@ impl Age {
         }
     }
 
-    /// Returns true if the package is too old. A package without a page must also be older than
-    /// [`UNDER_WAY`].
+    /// Packages without a page must also be older than [`UNDER_WAY`].
     pub(super) fn is_too_old(self, item: &Item, retention: &Retention) -> bool {
         let day = Duration::from_hours(24);
         let older = |time: Option<SystemTime>, than: Duration| {
@@ -52,7 +49,7 @@ impl fmt::Display for Age {
     }
 }
 
-/// Returns the latest date in a version: `7.2.0a20261122`, `2.9+rocm7.2.0a20261122`.
+/// The latest date in a version: `7.2.0a20261122`, `2.9+rocm7.2.0a20261122`.
 fn date_in(version: &str) -> Option<Date> {
     let digits = version.split(|c: char| !c.is_ascii_digit()).filter(|run| run.len() == 8);
     let date = |run: &str| {

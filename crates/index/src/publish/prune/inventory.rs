@@ -1,4 +1,4 @@
-//! Packages in a store, their companion files, and the pages that name them.
+//! Packages in a store, their companions, and the pages that name them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
@@ -20,9 +20,9 @@ pub(super) struct Item {
     beside: Vec<Object>,
     pub(super) project: String,
     version: Version,
-    /// True if a page of the layout names it.
+    /// A page of the layout names it.
     pub(super) is_named: bool,
-    /// True if such a page yanks it.
+    /// Such a page yanks it.
     pub(super) is_yanked: bool,
 }
 
@@ -47,7 +47,7 @@ impl Item {
         self.beside.iter().map(|object| &object.key).find(|key| key.as_str().ends_with(".metadata"))
     }
 
-    /// Returns companions first, the package last.
+    /// Companions first, package last.
     pub(super) fn objects(&self) -> impl Iterator<Item = &Object> {
         self.beside.iter().chain([&self.object])
     }
@@ -65,7 +65,6 @@ pub(super) struct Page {
 #[derive(Debug)]
 pub(super) struct Inventory {
     items: BTreeMap<RelPath, Item>,
-    /// Pages of the layout.
     pub(super) pages: Vec<Page>,
     /// File names on other pages, each with one such page.
     elsewhere: BTreeMap<String, RelPath>,
@@ -106,7 +105,7 @@ impl Inventory {
         self.items.values()
     }
 
-    /// Returns a page outside of the layout with this file name, at any address.
+    /// A page outside of the layout with this file name.
     pub(super) fn named_elsewhere(&self, item: &Item) -> Option<&RelPath> {
         self.elsewhere.get(item.key().file_name())
     }
@@ -116,13 +115,13 @@ impl Inventory {
     }
 }
 
-/// Returns the directories of project indexes. Files directly in them are not pages of a project.
+/// Directories of project indexes. Files directly in them are no pages of a project.
 fn indexes(objects: &[Object]) -> BTreeSet<RelPath> {
     let pages = objects.iter().filter(|object| object.key.file_name() == "index.json");
     pages.filter_map(|page| page.key.parent()?.parent()).collect()
 }
 
-/// Returns the project directory of a key on this shelf; empty on a flat shelf.
+/// Project directory of a key; empty on a flat shelf.
 fn project_at<'k>(shelf: &Shelf, key: &'k RelPath) -> Option<&'k str> {
     let below = match &shelf.base {
         None => key.as_str(),
@@ -135,8 +134,8 @@ fn project_at<'k>(shelf: &Shelf, key: &'k RelPath) -> Option<&'k str> {
     }
 }
 
-/// Returns the keys of named and of yanked packages, from data and HTML: an interrupted run may
-/// have written only one.
+/// Keys of named and of yanked packages, from data and HTML: an interrupted run may have written
+/// only one.
 pub(super) fn named(
     bucket: &dyn Bucket,
     place: &PageKeys,
@@ -169,7 +168,7 @@ pub(super) fn key_of(at: &RelPath, url: &str) -> Option<RelPath> {
     segments.join("/").parse().ok()
 }
 
-/// Compares file names only: copies and mirrors have other addresses.
+/// Compares file names: copies and mirrors have other addresses.
 fn elsewhere(
     bucket: &dyn Bucket,
     layout: &Layout,

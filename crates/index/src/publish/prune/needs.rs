@@ -1,5 +1,3 @@
-//! Requirements of remaining packages.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -17,14 +15,14 @@ use wheel::package::Metadata;
 
 const LARGEST_SDIST: u64 = 256 << 20;
 
-/// Ignores markers and extras: a requirement of any system must stay.
+/// Ignores markers and extras: the requirements of every system must stay.
 pub(super) struct Needs<'a> {
     bucket: &'a dyn Bucket,
     jobs: usize,
     kept: BTreeSet<&'a RelPath>,
     open: Vec<&'a Item>,
     by_project: BTreeMap<&'a str, Vec<&'a Item>>,
-    /// Requirements by key; `None` if unknown.
+    /// `None` if unknown.
     read: BTreeMap<&'a RelPath, Option<Vec<Requirement>>>,
 }
 
@@ -44,8 +42,7 @@ impl<'a> Needs<'a> {
         }
     }
 
-    /// Returns required packages, each with the file name of a requiring one. Fails if requirements
-    /// are unknown.
+    /// Required packages, each with a requiring file; fails if requirements are unknown.
     pub(super) fn follow(mut self) -> Result<BTreeMap<&'a RelPath, String>, PublishError> {
         let mut needed = BTreeMap::new();
         while !self.open.is_empty() {
@@ -70,8 +67,8 @@ impl<'a> Needs<'a> {
         Ok(needed)
     }
 
-    /// Returns the keys of each project's newest complete version: on a page, not yanked, with all
-    /// requirements on projects of the store. Without a complete version, the newest one.
+    /// Keys of each project's newest complete version: on a page, not yanked, with all requirements
+    /// on projects of the store. Without a complete version, of the newest.
     pub(super) fn newest(&mut self) -> Result<BTreeSet<&'a RelPath>, PublishError> {
         let projects: Vec<Vec<Vec<&'a Item>>> =
             self.by_project.values().map(|items| versions(items)).collect();
@@ -92,7 +89,7 @@ impl<'a> Needs<'a> {
         Ok(newest)
     }
 
-    /// Ignores requirements on projects outside of the store; follows indirect ones.
+    /// Ignores projects outside of the store; follows indirect requirements.
     fn is_complete(&mut self, files: &[&'a Item]) -> Result<bool, PublishError> {
         let mut seen: BTreeSet<&RelPath> = files.iter().map(|item| item.key()).collect();
         let mut open = files.to_vec();
@@ -116,7 +113,7 @@ impl<'a> Needs<'a> {
         Ok(true)
     }
 
-    /// Returns files on pages of the newest matching version.
+    /// Files on pages of the newest matching version.
     fn newest_that_fits(&self, requirement: &Requirement) -> Vec<&'a Item> {
         let items = self.by_project.get(&*requirement.name).into_iter().flatten().copied();
         let parsed = |item: &&Item| item.version().parse::<Version>().ok();
@@ -138,8 +135,8 @@ impl<'a> Needs<'a> {
         Ok(())
     }
 
-    /// Returns the packages to keep for a requirement: a pinned version, otherwise the newest
-    /// matching one, unless a matching one stays already.
+    /// Packages to keep for a requirement: a pinned version, otherwise the newest match, unless a
+    /// match stays already.
     fn meet(&self, requirement: &Requirement) -> Vec<&'a Item> {
         let Some(versions) = &requirement.versions else { return Vec::new() };
         let all = self.by_project.get(&*requirement.name).into_iter().flatten();
@@ -155,11 +152,11 @@ impl<'a> Needs<'a> {
     }
 }
 
-/// Groups files on pages by version, newest first; yanked versions are last.
+/// Groups files on pages by version, newest first, yanked last.
 fn versions<'a>(items: &[&'a Item]) -> Vec<Vec<&'a Item>> {
     let mut versions: BTreeMap<_, Vec<&Item>> = BTreeMap::new();
     for item in items.iter().filter(|item| item.is_named) {
-        // Unparsable versions of other programs sort as oldest.
+        // Unparsable versions sort as oldest.
         let version = item.version().parse::<Version>().ok();
         let key = (!item.is_yanked, version, item.version());
         versions.entry(key).or_default().push(item);
@@ -184,7 +181,7 @@ pub(super) fn requirements(
     }
     let key = item.key();
     if !key.as_str().ends_with(".tar.gz") {
-        // A wheel without METADATA and page: its publication is in progress.
+        // No METADATA and no page: publication is in progress.
         return Ok((!item.is_named).then(Vec::new));
     }
     if item.size() > LARGEST_SDIST {

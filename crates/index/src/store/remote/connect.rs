@@ -39,9 +39,8 @@ pub(super) struct Connection {
 type Result<T> = std::result::Result<T, object_store::Error>;
 
 impl Connection {
-    /// Requests the region of a bucket if neither URL nor environment names it.
     pub(super) fn new(url: &str, options: &Options, runtime: &Runtime) -> Result<Self> {
-        // Fails if another part of the program installed a provider: harmless.
+        // Fails if a provider is installed already: harmless.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let parsed = Url::parse(url).map_err(|e| wrong("URL", e))?;
         let (scheme, path) = ObjectStoreScheme::parse(&parsed)?;
@@ -69,7 +68,6 @@ impl Connection {
         format!("{}{key}", self.prefix)
     }
 
-    /// Returns `None` outside of the prefix, and for invalid keys.
     pub(super) fn key(&self, path: &str) -> Option<RelPath> {
         path.strip_prefix(&self.prefix)?.parse().ok()
     }
@@ -85,7 +83,7 @@ fn retries(options: &Options) -> RetryConfig {
     RetryConfig { backoff, max_retries: options.retries, ..RetryConfig::default() }
 }
 
-/// Creates a client; `times` override the environment.
+/// `times` override the environment.
 fn client(
     url: &Url,
     scheme: &ObjectStoreScheme,
@@ -149,7 +147,7 @@ fn client(
     }
 }
 
-/// Requests the region of an `s3://` bucket, unless environment or URL names region or endpoint.
+/// Region of an `s3://` bucket, unless environment or URL name region or endpoint.
 fn region(url: &Url, scheme: &ObjectStoreScheme, runtime: &Runtime) -> Result<Option<String>> {
     let told = [
         "AWS_REGION",

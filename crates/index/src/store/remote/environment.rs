@@ -1,6 +1,3 @@
-//! Environment variables of a kind of store. Some values end the process inside `object_store`;
-//! they are rejected first.
-
 use std::env;
 use std::ffi::OsString;
 use std::str::FromStr;
@@ -32,12 +29,11 @@ const NO_ACCOUNT: &str = "Account must be specified";
 /// Characters that URLs contain only percent-encoded.
 const NOT_IN_URLS: &str = "\"<>\\^`{|}?#";
 
-/// Variable, key and value of each setting.
 pub(super) struct Settings<K>(Vec<(String, K, String)>);
 
 impl<K: FromStr> Settings<K> {
-    /// Reads the variables with the prefix `family` and the variable `other`; ignores empty values.
-    /// Errors omit values that may contain secrets.
+    /// Variables with the prefix `family`, and `other`; ignores empty values. Errors omit possible
+    /// secrets.
     pub(super) fn of_the_environment(family: &str, other: &str) -> Result<Self, String> {
         Self::of(env::vars_os(), family, other)
     }
@@ -58,13 +54,12 @@ impl<K: FromStr> Settings<K> {
             check(&name, &value)?;
             settings.push((name, key, value));
         }
-        // `other` first: variables of the family override it.
+        // Variables of the family override `other`.
         settings.sort_by_key(|(name, ..)| name != other);
         Ok(Self(settings))
     }
 
-    /// Creates a client with `make`. On failure, names the first variable without which `make`
-    /// succeeds.
+    /// Makes a client; on failure, names the first variable without which `make` succeeds.
     pub(super) fn client<T>(
         &self,
         make: impl Fn(&mut dyn Iterator<Item = (K, String)>) -> Result<T, object_store::Error>,
@@ -111,7 +106,7 @@ fn check(name: &str, value: &str) -> Result<(), String> {
 }
 
 fn address(name: &str, value: &str) -> Result<(), String> {
-    // User or query can contain a secret.
+    // May contain a secret.
     let shown =
         if value.contains(['@', '?']) { name.to_owned() } else { format!("{name}=`{value}`") };
     let Some(rest) = ["http://", "https://"].iter().find_map(|start| value.strip_prefix(start))

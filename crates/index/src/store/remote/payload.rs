@@ -9,8 +9,7 @@ use object_store::PutPayload;
 use crate::store::Body;
 use base::regular;
 
-/// Maps files: packages have gigabytes, retries restart at the first byte, and the checksum
-/// precedes the body.
+/// Maps files: packages have gigabytes, and retries restart at the first byte.
 pub(super) fn payload(body: Body<'_>) -> io::Result<PutPayload> {
     match body {
         Body::Bytes(bytes) => Ok(Bytes::copy_from_slice(bytes).into()),

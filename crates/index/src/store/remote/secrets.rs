@@ -2,14 +2,13 @@
 
 use std::env;
 
-/// Secret values of environment variables, which servers and libraries can echo.
+/// Secrets in environment variables, which servers and libraries can echo.
 #[derive(Clone)]
 pub(super) struct Secrets(Vec<String>);
 
 const FAMILIES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
-/// Words in the names of secret variables.
 const WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "SAS", "PASSWORD", "CREDENTIAL"];
-/// Minimum length: shorter values occur in ordinary text.
+/// Shorter values occur in ordinary text.
 const SHORTEST: usize = 8;
 
 impl Secrets {
@@ -33,7 +32,7 @@ impl Secrets {
         Self(values)
     }
 
-    /// Replaces secrets by `…`, and removes the queries of URLs, which can contain signatures.
+    /// Replaces secrets by `…`; removes queries of URLs, which can contain signatures.
     pub(super) fn without(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in &self.0 {
@@ -47,7 +46,7 @@ impl Secrets {
     }
 }
 
-/// Returns the value percent-encoded and plain.
+/// Percent-encoded and plain.
 fn forms(value: String) -> [String; 2] {
     let encoded = percent_encoding::utf8_percent_encode(&value, percent_encoding::NON_ALPHANUMERIC);
     [encoded.to_string(), value]

@@ -1,4 +1,4 @@
-//! Resolves DLLs like Windows after installation.
+//! Resolves DLLs like Windows.
 //!
 //! A PE file has no search path. Windows searches an import by name, ignoring case, in the file's
 //! directory and in the ones that the runtime opens with `AddDllDirectory` (of `find-library`
@@ -21,7 +21,7 @@ struct File<'a> {
     member: &'a Member,
     machine: Machine,
     imports: Vec<&'a str>,
-    /// Import library: not loaded; its DLL can be in any directory.
+    /// Not loaded; its DLL can be in any directory.
     is_import_library: bool,
 }
 
@@ -29,7 +29,7 @@ struct File<'a> {
 struct Candidate<'a> {
     distribution: usize,
     member: &'a Member,
-    /// Processor; `None` for a link in a devel tree.
+    /// `None` for a link in a devel tree.
     machine: Option<Machine>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Dlls<'a> {
     files: Vec<File<'a>>,
     candidates: HashMap<String, Vec<Candidate<'a>>>,
     opened: Vec<BTreeSet<RelPath>>,
-    /// Artifact files by name; computed only for unresolved imports.
+    /// Computed only for unresolved imports.
     artifacts: OnceLock<HashMap<String, Vec<InArtifact<'a>>>>,
 }
 
@@ -184,7 +184,7 @@ impl<'a> Closure<'a> {
             || self.dlls.opened[candidate.distribution].contains(&directory)
     }
 
-    /// Finds different files of one name; the first loaded one serves the whole process.
+    /// Different files of one name: the first loaded one serves the whole process.
     fn twins(&self, sure: &[&Candidate<'a>]) -> Vec<LoadedFile<'a>> {
         let source = |candidate: &Candidate<'a>| candidate.member.step.source();
         let Some(first) = sure.first() else { return Vec::new() };

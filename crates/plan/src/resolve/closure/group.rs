@@ -6,6 +6,6 @@ use super::{LoadedFile, Need};
 pub(super) struct Group<'a> {
     pub need: Need<'a>,
     pub libraries: BTreeSet<&'a str>,
-    /// Files in need, repeated for each library.
+    /// Repeated for each library.
     pub files: Vec<LoadedFile<'a>>,
 }

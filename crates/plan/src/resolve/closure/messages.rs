@@ -1,4 +1,4 @@
-//! Messages about libraries that are missing or found in a wrong way.
+//! Messages about libraries.
 
 use std::collections::BTreeSet;
 
@@ -48,7 +48,6 @@ pub(super) fn loaded_by(loaders: &[LoadedFile<'_>]) -> String {
     }
 }
 
-/// Subject of a sentence, singular or plural.
 pub(super) struct Subject {
     text: String,
     one: bool,
@@ -177,7 +176,7 @@ fn take_it(all: &[LoadedFile<'_>], other: &InArtifact<'_>) -> String {
     )
 }
 
-/// Reports files of a devel package. Rules cannot help: these files keep the rpath of the build.
+/// Rules cannot help files of a devel package, which keep the rpath of the build.
 pub(super) fn devel(group: &Group<'_>) -> Problem {
     let find = Subject::new(&group.files).with("do");
     Problem::warning(
@@ -220,7 +219,7 @@ fn owner<'m>(manifest: &'m Manifest, distribution: &'m Distribution) -> &'m Pack
     package.and_then(|p| p.overlay.as_ref()).map_or(&distribution.package, |overlay| &overlay.value)
 }
 
-/// Reports a library found by luck. `everywhere`: every wheel of the other package has the library.
+/// `everywhere`: every wheel of the other package has the library.
 pub(super) fn luck(
     manifest: &Manifest,
     group: &Group<'_>,
@@ -239,7 +238,7 @@ pub(super) fn luck(
         Subject::new(all).with("find"),
         names(&group.libraries)
     );
-    // An rpath or alias line shows intent: a warning, otherwise an error.
+    // An rpath or alias line shows intent: only a warning.
     let rpath = package.rpaths.iter().any(|rule| *rule.package == library.distribution.package);
     let meant = everywhere
         || rpath

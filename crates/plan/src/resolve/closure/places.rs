@@ -31,7 +31,7 @@ impl<'a> Places<'a> {
         self.0.get(&*found.member.rule).copied()
     }
 
-    /// Labels the first file's line; its text names files from other lines.
+    /// Labels the first file's line; the text names files from other lines.
     pub fn label(&self, problem: Problem, found: &[LoadedFile<'a>]) -> Problem {
         let Some((first, place)) = found.iter().find_map(|one| Some((one, self.of(one)?))) else {
             return problem;

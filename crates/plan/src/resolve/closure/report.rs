@@ -1,4 +1,4 @@
-//! Problems and notes of a closure. Each cause is reported once.
+//! Each cause is reported once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,10 +44,10 @@ type Key<'a> = (&'a str, &'a str);
 struct Report<'c, 'a> {
     closure: &'c Closure<'a>,
     expected: &'c Expectations<'c>,
-    /// Unsatisfied needs by package, remedy and expecting line.
+    /// Needs by package, remedy and expecting line.
     wrong: IndexMap<(&'a PackageName, Ground<'a>, Option<usize>), Group<'a>>,
     twins: IndexMap<[Key<'a>; 2], Twins<'a>>,
-    /// Needs that a rule excuses, by `missing` (otherwise system), line, library.
+    /// Needs by `missing` (otherwise system), line, library.
     excused: BTreeMap<(bool, usize, &'a str), (&'a LibraryRule, Vec<LoadedFile<'a>>)>,
 }
 
@@ -55,12 +55,11 @@ struct Report<'c, 'a> {
 enum Ground<'a> {
     Library(&'a str),
     Directory(&'a str, &'a str),
-    /// Package, and true if each of its wheels has the library.
+    /// True if each of its wheels has the library.
     Package(&'a PackageName, bool),
     Devel,
 }
 
-/// Files of one name in search order, and the files that load each.
 struct Twins<'a> {
     library: &'a str,
     pair: [LoadedFile<'a>; 2],
@@ -179,8 +178,7 @@ impl<'a> Report<'_, 'a> {
         }
     }
 
-    /// Returns true for an overlay of which each wheel has the library: one wheel is always
-    /// installed.
+    /// An overlay with the library in each wheel: one wheel is always installed.
     fn is_everywhere(&self, library: &LoadedFile<'a>, need: &Need<'a>) -> bool {
         let package = &library.distribution.package;
         let overlays =

@@ -2,8 +2,6 @@ use super::*;
 use crate::resolve::resolver;
 use crate::resolve::tests::{Case, devel, device, line, package, runtime};
 
-/// Returns `LIBRARY PATH` if found, otherwise `LIBRARY` and the reason; other files of the name
-/// follow `also`.
 fn needs(packages: &[String], entries: &str, name: &str, path: &str) -> Vec<String> {
     needs_of(&Case::new(packages, entries), name, None, path)
 }
@@ -104,7 +102,7 @@ fn the_first_file_of_the_name_counts_and_ends_the_search_if_it_is_no_library() {
     }
 }
 
-/// The link is in the devel tree; its target is in a package that devel does not require.
+/// The target of the devel tree's link is in a package that devel does not require.
 #[test]
 fn what_a_link_leads_to_has_to_be_there_too() {
     let core = runtime("core", "artifact \"a\" \"lib\"");
@@ -135,8 +133,7 @@ fn artifacts_for_the_target_of_the_file_are_named_first() {
     }
 }
 
-/// `DT_RPATH` of a loading file also applies to the files that it loads, and loaded libraries are
-/// found again.
+/// `DT_RPATH` also applies to loaded files, and loaded libraries are found again.
 #[test]
 fn a_library_is_found_by_way_of_what_loads_the_file() {
     let p = "a_lib_generic p exe needs=liba.so.1 rpath=$ORIGIN/d:$ORIGIN/e

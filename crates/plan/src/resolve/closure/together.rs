@@ -31,8 +31,8 @@ fn reached(direct: &[Vec<usize>], from: usize) -> BTreeSet<usize> {
     found
 }
 
-/// Returns direct dependencies: requirements, the owner of an overlaid directory, link targets of a
-/// devel tree, and packages that all its selectors require.
+/// Requirements, the owner of an overlaid directory, link targets of a devel tree, and packages
+/// that all its selectors require.
 fn direct(
     manifest: &Manifest,
     distributions: &[&Distribution],
@@ -63,7 +63,7 @@ fn direct(
         .collect()
 }
 
-/// Returns the packages without which no user gets `package`.
+/// Packages without which no user gets `package`.
 fn selected<'m>(
     manifest: &'m Manifest,
     distributions: &[&Distribution],

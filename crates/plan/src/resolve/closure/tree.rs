@@ -18,32 +18,32 @@ pub(super) struct File<'a> {
     pub soname: Option<&'a str>,
     pub needed: Vec<usize>,
     pub search: usize,
-    /// Search applies to loaded files too: true for `DT_RPATH`, false for `DT_RUNPATH` (ld.so(8)).
+    /// Search of loaded files too: `DT_RPATH`, not `DT_RUNPATH` (ld.so(8)).
     pub inherited: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Standing {
     File(usize),
-    /// File for another machine, skipped by the loader.
+    /// Skipped by the loader.
     OtherMachine,
-    /// File on which the loader fails.
+    /// The loader fails.
     NoLibrary,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate<'a> {
-    /// Distribution of the name; a link's target can be in another.
+    /// A link's target can be in another.
     pub distribution: usize,
     pub member: &'a Member,
     pub standing: Standing,
 }
 
-/// Installed files; names, directories and searches are referred to by index.
+/// Names, directories and searches are indices.
 #[derive(Debug, Default)]
 pub(super) struct Tree<'a> {
     pub files: Vec<File<'a>>,
-    /// Directories of each search, without ones that lack a candidate.
+    /// Directories with candidates, by search.
     pub searches: Vec<Vec<usize>>,
     pub names: Vec<&'a str>,
     numbers: HashMap<&'a str, usize>,
@@ -154,7 +154,7 @@ impl<'a> Tree<'a> {
         facts: &'a ElfFacts,
         searches: &mut Searches<'a>,
     ) -> usize {
-        // If both tags exist, the loader reads only DT_RUNPATH; a relink leaves only DT_RPATH.
+        // The loader ignores DT_RPATH if both tags exist; a relink leaves only DT_RPATH.
         let (text, inherited) = match &member.step {
             Step::Relink { rpath, .. } => (rpath.as_str(), true),
             _ => (
@@ -210,7 +210,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Follows a link; `None` if it dangles, so that the loader skips it.
+    /// `None` if the link dangles.
     fn followed(
         &self,
         one: &Named<'a>,
@@ -283,7 +283,7 @@ pub(super) fn split(path: &str) -> (&str, &str) {
 /// Linux's limit (`path_resolution(7)`).
 const MOST_LINKS: usize = 40;
 
-/// Resolves a path; `None` out of the tree, or in a circle of links.
+/// `None` out of the tree, or in a circle of links.
 fn walk(from: &str, text: &str, links: &Links<'_>) -> Option<String> {
     let mut at = from.to_owned();
     let mut rest: Vec<&str> = text.split('/').rev().collect();

@@ -1,5 +1,3 @@
-//! Index of all explainable paths.
-
 use std::collections::BTreeSet;
 
 use super::{InOneMode, landing};
@@ -33,7 +31,6 @@ pub(super) fn below_platform_directory(path: &RelPath, modes: &[InOneMode<'_>]) 
 
 const OFFERED: usize = 6;
 
-/// Returns the known paths that are most similar to `text`, best first.
 pub(super) fn nearest(text: &str, known: &BTreeSet<RelPath>) -> Vec<RelPath> {
     let name = text.rsplit('/').next().unwrap_or(text);
     let ending = format!("/{text}");

@@ -1,5 +1,3 @@
-//! Members that a plan makes from a path.
-
 use std::collections::BTreeMap;
 
 use super::rules::Selecting;

@@ -7,10 +7,10 @@ use crate::{Plan, Step};
 use base::names::{DistName, RelPath};
 use manifest::Manifest;
 
-/// A library that a file needs (`DT_NEEDED`).
+/// A needed library (`DT_NEEDED`).
 #[derive(Debug, Serialize)]
 pub struct Needed {
-    /// Library name in the file.
+    /// Name in the file.
     pub library: String,
     /// Result of the search.
     #[serde(flatten)]
@@ -23,19 +23,19 @@ pub struct Needed {
 /// A file of a distribution.
 #[derive(Debug, Serialize)]
 pub struct At {
-    /// Distribution that ships it.
+    /// Distribution.
     pub distribution: DistName,
     /// Path relative to site-packages.
     pub path: RelPath,
 }
 
-/// Result of the search for a needed library.
+/// Result of the search.
 #[derive(Debug, Serialize)]
 #[serde(tag = "resolved", rename_all = "kebab-case")]
 pub enum Whereabouts {
-    /// A file that is always installed together with the one in need.
+    /// File that is always installed together with the one in need.
     Member(At),
-    /// Found only in a directory that loading files search, but not the file itself.
+    /// Found only in a directory that loading files search.
     ThroughLoader {
         /// The library.
         #[serde(flatten)]
@@ -43,16 +43,16 @@ pub enum Whereabouts {
         /// A file that loads the one in need.
         loader: At,
     },
-    /// A file of a distribution that no requirement installs together with this one.
+    /// File that no requirement installs together with this one.
     Luck(At),
     /// Provided by the system.
     System {
-        /// Rule that declares it.
+        /// Declaring rule.
         rule: Rule,
     },
-    /// Missing, which a rule allows.
+    /// Missing, as a rule allows.
     Missing {
-        /// Rule that allows it.
+        /// Rule.
         rule: Rule,
     },
     /// Missing.

@@ -21,7 +21,6 @@ pub(super) struct Selecting<'a> {
     pub owned: Vec<&'a CatalogEntry>,
 }
 
-/// Selects from `here`, a catalog of the one path, and records matches.
 pub(super) fn matched<'a>(
     manifest: &'a Manifest,
     here: &'a Catalog,
@@ -158,7 +157,7 @@ fn left<'h>(
     })
 }
 
-/// Finds drop rules of entries that no distribution takes.
+/// Drop rules of entries that no distribution takes.
 pub(super) fn dropped(
     manifest: &Manifest,
     here: &Catalog,

@@ -34,7 +34,7 @@ pub fn explanation_text(explanation: &Explanation, verbose: bool) -> String {
 
 type Blocks = BTreeMap<Vec<String>, (Mode, String)>;
 
-/// Number of artifacts to list: nearly all have certain directories.
+/// Nearly all artifacts have certain directories.
 const FOUND_SHOWN: usize = 6;
 const RULES_SHOWN: usize = 8;
 
@@ -339,7 +339,7 @@ fn says(matched: &MatchedRule, verbose: bool) -> String {
 fn choice(distribution: &InDistribution, text: &mut String) {
     let Some(choice) = &distribution.choice else { return };
     let why = match choice.why {
-        // A single entry needs no reason, and a conflict is reported as a problem.
+        // A conflict is reported as a problem.
         Reason::Alone | Reason::Differ => return,
         Reason::First => "all copies are equal; its name sorts first",
         Reason::Executable => "all copies are equal; it is the first executable one",
@@ -434,7 +434,7 @@ fn whereabouts(needed: &Needed) -> String {
     }
 }
 
-/// Formats one line for each path: its members, or the artifacts that have it.
+/// One line for each path: its members, or its artifacts.
 pub fn matches_text(matches: &[Match], verbose: bool) -> String {
     let mut text = String::new();
     let listed = shown(matches, verbose, MATCHES_SHOWN);

@@ -45,7 +45,6 @@ fn only_libraries_and_programs_that_can_be_edited_get_an_rpath() {
     );
 }
 
-/// `tool` is a link to a program of another artifact.
 #[test]
 fn a_stub_starts_the_program_of_a_package_that_is_there() {
     let entries = "a_lib_generic tool link bin/p\nb_lib_generic bin/p exe";
@@ -99,7 +98,6 @@ fn an_alias_needs_its_library_by_the_way_from_where_it_is() {
         "_x_core/lib/libx.so needs libx.so.1 in $ORIGIN/deep"
     );
     assert_eq!(made(&[alias("")], beside)[0], "_x_core/lib/libx.so needs libx.so.1 in $ORIGIN");
-    // The link is in this package; no package has the library.
     let alone =
         "a_lib_generic lib/libx.so link libx.so.1\nb_lib_generic lib/libx.so.1 so libx.so.1";
     let reason = "the library `lib/libx.so.1` is in no runtime package";

@@ -1,4 +1,4 @@
-//! Platform tag of Windows, which only states the processor (PEP 425).
+//! Windows tags only state the processor (PEP 425).
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,3 @@
-//! Checks over all distributions, and the final plan.
-
 use std::collections::HashSet;
 
 use super::{Findings, Resolver};
@@ -38,7 +36,7 @@ impl<'a> Resolver<'a> {
         let (unowned, dropped) = self.ownership(&made, filled, (&selected, emptied), &mut problems);
         problems.extend(devel_only::check(self.manifest, self.catalog, filled, &selected, &run));
         if !problems.has_errors() {
-            // These would only report consequences of earlier errors.
+            // Otherwise consequences of earlier errors.
             problems.extend(check::directories(&made));
             let expected = Expectations::new(self.manifest);
             problems.extend(check::libraries(filled, self.targets.system, &expected));
@@ -113,11 +111,11 @@ impl<'a> Resolver<'a> {
         let Leftover { mut unowned, dropped, problems: idle } =
             unowned::find(self.manifest, self.catalog, self.targets, selected);
         problems.extend(idle);
-        // Shipped in the metadata, even if no package takes them.
+        // Shipped even if no package takes them.
         let texts = made.iter().flat_map(|(_, d)| &d.licenses);
         let texts: HashSet<&Origin> = texts.filter_map(|text| text.step.source()).collect();
         unowned.retain(|left| !texts.contains(&left.item.origin()));
-        // A line with only unowned files is reported by them.
+        // Lines with only unowned files are reported there.
         let alone: HashSet<_> =
             unowned.iter().map(|left| std::ptr::from_ref(left.item.entry)).collect();
         let is_reported = |line: &Emptied| line.files.iter().all(|file| alone.contains(file));

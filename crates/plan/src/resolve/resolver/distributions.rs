@@ -1,5 +1,3 @@
-//! Makes distributions from selected and placed entries.
-
 use std::collections::BTreeMap;
 
 use super::{Findings, Resolver};
@@ -67,7 +65,6 @@ impl<'a> Resolver<'a> {
         Ok(distribution)
     }
 
-    /// Lists the links from an expanded devel tree to a device wheel's files.
     fn device_links(&self, filled: &Filled<'_>, placed: &[Member]) -> Option<Member> {
         let dist = &filled.dist;
         let devel = self.all.iter().find(|i| i.package.kind == PackageKind::Devel)?;
@@ -190,7 +187,7 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// Sets the licence, which depends on the distribution's files.
+    /// The licence depends on the distribution's files.
     pub(super) fn license(
         &self,
         dist: &ResolvedDist<'_>,

@@ -1,5 +1,3 @@
-//! Fills runtime distributions: selection, ownership and placement.
-
 use std::collections::BTreeMap;
 
 use super::{Findings, Resolver};
@@ -39,7 +37,7 @@ impl<'a> Resolver<'a> {
                 found.emptied.extend(self.emptied(package, used));
             }
         }
-        // A missing artifact explains an empty package, and is reported already.
+        // A reported missing artifact explains an empty package.
         let known = |i: &ResolvedDist<'_>| {
             matched
                 .get(&i.package.name.value)
@@ -49,7 +47,7 @@ impl<'a> Resolver<'a> {
             .into_iter()
             .filter(|(dist, _)| !known(dist))
             .for_each(|(_, problem)| found.problems.push(problem));
-        // It also explains scripts without a program.
+        // It also explains missing programs.
         for one in filled.iter().filter(|f| !known(&f.dist)) {
             let view = self.view(&one.dist);
             found.problems.extend(programs::missing(one, &filled, &view, self.targets.system));

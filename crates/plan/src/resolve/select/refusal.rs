@@ -1,12 +1,9 @@
-//! Reasons why a package does not take a file of an artifact that it names.
-
 use super::super::resolved_dist::ResolvedDist;
 use super::{Narrowed, Narrowing, RuleMatch, SelectionTrace, rule_of};
 use crate::catalog::{Artifact, ArtifactId, CatalogEntry};
 use base::source::Place;
 use manifest::Manifest;
 
-/// Line that keeps a file out.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::resolve) enum Refusal<'a> {
     WithoutArtifact(&'a Place),
@@ -31,7 +28,6 @@ impl<'a> Refusal<'a> {
 }
 
 pub(in crate::resolve) struct Refusals<'a> {
-    /// Refusal of all files, by name and component.
     whole: Option<Refusal<'a>>,
     narrowing: Option<(Narrowing<'a>, Option<&'a Place>)>,
 }
@@ -47,7 +43,7 @@ impl<'a> Refusals<'a> {
         }
     }
 
-    /// Returns the refusing line; `None` if taken, or if no line concerns the artifact.
+    /// `None` if taken, or if no line concerns the artifact.
     pub fn of(&self, entry: &CatalogEntry) -> Option<Refusal<'a>> {
         let Some((narrowing, first_include)) = &self.narrowing else { return self.whole };
         match narrowing.narrow(entry, |_| ()) {
@@ -76,7 +72,7 @@ impl<'a> SelectionTrace<'a> for Heard<'a> {
             RuleMatch::WithoutComponent(place) => Refusal::WithoutComponent(place),
             _ => return,
         };
-        // The artifact has priority over components.
+        // Artifacts precede components.
         if !matches!(self.0, Some(Refusal::WithoutArtifact(_))) {
             self.0 = Some(refusal);
         }

@@ -1,5 +1,4 @@
-//! Observers of the selection: the planner records used rules, an explanation the effect of each
-//! rule.
+//! Observers of the selection: the planner records used rules, an explanation each effect.
 
 use super::Selected;
 use crate::catalog::ArtifactId;
@@ -9,19 +8,17 @@ use manifest::{ArtifactRule, DropRule, PathRule};
 
 #[derive(Debug, Clone, Copy)]
 pub(in crate::resolve) enum RuleMatch<'a> {
-    /// The rule names this component.
     Takes(&'a ArtifactRule),
-    /// The rule names the artifact with other components.
+    /// Other components of the artifact.
     OtherComponents(&'a ArtifactRule),
-    /// Matches `artifacts-of` a package that takes the artifact by this rule.
+    /// `artifacts-of` a package that takes the artifact by this rule.
     Inherits(&'a Spanned<PackageName>, &'a ArtifactRule),
     WithoutArtifact(&'a Place),
     WithoutComponent(&'a Place),
     Includes(&'a PathRule),
-    /// No include rule matches.
     NotIncluded,
     Excludes(&'a PathRule),
-    /// A rule drops the path from every package.
+    /// Drop from every package.
     Drops(&'a DropRule),
 }
 
@@ -30,9 +27,9 @@ pub(in crate::resolve) enum Why {
     Alone,
     /// First executable one of equal entries.
     Executable,
-    /// First artifact by name of equal entries.
+    /// First artifact by name, of equal entries.
     First,
-    /// Different entries, an error.
+    /// An error.
     Differ,
 }
 
@@ -41,13 +38,13 @@ pub(in crate::resolve) trait SelectionTrace<'a> {
     /// A rule matches an artifact or a path in it.
     fn on_match(&mut self, artifact: &'a ArtifactId, said: RuleMatch<'a>);
 
-    /// A rule matches a directory. Rules apply to files: this alone does not make the rule used.
+    /// Rules apply to files: this alone does not make the rule used.
     fn on_directory_match(&mut self, _artifact: &'a ArtifactId, _said: RuleMatch<'a>) {}
 
     /// The artifact is taken, restricted by includes and excludes.
     fn admit(&mut self, _artifact: &'a ArtifactId) {}
 
-    /// A file of the artifact remains after includes, excludes and drops.
+    /// A file remains after includes, excludes and drops.
     fn keep(&mut self, _artifact: &'a ArtifactId) {}
 
     fn settle(&mut self, _candidates: &[Selected<'a>], _first: &Selected<'a>, _why: Why) {}

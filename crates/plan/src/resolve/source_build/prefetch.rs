@@ -1,5 +1,3 @@
-//! Wheels from other providers that projects need.
-
 use super::variables::Variables;
 use super::{Prefetch, PrefetchSource, PrefetchedWheel, Resolved};
 use crate::Sources;
@@ -23,7 +21,7 @@ pub(super) fn resolve(
     }
 }
 
-/// Resolves a wheel; files among the sources have priority over an index or repository.
+/// Files among the sources precede an index or repository.
 fn wheel(
     prefetch: &Prefetch,
     sources: &Sources,

@@ -1,12 +1,9 @@
-//! Selection of the libraries that a project is built for.
-
 use super::Context;
 use crate::Request;
 use base::source::{Code, Problem, Problems, nearest};
 use manifest::{Libraries, Manifest, Selection, SourceProject};
 
-/// Returns the selection in the project's syntax; a list of names if the checkout's libraries are
-/// known.
+/// Selection in the project's syntax; a list of names if the checkout's libraries are known.
 pub(super) fn value(
     context: &Context<'_>,
     project: &SourceProject,

@@ -11,7 +11,7 @@ pub(super) struct Variables<'a> {
 }
 
 impl<'a> Variables<'a> {
-    /// Collects variables; the command line overrides the manifest.
+    /// The command line overrides the manifest.
     pub fn new(
         manifest: &'a Manifest,
         request: &Request,
@@ -52,7 +52,7 @@ impl<'a> Variables<'a> {
         Problem::usage(Code::InvalidText, text).help(format!("{hint}{known}"))
     }
 
-    /// Fills in values; placeholders that only a build knows remain.
+    /// Placeholders that only a build knows remain.
     pub fn fill(&self, text: &str) -> String {
         setting::fill(text, |place| match place {
             Filling::Isas => Some(self.isas.clone()),

@@ -1,5 +1,3 @@
-//! Cause of an unowned file: a line that keeps it out, or a missing line.
-
 use std::collections::BTreeMap;
 
 use super::super::install_tree::Item;
@@ -18,14 +16,14 @@ pub(in crate::resolve) enum Cause<'a> {
         devel: &'a Package,
         of: &'a Package,
     },
-    /// The line applies in another mode, on another system, or in no distribution.
+    /// Applies in another mode, on another system, or in no distribution.
     OtherTarget(&'a Place),
-    /// The line is for other targets; `room` is a package for this one.
+    /// `room` is a package for this target.
     OtherFamily {
         line: &'a Place,
         room: Option<&'a Package>,
     },
-    /// No line names the artifact; `room` is a devel package.
+    /// `room` is a devel package.
     Unnamed {
         room: Option<&'a Package>,
     },
@@ -34,7 +32,7 @@ pub(in crate::resolve) enum Cause<'a> {
 pub(super) const NAMES_OTHERS: u8 = 7;
 
 impl<'a> Cause<'a> {
-    /// Orders causes: the most deliberate line first.
+    /// The most deliberate line first.
     pub fn rank(&self) -> u8 {
         match self {
             Self::Refused(_, Refusal::WithoutArtifact(_)) => 0,
@@ -139,7 +137,7 @@ impl<'a> Causes<'a> {
         refusals.iter().filter_map(of).collect()
     }
 
-    /// Finds a devel package that would take the artifact if it inherited from one more package.
+    /// A devel package would take the artifact by inheriting from one more package.
     fn not_inherited(&self, id: &ArtifactId) -> Option<Cause<'a>> {
         let devel = self.dists.iter().filter(|dist| dist.fits(id)).map(|dist| dist.package);
         let devel = devel.filter(|package| package.kind == PackageKind::Devel);
@@ -157,7 +155,7 @@ impl<'a> Causes<'a> {
         Some(Cause::NotInherited { devel, of })
     }
 
-    /// Finds a line that would take the artifact in another mode or on another system.
+    /// A line takes it in another mode or on another system.
     fn other_target(&self, id: &ArtifactId) -> Option<Cause<'a>> {
         self.whole.packages.values().find_map(|package| {
             let built = package.distribution_for(self.target).is_some();
@@ -168,7 +166,7 @@ impl<'a> Causes<'a> {
         })
     }
 
-    /// Finds a line that takes the component for other targets only.
+    /// A line takes the component for other targets.
     fn other_family(&self, id: &ArtifactId) -> Option<Cause<'a>> {
         let (of, line) = self.manifest.packages.values().find_map(|package| {
             let rule = package.artifacts.iter().find(|rule| takes(rule, id))?;

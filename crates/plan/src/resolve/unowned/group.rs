@@ -8,7 +8,7 @@ use base::source::Place;
 pub(super) struct Group<'a> {
     pub cause: Cause<'a>,
     pub items: Vec<Item<'a>>,
-    /// Further causes, each line once.
+    /// Each line once.
     pub others: Vec<Cause<'a>>,
 }
 

@@ -1,5 +1,3 @@
-//! Lines that put unowned files into a package, or give a reason.
-
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -78,7 +76,7 @@ fn artifact_line(group: &Group<'_>, name: &ArtifactName, kind: PackageKind) -> S
     line
 }
 
-/// Returns a drop line; `None` if it would drop all unowned files.
+/// `None` if the line would drop all unowned files.
 fn drop_line(group: &Group<'_>) -> Option<String> {
     let (glob, artifacts, component) = (glob(group), group.artifacts(), group.component());
     let artifact = artifacts.first().filter(|_| artifacts.len() == 1);

@@ -24,7 +24,7 @@ pub(in crate::resolve) struct Ownership<'r, 'a> {
     pub catalog: &'a Catalog,
     pub filled: &'r [Filled<'a>],
     pub allow: bool,
-    /// Other problems; unowned files that follow from them are not reported again.
+    /// Unowned files that follow from these are not reported again.
     pub known: &'r Problems,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Ownership<'_, 'a> {
         packages.flat_map(|package| unused_rules::meant(self.catalog, package)).collect()
     }
 
-    /// Returns true if targets are missing: their files are necessarily unowned.
+    /// Files of missing targets are necessarily unowned.
     fn lacks_targets(&self) -> bool {
         let codes = [Code::UnknownTarget, Code::MissingTarget];
         let mut errors = self.known.iter().filter(|problem| problem.is_error());
@@ -115,7 +115,6 @@ fn shippers<'a>(filled: &[Filled<'a>]) -> BTreeMap<&'a ArtifactName, &'a Package
     shippers
 }
 
-/// Makes one warning that replaces all errors.
 fn warning(groups: &[Group<'_>]) -> Problem {
     let files: usize = groups.iter().map(|group| group.items.len()).sum();
     let bytes = human_size(groups.iter().map(Group::size).sum());

@@ -58,7 +58,7 @@ pub(super) fn of_tar(
     })
 }
 
-/// Reads only ELF files and `wanted` texts, since the CRC-32 is known.
+/// Reads only ELF files and `wanted` texts.
 pub(super) fn of_zip(bytes: impl Read, size: u64, crc32: u32, wanted: bool) -> io::Result<Bytes> {
     Ok(Bytes { crc32, ..read(Content::new(bytes)?, size, wanted, false)? })
 }
@@ -86,7 +86,6 @@ fn search(facts: Option<&ElfFacts>) -> Option<Search> {
     Some(Search { rpath: facts.rpath.clone(), runpath: facts.runpath.clone() })
 }
 
-/// Recognizes rockpack's own output.
 fn made(kept: &Kept, facts: Option<&ElfFacts>) -> Option<Step> {
     let Kept::Memory(bytes) = kept else { return None };
     if bytes.len() > LARGEST_MADE {

@@ -15,7 +15,6 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
         files.extend((!member.is_directory()).then_some(member::of_tar(member, bytes, wanted)?));
         Ok(())
     })?;
-    // Paths are relative to the top directory.
     for file in &mut files {
         file.path = file.path.split_once('/').map_or(&*file.path, |(_, rest)| rest).to_owned();
     }

@@ -11,7 +11,7 @@ use wheel::package::directory::DirectoryEntry;
 use wheel::package::entry_points::EntryPoints;
 use wheel::package::{Header, Metadata, OpenError, PackageError, Wheel};
 
-/// Files of the metadata directory, except for licence texts.
+/// Files of the metadata directory, without licence texts.
 const METADATA: [&str; 5] = ["METADATA", "WHEEL", "RECORD", "entry_points.txt", variants::MEMBER];
 
 pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageError> {
@@ -40,8 +40,7 @@ pub(super) fn read(path: &Path, directory: &RelPath) -> Result<Built, PackageErr
     Ok(built)
 }
 
-/// Reads members. Skips metadata and descriptions (`sboms`), and replaces the archive by its
-/// members.
+/// Skips metadata and descriptions (`sboms`), and replaces the archive by its members.
 fn members(wheel: &Wheel, built: &mut Built) -> Result<(), PackageError> {
     let info = wheel.dist_info();
     let (licenses, described) = (format!("{info}/licenses/"), format!("{info}/sboms/"));

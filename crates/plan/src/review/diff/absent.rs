@@ -1,5 +1,3 @@
-//! Absent paths with their reasons.
-
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -38,8 +36,8 @@ fn reasons(absent: Option<&[Absent]>) -> Reasons<'_> {
     absent.into_iter().flatten().map(|a| (a.path.as_str(), a.reason.as_str())).collect()
 }
 
-/// Compares absent paths of paired packages, unless the other side has a file. A path that another
-/// package now lacks for the same reason only moved, and is ignored.
+/// Compares absent paths, unless the other side has a file. A path that another package now lacks
+/// for the same reason only moved.
 pub(super) fn changes(
     old: &Contents<'_>,
     new: &Contents<'_>,
@@ -116,7 +114,7 @@ fn told(reasons: &BTreeSet<Cow<'_, str>>) -> String {
     reasons.iter().map(|reason| without_names(reason)).collect::<Vec<_>>().join("; ")
 }
 
-/// Removes line numbers, which change without meaning. Text in backticks is a name and stays.
+/// Line numbers change without meaning. Text in backticks is a name and stays.
 pub(super) fn without_lines(text: &str) -> Cow<'_, str> {
     if !text.contains(':') {
         return Cow::Borrowed(text);

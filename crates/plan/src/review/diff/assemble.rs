@@ -1,5 +1,3 @@
-//! The steps of a comparison, in order.
-
 use std::collections::{BTreeMap, HashMap};
 
 use indexmap::IndexMap;
@@ -58,13 +56,13 @@ pub(super) fn diff(old: &Contents<'_>, new: &Contents<'_>) -> Diff {
 struct ChangedPackage {
     fields: Vec<FieldChange>,
     changes: IndexMap<What, Vec<FileChange>>,
-    /// Size added by edits. Plans count sizes before edits, so that comparisons subtract it.
+    /// Plans count sizes before edits, so that comparisons subtract these.
     edits: i64,
     /// Files moved into or out of it.
     moved: bool,
 }
 
-/// Sides with findings: one slot for each new package, then for each removed one.
+/// One slot for each new package, then for each removed one.
 struct Sides<'s, 'a> {
     old: &'s Contents<'a>,
     new: &'s Contents<'a>,
@@ -264,7 +262,6 @@ impl<'a> Sides<'_, 'a> {
     }
 }
 
-/// Returns the extent without bytes of edits.
 fn extent(package: &Package<'_>, edits: i64) -> Extent {
     let (files, size) = package.extent();
     let built = package.files.iter().any(|file| matches!(file.content, Content::Built(_)));

@@ -1,5 +1,3 @@
-//! Compares two files with the same path.
-
 use std::collections::HashMap;
 
 use super::contents::{Area, Content, File, Package};
@@ -15,7 +13,7 @@ pub(super) struct Comparison<'c, 'a> {
     pub old: &'c Package<'a>,
     pub new: &'c Package<'a>,
     pub words: (&'c Translation<'a>, &'c Translation<'a>),
-    /// Cache, since one rule edits thousands of files.
+    /// One rule edits thousands of files.
     rpaths: HashMap<(&'a str, &'a str, &'a str), Option<What>>,
 }
 
@@ -28,7 +26,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
         Self { old, new, words, rpaths: HashMap::new() }
     }
 
-    /// Returns all differences; none if only the version differs.
+    /// None if only the version differs.
     pub fn files(&mut self, old: &File<'a>, new: &File<'a>) -> Vec<What> {
         let mut found = match (old.content, new.content) {
             (Content::Directory, Content::Directory) => return Vec::new(),
@@ -144,7 +142,6 @@ impl<'c, 'a> Comparison<'c, 'a> {
         Some(What::Target { old: from.to_owned(), new: to.to_owned() })
     }
 
-    /// Compares names and search directory.
     fn alias(
         &self,
         (soname, needed, rpath): (&str, &str, &str),
@@ -248,7 +245,7 @@ impl<'c, 'a> Comparison<'c, 'a> {
     }
 }
 
-/// Limit of the padding when an edit moves tables to the end of a file.
+/// Padding of an edit that moves tables to the end of a file.
 const ALIGNED: u64 = 64;
 
 #[derive(Clone, Copy)]

@@ -1,4 +1,4 @@
-//! Common form of a plan and of finished packages, for comparison.
+//! Common form of a plan and of finished packages.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ pub struct Contents<'a> {
     pub reasons: Option<Reasons<'a>>,
 }
 
-/// Gives the reason why a package leaves out a path below its platform directory.
+/// Returns the reason why a package leaves out a path below its platform directory.
 #[derive(Clone, Copy)]
 pub struct Reasons<'a>(pub &'a (dyn Fn(&PackageName, &str) -> Option<String> + 'a));
 
@@ -71,7 +71,7 @@ pub struct Package<'a> {
     pub platform_dir: Option<&'a str>,
     /// The members of the wheel are deflated.
     pub compressed: bool,
-    /// Plan of the package, with the compression levels that finished packages do not record.
+    /// Plan of the package, with compression levels that finished packages do not record.
     pub planned: Option<&'a Distribution>,
     /// Archive of a devel wheel.
     pub archive: Option<&'a RelPath>,
@@ -85,7 +85,7 @@ pub struct Package<'a> {
     pub absent: Option<&'a [Absent]>,
 }
 
-/// Tree that a file belongs to. Its name can differ between the sides.
+/// Tree of a file. Its name can differ between the sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Area {
     /// Platform directory, in the wheel or its devel archive.
@@ -129,7 +129,7 @@ pub enum Content<'a> {
 }
 
 impl<'a> Contents<'a> {
-    /// Returns the contents of a plan.
+    /// Contents of a plan.
     pub fn of_plan(label: impl Into<String>, plan: &'a Plan) -> Self {
         Self {
             label: label.into(),
@@ -144,7 +144,7 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// Returns the contents of finished packages.
+    /// Contents of finished packages.
     pub fn of_built(label: impl Into<String>, built: &'a [Built]) -> Self {
         let tags = built.iter().filter_map(|b| b.platform_tag.as_deref());
         Self {
@@ -160,7 +160,7 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// Adds the reasons why packages leave files out.
+    /// Adds reasons for missing files.
     #[must_use]
     pub fn with_reasons(self, reasons: Reasons<'a>) -> Self {
         Self { reasons: Some(reasons), ..self }
@@ -218,7 +218,7 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// Returns the path relative to the platform directory or to site-packages.
+    /// Path below the platform directory or site-packages.
     pub(super) fn shown(&self, file: &File<'a>) -> Cow<'a, str> {
         match file.area {
             Area::Platform | Area::Other => Cow::Borrowed(file.path),
@@ -230,7 +230,7 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// Returns the path relative to site-packages, the base of links and rpaths.
+    /// Path below site-packages, the base of links and rpaths.
     pub(super) fn installed(&self, file: &File<'_>) -> String {
         match (file.area, self.platform_dir) {
             (Area::Platform, Some(root)) => format!("{root}/{}", file.path),
@@ -244,7 +244,7 @@ impl<'a> Package<'a> {
         files.fold((0, 0), |(count, size), file| (count + 1, size + file.size))
     }
 
-    /// Returns the display name: family directory, name, label and form.
+    /// Family directory, name, label and form.
     pub fn title(&self) -> String {
         let family = self
             .directory

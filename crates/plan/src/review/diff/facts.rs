@@ -1,5 +1,3 @@
-//! Compares generated Python data by value.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;

@@ -8,7 +8,7 @@ use crate::{Distribution, Form};
 use base::names::Compression;
 use base::text::counted;
 
-/// Compares fields. Version and platform tag only count if they differ from the whole side's.
+/// Version and platform tag only count if they differ from the whole side's.
 pub(super) fn differences(
     (old_side, old): (&Contents<'_>, &Package<'_>),
     (new_side, new): (&Contents<'_>, &Package<'_>),
@@ -27,7 +27,7 @@ pub(super) fn differences(
     let said = |text: &str| translation.text(text, old.version, new.version).into_owned();
     let both = values(old).into_iter().zip(values(new));
     let planned = old.planned.zip(new.planned);
-    // Plans have the more precise levels.
+    // Plans have more precise levels.
     let both = both.filter(|((field, _), _)| planned.is_none() || *field != MEMBERS);
     found.extend(both.filter_map(|((field, was), (_, is))| {
         many(field, was.iter().map(|v| said(v)).collect(), &is)
@@ -149,7 +149,7 @@ fn values<'p>(package: &'p Package<'_>) -> Vec<(&'static str, Vec<Cow<'p, str>>)
     ]
 }
 
-/// Returns requirements; for sdists without extras, which are part of the facts.
+/// Requirements; for sdists without extras, which are part of the facts.
 fn requires<'p>(package: &'p Package<'_>) -> Vec<Cow<'p, str>> {
     let shown = |text: &&String| package.form == Form::Wheel || !text.contains("extra ==");
     let all = package.metadata.requires_dist.iter().filter(shown);

@@ -1,5 +1,3 @@
-//! Groups files with the same difference into places.
-
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
@@ -11,7 +9,7 @@ use super::places::{FileChange, Universe, places};
 use super::what::What;
 use crate::Step;
 
-/// Groups changes, the most important first.
+/// The most important change first.
 pub(super) fn changes(
     old: Option<&Package<'_>>,
     new: Option<&Package<'_>>,
@@ -20,7 +18,6 @@ pub(super) fn changes(
     let universes = Universes::new(old, new);
     let mut changes: Vec<Change> =
         found.into_iter().map(|(what, files)| change(&universes, what, files)).collect();
-    // Stable: equal ranks keep the order of first files.
     changes.sort_by_key(|c| (rank(&c.what), std::cmp::Reverse(c.files.len())));
     changes
 }

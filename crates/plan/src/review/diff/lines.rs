@@ -1,5 +1,3 @@
-//! Lines of a difference, common to text and Markdown.
-
 use std::fmt::Write as _;
 
 use super::{Also, Change, Diff, Extent, Moved, PackageChange, Place, Side, UnownedChange, What};
@@ -32,20 +30,20 @@ pub(super) struct Section {
     pub lines: Vec<Line>,
 }
 
-/// Line with its mark: `+` for added, `-` for removed, `→` for moved, `~` for changed.
+/// `+` for added, `-` for removed, `→` for moved, `~` for changed.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     pub mark: char,
     /// Path, pattern or field name.
     pub place: String,
-    /// Number of files and candidates; `None` for a single named file.
+    /// Files and candidates; `None` for a single named file.
     pub count: Option<(usize, usize)>,
     pub old: u64,
     pub new: u64,
-    /// Sizes are a difference, not the size of added, removed or moved files.
+    /// Sizes are a difference.
     pub signed: bool,
     pub detail: String,
-    /// Line about metadata, not files.
+    /// Metadata, not files.
     pub field: bool,
 }
 
@@ -86,7 +84,6 @@ impl Line {
         }
     }
 
-    /// Formats the size; empty without a difference.
     pub(crate) fn sized(&self) -> String {
         if self.signed {
             size_change(self.old, self.new)
@@ -115,7 +112,7 @@ pub(super) fn count_change(old: usize, new: usize) -> String {
 }
 
 impl Report {
-    /// Makes all lines; `files` lists every file, without grouping.
+    /// `files` lists every file, without grouping.
     pub fn new(diff: &Diff, files: bool) -> Self {
         let shown = diff.packages.iter().map(|package| {
             let section = self::package(package, files);

@@ -1,4 +1,4 @@
-//! A difference as Markdown, for pull requests and job summaries.
+//! A difference as Markdown.
 
 use std::fmt::Write as _;
 
@@ -8,13 +8,13 @@ use super::{Diff, Extent};
 use base::source::printable;
 use base::text::human_size;
 
-/// Size limit in bytes; GitHub allows 65,536 characters per comment.
+/// GitHub allows 65,536 characters per comment.
 const LONGEST: usize = 64_000;
 
-/// Bytes reserved for closing blocks and the note on omitted lines.
+/// Space for closing blocks and the note on omitted lines.
 const TAIL: usize = 400;
 
-/// Formats a difference in less than 64 kB; omitted lines are counted.
+/// Less than 64 kB; omitted lines are counted.
 pub fn markdown(diff: &Diff) -> String {
     if diff.is_empty() {
         return NOTHING.to_owned();
@@ -47,7 +47,7 @@ struct Page {
 
 impl Page {
     fn line(&mut self, line: &str) {
-        // Omits all further lines too: a gap would be invisible.
+        // Omits all further lines: a gap would be invisible.
         if self.left_out > 0 || self.text.len() + line.len() + 1 + TAIL > LONGEST {
             self.left_out += 1;
             return;
@@ -55,7 +55,7 @@ impl Page {
         self.end(line);
     }
 
-    /// Appends a line beyond the limit.
+    /// Ignores the limit.
     fn end(&mut self, line: &str) {
         let _ = writeln!(self.text, "{line}");
     }
@@ -85,7 +85,7 @@ fn lines(report: &Report, page: &mut Page) {
         if index > 0 {
             page.line("");
         }
-        // Headings of `diff` blocks begin with `@@`.
+        // Headings of `diff` blocks.
         page.line(&format!("@@ {} @@", printable(&section.title)));
         for line in &section.lines {
             page.line(&narrowed(&widths.line(line)));
@@ -93,7 +93,7 @@ fn lines(report: &Report, page: &mut Page) {
     }
 }
 
-/// Returns a fence longer than any run of backticks in the text.
+/// Fence that is longer than any run of backticks in the text.
 fn fence(report: &Report) -> String {
     let lines = report
         .sections

@@ -1,5 +1,3 @@
-//! Groups moved files by directory.
-
 use std::collections::HashMap;
 
 use indexmap::IndexMap;
@@ -14,7 +12,7 @@ use super::translate::Translation;
 use super::what::What;
 use super::{Moved, MovedEnd};
 
-/// Key of a group: packages, different parts of the paths, reason.
+/// Packages, different parts of the paths, reason.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     from: usize,
@@ -24,7 +22,7 @@ struct Key {
     reason: Option<String>,
 }
 
-/// Maximum number of places for files with unchanged paths.
+/// Limit for files with unchanged paths.
 const MOST_PLACES: usize = 8;
 
 pub(super) fn grouped<'a>(
@@ -108,12 +106,11 @@ fn moved(
         .map(|f| FileChange { path: f.was.clone().unwrap_or_default(), ..f.clone() })
         .collect();
     let mut places = places(&before, universe, 1);
-    // The place keeps its pattern, as in `a/x → b/x`.
+    // As in `a/x → b/x`.
     let pattern = places.first_mut().map(|place| renamed(place, &key.old, &key.new, &before));
     Moved { from, to, reason, places, pattern, files }
 }
 
-/// Replaces the prefix `old` by `new`.
 fn renamed(place: &mut Place, old: &str, new: &str, files: &[FileChange]) -> String {
     if files.len() == 1 {
         return format!("{new}{}", &files[0].path[old.len()..]);

@@ -1,4 +1,4 @@
-//! Finds files that were removed at one place and added at another.
+//! Files removed at one place and added at another.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
@@ -12,14 +12,13 @@ pub(super) struct At {
     pub file: usize,
 }
 
-/// Files without a counterpart.
 #[derive(Debug, Default)]
 pub(super) struct Left {
     pub gone: Vec<At>,
     pub come: Vec<At>,
-    /// Links that became files, perhaps moved from elsewhere.
+    /// Links that became files, perhaps moved.
     pub filled: Vec<Move>,
-    /// Files that became links, perhaps moved elsewhere.
+    /// Files that became links, perhaps moved.
     pub emptied: Vec<Move>,
 }
 
@@ -33,7 +32,7 @@ pub(super) struct Dead {
 pub(super) type Move = (At, At);
 
 impl Left {
-    /// Takes out moved files, most certain first: equal source and path, source, path, bytes.
+    /// Most certain first: equal source and path, source, path, bytes.
     pub fn moves(&mut self, old: &Contents<'_>, new: &Contents<'_>) -> Vec<Move> {
         let was = |at: &At| PlacedFile {
             package: &old.packages[at.package],
@@ -132,7 +131,7 @@ fn dead(side: &Contents<'_>, left: &[At], moved: impl Iterator<Item = At>) -> Ha
 }
 
 /// Takes out pairs of equal keys, in order. `again` allows several new places: a file of one
-/// package can now be in the package of each family.
+/// package can now be in each family's.
 fn joined<K: Hash + Eq>(
     gone: &mut Vec<At>,
     come: &mut Vec<At>,
@@ -184,8 +183,7 @@ impl<'a> PlacedFile<'_, 'a> {
         Some((self.file.origin()?, self.file.area, self.file.path))
     }
 
-    /// Returns a key, unless every package has such files: outside of platform directories, or
-    /// empty.
+    /// `None` for files of every package: outside of platform directories, or empty.
     fn path(self) -> Option<(&'a str, bool)> {
         let link = match self.file.content {
             Content::Directory => return None,

@@ -1,5 +1,3 @@
-//! Pairs the packages of both sides.
-
 use std::collections::{BTreeMap, HashMap};
 
 use super::contents::{Area, Content, Contents, File, Package};
@@ -39,7 +37,7 @@ impl Pairs {
         self.old_of.len() + self.vanished().count()
     }
 
-    /// Returns the slot: new packages first, then removed ones.
+    /// New packages first, then removed ones.
     pub fn slot(&self, old: usize) -> usize {
         self.new_of[old].unwrap_or_else(|| {
             self.old_of.len() + self.vanished().take_while(|other| *other < old).count()
@@ -87,7 +85,7 @@ impl Pairs {
         self.new_of[old] = Some(new);
     }
 
-    /// Pairs packages that share more than half of their files, and so were renamed.
+    /// Renamed packages share more than half of their files.
     fn by_contents(&mut self, old: &Contents<'_>, new: &Contents<'_>) {
         let gone = (0..old.packages.len()).filter(|i| self.new_of[*i].is_none());
         let mut holders: HashMap<(&str, u64), Vec<usize>> = HashMap::new();

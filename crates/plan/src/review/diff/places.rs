@@ -74,10 +74,8 @@ pub(super) fn change(
     }
 }
 
-/// Groups sorted `files` into at most `limit` places.
-///
-/// Directories with all candidates become one place, as high as possible. Then the deepest places
-/// are merged.
+/// Groups files into at most `limit` places. Directories with all candidates become one place, as
+/// high as possible; then the deepest places are merged.
 pub(super) fn places(files: &[FileChange], universe: &Universe<'_>, limit: usize) -> Vec<Place> {
     let mut walk = Walk { files, universe, sums: sums(files), found: Vec::new() };
     walk.directory("", 0, files.len());
@@ -112,7 +110,7 @@ fn start_with<T>(items: &[T], prefix: &str, path: impl Fn(&T) -> &str) -> usize 
     items.partition_point(|item| path(item).starts_with(prefix))
 }
 
-/// Span of files `start..end`. `directory` is empty or ends in `/`.
+/// `start..end`; `directory` is empty or ends in `/`.
 #[derive(Debug, Clone)]
 struct Span {
     directory: String,
@@ -133,13 +131,13 @@ fn above(directory: &str) -> &str {
     name.rfind('/').map_or("", |at| &directory[..=at])
 }
 
-/// Returns the common directory, ending in `/`; of sorted paths, it contains all between.
+/// Ends in `/`; of sorted paths, it contains all between.
 fn common<'p>(first: &'p str, last: &str) -> &'p str {
     let same = first.bytes().zip(last.bytes()).take_while(|(a, b)| a == b).count();
     first.as_bytes()[..same].iter().rposition(|b| *b == b'/').map_or("", |at| &first[..=at])
 }
 
-/// Returns prefix sums, so that each range takes two lookups.
+/// Each range takes two lookups.
 fn sums(files: &[FileChange]) -> Vec<(u64, u64)> {
     let mut sums = vec![(0, 0)];
     for file in files {
@@ -163,7 +161,6 @@ impl Walk<'_, '_> {
     /// Covers `start..end`, all below `directory`.
     fn directory(&mut self, directory: &str, start: usize, end: usize) {
         if end - start > 1 && self.universe.count(directory) == end - start {
-            // The lowest directory that contains them all.
             let directory = common(&self.files[start].path, &self.files[end - 1].path).to_owned();
             self.found.push(Span { directory, start, end, single: false });
             return;

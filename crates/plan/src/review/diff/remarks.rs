@@ -6,7 +6,7 @@ use crate::Warning;
 
 type Pairs<'p, 'a> = [(&'p Package<'a>, &'p Package<'a>)];
 
-/// Compares notes, ignoring line numbers of rules and renamed packages.
+/// Ignores line numbers of rules and renamed packages.
 pub(super) fn notes(
     old: &Contents<'_>,
     new: &Contents<'_>,
@@ -25,7 +25,7 @@ pub(super) fn notes(
     gone.chain(come).map(|(note, now)| NoteChange { note: note.text.clone(), now }).collect()
 }
 
-/// Compares warnings, ignoring expected ones.
+/// Ignores expected warnings.
 pub(super) fn warnings(
     old: &Contents<'_>,
     new: &Contents<'_>,

@@ -1,4 +1,4 @@
-//! Shortens changes of names that every package repeats; the selector shows them in full.
+//! Shortens changes of names that every package repeats.
 
 use super::contents::{Contents, Package};
 use super::{FieldChange, PackageChange};

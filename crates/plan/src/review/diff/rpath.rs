@@ -1,5 +1,4 @@
-//! Compares rpaths relative to site-packages: `$ORIGIN` differs for each file, but not the
-//! directories of a rule.
+//! Rpaths relative to site-packages: `$ORIGIN` differs for each file.
 
 use super::translate::Translation;
 use super::what::What;
@@ -19,7 +18,6 @@ pub(super) fn difference(
     let (before, after) =
         (resolved(&translated, &translation.path(old.at)), resolved(new.rpath, new.at));
     if before.iter().map(|d| &d.path).eq(after.iter().map(|d| &d.path)) {
-        // Only the spelling can differ.
         let same = translated == new.rpath || old.at != new.at;
         let spelling = || What::Rpath {
             removed: vec![translated.into_owned()],
@@ -51,7 +49,7 @@ fn reordered(before: &[String], after: &[String]) -> Vec<String> {
     told.collect()
 }
 
-/// Returns a longest common subsequence; rpaths are short.
+/// A longest common subsequence; rpaths are short.
 fn in_both_orders<'t>(before: &'t [String], after: &[String]) -> Vec<&'t String> {
     let mut longest: Vec<Vec<&'t String>> = vec![Vec::new(); after.len() + 1];
     for directory in before {
@@ -72,9 +70,9 @@ fn in_both_orders<'t>(before: &'t [String], after: &[String]) -> Vec<&'t String>
 }
 
 struct Directory {
-    /// Path relative to site-packages; other entries unchanged.
+    /// Path below site-packages; other entries unchanged.
     path: String,
-    /// Text common to files with the same rule: the file's own directory stays `$ORIGIN`.
+    /// Text common to files of a rule: the file's own directory stays `$ORIGIN`.
     shown: String,
 }
 

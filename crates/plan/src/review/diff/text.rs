@@ -1,4 +1,4 @@
-//! A difference as aligned text, readable without color.
+//! Aligned text, readable without color.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ pub(super) const NOTHING: &str = "no difference\n";
 
 const WIDEST_PLACE: usize = 64;
 
-/// Formats a difference as text. With `files`, every file has a line.
+/// Formats a difference as text. `files` gives every file a line.
 pub fn text(diff: &Diff, files: bool) -> String {
     if diff.is_empty() {
         return NOTHING.to_owned();
@@ -30,7 +30,7 @@ pub fn text(diff: &Diff, files: bool) -> String {
 }
 
 impl PackageChange {
-    /// Returns one line per changed field and file, as in [`text`]: mark, place, description.
+    /// A line per changed field and file, as in [`text`]: mark, place, description.
     pub fn lines(&self) -> Vec<String> {
         let shown = |line: &Line| {
             let parts = [line.place.clone(), line.counted(), line.sized(), line.detail.clone()];

@@ -35,7 +35,7 @@ impl<'a> Translation<'a> {
         self.directories.is_empty()
     }
 
-    /// Translates whole segments.
+    /// Whole segments.
     pub fn path<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.directories.is_empty() {
             return Cow::Borrowed(text);
@@ -76,7 +76,7 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Replaces a version; `17.2.0` does not contain `7.2.0`.
+/// `17.2.0` does not contain `7.2.0`.
 fn version(text: &str, old: &str, new: &str) -> String {
     let (mut out, mut from) = (String::with_capacity(text.len()), 0);
     for (at, _) in text.match_indices(old) {

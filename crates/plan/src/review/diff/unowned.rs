@@ -28,7 +28,7 @@ fn only(all: &[Unowned], other: &HashSet<&Origin>, now: bool) -> Vec<UnownedChan
     let mut artifacts: BTreeMap<String, (Vec<FileChange>, Vec<&str>)> = BTreeMap::new();
     let (mut last, mut name) = (None, String::new());
     for unowned in all {
-        // Sorted by artifact: each name is formatted once.
+        // Each name is formatted once.
         if last != Some(&unowned.origin.artifact) {
             last = Some(&unowned.origin.artifact);
             name = unowned.origin.artifact.to_string();

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-/// One difference. Files of a package with equal differences are grouped.
+/// One difference.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
 pub enum What {

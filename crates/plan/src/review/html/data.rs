@@ -1,5 +1,3 @@
-//! Data of the page's script: the plan in columns, as JSON.
-
 use std::borrow::Cow;
 
 use serde::Serialize;
@@ -34,7 +32,7 @@ struct Head<'p> {
     estimate: Option<u64>,
 }
 
-/// Serializes the plan; escapes `<`, so that no text can end the script element.
+/// Escapes `<`, so that no text can end the script element.
 pub(super) fn json(plan: &Plan) -> String {
     let data = Data {
         version: plan.version.as_str(),
@@ -65,7 +63,7 @@ fn head(distribution: &Distribution) -> Head<'_> {
     }
 }
 
-/// Makes rows: files, then absent paths, then unowned files. Paths imply directories.
+/// Files, then absent paths, then unowned files. Paths imply directories.
 fn rows(plan: &Plan) -> Rows<'_> {
     let mut rows = Rows::new();
     for (number, distribution) in (1..).zip(&plan.distributions) {
@@ -89,7 +87,7 @@ fn rows(plan: &Plan) -> Rows<'_> {
     rows
 }
 
-/// Returns the licence directory (PEP 639); empty for sdists.
+/// PEP 639; empty for sdists.
 fn license_directory(plan: &Plan, distribution: &Distribution) -> String {
     match distribution.form {
         Form::Wheel => {

@@ -1,5 +1,3 @@
-//! Rows of the page's data, stored in columns.
-
 use std::borrow::Cow;
 
 use indexmap::IndexSet;
@@ -12,7 +10,7 @@ pub(super) struct Row<'p> {
     /// Number from 1; 0 for none.
     pub distribution: u64,
     pub part: Part,
-    /// Name of the step; a substitute for absent and unowned files.
+    /// A substitute for absent and unowned files.
     pub step: &'static str,
     pub path: Cow<'p, str>,
     pub size: u64,
@@ -25,13 +23,12 @@ pub(super) struct Row<'p> {
 
 #[derive(Clone, Copy)]
 pub(super) enum Part {
-    /// Member, absent path or unowned file.
     File,
     License,
     Archive,
 }
 
-/// Texts by number; 0 is the empty text.
+/// 0 is the empty text.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(super) struct Texts<'p>(IndexSet<Cow<'p, str>>);
@@ -41,7 +38,7 @@ impl<'p> Texts<'p> {
         self.0.insert_full(text).0 as u64
     }
 
-    /// Returns the number; copies the text only if it is new.
+    /// Copies the text only if it is new.
     fn number_of(&mut self, text: &str) -> u64 {
         self.0
             .get_index_of(text)
@@ -55,7 +52,7 @@ pub(super) struct Directories {
     name: Column,
     #[serde(skip)]
     known: IndexSet<(u64, u64)>,
-    /// Last directory: neighbouring rows mostly share it.
+    /// Neighbouring rows mostly share it.
     #[serde(skip)]
     last: (String, u64),
 }
@@ -82,7 +79,7 @@ impl Directories {
     }
 }
 
-/// Rows in columns; a further property of files is a further column.
+/// A further property of files is a further column.
 #[derive(Serialize)]
 pub(super) struct Rows<'p> {
     strings: Texts<'p>,
@@ -95,7 +92,7 @@ pub(super) struct Rows<'p> {
 #[derive(Default, Serialize)]
 struct Columns {
     distribution: Column,
-    /// Part: 0 for files, 1 for licences, 2 for archive members.
+    /// 0 for files, 1 for licences, 2 for archive members.
     part: Column,
     step: Column,
     directory: Column,
@@ -106,7 +103,7 @@ struct Columns {
     /// Number from 1; 0 for none.
     artifact: Column,
     base: Column,
-    /// Number of leading segments that the source's path lacks.
+    /// Leading segments that the source's path lacks.
     strip: Column,
     /// Path of the source, if it is not the path without these segments.
     source: Column,
@@ -154,7 +151,7 @@ impl<'p> Rows<'p> {
     }
 }
 
-/// Counts the segments of `path` before the suffix `tail`.
+/// Segments of `path` before the suffix `tail`.
 fn segments_above(path: &str, tail: &str) -> Option<u64> {
     let head = path.strip_suffix(tail)?;
     (head.is_empty() || head.ends_with('/')).then(|| head.matches('/').count() as u64)

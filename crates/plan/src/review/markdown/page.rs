@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Bytes reserved for the summary of omitted parts.
+/// Space for the summary of omitted parts.
 const RESERVE: usize = 1000;
 
 const MORE: usize = 120;
@@ -10,11 +10,10 @@ const MORE: usize = 120;
 pub(super) struct Page {
     text: String,
     limit: usize,
-    /// Omitted items.
     left_out: Vec<(usize, &'static str)>,
 }
 
-/// Part of a page that appears with at least one row, or not at all.
+/// Appears with at least one row, or not at all.
 pub(super) struct Section<'a> {
     pub head: &'a str,
     pub rows: &'a [String],

@@ -59,7 +59,6 @@ pub(super) fn moved(moved: &Moved, place: &Place) -> String {
     format!("{way}{}{why}", also.collect::<String>())
 }
 
-/// Omits the middle of a long text.
 pub(in super::super) fn shortened(text: &str, width: usize) -> String {
     let count = text.chars().count();
     if count <= width {

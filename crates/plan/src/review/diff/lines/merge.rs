@@ -47,7 +47,7 @@ fn together(alike: Vec<Shown<'_>>) -> (Option<Row>, Option<Section>) {
     (Some(row), section)
 }
 
-/// Key of merged packages, unique for packages without a variant.
+/// Key of merged packages, unique without a variant.
 #[derive(PartialEq, Eq, Hash)]
 enum Shape {
     Alone(usize),
@@ -68,7 +68,7 @@ fn shape(index: usize, shown: &Shown<'_>) -> Shape {
     }
 }
 
-/// Returns the part that is independent of variant, count and bytes.
+/// Part that is independent of variant, count and bytes.
 fn signature(line: &Line, variant: Option<&str>) -> (char, String, String) {
     // Size differences vary between ISAs.
     let detail = if line.detail.starts_with("size ") {
@@ -79,7 +79,7 @@ fn signature(line: &Line, variant: Option<&str>) -> (char, String, String) {
     (line.mark, general(&line.place, variant), detail)
 }
 
-/// Replaces the variant by `*`, in both spellings.
+/// Replaces both spellings of the variant by `*`.
 fn general(text: &str, variant: Option<&str>) -> String {
     match variant {
         Some(variant) => text.replace(variant, "*").replace(&variant.replace('-', "_"), "*"),
@@ -113,11 +113,11 @@ fn join(line: &Line, variant: Option<&str>, more: &Line) -> Line {
     }
 }
 
-/// Merges artifacts that only differ in the family.
+/// Artifacts that only differ in the family.
 pub(super) fn unowned(lines: Vec<Line>) -> Vec<Line> {
     let mut kinds: IndexMap<(char, String, String), Line> = IndexMap::new();
     for line in lines {
-        // `NAME_COMPONENT_FAMILY`; artifact names have no `_`.
+        // Artifact names have no `_`.
         let artifact = line
             .detail
             .rsplit_once('_')
@@ -136,7 +136,7 @@ pub(super) fn unowned(lines: Vec<Line>) -> Vec<Line> {
     kinds.into_values().collect()
 }
 
-/// Merges packages that only differ in the variant.
+/// Packages that only differ in the variant.
 pub(super) fn moves(lines: Vec<Line>, moved: &[Moved]) -> Vec<Line> {
     let ends = moved.iter().flat_map(|m| {
         m.places.iter().map(move |_| (m.from.variant.as_deref(), m.to.variant.as_deref()))

@@ -1,5 +1,3 @@
-//! Shows changed metadata by value; equal replacements are grouped.
-
 use indexmap::IndexMap;
 
 use super::super::FieldChange;
@@ -67,8 +65,7 @@ pub(super) fn field(change: &FieldChange, files: bool) -> Vec<Line> {
     [changed, each('-', &removed), each('+', &added)].concat()
 }
 
-/// Pairs a single old and new value, or unique values of one key; also returns the rest of both
-/// sides.
+/// Pairs a single old and new value, or unique values of one key; returns the rest too.
 fn paired(change: &FieldChange) -> (Vec<Pair>, Vec<String>, Vec<String>) {
     let (mut removed, mut added, mut pairs) =
         (change.removed.clone(), change.added.clone(), Vec::new());
