@@ -269,7 +269,7 @@ fn a_build_of_a_plan_makes_its_packages_or_nothing() {
     .unwrap();
     assert_ne!(whole, fs::read_to_string(dir.join("plan.json")).unwrap());
     let said = not_built(dir, &[&artifacts[..], &planned].concat(), 1);
-    assert!(said.contains("`rockpack diff plan.json` with the same options"), "{said}");
+    assert!(said.contains("`rockpack diff plan.json` and the same options"), "{said}");
     // The level of compression is part of the plan: it changes the bytes.
     fs::write(dir.join("plan.json"), &whole).unwrap();
     let said = not_built(dir, &[&artifacts[..], &planned, &["--compression", "fast"]].concat(), 1);

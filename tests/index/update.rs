@@ -205,7 +205,7 @@ fn broken_packages_are_named() {
         (
             broken,
             fs::read(dir.path().join("one-1.0-py3-none-any.whl")).unwrap(),
-            "its metadata is that of one 1.0",
+            "its metadata is of one 1.0",
         ),
         ("notes.whl", Vec::new(), "is not a wheel name"),
         ("log.tar.gz", Vec::new(), ""),

@@ -187,7 +187,10 @@ fn targets_that_nothing_is_for_are_told() {
         &["wheel", "promote", "old", "--to", "7.10.0", "--keep-targets", "gfx1100", "--dry-run"],
     );
     assert!(text.contains("default_target: gfx942 → gfx1100"), "{text}");
-    assert!(text.contains("extras.device-all: rocm-sdk-device-gfx942==7.10.0rc1 goes"), "{text}");
+    assert!(
+        text.contains("extras.device-all: rocm-sdk-device-gfx942==7.10.0rc1 removed"),
+        "{text}"
+    );
     assert!(
         text.contains("extras.device-gfx1100: rocm-sdk-device-gfx1100==7.10.0rc1 → "),
         "{text}"

@@ -82,7 +82,7 @@ fn what_is_required_is_named_line_by_line() {
         let project = name.trim_end_matches("==1.0");
         assert!(said.ends_with(&format!("`{project}`")), "{said}");
     }
-    let all = "8 requirements are unmet, 3 more than these; nothing was written";
+    let all = "8 requirements are unmet, 3 more than shown; nothing was written";
     assert_eq!((said.len(), &*said[5]), (6, all));
     let said = refused(&names[..1]);
     assert_eq!(said[1..], ["1 requirement is unmet; nothing was written"]);
@@ -157,7 +157,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_asked() {
     for (args, expected) in [
         (
             &["index", "publish", "set-1.0", "https://127.0.0.1:9/x"][..],
-            "URL: a web server takes no uploads",
+            ": a web server takes no uploads",
         ),
         (
             &["index", "mirror", "set-1.0", "http://127.0.0.1:9/x", "--public", "https://h/"],

@@ -284,7 +284,7 @@ fn refusals_name_the_file_and_leave_nothing() {
     let dll = [&b"MZ"[..], &[0; 510], &bundle(&[("gpu90", code(0x21, 100))])].concat();
     refuses(&frame(&dll), &[what, "not an ELF file"]);
     let there = frame(&library().bytes()).file("frame/.kpack/frame_gpu90.kpack", b"x");
-    refuses(&there, &["it has `frame/.kpack/frame_gpu90.kpack` already"]);
+    refuses(&there, &["it already has `frame/.kpack/frame_gpu90.kpack`"]);
     let moved = frame(b"x").file("frame-2.1+ex7.data/platlib/frame/lib/y.so", &library().bytes());
     refuses(&moved, &["installers place it outside of the root"]);
 }

@@ -102,7 +102,7 @@ fn wheels_that_cannot_be_copied() {
     let hex = format!("{file},sha256={},2400", "ab".repeat(32));
     refuses(&frame().row(file, Some(&hex)), &[row, "is not a SHA-256 in base64"]);
     let short = format!("{file},sha256={},7", "a".repeat(43));
-    refuses(&frame().row(file, Some(&short)), &[row, "has 2400 bytes, and its row says `7`"]);
+    refuses(&frame().row(file, Some(&short)), &[row, "has 2400 bytes, but its row has `7`"]);
     let twice = format!("{short}\n{short}");
     refuses(
         &frame().row(file, Some(&twice)),

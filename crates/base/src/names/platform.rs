@@ -264,7 +264,7 @@ mod tests {
             assert_eq!(error.to_string(), format!("`{tag}` is not a platform tag: {expected}"));
         }
         let error = "linux_amd64".parse::<PlatformTags>().unwrap_err();
-        assert!(error.remedy.starts_with("architectures are x86_64, aarch64, "), "{error}");
+        assert!(error.remedy.starts_with("the architectures are x86_64, aarch64, "), "{error}");
     }
 
     #[test]

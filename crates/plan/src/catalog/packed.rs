@@ -141,11 +141,11 @@ impl Demands {
         let locked = self.lock.as_ref()?;
         let lost: Vec<&str> = locked.needed().filter(|key| !there.contains(key)).collect();
         let first = lost.first()?;
-        let more = match lost.len() - 1 {
-            0 => String::new(),
-            more => format!(" and {more} more archives"),
+        let (more, them) = match lost.len() - 1 {
+            0 => (String::new(), "it"),
+            more => (format!(" and {more} more archives"), "them"),
         };
-        let what = format!("{} lists `{first}`{more}, but the directory lacks them", locked.file);
+        let what = format!("{} lists `{first}`{more}, but the directory lacks {them}", locked.file);
         Some(Problem::error(Code::NotAsLocked, what).help(remedy(&locked.file)))
     }
 

@@ -109,12 +109,9 @@ fn is_content(member: &Member) -> bool {
 
 impl OtherIsas {
     fn problem(&self, dist: &ResolvedDist<'_>) -> Problem {
-        let paths = if self.files == 1 { "with" } else { "with" };
         let whose = match dist.variant.per() {
-            Per::Isa | Per::Family => format!("{paths} the name of another ISA than the wheel"),
-            Per::None | Per::Axis(_) => {
-                format!("{paths} the name of an ISA, but is for all ISAs")
-            }
+            Per::Isa | Per::Family => "with the name of another ISA than the wheel",
+            Per::None | Per::Axis(_) => "with the name of an ISA, but is for all ISAs",
         };
         let more = match self.files - self.first.len() {
             0 => String::new(),
