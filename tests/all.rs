@@ -67,3 +67,4 @@ mod sources_command;
 mod split_command;
 mod verify;
 mod version_command;
+mod words;
