@@ -68,3 +68,4 @@ mod skips;
 mod split_command;
 mod verify;
 mod versions_command;
+mod words;

@@ -11,7 +11,7 @@ use walkdir::WalkDir;
 #[path = "architecture/imports.rs"]
 mod imports;
 #[path = "architecture/rust_text.rs"]
-mod rust_text;
+pub mod rust_text;
 
 use imports::{Modules, circles};
 use rust_text::RustText;

@@ -64,14 +64,14 @@ fn blanked(source: &str) -> (String, String) {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub enum Kind {
     Code,
     Comment,
     String,
 }
 
-/// Returns kind and length of the first token.
-fn token(source: &str) -> (Kind, usize) {
+/// Returns the kind of the first token and its length in bytes.
+pub fn token(source: &str) -> (Kind, usize) {
     if source.starts_with("//") {
         return (Kind::Comment, source.find('\n').unwrap_or(source.len()));
     }
