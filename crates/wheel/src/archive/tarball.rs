@@ -327,9 +327,9 @@ mod tests {
     #[test]
     fn content_is_as_long_as_announced() {
         let short = writer().file(&path("f"), false, 4, &b"abc"[..]).unwrap_err();
-        assert_eq!(short.to_string(), "`f` was announced with 4 bytes and has 3");
+        assert_eq!(short.to_string(), "`f` has 3 bytes instead of the announced 4");
         let long = writer().file(&path("f"), false, 2, &b"abc"[..]).unwrap_err();
-        assert_eq!(long.to_string(), "`f` was announced with 2 bytes and has 3");
+        assert_eq!(long.to_string(), "`f` has 3 bytes instead of the announced 2");
     }
 
     #[test]

@@ -352,7 +352,7 @@ mod tests {
             .append(&mut member, &crate::archive::deflate::deflate(b"four", Level::Default))
             .unwrap();
         let error = wheel.end(member, &Digest::of(b"four")).unwrap_err();
-        assert_eq!(error.to_string(), "`a` was announced with 3 bytes, and its digest is of 4");
+        assert_eq!(error.to_string(), "the digest of `a` is of 4 bytes instead of the announced 3");
         assert!(matches!(put(&mut wheel, "b", ""), Err(WheelError::Zip(ZipError::Torn { .. }))));
     }
 
